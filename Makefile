@@ -1,4 +1,4 @@
-# The words that people and CI use. `make help` lists them.
+# The commands for people and CI. `make help` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
@@ -21,10 +21,10 @@ CHECK ?= ../shared/tools/check_corpus.py
 	bench-info bench-recordings bench-terminal bench-scale bench-cache bench-pressure docs api-check \
 	check-stills sanitize coverage fuzz differential mutations hostile soak kill-test controls clean
 
-help: ## lists these words
+help: ## lists these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-install: ## installs missing system packages, with apt where there is one
+install: ## installs missing system packages with apt, if available
 	@Scripts/install-dependencies.sh
 
 build: install ## debug build
@@ -34,15 +34,15 @@ release: install ## release build: library and the tool as one static file
 	swift build $(STATIC) --scratch-path .build-static --product zoetrope
 
 .PHONY: install-tool
-install-tool: release ## copies the tool, its manual and completions to PREFIX (default /usr/local)
+install-tool: release ## installs the tool, manual pages and completions in PREFIX (default /usr/local)
 	install -d "$(DESTDIR)$(PREFIX)/bin"
-	@# Renamed into place: whoever starts the tool meanwhile gets the old one or the new one.
+	@# Renamed into place, so that the tool can be started at any time.
 	install -s -m 755 $(ZOETROPE) "$(DESTDIR)$(PREFIX)/bin/.zoetrope.new"
 	mv -fT "$(DESTDIR)$(PREFIX)/bin/.zoetrope.new" "$(DESTDIR)$(PREFIX)/bin/zoetrope"
 	Scripts/install-texts.sh $(ZOETROPE) "$(DESTDIR)$(PREFIX)/share"
 
 .PHONY: check-completions
-check-completions: build ## types into bash, zsh and fish, where they are installed, and presses Tab
+check-completions: build ## tests completions in bash, zsh and fish, if installed
 	Scripts/check-completions.py $(BUILD)/debug/zoetrope
 
 .PHONY: manual
@@ -50,7 +50,7 @@ manual: install ## writes the manual pages from the help of the commands
 	ZOETROPE_WRITE_MANUAL=1 swift test --filter ManualTests
 
 .PHONY: figures recording check-readme
-figures: ## writes README's figures and their plot from Benchmarks/RESULTS.md
+figures: ## writes README's figures and chart from Benchmarks/RESULTS.md
 	python3 Benchmarks/figures.py
 
 recording: release ## records the player in a terminal under Xvfb, for README
@@ -59,16 +59,16 @@ recording: release ## records the player in a terminal under Xvfb, for README
 check-readme: ## runs every command of README in a fresh clone: make check-readme [TOOL=a built zoetrope]
 	Scripts/check-readme.py $(if $(TOOL),--tool "$(abspath $(TOOL))")
 
-# The C ABI. The shared library is linked from the archive of a build that shares all but its own module
-# with the tool's: the same flags.
+# The C ABI. The shared library is linked from an archive that is built with the tool's flags, so that the
+# builds share all other modules.
 ARCHIVE := .build-static/release/libZoetropeC.a
 .PHONY: lib install-lib test-lib
-lib: install ## the C library: libzoetrope.so with the Swift runtime in it, in .build-static/lib/dist
+lib: install ## builds the C library, libzoetrope.so with the Swift runtime, in .build-static/lib/dist
 	@Scripts/install-dependencies.sh gcc g++ binutils
 	swift build $(STATIC) --scratch-path .build-static --product ZoetropeC
 	Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/dist
 
-install-lib: lib ## copies libzoetrope, zoetrope.h, zoetrope.pc and zoetrope.supp to PREFIX (default /usr/local)
+install-lib: lib ## installs libzoetrope, zoetrope.h, zoetrope.pc and zoetrope.supp in PREFIX (default /usr/local)
 	install -d "$(DESTDIR)$(PREFIX)/lib/pkgconfig" "$(DESTDIR)$(PREFIX)/include"
 	install -m 755 $(LIBRARY)/dist/libzoetrope.so.1 "$(DESTDIR)$(PREFIX)/lib/"
 	ln -sf libzoetrope.so.1 "$(DESTDIR)$(PREFIX)/lib/libzoetrope.so"
@@ -76,53 +76,53 @@ install-lib: lib ## copies libzoetrope, zoetrope.h, zoetrope.pc and zoetrope.sup
 	install -Dm 644 Sources/CZoetrope/zoetrope.supp "$(DESTDIR)$(PREFIX)/share/zoetrope/zoetrope.supp"
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' Sources/CZoetrope/zoetrope.pc.in \
 	  >"$(DESTDIR)$(PREFIX)/lib/pkgconfig/zoetrope.pc"
-	@# Known to the loader at once, where that may be told.
+	@# Update the loader's cache, if permitted.
 	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || :
 	@case "$(PREFIX)" in /usr|/usr/local) ;; *) \
 	  echo "link with -Wl,-rpath,$(PREFIX)/lib, or run programs with LD_LIBRARY_PATH=$(PREFIX)/lib" ;; esac
 
-test-lib: lib ## the C ABI's tests and sample: make test-lib [WITH="plain address valgrind"]
-	@# valgrind's report needs names.
+test-lib: lib ## runs the tests and sample of the C ABI: make test-lib [WITH="plain address valgrind"]
+	@# valgrind's report needs symbol names.
 	KEEP_SYMBOLS=1 Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/symbols
 	Scripts/test-library.sh $(LIBRARY)/symbols $(if $(findstring command,$(origin WITH)),$(WITH),plain)
 
 .PHONY: wheel test-wheel test-python check-python bench-python cluster
-wheel: lib ## the Python package: dist/zoetrope-*.whl, for every Python 3 from its libc on
+wheel: lib ## builds the Python package dist/zoetrope-*.whl
 	$(PYTHON) Python/build_zoetrope.py dist
 
-test-wheel: wheel ## the wheel on a bare Debian beside the same here, needs root: make test-wheel [CORPUS=dir]
+test-wheel: wheel ## compares the wheel on a minimal Debian with the same here; needs root: make test-wheel [CORPUS=dir]
 	@Scripts/install-dependencies.sh debootstrap
 	PYTHON=$(PYTHON) Scripts/test-wheel.sh dist/zoetrope-$(VERSION)-*.whl $(CORPUS)/files
 
 # Not part of `swift test`: it needs the release library, which takes minutes to build.
-test-python: ## the Python tests, with the library of `make lib`; skips what is missing, with a word
+test-python: ## runs the Python tests with the library of `make lib`; reports what it skips
 	@Scripts/test-python.sh $(PYTHON) $(LIBRARY)/dist/libzoetrope.so.1
 
-check-python: wheel release ## pixels and times from Python beside the tool's: make check-python [CORPUS=dir]
+check-python: wheel release ## compares pixels and times from Python with the tool's: make check-python [CORPUS=dir]
 	ZOETROPE_LIBRARY=$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=Python $(PYTHON) Python/benchmarks/check_corpus.py $(ZOETROPE) $(CORPUS)
 
-bench-python: lib ## Python beside Pillow, imageio, OpenCV, PyAV and torchcodec: make bench-python FILES="a.gif ..."
+bench-python: lib ## benchmarks Python against Pillow, imageio, OpenCV, PyAV and torchcodec: make bench-python FILES="a.gif ..."
 	ZOETROPE_LIBRARY=$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=Python $(PYTHON) Python/benchmarks/compare_readers.py $(FILES)
 
-cluster: lib ## the job of Examples/Cluster on Dask and on Ray, a worker killed on the way: [COUNT=10000]
+cluster: lib ## runs Examples/Cluster on Dask and Ray, and kills a worker: [COUNT=10000]
 	ZOETROPE_LIBRARY="$(CURDIR)/$(LIBRARY)/dist/libzoetrope.so.1" PYTHONPATH="$(CURDIR)/Python" $(PYTHON) Examples/Cluster/check.py \
 	  --count $(if $(findstring command,$(origin COUNT)),$(COUNT),10000) --engines $(or $(ENGINES),dask ray) -- $(CORPUS)
 
-demo: release ## the main job on fixtures: information, frames as PNG, a report
+demo: release ## runs the tool on fixtures: information, frames as PNG, a report
 	@Scripts/demo.sh $(ZOETROPE)
 
-test: install ## all tests
+test: install ## runs all tests
 	swift test
 	@Scripts/test-python.sh $(PYTHON) $(LIBRARY)/dist/libzoetrope.so.1
 
 .PHONY: test-busy
-test-busy: install ## the Swift tests beside as many busy loops as there are processors: make test-busy [LOOPS=8]
+test-busy: install ## runs the Swift tests with one busy loop per processor: make test-busy [LOOPS=8]
 	$(if $(LOOPS),LOOPS=$(LOOPS)) Scripts/busy.sh swift test
 
-lint: ## formatting, naming, docs of public symbols
+lint: ## checks formatting, naming and docs of public symbols
 	swift format lint --strict --recursive Package.swift Sources Tests Examples Fuzz/Package.swift Fuzz/Sources
 
-format: ## formats in place
+format: ## formats the sources in place
 	swift format --in-place --recursive Package.swift Sources Tests Examples
 
 fixtures: install ## compiles Fixtures/Recipes into the committed animations
@@ -131,67 +131,67 @@ fixtures: install ## compiles Fixtures/Recipes into the committed animations
 conformance: release ## compares every frame with a browser's: make conformance CORPUS=dir
 	python3 $(CHECK) $(CORPUS) $(ZOETROPE)
 
-bench: install ## runs us and the peers on one bench set, writes Benchmarks/RESULTS.md: ratios, memory
+bench: install ## benchmarks against the peers, and writes Benchmarks/RESULTS.md
 	$(MAKE) -C Benchmarks bench CORPUS="$$(realpath -m "$(CORPUS)")"
 
-bench-sweep: install ## every file over 0.3 ms beside giflib and libpng, the slowest: [CORPUS=dir]
+bench-sweep: install ## compares every file over 0.3 ms with giflib and libpng: [CORPUS=dir]
 	$(MAKE) -C Benchmarks sweep CORPUS="$$(realpath -m "$(CORPUS)")"
 
-bench-terminal: release ## plays animations beside chafa and timg: bytes, lateness, memory, likeness
+bench-terminal: release ## compares the player with chafa and timg: bytes, lateness, memory, similarity
 	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/compare_players.py $(ZOETROPE) --groups $(PARTS) --output Benchmarks/TERMINAL.md
 	MEASURE=$(abspath $(MEASURE)) python3 Benchmarks/check_screens.py $(ZOETROPE)
 
 .PHONY: check-browsers
-check-browsers: build ## compares what explain predicts with Firefox and Chromium, where they are installed
+check-browsers: build ## compares the predictions of explain with Firefox and Chromium, if installed
 	Scripts/check-browsers.py $(BUILD)/debug/zoetrope
 
-check-stills: release ## draws stills in kitty, foot, xterm, tmux and screen, and looks at screenshots: make check-stills [RUNS=50]
+check-stills: release ## checks screenshots of stills in kitty, foot, xterm, tmux and screen: make check-stills [RUNS=50]
 	python3 Benchmarks/check_stills.py $(ZOETROPE) --runs $(or $(RUNS),50)
 
-bench-stages: install ## fails when a stage of decoding lost more than a tenth against stored ratios
+bench-stages: install ## fails if a stage of decoding is more than a tenth slower than its stored ratio
 	$(MAKE) -C Benchmarks stages
 
 .PHONY: check-previews
-check-previews: release ## runs the recipes of Examples/Previews in file managers and terminals: make check-previews [ROUNDS=10] [IN=lf/kitty]
+check-previews: release ## tests Examples/Previews in file managers and terminals: make check-previews [ROUNDS=10] [IN=lf/kitty]
 	python3 Benchmarks/check_previews.py $(ZOETROPE) --rounds $(if $(findstring command,$(origin ROUNDS)),$(ROUNDS),10) $(if $(IN),--in $(IN))
 
-bench-recordings: install ## the screen recordings of a corpus, one core: make bench-recordings [CORPUS=dir]
+bench-recordings: install ## benchmarks the screen recordings of a corpus on one core: make bench-recordings [CORPUS=dir]
 	$(MAKE) -C Benchmarks recordings CORPUS="$$(realpath -m "$(CORPUS)")"
 
-bench-info: install ## info beside gifsicle and Pillow on 100 MB and tiny files: [FILES="a.gif ..."]
+bench-info: install ## compares info with gifsicle and Pillow on 100 MB and tiny files: [FILES="a.gif ..."]
 	$(MAKE) -C Benchmarks info FILES="$(if $(findstring command,$(origin FILES)),$(abspath $(FILES)))"
 
-bench-scale: install ## scaling beside Pillow's and libswscale's: speed and quality
+bench-scale: install ## compares scaling with Pillow and libswscale: speed and quality
 	$(MAKE) -C Benchmarks scale
 
-bench-cache: install ## cache hits, random access and stepping back, within 64 MiB
+bench-cache: install ## benchmarks cache hits, random access and stepping back within 64 MiB
 	$(MAKE) -C Benchmarks cache
 
-bench-pressure: install ## a cache too large for its control group, in a real group; needs root
+bench-pressure: install ## tests a cache that is too large for its control group; needs root
 	$(MAKE) -C Benchmarks pressure
 
-docs: install ## builds the documentation as a site in .build/docs/site; a broken link is an error
+docs: install ## builds the documentation site in .build/docs/site; fails on a broken link
 	BUILD=$(BUILD) Scripts/docs.sh
 
 SERVER := .build-frame-server
 .PHONY: examples
-examples: install ## builds Examples/FrameServer, which fetches Hummingbird, and asks it over loopback
+examples: install ## builds Examples/FrameServer (fetches Hummingbird) and tests it over loopback
 	swift build --scratch-path "$(BUILD)" --product zoetrope
 	swift build -c release --package-path Examples/FrameServer --scratch-path "$(CURDIR)/$(SERVER)"
 	python3 Scripts/frame-server.py $(SERVER)/release/frame-server $(BUILD)/debug/zoetrope
 
 BASE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
 
-api-check: install ## fails when the public API lost something since BASE (default: the last tag): make api-check [BASE=commit]
+api-check: install ## fails if the public API lost anything since BASE (default: the last tag): make api-check [BASE=commit]
 	@[ -n "$(BASE)" ] || { echo "there is no tag to compare with; name a commit: make api-check BASE=HEAD~10" >&2; exit 2; }
 	BUILD=$(BUILD) Scripts/api-check.sh $(BASE)
 
 WITH ?= address thread
-sanitize: install ## the tests under sanitizers: make sanitize [WITH=address] [FOLDERS="Scaling ..."] [FILTER=regex]
+sanitize: install ## runs the tests under sanitizers: make sanitize [WITH=address] [FOLDERS="Scaling ..."] [FILTER=regex]
 	FOLDERS="$(FOLDERS)" FILTER="$(FILTER)" SKIP="$(SKIP)" Scripts/sanitize.sh $(WITH)
 
 FROM ?= tests
-coverage: install ## lines reached, by folder: make coverage [FROM=corpora] [LIST=--list]
+coverage: install ## reports line coverage by folder: make coverage [FROM=corpora] [LIST=--list]
 	Scripts/coverage.sh $(FROM) $(LIST)
 
 TIME ?= 60
@@ -202,10 +202,10 @@ fuzz: install ## runs the fuzzers: make fuzz TIME=seconds-for-each [TARGET="Fuzz
 COUNT ?= 1000000
 FIRST ?= 0
 FORMATS ?= gif,apng
-differential: install ## fast decoders beside giflib and libpng: make differential COUNT=inputs [FORMATS=apng] [CORPUS=dir]
+differential: install ## compares the fast decoders with giflib and libpng: make differential COUNT=inputs [FORMATS=apng] [CORPUS=dir]
 	FORMATS="$(FORMATS)" Scripts/differential.sh $(COUNT) $(FIRST) $(if $(findstring command,$(origin CORPUS)),$(CORPUS))
 
-# Programs of Fuzz/ that are no fuzzers, and the tool beside them, with symbols.
+# Programs of Fuzz/ that are not fuzzers, and the tool, with symbols.
 CHAOS := .build-chaos
 chaos:
 	swift build --package-path Fuzz -c release -Xswiftc -enable-testing --scratch-path "$(CURDIR)/$(CHAOS)" --product Soak
@@ -213,27 +213,27 @@ chaos:
 
 PLACES ?= 300
 MUTATED ?= $(wildcard Fixtures/GIF/* Fixtures/APNG/* Fixtures/Bad/* Fixtures/Demo/*)
-mutations: chaos ## cuts and flips files at PLACES places each: make mutations [CORPUS=dir] [PLACES=N]
+mutations: chaos ## truncates files and flips bytes at PLACES positions each: make mutations [CORPUS=dir] [PLACES=N]
 	$(CHAOS)/release/Mutate $(PLACES) $(if $(findstring command,$(origin CORPUS)),$(wildcard $(CORPUS)/*),$(MUTATED))
 
-hostile: release ## files that ask for everything, each under 64 MB and one second
+hostile: release ## tests hostile files, each within 64 MB and one second
 	python3 Scripts/hostile.py $(ZOETROPE)
 
 CYCLES ?= 100000
 STREAMS ?=
-soak: chaos ## starts, steers and drops players at random, then counts what is left: make soak CYCLES=N, or STREAMS=N
+soak: chaos ## starts, controls and drops players at random, and checks for leaks: make soak CYCLES=N, or STREAMS=N
 	$(CHAOS)/release/Soak $(if $(STREAMS),streams $(STREAMS),$(CYCLES))
 
 OPERATIONS ?= 1000000
-controls: chaos ## controls players at random and checks that time never goes back: make controls OPERATIONS=N
+controls: chaos ## controls players at random, and checks that time never goes back: make controls OPERATIONS=N
 	$(CHAOS)/release/Soak controls $(OPERATIONS)
 
 ROUNDS ?= 1000
-kill-test: release ## kills an extraction at a random moment, ROUNDS times
+kill-test: release ## kills extractions at random moments, ROUNDS times
 	Scripts/kill-test.sh $(ROUNDS) $(ZOETROPE)
 
 .PHONY: store-test
-store-test: install ## a frame store under load: kills, eight processes: make store-test [KILLS=2000] [SECONDS=60]
+store-test: install ## tests a frame store under load and kills: make store-test [KILLS=2000] [SECONDS=60]
 	swift build -c release --product table-churn
 	Scripts/store-test.sh $(or $(KILLS),2000) $(or $(SECONDS),60) $(RELEASE)/table-churn
 

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The settings every Swift target of this package is built with.
+/// The settings of every Swift target in this package.
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("MemberImportVisibility"),
@@ -13,12 +13,12 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// The settings of a package that uses this one, with imports as strict as they will be.
+/// The settings of user code: stricter imports, as in future language modes.
 let userSettings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"), .treatAllWarnings(as: .error),
 ]
 
-/// A C library of the system, found through pkg-config.
+/// A system C library, found through pkg-config.
 func systemLibrary(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
   .systemLibrary(
     name: name, path: "Sources/\(name)", pkgConfig: pkgConfig,
@@ -34,7 +34,7 @@ let package = Package(
     .executable(name: "zoetrope", targets: ["ZoetropeMain"]),
     // The C ABI of Sources/CZoetrope/zoetrope.h; `make lib` links it into one shared library.
     .library(name: "ZoetropeC", type: .static, targets: ["ZoetropeC"]),
-    // The commands without their process, for the fuzzer of arguments: not for users.
+    // The commands without their process, for the fuzzer of arguments; not for users.
     .library(name: "_ZoetropeCLI", targets: ["ZoetropeCLI"]),
   ],
   traits: [
@@ -57,34 +57,35 @@ let package = Package(
     .target(
       name: "ZoetropeShims",
       dependencies: ["CGIF", "CPNG", "CDeflate", "CXXHash"],
-      // What a static libpng needs; pkg-config names them for static linking only.
+      // Dependencies of a static libpng; pkg-config lists them only for static linking.
       linkerSettings: [.linkedLibrary("z"), .linkedLibrary("m")]),
     // Values, bytes and threads; no image format.
     .target(
       name: "ZoetropeCore",
       dependencies: [
-        "ZoetropeShims", .product(name: "DequeModule", package: "swift-collections"),
-        .product(name: "SystemPackage", package: "swift-system"),
-      ],
-      swiftSettings: settings),
-    // Bytes to frames and back: scanners, decoders, compositing, PNG writing.
-    .target(
-      name: "ZoetropeCodec",
-      dependencies: ["ZoetropeCore", "ZoetropeShims", "CGIF", "CDeflate"],
-      swiftSettings: settings),
-    // Bitmaps of other sizes and formats.
-    .target(
-      name: "ZoetropeScaling", dependencies: ["ZoetropeCore"], swiftSettings: settings),
-    // Composited frames of images in any order; no cache and no clock.
-    .target(
-      name: "ZoetropeFrames",
-      dependencies: [
-        "ZoetropeCore", "ZoetropeCodec", "ZoetropeScaling", "ZoetropeShims", "CXXHash",
+        "ZoetropeShims", "CXXHash",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
-    // Beside each other, so that they compile at the same time.
+    // From bytes to frames and back: scanners, decoders, compositing, PNG encoding.
+    .target(
+      name: "ZoetropeCodec",
+      dependencies: ["ZoetropeCore", "ZoetropeShims", "CGIF", "CDeflate"],
+      swiftSettings: settings),
+    // Scaling and conversion of bitmaps.
+    .target(
+      name: "ZoetropeScaling", dependencies: ["ZoetropeCore"], swiftSettings: settings),
+    // Composited frames of images in any order; no caches and no clocks.
+    .target(
+      name: "ZoetropeFrames",
+      dependencies: [
+        "ZoetropeCore", "ZoetropeCodec", "ZoetropeScaling", "ZoetropeShims",
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings),
+    // Independent of each other, so that they compile in parallel.
     .target(name: "ZoetropeCaching", dependencies: ["ZoetropeFrames"], swiftSettings: settings),
     .target(
       name: "ZoetropeStore",
@@ -110,7 +111,7 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
-    // What users import: all of the above, and loading.
+    // The module that users import: all of the above, and loading.
     .target(
       name: "Zoetrope",
       dependencies: [
@@ -119,7 +120,7 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
-    // The header of the C ABI, and the functions behind it.
+    // The header of the C ABI, and its implementation.
     .systemLibrary(name: "CZoetrope", path: "Sources/CZoetrope"),
     .target(
       name: "ZoetropeC",
@@ -146,7 +147,7 @@ let package = Package(
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings),
-    // Predictions of what other programs do with a file; only the command `explain` uses it.
+    // Predictions about other programs; only the command `explain` uses it.
     .target(name: "ZoetropeExplain", dependencies: ["ZoetropeFrames"], swiftSettings: settings),
     .target(
       name: "ZoetropeCLI",
@@ -160,8 +161,8 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "ZoetropeMain", dependencies: ["ZoetropeCLI"], swiftSettings: settings),
-    // One program for all examples costs one link. They and the samples of the documentation see what
-    // users see.
+    // A single program for all examples needs only one link. Examples and documentation samples see what users
+    // see.
     .executableTarget(
       name: "examples", dependencies: ["Zoetrope", "ZoetropeTerminal"], path: "Examples/Programs",
       packageAccess: false, swiftSettings: settings),
@@ -216,7 +217,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// The stages of decoding, timed one by one, are out of reach for the benchmarks' own package.
+// The benchmarks' own package cannot reach the stages of decoding, which are timed one by one.
 if Context.environment["ZOETROPE_BENCH"] != nil {
   package.targets.append(
     .executableTarget(

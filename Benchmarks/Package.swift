@@ -17,6 +17,10 @@ let package = Package(
       ],
       path: "Sources/BenchDecode"),
     .executableTarget(
+      name: "bench-write",
+      dependencies: [.product(name: "Zoetrope", package: "zoetrope")],
+      path: "Sources/WriteBench"),
+    .executableTarget(
       name: "bench-scale",
       dependencies: [.product(name: "Zoetrope", package: "zoetrope")],
       path: "Sources/ScaleBench"),

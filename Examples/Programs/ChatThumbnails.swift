@@ -1,7 +1,7 @@
 import Foundation
 import Zoetrope
 
-/// Thumbnails of what people post, within a budget of memory and time for each file and for all:
+/// Thumbnails of uploaded files, within limits on memory and time for each file and in total:
 ///
 ///     examples chat-thumbnails upload.gif other.png
 struct ChatThumbnails {
@@ -11,7 +11,7 @@ struct ChatThumbnails {
     var limits = DecodingLimits.strict
     limits.liveBytes = 64 << 20
     limits.pixelsPerPlay = 1 << 28
-    // Frames, canvases and compressed bytes kept for later; work in progress comes on top.
+    // Frames, canvases and compressed bytes that are kept; work in progress is not included.
     let budget = MemoryBudget(byteLimit: 64 << 20)
     loader = FrameLoader(
       cache: MemoryFrameCache(budget: budget), budget: budget, maxConcurrentLoads: 2,
@@ -42,7 +42,7 @@ struct ChatThumbnails {
     let bot = ChatThumbnails()
     await withTaskGroup(of: String.self) { group in
       for (number, path) in arguments.enumerated() {
-        // A few at a time: those that wait would hold memory, and their two seconds would pass.
+        // A few at a time: waiting ones would hold memory, and their two seconds would pass.
         if number >= 4, let answer = await group.next() { print(answer) }
         group.addTask {
           do {

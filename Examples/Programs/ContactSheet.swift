@@ -9,23 +9,23 @@ enum ContactSheet {
     guard (2...3).contains(arguments.count),
       let count = Int(arguments.count == 3 ? arguments[2] : "12"), (1...100).contains(count)
     else { throw Usage("contact-sheet FILE OUTPUT [COUNT]") }
-    let image = try await AnimatedImage.open(FilePath(arguments[0]))
+    let image = try await AnimatedImage.open(arguments[0])
     let rendering = Rendering(target: TargetSize(width: 160, allowsEnlarging: false))
     var cells: [Bitmap] = []
     for index in EvenFrames.indices(of: image, count: count) {
       cells.append(try await image.bitmap(at: index, rendering: rendering))
     }
-    let sheet = draw(cells)
+    let sheet = try draw(cells)
     try Data(PNGEncoder().encode(sheet)).write(to: URL(filePath: arguments[1]), options: .atomic)
     print("\(cells.count) frames on \(sheet.size)")
   }
 
   /// A picture of `cells`, which have one size, in rows.
-  static func draw(_ cells: [Bitmap]) -> Bitmap {
+  static func draw(_ cells: [Bitmap]) throws -> Bitmap {
     let columns = Int(Double(cells.count).squareRoot().rounded(.up))
     let rows = (cells.count + columns - 1) / columns
     let (width, height) = (cells[0].width, cells[0].height)
-    return Bitmap(size: PixelSize(width: columns * width, height: rows * height)) { y, bytes in
+    return try Bitmap(size: PixelSize(width: columns * width, height: rows * height)) { y, bytes in
       for column in 0..<columns {
         let index = y / height * columns + column
         guard index < cells.count else { return }  // the rest stays transparent

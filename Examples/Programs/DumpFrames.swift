@@ -6,7 +6,7 @@ import Zoetrope
 enum DumpFrames {
   static func run(_ arguments: [String]) async throws {
     guard let path = arguments.first else { throw Usage("dump-frames FILE") }
-    let image = try await AnimatedImage.open(FilePath(path))
+    let image = try await AnimatedImage.open(path)
     print("\(image.format.rawValue) \(image.canvasSize), \(image.frames.count) frames")
     for try await frame in image.bitmaps() {
       let control = image.frames[frame.index]

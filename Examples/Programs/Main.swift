@@ -2,7 +2,7 @@ import Foundation
 
 /// Runs one of the examples: `swift run examples poster party.gif poster.png`.
 ///
-/// Each is one file. `run` is what `main` would be in a program of its own.
+/// Each example is one file, whose `run` would be the `main` of a separate program.
 @main
 struct Examples {
   static func main() async {
@@ -29,7 +29,7 @@ struct Examples {
   }
 }
 
-/// The arguments that an example wants.
+/// The arguments of an example.
 struct Usage: Error, CustomStringConvertible {
   let description: String
 

@@ -10,7 +10,7 @@ enum Poster {
       let seconds = Double(arguments.count == 3 ? arguments[2] : "0"),
       (0...86_400).contains(seconds)
     else { throw Usage("poster FILE OUTPUT [SECONDS]") }
-    let image = try await AnimatedImage.open(FilePath(arguments[0]))
+    let image = try await AnimatedImage.open(arguments[0])
     let bitmap = try await image.bitmap(
       at: .seconds(seconds),
       rendering: Rendering(target: TargetSize(width: 320, allowsEnlarging: false)))

@@ -1,6 +1,6 @@
 import Zoetrope
 
-/// Writes one frame of a file as if it were remote, and prints what was read of it:
+/// Writes one frame of a file as if it were remote, and prints how much of it was read:
 ///
 ///     zoetrope info --save-index party.index party.gif
 ///     examples remote-frame party.gif 500 frame.png party.index
@@ -27,7 +27,7 @@ enum RemoteFrame {
   }
 }
 
-/// The ranges of a local file; a program with remote files makes requests in `read`.
+/// The ranges of a local file; for remote files, a program makes requests in `read`.
 final class FileRanges: ByteRangeReading {
   let byteCount: Int
   private let file: FileDescriptor

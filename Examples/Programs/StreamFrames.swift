@@ -11,7 +11,7 @@ enum StreamFrames {
     print("\(image.format.rawValue) \(image.canvasSize)")
     if arguments == ["--play"] {
       let scheduler = FrameScheduler(image, options: PlaybackOptions(playCount: .once))
-      for try await frame in scheduler.frames() {
+      for try await frame in scheduler.play() {
         print("\(frame.index): at \(frame.presentationTime), shown \(frame.duration)")
       }
       print("waited for bytes \(scheduler.statistics.stalls) times")
@@ -21,6 +21,6 @@ enum StreamFrames {
         print("\(frame.index): changed \(frame.dirtyRect), \(progress.byteCount) bytes received")
       }
     }
-    if let ending = await image.ending() { print("\(ending), \(image.frameCount) frames") }
+    if let ending = await image.waitUntilEnded() { print("\(ending), \(image.frameCount) frames") }
   }
 }

@@ -24,7 +24,7 @@ enum Thumbnails {
     }
     let statistics = store.statistics
     print("\(statistics.hits) from disk, \(statistics.insertions) decoded")
-    // A store that cannot be used costs time, never a picture.
+    // If the store cannot be used, the program is slower, but no picture is missing.
     if let error = store.lastError { print("not all are stored: \(error)") }
   }
 }

@@ -1,7 +1,7 @@
 import Observation
 import Zoetrope
 
-/// What a view shows of an animation: a view that reads `picture` is drawn again with each frame.
+/// The state of a view that shows an animation: a view that reads `picture` is redrawn with each frame.
 @MainActor
 @Observable
 final class StickerModel {

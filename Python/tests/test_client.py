@@ -78,7 +78,7 @@ def test_times_outside_the_plays(delays, fixtures):
     endless = zoetrope.open(fixtures / "Demo" / "bouncing-ball.gif")
     assert endless.plays is None
     assert endless.index_at(10**13) == endless.index_at(10**13 % endless.duration)
-    with pytest.raises(zoetrope.ParameterError, match="without end"):
+    with pytest.raises(zoetrope.ParameterError, match="forever"):
         endless.index_at(math.inf)
     for wrong in ["1.5", b"1", None, [1]]:
         with pytest.raises(TypeError):
@@ -201,7 +201,7 @@ def test_messages_use_the_names_of_the_caller(delays):
     with pytest.raises(zoetrope.ParameterError, match="threads is -1"):
         zoetrope.open(delays, threads=-1)
     animation = zoetrope.open(delays)
-    with pytest.raises(zoetrope.ParameterError, match="n is 0, must be 1 to 16777216"):
+    with pytest.raises(zoetrope.ParameterError, match="n is 0; it must be 1 to 16777216"):
         animation.sample(0)
     with pytest.raises(zoetrope.ParameterError, match="limits: frame_count is 0"):
         zoetrope.open(delays, limits={"frame_count": 0})

@@ -1,4 +1,4 @@
-"""``python -m zoetrope info FILE...``: what files say about themselves."""
+"""``python -m zoetrope info FILE...``: show the structure of files."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m zoetrope", description=__doc__)
     parser.add_argument("--version", action="version", version=f"zoetrope {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    info = commands.add_parser("info", help="size, frames, plays, duration and damage")
+    info = commands.add_parser("info", help="show size, frames, plays, duration and damage")
     info.add_argument("files", nargs="+", metavar="FILE")
-    info.add_argument("--json", action="store_true", help="one object a line for each file")
+    info.add_argument("--json", action="store_true", help="print one JSON object per line and file")
     options = parser.parse_args(arguments)
     failures = 0
     for path in options.files:
@@ -49,7 +49,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
             print(json.dumps(facts))
         else:
             width, height = facts["size"]
-            plays = facts["plays"] or "endless"
+            plays = facts["plays"] or "forever"
             print(
                 f"{printable(path)}: {facts['format']} {width}x{height}, {facts['frames']} frames, "
                 f"{facts['duration']:.3f} s, plays {plays}")
@@ -59,17 +59,17 @@ def main(arguments: Optional[List[str]] = None) -> int:
 
 
 def run() -> int:
-    """:func:`main`; quiet if nobody reads on, or on Ctrl-C."""
+    """:func:`main`, without a traceback after a broken pipe or Ctrl-C."""
     try:
         status = main()
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        # The interpreter flushes at its end, too.
+        # The interpreter flushes again when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
-        # What a shell reports for a program that Ctrl-C ended.
+        # The status that a shell reports after Ctrl-C.
         return 130
 
 

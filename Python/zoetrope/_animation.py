@@ -33,7 +33,7 @@ else:
     # NumPy may be absent when hints are asked for.
     Pixels = Any
 
-#: A path, the file's bytes, or a binary file object. Other buffers of bytes work too.
+#: A path, the file's bytes or another buffer, or a binary file object.
 Source = Union[
     str, "os.PathLike[str]", "os.PathLike[bytes]", bytes, bytearray, memoryview, mmap.mmap, Readable]
 BYTES_TYPES = (bytes, bytearray, memoryview, mmap.mmap)
@@ -46,10 +46,10 @@ Order = Literal["time", "index", "distinct"]
 DamagePolicy = Literal["salvage", "strict", "partial"]
 Preset = Literal["default", "strict", "none"]
 Limits = Union[Preset, Mapping[str, Union[int, str, None]]]
-#: Width and height; None for one of them: it follows from the other.
+#: Width and height. If one of them is None, it is derived from the other.
 Size = Sequence[Optional[int]]
 
-#: An array of the right shape, or a writable buffer of the right number of bytes.
+#: An array of the right shape, or a writable buffer of the right size.
 Output = Union[Pixels, bytearray, memoryview, mmap.mmap]
 
 _FORMATS = {"RGBA": 0, "RGBa": 1, "BGRA": 2, "BGRa": 3, "RGBX": 4, "RGB": 5, "L": 7, "RGBA16": 8}
@@ -67,10 +67,10 @@ _LIMITS = (
 _CONTAINERS = {1: "gif", 2: "apng", 3: "png"}
 _DISPOSALS = ("keep", "background", "previous")
 
-#: Pixels from which a call may take so long that Ctrl-C has to end it.
+#: Calls that decode at least this many pixels are interruptible by Ctrl-C.
 _LONG_CALL = 1 << 22
-#: Bytes of a file from which opening it may: scanning takes milliseconds for a megabyte, but a frame in which
-#: the file ends is decoded, and a thousand times as large. An interlaced one takes longer.
+#: Opening a file of at least this many bytes is interruptible. Scanning takes milliseconds per megabyte, but a
+#: truncated last frame is decoded, and may be a thousand times as large. An interlaced one takes longer.
 _LONG_FILE = 1 << 14
 _LONG_INTERLACED = 1 << 11
 _HEAD = 29
@@ -80,22 +80,22 @@ _CANCELLED = 9
 
 
 class _Owned:
-    """Something of the library's, which is freed when its last user drops it.
+    """A handle of the library, freed when its last user drops it.
 
-    A call holds a reference while it uses an animation. So closing takes no lock, and an exception or a
-    signal handler between any two instructions neither leaks it nor frees it in use.
+    A call holds a reference while it uses an animation. So closing needs no lock, and an exception or signal
+    handler between any two instructions neither leaks the handle nor frees it in use.
     """
 
-    # Python loses what a signal handler raises in a destructor, and handlers run in functions of Python only. So
-    # `__del__` is no such function, but a value of each object's.
+    # Python discards exceptions that a signal handler raises in a destructor. Handlers run only in Python
+    # functions, so `__del__` is a C function stored in each object.
     __slots__ = ("pointer", "__del__")
 
-    #: What a function of the library sets.
+    #: Set by a function of the library.
     pointer: Any
 
     def __init__(self, free: Any) -> None:
         self.pointer = ctypes.c_void_p()
-        # Does nothing to NULL.
+        # Ignores NULL.
         self.__del__ = functools.partial(free, self.pointer)
 
 
@@ -104,7 +104,7 @@ def _never() -> bool:
 
 
 class FrameInfo(NamedTuple):
-    """What the file says about a frame."""
+    """The stored properties of a frame."""
 
     #: Left, top, width and height on the canvas, as stored.
     rect: Tuple[int, int, int, int]
@@ -140,11 +140,11 @@ def _choice(value: str, choices: Mapping[str, int], name: str) -> int:
         return choices[value]
     except (KeyError, TypeError):
         words = ", ".join(repr(word) for word in choices)
-        raise parameter_error(f"{name} is {value!r}, must be one of {words}") from None
+        raise parameter_error(f"{name} is {value!r}; it must be one of {words}") from None
 
 
 def _numpy() -> Any:
-    """NumPy, which only calls that return arrays need."""
+    """NumPy, which is needed only by calls that return arrays."""
     global _np
     if _np is None:
         try:
@@ -165,26 +165,25 @@ def open(  # noqa: A001: zoetrope.open
 ) -> "Animation":
     """Open a GIF, APNG or PNG. Scans its structure and decodes no pixels.
 
-    :param source: a path, the file's bytes, or a binary file object, which is read to its end: at
-        most ``live_bytes``, and only the first bytes if they are not an image.
-    :param limits: bounds on what the file may ask for: ``"default"``, ``"strict"`` for untrusted
-        files, ``"none"``, or a mapping that overrides some of the defaults: ``canvas_pixels``,
-        ``frame_count``, ``live_bytes``, ``pixels_per_play``, ``metadata_bytes``,
-        ``metadata_total_bytes``, ``metadata_count``, and ``output_bytes``, the size of an array that
-        ``read`` or ``sample`` makes: 16 GiB, or 1 GiB if strict. ``None`` lifts a limit. ``preset`` names
-        what it starts from.
-    :param damage: ``"salvage"`` keeps what is intact; ``"partial"`` also the rows of a last frame
-        that is cut; ``"strict"`` raises at the first damage that loses something.
-    :param delays: how stored delays are timed: ``"browser"``, ``"exact"``, ``"ffmpeg"`` or
+    :param source: a path, the file's bytes, or a binary file object. A file object is read to its end, up to
+        ``live_bytes``; if it does not start like an image, only its first bytes are read.
+    :param limits: bounds on what the file may use: ``"default"``, ``"strict"`` for untrusted files,
+        ``"none"``, or a mapping that overrides the limits of a ``preset`` (default ``"default"``). Its keys are
+        ``canvas_pixels``, ``frame_count``, ``live_bytes``, ``pixels_per_play``, ``metadata_bytes``,
+        ``metadata_total_bytes``, ``metadata_count``, and ``output_bytes``, which bounds the array that
+        ``read`` or ``sample`` creates (16 GiB, or 1 GiB if strict). ``None`` removes a limit.
+    :param damage: ``"salvage"`` keeps intact frames; ``"partial"`` also keeps the rows of a truncated last
+        frame; ``"strict"`` raises at the first damage that loses data.
+    :param delays: how stored delays are interpreted: ``"browser"``, ``"exact"``, ``"ffmpeg"`` or
         ``"imageio"``.
     :param deep: keep the 16 bits of a deep PNG, for ``format="RGBA16"``; 8-bit formats may then differ by 1.
-    :param threads: threads that decode, the caller's included; 0 for one per processor.
-    :param timeout: the most seconds that opening, and then each call that decodes, may take; None for no
-        limit. Reading a file object does not count. In a ``for`` loop each frame is a call of its own;
-        ``sample(by="distinct")`` is two, which choose and read.
-    :raises TimedOutError: if opening took longer.
-    :raises ZoetropeError: with code, frame and byte offset; a file that cannot be opened is a
-        :class:`ReadError`, which is an OSError too, such as FileNotFoundError.
+    :param threads: the number of decoding threads, including the caller's; 0 for one per processor.
+    :param timeout: the maximum time in seconds for opening, and then for each call that decodes; None for no
+        limit. Reading a file object does not count. In a ``for`` loop each frame is one call;
+        ``sample(by="distinct")`` is two calls.
+    :raises TimedOutError: if opening takes longer than ``timeout``.
+    :raises ZoetropeError: with code, frame and byte offset. If the file cannot be opened it is a
+        :class:`ReadError`, which is also an OSError such as FileNotFoundError.
     """
     return Animation(
         source, limits=limits, damage=damage, delays=delays, deep=deep, threads=threads,
@@ -194,11 +193,13 @@ def open(  # noqa: A001: zoetrope.open
 class Animation:
     """An opened animation: a sequence of composited frames. Create it with :func:`zoetrope.open`.
 
-    May be used from several threads; calls that decode wait for each other, and release the GIL.
-    Open a file twice to decode it on two threads. :meth:`cancel`, ``timeout`` and Ctrl-C end calls that
-    decode, in the middle of a frame too; Ctrl-C those of the main thread, while calls of other threads go on: those
-    on the same animation begin again. After a fork, open again in a process that was started by *spawn*:
-    see :class:`ForkedError`.
+    May be used from several threads. Calls that decode run one at a time and release the GIL; open a file
+    twice to decode it on two threads.
+
+    :meth:`cancel`, ``timeout`` and Ctrl-C end calls that decode, even in the middle of a frame. Ctrl-C ends
+    only calls of the main thread; calls of other threads on the same animation start over.
+
+    Cannot be used in a forked process: see :class:`ForkedError`.
     """
 
     def __init__(
@@ -213,25 +214,25 @@ class Animation:
         self._delays = _choice(delays, _DELAYS, "delays")
         options = c.Options(size=sizeof(c.Options), damage=_choice(damage, _DAMAGE, "damage"))
         self._output_bytes = _set_limits(options, limits)
-        #: For the frames that :func:`zoetrope.frames` gives.
+        #: For :func:`zoetrope.frames`.
         self._pixels_per_play = options.pixels_per_play or _PIXELS_PER_PLAY[options.limits]
         options.timeout_ns = _timeout(timeout)
         options.deep = 1 if deep else 0
         self._is_deep = deep
         options.parallelism = _int32(threads, "threads")
         if options.parallelism < 0:
-            raise parameter_error(f"threads is {threads}, must be 0 or more")
+            raise parameter_error(f"threads is {threads}; it must be 0 or more")
         held = _Owned(_lib.zoetrope_close)
         error = c.Error()
         call: Callable[[], int]
         if isinstance(source, (str, os.PathLike)):
             path = os.fspath(source)
             if not isinstance(path, (str, bytes)):
-                raise TypeError(f"a path, not {type(path).__name__}")
+                raise TypeError(f"the path must be str or bytes, not {type(path).__name__}")
             name = os.fsencode(path)
             self._path = os.fsdecode(name)
             if b"\0" in name:
-                raise parameter_error(f"the path {self._path!r} has a zero byte")
+                raise parameter_error(f"the path {self._path!r} contains a null byte")
 
             takes_long = _takes_long(name)
 
@@ -243,7 +244,7 @@ class Animation:
             try:
                 data = _bytes(source, options)
             except MemoryError as cause:
-                raise OutOfMemoryError("outOfMemory", "no memory for the input") from cause
+                raise OutOfMemoryError("outOfMemory", "not enough memory for the input") from cause
             count = len(data)
             takes_long = _is_long(count, bytes(data[:_HEAD]))
             # The reference keeps the memory of a bytearray.
@@ -262,9 +263,9 @@ class Animation:
         info = c.Info(size=sizeof(c.Info))
         self._check(_lib.zoetrope_get_info(held.pointer, byref(info), byref(error)), error)
         self._info = info
-        #: The pixels that decoding a frame draws at most.
+        #: The most pixels that decoding one frame draws.
         self._area = int(info.largest_frame_work)
-        #: The frame after the one that was decoded last. All others may need a replay from the first.
+        #: The frame after the last decoded one. Any other may need a replay from the first.
         self._next = 0
         self._frames: Optional[Tuple[FrameInfo, ...]] = None
         self._renderings: Dict[Any, Tuple[Any, Tuple[int, ...], Any]] = {}
@@ -278,11 +279,11 @@ class Animation:
     # ---- Lifetime
 
     def close(self) -> None:
-        """Close the animation. Does not wait: calls that other threads have begun go on, and the file is
-        closed when they have ended. :meth:`cancel` ends them.
+        """Close the animation. Does not wait: calls in progress on other threads continue, and the file is
+        closed after the last of them. Use :meth:`cancel` to end them.
 
-        ``len``, ``size``, ``format``, ``plays``, ``stored_loop_count``, ``byte_count`` and ``path`` are
-        still known then; everything else raises ValueError.
+        ``len``, ``size``, ``format``, ``plays``, ``stored_loop_count``, ``byte_count`` and ``path`` remain
+        available; everything else raises ValueError.
         """
         self._held = None
 
@@ -292,10 +293,10 @@ class Animation:
         return self._held is None
 
     def cancel(self) -> None:
-        """End the calls that decode, those of all threads, for good.
+        """End all calls that decode, on all threads, permanently.
 
-        They raise :class:`CancelledError`, and so does every later call that decodes. Open the file again
-        to go on. Does not wait; may be called on any thread.
+        They raise :class:`CancelledError`, and so does every later call that decodes. To continue, open the
+        file again. Does not wait, and may be called on any thread.
         """
         self._is_cancelled = True
         held = self._held
@@ -311,10 +312,10 @@ class Animation:
 
     def __reduce__(self) -> Any:
         raise TypeError(
-            "an Animation can be neither copied nor pickled: open the file again where it is used")
+            "an Animation cannot be copied or pickled; open the file where it is used")
 
     def _use(self) -> _Owned:
-        """What calls of the library need; it stays open as long as the caller holds it."""
+        """The library's handle, which stays open while the caller holds it."""
         held = self._held
         if held is None:
             raise ValueError("the animation is closed")
@@ -327,10 +328,10 @@ class Animation:
     def _decode(
         self, call: Callable[[Any, c.Error], int], is_interrupted: Callable[[], bool] = _never
     ) -> None:
-        """Make a call of the library that decodes, and raise its error.
+        """Call a decoding function of the library, and raise its error.
 
-        The library cancels the calls of all threads on an animation. One that was not interrupted
-        itself is made again, so that Ctrl-C ends only what the main thread does.
+        The library cancels the calls of all threads on an animation. A call that was not interrupted itself
+        is repeated, so that Ctrl-C ends only calls of the main thread.
         """
         error = c.Error()
         held = self._use()
@@ -344,7 +345,7 @@ class Animation:
         return CancelledError("cancelled", "the animation was cancelled", path=self._path)
 
     def _decode_interruptibly(self, pixels: int, call: Callable[[Any, c.Error], int]) -> None:
-        """:meth:`_decode` of so many pixels, which Ctrl-C ends."""
+        """:meth:`_decode`, interruptible by Ctrl-C if there are many pixels."""
         if pixels < _LONG_CALL:
             return self._decode(call)
         held = self._use()
@@ -361,7 +362,7 @@ class Animation:
         _interruptible(lambda: self._decode(call, lambda: is_interrupted), stop)
 
     def _pixels(self, place: int) -> int:
-        """What decoding frame ``place`` draws at most."""
+        """The most pixels that decoding frame ``place`` draws."""
         return self._area if place == self._next else self._area * (place + 1)
 
     # ---- Facts
@@ -373,7 +374,7 @@ class Animation:
 
     @property
     def format(self) -> str:
-        """``"gif"``, ``"apng"``, or ``"png"`` for a still one."""
+        """``"gif"``, ``"apng"``, or ``"png"`` for a still PNG."""
         return _CONTAINERS.get(self._info.format, "unknown")
 
     @property
@@ -383,7 +384,7 @@ class Animation:
 
     @property
     def plays(self) -> Optional[int]:
-        """How often it plays in total; None if it plays without end."""
+        """The total number of plays; None if it plays forever."""
         return self._info.plays or None
 
     @property
@@ -398,7 +399,7 @@ class Animation:
 
     @property
     def frames(self) -> Tuple[FrameInfo, ...]:
-        """What the file says about each frame."""
+        """The stored properties of each frame."""
         held = self._use()
         if self._frames is None:
             count = self._info.frame_count
@@ -419,9 +420,9 @@ class Animation:
 
     @property
     def durations(self) -> Tuple[float, ...]:
-        """How long each frame is shown, in seconds, as the delay policy says.
+        """How long each frame is shown, in seconds, under the delay policy.
 
-        In nanoseconds they add up to :attr:`duration`; see :attr:`FrameInfo.duration_ns`.
+        Rounded to nanoseconds, they add up to :attr:`duration`; see :attr:`FrameInfo.duration_ns`.
         """
         frames = self.frames
         if self._durations is None:
@@ -430,7 +431,7 @@ class Animation:
 
     @property
     def timestamps(self) -> Tuple[float, ...]:
-        """When each frame is first shown, in seconds. :meth:`at` shows the frame at its own time."""
+        """When each frame is first shown, in seconds. :meth:`at` returns a frame for its own timestamp."""
         frames = self.frames
         if self._timestamps is None:
             self._timestamps = tuple(_seconds(frame.start_ns) for frame in frames)
@@ -453,8 +454,8 @@ class Animation:
     def damage(self) -> Tuple[Damage, ...]:
         """Damage in the structure of the file.
 
-        Damage of pixels is found by decoding: :meth:`frame_with_damage` tells that of a frame,
-        :meth:`check` all.
+        Damage to pixels is found by decoding: use :meth:`frame_with_damage` for one frame, :meth:`check`
+        for all.
         """
         held = self._use()
         if self._damage is None:
@@ -489,7 +490,7 @@ class Animation:
                     value.raw[: item.byte_count]))
         return items
 
-    #: Frames are arrays, whose equality has no truth value.
+    #: Frames are arrays, and comparing arrays gives no single truth value.
     __contains__ = None
 
     def __len__(self) -> int:
@@ -509,26 +510,26 @@ class Animation:
     ) -> Pixels:
         """Frame ``index``, composited, as a new H×W×C array (H×W for ``"L"``), or in ``out``.
 
-        A damaged frame shows what of it is intact; see :meth:`frame_with_damage`.
+        A damaged frame shows its intact parts; see :meth:`frame_with_damage`.
 
-        :param size: the box that it is scaled into, ``(width, height)``; None for one of them: it
-            follows from the other.
+        :param size: the box to scale into, ``(width, height)``. If one of them is None, it is derived from
+            the other.
         :param fit: ``"fit"``, ``"fill"``, ``"stretch"`` or ``"integer"``.
         :param filter: ``"bilinear"``, ``"nearest"``, ``"box"``, ``"bicubic"`` or ``"lanczos"``.
         :param format: ``"RGBA"`` (straight alpha), ``"RGBa"`` (premultiplied), ``"BGRA"``,
             ``"BGRa"``, ``"RGBA16"``, or, blended over black, ``"RGB"``, ``"RGBX"`` and ``"L"``. For
             another background blend ``"RGBa"`` over it: ``rgb + background * (1 - alpha / 255)``.
-        :param out: a C-contiguous, writable array of that shape and type, or a writable buffer with as many
-            bytes, such as a bytearray, which needs no NumPy. It is what is returned.
+        :param out: a C-contiguous, writable array of that shape and type, or a writable buffer of the same
+            size, such as a bytearray, which needs no NumPy. It is returned.
         :param linear_light: scale in linear light.
-        :param no_enlarging: leave smaller canvases at their size (``"fit"`` and ``"integer"`` only).
+        :param no_enlarging: do not enlarge smaller canvases (``"fit"`` and ``"integer"`` only).
         """
         place = self._place(index)
         rendering, shape, dtype = self._rendering(
             size, fit, filter, format, linear_light, no_enlarging)
         array: Pixels
         if out is None:
-            # Known to be there if there is a type.
+            # `_rendering` has imported NumPy if it found a dtype.
             try:
                 array = (_np or _numpy()).empty(shape, dtype)
             except MemoryError:
@@ -542,8 +543,7 @@ class Animation:
         if pixels >= _LONG_CALL or self._is_cancelled:
             self._draw(place, pixels, rendering, memory, _view(array).nbytes, None)
             return array
-        # `_draw`, in place, with the structs of an earlier call, if there are any: making them takes a
-        # third of a call.
+        # As `_draw`, but reuses the structs of an earlier call: creating them takes a third of a call.
         try:
             structs = self._spare.pop()
         except IndexError:
@@ -586,7 +586,7 @@ class Animation:
     ) -> Tuple[Pixels, Optional[Damage]]:
         """:meth:`frame`, and the damage found in the frame's own pixels.
 
-        Later frames may show parts of a damaged one: they have no damage of their own.
+        Later frames that still show parts of a damaged one do not report that damage.
         """
         place = self._place(index)
         rendering, shape, dtype = self._rendering(
@@ -604,7 +604,7 @@ class Animation:
     def __getitem__(self, index: slice) -> Pixels: ...
 
     def __getitem__(self, index: Any) -> Pixels:
-        """A frame as an H×W×4 RGBA array; several, by a slice, as an N×H×W×4 array."""
+        """A frame as an H×W×4 RGBA array; for a slice, several as an N×H×W×4 array."""
         if isinstance(index, slice):
             return self.read(range(len(self))[index])
         return self.frame(index)
@@ -621,7 +621,7 @@ class Animation:
     ) -> Pixels:
         """The frame shown ``seconds`` after the start; see :meth:`index_at` and :meth:`frame`.
 
-        Out of order it may decode all frames before the one it returns.
+        Called out of order, it may decode all frames before the one it returns.
         """
         return self.frame(
             self.index_at(seconds), size=size, fit=fit, filter=filter, format=format, out=out,
@@ -630,13 +630,13 @@ class Animation:
     def index_at(self, seconds: SupportsFloat) -> int:
         """The index of the frame shown ``seconds`` after the start.
 
-        Plays follow each other. A negative time gives frame 0; a time past the last play, also an
-        infinite one, the last frame.
+        Plays follow one another. A negative time gives frame 0. A time past the last play, even an infinite
+        one, gives the last frame.
         """
         nanoseconds = _nanoseconds(seconds)
         if nanoseconds >= 1 << 63 and self.plays is None:
             if seconds == math.inf:
-                raise parameter_error("seconds is inf, and the animation plays without end")
+                raise parameter_error("seconds is inf, but the animation plays forever")
             nanoseconds %= self._duration_ns() or 1
         nanoseconds = max(min(nanoseconds, (1 << 63) - 1), -1)
         held = self._use()
@@ -654,11 +654,11 @@ class Animation:
     ) -> Pixels:
         """Several frames as one N×H×W×C array, decoded on all processors.
 
-        The memory of an array of 16 to 128 MiB is kept for the next one when the array is gone.
+        When an array of 16 to 128 MiB is freed, its memory is kept for the next one.
 
         :param indices: the frames, in any order; None for all.
-        :raises LimitError: without ``out``, if the array would be larger than ``output_bytes`` of the
-            limits.
+        :raises LimitError: if the array would be larger than the limit ``output_bytes``, and there is no
+            ``out``.
         """
         self._use()
         chosen = None if indices is None else [self._place(index) for index in indices]
@@ -680,7 +680,7 @@ class Animation:
                 pointer, places, count, rendering, byref(buffer), None, byref(error))
             return status
 
-        # Frames before the chosen ones are decoded, too.
+        # Frames before the chosen ones are decoded as well.
         last = count if chosen is None else max(chosen) + 1
         self._decode_interruptibly(self._area * last + count * shape[0] * shape[1], call)
         return array
@@ -689,14 +689,14 @@ class Animation:
         if byte_count > self._output_bytes:
             raise LimitError(
                 "limitExceeded",
-                f"the array would have {byte_count} bytes, output_bytes allows {self._output_bytes}; use size=, "
-                "fewer frames, out=, or limits={'output_bytes': ...}", path=self._path)
+                f"the array would have {byte_count} bytes, output_bytes allows {self._output_bytes}; pass size=, "
+                "out=, limits={'output_bytes': ...}, or read fewer frames", path=self._path)
 
     def sample_indices(self, n: SupportsIndex, by: Order = "time") -> List[int]:
-        """The indices of the ``n`` frames, 1 to 16777216, that :meth:`sample` gives."""
+        """The indices of the frames that :meth:`sample` returns; ``n`` is 1 to 16777216."""
         count = operator.index(n)
         if not 0 < count <= 1 << 24:
-            raise parameter_error(f"n is {n}, must be 1 to {1 << 24}")
+            raise parameter_error(f"n is {n}; it must be 1 to {1 << 24}")
         number = _choice(by, _SAMPLING, "by")
         indices = (ctypes.c_int64 * count)()
         found = ctypes.c_size_t()
@@ -714,11 +714,12 @@ class Animation:
     ) -> Pixels:
         """``n`` frames, 1 to 16777216, as one N×H×W×C array, decoded on all processors.
 
-        ``by="time"`` takes the frames at the middle of ``n`` equal parts of a play, ``"index"``
-        those at the middle of ``n`` equal parts of the list; frames repeat if there are fewer.
-        ``"distinct"`` takes those that look least alike, in order: it decodes all frames, and gives
-        fewer than ``n`` if the others look like ones that it has. ``out`` must hold exactly those:
-        ask :meth:`sample_indices` first, and :meth:`read` them.
+        ``by="time"`` divides a play into ``n`` equal parts and takes the frame in the middle of each;
+        ``"index"`` divides the list of frames. Frames repeat if there are fewer than ``n``.
+
+        ``"distinct"`` takes the frames that look least alike, in order. It decodes all frames, and returns
+        fewer than ``n`` if the rest are duplicates. To use ``out``, call :meth:`sample_indices` first, and
+        :meth:`read` those frames.
         """
         return self.read(
             self.sample_indices(n, by), size=size, fit=fit, filter=filter, format=format, out=out,
@@ -728,7 +729,7 @@ class Animation:
         self, index: SupportsIndex, *, size: Optional[Size] = None, fit: Fit = "fit",
         filter: Filter = "bilinear", linear_light: bool = False, no_enlarging: bool = False,
     ) -> bytes:
-        """Frame ``index`` as the bytes of a PNG. Equal frames give equal bytes. Needs no NumPy."""
+        """Frame ``index`` as a PNG file. Equal frames give equal bytes. Needs no NumPy."""
         return self.png_with_damage(
             index, size=size, fit=fit, filter=filter, linear_light=linear_light,
             no_enlarging=no_enlarging)[0]
@@ -739,11 +740,11 @@ class Animation:
     ) -> Tuple[bytes, Optional[Damage]]:
         """:meth:`png`, and the damage found in the frame."""
         place = self._place(index)
-        # Deep frames keep their 16 bits: the encoder takes both.
+        # The encoder accepts both depths, so deep frames keep their 16 bits.
         rendering, shape, _ = self._rendering(
             size, fit, filter, "RGBA16" if self._is_deep else "RGBA", linear_light, no_enlarging)
         result, frame = _Owned(_lib.zoetrope_bytes_free), c.Frame()
-        # Encoding a pixel takes some eight times as long as decoding one.
+        # Encoding a pixel takes about eight times as long as decoding one.
         self._decode_interruptibly(
             self._pixels(place) + 8 * shape[0] * shape[1],
             lambda pointer, error: _lib.zoetrope_frame_png(
@@ -759,7 +760,7 @@ class Animation:
         return png, make_damage(frame.damage) if frame.damage.is_present else None
 
     def check(self) -> List[Damage]:
-        """All damage: decodes every frame, small, and needs no NumPy.
+        """Decode every frame and return all damage. Needs little memory and no NumPy.
 
         :raises ZoetropeError: if a frame cannot be decoded at all.
         """
@@ -793,7 +794,7 @@ class Animation:
             place += count
         if not 0 <= place < count:
             self._use()
-            raise IndexError(f"no frame {index}, there are {count}")
+            raise IndexError(f"frame {index} does not exist; there are {count} frames")
         return place
 
     def _make_rendering(
@@ -811,14 +812,14 @@ class Animation:
         self, size: Optional[Size], fit: str, filter: str, format: str, linear_light: bool = False,
         no_enlarging: bool = False,
     ) -> Tuple[Any, Tuple[int, ...], Any]:
-        """A reference to the struct, the shape of a frame and its type; kept, since most calls repeat them."""
+        """A reference to the struct, and a frame's shape and dtype. Cached, because most calls repeat them."""
         # Not `size` itself: 32.0 is found as 32.
         sides = None if size is None else _sides(size)
         key = (sides, fit, filter, format, linear_light, no_enlarging)
         try:
             return self._renderings[key]
         except (KeyError, TypeError):
-            # Wrong types are told below.
+            # Wrong types are reported below.
             pass
         rendering = self._make_rendering(sides, fit, filter, format, linear_light, no_enlarging)
         layout = c.Layout(size=sizeof(c.Layout))
@@ -834,9 +835,9 @@ class Animation:
         try:
             dtype = _numpy().dtype(dtype)
         except ImportError:
-            # A buffer of the caller needs none.
+            # The caller may pass a buffer, which needs no NumPy.
             pass
-        # The reference keeps the struct.
+        # The reference keeps the struct alive.
         made = (byref(rendering), shape, dtype)
         if len(self._renderings) >= 16:
             self._renderings = {}
@@ -844,7 +845,8 @@ class Animation:
         return made
 
     def _out_of_memory(self, byte_count: int) -> OutOfMemoryError:
-        return OutOfMemoryError("outOfMemory", f"no memory for {byte_count} bytes", path=self._path)
+        return OutOfMemoryError(
+            "outOfMemory", f"not enough memory for {byte_count} bytes", path=self._path)
 
     def _out(self, out: Any, shape: Tuple[int, ...], dtype: Any) -> Any:
         if out is None:
@@ -873,7 +875,7 @@ class Animation:
 
 
 class _Structs:
-    """What one call needs, and references to it."""
+    """The structs that one call needs, and references to them."""
 
     __slots__ = ("buffer", "buffer_reference", "error", "error_reference")
 
@@ -885,7 +887,7 @@ class _Structs:
 
 
 _addressof = ctypes.addressof
-# NumPy's types do not say that arrays are buffers.
+# NumPy's type hints do not declare that arrays are buffers.
 _from_buffer: Any = ctypes.c_char.from_buffer
 _view: Any = memoryview
 
@@ -905,12 +907,12 @@ def _set_limits(options: c.Options, limits: Optional[Limits]) -> int:
             continue
         if name not in _LIMITS and name != "output_bytes":
             words = ", ".join((*_LIMITS, "output_bytes"))
-            raise parameter_error(f"limits: there is no {name!r}, only {words}")
+            raise parameter_error(f"limits: unknown key {name!r}; the keys are preset, {words}")
         if isinstance(value, str) or not (value is None or hasattr(value, "__index__")):
             raise TypeError(f"limits: {name} must be an int or None, not {type(value).__name__}")
         number = _NO_LIMIT if value is None else operator.index(value)
         if not 0 < number <= _NO_LIMIT:
-            raise parameter_error(f"limits: {name} is {value}, must be 1 to {_NO_LIMIT}")
+            raise parameter_error(f"limits: {name} is {value}; it must be 1 to {_NO_LIMIT}")
         if name == "output_bytes":
             output_bytes = number
         else:
@@ -919,28 +921,28 @@ def _set_limits(options: c.Options, limits: Optional[Limits]) -> int:
 
 
 def _timeout(timeout: Optional[SupportsFloat]) -> int:
-    """Nanoseconds, for the library, to which 0 is no limit."""
+    """The timeout in nanoseconds; 0, as in the library, for no limit."""
     if timeout is None:
         return 0
     nanoseconds = _nanoseconds(timeout, "timeout")
     if nanoseconds <= 0:
-        raise parameter_error(f"timeout is {timeout}, must be more than 0, or None")
+        raise parameter_error(f"timeout is {timeout}; it must be greater than 0, or None")
     return min(nanoseconds, _NO_LIMIT)
 
 
 def _takes_long(name: bytes) -> bool:
-    """Whether opening may take so long that Ctrl-C has to end it."""
+    """Whether opening may take so long that it must be interruptible."""
     try:
         status = os.stat(name)
     except OSError:
         return False
     if not stat.S_ISREG(status.st_mode):
-        # It may wait for someone who writes.
+        # A pipe may wait for its writer.
         return True
     head = b""
     if _LONG_INTERLACED <= status.st_size < _LONG_FILE:
         try:
-            # An object, which closes itself if a signal handler raises before `with` has begun.
+            # The object closes itself even if a signal handler raises before `with` begins.
             with io.FileIO(name) as file:
                 head = file.read(_HEAD)
         except OSError:
@@ -949,24 +951,24 @@ def _takes_long(name: bytes) -> bool:
 
 
 def _is_long(count: int, head: bytes) -> bool:
-    # Of a PNG, the last byte of the head says whether it is interlaced.
+    # In a PNG, the last byte of the head is the interlace method.
     return count >= _LONG_FILE or count >= _LONG_INTERLACED and head[_HEAD - 1:] == b"\1"
 
 
 def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] = None) -> Any:
-    """Call ``work``, and return or raise what it does; Ctrl-C ends it.
+    """Call ``work``, interruptible by Ctrl-C, and return its result or raise its exception.
 
-    Python runs signal handlers on the main thread, between instructions of its own. So another thread
-    works, and the main thread waits.
+    Python runs signal handlers on the main thread, between its own instructions. So another thread does the
+    work while the main thread waits.
 
-    :param stop: makes ``work`` end soon, which is then waited for; None to leave it to itself.
+    :param stop: asks ``work`` to end soon; it is then waited for. None abandons it.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
     results: List[Any] = []
     errors: List[BaseException] = []
     has_begun = is_stopped = is_done = False
-    # Of C: an exception in the middle of waiting for an `Event`, or of starting a `Thread`, breaks it.
+    # A lock implemented in C: an exception while waiting for an `Event` or starting a `Thread` would break those.
     done = _thread.allocate_lock()
     done.acquire()
 
@@ -985,19 +987,19 @@ def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] =
         try:
             _thread.start_new_thread(run, ())
         except RuntimeError:
-            # There are too many threads, or the interpreter ends.
+            # There are too many threads, or the interpreter is shutting down.
             return work()
         done.acquire()
     except BaseException:
-        # From here on, a thread that has not begun calls nothing.
+        # From here on, a thread that has not begun does nothing.
         is_stopped = True
         while stop is not None and has_begun and not is_done:
             try:
-                # Again and again, since the thread may not be in the library yet.
+                # Repeated, because the thread may not have entered the library yet.
                 stop()
                 done.acquire(timeout=0.01)
             except BaseException:
-                # The one that ended the wait is on its way.
+                # The exception that ended the wait is raised below.
                 continue
         raise
     if errors:
@@ -1008,7 +1010,7 @@ def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] =
 def _int32(value: SupportsIndex, name: str) -> int:
     number = operator.index(value)
     if not -(1 << 31) <= number < 1 << 31:
-        raise parameter_error(f"{name} is {value}, which is too large")
+        raise parameter_error(f"{name} is {value}, which is out of range")
     return number
 
 
@@ -1027,17 +1029,17 @@ def _sides(size: Size) -> Tuple[Optional[int], Optional[int]]:
 
 
 def _side(value: SupportsIndex) -> int:
-    # To the library, 0 is what None is here; a caller who computes 0 should hear of it.
+    # The library reads 0 as None here. A computed size of 0 is probably a bug, so reject it.
     number = operator.index(value)
     if not 0 < number <= _LARGEST_SIDE:
-        raise parameter_error(f"size: {value} must be 1 to {_LARGEST_SIDE}, or None")
+        raise parameter_error(f"size has {value}; sides must be 1 to {_LARGEST_SIDE}, or None")
     return number
 
 
 def _seconds(nanoseconds: int) -> float:
-    """The least time that :func:`_nanoseconds` takes for no less than ``nanoseconds``."""
+    """The smallest float that :func:`_nanoseconds` converts to at least ``nanoseconds``."""
     seconds = nanoseconds / 1e9
-    # Only above 50 days.
+    # Runs only above 50 days.
     while round(seconds * 1e9) < nanoseconds:
         seconds *= 1 + 2.0**-52
     return seconds
@@ -1053,7 +1055,7 @@ def _nanoseconds(seconds: SupportsFloat, name: str = "seconds") -> int:
         raise parameter_error(f"{name} is nan")
     if math.isinf(number):
         return (1 << 64) if number > 0 else -1
-    # Products of larger numbers may overflow, and have no fraction.
+    # Larger numbers have no fraction, and their product may overflow.
     return round(number * 1e9) if abs(number) < 2.0**53 else int(number) * 10**9
 
 
@@ -1061,7 +1063,7 @@ def _bytes(source: Any, options: c.Options) -> Union[bytes, bytearray]:
     if isinstance(source, bytes):
         return source
     try:
-        # Also of a memory map, whose `read` starts wherever it was left.
+        # Covers memory maps, whose `read` would start at their current position.
         view = memoryview(source)
     except TypeError:
         pass
@@ -1070,20 +1072,21 @@ def _bytes(source: Any, options: c.Options) -> Union[bytes, bytearray]:
             return _copied(view)
     read = getattr(source, "read", None)
     if read is None:
-        raise TypeError(f"a path, bytes or a binary file object, not {type(source).__name__}")
+        raise TypeError(
+            f"source must be a path, bytes or a binary file object, not {type(source).__name__}")
     limit = options.live_bytes or _LIVE_BYTES[options.limits]
     return read_all(read, limit)
 
 
 def _copied(view: memoryview) -> Union[bytes, bytearray]:
-    """The bytes of ``view``. In pieces, so that Ctrl-C ends it."""
+    """The bytes of ``view``, copied in pieces so that Ctrl-C can interrupt it."""
     count = view.nbytes
     if count < _PIECE:
         return view.tobytes()
     try:
         flat = view.cast("B")
     except TypeError:
-        # Of an array with gaps, or of structs.
+        # The array has gaps or holds structs.
         return view.tobytes()
     with flat:
         copy = bytearray(count)
@@ -1094,7 +1097,7 @@ def _copied(view: memoryview) -> Union[bytes, bytearray]:
 
 _PIECE = 16 << 20
 _NO_LIMIT = (1 << 63) - 1
-#: `live_bytes` of the presets, in their order, `output_bytes`, and `pixels_per_play`.
+#: The limits of the presets, in their order.
 _LIVE_BYTES = (1 << 30, 256 << 20, _NO_LIMIT)
 _OUTPUT_BYTES = (16 << 30, 1 << 30, _NO_LIMIT)
 _PIXELS_PER_PLAY = (1 << 34, 1 << 32, _NO_LIMIT)

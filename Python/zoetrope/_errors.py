@@ -10,12 +10,12 @@ from . import _library as c
 
 
 class ZoetropeError(Exception):
-    """What went wrong, and where in the file.
+    """The base class of all errors.
 
-    ``code`` is a word: ``"notAnImage"``, ``"unsupported"``, ``"noFrames"``, ``"truncated"``,
+    ``code`` is one of ``"notAnImage"``, ``"unsupported"``, ``"noFrames"``, ``"truncated"``,
     ``"malformed"``, ``"limitExceeded"``, ``"io"``, ``"parameter"``, ``"cancelled"``, ``"timedOut"``,
-    ``"outOfMemory"``, ``"forked"`` or ``"other"``. ``frame`` and ``byte_offset`` are None where they do
-    not apply; ``path`` is the file's, if it was opened by one.
+    ``"outOfMemory"``, ``"forked"`` and ``"other"``. ``frame`` and ``byte_offset`` are None where they do
+    not apply. ``path`` is the path that was opened, if any.
     """
 
     def __init__(
@@ -47,11 +47,11 @@ class MalformedError(ZoetropeError, ValueError):
 
 
 class LimitError(ZoetropeError, ValueError):
-    """The file asks for more than a limit allows."""
+    """The file exceeds a limit."""
 
 
 class OutOfMemoryError(ZoetropeError, MemoryError):
-    """The system has no memory, or no thread, left; a later attempt may succeed."""
+    """The system cannot provide memory or a thread. A later attempt may succeed."""
 
 
 class CancelledError(ZoetropeError):
@@ -59,14 +59,14 @@ class CancelledError(ZoetropeError):
 
 
 class _SystemError(ZoetropeError, OSError):
-    """An error that is an OSError, too."""
+    """An error that is also an OSError."""
 
     def __init__(
         self, code: str, message: str, frame: Optional[int] = None,
         byte_offset: Optional[int] = None, path: Optional[str] = None, errno: Optional[int] = None,
     ) -> None:
         ZoetropeError.__init__(self, code, message, frame, byte_offset, path)
-        # OSError takes the arguments for other things.
+        # OSError interprets the arguments differently.
         self.errno, self.strerror, self.filename = errno, message, path
         self.filename2 = None
         if errno is not None:
@@ -83,13 +83,13 @@ class _SystemError(ZoetropeError, OSError):
 class ReadError(_SystemError):
     """The file cannot be opened or read.
 
-    Also a FileNotFoundError, PermissionError, IsADirectoryError or NotADirectoryError where the system
-    says so, with ``errno``, ``strerror`` and ``filename``.
+    Depending on ``errno`` it is also a FileNotFoundError, PermissionError, IsADirectoryError or
+    NotADirectoryError. ``strerror`` and ``filename`` are set.
     """
 
 
 class TimedOutError(CancelledError, _SystemError, TimeoutError):
-    """A call took longer than ``timeout`` of :func:`zoetrope.open`."""
+    """A call took longer than the ``timeout`` given to :func:`zoetrope.open`."""
 
 
 class _NotFoundError(ReadError, FileNotFoundError):
@@ -109,7 +109,7 @@ class _NotADirectoryError(ReadError, NotADirectoryError):
 
 
 class ParameterError(ZoetropeError, ValueError):
-    """A bad argument."""
+    """An invalid argument."""
 
 
 class ForkedError(ZoetropeError, RuntimeError):
@@ -140,7 +140,7 @@ def make_error(error: c.Error, path: Optional[str] = None) -> ZoetropeError:
     code = error.name.decode("utf-8", "replace")
     if kind is ReadError and error.system_error:
         number = error.system_error
-        # Without the path, which the exception has.
+        # The exception already carries the path.
         return _READ_ERRORS.get(number, ReadError)(code, os.strerror(number), *place, number)
     message = error.message.decode("utf-8", "replace")
     if kind is TimedOutError:
@@ -157,7 +157,7 @@ def parameter_error(message: str) -> ParameterError:
 
 
 def printable(text: str) -> str:
-    """``text`` with control characters, and bytes that are no text, escaped."""
+    """``text`` with control characters and undecodable bytes escaped."""
     return "".join(
         character if character.isprintable()
         else f"\\x{ord(character) - 0xDC00:02x}" if "\udc80" <= character <= "\udcff"
@@ -170,11 +170,11 @@ class Damage(NamedTuple):
 
     #: Such as ``"gif.lzw.truncated"``.
     kind: str
-    #: A clause that describes it.
+    #: A short description.
     detail: str
     #: The affected frame; None outside frames.
     frame: Optional[int]
-    #: Where in the file it was detected.
+    #: The file offset at which it was detected.
     byte_offset: int
     #: Whether nothing is lost.
     is_tolerated: bool

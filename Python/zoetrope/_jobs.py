@@ -1,4 +1,4 @@
-"""Files as rows, for engines that spread work over machines."""
+"""Files as rows, for distributed engines such as Ray, Dask and Spark."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional
 from ._animation import BYTES_TYPES, Fit, Limits, Size, open
 from ._errors import Damage, ForkedError, LimitError, ParameterError, ZoetropeError, parameter_error
 
-#: The names and Arrow types of the rows of :func:`frames`: ``pyarrow.schema(zoetrope.FRAMES_SCHEMA)``. In a
-#: table that is made of rows alone, a column of which all values are None has no type.
+#: The names and Arrow types of the columns that :func:`frames` yields, for
+#: ``pyarrow.schema(zoetrope.FRAMES_SCHEMA)``. Without a schema, Arrow cannot infer the type of a column of None.
 FRAMES_SCHEMA = {
     "path": "string", "index": "int64", "start_ms": "float64", "duration_ms": "float64",
     "frame": "binary", "damage": "string", "tolerated": "string",
@@ -20,24 +20,26 @@ def frames(
     row: Mapping[str, Any], *, limits: Optional[Limits] = "strict", size: Optional[Size] = None,
     fit: Fit = "fit",
 ) -> Iterator[Dict[str, Any]]:
-    """The frames of the file ``row["bytes"]``, one row each, decoded one at a time.
+    """Yield one row per frame of the file in ``row["bytes"]``, decoding one frame at a time.
 
-    For ``ray.data.read_binary_files(..., include_paths=True).flat_map(zoetrope.frames)`` and the
-    like; cast blocks to :data:`FRAMES_SCHEMA` before they are written. Rows have ``path``, ``index``,
-    ``start_ms``, ``duration_ms``, ``frame`` (a PNG), ``damage`` (None, or what was lost) and ``tolerated``
-    (None, or a deviation from the format without a loss).
-    Keep intact frames with ``damage is None``. Equal files give equal rows on every machine.
+    Made for ``ray.data.read_binary_files(..., include_paths=True).flat_map(zoetrope.frames)`` and similar
+    calls. Cast blocks to :data:`FRAMES_SCHEMA` before you write them. Equal files give equal rows on every
+    machine.
 
-    A file that cannot be read gives one row, without a frame and with the error as ``damage``; one
-    that fails later gives such a row last. Nothing is raised for what a file contains.
+    Rows have ``path``, ``index``, ``start_ms``, ``duration_ms``, ``frame`` (a PNG file), ``damage`` (what was
+    lost, or None) and ``tolerated`` (a deviation from the format that loses nothing, or None). Filter by
+    ``damage is None`` to keep only intact frames.
 
-    :param row: ``bytes`` is the file, as bytes, bytearray, memoryview or mmap; ``path`` may be missing.
-    :param limits: as for :func:`zoetrope.open`. Default: those for untrusted files. ``pixels_per_play`` also
-        bounds the pixels of all PNGs together.
-    :param size: the box that frames are scaled into. Default: the canvas.
+    The contents of a file never raise an exception. A file that cannot be read yields one row without a
+    frame and with the error as ``damage``. A file that fails later ends with such a row.
+
+    :param row: ``bytes`` is the file, as bytes, bytearray, memoryview or mmap; ``path`` is optional.
+    :param limits: as for :func:`zoetrope.open`. Default: ``"strict"``. ``pixels_per_play`` also bounds the
+        pixels of all PNGs together.
+    :param size: the box to scale frames into. Default: the canvas size.
     :raises ParameterError: if ``row`` has no ``bytes``.
-    :raises TypeError: if ``row`` is not a mapping, or ``row["bytes"]`` not bytes; a path would be read on
-        another machine.
+    :raises TypeError: if ``row`` is not a mapping, or ``row["bytes"]`` is not bytes. Paths are not accepted,
+        because another machine might not have the file.
     """
     if not hasattr(row, "get"):
         raise TypeError(f'row must be a mapping with "bytes", not {type(row).__name__}')
@@ -63,10 +65,10 @@ def _rows(
 
     index: Optional[int] = None
     try:
-        # One thread: the engine runs as many of these as there are processors.
+        # One thread, because the engine already runs one task per processor.
         with open(data, limits=limits, threads=1) as animation:
             infos = animation.frames
-            # Small frames on a large canvas take little of the file's own `pixels_per_play`.
+            # The file's own `pixels_per_play` does not bound this: its frames may be small on a large canvas.
             pixels = math.prod(animation._rendering(size, fit, "bilinear", "L")[1]) * len(infos)
             if pixels > animation._pixels_per_play:
                 raise LimitError(
@@ -80,7 +82,7 @@ def _rows(
                 png, found = animation.png_with_damage(index, size=size, fit=fit)
                 damage = [] if found is None else [found]
                 damage += structural.get(index, [])
-                # Damage outside frames is told with the first one.
+                # Damage outside frames is reported with the first frame.
                 if index == 0:
                     damage += structural.get(None, [])
                 yield made(
@@ -93,14 +95,14 @@ def _rows(
                         frame, 0.0, 0.0, None,
                         first(damage, is_tolerated=False), first(damage, is_tolerated=True))
     except (ParameterError, ForkedError):
-        # Not the file's fault: every row would be like this one.
+        # The caller's mistake; every row would fail.
         raise
     except ZoetropeError as error:
         yield made(error.frame if error.frame is not None else index, 0.0, 0.0, None, str(error))
 
 
 def first(damage: List[Damage], *, is_tolerated: bool) -> Optional[str]:
-    """The first of ``damage`` that is tolerated, or that is not, in words."""
+    """A description of the first tolerated, or not tolerated, item of ``damage``."""
     for item in damage:
         if item.is_tolerated == is_tolerated:
             return describe(item)

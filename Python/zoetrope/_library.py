@@ -125,10 +125,10 @@ _FUNCTIONS = {
 
 
 def _load() -> ctypes.CDLL:
-    """The library of this package; `ZOETROPE_LIBRARY` names another one, for tests."""
+    """The library of this package, or the one that `ZOETROPE_LIBRARY` names, for tests."""
     beside = Path(__file__).parent / "libzoetrope.so.1"
     if not beside.exists():
-        # An editable installation: what `make lib` has built in the checkout.
+        # An editable installation uses the library that `make lib` built in the checkout.
         built = Path(__file__).resolve().parents[2] / ".build-static/lib/dist" / beside.name
         beside = built if built.exists() else beside
     path = os.environ.get("ZOETROPE_LIBRARY") or str(beside)

@@ -1,7 +1,7 @@
-"""Memory of large arrays, kept for the next one.
+"""Reuses the memory of large arrays.
 
-The system clears fresh memory page by page, which takes as long as decoding where frames are easy to
-decode, and the allocator returns blocks over 32 MiB at once. So one block is kept.
+The system clears fresh memory page by page, which can take as long as decoding simple frames. The
+allocator returns blocks over 32 MiB to the system immediately, so one block is kept here.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from typing import Any, List, Tuple
 
 #: Smaller arrays are left to the allocator, which keeps such blocks itself.
 LEAST_BYTES = 16 << 20
-#: The largest block that is kept when its array is gone.
+#: The largest block that is kept.
 MOST_BYTES = 128 << 20
 
-#: The block that is kept, if any. Popped and appended, which is atomic.
+#: The kept block, if any. Popping and appending are atomic.
 _kept: List[Any] = []
 
 
 class _Lease:
-    """Owns a block while an array or a view of it lives, and then keeps the block."""
+    """Owns a block while an array or a view of it exists, and then stores it for reuse."""
 
     __slots__ = ("__array_interface__", "_block")
 
@@ -28,37 +28,37 @@ class _Lease:
             "version": 3, "shape": shape, "typestr": dtype.str, "data": (block.ctypes.data, False),
         }
 
-    # At the interpreter's end, names of the module may be gone before the last array.
+    # At shutdown, the module's globals may be cleared before the last array is freed.
     def __del__(self, _kept: List[Any] = _kept) -> None:
         _kept[:] = [self._block]
 
 
 def empty(numpy: Any, shape: Tuple[int, ...], dtype: Any) -> Any:
-    """Like ``numpy.empty``, in the block that is kept if that suits.
+    """Like ``numpy.empty``, but reuses the kept block if its size suits.
 
-    :raises MemoryError: if there is no memory even without the block.
+    :raises MemoryError: if there is not enough memory, even after freeing the kept block.
     """
     count = dtype.itemsize
     for side in shape:
         count *= side
     try:
         if LEAST_BYTES <= count <= MOST_BYTES:
-            # Rounded up, so that more sizes suit: pages that are not written take no memory.
+            # Rounded up so that more sizes suit; pages that are never written take no memory.
             return numpy.asarray(_Lease(_block(numpy, 1 << (count - 1).bit_length()), shape, dtype))
         return numpy.empty(shape, dtype)
     except MemoryError:
-        # The exact size, without the block that is kept, may do.
+        # Without the kept block, the exact size may fit.
         _kept.clear()
         return numpy.empty(shape, dtype)
 
 
 def _block(numpy: Any, capacity: int) -> Any:
-    """The block that is kept, if it has `capacity` bytes, or a new one instead of it."""
+    """The kept block if it has `capacity` bytes, else a new one."""
     try:
         block = _kept.pop()
         if block.nbytes == capacity:
             return block
-        # Before the new one.
+        # Free it before allocating the new one.
         del block
     except IndexError:
         pass

@@ -8,24 +8,24 @@ from typing import Any, Callable, Protocol, Union
 from ._errors import LimitError, ReadError
 
 _SIGNATURES = (b"GIF87a", b"GIF89a", b"\x89PNG\r\n\x1a\n")
-#: Bytes after which every format is known.
+#: The number of bytes that identify every format.
 _SIGNATURE_BYTES = 13
 _PIECE = 1 << 20
 
 
 class Readable(Protocol):
-    """A binary file object: ``read(n)`` gives up to ``n`` bytes, and none at the end."""
+    """A binary file object: ``read(n)`` returns up to ``n`` bytes, and none at the end."""
 
     def read(self, __count: int) -> bytes: ...
 
 
 def read_all(read: Callable[[int], Any], limit: int) -> Union[bytes, bytearray]:
-    """Everything that ``read`` gives until its end, but only the start of what is no image.
+    """Read to the end; stop early if the first bytes are not those of an image.
 
-    :raises LimitError: for more than ``limit`` bytes.
-    :raises BlockingIOError: if the object does not block and has nothing yet.
+    :raises LimitError: if there are more than ``limit`` bytes.
+    :raises BlockingIOError: if the object is non-blocking and has no bytes yet.
     """
-    # Grows without being copied: joining large pieces could not be interrupted.
+    # Appended to a bytearray, because joining large pieces could not be interrupted.
     whole = bytearray()
     is_known = False
     while True:
@@ -33,7 +33,7 @@ def read_all(read: Callable[[int], Any], limit: int) -> Union[bytes, bytearray]:
         data = read(wanted)
         if data is None:
             raise BlockingIOError(
-                errno.EAGAIN, "the file object has no bytes yet; read it to its end first")
+                errno.EAGAIN, "the non-blocking file object has no bytes yet")
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(
                 f"the file object is not binary: read({wanted}) returned {type(data).__name__}")
@@ -41,14 +41,14 @@ def read_all(read: Callable[[int], Any], limit: int) -> Union[bytes, bytearray]:
         if not piece:
             break
         if len(piece) > wanted:
-            raise ReadError("io", f"read({wanted}) of the file object returned {len(piece)} bytes")
+            raise ReadError("io", f"the file object returned {len(piece)} bytes from read({wanted})")
         whole += piece
         if len(whole) > limit:
             raise LimitError(
-                "limitExceeded", f"the input is too long, live_bytes allows {limit} bytes", None, limit)
+                "limitExceeded", f"the input is longer than live_bytes allows: {limit} bytes", None, limit)
         if not is_known and len(whole) >= _SIGNATURE_BYTES:
             is_known = True
             if not whole.startswith(_SIGNATURES):
-                # An endless input would not end; the library says what is wrong with it.
+                # The input may be endless; the library reports the error.
                 break
     return whole or b""

@@ -1,4 +1,4 @@
-"""A plugin of imageio's third interface, used where it is named.
+"""A plugin for imageio's v3 API, used only where it is passed as ``plugin``.
 
 >>> import imageio.v3 as iio
 >>> from zoetrope.imageio import Plugin
@@ -19,24 +19,25 @@ from ._errors import NotAnImageError
 
 
 class Plugin(PluginV3):
-    """Reads GIF and APNG. ``index`` is a frame, or a slice, ``...`` or None for several, as one N×H×W×C
-    array.
+    """Reads GIF and APNG. ``index`` is one frame; a slice, ``...`` or None selects several, which are
+    returned as one N×H×W×C array.
 
-    Options of ``imopen`` (``limits``, ``damage``, ``delays``, ``threads``) are those of :func:`zoetrope.open`,
-    options of ``imread`` (``size``, ``fit``, ``filter``) those of :meth:`zoetrope.Animation.frame`.
+    The options of ``imopen`` (``limits``, ``damage``, ``delays``, ``threads``) are those of
+    :func:`zoetrope.open`. The options of ``imread`` (``size``, ``fit``, ``filter``) are those of
+    :meth:`zoetrope.Animation.frame`.
     """
 
     def __init__(self, request: Request, **options: Any) -> None:
         super().__init__(request)
         if request.mode.io_mode == IOMode.write:
-            raise InitializationError("zoetrope only reads")
+            raise InitializationError("zoetrope cannot write files")
         try:
             self._animation = _animation.open(request.get_file(), **options)
         except NotAnImageError as error:
             raise InitializationError(str(error)) from error
 
     def _places(self, index: Any) -> Optional[range]:
-        """The frames of an index of several; None for that of one."""
+        """The frames that ``index`` selects; None if it is a single frame."""
         if index is None or index is ...:
             index = slice(None)
         return range(len(self._animation))[index] if isinstance(index, slice) else None
@@ -49,15 +50,15 @@ class Plugin(PluginV3):
         return self._animation.read(places, format=mode, **rendering)
 
     def iter(self, *, mode: str = "RGBA", **rendering: Any) -> Iterator[np.ndarray]:
-        """Frame after frame; only one is in memory."""
+        """Yield frame after frame, with one frame in memory at a time."""
         for index in range(len(self._animation)):
             yield self._animation.frame(index, format=mode, **rendering)
 
     def write(self, *_: Any, **__: Any) -> Optional[bytes]:
-        raise NotImplementedError("zoetrope only reads")
+        raise NotImplementedError("zoetrope cannot write files")
 
     def properties(self, index: Any = None, *, mode: str = "RGBA", **rendering: Any) -> ImageProperties:
-        """The shape and type of what :meth:`read` returns; decodes nothing."""
+        """The shape and dtype of the result of :meth:`read`. Decodes nothing."""
         shape, dtype = self._animation._rendering(
             rendering.get("size"), rendering.get("fit", "fit"), rendering.get("filter", "bilinear"), mode,
             no_enlarging=rendering.get("no_enlarging", False))[1:]
@@ -68,7 +69,7 @@ class Plugin(PluginV3):
         return ImageProperties(shape=(count, *shape), dtype=dtype, n_images=count, is_batch=True)
 
     def metadata(self, index: Any = None, exclude_applied: bool = True) -> Dict[str, Any]:
-        """``duration`` in ms, as shown: of a frame, or the list of several. ``loop``, as stored."""
+        """``duration``, the time shown in ms, of one frame or as a list; and ``loop``, as stored."""
         durations = [info.duration_ns / 1e6 for info in self._animation.frames]
         told: Dict[str, Any] = {
             "mode": "RGBA", "shape": self._animation.size,

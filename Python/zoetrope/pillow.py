@@ -6,14 +6,14 @@
 ...     image.convert("RGB").save("3.jpg")
 
 Images are RGBA, and each frame is composited as in a browser. ``format`` is Pillow's, ``"GIF"`` or
-``"PNG"``. A pickled or deeply copied image has the pixels of its current frame only. Needs Pillow 10.2
-or later, and NumPy.
+``"PNG"``. A pickled or deeply copied image keeps only the pixels of its current frame. Needs NumPy and Pillow
+10.2 or later.
 
-``info`` has these keys of Pillow's, where the file has a value: ``duration`` (of the frame, in ms, as
-shown), ``loop`` (as stored), ``icc_profile`` and ``xmp``; of a GIF ``version``, ``background`` and
-``comment``; of a PNG ``dpi`` or ``aspect``, ``gamma``, ``chromaticity``, ``srgb``, ``exif`` and texts. It has
-no others, such as ``transparency``, ``interlace``, ``extension`` or ``disposal``. The still image of an APNG
-that is not a frame of its animation is left out, so ``default_image`` is False.
+``info`` has these of Pillow's keys, if the file has a value for them: ``duration`` (the time in ms that the
+frame is shown), ``loop`` (as stored), ``icc_profile`` and ``xmp``; for GIF also ``version``, ``background`` and
+``comment``; for PNG also ``dpi`` or ``aspect``, ``gamma``, ``chromaticity``, ``srgb``, ``exif`` and texts. It has
+no other keys, such as ``transparency``, ``interlace``, ``extension`` or ``disposal``. A static image that is
+not a frame of the APNG is skipped, so ``default_image`` is always False.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from . import _animation
 from ._errors import ForkedError, LimitError, ZoetropeError
 from ._jobs import describe
 
-# Earlier ones read the size, mode and tiles of a plugin from elsewhere.
+# Earlier versions read the size, mode and tiles of a plugin from elsewhere.
 if tuple(int(part) for part in PIL.__version__.split(".")[:2]) < (10, 2):
     raise ImportError(
         f"zoetrope.pillow needs Pillow 10.2 or later, not {PIL.__version__}: pip install -U pillow")
@@ -44,18 +44,18 @@ FORMAT = "ZOETROPE"
 _STARTS = (b"GIF87a", b"GIF89a", b"\x89PNG\r\n\x1a\n")
 
 
-#: Damage by which the data of a frame ends early. Other damage is in the data.
+#: Damage that means that a frame's data ends early. Other damage lies within the data.
 _TRUNCATED = {
     "gif.lzw.endCodeEarly", "gif.lzw.noData", "gif.lzw.truncated", "png.short", "png.truncated"}
 
 
 class DecompressionBombError(LimitError, Image.DecompressionBombError):
-    """The file asks for more than a limit allows, or than there is memory."""
+    """The file exceeds a limit."""
 
 
 @contextmanager
 def _as_pillow_does() -> Iterator[None]:
-    """Raises what Pillow does when a frame cannot be decoded: an OSError, with the error as its cause."""
+    """Raise an OSError, as Pillow does, if a frame cannot be decoded. The original error is its cause."""
     try:
         yield
     except LimitError as error:
@@ -72,7 +72,7 @@ class ZoetropeImageFile(ImageFile.ImageFile):
     format = FORMAT
     format_description = "GIF and APNG, by Zoetrope"
     default_image = False
-    # An image that was unpickled has the pixels of one frame, and no file.
+    # An unpickled image has the pixels of one frame and no file.
     _animation: _animation.Animation
     _index = _loaded = _min_frame = 0
     n_frames = 1
@@ -85,7 +85,7 @@ class ZoetropeImageFile(ImageFile.ImageFile):
         except LimitError as error:
             raise DecompressionBombError(*error.args) from error
         except ZoetropeError as error:
-            # Pillow tries its own readers, then.
+            # Pillow then tries its own readers.
             raise SyntaxError(str(error)) from error
 
     def _read(self) -> None:
@@ -118,7 +118,7 @@ class ZoetropeImageFile(ImageFile.ImageFile):
             self.info["version"] = header[:6]
             if comments:
                 self.info["comment"] = b"\n".join(comments)
-            # With a global palette only.
+            # Present only with a global palette.
             if header[10] & 0x80:
                 self.info["background"] = header[11]
         self._index = 0
@@ -135,17 +135,17 @@ class ZoetropeImageFile(ImageFile.ImageFile):
         elif key == "density":
             x, y, unit = numbers
             if unit == 1:
-                # As stored: pixels per metre.
+                # The file stores pixels per metre.
                 self.info["dpi"] = (x * 0.0254, y * 0.0254)
             elif unit == 0:
                 self.info["aspect"] = (x, y)
 
     def _note_duration(self) -> None:
         frame = self._animation.frames[self._index]
-        # A still image has a duration if the file gives it one.
+        # A still image has a duration only if the file stores one.
         if self.is_animated or frame.delay[0]:
             duration = frame.duration_ns / 1e6
-            # Of a GIF, an int, as Pillow has it.
+            # Pillow uses an int for GIF.
             self.info["duration"] = round(duration) if self.format == "GIF" else duration
 
     def __getstate__(self) -> List[Any]:
@@ -156,11 +156,11 @@ class ZoetropeImageFile(ImageFile.ImageFile):
         super().__setstate__(state)
 
     def seek(self, frame: int) -> None:
-        # Raises EOFError if there is no such frame.
+        # Raises EOFError if the frame does not exist.
         if self._seek_check(frame):
             self._check_open()
             self._index = frame
-            # Whatever the memory holds, `thumbnail` or the program may have changed it.
+            # `thumbnail` or the program may have changed the pixels.
             self._loaded = -1
             if self._size != self._animation.size:
                 self._size = self._animation.size
@@ -186,7 +186,7 @@ class ZoetropeImageFile(ImageFile.ImageFile):
             self.fp = BytesIO(pixels.tobytes())
             self.tile = [ImageFile._Tile("raw", (0, 0, *self.size), 0, "RGBA")]
             pixel = super().load()
-            # Not before: loading may fail, or end with Ctrl-C.
+            # Set last, because loading may fail or be interrupted.
             self._loaded = self._index
             return pixel
         return super().load()
@@ -224,17 +224,22 @@ def open(  # noqa: A001: pillow.open
     """Open a file as a Pillow image.
 
     :param source: a path, the file's bytes, or a binary file object.
-    :raises: what Pillow does: UnidentifiedImageError, with the :class:`ZoetropeError` as its cause,
-        :class:`DecompressionBombError` past a limit, or the system's OSError. Loading a frame raises an
-        OSError, also if data of the frame is lost and ``ImageFile.LOAD_TRUNCATED_IMAGES`` is not set, or
-        :class:`DecompressionBombError`. ValueError for a StringIO; TypeError for what is no source at all.
+    :raises UnidentifiedImageError: if it is not an image; the :class:`ZoetropeError` is its cause.
+    :raises DecompressionBombError: if a limit is exceeded.
+    :raises OSError: if the file cannot be read.
+    :raises ValueError: for a StringIO.
+    :raises TypeError: for any other object that is not a source.
+
+    Loading a frame raises :class:`DecompressionBombError`, or an OSError if the frame cannot be decoded or if its
+    data is damaged and ``ImageFile.LOAD_TRUNCATED_IMAGES`` is not set.
     """
     if isinstance(source, StringIO):
         raise ValueError("StringIO cannot be used to open an image. Binary data must be used instead.")
     if isinstance(source, (bytes, bytearray, memoryview)):
         source = BytesIO(source)
     elif not isinstance(source, (str, os.PathLike)) and not hasattr(source, "read"):
-        raise TypeError(f"a path, bytes or a binary file object, not {type(source).__name__}")
+        raise TypeError(
+            f"source must be a path, bytes or a binary file object, not {type(source).__name__}")
     try:
         return ZoetropeImageFile(source)
     except SyntaxError as error:
@@ -244,9 +249,9 @@ def open(  # noqa: A001: pillow.open
 def register(*, first: bool = False) -> None:
     """Make the format known to ``Image.open(file, formats=["ZOETROPE"])``.
 
-    :param first: also for every ``Image.open`` of a GIF or PNG in this process that names no formats.
+    :param first: also use it for every ``Image.open`` of a GIF or PNG in this process that names no formats.
     """
-    # Otherwise Pillow puts its own in front later.
+    # Otherwise Pillow would put its own readers first later.
     Image.preinit()
     Image.register_open(FORMAT, ZoetropeImageFile, _accept)
     # `register_open` appends the name each time.

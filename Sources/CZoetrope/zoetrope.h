@@ -1,38 +1,36 @@
 /*
  * Zoetrope for C: decode GIF and APNG with browser-exact frames.
  *
- * Link with -lzoetrope (pkg-config zoetrope). The library needs only libc and libm at run time. Once
- * loaded it stays in the process: dlclose() returns, but unloads nothing, since the library has threads.
+ * Link with -lzoetrope (pkg-config zoetrope). The library needs only libc and libm at run time. It stays
+ * loaded until the process exits: dlclose() returns but unloads nothing, because the library has threads.
  *
- * Errors. Functions return ZOETROPE_OK or a code, and describe the failure in *error unless error is
- * NULL. Null pointers, sizes, strides, indices and options are checked: bad ones give
- * ZOETROPE_PARAMETER. Not checked: pointers that are neither NULL nor valid, buffers smaller than
- * stated, and handles that were freed. After a failure, output handles are NULL, *found is 0, and
- * pixels are unspecified.
+ * Errors. Functions return ZOETROPE_OK or an error code, and describe the failure in *error unless error
+ * is NULL. NULL pointers, sizes, strides, indices and options are checked; invalid ones give
+ * ZOETROPE_PARAMETER. Dangling pointers, buffers smaller than stated and freed handles cannot be checked.
+ * After a failure, output handles are NULL, *found is 0, and pixels are unspecified.
  *
- * Threads. Any function may be called from any thread. Calls that decode frames of one animation
- * wait for each other, so that it takes the memory of one: to decode on several threads, open it several
- * times (one call already uses all processors for large frames). Free a handle when no other call uses it.
- * No callback may call a function on the animation that called it, except where stated.
+ * Threads. Any function may be called from any thread. Calls that decode frames of the same animation run
+ * one at a time, which bounds their memory. One call already uses all processors for large frames; to run
+ * several calls at once, open the animation several times. Free a handle only when no other call uses it.
+ * Callbacks must not call functions on their own animation, except where stated.
  *
- * Time. zoetrope_cancel, zoetrope_options.cancel_opening and timeout_ns end calls that take too long,
- * whatever the file holds: the caller does not wait for the frame that is being decoded, which a thread
- * of the library finishes without touching the caller's memory. The animation can be used at once, but the
- * next call that decodes waits for that frame.
+ * Time. zoetrope_cancel, zoetrope_options.cancel_opening and timeout_ns end calls that take too long. The
+ * caller does not wait for the current frame: a thread of the library finishes it without touching the
+ * caller's memory. The animation stays usable, but the next call that decodes waits for that frame.
  *
- * Processes. After fork() without exec(), the child cannot use a library that its parent had used:
- * the threads of the library are gone. Calls then return ZOETROPE_FORKED, and those that free or stop
- * something do nothing. A parent that has not called any function of this header may fork freely.
+ * Processes. After fork() without exec(), a child cannot use the library if its parent has used it,
+ * because the library's threads do not exist in the child. Calls then return ZOETROPE_FORKED; functions
+ * that free or stop something do nothing. A parent that has not called the library may fork freely.
  *
- * Structs that begin with `size` can grow: set it to sizeof the struct. Zero in the other fields of
- * an input struct means the default, so `{.size = sizeof(zoetrope_options)}` is all defaults, and so
- * is NULL. Set fields named `reserved` to 0. zoetrope_frame_info can grow too: zoetrope_get_frames takes
- * its size. Fixed in version 1 of the ABI, which will not add fields to them, are zoetrope_error,
- * zoetrope_damage, zoetrope_frame, zoetrope_metadata and zoetrope_buffer.
+ * Structs. Those that begin with `size` can grow in later versions: set it to the sizeof of the struct.
+ * Zero in any other field of an input struct means the default, so `{.size = sizeof(zoetrope_options)}`
+ * means all defaults, and so does NULL. Set fields named `reserved` to 0. zoetrope_frame_info can grow as
+ * well: zoetrope_get_frames takes its size. zoetrope_error, zoetrope_damage, zoetrope_frame,
+ * zoetrope_metadata and zoetrope_buffer are fixed in version 1 of the ABI.
  *
- * Times are nanoseconds, sizes are pixels, counts of bytes say so. Text is UTF-8 with a final NUL;
- * text that is too long for its array has an ellipsis for its middle. Paths in messages are quoted, with
- * control characters escaped.
+ * Units. Times are in nanoseconds and sizes in pixels; byte counts are named so. Text is UTF-8 and
+ * NUL-terminated. Text that is too long for its array is shortened in the middle with an ellipsis. Paths in
+ * messages are quoted, with control characters escaped.
  */
 #ifndef ZOETROPE_H
 #define ZOETROPE_H
@@ -44,7 +42,7 @@
 extern "C" {
 #endif
 
-/* The version of the functions and structs below. Symbols have the version ZOETROPE_1. */
+/* The version of the functions and structs below. The symbol version is ZOETROPE_1. */
 #define ZOETROPE_ABI_VERSION 1
 
 /* ---- Errors ---- */
@@ -55,34 +53,34 @@ enum {
   ZOETROPE_OK = 0,
   ZOETROPE_NOT_AN_IMAGE = 1,   /* neither a GIF nor a PNG */
   ZOETROPE_UNSUPPORTED = 2,    /* a feature of the format that is not decoded */
-  ZOETROPE_NO_FRAMES = 3,      /* a valid start, but no frame to decode */
+  ZOETROPE_NO_FRAMES = 3,      /* the file starts well, but has no frame */
   ZOETROPE_TRUNCATED = 4,      /* the data ends too early */
   ZOETROPE_MALFORMED = 5,      /* the data breaks the rules of the format */
-  ZOETROPE_LIMIT_EXCEEDED = 6, /* a limit of zoetrope_options, named in the message */
+  ZOETROPE_LIMIT_EXCEEDED = 6, /* the file exceeds a limit, which the message names */
   ZOETROPE_IO = 7,             /* the file cannot be opened or read; see system_error */
-  ZOETROPE_PARAMETER = 8,      /* a bad argument */
-  ZOETROPE_CANCELLED = 9,      /* the caller cancelled the call, or playback was stopped */
-  ZOETROPE_FORKED = 10,        /* a forked child of a process that had used the library */
+  ZOETROPE_PARAMETER = 8,      /* an invalid argument */
+  ZOETROPE_CANCELLED = 9,      /* the call was cancelled, or playback was stopped */
+  ZOETROPE_FORKED = 10,        /* called in a forked child of a process that had used the library */
   ZOETROPE_OTHER = 11,         /* see name and message */
-  ZOETROPE_TIMED_OUT = 12,     /* a call took longer than zoetrope_options.timeout_ns */
-  ZOETROPE_OUT_OF_MEMORY = 13  /* the system has no memory, or no thread, left; try again later */
+  ZOETROPE_TIMED_OUT = 12,     /* the call took longer than zoetrope_options.timeout_ns */
+  ZOETROPE_OUT_OF_MEMORY = 13  /* the system cannot provide memory or a thread; try again later */
 };
 
 typedef struct zoetrope_error {
   zoetrope_status code;
   int32_t system_error; /* the errno of the system call that failed; 0 if none did */
   int64_t frame;       /* the frame with the error; -1 outside frames */
-  int64_t byte_offset; /* where in the file it was detected; -1 if unknown */
+  int64_t byte_offset; /* the file offset at which it was detected; -1 if unknown */
   char name[32];       /* the code's name, such as "malformed" */
   char message[456];   /* one clause that describes the error */
 } zoetrope_error;
 
 /* ---- Library ---- */
 
-/* The ABI version of the library. A program needs a library whose version is not lower than the
-   ZOETROPE_ABI_VERSION that it was compiled with. */
+/* The ABI version of the library. It must be at least the ZOETROPE_ABI_VERSION that the program was
+   compiled with. */
 uint32_t zoetrope_abi_version(void);
-/* The version of the library, such as "0.1.0". Static. */
+/* The version of the library, such as "0.1.0". The string is static. */
 const char *zoetrope_version(void);
 
 /* ---- Opening ---- */
@@ -91,14 +89,14 @@ typedef struct zoetrope_animation zoetrope_animation;
 
 enum {
   ZOETROPE_DAMAGE_SALVAGE = 0,     /* keep intact frames and the decoded rows of damaged ones */
-  ZOETROPE_DAMAGE_STRICT = 1,      /* fail at the first damage that loses something */
-  ZOETROPE_DAMAGE_PARTIAL_ROWS = 2 /* as salvage, and keep a last frame that is cut */
+  ZOETROPE_DAMAGE_STRICT = 1,      /* fail at the first damage that loses data */
+  ZOETROPE_DAMAGE_PARTIAL_ROWS = 2 /* as salvage, and also keep a truncated last frame */
 };
 
 enum {
   ZOETROPE_LIMITS_DEFAULT = 0, /* 64 megapixels, 100 000 frames, 1 GiB */
   ZOETROPE_LIMITS_STRICT = 1,  /* for untrusted files: 16 megapixels, 10 000 frames, 256 MiB */
-  ZOETROPE_LIMITS_NONE = 2     /* the file decides how much memory and time it takes */
+  ZOETROPE_LIMITS_NONE = 2     /* no limits on memory and time */
 };
 
 typedef struct zoetrope_options {
@@ -106,22 +104,22 @@ typedef struct zoetrope_options {
   int32_t damage;      /* ZOETROPE_DAMAGE_... */
   int32_t limits;      /* ZOETROPE_LIMITS_..., which the fields below override */
   int32_t deep;        /* 1: keep the 16 bits of a deep PNG until the frame is converted */
-  int32_t parallelism; /* threads that decode, the caller's included; 0: one per processor */
-  /* Bounds on what the file may ask for; 0: as `limits` says. */
+  int32_t parallelism; /* the number of decoding threads, including the caller's; 0: one per processor */
+  /* Bounds on what the file may use. 0: the value of the preset `limits`. */
   int64_t canvas_pixels;
   int64_t frame_count;
-  int64_t live_bytes;      /* memory that decoding may hold at a time, without the file's bytes */
-  int64_t pixels_per_play; /* the sum over all frames */
-  int64_t metadata_bytes;  /* one text or colour profile, inflated */
+  int64_t live_bytes;      /* memory that decoding may hold at once, excluding the file's bytes */
+  int64_t pixels_per_play; /* summed over all frames */
+  int64_t metadata_bytes;  /* one text or colour profile, after inflation */
   int64_t metadata_total_bytes;
   int64_t metadata_count;
-  /* The most that opening, and then each call that decodes, may take, with the time that it waits for
-     others; 0: no limit. Such a call fails with ZOETROPE_TIMED_OUT. Not for players, nor for
-     zoetrope_open_reader without `release`, whose `read` can fail instead. */
+  /* The maximum time for opening, and then for each call that decodes, including the time it waits for
+     other calls; 0: no limit. A call that exceeds it fails with ZOETROPE_TIMED_OUT. Does not apply to
+     players, nor to zoetrope_open_reader without `release`, whose `read` can fail instead. */
   int64_t timeout_ns;
-  /* NULL, or a number that another thread or a signal handler sets to anything but 0 to cancel opening,
-     which then fails with ZOETROPE_CANCELLED. It is looked at a hundred times a second until the function
-     returns, and not afterwards; it must be aligned. Not for zoetrope_open_reader without `release`. */
+  /* NULL, or an aligned integer that another thread or a signal handler sets to a nonzero value to cancel
+     opening, which then fails with ZOETROPE_CANCELLED. It is checked a hundred times a second until the
+     function returns. Does not apply to zoetrope_open_reader without `release`. */
   const volatile int32_t *cancel_opening;
 } zoetrope_options;
 
@@ -133,55 +131,58 @@ zoetrope_status zoetrope_open_file(const char *path, const zoetrope_options *opt
 zoetrope_status zoetrope_open_bytes(const void *bytes, size_t byte_count, const zoetrope_options *options,
                                     zoetrope_animation **animation, zoetrope_error *error);
 
-/* Bytes that the caller reads. Calls come one at a time, from any thread, until `release`. Without
-   `release` they come until zoetrope_close; players that then need more of the file end with ZOETROPE_IO. */
+/* A byte source implemented by the caller. `read` is called from any thread, but never concurrently, until
+   `release`. Without `release` it is called until zoetrope_close; players that need more of the file after
+   that end with ZOETROPE_IO. */
 typedef struct zoetrope_reader {
   size_t size;
   void *context;
   int64_t byte_count; /* of the whole file; constant */
   /* Reads up to `count` bytes at `offset` and returns how many; 0 at the end, negative on failure. */
   int64_t (*read)(void *context, int64_t offset, void *buffer, size_t count);
-  /* Called once, after the last read, on any thread; also if opening fails, and after it has returned if
-     it was cancelled or timed out. May be NULL. */
+  /* Called once, after the last read, on any thread, even if opening fails. If opening is cancelled or times
+     out, it may be called after the open function has returned. May be NULL. */
   void (*release)(void *context);
 } zoetrope_reader;
 
-/* Opens the image that `reader` reads. The struct is copied. If any argument is bad, or in a forked
-   child, `release` is not called. */
+/* Opens the image that `reader` reads. The struct is copied. `release` is not called if an argument is
+   invalid, or in a forked child. */
 zoetrope_status zoetrope_open_reader(const zoetrope_reader *reader, const zoetrope_options *options,
                                      zoetrope_animation **animation, zoetrope_error *error);
 
-/* Closes the animation. Its players go on: they keep what they need. Waits for a call of
-   zoetrope_reader.read that is running, if the reader has no `release`. NULL is allowed. */
+/* Closes the animation. Its players continue: they keep what they need. If the reader has no `release`,
+   waits for a running call of zoetrope_reader.read. NULL is allowed. */
 void zoetrope_close(zoetrope_animation *animation);
 
-/* Cancels the calls that decode frames of this animation, those of all threads: zoetrope_frame_...,
-   zoetrope_read_frames and zoetrope_sample.... They fail with ZOETROPE_CANCELLED: calls in progress, those
-   that wait for another call, and all that begin before zoetrope_clear_cancel. A call that is about to
-   return may succeed. Opening and players are not affected: see zoetrope_options.cancel_opening. To cancel
-   a call without others, open the animation again for it. This function and zoetrope_clear_cancel do not
-   wait, and may be called in zoetrope_reader.read, but not in a signal handler. NULL is allowed. */
+/* Cancels all calls that decode frames of this animation, on all threads: zoetrope_frame_...,
+   zoetrope_read_frames and zoetrope_sample.... Calls in progress, calls that wait for another one, and calls
+   that begin before zoetrope_clear_cancel fail with ZOETROPE_CANCELLED; one that is about to return may
+   still succeed. To cancel a single call, make it on a handle of its own.
+
+   Players are not affected, nor is opening: see zoetrope_options.cancel_opening. This function and
+   zoetrope_clear_cancel do not wait, and may be called from zoetrope_reader.read, but not from a signal
+   handler. NULL is allowed. */
 void zoetrope_cancel(zoetrope_animation *animation);
 
-/* Lets calls decode again. Those that zoetrope_cancel found in progress stay cancelled. NULL is allowed. */
+/* Allows decoding again. Calls that were in progress at zoetrope_cancel stay cancelled. NULL is allowed. */
 void zoetrope_clear_cancel(zoetrope_animation *animation);
 
-/* ---- What the file says; no pixels are decoded ---- */
+/* ---- Structure; no pixels are decoded ---- */
 
 enum { ZOETROPE_GIF = 1, ZOETROPE_APNG = 2, ZOETROPE_PNG = 3 };
 
 typedef struct zoetrope_info {
   size_t size;
-  int32_t format; /* ZOETROPE_GIF, _APNG, or _PNG for a still one; 0: none of these */
-  int32_t has_static_image; /* 1: an APNG whose still image is not a frame */
+  int32_t format; /* ZOETROPE_GIF, _APNG, or _PNG for a still PNG; 0: another format */
+  int32_t has_static_image; /* 1: an APNG whose static image is not a frame */
   int64_t width, height;    /* of every composited frame */
   int64_t frame_count;      /* at least 1 */
-  int64_t plays;            /* in total; 0: until it is stopped */
-  int64_t stored_loop_count; /* as in the file; -1 if there is none */
+  int64_t plays;            /* in total; 0: until stopped */
+  int64_t stored_loop_count; /* as stored in the file; -1 if there is none */
   int64_t byte_count;        /* of the file */
   int64_t damage_count;      /* see zoetrope_get_damage */
   int64_t metadata_count;    /* see zoetrope_get_metadata */
-  int64_t largest_frame_work; /* the most pixels and bytes of data that decoding one frame takes, together */
+  int64_t largest_frame_work; /* pixels plus bytes of data of the most expensive frame */
 } zoetrope_info;
 
 zoetrope_status zoetrope_get_info(zoetrope_animation *animation, zoetrope_info *info, zoetrope_error *error);
@@ -199,8 +200,8 @@ enum { ZOETROPE_SOURCE = 0, ZOETROPE_OVER = 1 };
 typedef struct zoetrope_frame_info {
   int64_t x, y, width, height; /* the frame's rectangle on the canvas, as stored */
   uint32_t delay_numerator, delay_denominator; /* the stored delay in seconds */
-  int64_t start_ns;    /* when it is shown, from the start of the play, rounded up */
-  int64_t duration_ns; /* how long it is shown: until the start_ns of the next one */
+  int64_t start_ns;    /* when it is shown, relative to the start of the play, rounded up */
+  int64_t duration_ns; /* how long it is shown: until start_ns of the next frame */
   int32_t disposal;    /* ZOETROPE_KEEP, ... */
   int32_t blend;       /* ZOETROPE_SOURCE or ZOETROPE_OVER */
   int32_t is_independent; /* 1: decoding can start here */
@@ -208,9 +209,9 @@ typedef struct zoetrope_frame_info {
   int64_t byte_offset, byte_count; /* of its pixels in the file */
 } zoetrope_frame_info;
 
-/* Fills `frames` with `count` frames from `first` on. `element_size` is sizeof(zoetrope_frame_info).
-   `delays` is ZOETROPE_DELAYS_..., here and below. Takes time linear in the frames of the file, so ask
-   for all at once. */
+/* Describes `count` frames, starting with `first`, in `frames`. `element_size` is
+   sizeof(zoetrope_frame_info). `delays` is ZOETROPE_DELAYS_..., here and below. Each call takes time linear
+   in the number of frames in the file, so request all frames at once. */
 zoetrope_status zoetrope_get_frames(zoetrope_animation *animation, int32_t delays, int64_t first, size_t count,
                                     zoetrope_frame_info *frames, size_t element_size, zoetrope_error *error);
 
@@ -218,23 +219,24 @@ zoetrope_status zoetrope_get_frames(zoetrope_animation *animation, int32_t delay
 zoetrope_status zoetrope_get_duration(zoetrope_animation *animation, int32_t delays, int64_t *duration_ns,
                                       zoetrope_error *error);
 
-/* The frame shown `time_ns` after the start: from its start_ns on, before the next one's. Plays follow
-   each other; before the first it is frame 0, after the last one the last frame. */
+/* The frame shown `time_ns` after the start of the first play. A frame is shown from its start_ns until that
+   of the next one. Plays follow one another. A negative time gives frame 0; a time past the last play gives
+   the last frame. */
 zoetrope_status zoetrope_frame_index_at(zoetrope_animation *animation, int32_t delays, int64_t time_ns,
                                         int64_t *index, zoetrope_error *error);
 
-/* A deviation from the file format, and where. */
+/* A deviation from the file format. */
 typedef struct zoetrope_damage {
   int64_t frame;        /* -1 outside frames */
-  int64_t byte_offset;  /* where in the file it was detected */
+  int64_t byte_offset;  /* the file offset at which it was detected */
   int64_t valid_rows;   /* complete rows of a damaged frame; -1 if all, or unknown */
   int32_t is_tolerated; /* 1: nothing is lost */
-  int32_t is_present;   /* 0: there is no damage, and the other fields have no meaning */
+  int32_t is_present;   /* 0: there is no damage; ignore the other fields */
   char kind[48];        /* such as "gif.lzw.truncated" */
   char detail[176];     /* one clause that describes it */
 } zoetrope_damage;
 
-/* Damage found in the structure of the file: number `index` of zoetrope_info.damage_count. */
+/* Item `index`, below zoetrope_info.damage_count, of the damage found in the structure of the file. */
 zoetrope_status zoetrope_get_damage(zoetrope_animation *animation, int64_t index, zoetrope_damage *damage,
                                     zoetrope_error *error);
 
@@ -255,8 +257,8 @@ typedef struct zoetrope_metadata {
   char key[176];
 } zoetrope_metadata;
 
-/* Describes item `index` of zoetrope_info.metadata_count and copies up to `capacity` bytes of its
-   value. The value is not NUL-terminated. `value` may be NULL if `capacity` is 0. */
+/* Describes item `index`, below zoetrope_info.metadata_count, and copies up to `capacity` bytes of its value.
+   The value is not NUL-terminated. `value` may be NULL if `capacity` is 0. */
 zoetrope_status zoetrope_get_metadata(zoetrope_animation *animation, int64_t index, zoetrope_metadata *item,
                                       void *value, size_t capacity, zoetrope_error *error);
 
@@ -290,8 +292,8 @@ typedef struct zoetrope_rendering {
   int32_t fit;           /* ZOETROPE_FIT, ... */
   int32_t filter;        /* ZOETROPE_BILINEAR, ... */
   int32_t linear_light;  /* 1: resample in linear light */
-  int32_t width, height; /* the box to scale into, at most 65535; 0: follows from the other side */
-  int32_t no_enlarging;  /* 1: leave smaller canvases at their size (fit and integer only) */
+  int32_t width, height; /* the box to scale into, at most 65535; 0: derived from the other side */
+  int32_t no_enlarging;  /* 1: do not enlarge smaller canvases (fit and integer only) */
   int32_t reserved;      /* 0 */
 } zoetrope_rendering;
 
@@ -303,20 +305,20 @@ typedef struct zoetrope_layout {
   size_t byte_count;    /* of one frame without padding */
 } zoetrope_layout;
 
-/* The size of the frames that `rendering` gives. */
+/* The layout of frames drawn with `rendering`. */
 zoetrope_status zoetrope_get_layout(zoetrope_animation *animation, const zoetrope_rendering *rendering,
                                     zoetrope_layout *layout, zoetrope_error *error);
 
-/* What was decoded. */
+/* A decoded frame. */
 typedef struct zoetrope_frame {
   int64_t index;
-  /* Where the frame may differ from the previous one of the animation that this handle gave with
-     the same rendering; the whole frame after a jump. */
+  /* Where the frame may differ from the frame that this handle drew last with the same rendering. After a
+     jump, the whole frame. */
   int64_t dirty_x, dirty_y, dirty_width, dirty_height;
-  zoetrope_damage damage; /* of this frame's own pixels, not of those that it leaves as they were */
+  zoetrope_damage damage; /* of the frame's own pixels, not of pixels that earlier frames left */
 } zoetrope_frame;
 
-/* Where frames are written. */
+/* The destination of frames. */
 typedef struct zoetrope_buffer {
   void *pixels;
   size_t byte_count;      /* bytes at `pixels` */
@@ -326,33 +328,32 @@ typedef struct zoetrope_buffer {
 
 /* Draws the composited frame `index` into `buffer`. `frame` may be NULL.
 
-   Continues from the last call: reading in order decodes each frame once. A jump replays from the
-   nearest checkpoint. */
+   Reading in order decodes each frame once. A jump replays frames from the nearest checkpoint. */
 zoetrope_status zoetrope_frame_at_index(zoetrope_animation *animation, int64_t index,
                                         const zoetrope_rendering *rendering, const zoetrope_buffer *buffer,
                                         zoetrope_frame *frame, zoetrope_error *error);
 
-/* Like zoetrope_frame_at_index for the frame of zoetrope_frame_index_at. */
+/* zoetrope_frame_at_index, for the frame that zoetrope_frame_index_at finds. */
 zoetrope_status zoetrope_frame_at_time(zoetrope_animation *animation, int32_t delays, int64_t time_ns,
                                        const zoetrope_rendering *rendering, const zoetrope_buffer *buffer,
                                        zoetrope_frame *frame, zoetrope_error *error);
 
-/* Draws `count` frames, on all processors if they are large. `indices` may be in any order and repeat;
-   NULL stands for 0, 1, 2, ... `frames` has `count` elements, or is NULL; their dirty rectangles are
-   whole frames. Stops at the first frame that cannot be decoded, which the error names. A `count` of 0
-   does nothing; the most is 16777216. */
+/* Draws `count` frames, using all processors if they are large. `indices` may be in any order and may
+   repeat; NULL means 0, 1, 2, ... `frames` has `count` elements, or is NULL; dirty rectangles cover whole
+   frames. Stops at the first frame that cannot be decoded, which the error names. `count` is at most
+   16777216; 0 does nothing. */
 zoetrope_status zoetrope_read_frames(zoetrope_animation *animation, const int64_t *indices, size_t count,
                                      const zoetrope_rendering *rendering, const zoetrope_buffer *buffer,
                                      zoetrope_frame *frames, zoetrope_error *error);
 
 enum {
-  ZOETROPE_BY_TIME = 0,    /* the frames at the middle of `count` equal parts of one play */
-  ZOETROPE_BY_INDEX = 1,   /* the frames at the middle of `count` equal parts of the list of frames */
-  ZOETROPE_BY_DISTINCT = 2 /* the frames that look least alike; decodes all frames; may give fewer */
+  ZOETROPE_BY_TIME = 0,    /* divide a play into `count` equal parts, and take the middle of each */
+  ZOETROPE_BY_INDEX = 1,   /* divide the list of frames into `count` equal parts, likewise */
+  ZOETROPE_BY_DISTINCT = 2 /* take the frames that look least alike; decodes all frames; may find fewer */
 };
 
-/* Chooses up to `count` frames, 1 to 16777216, in order: `indices` gets *found of them. By time and by
-   index, *found is `count`, and frames repeat if there are fewer. */
+/* Chooses up to `count` frames, 1 to 16777216, and writes their indices in order; *found is their number. By
+   time and by index, *found equals `count`, and frames repeat if there are fewer. */
 zoetrope_status zoetrope_sample_indices(zoetrope_animation *animation, int32_t by, int32_t delays, size_t count,
                                         int64_t *indices, size_t *found, zoetrope_error *error);
 
@@ -363,8 +364,8 @@ zoetrope_status zoetrope_sample(zoetrope_animation *animation, int32_t by, int32
 
 typedef struct zoetrope_bytes zoetrope_bytes;
 
-/* Frame `index` as a PNG file. Equal frames give equal bytes. Formats without straight alpha, or with
-   other than 8 or 16 bits, are converted to ZOETROPE_RGBA8. `frame` may be NULL. */
+/* Encodes frame `index` as a PNG file. Equal frames give equal bytes. Formats other than straight alpha with
+   8 or 16 bits are converted to ZOETROPE_RGBA8. `frame` may be NULL. */
 zoetrope_status zoetrope_frame_png(zoetrope_animation *animation, int64_t index,
                                    const zoetrope_rendering *rendering, zoetrope_bytes **bytes,
                                    zoetrope_frame *frame, zoetrope_error *error);
@@ -373,7 +374,7 @@ zoetrope_status zoetrope_frame_png(zoetrope_animation *animation, int64_t index,
 size_t zoetrope_bytes_count(const zoetrope_bytes *bytes);
 /* Copies up to `capacity` bytes and returns how many. */
 size_t zoetrope_bytes_copy(const zoetrope_bytes *bytes, void *buffer, size_t capacity);
-/* NULL is allowed. */
+/* Frees the bytes. NULL is allowed. */
 void zoetrope_bytes_free(zoetrope_bytes *bytes);
 
 /* ---- Playback ---- */
@@ -381,14 +382,14 @@ void zoetrope_bytes_free(zoetrope_bytes *bytes);
 typedef struct zoetrope_player zoetrope_player;
 
 enum {
-  ZOETROPE_LATE_SKIP = 0,    /* keep the schedule and skip frames that are overdue */
+  ZOETROPE_LATE_SKIP = 0,    /* keep the schedule and skip overdue frames */
   ZOETROPE_LATE_STRETCH = 1  /* show every frame exactly once; lateness shifts the schedule */
 };
 
 typedef struct zoetrope_playback {
   size_t size;
-  int64_t plays;   /* in total; 0: as stored in the file; -1: until it is stopped */
-  double rate;     /* 2 is twice as fast; 0: 1. Clamped to 0.001...1000 */
+  int64_t plays;   /* in total; 0: as stored in the file; -1: until stopped */
+  double rate;     /* 2 is twice as fast; 0 means 1. Clamped to 0.001...1000 */
   int32_t delays;  /* ZOETROPE_DELAYS_... */
   int32_t late;    /* ZOETROPE_LATE_... */
   int64_t start_frame;
@@ -401,51 +402,52 @@ typedef struct zoetrope_shown_frame {
   int64_t width, height;
   int64_t index;
   int64_t play;            /* from 0 */
-  int64_t presentation_ns; /* its deadline, from that of the first frame, rounded up */
-  int64_t duration_ns; /* presentation_ns plus this is that of the next one, unless frames are skipped or
-                          playback is late (ZOETROPE_LATE_STRETCH), paused, sought or changes its rate */
+  int64_t presentation_ns; /* its deadline, relative to that of the first frame, rounded up */
+  int64_t duration_ns; /* the next frame's presentation_ns minus this one's, unless frames are skipped, the
+                          schedule is stretched, or playback is paused, seeks or changes its rate */
   int64_t lateness_ns; /* how long after the deadline it was delivered */
-  int64_t skipped;     /* frames skipped since the previous one */
-  int64_t dirty_x, dirty_y, dirty_width, dirty_height; /* what changed since the previous one */
+  int64_t skipped;     /* the number of frames skipped since the previous callback */
+  int64_t dirty_x, dirty_y, dirty_width, dirty_height; /* what changed since the previous callback */
   int32_t is_last;
   int32_t is_damaged;
 } zoetrope_shown_frame;
 
-/* Called for each frame at its time; returns 0 to go on, anything else to stop. */
+/* Called for each frame at its time. Return 0 to continue, anything else to stop. */
 typedef int32_t (*zoetrope_shown_callback)(void *context, const zoetrope_shown_frame *frame);
-/* Called once, after the last frame's time: ZOETROPE_OK, ZOETROPE_CANCELLED if it was stopped, or the
-   error, which is valid during the callback. */
+/* Called once, after the last frame was shown for its duration. The code is ZOETROPE_OK, ZOETROPE_CANCELLED
+   if playback was stopped, or that of the error. `error` is valid during the callback. */
 typedef void (*zoetrope_ended_callback)(void *context, const zoetrope_error *error);
 
-/* Plays the animation. Needs no run loop: both callbacks are called on one thread of the player's own,
-   which they may block. They may call functions on the player and, except for zoetrope_close, on the
-   animation. `ended` may be NULL. */
+/* Plays the animation. Needs no run loop: both callbacks are called on the player's own thread, which they
+   may block. They may call functions on the player and, except for zoetrope_close, on the animation. `ended`
+   may be NULL. */
 zoetrope_status zoetrope_play(zoetrope_animation *animation, const zoetrope_rendering *rendering,
                               const zoetrope_playback *playback, zoetrope_shown_callback shown,
                               zoetrope_ended_callback ended, void *context, zoetrope_player **player,
                               zoetrope_error *error);
 
-/* Stops playback. A callback that runs, or is about to, on the player's thread is the last for a frame.
-   zoetrope_player_wait waits until it has returned. */
+/* Stops playback. At most one more frame callback runs: one that has started or is about to. Use
+   zoetrope_player_wait to wait until it has returned. */
 void zoetrope_player_stop(zoetrope_player *player);
 void zoetrope_player_pause(zoetrope_player *player);
 void zoetrope_player_resume(zoetrope_player *player);
-/* Continues with frame `index`. ZOETROPE_PARAMETER once playback has ended, here and below. */
+/* Continues with frame `index`. Fails with ZOETROPE_PARAMETER after playback has ended, as do the next two. */
 zoetrope_status zoetrope_player_seek(zoetrope_player *player, int64_t index, zoetrope_error *error);
-/* Continues with the frame shown `time_ns` after the start of the first play, as zoetrope_playback.delays says:
-   the frame of zoetrope_frame_index_at. A time past one play continues into the next. */
+/* Continues with the frame shown `time_ns` after the start of the first play, under zoetrope_playback.delays:
+   the frame that zoetrope_frame_index_at finds. A time past one play continues into the next. */
 zoetrope_status zoetrope_player_seek_time(zoetrope_player *player, int64_t time_ns, zoetrope_error *error);
-/* Changes the rate, as in zoetrope_playback, but more than 0. Takes effect at once. */
+/* Changes the rate, as in zoetrope_playback, but 0 is not allowed. Takes effect immediately. */
 zoetrope_status zoetrope_player_set_rate(zoetrope_player *player, double rate, zoetrope_error *error);
 
 enum { ZOETROPE_PLAYING = 0, ZOETROPE_PAUSED = 1, ZOETROPE_ENDED = 2 };
 
-/* ZOETROPE_PLAYING, _PAUSED or _ENDED, which is final. */
+/* ZOETROPE_PLAYING, _PAUSED or _ENDED. The last is final. */
 int32_t zoetrope_player_state(zoetrope_player *player);
-/* Waits until `ended` has returned. Gives its error. ZOETROPE_PARAMETER in a callback of the player. */
+/* Waits until `ended` has returned, and returns the error that it was called with. Fails with
+   ZOETROPE_PARAMETER if called in a callback of the player. */
 zoetrope_status zoetrope_player_wait(zoetrope_player *player, zoetrope_error *error);
-/* Stops the player, waits until no callback runs, unless it is called in one, and frees the handle.
-   NULL is allowed. */
+/* Stops the player, waits until no callback runs (unless called in one), and frees the handle. NULL is
+   allowed. */
 void zoetrope_player_free(zoetrope_player *player);
 
 #ifdef __cplusplus

@@ -3,10 +3,10 @@ internal import CXXHash
 internal import ZoetropeShims
 
 /// The C libraries of this build, for bug reports and security advisories.
-public enum LinkedLibraries {
+package enum LinkedLibraries {
   /// Names and versions, such as `libpng 1.6.39`: the run-time version of libpng and xxHash, the header
   /// version of giflib and libdeflate, which do not report one at run time.
-  public static var versions: [String] {
+  package static var versions: [String] {
     [
       "giflib \(text(zt_gif_version()))", "libpng \(text(zt_png_version()))",
       "libdeflate \(LIBDEFLATE_VERSION_STRING)", "xxHash \(text(XXH_versionNumber()))",

@@ -1,19 +1,19 @@
 internal import Synchronization
 internal import Zoetrope
 
-/// An opened animation and its reader: what a `zoetrope_animation` points to.
+/// An opened animation and its reader, which a `zoetrope_animation` points to.
 final class AnimationHandle: Sendable {
   let image: AnimatedImage
   let calls: DecodingCalls
   /// An upper bound for the pixels that decoding one frame draws, and the bytes of its data.
   let frameWork: Int
-  /// Metadata as a list; made when it is first asked for.
+  /// Metadata as a list, created on first use.
   private let items = Mutex<[MetadataItem]?>(nil)
   private let reading = Mutex(Reading())
-  /// The frame that ``reading`` gave last; -1 before the first.
+  /// The frame that ``reading`` returned last; -1 before the first.
   private let lastIndex = Atomic(-1)
 
-  /// The reader at its last position. Not created for animations of which only facts are wanted.
+  /// The reader at its last position. Not created for animations that are only inspected.
   private struct Reading {
     var reader: SeekingReader?
     var renderer: FrameRenderer?
@@ -40,18 +40,19 @@ final class AnimationHandle: Sendable {
     }
   }
 
-  /// - Throws: `parameter` if there is no such frame.
+  /// - Throws: `parameter` if the frame does not exist.
   func checkFrame(_ index: Int64) throws(AnimatedImageError) -> Int {
     guard index >= 0, index < Int64(image.frames.count) else {
       throw AnimatedImageError(
-        .parameter, "no frame \(index), there are \(image.frames.count)", format: image.format)
+        .parameter, "frame \(index) does not exist; there are \(image.frames.count) frames",
+        format: image.format)
     }
     return Int(index)
   }
 
   /// An upper bound for the work of decoding frame `index` alone.
   func work(ofFrame index: Int) -> Int {
-    // A jump may replay all frames before it, if they are damaged.
+    // A jump may replay all frames before the target, if they are damaged.
     index == lastIndex.load(ordering: .relaxed) + 1 ? frameWork : work(ofFramesUpTo: index)
   }
 
@@ -61,7 +62,7 @@ final class AnimationHandle: Sendable {
     return overflow ? .max : product
   }
 
-  /// Calls `body` with frame `index`, rendered, and with what differs from the frame that was read before
+  /// Calls `body` with frame `index`, rendered, and the area that differs from the frame that was read before
   /// it with the same rendering.
   ///
   /// `body` must not keep the frame: the reader would have to copy its canvas.
@@ -74,10 +75,10 @@ final class AnimationHandle: Sendable {
     // Never contended: calls take turns.
     try reading.withLock { (reading) throws(AnimatedImageError) in
       if reading.reader == nil {
-        // Without checkpoints until the first jump, since most read every frame once.
+        // Created without checkpoints until the first jump, because most callers read every frame once.
         reading.reader = SeekingReader(image, keepsCheckpoints: false)
       }
-      // What the reader calls dirty is so since the last frame of any rendering.
+      // The reader's dirty rectangle is relative to the last frame of any rendering.
       let isFirst = reading.renderer?.rendering != request.rendering
       if isFirst {
         reading.renderer = FrameRenderer(
@@ -98,8 +99,8 @@ final class AnimationHandle: Sendable {
     }
   }
 
-  /// Calls `body` with each frame of `indices`, rendered, and its place in `indices`. Frames come in
-  /// order of their indices, and are decoded ahead on all processors.
+  /// Calls `body` with each frame of `indices`, rendered, and its position in `indices`. Frames are visited in
+  /// order of their indices, and decoded ahead on all processors.
   func forEachFrame(
     _ indices: [Int], _ request: FrameRequest, in call: DecodingCall,
     _ body: (_ place: Int, _ frame: borrowing CompositedFrame) throws(AnimatedImageError) -> Void

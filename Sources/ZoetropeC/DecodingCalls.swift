@@ -1,16 +1,16 @@
 internal import Synchronization
 internal import Zoetrope
 
-/// The calls that decode frames of one animation. They take turns, and return at once if they are
-/// cancelled or run out of time.
+/// Runs the calls that decode frames of one animation. They take turns, and return immediately if they are
+/// cancelled or time out.
 ///
-/// A decoder checks for that between frames and while it scales. As a single frame can take longer than a
-/// caller is willing to wait, calls that may take long run on a thread of their own, and the caller stops
-/// waiting. The thread ends with its frame, does not touch the caller's memory, and only then passes on
-/// its turn: whatever is cancelled, one call decodes at a time.
+/// A decoder checks for cancellation between frames and while it scales. A single frame can take longer than
+/// the caller is willing to wait, so calls that may take long run on a separate thread, and the caller stops
+/// waiting. The thread ends with its frame, does not touch the caller's memory, and only then passes on its
+/// turn: even after a cancellation, one call decodes at a time.
 final class DecodingCalls: Sendable {
   private let timeout: Duration?
-  /// Whether a call has its turn. What calls wait for changes under this lock.
+  /// Whether a call has the turn. The condition that calls wait for changes under this lock.
   private let isBusy = Monitor(false)
   fileprivate let cancelCount = Atomic(0)
   private let isCancelled = Atomic(false)
@@ -21,11 +21,11 @@ final class DecodingCalls: Sendable {
   /// - Parameter timeout: The most that a call may take; nil for no limit.
   init(timeout: Duration?) { self.timeout = timeout }
 
-  /// Ends the calls that run now, and those that begin before ``clearCancel()``.
+  /// Ends the calls in progress, and those that begin before ``clearCancel()``.
   func cancel() {
     isBusy.update { _ in
       isCancelled.store(true, ordering: .relaxed)
-      // A call that begins with the new count sees the flag as well.
+      // A call that sees the new count also sees the flag.
       cancelCount.add(1, ordering: .releasing)
     }
   }
@@ -37,7 +37,7 @@ final class DecodingCalls: Sendable {
   /// Each function of the header that decodes creates one before anything else that takes time, so that no
   /// ``cancel()`` is lost between two of its steps.
   ///
-  /// - Parameter flag: Ends the call, too.
+  /// - Parameter flag: Also ends the call.
   /// - Throws: `cancelled`, if ``cancel()`` was called before.
   func begin(_ flag: CallerFlag? = nil) throws(AnimatedImageError) -> DecodingCall {
     let call = DecodingCall(self, timeout: timeout, flag)
@@ -48,7 +48,7 @@ final class DecodingCalls: Sendable {
   /// Calls `body` when it is the turn of `call`.
   ///
   /// - Parameter work: An upper bound for the pixels that are decoded and the bytes that they take.
-  /// - Throws: what `body` throws; `cancelled` or `timedOut`.
+  /// - Throws: Errors of `body`; `cancelled` or `timedOut`.
   func run<Value: Sendable>(
     _ call: DecodingCall, work bound: Int,
     _ body: @escaping @Sendable () throws(AnimatedImageError) -> Value
@@ -84,7 +84,7 @@ final class DecodingCalls: Sendable {
 
   /// Waits until `body` returns a value or the call has no time left.
   private func wait<Value>(for call: DecodingCall, _ body: (inout Bool) -> Value?) -> Value? {
-    // Nobody tells when a flag changes.
+    // Flags are polled, because changing one sends no notification.
     while call.hasFlag {
       let next = ContinuousClock.now + .milliseconds(10)
       if let deadline = call.deadline, deadline <= next { break }
@@ -108,7 +108,7 @@ final class DecodingCalls: Sendable {
     try call.check()
   }
 
-  /// What a call does and returns, on its way between two threads.
+  /// The work and result of a call, passed between two threads.
   private final class Work<Value: Sendable>: Sendable {
     private let body: Mutex<(@Sendable () throws(AnimatedImageError) -> Value)?>
     private let result = Mutex<Result<Value, AnimatedImageError>?>(nil)
@@ -117,7 +117,7 @@ final class DecodingCalls: Sendable {
       self.body = Mutex(body)
     }
 
-    /// Drops what the body refers to, such as the animation, before it returns.
+    /// Releases what the body refers to, such as the animation, before it returns.
     func run() {
       guard let body = body.withLock({ $0.take() }) else { return }
       let value = Result { () throws(AnimatedImageError) in try body() }
@@ -148,7 +148,7 @@ final class DecodingCall: Sendable {
     deadline = timeout.map { .now + $0 }
   }
 
-  /// Whether nobody waits for the call any more.
+  /// Whether nothing waits for the call any more.
   var isCancelled: Bool {
     if hasReturned.load(ordering: .relaxed) || wasCancelled { return true }
     return deadline.map { $0 <= .now } ?? false
@@ -161,7 +161,7 @@ final class DecodingCall: Sendable {
 
   fileprivate func forgetFlag() { if hasFlag { flag.withLock { $0 = nil } } }
 
-  /// - Throws: `cancelled` if nobody waits for the call any more.
+  /// - Throws: `cancelled` if nothing waits for the call any more.
   func check() throws(AnimatedImageError) {
     if isCancelled { throw Self.cancelled }
   }

@@ -6,12 +6,11 @@ internal import ZoetropeShims
 
 // Reading arguments from the caller's memory and writing results to it.
 //
-// Unsafe: the addresses come from C. The header's contract is that each is NULL, which is checked
-// here, or valid for the size that is stated or that its type has. Structs are copied byte by byte,
-// so that their alignment does not matter, and at most as many bytes as the caller says it has.
-// No address is kept.
+// Unsafe: the addresses come from C. By the header's contract, each is NULL, which is checked here, or valid
+// for the size that is stated or that its type has. Structs are copied byte by byte, so their alignment does
+// not matter, up to the size that the caller states. No address is kept.
 
-/// Runs `body` and turns what it throws into a code and `error`. No Swift error gets past this.
+/// Runs `body`, and converts an error that it throws into a code and `error`. No Swift error gets past this.
 func attempt(
   _ error: UnsafeMutablePointer<zoetrope_error>?, _ body: () throws(AnimatedImageError) -> Void
 ) -> zoetrope_status {
@@ -29,7 +28,7 @@ func attempt(
   }
 }
 
-/// Whether this is a forked child of a process that had called the library.
+/// Whether this is a forked child of a process that had used the library.
 enum ForkGuard {
   private static let hasForked = Atomic(false)
   /// The process that called first. Registers the handler, which children inherit.
@@ -46,7 +45,7 @@ enum ForkGuard {
 }
 
 extension zoetrope_error {
-  /// What a callback or the caller reads; a nil error is `ZOETROPE_OK`.
+  /// The error as a callback or the caller reads it; nil is `ZOETROPE_OK`.
   init(_ error: AnimatedImageError?) {
     self.init()
     frame = Int64(error?.frameIndex ?? -1)
@@ -94,7 +93,7 @@ extension zoetrope_frame {
   }
 }
 
-/// Writes `text` into an array of `char`, shortened if it has to be, with a final NUL.
+/// Writes `text` into an array of `char`, shortened if necessary, with a final NUL.
 private func fill<Characters>(_ array: inout Characters, with text: String) {
   unsafe withUnsafeMutableBytes(of: &array) { bytes in
     let utf8 = shortened(Array(text.utf8), to: bytes.count - 1)
@@ -103,8 +102,8 @@ private func fill<Characters>(_ array: inout Characters, with text: String) {
   }
 }
 
-/// `utf8` with an ellipsis for its middle if it has more than `room` bytes, cut at characters. A long
-/// path leaves room for the reason, which comes after it.
+/// `utf8`, shortened in the middle with an ellipsis if it has more than `room` bytes, without splitting
+/// characters. The reason after a long path is kept.
 private func shortened(_ utf8: [UInt8], to room: Int) -> [UInt8] {
   guard utf8.count > room else { return utf8 }
   let ellipsis = Array("…".utf8)
@@ -176,19 +175,29 @@ func write<Value>(_ value: Value, to pointer: UnsafeMutablePointer<Value>?) {
   }
 }
 
+/// What the header makes the caller promise to be valid on any thread: an address, or functions with one.
+@safe
+struct Promised<Value>: @unchecked Sendable {
+  // Sendable: the value is only copied. What it points to is read atomically, called on threads that the
+  // header names, or written by one thread at a time, as said where it is used.
+  @unsafe let value: Value
+
+  @unsafe init(_ value: Value) { unsafe self.value = value }
+}
+
 /// A number of the caller's, which another thread or a signal handler changes while a call runs.
 @safe
-struct CallerFlag: @unchecked Sendable {
-  // Sendable: it is read atomically, and only until the call returns.
-  private let address: UnsafePointer<Int32>
+struct CallerFlag {
+  /// Read until the call returns.
+  private let address: Promised<UnsafePointer<Int32>>
 
   /// Nil for NULL.
   init?(_ address: UnsafePointer<Int32>?) {
     guard let address = unsafe address else { return nil }
-    unsafe self.address = address
+    unsafe self.address = Promised(address)
   }
 
-  var isRaised: Bool { unsafe zt_is_raised(address) }
+  var isRaised: Bool { unsafe zt_is_raised(address.value) }
 }
 
 /// `pointer`.
@@ -221,27 +230,28 @@ func release<Object: AnyObject>(_ handle: OpaquePointer?, _ type: Object.Type) -
 }
 
 /// Memory that frames are written to, checked against a request.
+///
+/// One thread at a time writes, in `DecodingCalls.write`, and none once the call has returned to the
+/// caller, whose memory it is.
 @safe
-struct PixelTarget: @unchecked Sendable {
-  // Sendable: one thread at a time writes, in `DecodingCalls.write`, and none once the call has returned
-  // to the caller, whose memory it is.
-  private let pixels: UnsafeMutableRawPointer
-  private let frames: UnsafeMutablePointer<zoetrope_frame>?
+struct PixelTarget {
+  private let pixels: Promised<UnsafeMutableRawPointer>
+  private let frames: Promised<UnsafeMutablePointer<zoetrope_frame>?>
   private let bytesPerRow: Int
   private let bytesPerFrame: Int
   private let request: FrameRequest
 
-  /// - Parameter frames: What was decoded: `count` elements, or nil.
+  /// - Parameter frames: Descriptions of the decoded frames: `count` elements, or nil.
   /// - Throws: `parameter` if `count` frames do not fit.
   init(
     _ buffer: UnsafePointer<zoetrope_buffer>?,
     _ frames: UnsafeMutablePointer<zoetrope_frame>? = nil,
     for request: FrameRequest, count: Int
   ) throws(AnimatedImageError) {
-    unsafe self.frames = frames
+    unsafe self.frames = Promised(frames)
     let source = try unsafe required(buffer, "buffer")
     let buffer = unsafe UnsafeRawPointer(source).loadUnaligned(as: zoetrope_buffer.self)
-    unsafe pixels = try required(buffer.pixels, "buffer.pixels")
+    unsafe pixels = Promised(try required(buffer.pixels, "buffer.pixels"))
     // A size_t, which may be larger than any `Int`.
     let capacity = unsafe UInt(bitPattern: buffer.byte_count)
     let row = request.bytesPerRow
@@ -274,7 +284,7 @@ struct PixelTarget: @unchecked Sendable {
     self.request = request
   }
 
-  /// Bytes of `count` pieces that lie `stride` apart; nil on overflow.
+  /// The bytes of `count` pieces that are `stride` apart; nil on overflow.
   private static func extent(_ count: Int, _ stride: Int, last: Int) -> Int? {
     guard count > 0, stride >= 0 else { return nil }
     let (product, overflow) = (count - 1).multipliedReportingOverflow(by: stride)
@@ -282,8 +292,7 @@ struct PixelTarget: @unchecked Sendable {
     return overflow || overflowAgain ? nil : sum
   }
 
-  /// Writes `bitmap`, rendered as requested, and `facts` as frame `place` of those that were checked to
-  /// fit.
+  /// Writes `bitmap`, rendered as requested, and `facts` as frame `place`, which was checked to fit.
   ///
   /// - Throws: `cancelled` between rows, as `call` says.
   func write(
@@ -297,7 +306,7 @@ struct PixelTarget: @unchecked Sendable {
         if call.isCancelled { return }
         write(bitmap, rows: y..<min(y + step, request.size.height), at: place)
       }
-      if let frames = unsafe frames, let facts {
+      if let frames = unsafe frames.value, let facts {
         unsafe ZoetropeC.write(facts, to: frames + place)
       }
     }
@@ -307,12 +316,12 @@ struct PixelTarget: @unchecked Sendable {
   private static let checkedBytes = 1 << 20
 
   private func write(_ bitmap: Bitmap, rows: Range<Int>, at place: Int) {
-    let frame = unsafe pixels + place * bytesPerFrame
+    let frame = unsafe pixels.value + place * bytesPerFrame
     let row = request.bytesPerRow
     let isPacked = request.bytesPerPixel == 3
     let sourceRow = bitmap.bytesPerRow
     unsafe bitmap.bytes.withUnsafeBytes { bytes in
-      // Bitmaps have no empty sides, since canvases have none.
+      // Bitmaps have no empty sides, because canvases have none.
       guard let start = bytes.baseAddress else { return }
       if !isPacked, sourceRow == row, bytesPerRow == row {
         let offset = rows.lowerBound * row
@@ -322,7 +331,7 @@ struct PixelTarget: @unchecked Sendable {
       for y in rows {
         let (source, target) = unsafe (start + y * sourceRow, frame + y * bytesPerRow)
         if isPacked {
-          // In bounds: a row of the bitmap, and one of the target's, which were checked to fit.
+          // In bounds: a row of the bitmap, and a row of the target, which was checked to fit.
           unsafe zt_pack_rgb(
             source.assumingMemoryBound(to: UInt8.self),
             target.assumingMemoryBound(to: UInt8.self), request.size.width)

@@ -1,4 +1,4 @@
-// The C ABI: Sources/CZoetrope/zoetrope.h says what each function does.
+// The C ABI; Sources/CZoetrope/zoetrope.h documents the functions.
 //
 // The functions (`Opening`, `Facts`, `Pixels`, `Playing`) turn C arguments into Swift values with the
 // helpers of `ForeignMemory`, and call types that know nothing of C (`AnimationHandle`, `Player`).

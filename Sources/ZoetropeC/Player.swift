@@ -2,7 +2,7 @@ internal import Glibc
 internal import Synchronization
 internal import Zoetrope
 
-/// A playing animation: what a `zoetrope_player` points to.
+/// A playing animation, which a `zoetrope_player` points to.
 final class Player: Sendable {
   private let scheduler: FrameScheduler
   private let thread: CallbackThread
@@ -34,7 +34,7 @@ final class Player: Sendable {
     shown: @escaping @Sendable (borrowing ScheduledFrame) -> Bool,
     ended: @escaping @Sendable (AnimatedImageError?) -> Void
   ) {
-    let frames = scheduler.frames()
+    let frames = scheduler.play()
     // Not on the cooperative pool, which callbacks that block would starve.
     Task.detached(executorPreference: thread) { [self] in
       let error = await play(frames, shown)
@@ -51,7 +51,7 @@ final class Player: Sendable {
     do throws(AnimatedImageError) {
       for try await frame in frames {
         guard !isStopped.load(ordering: .relaxed), shown(frame) else {
-          // Before `ended`: it has ended for everybody who asks, and nothing is decoded ahead.
+          // Before `ended`, so that playback has ended for every caller, and nothing is decoded ahead.
           scheduler.stop()
           return stopped
         }
@@ -71,10 +71,11 @@ final class Player: Sendable {
 
   func resume() { scheduler.resume() }
 
-  /// - Throws: `parameter` if there is no such frame, or if playback has ended.
+  /// - Throws: `parameter` if the frame does not exist, or if playback has ended.
   func seek(toFrame index: Int64) throws(AnimatedImageError) {
     guard index >= 0, index < Int64(frameCount) else {
-      throw AnimatedImageError(.parameter, "no frame \(index), there are \(frameCount)")
+      throw AnimatedImageError(
+        .parameter, "frame \(index) does not exist; there are \(frameCount) frames")
     }
     try checkOpen()
     try scheduler.seek(toFrame: Int(index))
@@ -139,7 +140,7 @@ private final class CallbackThread: TaskExecutor {
   private func runJobs() {
     state.update { $0.thread = pthread_self() }
     while let job = nextJob() { run(job) }
-    // The system gives its identity to threads that begin later.
+    // The system reuses its identity for later threads.
     state.update { $0.thread = nil }
   }
 

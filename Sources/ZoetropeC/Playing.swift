@@ -40,25 +40,33 @@ extension zoetrope_playback {
     options.delayPolicy = try value(delays, of: delayPolicies, "delays")
     options.startIndex = try handle.checkFrame(start_frame)
     guard plays >= -1 else {
-      throw AnimatedImageError(.parameter, "plays is \(plays), must be -1 or more")
+      throw AnimatedImageError(.parameter, "plays is \(plays); it must be -1 or more")
     }
     if plays != 0 { options.playCount = plays < 0 ? .indefinite : .finite(Int(plays)) }
     guard rate >= 0 else {
-      throw AnimatedImageError(.parameter, "rate is \(rate), must be 0 or more")
+      throw AnimatedImageError(.parameter, "rate is \(rate); it must be 0 or more")
     }
     if rate > 0 { options.rate = rate }
     return options
   }
 }
 
-/// What a player calls.
+/// The callbacks of a player.
 @safe
-private struct ForeignCallbacks: @unchecked Sendable {
-  // Sendable: nothing here changes, and the header says that the functions are called on a thread of
-  // the player's own.
-  let shown: zoetrope_shown_callback
-  let ended: zoetrope_ended_callback?
-  let context: UnsafeMutableRawPointer?
+private struct ForeignCallbacks {
+  /// Called on a thread of the player's own.
+  private let promised:
+    Promised<
+      (
+        shown: zoetrope_shown_callback, ended: zoetrope_ended_callback?,
+        context: UnsafeMutableRawPointer?
+      )
+    >
+
+  init(
+    shown: zoetrope_shown_callback, ended: zoetrope_ended_callback?,
+    context: UnsafeMutableRawPointer?
+  ) { unsafe promised = Promised((shown, ended, context)) }
 
   /// Shows a frame; false to stop.
   func show(_ frame: borrowing ScheduledFrame) -> Bool {
@@ -84,13 +92,13 @@ private struct ForeignCallbacks: @unchecked Sendable {
     unsafe shownFrame.is_damaged = frame.damage.map { $0.kind.isTolerated ? 0 : 1 } ?? 0
     return unsafe frame.bitmap.bytes.withUnsafeBytes { bytes in
       unsafe shownFrame.pixels = bytes.baseAddress
-      return unsafe shown(context, &shownFrame) == 0
+      return unsafe promised.value.shown(promised.value.context, &shownFrame) == 0
     }
   }
 
   func end(_ error: AnimatedImageError?) {
     var ending = zoetrope_error(error)
-    unsafe ended?(context, &ending)
+    unsafe promised.value.ended?(promised.value.context, &ending)
   }
 }
 
@@ -146,7 +154,7 @@ public func playerSetRate(
     let held = try unsafe object(player, Player.self, "player")
     // Also false for NaN.
     guard rate > 0 else {
-      throw AnimatedImageError(.parameter, "rate is \(rate), must be more than 0")
+      throw AnimatedImageError(.parameter, "rate is \(rate); it must be more than 0")
     }
     try held.setRate(rate)
   }

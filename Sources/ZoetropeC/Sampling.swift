@@ -13,7 +13,7 @@ extension AnimationHandle {
   ) throws(AnimatedImageError) -> [Int] {
     guard count > 0, count <= Self.maximumSample else {
       throw AnimatedImageError(
-        .parameter, "count is \(UInt(bitPattern: count)), must be 1 to \(Self.maximumSample)")
+        .parameter, "count is \(UInt(bitPattern: count)); it must be 1 to \(Self.maximumSample)")
     }
     switch Int(by) {
     case ZOETROPE_BY_TIME:
@@ -23,7 +23,7 @@ extension AnimationHandle {
       return try calls.run(call, work: .max) { [self] () throws(AnimatedImageError) in
         try distinctIndices(count) { call.isCancelled }
       }
-    default: throw AnimatedImageError(.parameter, "by is \(by), must be 0 to 2")
+    default: throw AnimatedImageError(.parameter, "by is \(by); it must be 0 to 2")
     }
   }
 

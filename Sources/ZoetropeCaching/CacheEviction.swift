@@ -3,7 +3,7 @@ extension CacheTable {
   private static let staleFactor = 8
   /// Animations sampled to find a large one.
   private static let sampleCount = 8
-  /// Number of recently used animations protected from images that nobody plays.
+  /// The number of recently used animations protected from images that are not being played.
   private static let sparedCount = 8
 
   /// Evicts one frame and returns it; nil if only floors are left. `limit` is the maximum cost.
@@ -12,9 +12,9 @@ extension CacheTable {
   /// others. LRU would always evict the frame needed next and every lookup would miss. So the
   /// frames stored first stay while they are still requested, and newer ones evict each other:
   /// - Stale animations go first: not used while eight times the limit was stored.
-  /// - An animation that is likely to repeat its frames evicts animations that nobody plays, the
-  ///   most recently released first. It is likely to repeat if it has shown a frame twice, or if it
-  ///   is being played and most recent players repeated theirs.
+  /// - An animation that is likely to repeat its frames evicts animations that are not being played, the most
+  ///   recently released first. It is likely to repeat if it has shown a frame twice, or if it is being played
+  ///   and most recent players repeated theirs.
   /// - Any other animation evicts its own frames.
   /// - If neither rule finds a frame, one of the largest animations loses one.
   ///
@@ -48,12 +48,12 @@ extension CacheTable {
     }
     if idle >= 0, own < groups[idle].cost { return idle }
     if own > 0 { return storing }
-    // Nobody plays it, so even its newest frames may be evicted.
+    // It is not being played, so even its newest frames may be evicted.
     return idle >= 0 ? idle : largestHeld() ?? storing
   }
 
-  /// The most recently used animation that nobody plays, excluding the one that stores and the
-  /// `count` newest others; -1 for none.
+  /// The most recently used animation that is not being played, excluding the one that stores and the `count`
+  /// newest others; -1 for none.
   private func releasedGroup(sparing count: Int) -> Int {
     var group = released.newest
     var found = -1
@@ -108,7 +108,7 @@ extension CacheTable {
     var cost = 0
     var slot = groups[group].frames.newest
     for _ in 0..<Self.floor where slot >= 0 {
-      cost += slots[slot].frame?.cost ?? 0
+      cost += slots[slot].frame?.byteCount ?? 0
       slot = slots[slot].links.older
     }
     return cost
@@ -128,7 +128,7 @@ extension Int {
   }
 }
 
-/// Recognises playback from the frames that are looked up.
+/// Recognizes playback from the frames that are looked up.
 ///
 /// A player runs through all frames in one direction and starts over, so the frame just shown is
 /// needed last, and the oldest frame, which LRU and clock would evict, is needed next. Seeking and

@@ -9,16 +9,16 @@ public struct CacheStatistics: Sendable, Hashable {
   /// Bitmaps evicted to stay within a limit.
   public internal(set) var evictions = 0
   /// Bitmaps not stored because one alone exceeds a limit.
-  public internal(set) var rejections = 0
+  package internal(set) var rejections = 0
   /// Bitmaps held now.
   public internal(set) var count = 0
   /// Bytes of their pixels, padding included.
-  public internal(set) var cost = 0
-  /// The part of ``cost`` that belongs to the two-frame floors of held animations.
-  public internal(set) var heldCost = 0
+  public internal(set) var byteCount = 0
+  /// The part of ``byteCount`` that belongs to the two-frame floors of held animations.
+  package internal(set) var heldByteCount = 0
 
   /// Creates statistics with all counters zero.
-  public init() {}
+  package init() {}
 
   /// Hits divided by lookups, 0 to 1; 0 before the first lookup.
   public var hitRate: Double {

@@ -39,7 +39,7 @@ struct CacheTable: Sendable {
   var groups: [Group] = []
   var freeGroups: [Int] = []
   var groupOf: [AnimationKey: Int] = [:]
-  /// The groups that nobody holds, least recently used first.
+  /// The groups that are not held, least recently used first.
   var released = UseList()
   /// The held groups with more frames than their floor. Eviction rotates them, so their order is
   /// not order of use.
@@ -110,14 +110,14 @@ struct CacheTable: Sendable {
   /// Stores `frame` under `key` and returns the one it replaces.
   mutating func insert(_ frame: CachedFrame, for key: FrameKey) -> CachedFrame? {
     statistics.insertions += 1
-    admitted += frame.cost
+    admitted += frame.byteCount
     if let slot = slotOf[key] {
       let group = slots[slot].group
       let old = slots[slot].frame
-      let change = frame.cost - (old?.cost ?? 0)
+      let change = frame.byteCount - (old?.byteCount ?? 0)
       slots[slot].frame = frame
       groups[group].cost += change
-      statistics.cost += change
+      statistics.byteCount += change
       touch(slot, of: group)
       return old
     }
@@ -128,9 +128,9 @@ struct CacheTable: Sendable {
     groups[group].frames.append(slot, in: &slots)
     touchGroup(group)
     changeCount(of: group, by: 1)
-    groups[group].cost += frame.cost
+    groups[group].cost += frame.byteCount
     statistics.count += 1
-    statistics.cost += frame.cost
+    statistics.byteCount += frame.byteCount
     return nil
   }
 
@@ -141,11 +141,11 @@ struct CacheTable: Sendable {
     slotOf[slots[slot].key] = nil
     let frame = slots[slot].frame.take()
     freeSlots.append(slot)
-    let cost = frame?.cost ?? 0
+    let cost = frame?.byteCount ?? 0
     changeCount(of: group, by: -1)
     groups[group].cost -= cost
     statistics.count -= 1
-    statistics.cost -= cost
+    statistics.byteCount -= cost
     releaseIfUnused(group)
     return frame
   }
@@ -358,7 +358,7 @@ extension CacheTable {
     expect(seenSlots == slotOf.count, "\(seenSlots) frames linked, \(slotOf.count) known")
     expect(seenSlots + freeSlots.count == slots.count, "slots are lost")
     expect(seenSlots == statistics.count, "\(seenSlots) frames, says \(statistics.count)")
-    expect(cost == statistics.cost, "costs \(cost), says \(statistics.cost)")
+    expect(cost == statistics.byteCount, "costs \(cost), says \(statistics.byteCount)")
     return faults
   }
 
@@ -375,7 +375,7 @@ extension CacheTable {
         faults.append("slot \(slot) of group \(group) is broken")
       }
       count += 1
-      cost += value.frame?.cost ?? 0
+      cost += value.frame?.byteCount ?? 0
       previous = slot
       slot = value.links.newer
     }

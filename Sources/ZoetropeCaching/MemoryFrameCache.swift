@@ -3,21 +3,20 @@ internal import Synchronization
 /// An in-memory cache of rendered frames, within a ``MemoryBudget`` shared by all images and
 /// players.
 ///
-/// Charges the bytes that bitmaps occupy, padding included. A hit takes well under a microsecond
-/// and neither allocates nor copies: it returns the stored bitmap itself. One lock guards the table
-/// and is held for some 100 ns per lookup; a hundred players at 60 frames per second need 6000
-/// lookups per second. Sharding would split the order of use too. Bitmaps are freed outside the
-/// lock.
+/// Charges the bytes that bitmaps occupy, including padding. A hit takes well under a microsecond and neither
+/// allocates nor copies: it returns the stored bitmap itself. One lock guards the table and is held for about
+/// 100 ns per lookup; a hundred players at 60 frames per second need 6000 lookups per second. Sharding would
+/// also split the order of use. Bitmaps are freed outside the lock.
 public final class MemoryFrameCache: QuickCaching {
   /// The cache of this process, on ``MemoryBudget/shared``.
   public static let shared = MemoryFrameCache()
 
   /// The maximum number of bitmaps.
-  public let countLimit: Int
+  package let countLimit: Int
   /// The maximum number of bytes, whatever the budget has left.
-  public let costLimit: Int
+  public let byteLimit: Int
   /// The budget that bitmaps are charged to.
-  public let budget: MemoryBudget
+  package let budget: MemoryBudget
 
   /// The cache in which frames are looked up if they are not in memory, and stored beyond the
   /// process, such as a ``FrameStore``; nil if there is none.
@@ -29,17 +28,17 @@ public final class MemoryFrameCache: QuickCaching {
   /// Creates an empty cache. By default only ``MemoryBudget/shared`` limits it.
   ///
   /// - Parameters:
-  ///   - costLimit: The maximum number of bytes, whatever the budget has left. Default: no limit.
+  ///   - byteLimit: The maximum number of bytes, whatever the budget has left. Default: no limit.
   ///   - countLimit: The maximum number of bitmaps. Default: no limit.
   ///   - budget: The budget that bitmaps are charged to. Default: ``MemoryBudget/shared``.
   ///   - backing: The second level: queried for frames that are not in memory, and given every stored
   ///     frame. Its frames take no memory here. Default: nil.
   public init(
-    costLimit: Int = .max, countLimit: Int = .max, budget: MemoryBudget = .shared,
+    byteLimit: Int = .max, countLimit: Int = .max, budget: MemoryBudget = .shared,
     backing: (any FrameCaching)? = nil
   ) {
     self.backing = backing
-    self.costLimit = max(costLimit, 0)
+    self.byteLimit = max(byteLimit, 0)
     self.countLimit = max(countLimit, 0)
     self.budget = budget
   }
@@ -63,26 +62,26 @@ public final class MemoryFrameCache: QuickCaching {
   /// Stores `frame` under `key` and evicts frames that no longer fit.
   ///
   /// A frame that alone exceeds a limit is stored only if its animation is held.
-  public func store(_ frame: CachedFrame, for key: FrameKey) {
+  public func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) {
     budget.stamp(share)
     // Freed after the lock is released.
     var dropped: [CachedFrame] = []
     table.withLock { table in
-      let limit = min(costLimit, budget.effectiveLimit)
-      guard (frame.cost <= limit && countLimit > 0) || table.isHeld(key.animation) else {
+      let limit = min(byteLimit, budget.effectiveLimit)
+      guard (frame.byteCount <= limit && countLimit > 0) || table.isHeld(key.animation) else {
         table.statistics.rejections += 1
         return
       }
-      let before = table.statistics.cost
+      let before = table.statistics.byteCount
       if let old = table.insert(frame, for: key) { dropped.append(old) }
-      while table.statistics.cost > costLimit || table.statistics.count > countLimit {
+      while table.statistics.byteCount > byteLimit || table.statistics.count > countLimit {
         guard let old = table.evict(limit: limit) else { break }
         dropped.append(old)
       }
-      budget.charge(table.statistics.cost - before, to: self)
+      budget.charge(table.statistics.byteCount - before, to: self)
     }
     budget.settle()
-    backing?.store(frame, for: key)
+    backing?.storeIfPossible(frame, for: key)
   }
 
   /// Whether the ``backing`` may block; false without one.
@@ -136,16 +135,16 @@ public final class MemoryFrameCache: QuickCaching {
   public var statistics: CacheStatistics {
     table.withLock { table in
       var statistics = table.statistics
-      statistics.heldCost = table.heldCost
+      statistics.heldByteCount = table.heldCost
       return statistics
     }
   }
 
   private func remove(where condition: (AnimationKey) -> Bool) {
     let removed = table.withLock { table in
-      let before = table.statistics.cost
+      let before = table.statistics.byteCount
       let removed = table.remove(where: condition)
-      budget.charge(table.statistics.cost - before, to: self)
+      budget.charge(table.statistics.byteCount - before, to: self)
       return removed
     }
     // Keeps the bitmaps alive until the lock is released.
@@ -160,12 +159,12 @@ extension MemoryFrameCache: BudgetMember {
   package func shed(_ byteCount: Int) -> Int {
     var dropped: [CachedFrame] = []
     return table.withLock { table in
-      let before = table.statistics.cost
-      let limit = min(costLimit, budget.effectiveLimit)
-      while before - table.statistics.cost < byteCount, let old = table.evict(limit: limit) {
+      let before = table.statistics.byteCount
+      let limit = min(byteLimit, budget.effectiveLimit)
+      while before - table.statistics.byteCount < byteCount, let old = table.evict(limit: limit) {
         dropped.append(old)
       }
-      let freed = before - table.statistics.cost
+      let freed = before - table.statistics.byteCount
       budget.refund(freed, of: share)
       return freed
     }

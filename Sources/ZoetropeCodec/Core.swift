@@ -1,4 +1,4 @@
-// Re-exported so that every file of this module sees the layer below.
+// Imports for all files of this module.
 @_exported public import ZoetropeCore
 
 #if SANITIZE_THREAD

@@ -1,38 +1,38 @@
 import ZoetropeFrames
 
-/// How a program composites an APNG, as far as programs differ. The numbers of frames are those of this
-/// package, which leaves out a static image that is no frame.
+/// How a program composites an APNG, where programs differ. Frame numbers are those of this package, which does
+/// not count a static image that is not a frame.
 struct APNGModel: Hashable, Sendable {
   /// How a partly transparent pixel is drawn over another.
   enum Over: Hashable, Sendable {
     /// With divisions that round down.
     case roundingDown
-    /// Each channel by the alpha of the pixel above, alpha included.
+    /// Each channel, alpha included, is weighted by the alpha of the upper pixel.
     case interpolating
   }
 
   let over: Over
-  /// Whether a palette's canvas is cleared to its first colour; else to transparent.
+  /// Whether a palette canvas is cleared to its first colour, rather than to transparent.
   var clearsToFirstColor = false
-  /// Whether RGB and grey with a transparent colour are cleared to black; else to transparent.
+  /// Whether RGB and grey with a transparent colour are cleared to black, rather than to transparent.
   var clearsKeyToBlack = false
-  /// Whether a chunk before the pixels whose checksum is wrong makes the file unreadable.
+  /// Whether a wrong checksum of a chunk before the pixels makes the file unreadable.
   var refusesWrongChecksums = false
-  /// Whether a first frame must cover the canvas.
+  /// Whether the first frame must cover the canvas.
   var needsWholeFirstFrame = false
-  /// Whether grey of one bit is refused.
+  /// Whether 1-bit grey is rejected.
   var refusesOneBitGrey = false
-  /// Whether a frame of less than 8 bits that covers only a part of the canvas is misplaced.
+  /// Whether a frame with fewer than 8 bits is misplaced if it covers only part of the canvas.
   var misplacesSmallSamples = false
   /// Whether a chunk between a frame's control and its data ends the file.
   var stopsAtChunkBehindControl = false
-  /// Whether a static image that is no frame is the first frame.
+  /// Whether a static image that is not a frame is shown as the first frame.
   var countsStaticImage = false
-  /// Whether later frames that are interlaced cannot be decoded.
+  /// Whether interlaced frames after the first cannot be decoded.
   var failsAtInterlacing = false
-  /// Whether *previous* of a frame that was blended over does nothing.
+  /// Whether *previous* does nothing for a frame that was blended over.
   var forgetsPrevious = false
-  /// Whether a transparent colour of RGB or grey has no effect on blending.
+  /// Whether a transparent colour of RGB or grey is ignored when blending.
   var blendsKeyedGreyAsOpaque = false
   let rules: Rules
 
@@ -44,7 +44,7 @@ struct APNGModel: Hashable, Sendable {
   }
 }
 
-/// An APNG composited as an ``APNGModel`` says, for comparison with this package's frames.
+/// Composites an APNG as an ``APNGModel`` describes, for comparison with this package's frames.
 struct APNGSimulation {
   private let model: APNGModel
   private let image: AnimatedImage
@@ -69,7 +69,7 @@ struct APNGSimulation {
   /// - Parameters:
   ///   - stored: Its own pixels; nil if it has none.
   ///   - changed: Where `shown` may differ from the frame before.
-  /// - Returns: The difference, if there is one or none can be told.
+  /// - Returns: The difference; nil if there is none. May be unpredicted.
   mutating func difference(
     at index: Int, stored: Bitmap?, shown: Bitmap, changed: [PixelRect]
   ) -> PredictedDifference? {
@@ -87,7 +87,7 @@ struct APNGSimulation {
       "pixel \(place.x),\(place.y)")
   }
 
-  /// The difference that a frame makes whatever its pixels are.
+  /// The difference that a frame makes regardless of its pixels.
   private func refusal(of control: FrameControl) -> PredictedDifference? {
     let (index, frames) = (control.index, model.rules.frames)
     let isWhole = control.rect == PixelRect(image.canvasSize)
@@ -105,7 +105,7 @@ struct APNGSimulation {
         return .nothing(frames, "the frame is \(control.rect)")
       }
       if structure.bitDepth == 16 {
-        return .unpredicted(from: 0, .colour, "16 bits a channel, rounded to 8")
+        return .unpredicted(from: 0, .colour, "16 bits per channel, rounded to 8")
       }
       if structure.isKeyed, structure.bitDepth < 8 {
         return .unpredicted(from: 0, .colour, "a transparent grey of less than 8 bits")
@@ -151,7 +151,7 @@ struct APNGSimulation {
     }
   }
 
-  /// The formula of the PNG specification in integers, each division rounded down.
+  /// The formula of the PNG specification in integers, with each division rounded down.
   static func roundingDown(_ above: RGBA, _ below: RGBA) -> RGBA {
     if above.alpha == 255 { return above }
     if above.alpha == 0 { return below }
@@ -170,10 +170,10 @@ struct APNGSimulation {
       blue: channel(above.blue, below.blue), alpha: UInt8(truncatingIfNeeded: alpha))
   }
 
-  /// A division by 255, rounded to the nearest.
+  /// A division by 255, rounded to nearest.
   private static func divided(_ value: Int) -> Int { ((value + 128) * 257) >> 16 }
 
-  /// A mean of both pixels, alpha included, weighted by the alpha of the one above.
+  /// The mean of both pixels, alpha included, weighted by the alpha of the upper one.
   static func interpolating(_ above: RGBA, _ below: RGBA) -> RGBA {
     let over = Int(above.alpha)
     func channel(_ above: UInt8, _ below: UInt8) -> UInt8 {

@@ -1,6 +1,6 @@
 import ZoetropeFrames
 
-/// Reads single bytes of an image's file in order, a block at a time.
+/// Reads the bytes of an image's file one by one, in blocks.
 struct ByteCursor {
   private static let blockSize = 1 << 16
 
@@ -8,7 +8,7 @@ struct ByteCursor {
   private var buffer = ReadBuffer()
   private var block: [UInt8] = []
   private var blockStart = 0
-  /// Where the next byte is read.
+  /// The offset of the next byte.
   var offset = 0
 
   init(_ image: AnimatedImage) { self.image = image }

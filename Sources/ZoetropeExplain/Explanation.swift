@@ -1,44 +1,44 @@
 package import ZoetropeFrames
 
-/// How programs play one file, predicted from their rules.
+/// How programs play one file, as predicted from their rules.
 package struct Explanation {
   /// A delay that a program changes by more than a hundredth of a millisecond.
   package struct ChangedDelay: Hashable, Sendable {
     package let frame: Int
     package let stored: Duration
-    /// Nil where the program's arithmetic overflows.
+    /// Nil if the program's arithmetic overflows.
     package let shown: Duration?
   }
 
   /// How often a program plays the file.
   package enum Plays: Hashable, Sendable {
     case count(PlayCount)
-    /// It does not play, and hands over this number; nil for none.
+    /// It does not play, but reports this number; nil for none.
     case stored(Int?)
   }
 
-  /// What one program does with the file.
+  /// How one program treats the file.
   package struct Prediction: Hashable, Sendable {
     package let program: Program
     package let behaviour: Behaviour
-    /// Nil if it does not animate the file, or shows nothing of it.
+    /// Nil if it does not animate the file or shows none of it.
     package fileprivate(set) var plays: Plays?
     /// Whether it does not know, or does not reach, the block with the file's loop count.
     fileprivate(set) var losesPlays = false
-    /// How long each frame is shown; nil where that overflows. Empty if it does not animate the file, or shows
-    /// nothing of it.
+    /// How long each frame is shown; nil if that overflows. Empty if it does not animate the file or shows none
+    /// of it.
     package fileprivate(set) var durations: [Duration?] = []
     package fileprivate(set) var changes: [ChangedDelay] = []
     package fileprivate(set) var difference = PredictedDifference.unknown
 
-    /// The duration of one play; nil without one, or if it overflows.
+    /// The duration of one play; nil if it does not play, or if the sum overflows.
     package var playDuration: Duration? {
       var sum = Duration.zero
       for duration in durations {
         guard let duration else { return nil }
         sum += duration
       }
-      // Each was rounded down to nanoseconds, which would make 999.999 ms of twelve twelfths of a second.
+      // The durations were rounded down to nanoseconds, so twelve twelfths of a second would sum to 999.999 ms.
       let lost = Duration.nanoseconds(durations.count)
       let microsecond: Int64 = 1_000_000_000_000
       let missing = (microsecond - sum.components.attoseconds % microsecond) % microsecond
@@ -51,10 +51,10 @@ package struct Explanation {
   package let image: AnimatedImage
   package let predictions: [Prediction]
 
-  /// Predicts what `programs` do with `image`. Decodes every frame if one of them has a model.
+  /// Predicts how `programs` treat `image`. Decodes every frame if one of them has a model.
   ///
-  /// - Parameter isCancelled: Asked before each frame is decoded.
-  /// - Throws: what decoding throws; `cancelled` if `isCancelled` returns true.
+  /// - Parameter isCancelled: Called before each frame is decoded.
+  /// - Throws: Decoding errors; `cancelled` if `isCancelled` returns true.
   package init(
     of image: AnimatedImage, programs: [Program], isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) {
@@ -75,9 +75,9 @@ package struct Explanation {
 }
 
 extension Explanation.Prediction {
-  /// Applies the rules of delays and plays.
+  /// Applies the rules for delays and plays.
   ///
-  /// - Parameter structure: That of a GIF, if a rule needs it.
+  /// - Parameter structure: The structure of a GIF, if a rule needs it.
   fileprivate mutating func addTimes(of image: AnimatedImage, _ structure: GIFStructure?) {
     guard behaviour.animates, image.format != .png, !difference.isTotal else { return }
     // Whether the loop count is in the block that all programs know.
@@ -131,7 +131,7 @@ extension Explanation.Prediction {
 }
 
 extension Behaviour {
-  /// Everything that is known of it.
+  /// Everything that is known about it.
   package var allRules: [Rule] {
     var rules =
       [delays?.rule, plays?.rule, profiles, interlacedRow, paletteIndex].compactMap { $0 }

@@ -1,45 +1,45 @@
 import ZoetropeFrames
 
-/// How a program composites a GIF, as far as programs differ.
+/// How a program composites a GIF, where programs differ.
 struct GIFModel: Hashable, Sendable {
   /// A colour that depends on the file.
   enum Fill: Hashable, Sendable {
     case transparent
     /// Transparent if the frame has a transparent index, else the background colour.
     case background
-    /// As ``background``, looked up in the frame's own palette; past that, its first colour.
+    /// Like ``background``, but looked up in the frame's own palette; past its end, the first colour.
     case ownBackground
     /// Transparent if the frame has a transparent index, else the first colour of its palette.
     case firstColor
-    /// As ``background``, but white if the frame has its own palette, and the last colour for an index past
+    /// Like ``background``, but white if the frame has its own palette, and the last colour for an index past
     /// the palette.
     case nearestBackground
   }
 
-  /// What a stored disposal method means.
+  /// The meaning of a stored disposal method.
   enum Disposal: Hashable, Sendable {
     case keep, background, previous
-    /// As that of the frame before.
+    /// The same as that of the frame before.
     case inherited
   }
 
-  /// Where the canvas gets its size from.
+  /// How the size of the canvas is determined.
   enum Growth: Hashable, Sendable {
     case never, firstFrame, everyFrame
-    /// A screen without a width or a height takes that of the first frame.
+    /// A screen with a zero side takes the size of the first frame.
     case emptyScreen
   }
 
-  /// What no frame has covered yet.
+  /// What initially fills the canvas.
   var uncovered: Fill
   /// What disposal *background* leaves.
   var cleared: Fill
-  /// Meanings of the methods 0 to 7.
+  /// The meanings of methods 0 to 7.
   var disposals: [Disposal]
   var growth: Growth
-  /// Whether a canvas without a transparent index in its first frame has no transparency later, either.
+  /// Whether the canvas stays opaque if its first frame has no transparent index.
   var losesAlpha = false
-  /// Whether *previous* in a first frame without a transparent index does nothing.
+  /// Whether *previous* does nothing for a first frame without a transparent index.
   var keepsFirst = false
   /// Whether a frame without pixels ends the animation.
   var stopsAtEmptyFrame = false
@@ -47,11 +47,11 @@ struct GIFModel: Hashable, Sendable {
   var dropsOutside = false
   /// Whether a frame without any palette is refused.
   var needsPalette = false
-  /// Whether the bytes behind an extension without blocks are misread.
+  /// Whether the bytes after an extension without blocks are misread.
   var misreadsEmptyExtension = false
-  /// Whether a frame without a graphic control extension has the method of the frame before.
+  /// Whether a frame without a graphic control extension inherits the method of the frame before.
   var inheritsControl = false
-  /// Whether damage anywhere, or a frame without pixels, leaves no frames at all.
+  /// Whether damage anywhere, or a frame without pixels, makes the file yield no frames.
   var failsAsWhole = false
   let rules: Rules
 
@@ -63,13 +63,13 @@ struct GIFModel: Hashable, Sendable {
   }
 }
 
-/// A GIF composited as a ``GIFModel`` says, for comparison with this package's frames.
+/// Composites a GIF as a ``GIFModel`` describes, for comparison with this package's frames.
 struct GIFSimulation {
   let model: GIFModel
   private let structure: GIFStructure
   private let canvas: ModelCanvas
   private let hasAlpha: Bool
-  /// What becomes of the last frame's rectangle.
+  /// How the last frame's rectangle is disposed of.
   private var disposal: (rect: PixelRect, effect: Effect) = (.empty, .keep)
   private var lastMethod = GIFModel.Disposal.keep
 
@@ -79,7 +79,7 @@ struct GIFSimulation {
     case restore([UInt32])
   }
 
-  /// The canvas before the first frame of a GIF that this package shows in `size`.
+  /// The initial canvas for a GIF whose size in this package is `size`.
   init(_ model: GIFModel, of structure: GIFStructure, size: PixelSize) {
     self.model = model
     self.structure = structure
@@ -121,7 +121,7 @@ struct GIFSimulation {
   /// - Parameters:
   ///   - stored: Its own pixels; nil if it has none.
   ///   - changed: Where `shown` may differ from the frame before.
-  /// - Returns: The difference, if there is one or none can be told.
+  /// - Returns: The difference; nil if there is none. May be unpredicted.
   mutating func difference(
     at index: Int, stored: Bitmap?, shown: Bitmap, changed: [PixelRect]
   ) -> PredictedDifference? {
@@ -164,7 +164,7 @@ struct GIFSimulation {
     prepareDisposal(of: frame, isFirst: index == 0)
     if let stored { canvas.draw(stored, at: frame.rect, blending: .over) }
     guard let place = canvas.firstDifference(from: shown, in: changed) else { return nil }
-    // The first frame follows no other whose disposal could differ.
+    // No disposal precedes the first frame.
     return .differs(
       at: index, index == 0 ? model.rules.canvas : model.rules.dispose,
       "pixel \(place.x),\(place.y)")

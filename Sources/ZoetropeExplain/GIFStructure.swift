@@ -1,41 +1,41 @@
 import ZoetropeFrames
 
-/// What a GIF stores that its frames do not tell: disposal methods as numbers, the background colour,
-/// extensions.
+/// Stored properties of a GIF that its frames do not expose: disposal methods as numbers, the background
+/// colour, extensions.
 struct GIFStructure: Hashable, Sendable {
   struct Frame: Hashable, Sendable {
     var rect = PixelRect.empty
     /// The stored number, 0 to 7; 0 without a graphic control extension.
     var disposal: UInt8 = 0
     var transparentIndex: UInt8?
-    /// Whether a graphic control extension stands before it.
+    /// Whether a graphic control extension precedes it.
     var hasControl = false
     var hasPalette = false
     var hasOwnPalette = false
-    /// The first colour of the palette, those of the background and the transparent index; opaque,
-    /// 0 for an index past the palette.
+    /// Colours of the palette: the first one, that of the background index, and that of the transparent index.
+    /// Opaque; 0 for an index past the palette.
     var firstColor: UInt32 = 0
     var backgroundColor: UInt32 = 0
     var transparentColor: UInt32 = 0
-    /// Whether its code size is one that decoders disagree about.
+    /// Whether decoders disagree about its code size.
     var isUnusual = false
   }
 
   /// The logical screen, before any frame enlarges it.
   var screen = PixelSize(width: 0, height: 0)
   var hasGlobalPalette = false
-  /// The colour of the background index in the global palette; 0 if it has none.
+  /// The colour of the background index in the global palette; 0 without one.
   var backgroundColor: UInt32 = 0
   /// The same, but the last colour for an index past the palette, and opaque black without one.
   var nearestBackgroundColor = RGBA.black.word
-  /// Whether each colour of the global palette is the grey of its index.
+  /// Whether each colour of the global palette is a grey equal to its index.
   var isGreyRamp = false
   var frames: [Frame] = []
-  /// Whether a NETSCAPE2.0 block stands before the first frame.
+  /// Whether a NETSCAPE2.0 block precedes the first frame.
   var hasNetscapeLoop = false
   /// The number in the last such block.
   var netscapeLoopCount: Int?
-  /// The frame before which an extension without blocks stands.
+  /// The frame that follows an extension without blocks.
   var emptyExtension: Int?
 }
 
@@ -92,7 +92,7 @@ extension GIFStructure {
     return colors
   }
 
-  /// Reads an extension behind its introducer; false at the end of the file.
+  /// Reads an extension after its introducer; returns false at the end of the file.
   private mutating func readExtension(
     _ cursor: inout ByteCursor, _ frame: inout Frame
   ) throws(AnimatedImageError) -> Bool {
@@ -116,7 +116,7 @@ extension GIFStructure {
     return try Self.skipBlocks(&cursor)
   }
 
-  /// Skips sub-blocks and their terminator; false at the end of the file.
+  /// Skips sub-blocks and their terminator; returns false at the end of the file.
   private static func skipBlocks(_ cursor: inout ByteCursor) throws(AnimatedImageError) -> Bool {
     while let count = try cursor.next() {
       if count == 0 { return true }

@@ -1,18 +1,18 @@
 import ZoetropeFrames
 
-/// A canvas on which other programs' compositing is worked out: colours as `RGBA.word`.
+/// A canvas that simulates the compositing of other programs, with colours as `RGBA.word`.
 ///
-/// A class, since copies of a simulation would otherwise copy its pixels at each frame.
+/// A class, because copies of a simulation would copy the pixels for each frame.
 final class ModelCanvas {
   let size: PixelSize
   private var pixels: [UInt32]
-  /// What was drawn to since ``firstDifference(from:in:)`` found none; at first, all.
+  /// The area drawn since ``firstDifference(from:in:)`` last found no difference; at first the whole canvas.
   private var touched: [PixelRect]
 
-  /// How a stored pixel is put on the canvas.
+  /// How a stored pixel is combined with the canvas.
   enum Blending {
     case source
-    /// Visible pixels replace those below; there are no others in a GIF.
+    /// Visible pixels replace those below. A GIF has no partly transparent pixels.
     case over
     case formula((_ above: RGBA, _ below: RGBA) -> RGBA)
   }
@@ -41,7 +41,7 @@ final class ModelCanvas {
     }
   }
 
-  /// Puts back what ``pixels(in:)`` gave for the same rectangle.
+  /// Restores pixels that ``pixels(in:)`` returned for the same rectangle.
   func restore(_ saved: [UInt32], in rect: PixelRect) {
     let rect = clipped(rect)
     touched.append(rect)
@@ -52,7 +52,7 @@ final class ModelCanvas {
     }
   }
 
-  /// Draws `bitmap`, whose top left corner lies at that of `rect`.
+  /// Draws `bitmap` at the top left corner of `rect`.
   func draw(_ bitmap: Bitmap, at rect: PixelRect, blending: Blending) {
     let place = clipped(PixelRect(x: rect.x, y: rect.y, width: bitmap.width, height: bitmap.height))
     touched.append(place)
@@ -71,10 +71,10 @@ final class ModelCanvas {
     }
   }
 
-  /// The first pixel that differs from `bitmap`'s; all fully transparent pixels are equal.
+  /// The first pixel that differs from `bitmap`. All fully transparent pixels are equal.
   ///
-  /// Looks only where either canvas may have changed since the last call, which has found none: this one where
-  /// it was drawn to, that of `bitmap` in `rects`.
+  /// Looks only where either canvas may have changed since the last call, which found no difference: where this
+  /// one was drawn to, and in `rects` of `bitmap`.
   func firstDifference(from bitmap: Bitmap, in rects: [PixelRect]) -> (x: Int, y: Int)? {
     let common = PixelRect(
       x: 0, y: 0, width: min(size.width, bitmap.width), height: min(size.height, bitmap.height))

@@ -1,6 +1,6 @@
 import ZoetropeFrames
 
-/// What a PNG stores that its frames do not tell: the layout of its pixels, and where chunks lie.
+/// Stored properties of a PNG that its frames do not expose: the pixel layout, and the positions of chunks.
 struct PNGStructure: Hashable, Sendable {
   let bitDepth: Int
   let isGrey: Bool
@@ -54,7 +54,7 @@ struct PNGStructure: Hashable, Sendable {
 }
 
 extension ByteCursor {
-  /// Moves behind the data and the checksum of a chunk; returns whether the checksum is right.
+  /// Skips the data and checksum of a chunk; returns whether the checksum is right.
   fileprivate mutating func skipChunk(
     named name: ArraySlice<UInt8>, length: Int
   ) throws(AnimatedImageError) -> Bool {

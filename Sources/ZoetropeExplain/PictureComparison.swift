@@ -1,24 +1,24 @@
 import ZoetropeFrames
 
-/// Works out where the pictures of programs first differ from this package's.
+/// Finds where the pictures of other programs first differ from this package's.
 struct PictureComparison {
   /// Deviations that the models know about.
   private static let known: Set<Damage.Kind> = [
     .missingTrailer, .gifFrameOutside, .gifCanvasGrown, .gifEmptyFrame, .gifReservedDisposal,
   ]
 
-  /// A program's pictures as they are worked out, frame by frame.
+  /// How the pictures of one program are computed, frame by frame.
   private enum Simulation {
-    /// Those of this package, where nothing is lost; by a rule, except for indices past the palette.
+    /// They equal this package's unless data is lost, or, by a rule, an index lies past the palette.
     case same(paletteIndex: Rule?)
     case gif(GIFSimulation)
     case apng(APNGSimulation)
     /// The first frame of a PNG.
     case still
-    /// Those of a program whose first difference is found, but which refuses the file for any later damage.
+    /// The first difference is known, but later damage would make the program reject the file.
     case watched
 
-    /// Whether damage in any frame leaves no frames.
+    /// Whether damage in any frame makes the file yield no frames.
     var failsAsWhole: Bool {
       switch self {
       case .gif(let simulation): simulation.model.failsAsWhole
@@ -27,7 +27,7 @@ struct PictureComparison {
       }
     }
 
-    /// Whether a frame with `damage` is still predicted.
+    /// Whether a frame with `damage` can still be predicted.
     func predicts(_ damage: Damage) -> Bool {
       if case .same = self { damage.kind.isTolerated } else { false }
     }
@@ -38,10 +38,10 @@ struct PictureComparison {
   private var open: [(place: Int, simulation: Simulation)] = []
   private var found: [PredictedDifference]
 
-  /// Compares every frame of `image` for each of `behaviours`; decodes the file if one of them has a
-  /// model. Takes two canvases more than decoding does, and one for each model.
+  /// Compares every frame of `image` for each of `behaviours`. Decodes the file if one of them has a model.
+  /// Needs two canvases more than decoding, and one per model.
   ///
-  /// - Throws: what decoding throws; `cancelled` if `isCancelled`, asked before each frame, returns true.
+  /// - Throws: Decoding errors; `cancelled` if `isCancelled`, called before each frame, returns true.
   static func differences(
     of image: AnimatedImage, _ behaviours: [Behaviour], isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [PredictedDifference] {
@@ -74,7 +74,7 @@ struct PictureComparison {
           found[place] = difference
           continue
         }
-        // Where this package and the simple reading of blocks disagree, no model is sure.
+        // If this package and the simple block reader disagree, no model is reliable.
         let common = zip(structure.frames, image.frames).prefix { $0.rect == $1.rect }.count
         if common < image.frames.count {
           found[place] = .unpredicted(
@@ -94,7 +94,7 @@ struct PictureComparison {
     }
   }
 
-  /// The difference that a rule names without looking at pixels.
+  /// A difference that follows from a rule without comparing pixels.
   private static func ruled(_ behaviour: Behaviour, _ image: AnimatedImage) -> PredictedDifference?
   {
     if let rule = behaviour.profiles, image.metadata.hasOtherColors {
@@ -112,23 +112,22 @@ struct PictureComparison {
     return image.frames.count > 1 ? .differs(at: 1, rule, "only one frame is shown") : nil
   }
 
-  /// From which frame on a deviation that no model knows about matters.
+  /// The first frame that is affected by a deviation no model knows about.
   private static func damagedFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
     image.damage.filter { !known.contains($0.kind) }
       .map { item in
-        // What comes behind the frames can be more frames to others.
+        // Data after the frames may be more frames to other programs.
         if item.kind == .trailingData { return (image.frames.count, item.kind.name) }
-        // Who reads ahead fails a frame earlier.
+        // A program that reads ahead fails one frame earlier.
         return (max((item.frameIndex ?? 0) - 1, 0), item.kind.name)
       }
       .min { $0.0 < $1.0 }
   }
 
-  /// What a program that shows no part of a damaged file does with `image`; nil if nothing is known to be
-  /// damaged before its frames are decoded.
+  /// How a program that rejects damaged files treats `image`; nil if no damage is known before decoding.
   private static func refusal(of image: AnimatedImage, by rule: Rule) -> PredictedDifference? {
     let damage = image.damage.filter { item in
-      // A GIF's last frame is whole before a trailer that is missing.
+      // If only the trailer is missing, the last frame of a GIF is whole.
       let isHarmless = image.format == .gif ? known.contains(item.kind) : false
       return !isHarmless && item.kind != .trailingData
     }
@@ -139,11 +138,11 @@ struct PictureComparison {
     return .unpredicted(from: 0, .damage, first.kind.name)
   }
 
-  /// The first frame that is lost, or of which others may keep less than this package.
+  /// The first frame that is lost, or of which other programs may keep less than this package.
   private static func lostFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
     let endings: Set<Damage.Kind> = [.missingTrailer, .cutBlock, .gifMissingTerminator]
     return image.damage
-      // The data of a frame without pixels is not looked at here, but by others.
+      // Other programs decode the data of a frame without pixels; this package does not.
       .filter { !$0.kind.isTolerated || endings.contains($0.kind) || $0.kind == .gifEmptyFrame }
       .map { item in
         let isEnding = endings.contains(item.kind)
@@ -185,7 +184,7 @@ struct PictureComparison {
         case .watched: (difference, next) = (nil, simulation)
         case .still:
           if image.header.bitDepth == 16 {
-            found[place] = .unpredicted(from: 0, .colour, "16 bits a channel, rounded to 8")
+            found[place] = .unpredicted(from: 0, .colour, "16 bits per channel, rounded to 8")
           }
           continue
         case .gif(var gif):
@@ -208,7 +207,7 @@ struct PictureComparison {
     }
   }
 
-  /// Where `frame` may differ from the one before: not all of its dirty rectangle where that joins a small frame
+  /// Where `frame` may differ from the one before. Less than its dirty rectangle if that joins a small frame
   /// and a small disposal in opposite corners.
   private func changedRects(of frame: CompositedFrame) -> [PixelRect] {
     let disposed =
@@ -225,7 +224,7 @@ extension Behaviour {
 }
 
 extension AnimationMetadata {
-  /// Whether the file says that its colours are other than sRGB's.
+  /// Whether the file declares colours other than sRGB.
   fileprivate var hasOtherColors: Bool {
     if let cicp { return cicp != [1, 13, 0, 1] }
     if iccProfile != nil { return true }

@@ -3,23 +3,23 @@ import ZoetropeFrames
 /// The first frame in which a program's picture differs from this package's.
 package struct PredictedDifference: Hashable, Sendable {
   package enum Outcome: String, Sendable {
-    /// Every frame was worked out, and none differs.
+    /// Every frame was computed, and none differs.
     case none
-    /// No rule names a difference; the pictures were not worked out.
+    /// No rule predicts a difference, and the pictures were not computed.
     case unknown
     case differs
-    /// From this frame on nothing is predicted.
+    /// Nothing is predicted from this frame on.
     case unpredicted
   }
 
   package let outcome: Outcome
   package var frame: Int?
   package var cause: Rule.Subject?
-  /// What about the frame makes the difference.
+  /// The property of the frame that causes the difference.
   package var detail: String?
-  /// The rule that says so.
+  /// The rule that causes the difference.
   var rule: Rule?
-  /// Whether the program shows nothing of the file.
+  /// Whether the program shows none of the file.
   package var isTotal = false
 
   static let none = PredictedDifference(outcome: .none)
@@ -30,14 +30,14 @@ package struct PredictedDifference: Hashable, Sendable {
       outcome: .differs, frame: frame, cause: rule.subject, detail: detail, rule: rule)
   }
 
-  /// Nothing is shown, by `rule`.
+  /// Nothing is shown, because of `rule`.
   static func nothing(_ rule: Rule, _ detail: String) -> PredictedDifference {
     var difference = differs(at: 0, rule, detail)
     difference.isTotal = true
     return difference
   }
 
-  /// Frame `index` and all later ones are missing, by `rule`.
+  /// Frame `index` and all later ones are missing, because of `rule`.
   static func ends(at index: Int, _ rule: Rule, _ detail: String) -> PredictedDifference {
     index == 0 ? nothing(rule, detail) : differs(at: index, rule, detail)
   }

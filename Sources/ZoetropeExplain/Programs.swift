@@ -1,6 +1,6 @@
 import ZoetropeFrames
 
-/// What is known of each program. No other module knows any of them.
+/// What is known about each program. All knowledge of other programs is in this module.
 package enum Programs {
   package static let all = [
     chromium, firefox, webkit, imageIO, ffmpeg, pillow, imageMagick, android, gtk,
@@ -14,13 +14,13 @@ package enum Programs {
     Rule(subject: subject, text: text, evidence: evidence, source: source)
   }
 
-  /// Plays as often as the file says.
+  /// Plays as often as the file specifies.
   private static func playsAsStored(_ evidence: Rule.Evidence, _ source: String) -> PlayRule {
     PlayRule(
       kind: .file,
       rule: rule(
         .plays,
-        "GIF: once without a loop block, n + 1 times with n, forever with 0; APNG: n times, forever with 0",
+        "GIF: once without a loop block, n + 1 times for n, forever for 0; APNG: n times, forever for 0",
         evidence, source))
   }
 
@@ -40,7 +40,7 @@ package enum Programs {
     let steps = [DelayRule.Step(bound: .milliseconds(11), shown: tenth)]
     let plays = playsAsStored(measured, "https://www.w3.org/TR/webcodecs/#imagetrack-interface")
     let frames = rule(
-      .frames, "the same frames, which the conformance corpus compares", measured,
+      .frames, "the same frames, as compared over the conformance corpus", measured,
       "\(source)/image-decoders")
     return Program(
       id: "chromium", name: "Chromium",
@@ -51,7 +51,7 @@ package enum Programs {
         delays: DelayRule(steps: steps, unit: .milliseconds, rule: delays), plays: plays,
         pictures: .same, profiles: profiles("\(source)/image-decoders/png/png_image_decoder.cc"),
         paletteIndex: rule(
-          .colour, "an index past the palette is the palette's last colour", measured,
+          .colour, "an index past the palette selects its last colour", measured,
           "\(source)/image-decoders/png/png_image_decoder.cc"),
         rules: [
           frames,
@@ -100,8 +100,8 @@ package enum Programs {
       steps: [DelayRule.Step(bound: .milliseconds(11), shown: tenth)],
       rule: rule(
         .delays,
-        "DelayTime: less than 11 ms is 100 ms, by third-party tests (the documentation says 100 ms is "
-          + "the least); UnclampedDelayTime is as stored",
+        "DelayTime: less than 11 ms is shown as 100 ms, by third-party tests (the documentation says the "
+          + "minimum is 100 ms); UnclampedDelayTime is as stored",
         .reported, "\(source)/kcgimagepropertygifdelaytime"))
     let plays = PlayRule(
       kind: .forever,
@@ -169,8 +169,8 @@ extension Programs {
       rules: GIFModel.Rules(
         canvas: rule(
           .canvas,
-          "the screen keeps its size; without a transparent index in the first frame it starts in the "
-            + "background colour",
+          "the screen keeps its size; if the first frame has no transparent index, it is initially filled "
+            + "with the background colour",
           measured, "\(source)/libavcodec/gifdec.c"),
         dispose: rule(
           .dispose,
@@ -192,8 +192,8 @@ extension Programs {
           "\(source)/libavcodec/pngdec.c"),
         frames: rule(
           .frames,
-          "no frames if the first one does not cover the canvas, from grey of one bit, or after a chunk "
-            + "between a frame's control and data; partial frames of 1 to 4 bits are misplaced",
+          "no frames if the first one does not cover the canvas, for 1-bit grey, or after a chunk between a "
+            + "frame's control and data; partial frames of 1 to 4 bits are misplaced",
           measured, "\(source)/libavformat/apngdec.c")))
     return Program(
       id: "ffmpeg", name: "FFmpeg",
@@ -201,7 +201,7 @@ extension Programs {
         delays: DelayRule(
           steps: [DelayRule.Step(bound: .milliseconds(20), shown: tenth)],
           rule: rule(
-            .delays, "less than 20 ms is 100 ms (-min_delay 2, -default_delay 10)", measured,
+            .delays, "less than 20 ms is shown as 100 ms (-min_delay 2, -default_delay 10)", measured,
             "\(guide)#gif-2")),
         plays: plays, pictures: .gif(gif)),
       apng: Behaviour(
@@ -210,7 +210,8 @@ extension Programs {
           unit: .hundredThousandths,
           rule: rule(
             .delays,
-            "0 is 1/15 s (-default_fps 15); 1/100000 s is the unit, in 32 bits: over 21474 s overflow",
+            "0 becomes 1/15 s (-default_fps 15); delays are 32-bit multiples of 1/100000 s: above 21474 s "
+              + "they overflow",
             measured, "\(source)/libavformat/apngdec.c")),
         plays: plays, pictures: .apng(apng)))
   }()
@@ -231,13 +232,13 @@ extension Programs {
       rules: GIFModel.Rules(
         canvas: rule(
           .canvas,
-          "without a transparent index in the first frame the canvas starts in the palette's first "
-            + "colour and stays opaque; every frame may enlarge it",
+          "if the first frame has no transparent index, the canvas is initially filled with the palette's "
+            + "first colour and stays opaque; every frame may enlarge it",
           measured, "\(source)/GifImagePlugin.py"),
         dispose: rule(
           .dispose,
-          "method 0 repeats the method before; background fills with the background colour unless the "
-            + "frame has a transparent index; 4 to 7 are previous",
+          "method 0 repeats that of the frame before; background fills with the background colour unless "
+            + "the frame has a transparent index; 4 to 7 mean previous",
           measured, "\(source)/GifImagePlugin.py"),
         frames: rule(
           .frames, "a frame without pixels, or an extension without blocks before one, is an error",
@@ -248,17 +249,17 @@ extension Programs {
       failsAtInterlacing: true, forgetsPrevious: true, blendsKeyedGreyAsOpaque: true,
       rules: APNGModel.Rules(
         blend: rule(
-          .blend, "blending over mixes alpha like a colour", measured,
+          .blend, "blending over treats alpha like a colour channel", measured,
           "\(source)/PngImagePlugin.py"),
         dispose: rule(
           .dispose,
-          "without alpha, disposal background leaves black, also where RGB has a transparent colour, or the "
-            + "palette's first colour; previous of a frame that is blended over keeps it",
+          "without alpha, disposal background leaves black, even if RGB has a transparent colour, and with a "
+            + "palette its first colour; previous keeps a frame that was blended over",
           measured, "\(source)/PngImagePlugin.py"),
         frames: rule(
           .frames,
-          "a static image that is no frame is the first frame; later interlaced frames are an error, and "
-            + "so is a wrong checksum of any chunk before the pixels",
+          "a static image that is not a frame is shown as the first frame; later interlaced frames are an "
+            + "error, and so is a wrong checksum of any chunk before the pixels",
           measured, "\(source)/PngImagePlugin.py")))
     func plays(_ text: String) -> PlayRule {
       PlayRule(kind: .storedNumber, rule: rule(.plays, text, measured, guide))
@@ -267,7 +268,7 @@ extension Programs {
       id: "pillow", name: "Pillow",
       gif: Behaviour(
         delays: delays,
-        plays: plays("does not play; info[\"loop\"] is a NETSCAPE2.0 block's number"),
+        plays: plays("does not play; info[\"loop\"] is the number in a NETSCAPE2.0 block"),
         pictures: .gif(gif)),
       apng: Behaviour(
         delays: delays, plays: plays("does not play; info[\"loop\"] is the stored number"),
@@ -284,16 +285,16 @@ extension Programs {
       rules: GIFModel.Rules(
         canvas: rule(
           .canvas,
-          "-coalesce keeps the screen's size; without a transparent index in the first frame it starts in "
-            + "the background colour, or in white if that frame has its own palette",
+          "-coalesce keeps the screen's size; if the first frame has no transparent index, the screen is "
+            + "initially filled with the background colour, or with white if that frame has its own palette",
           measured, "\(source)/magick/layer.c"),
         dispose: rule(
           .dispose,
-          "-coalesce keeps for methods 4 to 7; a frame without a control extension has the method of the "
-            + "frame before",
+          "-coalesce treats methods 4 to 7 as keep; a frame without a control extension has the method of "
+            + "the frame before",
           measured, "\(source)/magick/layer.c"),
         frames: rule(
-          .frames, "a frame that is truncated or without pixels leaves no frames at all", measured,
+          .frames, "a truncated frame, or one without pixels, makes the file yield no frames", measured,
           "\(source)/coders/gif.c")))
     return Program(
       id: "imagemagick", name: "ImageMagick",
@@ -308,7 +309,7 @@ extension Programs {
           kind: .netscape,
           rule: rule(
             .plays,
-            "n + 1 times or, with 0, forever, by a NETSCAPE2.0 block before the first frame; else once",
+            "n + 1 times, or forever for 0, if a NETSCAPE2.0 block precedes the first frame; else once",
             measured, "\(source)/coders/gif.c")),
         pictures: .gif(gif),
         rules: [
@@ -318,10 +319,10 @@ extension Programs {
         animates: false,
         pictures: .still(
           rule(
-            .frames, "a truncated PNG gives no picture", measured, "\(source)/coders/png.c")),
+            .frames, "a truncated PNG yields no picture", measured, "\(source)/coders/png.c")),
         rules: [
           rule(
-            .format, "APNG is a still picture, unless apng: has it decoded by ffmpeg", measured,
+            .format, "APNG is read as a still picture, unless apng: delegates to ffmpeg", measured,
             "\(source)/coders/png.c")
         ]))
   }()

@@ -1,6 +1,6 @@
 import ZoetropeFrames
 
-/// One thing that a program does with animations, how that is known, and where it can be read.
+/// One behaviour of a program, the evidence for it, and its source.
 package struct Rule: Hashable, Sendable {
   /// What a rule is about.
   package enum Subject: String, Sendable {
@@ -8,7 +8,7 @@ package struct Rule: Hashable, Sendable {
   }
 
   package enum Evidence: Hashable, Sendable {
-    /// Compared with the program itself in this version, by a test or over a corpus.
+    /// Compared with this version of the program, by a test or over a corpus.
     case measured(String)
     /// Stated by the program's source, its documentation or a third party.
     case reported
@@ -37,14 +37,14 @@ struct DelayRule: Hashable, Sendable {
     case hundredThousandths
   }
 
-  /// The first one that applies counts.
+  /// The first step that applies is used.
   var steps: [Step] = []
   var unit = Unit.exact
-  /// Whether a GIF's frame without a graphic control extension has the delay of the frame before.
+  /// Whether a GIF frame without a graphic control extension has the delay of the frame before.
   var isInherited = false
   let rule: Rule
 
-  /// How long a frame with `delay` is shown; negative where the program's arithmetic overflows.
+  /// How long a frame with `delay` is shown; negative if the program's arithmetic overflows.
   func shownDuration(of delay: FrameDelay) -> Duration {
     let stored = unit == .milliseconds ? .milliseconds(delay.milliseconds) : delay.duration
     let shown = steps.first { stored < $0.bound }?.shown ?? stored
@@ -59,14 +59,14 @@ struct DelayRule: Hashable, Sendable {
 /// How often a program plays an animation.
 struct PlayRule: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
-    /// As often as the file says: a GIF's repeats come after the first play.
+    /// As often as the file specifies. The loop count of a GIF counts the plays after the first.
     case file
-    /// As ``file``, if a GIF's count is in a NETSCAPE2.0 block before the first frame; else once.
+    /// Like ``file`` if a NETSCAPE2.0 block precedes the first frame of a GIF; else once.
     case netscape
     case once
     case forever
-    /// It does not play, but hands over the stored number; of a GIF, only that of a NETSCAPE2.0
-    /// block before the first frame.
+    /// It does not play, but reports the stored number. For a GIF, the number must be in a NETSCAPE2.0 block
+    /// before the first frame.
     case storedNumber
   }
 
@@ -74,44 +74,43 @@ struct PlayRule: Hashable, Sendable {
   let rule: Rule
 }
 
-/// What a program does with the files of one format.
+/// How a program treats files of one format.
 package struct Behaviour: Hashable, Sendable {
-  /// What is known of its pictures.
+  /// What is known about its pictures.
   enum Pictures: Hashable, Sendable {
-    /// They are compared with this package's, frame by frame, over a corpus.
+    /// They equal this package's, as compared frame by frame over a corpus.
     case same
-    /// Nothing but what ``Behaviour/rules`` say.
+    /// Only what ``Behaviour/rules`` say.
     case unknown
     case gif(GIFModel)
     case apng(APNGModel)
-    /// Only the still picture of a PNG is decoded, and nothing of one that is damaged, by this rule.
+    /// Only the still picture of a PNG is decoded. A damaged PNG yields nothing, by this rule.
     case still(Rule)
   }
 
-  /// False: it shows one picture, an APNG's static one.
+  /// False if it shows only one picture: the static image of an APNG.
   package var animates = true
   var delays: DelayRule?
   var plays: PlayRule?
   var pictures = Pictures.unknown
-  /// Applied to files with a colour profile or a gamma other than sRGB's; nil if it shows the stored
-  /// colours.
+  /// Applies to files with a colour profile, or a gamma other than sRGB's; nil if stored colours are shown.
   var profiles: Rule?
-  /// Applied to interlaced frames of a single row, which are not drawn; nil if they are.
+  /// Applies to interlaced frames of a single row, which are not drawn; nil if they are.
   var interlacedRow: Rule?
-  /// Applied to frames with an index past the palette; nil if such pixels are as in this package.
+  /// Applies to frames with an index past the palette; nil if such pixels look as in this package.
   var paletteIndex: Rule?
-  /// Further rules, which need no number.
+  /// Further rules without parameters.
   var rules: [Rule] = []
 }
 
 /// A program that shows or decodes animations.
 package struct Program: Hashable, Sendable {
-  /// What the command line calls it.
+  /// Its name on the command line.
   package let id: String
   package let name: String
   let gif: Behaviour
   let apng: Behaviour
 
-  /// What it does with files of `format`; a still PNG is handled like an APNG.
+  /// How it treats files of `format`. A still PNG is treated like an APNG.
   func behaviour(for format: AnimationFormat) -> Behaviour { format == .gif ? gif : apng }
 }

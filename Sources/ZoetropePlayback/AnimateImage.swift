@@ -9,11 +9,11 @@ public import SystemPackage
 /// frames are delayed but keep their durations. The file is read and decoded on the library's own threads.
 ///
 /// - Parameters:
-///   - path: the file.
-///   - options: start frame, frame durations, number of plays and decoding options.
-///   - clock: the clock that frames are timed by. Default: the system's clock.
-///   - handler: called with the frame's index and bitmap; setting `stop` ends the animation at once.
-/// - Returns: why it ended. Cancelling the task ends it at once with `cancelled`, even while the file is
+///   - path: The file.
+///   - options: Start frame, frame durations, number of plays and decoding options.
+///   - clock: The clock that frames are timed by. Default: the system's clock.
+///   - handler: Called with the frame's index and bitmap. Setting `stop` ends the animation immediately.
+/// - Returns: Why it ended. Cancelling the task ends it immediately with `cancelled`, even while the file is
 ///   being opened.
 public func animateImage(
   at path: FilePath, options: AnimationOptions = .init(),
@@ -50,10 +50,10 @@ package func animate(
   let scheduler = FrameScheduler(
     sharing: shared,
     options: PlaybackOptions(
-      playCount: options.loopCount, startIndex: options.startIndex, fixedDelay: options.delayTime,
-      delayPolicy: .imageIO, latePolicy: .stretch, buffering: .lossless),
+      playCount: options.loopCount, startIndex: options.startIndex, delayPolicy: .imageIO,
+      fixedDelay: options.delayTime, latePolicy: .stretch, buffering: .lossless),
     clock: clock)
-  for await frame in scheduler.frames().stream {
+  for await frame in scheduler.play().stream {
     var stop = false
     handler(frame.index, frame.bitmap, &stop)
     if stop { scheduler.stop() }
@@ -91,34 +91,28 @@ public struct AnimationOptions: Sendable, Hashable {
 /// Not an enum, so that later releases can add statuses: end a `switch` over it with `default`.
 public struct AnimationStatus: Sendable, Hashable {
   private let name: String
-  /// Image I/O's number for the status; 0 for the three that are not failures.
-  public let code: Int
 
   /// Every play was shown.
-  public static let finished = AnimationStatus(name: "finished", code: 0)
+  public static let finished = AnimationStatus(name: "finished")
   /// The handler set `stop`.
-  public static let stopped = AnimationStatus(name: "stopped", code: 0)
+  public static let stopped = AnimationStatus(name: "stopped")
   /// The calling task was cancelled.
-  public static let cancelled = AnimationStatus(name: "cancelled", code: 0)
+  public static let cancelled = AnimationStatus(name: "cancelled")
   /// An option is invalid, such as a start index past the end, or the file cannot be read.
-  public static let parameterError = AnimationStatus(name: "parameterError", code: -22140)
+  public static let parameterError = AnimationStatus(name: "parameterError")
   /// The data is malformed.
-  public static let corruptInputImage = AnimationStatus(name: "corruptInputImage", code: -22141)
+  public static let corruptInputImage = AnimationStatus(name: "corruptInputImage")
   /// The data is not in a supported format.
-  public static let unsupportedFormat = AnimationStatus(name: "unsupportedFormat", code: -22142)
+  public static let unsupportedFormat = AnimationStatus(name: "unsupportedFormat")
   /// The data ends before the first frame.
-  public static let incompleteInputImage = AnimationStatus(
-    name: "incompleteInputImage", code: -22143)
+  public static let incompleteInputImage = AnimationStatus(name: "incompleteInputImage")
   /// A memory limit was exceeded (see ``DecodingLimits``).
-  public static let allocationFailure = AnimationStatus(name: "allocationFailure", code: -22144)
+  public static let allocationFailure = AnimationStatus(name: "allocationFailure")
 
-  private init(name: String, code: Int) {
-    self.name = name
-    self.code = code
-  }
+  private init(name: String) { self.name = name }
 
   /// The status for an error.
-  public init(_ error: AnimatedImageError) {
+  package init(_ error: AnimatedImageError) {
     self =
       switch error.code {
       case .parameter, .io: .parameterError

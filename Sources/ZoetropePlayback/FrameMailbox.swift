@@ -23,7 +23,7 @@ final class FrameMailbox: Sendable {
   struct Delivery {
     fileprivate let frame: ScheduledFrame
     fileprivate let consumer: ResultHandover<ScheduledFrame>?
-    /// Whether the frame replaced one that nobody had taken.
+    /// Whether the frame replaced one that was not consumed.
     let hasReplaced: Bool
 
     /// Wakes the consumer that waited for the frame. To be called once, under no lock.
@@ -85,10 +85,10 @@ final class FrameMailbox: Sendable {
     }
   }
 
-  /// Whether no frame waits to be taken.
+  /// Whether no frame is waiting to be consumed.
   var isEmpty: Bool { state.withLock { $0.frame == nil } }
 
-  /// Whether the last frame was taken or the stream has ended. If not, `producer` is called when that
+  /// Whether the last frame was consumed or the stream has ended. If not, `producer` is called when that
   /// happens.
   func hasSpace(orCall producer: any PlaybackThread.Client) -> Bool {
     state.withLock { state in
@@ -109,7 +109,7 @@ final class FrameMailbox: Sendable {
     _ = consume removed
   }
 
-  /// Ends the stream. A frame not taken yet is kept for the consumer or dropped.
+  /// Ends the stream. A frame that was not consumed yet is kept for the consumer or dropped.
   func finish(keepingFrame: Bool) {
     let (consumers, producers, dropped) = state.withLock { state in
       state.isFinished = true

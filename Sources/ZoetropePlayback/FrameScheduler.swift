@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let scheduler = FrameScheduler(image)
-/// for try await frame in scheduler.frames() { show(frame.bitmap) }
+/// for try await frame in scheduler.play() { show(frame.bitmap) }
 /// print(scheduler.state)
 /// ```
 ///
@@ -19,7 +19,7 @@ internal import Synchronization
 /// the previous frame was shown for its duration, or if the options are invalid for the image. Ending is
 /// immediate: at most one frame's decoding still completes.
 ///
-/// A stream retains its scheduler, so `FrameScheduler(image).frames()` plays. Methods may be called from
+/// A stream retains its scheduler, so `FrameScheduler(image).play()` plays. Methods may be called from
 /// any thread.
 public final class FrameScheduler: Sendable {
   package let shared: SharedFrames
@@ -43,10 +43,10 @@ public final class FrameScheduler: Sendable {
   /// Creates a scheduler for frames that other schedulers may share. Decodes nothing yet.
   ///
   /// - Parameters:
-  ///   - shared: the frames, decoded once for all their consumers.
-  ///   - options: how they are played.
-  ///   - clock: the clock that frames are timed by. Default: the system's clock.
-  ///   - logger: logs endings with statistics (info, failures as warnings) and skipped frames (debug), on a
+  ///   - shared: The frames, decoded once for all their consumers.
+  ///   - options: How they are played.
+  ///   - clock: The clock that frames are timed by. Default: the system's clock.
+  ///   - logger: Logs endings with statistics (info, failures as warnings) and skipped frames (debug), on a
   ///     dedicated thread. Default: nil, no logging.
   public init(
     sharing shared: SharedFrames, options: PlaybackOptions = .init(),
@@ -61,25 +61,25 @@ public final class FrameScheduler: Sendable {
 
   /// Creates a scheduler for `image`. Decodes nothing yet.
   ///
-  /// Of a ``StreamedImage``, plays what has arrived. When the next frame is missing, the current one stays on screen,
-  /// and ``PlaybackOptions/stallPolicy`` says what becomes of the schedule. The first play ends with the stream:
-  /// until then, ``ScheduledFrame/isLast`` is false. A stream that ended early is played as far as it came, and
-  /// its ``StreamedImage/ending()`` says so; playback fails only if no frame arrived. A frame at which
-  /// ``PlaybackOptions`` begin, but which never arrives, is replaced by the last.
+  /// Plays the frames of a ``StreamedImage`` that have arrived. If the next frame is missing, the current one stays
+  /// on screen, and ``PlaybackOptions/stallPolicy`` decides how the schedule continues. The first play ends with the
+  /// stream; until then, ``ScheduledFrame/isLast`` is false. A stream that ended early is played as far as it
+  /// arrived; ``StreamedImage/waitUntilEnded()`` tells why. Playback fails only if no frame arrived. If
+  /// ``PlaybackOptions`` start at a frame that never arrives, playback starts at the last one.
   ///
-  /// Of a ``RemoteImage``, frames are late when their bytes are; ``PlaybackOptions/latePolicy`` says what happens
-  /// then. Playback fails if bytes cannot be read.
+  /// The frames of a ``RemoteImage`` are late when their bytes are; ``PlaybackOptions/latePolicy`` decides what
+  /// happens next. Playback fails if bytes cannot be read.
   ///
   /// - Parameters:
-  ///   - image: the image to play, which the scheduler retains.
-  ///   - rendering: the size and format of the frames. Default: as decoded.
-  ///   - options: how it is played.
-  ///   - cache: the cache for decoded frames. Default: nil, no caching: memory use is a few canvases,
-  ///     however long the animation is. With ``MemoryFrameCache/shared``, frames that fit the budget are
-  ///     decoded once for all players; the whole file is then read once before the first frame, for its
-  ///     ``ContentIdentity``. A stream is cached once it is complete, a remote image is not.
-  ///   - clock: the clock that frames are timed by. Default: the system's clock.
-  ///   - logger: logs endings with statistics (info, failures as warnings) and skipped frames (debug), on a
+  ///   - image: The image to play, which the scheduler retains.
+  ///   - rendering: The size and format of the frames. Default: as decoded.
+  ///   - options: How it is played.
+  ///   - cache: The cache for decoded frames. Default: nil, no caching: memory use is a few canvases,
+  ///     regardless of the animation's length. With ``MemoryFrameCache/shared``, frames that fit the budget are
+  ///     decoded once for all players; the whole file is then read once before the first frame, to compute its
+  ///     ``ContentIdentity``. A stream is cached once it is complete; a remote image is not cached.
+  ///   - clock: The clock that frames are timed by. Default: the system's clock.
+  ///   - logger: Logs endings with statistics (info, failures as warnings) and skipped frames (debug), on a
   ///     dedicated thread. Default: nil, no logging.
   public convenience init(
     _ image: some AnimationSource, rendering: Rendering = .init(),
@@ -95,30 +95,29 @@ public final class FrameScheduler: Sendable {
 
   private var session: PlaybackSession { current.withLock { $0.session } }
 
-  /// Returns the frames from the start. Playback begins when the first one is awaited.
+  /// Plays from the start: returns the frames, each at its deadline. Playback begins when the first one is awaited.
   ///
-  /// The sequence throws if playback fails, after the last good frame was taken; use
-  /// ``ScheduledFrames/stream`` where a failure should just end the loop. It has one consumer; several
-  /// consumers need a scheduler each (see ``SharedFrames``). Calling it again stops the previous stream and
-  /// starts over.
-  public func frames() -> ScheduledFrames {
+  /// The sequence throws if playback fails, after the last intact frame was consumed. It has a single consumer;
+  /// several consumers need one scheduler each (see ``SharedFrames``). Calling it again ends the previous sequence
+  /// and plays from the start.
+  public func play() -> ScheduledFrames {
     ScheduledFrames(of: self, session: takeSession())
   }
 
   /// The playback state, or why the stream ended.
   public var state: PlaybackState { session.playbackState }
 
-  /// Statistics since the stream began.
+  /// Statistics since the start of the stream.
   public var statistics: PlaybackStatistics { session.state.withLock { $0.currentStatistics } }
 
-  /// The times of each frame since the stream began, if ``PlaybackOptions/recordsTrace`` is set. Takes some
-  /// 60 bytes per frame.
+  /// The times of each frame since the start of the stream, if ``PlaybackOptions/recordsTrace`` is set. Takes
+  /// about 60 bytes per frame.
   public var trace: PlaybackTrace { session.state.withLock { $0.trace } }
 
-  /// Waits for the stream to end and returns its final state. Does not start playback.
+  /// Waits until playback has ended and returns its final state. Does not start playback.
   ///
   /// Returns the current state as soon as the calling task is cancelled.
-  public func ending() async -> PlaybackState { await session.ending() }
+  public func waitUntilEnded() async -> PlaybackState { await session.ending() }
 
   /// Pauses playback. The stream stays open and the current frame on screen. If no frame was shown yet, the
   /// first one still is.
@@ -132,9 +131,10 @@ public final class FrameScheduler: Sendable {
 
   /// Shows frame `index` as soon as it is decoded and continues from there; a paused playback stays paused.
   ///
-  /// A frame already being delivered still arrives before it; see ``seekCount``.
+  /// A frame that is already being delivered still arrives before it; see ``seekCount``.
   ///
-  /// - Returns: whether the frame has arrived, which can only be otherwise for a ``StreamedImage``.
+  /// - Returns: ``SeekResult/awaited`` if the frame of a ``StreamedImage`` has not arrived yet, otherwise
+  ///   ``SeekResult/available``.
   /// - Throws: ``AnimatedImageError/Code/parameter`` for a frame outside the played range. Any frame of a stream
   ///   that has not ended may still arrive.
   @discardableResult
@@ -142,18 +142,18 @@ public final class FrameScheduler: Sendable {
     let session = session
     if let result = session.seek(toFrame: index) { return result }
     let range = session.state.withLock { $0.machine.order.range }
-    throw AnimatedImageError(.parameter, "seek to \(index) of frames \(range)")
+    throw AnimatedImageError(.parameter, "frame \(index) is not within the played range \(range)")
   }
 
   /// Seeks to a time in the animation, measured at rate 1 from the start of frame 0, in forward plays.
   ///
-  /// Finds the same frame as ``AnimatedImage/frameIndex(at:policy:)``, unless the options change the number
-  /// of plays, the frames played or their delays: a frame's start time belongs to that frame, and a time past
-  /// one play continues into the next, so the duration of one play is the start of the next. A time past the
-  /// last play gives the last frame, and one before the played range the first, both for their full delay.
-  /// The number of plays left does not change. Otherwise like ``seek(toFrame:)``.
+  /// Finds the same frame as ``AnimatedImage/frameIndex(at:policy:)``, unless the options change the number of
+  /// plays, the range of frames or their delays. A frame's start time belongs to that frame. A time past one
+  /// play continues into the next, so the duration of one play is the start of the next. A time past the last
+  /// play means the last frame, and one before the range the first frame, both for their full delay. The number
+  /// of remaining plays does not change. Otherwise like ``seek(toFrame:)``.
   ///
-  /// - Returns: whether the frame at this time has arrived, which can only be otherwise for a
+  /// - Returns: Whether the frame at this time has arrived, which can only be otherwise for a
   ///   ``StreamedImage``.
   @discardableResult
   public func seek(to time: Duration) -> SeekResult { session.seek(to: time) }
@@ -164,8 +164,8 @@ public final class FrameScheduler: Sendable {
   /// with a lower count precedes the seek.
   public var seekCount: Int { session.state.withLock { $0.seekCount } }
 
-  /// The playback rate. A change takes effect at once, without a jump; an overdue frame keeps its deadline.
-  /// See ``PlaybackOptions/rate``.
+  /// The playback rate. A change takes effect immediately and without a jump; an overdue frame keeps its
+  /// deadline. See ``PlaybackOptions/rate``.
   public var rate: Double {
     get { session.state.withLock { $0.machine.rate.value } }
     set {
@@ -194,7 +194,7 @@ public final class FrameScheduler: Sendable {
   private func takeSession() -> PlaybackSession {
     var made: (session: PlaybackSession, version: Int)?
     while true {
-      // Create and end sessions outside the lock, since both run user code.
+      // Create and end sessions outside the lock, because both run user code.
       let (taken, old, options, version) = current.withLock { current in
         let version = current.optionsVersion
         if !current.isTaken {
@@ -226,11 +226,11 @@ extension AnimationSource {
   /// or its task is cancelled. To pause, seek or learn why it ended, create a ``FrameScheduler``.
   ///
   /// - Parameters:
-  ///   - rendering: the size and format of the frames. Default: as decoded.
-  ///   - options: how it is played.
-  ///   - cache: the cache for decoded frames. Default: nil, no caching.
-  ///   - clock: the clock that frames are timed by. Default: the system's clock.
-  ///   - logger: logs endings with statistics, and skipped frames. Default: nil, no logging.
+  ///   - rendering: The size and format of the frames. Default: as decoded.
+  ///   - options: How it is played.
+  ///   - cache: The cache for decoded frames. Default: nil, no caching.
+  ///   - clock: The clock that frames are timed by. Default: the system's clock.
+  ///   - logger: Logs endings with statistics, and skipped frames. Default: nil, no logging.
   public func play(
     rendering: Rendering = .init(), options: PlaybackOptions = .init(),
     cache: (any FrameCaching)? = nil, clock: some Clock<Duration> = ContinuousClock(),
@@ -238,6 +238,6 @@ extension AnimationSource {
   ) -> ScheduledFrames {
     FrameScheduler(
       self, rendering: rendering, options: options, cache: cache, clock: clock, logger: logger
-    ).frames()
+    ).play()
   }
 }

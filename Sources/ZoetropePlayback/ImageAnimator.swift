@@ -29,14 +29,15 @@ public final class ImageAnimator {
   /// Creates an animator for `image`. Decodes nothing yet.
   ///
   /// - Parameters:
-  ///   - image: the image to play.
-  ///   - rendering: the size and format of the frames. Default: as decoded.
-  ///   - options: how it is played.
-  ///   - cache: the cache for decoded frames. Default: nil, no caching.
-  ///   - clock: the clock that frames are timed by. Default: the system's clock.
-  ///   - logger: logs endings with statistics, and skipped frames. Default: nil, no logging.
+  ///   - image: The image to play.
+  ///   - rendering: The size and format of the frames. Default: as decoded.
+  ///   - options: How it is played.
+  ///   - cache: The cache for decoded frames. Default: nil, no caching.
+  ///   - clock: The clock that frames are timed by. Default: the system's clock.
+  ///   - logger: Logs endings with statistics, and skipped frames. Default: nil, no logging.
   public convenience init(
-    _ image: AnimatedImage, rendering: Rendering = .init(), options: PlaybackOptions = .init(),
+    _ image: some AnimationSource, rendering: Rendering = .init(),
+    options: PlaybackOptions = .init(),
     cache: (any FrameCaching)? = nil, clock: some Clock<Duration> = ContinuousClock(),
     logger: Logger? = nil
   ) {
@@ -77,7 +78,7 @@ public final class ImageAnimator {
   /// Plays from the start, in any state.
   public func restart() {
     task?.cancel()
-    let frames = scheduler.frames().stream
+    let frames = scheduler.play().stream
     state = .playing
     task = Task { [weak self, scheduler] in
       for await frame in frames {
@@ -85,30 +86,6 @@ public final class ImageAnimator {
         self.frame = frame
       }
       if !Task.isCancelled { self?.state = scheduler.state }
-    }
-  }
-}
-
-extension FrameScheduler {
-  /// Starts playing and returns at once; `handler` is called with each frame at its time.
-  ///
-  /// The alternative to iterating ``frames()`` for code without tasks. Calls are sequential and run on the
-  /// cooperative pool, so the handler must not block. A handler that takes longer than its frame lasts
-  /// misses frames unless ``PlaybackOptions/buffering`` is lossless. The scheduler is retained until
-  /// playback ends: call ``stop()``, or cancel the returned task.
-  ///
-  /// - Parameters:
-  ///   - handler: called with each frame.
-  ///   - onEnd: called with the final state when playback has ended. Default: does nothing.
-  @discardableResult
-  public func start(
-    _ handler: @escaping @Sendable (ScheduledFrame) -> Void,
-    onEnd: @escaping @Sendable (PlaybackState) -> Void = { _ in }
-  ) -> Task<Void, Never> {
-    let frames = frames().stream
-    return Task {
-      for await frame in frames { handler(frame) }
-      onEnd(await self.ending())
     }
   }
 }

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Advances a session from frame to frame, on the playback thread.
 ///
-/// One driver at a time is in charge of a session; a control event replaces it. A driver is retained only
-/// by what it waits for, so one with nothing to wait for is freed.
+/// A session has one driver at a time; a control event replaces it. A driver is retained only by what it waits
+/// for, so a driver that waits for nothing is freed.
 final class PlaybackDriver: PlaybackThread.Client, TicketClient {
   /// What a driver waits for next.
   enum Wait {
@@ -36,7 +36,7 @@ final class PlaybackDriver: PlaybackThread.Client, TicketClient {
 
   var isObsolete: Bool { obsolete.load(ordering: .acquiring) }
 
-  /// Removes it from what it waits for. It may be called once more and then returns immediately.
+  /// Stops it from waiting. It may be called once more, and then returns immediately.
   func cancel() {
     obsolete.store(true, ordering: .releasing)
     PlaybackThread.shared.remove(self)
@@ -55,8 +55,8 @@ final class PlaybackDriver: PlaybackThread.Client, TicketClient {
 
   func frameIsDone() { PlaybackThread.shared.call(self, after: .signal) }
 
-  /// Runs until there is something to wait for or two frames were presented, so that a loop of
-  /// zero-duration frames queues up behind other playbacks.
+  /// Runs until it has to wait, or until two frames were presented, so that a loop of zero-duration frames
+  /// takes turns with other playbacks.
   func goOn(after cause: PlaybackThread.Cause) {
     var presented = 0
     var wait = Wait.nothing

@@ -23,12 +23,12 @@ public struct PlaybackOptions: Sendable, Hashable {
   ///
   /// The frame at the turn is shown once: two plays of three frames are 0 1 2 1 0.
   public var bounces: Bool
-  /// What happens to late frames. Default: ``LatePolicy/skip``.
+  /// How to handle late frames. Default: ``LatePolicy/skip``.
   public var latePolicy: LatePolicy
-  /// What happens to the schedule when the next frame of a ``StreamedImage`` has not arrived. Default:
+  /// How the schedule continues when the next frame of a ``StreamedImage`` has not arrived. Default:
   /// ``StallPolicy/shift``.
   public var stallPolicy: StallPolicy
-  /// What happens to frames not yet taken by the consumer. Default: ``FrameBuffering/newest``.
+  /// How to handle frames that the consumer has not taken. Default: ``FrameBuffering/newest``.
   public var buffering: FrameBuffering
   /// The number of frames decoded ahead of time, each of which holds one bitmap. Clamped to 1...64, or 2...64
   /// with ``LatePolicy/latest``, and to the number of frames played. Default: 2. To keep more frames, use a
@@ -44,25 +44,25 @@ public struct PlaybackOptions: Sendable, Hashable {
   /// Whether to record each frame's times in ``FrameScheduler/trace``. Default: false.
   public var recordsTrace: Bool
 
-  /// Creates options.
+  /// Creates options; omitted arguments take their defaults.
   public init(
-    playCount: PlayCount? = nil, startIndex: Int? = nil, range: Range<Int>? = nil,
-    fixedDelay: Duration? = nil, delayPolicy: DelayPolicy = .browser, rate: Double = 1,
-    direction: PlaybackDirection = .forward, bounces: Bool = false,
-    latePolicy: LatePolicy = .skip, buffering: FrameBuffering = .newest, decodeAhead: Int = 2,
-    reducesMotion: Bool = false, posterIndex: Int? = nil, recordsTrace: Bool = false,
-    stallPolicy: StallPolicy = .shift
+    playCount: PlayCount? = nil, rate: Double = 1, direction: PlaybackDirection = .forward,
+    bounces: Bool = false, startIndex: Int? = nil, range: Range<Int>? = nil,
+    delayPolicy: DelayPolicy = .browser, fixedDelay: Duration? = nil,
+    latePolicy: LatePolicy = .skip, stallPolicy: StallPolicy = .shift,
+    buffering: FrameBuffering = .newest, decodeAhead: Int = 2,
+    reducesMotion: Bool = false, posterIndex: Int? = nil, recordsTrace: Bool = false
   ) {
-    self.stallPolicy = stallPolicy
     self.playCount = playCount
-    self.startIndex = startIndex
-    self.range = range
-    self.fixedDelay = fixedDelay
-    self.delayPolicy = delayPolicy
     self.rate = rate
     self.direction = direction
     self.bounces = bounces
+    self.startIndex = startIndex
+    self.range = range
+    self.delayPolicy = delayPolicy
+    self.fixedDelay = fixedDelay
     self.latePolicy = latePolicy
+    self.stallPolicy = stallPolicy
     self.buffering = buffering
     self.decodeAhead = decodeAhead
     self.reducesMotion = reducesMotion
@@ -102,13 +102,13 @@ public struct LatePolicy: Sendable, Hashable {
   /// Shows the newest frame that is due *and decoded*; the schedule stays.
   ///
   /// Unlike ``skip``, it never drops a decoded frame for one that is not decoded yet because decoding is slow.
-  /// If all requested frames were decoded in time, and the consumer or the wake-up was late, it goes on with
+  /// If all requested frames were decoded in time, but the consumer or the wake-up was late, it continues with
   /// the frame that is due.
   public static let latest = LatePolicy(kind: .latest)
   /// Shows every frame, up to `maximumRate` times faster than the playback rate, until it has caught up.
   ///
-  /// The schedule stays if playback is at most ten seconds behind. After a longer stall, such as a
-  /// suspended machine, it is shifted by the rest. `maximumRate` is clamped to 1...1000; NaN counts as 1.
+  /// The schedule does not move if playback is at most ten seconds behind. After a longer stall, such as a
+  /// suspended machine, it moves by the excess. `maximumRate` is clamped to 1...1000; NaN counts as 1.
   public static func catchUp(maximumRate: Double) -> LatePolicy {
     LatePolicy(kind: .catchUp(maximumRate: maximumRate))
   }
@@ -129,7 +129,7 @@ extension LatePolicy: CustomStringConvertible {
   }
 }
 
-/// What happens to the schedule while playback waits for bytes.
+/// How the schedule continues after playback has waited for bytes.
 ///
 /// Either way the current frame stays on screen until the next one has arrived. Not an enum, so that later
 /// releases can add policies.
@@ -149,7 +149,7 @@ extension StallPolicy: CustomStringConvertible {
   public var description: String { kind == .shift ? "shift" : "keep" }
 }
 
-/// What a seek does, since frames of a stream may not have arrived.
+/// The result of a seek, because frames of a stream may not have arrived.
 public struct SeekResult: Sendable, Hashable {
   private enum Kind: Sendable, Hashable { case available, awaited }
 
@@ -157,9 +157,9 @@ public struct SeekResult: Sendable, Hashable {
 
   /// The frame has arrived. Always so for a whole file.
   public static let available = SeekResult(kind: .available)
-  /// The frame has not arrived. The current one stays on screen, and playback continues from the frame sought
-  /// as soon as that has arrived. If the stream ends without it, playback continues from the last frame; a time
-  /// past the end then continues into the next play, as in a whole file.
+  /// The frame has not arrived. The current one stays on screen, and playback continues at the requested frame
+  /// as soon as it arrives. If the stream ends without it, playback continues at the last frame; a time past
+  /// the end then continues into the next play, as in a whole file.
   public static let awaited = SeekResult(kind: .awaited)
 }
 
@@ -168,18 +168,26 @@ extension SeekResult: CustomStringConvertible {
   public var description: String { kind == .available ? "available" : "awaited" }
 }
 
-/// What to do with a frame that the consumer has not taken when the next one is due.
-public enum FrameBuffering: String, Sendable, Hashable {
+/// How to handle a frame that the consumer has not taken when the next one is due.
+public struct FrameBuffering: OpenChoice, Sendable, Hashable, CustomStringConvertible {
+  package enum Kind: String, CaseIterable, Sendable { case newest, lossless }
+
+  package let kind: Kind
+  package init(_ kind: Kind) { self.kind = kind }
+
   /// Replaces it: a slow consumer gets fewer frames, never outdated ones. The default.
   ///
   /// The new frame counts it in ``ScheduledFrame/skipped`` and includes its changes in
   /// ``ScheduledFrame/dirtyRect``.
-  case newest
+  public static let newest = FrameBuffering(.newest)
   /// Waits: no presented frame is lost, and the next one is late by the consumer's delay.
   ///
   /// With ``LatePolicy/stretch`` (see ``PlaybackOptions/everyFrame``), the consumer gets each frame exactly
   /// once.
-  case lossless
+  public static let lossless = FrameBuffering(.lossless)
+
+  /// The name.
+  public var description: String { rawValue }
 }
 
 /// The direction of playback.
@@ -192,6 +200,6 @@ public enum PlaybackDirection: String, Sendable, Hashable {
   /// The other direction.
   public var reversed: PlaybackDirection { self == .forward ? .backward : .forward }
 
-  /// What one step adds to a frame's index.
+  /// The change of a frame's index per step.
   var offset: Int { self == .forward ? 1 : -1 }
 }

@@ -31,7 +31,7 @@ package struct PlaybackOrder: Sendable {
     range.lowerBound..<max(min(range.upperBound, count), range.lowerBound)
   }
 
-  /// Adds what has arrived. `playCount` is nil if the options chose one.
+  /// Adds frames that have arrived. `playCount` is nil if the options specify one.
   mutating func extend(by frames: [FrameControl], playCount: PlayCount?, isOpen: Bool) {
     if let playCount { plays = playCount }
     guard self.isOpen else { return }
@@ -43,7 +43,7 @@ package struct PlaybackOrder: Sendable {
   /// Whether `frame` can be shown now.
   package func contains(_ frame: Int) -> Bool { range.contains(frame) }
 
-  /// Whether `frame` can be shown, now or perhaps when it has arrived.
+  /// Whether `frame` can be shown, now or possibly after it arrives.
   package func mayContain(_ frame: Int) -> Bool {
     isOpen ? frame >= range.lowerBound && frame < limit : range.contains(frame)
   }
@@ -56,7 +56,7 @@ package struct PlaybackOrder: Sendable {
   /// The frame shown `time` after the start of frame 0; nil if that has not arrived. See
   /// ``PlaybackTimeline/position(at:in:playCount:)``.
   package func position(at time: Duration) -> (frame: Int, offset: Duration)? {
-    // The range may begin behind all that has arrived.
+    // The range may begin after the last frame that has arrived.
     guard !range.isEmpty else { return nil }
     let end = timeline.time(timeline.ticks(0..<range.upperBound), at: PlaybackRate(1))
     if isOpen, max(time, .zero) >= end { return nil }
@@ -76,12 +76,12 @@ package struct PlaybackOrder: Sendable {
   /// When `step` ends, in ticks since the anchor.
   package func end(of step: PlaybackStep) -> Int128 { step.start + timeline.ticks(step.frame) }
 
-  /// The step after `step`; nil if it is the last, or the one after it is not known yet.
+  /// The step after `step`; nil if it is the last, or if the next one is not known yet.
   package func next(after step: PlaybackStep) -> PlaybackStep? {
     if case .step(let next) = successor(of: step) { next } else { nil }
   }
 
-  /// What follows a step.
+  /// The step that follows another one.
   package enum Successor: Sendable, Hashable {
     case step(PlaybackStep)
     /// Nothing: it is the last.
@@ -97,8 +97,7 @@ package struct PlaybackOrder: Sendable {
       next.frame += step.direction.offset
       return .step(next)
     }
-    // A play that goes forward goes on; what comes after one that goes backward begins at the end, unless it
-    // turns round.
+    // A forward play continues. The play after a backward one begins at the end, unless playback bounces.
     if isOpen, step.direction == .forward { return .unknown }
     if case .finite(let count) = playCount, step.play + 1 >= count { return .end }
     if isOpen, !bounces || range.count == 1 { return .unknown }

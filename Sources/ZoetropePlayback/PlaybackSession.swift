@@ -1,11 +1,11 @@
 internal import Logging
 internal import Synchronization
 
-/// One stream of a scheduler. Carries out what the state machine decides.
+/// One stream of a scheduler. Performs what the state machine decides.
 ///
-/// Ownership: the scheduler, the stream's subscription and the driver retain the session; what the driver
-/// waits for retains the driver. Nothing here retains the scheduler or the subscription, so releasing
-/// either is noticed, and nothing that keeps running retains an ended session.
+/// Ownership: the scheduler, the stream's subscription and the driver retain the session; the driver is
+/// retained by what it waits for. Nothing here retains the scheduler or the subscription, so releasing either
+/// is noticed, and nothing that keeps running retains an ended session.
 final class PlaybackSession: Sendable {
   let shared: SharedFrames
   let options: PlaybackOptions
@@ -54,7 +54,7 @@ final class PlaybackSession: Sendable {
       return latest
     }
 
-    /// The statistics, with those that the machine keeps.
+    /// The statistics, including those of the machine.
     var currentStatistics: PlaybackStatistics {
       var statistics = statistics
       statistics.stalls = machine.stalls
@@ -84,7 +84,7 @@ final class PlaybackSession: Sendable {
     shared.live.add(.session)
     if let arrivals = shared.arrivals {
       arrivals.add(self)
-      // What arrived between the machine's creation and now.
+      // Frames that arrived between the machine's creation and now.
       framesArrived()
     }
     if let error = playbackState.error { end(.failed(error)) }
@@ -157,8 +157,8 @@ final class PlaybackSession: Sendable {
     return result
   }
 
-  /// Ends playback with `reason`, unless it has ended. Closes the stream before it returns; a running
-  /// decode still completes its frame.
+  /// Ends playback with `reason`, unless it has already ended. Closes the stream before it returns; a decode in
+  /// progress still completes its frame.
   func end(_ reason: PlaybackState) { carryOut(ended(reason)) }
 
   /// Like ``end(_:)``, for a `deinit`, which may run under any lock, such as that of a stream or of a task
@@ -203,7 +203,7 @@ final class PlaybackSession: Sendable {
     aftermath.ending = (state.machine.state, state.currentStatistics)
   }
 
-  /// Carries out, outside the lock, what was decided under it.
+  /// Performs, outside the lock, what was decided under it.
   private func carryOut(_ aftermath: Aftermath) {
     // First, so that all memory is released when `idle()` returns.
     if aftermath.ending != nil, state.withLock({ $0.hasStarted }) { shared.end() }
@@ -254,8 +254,8 @@ final class PlaybackSession: Sendable {
     }
   }
 
-  /// Passes `event` to the machine and carries out its action. Returns what the driver waits for next and
-  /// whether a frame was presented.
+  /// Passes `event` to the machine and performs its action. Returns what the driver waits for next, and whether
+  /// a frame was presented.
   func report(
     _ event: PlaybackStateMachine.Event, from epoch: Int
   ) -> (wait: PlaybackDriver.Wait, presents: Bool) {
@@ -310,7 +310,7 @@ final class PlaybackSession: Sendable {
     return action
   }
 
-  /// Requests the pending frame and those after it, and releases the others.
+  /// Requests the pending frame and those that follow it, and releases the others.
   private func fetch(_ state: inout State, _ aftermath: inout Aftermath)
     -> PlaybackDriver.Wait
   {
@@ -348,7 +348,7 @@ extension PlaybackSession: ArrivalObserver {
     guard let arrivals = shared.arrivals else { return }
     _ = control { state in
       guard !state.machine.state.isEnded else { return nil }
-      // Frames behind a chosen range are of no interest.
+      // Frames after a selected range are not needed.
       let order = state.machine.order
       let known = order.isOpen ? order.timeline.frameCount : .max
       return .arrived(arrivals.arrival(after: known))
@@ -359,7 +359,7 @@ extension PlaybackSession: ArrivalObserver {
 // MARK: - Delivery
 
 extension PlaybackSession {
-  /// Gives a frame to the consumer and records it.
+  /// Delivers a frame to the consumer and records it.
   private func deliver(
     _ presentation: PlaybackStateMachine.Presentation, _ state: inout State,
     _ aftermath: inout Aftermath, at now: Duration
@@ -439,13 +439,13 @@ extension PlaybackSession {
 }
 
 extension PlaybackSession {
-  /// What a session decides under its lock and carries out after unlocking.
+  /// Decisions made under the session's lock and performed after unlocking.
   ///
   /// Under that lock, no continuation is resumed, no user code (a log handler, a clock) runs and no ticket is
   /// released. Each of these may take a lock whose owner waits for the session's: `Task.cancel()` holds one
   /// while it calls handlers.
   struct Aftermath: Sendable {
-    /// The driver that is no longer in charge.
+    /// The driver that was replaced.
     var obsoleteDriver: PlaybackDriver?
     /// The number of steps skipped, and the frame that is shown instead.
     var skip: (count: Int, frame: Int)?
@@ -453,7 +453,7 @@ extension PlaybackSession {
     var delivery: FrameMailbox.Delivery?
     /// The ticket of that frame.
     var shown: FrameTicket?
-    /// Other tickets that are no longer wanted.
+    /// Other tickets that are no longer needed.
     var dropped: [FrameTicket] = []
     /// How playback ended; set once in a session's life.
     var ending: (reason: PlaybackState, statistics: PlaybackStatistics)?

@@ -13,9 +13,9 @@ public struct PlaybackState: Sendable, Hashable {
   public static let idle = PlaybackState(kind: .idle)
   /// Frames are published at their deadlines.
   public static let playing = PlaybackState(kind: .playing)
-  /// Time stands still; the stream is open.
+  /// Time stops; the stream stays open.
   public static let paused = PlaybackState(kind: .paused)
-  /// All plays were shown, and the last frame for its full duration.
+  /// All plays were shown, including the last frame for its full duration.
   public static let finished = PlaybackState(kind: .finished)
   /// ``FrameScheduler/stop()`` was called, or ``FrameScheduler/frames()`` began a new stream.
   public static let stopped = PlaybackState(kind: .stopped)

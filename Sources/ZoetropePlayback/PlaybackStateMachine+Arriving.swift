@@ -1,9 +1,9 @@
 /// Playing a stream: frames that have not arrived.
 ///
-/// While the next frame is missing, the machine suspends with the current frame on screen. It decides anew when
-/// more has arrived.
+/// While the next frame is missing, the machine suspends with the current frame on screen. It decides again
+/// when more has arrived.
 extension PlaybackStateMachine {
-  /// Whether playback cannot go on because a frame has not arrived.
+  /// Whether playback is stalled because a frame has not arrived.
   var isStarved: Bool {
     guard !state.isEnded else { return false }
     if let pending { return !order.contains(pending.frame) }
@@ -11,12 +11,12 @@ extension PlaybackStateMachine {
     return shown.map { order.successor(of: $0) == .unknown } ?? true
   }
 
-  /// Whether the frame to show next has not arrived, or the time sought has not.
+  /// Whether the next frame, or the requested time, has not arrived.
   var isPendingAwaited: Bool {
     awaitedTime != nil || pending.map { !order.contains($0.frame) } ?? false
   }
 
-  /// Adds what has arrived, and goes on if that is what was missing.
+  /// Adds frames that have arrived, and continues if they were missing.
   mutating func arrive(_ arrival: FrameArrival, at now: Duration) -> Action {
     let wasStarved = isStarved
     let timescale = order.timeline.timescale
@@ -33,7 +33,7 @@ extension PlaybackStateMachine {
     guard let awaited = pending else { return goOn(at: now) }
     if order.isOpen, !order.contains(awaited.frame) { return .none }
     if !order.contains(awaited.frame) {
-      // It never came: the last one is the nearest.
+      // It never arrived, so use the last frame.
       pending?.frame = order.nearest(to: awaited.frame)
       fresh = .zero
     }
@@ -57,7 +57,7 @@ extension PlaybackStateMachine {
     return seek(to: frame, offset: offset)
   }
 
-  /// Goes on behind the shown frame, or at the end of the animation if playback begins there.
+  /// Continues after the shown frame, or at the end of the animation if playback begins there.
   private mutating func goOn(at now: Duration) -> Action {
     guard let shown else {
       pending = order.knownFirst(direction).map { PlaybackStep(frame: $0, direction: direction) }

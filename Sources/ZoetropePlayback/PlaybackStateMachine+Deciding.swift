@@ -60,7 +60,7 @@ extension PlaybackStateMachine {
 
   /// Presents `step` and makes the next step pending.
   ///
-  /// - Parameter entry: the offset into the step at which a new schedule starts; only the rest is shown.
+  /// - Parameter entry: The offset into the step at which a new schedule starts; only the rest is shown.
   private mutating func present(
     _ step: PlaybackStep, due: Duration, at now: Duration, entry: Duration? = nil
   ) -> Action {
@@ -130,7 +130,7 @@ extension PlaybackStateMachine {
     over cycle: (plays: Int, ticks: Int128), from step: inout PlaybackStep, at now: Duration
   ) -> Int {
     let late = (now - moment(step.start)).scaled(by: rate.numerator, over: rate.denominator)
-    // One less than the quotient, since times are rounded down.
+    // One less than the quotient, because times are rounded down.
     let cycles = order.timeline.ticks(at: late) / cycle.ticks - 1
     let most = order.playsLeft(after: step).map { Int128($0 / cycle.plays) }
     let jumps = min(cycles, most ?? cycles)

@@ -1,9 +1,9 @@
 /// Decides what is shown and when: takes events and returns the next action.
 ///
-/// A value without clock, task or pixels; `now` is the time since any fixed moment and never goes back.
-/// ``PlaybackSession`` carries out its actions and reports back with events. After a control event that
-/// changes anything (``Action/restart``), the session abandons its current work and starts over with
-/// ``Event/begin``. `decide` and `present`, the core, are in `PlaybackStateMachine+Deciding.swift`.
+/// A value without clock, tasks or pixels; `now` is the time since any fixed moment and never goes back.
+/// ``PlaybackSession`` performs its actions and reports back with events. After a control event that changes
+/// anything (``Action/restart``), the session abandons its current work and starts over with ``Event/begin``.
+/// The core, `decide` and `present`, is in `PlaybackStateMachine+Deciding.swift`.
 package struct PlaybackStateMachine: Sendable {
   package enum Event: Sendable {
     /// The session has nothing to do.
@@ -13,7 +13,7 @@ package struct PlaybackStateMachine: Sendable {
     case ready(ahead: Int)
     /// The requested frame cannot be decoded.
     case unready(AnimatedImageError)
-    /// The awaited moment has come.
+    /// The awaited moment has been reached.
     case due(ahead: Int)
     case pause, resume
     case seek(frame: Int, offset: Duration)
@@ -21,7 +21,7 @@ package struct PlaybackStateMachine: Sendable {
     case setDirection(PlaybackDirection)
     /// More of a stream has arrived, or it has ended.
     case arrived(FrameArrival)
-    /// A seek to a time, which may lie behind the frames that have arrived.
+    /// A seek to a time, which may be past the frames that have arrived.
     case seekToTime(Duration)
     /// Playback is over, for this reason.
     case end(PlaybackState)
@@ -32,7 +32,7 @@ package struct PlaybackStateMachine: Sendable {
     case fetch(PlaybackStep)
     /// Wait until this time, then report `due`.
     case wait(until: Duration)
-    /// Deliver the frame, then carry out the next action.
+    /// Deliver the frame, then perform the next action.
     case present(Presentation, then: Action)
     /// Nothing happens until the next control event.
     case suspend
@@ -66,7 +66,7 @@ package struct PlaybackStateMachine: Sendable {
 
   package internal(set) var order: PlaybackOrder
   package let latePolicy: LatePolicy
-  /// What happens to the schedule while ``pending`` has not arrived.
+  /// How the schedule continues while ``pending`` has not arrived.
   let stallPolicy: StallPolicy
   /// Whether the options chose the play count, whatever arrives.
   var hasOwnPlayCount = false
@@ -99,9 +99,9 @@ package struct PlaybackStateMachine: Sendable {
   var isChosen = false
   /// Why ``pending`` cannot be shown.
   var failure: AnimatedImageError?
-  /// The time sought to, while it has not arrived; ``pending`` is then the first frame that has not.
+  /// The requested time, if it has not arrived; ``pending`` is then the first frame that has not arrived.
   var awaitedTime: Duration?
-  /// How often playback ran dry, and for how long in all.
+  /// How often playback stalled, and for how long in total.
   package internal(set) var stalls = 0
   package internal(set) var stallTime = Duration.zero
 
@@ -161,16 +161,16 @@ package struct PlaybackStateMachine: Sendable {
   /// `burst` more, because the first frame after a pause costs more than the next ones.
   ///
   /// - Parameters:
-  ///   - held: the frames held now, which need not be requested again.
-  ///   - least: the minimum number to hold, if there are that many.
-  ///   - burst: how many more may be decoded in the same batch.
-  ///   - isReordered: whether the playback order may have changed since `held`.
-  ///   - hasRoom: whether the consumer has taken its frame; if not, it counts towards the memory bound.
+  ///   - held: The frames held now, which need not be requested again.
+  ///   - least: The minimum number to hold, if there are that many.
+  ///   - burst: How many more may be decoded in the same batch.
+  ///   - isReordered: Whether the playback order may have changed since `held`.
+  ///   - hasRoom: Whether the consumer has taken its frame; if not, the frame counts towards the memory bound.
   package func framesToHold(
     _ held: [Int], least: Int, burst: Int, isReordered: Bool, hasRoom: Bool
   ) -> [Int] {
     guard let pending else { return [] }
-    // A short loop would drop frames only to request them again at once.
+    // A short loop would drop frames only to request them again immediately.
     let burst = order.range.count > least + burst ? burst : 0
     if burst > 0, !isReordered, let place = held.firstIndex(of: pending.frame),
       held.count - place >= least
@@ -226,26 +226,26 @@ extension PlaybackStateMachine {
     frames: [FrameControl], playCount: PlayCount, options: PlaybackOptions, isOpen: Bool = false
   ) throws(AnimatedImageError) {
     guard !frames.isEmpty || isOpen else {
-      throw AnimatedImageError(.noFrames, "there is no frame to play")
+      throw AnimatedImageError(.noFrames, "there are no frames to play")
     }
     // Of a stream, any frame may still arrive.
     let all = isOpen ? 0 ..< .max : 0..<frames.count
     var range = options.range ?? all
     guard !range.isEmpty, all.contains(range.lowerBound), range.upperBound <= all.upperBound else {
-      throw AnimatedImageError(.parameter, "frames \(range) of \(all)")
+      throw AnimatedImageError(.parameter, "the range \(range) is not within the frames \(all)")
     }
     let plays = options.playCount ?? playCount
     if case .finite(let count) = plays, count < 1 {
-      throw AnimatedImageError(.parameter, "\(count) plays")
+      throw AnimatedImageError(.parameter, "the play count is \(count); it must be at least 1")
     }
     if let delay = options.fixedDelay, delay < .zero {
-      throw AnimatedImageError(.parameter, "a delay of \(delay)")
+      throw AnimatedImageError(.parameter, "the delay is \(delay); it must not be negative")
     }
     var start = options.startIndex
     if options.reducesMotion {
       let poster = options.posterIndex ?? start ?? range.lowerBound
       guard all.contains(poster) else {
-        throw AnimatedImageError(.parameter, "poster \(poster) of frames \(all)")
+        throw AnimatedImageError(.parameter, "the poster \(poster) is not among the frames \(all)")
       }
       range = poster..<poster + 1
       start = poster
@@ -254,7 +254,8 @@ extension PlaybackStateMachine {
       throw AnimatedImageError(
         .parameter,
         all.contains(start)
-          ? "start at \(start) of frames \(range)" : "no frame \(start), there are \(all.count)")
+          ? "the start frame \(start) is not within the range \(range)"
+          : "frame \(start) does not exist; there are \(all.count) frames")
     }
     let order = PlaybackOrder(
       timeline: PlaybackTimeline(

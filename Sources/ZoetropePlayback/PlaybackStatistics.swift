@@ -11,17 +11,24 @@ public struct PlaybackStatistics: Sendable, Hashable {
   /// Time spent decoding them, on the decoding threads.
   public internal(set) var decodeTime = Duration.zero
   /// The longest of these times.
-  public internal(set) var maximumDecodeTime = Duration.zero
-  /// How long after their deadlines frames were delivered to the stream.
-  public internal(set) var lateness = LatenessHistogram()
+  package internal(set) var maximumDecodeTime = Duration.zero
+  /// How long after their deadlines frames were delivered.
+  package internal(set) var lateness = LatenessHistogram()
+
+  /// The longest time after its deadline that a frame was delivered.
+  public var maximumLateness: Duration { lateness.maximum }
+
+  /// The lateness that the fraction `part` (0 to 1) of all frames does not exceed, rounded up by at most a sixteenth;
+  /// zero before the first frame.
+  public func lateness(ofFraction part: Double) -> Duration { lateness.quantile(part) }
 
   /// How often the next frame of a ``StreamedImage`` had not arrived when it was due.
   public internal(set) var stalls = 0
-  /// The time by which those frames were late, in all.
+  /// The total time by which those frames were late.
   public internal(set) var stallTime = Duration.zero
 
   /// Creates statistics with all counters zero.
-  public init() {}
+  package init() {}
 }
 
 extension PlaybackStatistics: CustomStringConvertible {
@@ -41,19 +48,19 @@ extension PlaybackStatistics: CustomStringConvertible {
 /// A histogram of lateness, in buckets at most 1/16 of their value wide.
 ///
 /// Memory use does not depend on the number of samples. Adding one costs a few nanoseconds.
-public struct LatenessHistogram: Sendable, Hashable {
+package struct LatenessHistogram: Sendable, Hashable {
   /// The number of samples in each bucket. Buckets past the last one are empty.
-  public private(set) var counts: [Int] = []
+  package private(set) var counts: [Int] = []
   /// The total number of samples.
-  public private(set) var count = 0
+  package private(set) var count = 0
   /// The greatest sample.
-  public private(set) var maximum = Duration.zero
+  package private(set) var maximum = Duration.zero
 
   private static let subdivisions: UInt64 = 16
   private static let subdivisionBits = 4
 
   /// Creates an empty histogram.
-  public init() {}
+  package init() {}
 
   /// Adds one sample; a negative one counts as zero.
   package mutating func record(_ sample: Duration) {
@@ -69,7 +76,7 @@ public struct LatenessHistogram: Sendable, Hashable {
   /// The lateness that the fraction `part` (0 to 1) of all samples does not exceed; zero without samples.
   ///
   /// The result is the upper bound of a bucket, at most ``maximum``.
-  public func quantile(_ part: Double) -> Duration {
+  package func quantile(_ part: Double) -> Duration {
     let wanted = Int((Double(count) * min(max(part, 0), 1)).rounded(.up))
     var seen = 0
     for (bucket, number) in counts.enumerated() {
@@ -100,7 +107,7 @@ public struct LatenessHistogram: Sendable, Hashable {
 
 /// The times of each frame of a playback, for measuring and replaying it.
 ///
-/// All times are nanoseconds since the playback began to prepare its first frame.
+/// All times are nanoseconds since playback began to prepare its first frame.
 public struct PlaybackTrace: Sendable, Hashable {
   /// One frame delivered to the stream.
   public struct Entry: Sendable, Hashable {
@@ -120,7 +127,7 @@ public struct PlaybackTrace: Sendable, Hashable {
     public var skipped: Int
 
     /// Creates an entry.
-    public init(
+    package init(
       index: Int, play: Int, deadline: Int64, decoded: Int64, yielded: Int64, lateness: Int64,
       skipped: Int
     ) {
@@ -138,7 +145,7 @@ public struct PlaybackTrace: Sendable, Hashable {
   public var entries: [Entry]
 
   /// Creates a trace.
-  public init(entries: [Entry] = []) { self.entries = entries }
+  package init(entries: [Entry] = []) { self.entries = entries }
 }
 
 extension PlaybackTrace.Entry {
@@ -160,7 +167,7 @@ extension PlaybackTrace.Entry {
 
 extension PlaybackTrace {
   /// The trace as JSON: an object whose `frames` array has one entry per line.
-  public var json: String {
+  package var json: String {
     "{\"version\":1,\"unit\":\"ns\",\"frames\":[\n"
       + entries.map(\.json).joined(separator: ",\n") + "\n]}\n"
   }

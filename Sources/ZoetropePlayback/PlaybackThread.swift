@@ -10,9 +10,9 @@ internal import Synchronization
 /// and a pool thread, and a caller that blocks the pool makes every playback late. At 50 frames per second,
 /// it took 7 thread wake-ups per frame; here it takes two, this thread's and the consumer's.
 ///
-/// Why clients are called rather than resumed: most of a frame's cost besides decoding is code that has
-/// been evicted from the CPU caches since the last frame, and resuming a task (continuation, cancellation
-/// handler, job) was most of that code. Tasks that sleep on another clock run here too.
+/// Why clients are called rather than resumed: most of a frame's cost besides decoding is running code that has
+/// been evicted from the CPU caches since the last frame, and most of that code was for resuming a task
+/// (continuation, cancellation handler, job). Tasks that sleep on another clock run here as well.
 final class PlaybackThread: TaskExecutor, QuickThread {
   static let shared = PlaybackThread()
 
@@ -23,7 +23,7 @@ final class PlaybackThread: TaskExecutor, QuickThread {
     func goOn(after cause: Cause)
   }
 
-  /// What a client was waiting for.
+  /// The reason why a client is called.
   enum Cause: Sendable {
     /// The start.
     case start
@@ -35,7 +35,7 @@ final class PlaybackThread: TaskExecutor, QuickThread {
 
   private struct State {
     var queue = PlaybackQueue()
-    /// Whether the thread, or its stand-in, takes what is queued.
+    /// Whether the thread, or its substitute, serves the queue.
     var isServed = false
     var thread: pthread_t?
 
@@ -44,11 +44,11 @@ final class PlaybackThread: TaskExecutor, QuickThread {
   }
 
   private let state = Mutex(State())
-  /// Whether the thread is to look at the queue again.
+  /// Whether the thread must check the queue again.
   private let isSignalled = Monitor(false)
   private let start: @Sendable (@escaping @Sendable () -> Void) -> Bool
 
-  /// - Parameter start: Starts a thread; false when the system has none left.
+  /// - Parameter start: Starts a thread; returns false if the system has none left.
   init(
     start: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = {
       startThread(running: $0)
@@ -115,8 +115,8 @@ final class PlaybackThread: TaskExecutor, QuickThread {
     }
   }
 
-  /// Takes the thread's place on the cooperative pool until one can be started or nothing is queued: a player
-  /// that is alone makes no further call which could try again, and late is better than never.
+  /// Substitutes for the thread on the cooperative pool until one can be started or the queue is empty. A
+  /// player that is alone makes no further call that could try again, and late playback is better than none.
   private func standIn() async {
     while true {
       let now = ContinuousClock.now
@@ -132,7 +132,7 @@ final class PlaybackThread: TaskExecutor, QuickThread {
         await Task.yield()
       case .wait(let deadline):
         if start({ [self] in loop() }) { return }
-        // Calls from elsewhere are looked for, since no task can wait for the signal.
+        // Polls for calls from other threads, because a task cannot wait for the signal.
         let look = now.advanced(by: Self.lookInterval)
         try? await Task.sleep(until: min(deadline ?? look, look), clock: .continuous)
       }
@@ -173,7 +173,7 @@ struct PlaybackQueue {
     case decode(@Sendable () -> Void)
   }
 
-  /// What to do now.
+  /// The next thing to do.
   enum Turn {
     case work(Work)
     case wait(until: Instant?)

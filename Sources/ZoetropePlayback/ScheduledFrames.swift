@@ -35,7 +35,8 @@ public struct ScheduledFrame: Sendable {
   /// The defaults are those of a first frame without delay. `duration` defaults to the stored delay, and
   /// `dirtyRect` to the whole bitmap.
   public init(
-    index: Int, play: Int = 0, bitmap: Bitmap, delay: FrameDelay = FrameDelay(centiseconds: 0),
+    index: Int, play: Int = 0, bitmap: Bitmap,
+    delay: FrameDelay = FrameDelay(numerator: 0, denominator: 100),
     duration: Duration? = nil, presentationTime: Duration = .zero, lateness: Duration = .zero,
     dirtyRect: PixelRect? = nil, skipped: Int = 0, isLast: Bool = false, damage: Damage? = nil,
     seekCount: Int = 0

@@ -1,42 +1,43 @@
-/// An animation that is decoded from byte ranges, read as frames need them: a file behind HTTP range requests, in
-/// object storage, in an archive.
+/// An animation decoded from byte ranges, which are read as frames need them: from HTTP range requests, object
+/// storage or an archive.
 ///
 /// A frame costs the bytes of it and of the frames it depends on, from the last one that needs no other.
 ///
 /// ```swift
 /// let image = try await RemoteImage(reading: remote, index: index)
 /// let bitmap = try await image.bitmap(at: 500)
-/// for try await frame in FrameScheduler(image).frames() { show(frame.bitmap) }
+/// for try await frame in FrameScheduler(image).play() { show(frame.bitmap) }
 /// ```
 ///
 /// **Index.** With the file's ``ImageIndex``, opening reads nothing. Without one, opening reads the file's
-/// structure: of a PNG its chunk headers, of a GIF every byte, because only the length of each block of at most
-/// 255 bytes says where the next one begins.
+/// structure: the chunk headers of a PNG, or every byte of a GIF, where the length of each block of at most 255
+/// bytes determines where the next one begins.
 ///
-/// **Reads.** Bytes are fetched first and decoded when they are here, so no decode thread waits for them. What was
-/// read is kept up to ``RemoteOptions/cacheByteLimit``, charged to ``MemoryBudget/shared`` and dropped on demand;
-/// at most 16 ranges are read at a time for each position. Concurrent requests for the same bytes share one read,
-/// which is cancelled with the last of them. Frames taken in order are read ahead. A long way to a frame is
-/// fetched and decoded in stretches of 4 MiB. A read that fails, or returns more or fewer bytes than asked for,
-/// throws an error that names its range; the next request tries again.
+/// **Reads.** Bytes are fetched before a frame is decoded, so no decode thread waits for them. Bytes are kept up to
+/// ``RemoteOptions/byteLimit``, charged to ``MemoryBudget/shared``, and dropped on demand. At most 16 ranges are
+/// read at a time for each position. Concurrent requests for the same bytes share one read, which is cancelled with
+/// the last of them. Frames in order are read ahead. If a frame needs many bytes, they are fetched and decoded in
+/// pieces of 4 MiB. A read that fails, or returns the wrong number of bytes, throws an error that names its range;
+/// the next request tries again.
 ///
-/// Frames are cached only if ``SharedFrames`` are given the file's identity: a cache knows an image by all of its bytes. Safe to use from any thread.
+/// Frames are cached only if ``SharedFrames`` is given the file's identity, because a cache identifies an image by
+/// all of its bytes. Safe to use from any thread.
 public final class RemoteImage: AnimationSource {
   let image: AnimatedImage
   let fetcher: RangeFetcher
   let remoteOptions: RemoteOptions
   private let isForeign: Bool
 
-  /// Opens the file behind `reader`.
+  /// Opens the file that `reader` reads.
   ///
   /// - Parameters:
-  ///   - reader: reads the bytes.
-  ///   - index: the file's index, if it was stored. Default: nil, the structure is read now.
-  ///   - options: as for a whole file, except that each position decodes on one thread.
-  ///   - remoteOptions: how bytes are read and kept.
-  /// - Throws: the errors of `AnimatedImage(contentsOf:)`; `invalidIndex` if the index is of a file of another
-  ///   size; what the reader throws, as `io` unless it is an ``AnimatedImageError``; `cancelled`, never
-  ///   `CancellationError`, as soon as the task is cancelled.
+  ///   - reader: Reads the bytes.
+  ///   - index: The file's index, if it was stored. Default: nil, the structure is read now.
+  ///   - options: As for a whole file, except that each position decodes on one thread.
+  ///   - remoteOptions: How bytes are read and kept.
+  /// - Throws: The errors of `AnimatedImage(contentsOf:)`; `invalidIndex` if the index is of a file with
+  ///   another size; errors of the reader, as `io` unless they are an ``AnimatedImageError``; `cancelled`,
+  ///   never `CancellationError`, as soon as the task is cancelled.
   public convenience init(
     reading reader: some ByteRangeReading, index: ImageIndex? = nil,
     options: DecodingOptions = .init(), remoteOptions: RemoteOptions = .init()
@@ -46,25 +47,25 @@ public final class RemoteImage: AnimationSource {
       budget: .shared)
   }
 
-  /// - Parameter budget: What the bytes kept, and canvases, are charged to.
+  /// - Parameter budget: The budget for cached bytes and canvases.
   init(
     reading reader: some ByteRangeReading, index: ImageIndex? = nil,
     options: DecodingOptions = .init(), remoteOptions: RemoteOptions = .init(),
     budget: MemoryBudget
   ) async throws(AnimatedImageError) {
-    let cache = ByteRangeCache(byteLimit: remoteOptions.cacheByteLimit)
+    let cache = ByteRangeCache(byteLimit: remoteOptions.byteLimit)
     let memory = RemoteMemory(cache, budget: budget)
     let fetcher = RangeFetcher(reader, cache: cache) { memory.note($0) }
     // So that sums of offsets cannot overflow.
     guard fetcher.byteCount <= 1 << 56 else {
-      throw AnimatedImageError(.parameter, "a file of \(fetcher.byteCount) bytes")
+      throw AnimatedImageError(.parameter, "a file cannot have \(fetcher.byteCount) bytes")
     }
     let image: AnimatedImage
     if let index {
       guard index.byteCount == fetcher.byteCount else {
         throw AnimatedImageError(
           .invalidIndex,
-          "the index is of \(index.byteCount) bytes, the file has \(fetcher.byteCount)",
+          "the index is for a file of \(index.byteCount) bytes, but this one has \(fetcher.byteCount)",
           format: index.format)
       }
       try index.check(options.limits)
@@ -74,8 +75,8 @@ public final class RemoteImage: AnimationSource {
         options: options)
     } else {
       let scan = try await RemoteScan(
-        fetcher: fetcher, smallestSkip: remoteOptions.requestCost,
-        readAhead: remoteOptions.readAhead > 0 ? remoteOptions.cacheByteLimit / 2 : 0
+        fetcher: fetcher, smallestSkip: remoteOptions.gapByteLimit,
+        readAhead: remoteOptions.readAheadByteCount > 0 ? remoteOptions.byteLimit / 2 : 0
       ).scan(options.limits)
       image = try await Self.settle(scan, fetcher, options)
     }
@@ -128,11 +129,12 @@ public final class RemoteImage: AnimationSource {
   /// The index of the file, to open it without reading its structure. Reads nothing.
   public var index: ImageIndex { ImageIndex(of: image) }
 
-  /// What was read so far, including what opening read.
+  /// What has been read so far, including by opening.
   public var statistics: ReadStatistics { fetcher.statistics }
 
-  /// The bytes that frame `index` takes when nothing is kept: those of it and of what it depends on, in ascending
-  /// ranges, joined across gaps shorter than ``RemoteOptions/requestCost``. Empty if there is no such frame.
+  /// The bytes that frame `index` needs if nothing is cached: its own, and those of the frames it depends on. The
+  /// ranges are in ascending order, merged across gaps shorter than ``RemoteOptions/gapByteLimit``. Empty if the
+  /// frame does not exist.
   ///
   /// They are read in this order, but not always in as many reads: a range longer than 4 MiB is read in stretches
   /// of whole frames, and a gap between two stretches is left out.
@@ -141,7 +143,7 @@ public final class RemoteImage: AnimationSource {
     let first = frames[...index].lastIndex { $0.isIndependent } ?? 0
     var ranges: [Range<Int>] = []
     for frame in frames[first...index] {
-      ranges.append(frame.byteRange, joiningWithin: remoteOptions.requestCost)
+      ranges.append(frame.byteRange, joiningWithin: remoteOptions.gapByteLimit)
     }
     return ranges
   }
@@ -176,7 +178,7 @@ private struct FetchedImage: ImageOrigin {
     FetchedReader(image, fetcher: fetcher, options: remoteOptions, isForeign: isForeign)
   }
 
-  /// Only what the caller knows: computing it would read the whole file. A store has identities of its own.
+  /// Provided by the caller only: computing it would read the whole file. A store has its own identities.
   func identity(in cache: any FrameCaching, isCancelled: () -> Bool) -> ContentIdentity? {
     cache.mayBlock ? nil : state.identity
   }

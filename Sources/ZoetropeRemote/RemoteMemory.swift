@@ -28,7 +28,7 @@ final class RemoteMemory: Sendable {
     budget.settle()
   }
 
-  /// Charges what the cache holds now.
+  /// Charges the bytes that the cache holds now.
   private func chargeCache() {
     charged.withLock { charged in
       let count = cache.byteCount

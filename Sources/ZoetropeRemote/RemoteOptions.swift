@@ -1,24 +1,24 @@
 /// How the bytes of a ``RemoteImage`` are read.
 public struct RemoteOptions: Sendable, Hashable {
   /// The most bytes kept in memory. Default: 64 MiB.
-  public var cacheByteLimit: Int
-  /// How many bytes are read ahead of the playhead when frames are taken in order; 0 for none. At most half of
-  /// ``cacheByteLimit`` is. Default: 1 MiB.
-  public var readAhead: Int
-  /// Bytes that may as well be read as skipped, because another request costs as much: about latency times
-  /// bandwidth. Default: 512 KiB, which 40 ms at 100 Mbit/s are.
-  public var requestCost: Int
+  public var byteLimit: Int
+  /// How many bytes are read ahead of the playhead when frames are read in order; 0 for none. At most half of
+  /// ``byteLimit`` is used. Default: 1 MiB.
+  public var readAheadByteCount: Int
+  /// The longest gap between two ranges that is read with them, because another request would cost as much: about
+  /// latency times bandwidth, in bytes. Default: 512 KiB, which is right for 40 ms at 100 Mbit/s.
+  public var gapByteLimit: Int
 
   /// Creates options; omitted arguments take their defaults.
   public init(
-    cacheByteLimit: Int = ByteRangeCache.defaultByteLimit, readAhead: Int = 1 << 20,
-    requestCost: Int = 1 << 19
+    byteLimit: Int = 64 << 20, readAheadByteCount: Int = 1 << 20,
+    gapByteLimit: Int = 1 << 19
   ) {
-    self.cacheByteLimit = cacheByteLimit
-    self.readAhead = readAhead
-    self.requestCost = requestCost
+    self.byteLimit = byteLimit
+    self.readAheadByteCount = readAheadByteCount
+    self.gapByteLimit = gapByteLimit
   }
 
-  /// ``readAhead``, within bounds.
-  var readAheadCount: Int { max(min(readAhead, cacheByteLimit / 2), 0) }
+  /// ``readAheadByteCount``, within bounds.
+  var readAheadCount: Int { max(min(readAheadByteCount, byteLimit / 2), 0) }
 }

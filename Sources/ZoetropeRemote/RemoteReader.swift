@@ -1,4 +1,4 @@
-/// Draws the frames of a remote file on the calling thread, from bytes that are here.
+/// Draws the frames of a remote file on the calling thread, from bytes that have been fetched.
 ///
 /// Says which bytes frames need before they are decoded (``fetch(for:)``), so that no decode thread waits for a
 /// network. A long way to a frame is fetched and decoded in stretches of some MiB. Not `Sendable`.
@@ -11,7 +11,7 @@ final class FetchedReader: FrameReading {
   private let isForeign: Bool
   /// The frame for which bytes were pinned last; -1 for none.
   private var target = -1
-  /// How many frames were asked for in order.
+  /// How many frames were requested in order.
   private var runCount = 0
 
   private var image: AnimatedImage { reader.image }
@@ -21,7 +21,7 @@ final class FetchedReader: FrameReading {
   /// The most bytes that are fetched before some are decoded, unless one frame has more. There are at most
   /// ``RangeFetcher/mostReads`` ranges of them, whatever a request costs.
   private static let stretch = 4 << 20
-  /// After so many frames in order, bytes are read ahead.
+  /// Read-ahead starts after this many frames in order.
   private static let worthwhileRun = 2
 
   init(
@@ -43,7 +43,7 @@ final class FetchedReader: FrameReading {
     var path = path
     let index = path.upperBound
     if let missing = source.takeMissing(), let first = frame(at: missing), first < index {
-      // A damaged frame shows what lies below it, so that decoding went further back than foreseen.
+      // A damaged frame shows what is below it, so decoding went further back than expected.
       path = first...index
     }
     let last = image.frames[index].byteRange.upperBound
@@ -57,7 +57,7 @@ final class FetchedReader: FrameReading {
     var count = 0
     for control in image.frames[path] where !source.isAtHand(control.byteRange) {
       var longer = ranges
-      longer.append(control.byteRange, joiningWithin: options.requestCost)
+      longer.append(control.byteRange, joiningWithin: options.gapByteLimit)
       // With the gaps that are read too.
       let growth =
         longer.count > ranges.count
@@ -74,14 +74,14 @@ final class FetchedReader: FrameReading {
     }
     guard !ranges.isEmpty else { return nil }
     let limit = image.options.limits.liveBytes
-    let stretch = max(min(Self.stretch, options.cacheByteLimit / 2), 0)
+    let stretch = max(min(Self.stretch, options.byteLimit / 2), 0)
     return { [source, ahead, ranges, next] in
       do throws(AnimatedImageError) {
         let needed = source.pinnedByteCount + ranges.reduce(0) { $0 + $1.count }
         guard needed <= limit else {
           throw .exceeding(.liveBytes, asked: needed, allowed: limit, frameIndex: index)
         }
-        // What is decoded after this is read while this is decoded.
+        // The bytes that are decoded next are read while these are decoded.
         if let next { ahead.follow(next.prefix(stretch)) }
         let pieces = try await source.fetcher.bytes(in: ranges)
         for (range, bytes) in zip(ranges, pieces) { source.pin(bytes, at: range.lowerBound) }
@@ -100,7 +100,8 @@ final class FetchedReader: FrameReading {
 
   // MARK: - Frames
 
-  /// Draws the next frame. Throws `bytesMissing` if ``fetch(for:)`` has more to do; then a later call goes on.
+  /// Draws the next frame. Throws `bytesMissing` if ``fetch(for:)`` has more to do; a later call then
+  /// continues.
   func next(isCancelled: () -> Bool) throws(AnimatedImageError) -> CompositedFrame? {
     guard reader.nextIndex < reader.frameCount else { return nil }
     let control = image.frames[reader.nextIndex]
@@ -114,7 +115,7 @@ final class FetchedReader: FrameReading {
     return frame
   }
 
-  /// Reads the bytes behind a frame that was asked for, if frames are asked for in order.
+  /// Reads the bytes after a requested frame, if frames are requested in order.
   private func readAhead(of control: FrameControl) {
     if runCount > Self.worthwhileRun, options.readAheadCount > 0 {
       let start = control.byteRange.upperBound
@@ -130,7 +131,7 @@ final class FetchedReader: FrameReading {
     try reader.restart(at: index, on: canvas)
   }
 
-  /// Gives up the bytes that it holds; those that are needed again are fetched again.
+  /// Releases its bytes; they are fetched again when needed.
   func rest() {
     reader.rest()
     ahead.stop()
@@ -154,7 +155,7 @@ final class FetchedReader: FrameReading {
 }
 
 extension [Range<Int>] {
-  /// Appends a range that lies behind the others, or extends the last one over a gap shorter than `distance`.
+  /// Appends a range that follows the others, or extends the last one across a gap shorter than `distance`.
   mutating func append(_ range: Range<Int>, joiningWithin distance: Int) {
     guard let last, range.lowerBound - last.upperBound < Swift.max(distance, 1) else {
       return append(range)

@@ -1,8 +1,8 @@
 /// Reads the structure of a remote file in as few bytes and requests as its format allows.
 ///
-/// Chunk data of a PNG is skipped if that saves more than a request costs. A GIF is read whole, since only the
-/// length of each block of at most 255 bytes says where the next one begins; then pieces grow up to 1 MiB, and the
-/// next ones are read while one is scanned.
+/// Chunk data of a PNG is skipped if that saves more than a request costs. A GIF is read whole, because the
+/// length of each block of at most 255 bytes determines where the next one begins. Pieces then grow up to 1
+/// MiB, and the next ones are read while one is scanned.
 struct RemoteScan: Sendable {
   let fetcher: RangeFetcher
   /// The fewest bytes that are skipped.
@@ -13,7 +13,7 @@ struct RemoteScan: Sendable {
   /// Holds the headers of a chunk or frame and of the next, and costs no more than a request.
   private static let probeSize = 4096
   private static let largestPiece = 1 << 20
-  /// Four pieces at a time: some 80 MB/s at a latency of 50 ms.
+  /// Four pieces at a time: about 80 MB/s at a latency of 50 ms.
   private static let window = 4 * largestPiece
 
   func scan(_ limits: DecodingLimits) async throws(AnimatedImageError) -> ScannedImage {
@@ -38,7 +38,7 @@ struct RemoteScan: Sendable {
       size = min(2 * size, Self.largestPiece)
     }
     if file.scanner.hasEndMarker, position < fetcher.byteCount {
-      // One byte behind the end marker is enough to report those that follow.
+      // One byte after the end marker is enough to report trailing data.
       let byte = try await fetcher.bytes(in: position..<position + 1)
       try file.feed(byte.rawBytes)
     }
@@ -46,7 +46,7 @@ struct RemoteScan: Sendable {
     return file.scanner.image
   }
 
-  /// Reads the pieces at and behind `position`, each in a request of its own.
+  /// Reads the pieces from `position` on, each in its own request.
   private func follow(_ position: Int, with ahead: ReadAhead) {
     let end = min(position + min(readAhead, Self.window), fetcher.byteCount)
     for start in stride(from: position, to: end, by: Self.largestPiece) {

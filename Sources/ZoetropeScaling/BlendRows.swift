@@ -38,8 +38,8 @@ enum BlendRows<Codec: BlendCodec> {
     }
   }
 
-  /// The sum of one window. Even and odd taps are summed separately, because each addition waits
-  /// for the one before it.
+  /// The sum of one window. Even and odd taps are summed separately, because each addition must wait for the
+  /// previous one.
   @inline(__always)
   static func window(
     row: Pixels, start: Int, count: Int, weights: UnsafePointer<Scalar>

@@ -4,17 +4,17 @@
 /// microseconds per target row and column.
 ///
 /// Results are deterministic: the same source pixels give bit-identical target pixels in
-/// ``scale(_:)`` and ``rescale(_:previous:dirty:)`` on every machine. Each channel is within 1 of
+/// ``scale(_:isCancelled:)`` and ``rescale(_:previous:dirty:isCancelled:)`` on every machine. Each channel is within 1 of
 /// exact arithmetic.
 public struct FrameScaler: Sendable {
   /// The size of source bitmaps.
-  public let sourceSize: PixelSize
+  package let sourceSize: PixelSize
   /// The size of scaled bitmaps.
   public let size: PixelSize
   /// The resampling filter.
-  public let filter: ScalingFilter
+  package let filter: ScalingFilter
   /// Whether to resample in linear light instead of sRGB values.
-  public let isLinearLight: Bool
+  package let isLinearLight: Bool
   let plan: Plan
 
   /// How bitmaps are scaled.
@@ -38,27 +38,48 @@ public struct FrameScaler: Sendable {
   ///   - linearLight: Resamples in linear light: slower, but preserves the brightness of fine
   ///     patterns.
   ///     Default: false, as in browsers and image tools.
+  /// - Throws: `parameter` if a side is negative; `limitExceeded` if one of `size` is above 1,048,576, or one of
+  ///   `sourceSize` above 67,108,864.
   public init(
     from sourceSize: PixelSize, to size: PixelSize, filter: ScalingFilter = .bilinear,
     linearLight: Bool = false
-  ) {
-    let box = SourceBox(
-      x: 0, y: 0, width: Double(sourceSize.width), height: Double(sourceSize.height))
+  ) throws(AnimatedImageError) {
+    try Self.check(sourceSize, size)
     self.init(
-      from: sourceSize, box: box, to: size, filter: filter, linearLight: linearLight)
+      from: sourceSize, box: SourceBox(sourceSize), to: size, filter: filter,
+      linearLight: linearLight)
   }
 
   /// Creates a scaler from `sourceSize` into the box `target`; ``size`` is the result.
+  ///
+  /// - Throws: The errors of ``init(from:to:filter:linearLight:)``.
   public init(
     from sourceSize: PixelSize, into target: TargetSize, fit: ScalingFit = .fit,
     filter: ScalingFilter = .bilinear, linearLight: Bool = false
-  ) {
+  ) throws(AnimatedImageError) {
     let size = target.size(of: sourceSize, fit: fit)
+    try Self.check(sourceSize, size)
     self.init(
       from: sourceSize, box: target.sourceBox(of: sourceSize, size: size, fit: fit), to: size,
       filter: filter, linearLight: linearLight)
   }
 
+  /// The longest side of a scaled picture. The weights for a side take up to about 100 bytes per pixel, so a long side
+  /// would take far more memory than the picture.
+  package static let longestSide = 1 << 20
+
+  private static func check(_ source: PixelSize, _ size: PixelSize) throws(AnimatedImageError) {
+    guard min(source.width, source.height, size.width, size.height) >= 0 else {
+      throw AnimatedImageError(.parameter, "\(source) cannot be scaled to \(size)")
+    }
+    // A source needs about as many weights as it has rows and columns.
+    for (size, limit) in [(source, 1 << 26), (size, longestSide)] {
+      let side = max(size.width, size.height)
+      if side > limit { throw .exceeding(.scaledSide, asked: side, allowed: limit) }
+    }
+  }
+
+  /// A scaler for sizes that are checked elsewhere.
   package init(
     from sourceSize: PixelSize, box: SourceBox, to size: PixelSize, filter: ScalingFilter,
     linearLight: Bool
@@ -119,34 +140,25 @@ extension FrameScaler {
   ///
   /// Colours are weighted by alpha, and a pixel with a resulting alpha of 0 is transparent black.
   /// (``ScalingFilter/nearest`` copies pixels unchanged.) If the sizes are equal, the result is
-  /// `bitmap` itself. The process ends if allocation fails; ``scale(_:isCancelled:)`` throws
-  /// instead.
+  /// `bitmap` itself.
   ///
-  /// - Precondition: `bitmap` has ``sourceSize``.
-  public func scale(_ bitmap: Bitmap) -> Bitmap {
-    do {
-      return try scale(bitmap) { false }
-    } catch {
-      fatalError("\(error)")
-    }
-  }
-
-  /// Like ``scale(_:)``, but checks `isCancelled` every few rows.
-  ///
+  /// - Parameters:
+  ///   - bitmap: A bitmap of ``sourceSize``.
+  ///   - isCancelled: Asked every few rows. Default: never cancelled.
   /// - Throws: ``AnimatedImageError/Code/cancelled`` if `isCancelled` returns true;
+  ///   ``AnimatedImageError/Code/parameter`` if `bitmap` has another size;
   ///   ``AnimatedImageError/Code/outOfMemory`` if allocation fails.
-  /// - Precondition: `bitmap` has ``sourceSize``.
   public func scale(
-    _ bitmap: Bitmap, isCancelled: () -> Bool
+    _ bitmap: Bitmap, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> Bitmap {
-    precondition(bitmap.size == sourceSize, "a picture of \(bitmap.size), not \(sourceSize)")
+    try check(bitmap)
     if case .same = plan { return bitmap }
     if case .nothing = plan {
       return try PixelBuffer(asking: size, format: bitmap.format).finish()
     }
     if let detour = detour(of: bitmap.format) {
-      return try scale(bitmap.converted(asking: detour), isCancelled: isCancelled)
-        .converted(asking: bitmap.format)
+      return try scale(bitmap.converted(to: detour), isCancelled: isCancelled)
+        .converted(to: bitmap.format)
     }
     var buffer = try PixelBuffer(asking: size, format: bitmap.format, zeroed: false)
     try draw(bitmap, region: PixelRect(size), into: &buffer, isCancelled: isCancelled)
@@ -161,32 +173,23 @@ extension FrameScaler {
   /// support. Costs a copy of `previous` plus work proportional to `dirtyOut`; formats other than
   /// 32-bit and ``PixelFormat/rgba16`` are converted completely.
   ///
-  /// - Precondition: `bitmap` has ``sourceSize``; `previous` has ``size`` and the same format.
+  /// - Throws: The errors of ``scale(_:isCancelled:)``; `parameter` also if `previous` has another size than ``size``
+  ///   or another format than `bitmap`.
   public func rescale(
-    _ bitmap: Bitmap, previous: Bitmap, dirty: PixelRect
-  ) -> (bitmap: Bitmap, dirtyOut: PixelRect) {
-    do {
-      return try rescale(bitmap, previous: previous, dirty: dirty) { false }
-    } catch {
-      fatalError("\(error)")
-    }
-  }
-
-  /// Like ``rescale(_:previous:dirty:)``, but throws.
-  ///
-  /// - Throws: As ``scale(_:isCancelled:)``.
-  package func rescale(
-    _ bitmap: Bitmap, previous: Bitmap, dirty: PixelRect, isCancelled: () -> Bool
+    _ bitmap: Bitmap, previous: Bitmap, dirty: PixelRect, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> (bitmap: Bitmap, dirtyOut: PixelRect) {
-    precondition(
-      previous.size == size && previous.format == bitmap.format,
-      "a previous picture of \(previous.size) in \(previous.format)")
+    try check(bitmap)
+    guard previous.size == size, previous.format == bitmap.format else {
+      throw AnimatedImageError(
+        .parameter,
+        "the previous picture has \(previous.size) pixels in \(previous.format), not \(size) in \(bitmap.format)"
+      )
+    }
     let region = touched(by: dirty)
     if region.isEmpty { return (previous, .empty) }
     if region == PixelRect(size) || detour(of: bitmap.format) != nil {
       return (try scale(bitmap, isCancelled: isCancelled), region)
     }
-    precondition(bitmap.size == sourceSize, "a picture of \(bitmap.size), not \(sourceSize)")
     if case .same = plan { return (bitmap, region) }
     var buffer = try PixelBuffer(asking: size, format: bitmap.format, zeroed: false)
     // Both have the same size and format, and so the same layout.
@@ -195,8 +198,15 @@ extension FrameScaler {
     return (buffer.finish(), region)
   }
 
+  private func check(_ bitmap: Bitmap) throws(AnimatedImageError) {
+    guard bitmap.size == sourceSize else {
+      throw AnimatedImageError(
+        .parameter, "a picture of \(bitmap.size) for a scaler of \(sourceSize)")
+    }
+  }
+
   /// Returns the target pixels that depend on source pixels in `dirty`; empty if there are none.
-  public func touched(by dirty: PixelRect) -> PixelRect {
+  package func touched(by dirty: PixelRect) -> PixelRect {
     let inside = dirty.intersection(PixelRect(sourceSize))
     guard !inside.isEmpty else { return .empty }
     let columns: Range<Int>

@@ -10,20 +10,10 @@ extension Bitmap {
   /// - levels of 5 and 6 bits are the nearest ones both ways, and survive the round trip;
   /// - grey is `0.2126 R + 0.7152 G + 0.0722 B` of the coded values, halves up, after blending.
   ///
-  /// Colours with alpha 0 are preserved between straight formats. The process ends if allocation
-  /// fails.
-  public func converted(to format: PixelFormat) -> Bitmap {
-    do {
-      return try converted(asking: format)
-    } catch {
-      fatalError("\(error)")
-    }
-  }
-
-  /// Like ``converted(to:)``, but throws if allocation fails.
+  /// Colours with alpha 0 are preserved between straight formats.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
-  package func converted(asking format: PixelFormat) throws(AnimatedImageError) -> Bitmap {
+  public func converted(to format: PixelFormat) throws(AnimatedImageError) -> Bitmap {
     if format == self.format { return self }
     var buffer = try PixelBuffer(asking: size, format: format, zeroed: false)
     try convert(rows: 0..<height, into: &buffer)
@@ -51,11 +41,13 @@ extension Bitmap {
   ///   - fit: How the bitmap is fitted into it.
   ///   - filter: The resampling filter.
   ///   - linearLight: Resamples in linear light instead of sRGB values.
+  /// - Throws: The errors of ``FrameScaler``: `limitExceeded` for a side above 1,048,576; `outOfMemory` if
+  ///   allocation fails.
   public func scaled(
     to target: TargetSize, fit: ScalingFit = .fit, filter: ScalingFilter = .bilinear,
     linearLight: Bool = false
-  ) -> Bitmap {
-    FrameScaler(
+  ) throws(AnimatedImageError) -> Bitmap {
+    try FrameScaler(
       from: size, into: target, fit: fit, filter: filter, linearLight: linearLight
     ).scale(self)
   }

@@ -1,8 +1,7 @@
 // The order of passes over one region.
 //
-// Unsafe, for speed: kernels, source and target are addressed by pointer. `draw`, the only entry
-// point, takes them from values that outlive the call and checks that the region lies in the
-// target.
+// Unsafe, for speed: kernels, source and target are addressed by pointer. `draw`, the only entry point, takes
+// them from values that outlive the call and checks that the region lies in the target.
 
 /// Draws one region of a scaled picture: addresses, scratch rows and the order of passes.
 ///

@@ -91,7 +91,7 @@ struct ResamplingKernel: Sendable {
     self.ends = ends
     self.weights = weights
     floatWeights = weights.map { Float($0) }
-    // No filter comes close at any ratio tried: at most 1.29 and 1.58, for Lanczos.
+    // No filter comes close to this at any ratio tried: at most 1.29 and 1.58, for Lanczos.
     isFixedPoint = largest * 16384 < 32766 && heaviest <= 1.6
     var bits = 14
     while bits < 18, largest * Double(2 << bits) < 32766 { bits += 1 }

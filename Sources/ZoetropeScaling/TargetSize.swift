@@ -35,19 +35,6 @@ public struct TargetSize: Sendable, Hashable {
     self.init(width: size.width, height: size.height)
   }
 
-  /// Creates a box of terminal cells, each `cell` device pixels large with `samples` image samples:
-  /// 1x2 for half blocks, 2x4 for Braille, `cell` itself for pixels.
-  public init(
-    columns: Int?, rows: Int?, samples: PixelSize, cell: PixelSize, allowsEnlarging: Bool = true
-  ) {
-    let sampleWidth = Double(max(cell.width, 1)) / Double(max(samples.width, 1))
-    let sampleHeight = Double(max(cell.height, 1)) / Double(max(samples.height, 1))
-    self.init(
-      width: columns.map { Self.samples(max(samples.width, 1), times: $0) },
-      height: rows.map { Self.samples(max(samples.height, 1), times: $0) },
-      pixelAspect: sampleWidth / sampleHeight, allowsEnlarging: allowsEnlarging)
-  }
-
   /// ``pixelAspect``, clamped so that no product or quotient of it and a side overflows.
   private var usedAspect: Double {
     pixelAspect.isNaN ? 1 : min(max(pixelAspect, 1e-6), 1e6)
@@ -93,11 +80,6 @@ public struct TargetSize: Sendable, Hashable {
     return box
   }
 
-  private static func samples(_ count: Int, times cells: Int) -> Int {
-    let (product, overflow) = count.multipliedReportingOverflow(by: cells)
-    return overflow ? (cells < 0 ? .min : .max) : product
-  }
-
   private static func factor(
     _ scale: Double, fit: ScalingFit, allowsEnlarging: Bool
   ) -> Double {
@@ -118,37 +100,59 @@ public struct TargetSize: Sendable, Hashable {
 }
 
 /// How an image is fitted into a box of another aspect ratio.
-public enum ScalingFit: String, Sendable, Hashable, CaseIterable {
+public struct ScalingFit: OpenChoice, Sendable, Hashable, CustomStringConvertible {
+  package enum Kind: String, CaseIterable, Sendable { case fit, fill, stretch, integer }
+
+  package let kind: Kind
+  package init(_ kind: Kind) { self.kind = kind }
+
   /// As large as fits in the box, keeping the aspect ratio.
-  case fit
+  public static let fit = ScalingFit(.fit)
   /// As small as covers the box, keeping the aspect ratio, cropped evenly on both sides.
-  case fill
+  public static let fill = ScalingFit(.fill)
   /// Exactly the box, ignoring the aspect ratio.
-  case stretch
+  public static let stretch = ScalingFit(.stretch)
   /// Like ``fit``, by an integer factor or the inverse of one (a half, a third and so on), so that
   /// each source pixel becomes a block of equal size. For pixel art.
-  case integer
+  public static let integer = ScalingFit(.integer)
+
+  /// Every fit of this release.
+  public static var all: [ScalingFit] { allCases }
+  /// The fit's name.
+  public var description: String { rawValue }
 }
 
 /// The filter for resampling an image.
 ///
 /// When shrinking, the filter's support grows with the ratio, so that every source pixel counts, as
 /// in Pillow's `resize`.
-public enum ScalingFilter: String, Sendable, Hashable, CaseIterable {
+public struct ScalingFilter: OpenChoice, Sendable, Hashable, CustomStringConvertible {
+  package enum Kind: String, CaseIterable, Sendable {
+    case nearest, box, bilinear, bicubic, lanczos3
+  }
+
+  package let kind: Kind
+  package init(_ kind: Kind) { self.kind = kind }
+
   /// The nearest source pixel, unchanged. The fastest filter, for pixel art.
-  case nearest
+  public static let nearest = ScalingFilter(.nearest)
   /// The mean of the source pixels that a target pixel covers.
-  case box
+  public static let box = ScalingFilter(.box)
   /// A triangle over two source pixels.
-  case bilinear
+  public static let bilinear = ScalingFilter(.bilinear)
   /// Catmull-Rom (a = -0.5) over four source pixels; overshoots at edges, which looks sharp.
-  case bicubic
+  public static let bicubic = ScalingFilter(.bicubic)
   /// A sinc windowed by a wider one, over six source pixels. The sharpest and slowest filter.
-  case lanczos3
+  public static let lanczos3 = ScalingFilter(.lanczos3)
+
+  /// Every filter of this release.
+  public static var all: [ScalingFilter] { allCases }
+  /// The filter's name.
+  public var description: String { rawValue }
 
   /// The radius of the filter, in pixels of the coarser side.
   var support: Double {
-    switch self {
+    switch kind {
     case .nearest: 0
     case .box: 0.5
     case .bilinear: 1
@@ -160,7 +164,7 @@ public enum ScalingFilter: String, Sendable, Hashable, CaseIterable {
   /// The weight of a source pixel at `distance` from the centre of a target pixel.
   func weight(at distance: Double) -> Double {
     let x = abs(distance)
-    switch self {
+    switch kind {
     case .nearest: return 0
     // Half-open, so that a source pixel on the border of two target pixels counts once.
     case .box: return distance > -0.5 && distance <= 0.5 ? 1 : 0
@@ -183,6 +187,11 @@ package struct SourceBox: Sendable, Hashable {
   package var y: Double
   package var width: Double
   package var height: Double
+
+  /// All of a picture of `size`.
+  package init(_ size: PixelSize) {
+    self.init(x: 0, y: 0, width: Double(size.width), height: Double(size.height))
+  }
 
   package init(x: Double, y: Double, width: Double, height: Double) {
     self.x = x

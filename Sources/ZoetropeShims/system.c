@@ -28,6 +28,10 @@ int zt_processor_count(void) {
   return online < 1 ? 1 : (int)online;
 }
 
+void zt_write_byte(int descriptor) {
+  if (write(descriptor, "", 1) < 0) return;
+}
+
 int zt_open_unnamed(const char *directory) {
 #ifdef O_TMPFILE
   return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

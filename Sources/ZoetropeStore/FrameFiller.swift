@@ -1,4 +1,4 @@
-/// Renders one image's decoded frames in several formats at once, and stores them.
+/// Renders one image's decoded frames in several formats, and stores them.
 struct FrameFiller: FrameFilling {
   private let store: FrameStore
   private let content: ContentIdentity
@@ -26,7 +26,7 @@ struct FrameFiller: FrameFilling {
 
   /// Stores `frame` in the formats that lack it, and returns their number.
   ///
-  /// - Throws: The first error, after every format was tried; `cancelled` at once.
+  /// - Throws: The first error, after every format was tried; `cancelled` immediately.
   mutating func fill(
     _ frame: CompositedFrame, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Int {
@@ -37,7 +37,7 @@ struct FrameFiller: FrameFilling {
       if store.contains(key) { continue }
       do throws(AnimatedImageError) {
         let rendered = try renderers[place].render(frame, isCancelled: isCancelled)
-        try store.keep(CachedFrame(rendered.bitmap, damage: rendered.damage), for: key)
+        try store.store(CachedFrame(rendered.bitmap, damage: rendered.damage), for: key)
         count += 1
       } catch {
         if error.code == .cancelled { throw error }
@@ -64,7 +64,7 @@ extension FrameStore: FormatKeeping {
     ofFamily rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
   ) -> (any FrameFilling)? {
     guard rendering.table != nil,
-      let family = formats.first(where: { $0.rendering == rendering })?.family, !family.isEmpty
+      let family = formats.first(where: { $0.rendering == rendering })?.family
     else { return nil }
     let others = formats.filter { $0.family == family && $0.rendering != rendering }
     if others.isEmpty { return nil }

@@ -14,7 +14,7 @@ extension FrameStore {
   ///   - renderings: Their sizes and formats; that of a ``FrameFormat`` is its
   ///     ``FrameFormat/rendering``.
   /// - Returns: The number of frames stored, each counted once for each rendering.
-  /// - Throws: `parameter` if there is no such frame; the errors of ``keep(_:for:)`` and of
+  /// - Throws: `parameter` if a frame does not exist; the errors of ``store(_:for:)`` and of
   ///   ``AnimationSource/bitmap(at:rendering:cache:)``; `cancelled`, never `CancellationError`.
   @discardableResult
   public func prefetch(
@@ -23,7 +23,8 @@ extension FrameStore {
     let indices = indices ?? Array(image.frames.indices)
     if let wrong = indices.first(where: { !image.frames.indices.contains($0) }) {
       throw AnimatedImageError(
-        .parameter, "no frame \(wrong), there are \(image.frames.count)", format: image.format)
+        .parameter, "frame \(wrong) does not exist; there are \(image.frames.count) frames",
+        format: image.format)
     }
     let content = try await image.state.lookupThreads.value {
       [self] flag throws(AnimatedImageError) in

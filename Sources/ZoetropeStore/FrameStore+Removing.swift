@@ -2,7 +2,7 @@ internal import Synchronization
 
 extension FrameStore {
   /// Tables of all versions and secrets, and leftovers of killed writers. No files of others.
-  private func files() -> [(name: String, status: TableFile.Status)] {
+  private func files() -> [(name: String, status: FileStatus)] {
     TableDirectory.files(in: directory).filter { StoreFiles.isTable($0.name) }
   }
 
@@ -49,21 +49,21 @@ extension FrameStore {
     }
   }
 
-  /// Removes files for every process, whoever has them open.
+  /// Removes files for every process, even those that have them open.
   private func removeFiles(_ files: [(name: String, shape: TableShape?)]) {
     do throws(AnimatedImageError) { try checkWritable() } catch { return note(error) }
     for (name, shape) in files {
-      TableDirectory.remove(directory.appending(name))
+      FileSystem.remove(directory.appending(name))
       if let shape { forget(shape) }
     }
     lookForRoom()
   }
 
-  /// Has the next frame look at the directory, since there may be room now.
+  /// Makes the next frame check the directory, because there may be room now.
   private func lookForRoom() { room.withLock { $0 = Room() } }
 
-  /// Removes tables of formats with this name and other parameters that no process has changed for
-  /// an hour: two versions of a program may be running at once.
+  /// Removes tables of formats with this name and other parameters that no process has changed for an hour: two
+  /// versions of a program may be running at the same time.
   func removeTables(supersededBy name: TableName, _ secret: StoreSecret) {
     let now = clock()
     for file in files() {
@@ -96,7 +96,7 @@ extension FrameStore {
       guard error.code == .storeDamaged else { throw error }
       // Another process may have removed it meanwhile.
       guard TableDirectory.exists(path) else { return }
-      TableDirectory.remove(path)
+      FileSystem.remove(path)
       sum.dropped += 1
     }
     return sum
@@ -123,19 +123,19 @@ extension FrameStore {
 /// The contents of a ``FrameStore``, and the counters of this process.
 public struct FrameStoreStatistics: Sendable, Hashable {
   /// The frames of one size and pixel format, or of one ``FrameFormat``.
-  public struct Table: Sendable, Hashable {
+  package struct Table: Sendable, Hashable {
     /// The name of the ``FrameFormat``; nil if it is the table of a size and pixel format.
-    public let name: String?
+    package let name: String?
     /// The size of the frames; in the table of a ``FrameFormat``, of the largest possible one.
-    public let size: PixelSize
+    package let size: PixelSize
     /// The pixel format of the frames.
-    public let format: PixelFormat
+    package let format: PixelFormat
     /// Number of frames stored.
-    public let frameCount: Int
+    package let frameCount: Int
     /// The maximum number of frames.
-    public let capacity: Int
+    package let capacity: Int
     /// Bytes on disk.
-    public let byteCount: Int
+    package let byteCount: Int
   }
 
   /// Number of frames stored, in all sizes and formats.
@@ -143,11 +143,11 @@ public struct FrameStoreStatistics: Sendable, Hashable {
   /// Bytes on disk, of all tables. ``FrameStore/byteLimit`` limits them.
   public internal(set) var byteCount = 0
   /// Number of records about files, which are kept apart from frames.
-  public internal(set) var recordCount = 0
+  package internal(set) var recordCount = 0
   /// Bytes on disk, of all records; at most 32 MiB.
-  public internal(set) var recordByteCount = 0
+  package internal(set) var recordByteCount = 0
   /// The tables.
-  public internal(set) var tables: [Table] = []
+  package internal(set) var tables: [Table] = []
   /// Lookups by this process that found a frame.
   public internal(set) var hits = 0
   /// Lookups by this process that found none.

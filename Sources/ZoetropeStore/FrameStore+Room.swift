@@ -1,14 +1,13 @@
 internal import Synchronization
 
-/// Disk space that this process may fill before it looks at the directory again.
+/// Disk space that this process may fill before it checks the directory again.
 struct Room: Sendable {
   var byteCount = 0
   /// When it was found, by the store's clock.
   var since: Int64 = 0
   /// Nanoseconds after which it no longer counts.
   var lifetime: Int64 = 1_000_000_000
-  /// Whether there is no more to be had: evicting freed less than a share, or the directory could not be
-  /// read.
+  /// Whether no more space can be freed: eviction freed less than a share, or the directory could not be read.
   var isLast = false
 
   func counts(at now: Int64) -> Bool { since <= now && now - since < lifetime }
@@ -17,11 +16,11 @@ struct Room: Sendable {
 extension FrameStore {
   /// Whether `byteCount` more bytes may be stored, after evicting frames if necessary.
   ///
-  /// The directory is not read each time: this process then takes, or frees and takes, a 64th of
-  /// the limit at once. Only that much can several processes exceed the limit by, since none knows
-  /// what the others took. A refusal holds for a tenth of a second: while all frames are in use, looking at
-  /// each table again for every frame would find the same. It holds for a second where the file system frees no
-  /// slots, since there only a table as a whole can go.
+  /// The directory is not read each time: this process takes, or frees and takes, a 64th of the limit at a
+  /// time. Several processes can exceed the limit by at most that much each, because none knows what the others
+  /// took. A refusal lasts for a tenth of a second, because while all frames are in use, checking each table
+  /// again for every frame would find the same. It lasts for a second if the file system frees no slots,
+  /// because only whole tables can then be removed.
   func makeRoom(_ byteCount: Int) -> Bool {
     room.withLock { room in
       let now = clock()
@@ -33,7 +32,7 @@ extension FrameStore {
         if room.isLast { return false }
       }
       guard var eviction = try? Eviction(of: self) else {
-        // Without knowing what there is, nothing is added.
+        // If the usage is unknown, nothing is added.
         room = Room(since: now, lifetime: 100_000_000, isLast: true)
         return false
       }
@@ -45,7 +44,7 @@ extension FrameStore {
         isLast = free < share
       }
       let isEnough = free >= byteCount
-      // What is too little for this frame may do for another one.
+      // Room that is too small for this frame may suffice for another one.
       room = Room(
         byteCount: max(min(free, share) - (isEnough ? byteCount : 0), 0), since: now,
         lifetime: isLast && eviction.canFreeSlots ? 100_000_000 : 1_000_000_000, isLast: isLast)
@@ -57,7 +56,7 @@ extension FrameStore {
   /// `byteCount` bytes. Also removes tables that are empty, damaged or of other versions, and
   /// leftovers of killed processes, unless a process has them open.
   ///
-  /// - Throws: `storeDenied` if the store is read-only; what kept frames from being evicted.
+  /// - Throws: `storeDenied` if the store is read-only; errors that prevented eviction.
   public func prune(to byteCount: Int) throws(AnimatedImageError) {
     try checkWritable()
     if byteCount <= 0 { index.prune(to: 0) }
@@ -84,13 +83,13 @@ extension FrameStore {
       guard let file = try TableFile.open(path), !file.isReadOnly,
         try file.setLock(.exclusive, at: TableLayout.presence),
         // Otherwise the name is another file's by now.
-        try file.status.linkCount > 0
+        try file.status.isLinked
       else { return false }
     } catch {
       // No store opens a file that others may read.
       guard error.code == .storeDenied else { return false }
     }
-    TableDirectory.remove(path)
+    FileSystem.remove(path)
     return true
   }
 }
@@ -113,7 +112,7 @@ struct Eviction {
 
   private let store: FrameStore
   private let secret: StoreSecret
-  private let files: [(name: String, status: TableFile.Status)]
+  private let files: [(name: String, status: FileStatus)]
   private let now: UInt64
   /// The last error that kept a table's frames from being evicted.
   private(set) var failure: AnimatedImageError?

@@ -3,9 +3,9 @@ internal import SystemPackage
 
 /// The tables that a store has open: those most recently used.
 ///
-/// Each maps up to twice the store's limit, since a table is as large as the limit allows for its size of
-/// frames: at most 8 GiB of addresses at the default limit. That is little of what a process has, and costs
-/// memory only for pages that are read. Where addresses are limited, tables without a lease give way.
+/// Each maps up to twice the store's limit, because a table is as large as the limit allows for its frame size:
+/// at most 8 GiB of address space at the default limit. This is a small part of the address space, and costs
+/// memory only for pages that are read. If address space is limited, tables without a lease are closed.
 struct OpenTables: Sendable {
   private static let maximumCount = 16
   private var tables: [TableShape: (table: FrameTable, turn: Int)] = [:]
@@ -51,7 +51,7 @@ struct OpenTables: Sendable {
     tables.removeValue(forKey: shape)?.table
   }
 
-  /// Removes the least recently used table of which no frame is in use.
+  /// Removes the least recently used table that has no frame in use.
   mutating func removeIdle() -> FrameTable? {
     let idle = tables.filter { $0.value.table.isIdle }
     return idle.min { $0.value.turn < $1.value.turn }.flatMap { remove($0.key) }
@@ -72,7 +72,7 @@ struct OpenTables: Sendable {
     failures[shape] = (error, now)
   }
 
-  /// Not if the clock was set back since.
+  /// Not if the clock has been set back.
   private static func isRecent(_ failure: Failure, _ now: Int64) -> Bool {
     failure.time <= now && now - failure.time < 1_000_000_000
   }
@@ -221,7 +221,7 @@ extension FrameStore {
 }
 
 extension FrameStore: IdleFileHolder {
-  /// Closes the least recently used table of which no frame is in use.
+  /// Closes the least recently used table that has no frame in use.
   package func closeIdleFile() -> Bool {
     let table = state.withLock { $0.tables.removeIdle() }
     return table != nil

@@ -25,11 +25,11 @@ public final class FrameStore: Sendable {
   /// It is this process's: another one that uses the directory under a smaller limit evicts down to
   /// that whenever it stores a frame.
   public let byteLimit: Int
-  /// Whether this user may not write to the directory. Then frames are looked up as ever, and
-  /// nothing is stored, evicted or removed.
+  /// Whether this user may not write to the directory. Frames are then looked up as usual, but nothing is
+  /// stored, evicted or removed.
   public let isReadOnly: Bool
   /// The formats whose families are filled together.
-  public let formats: [FrameFormat]
+  package let formats: [FrameFormat]
 
   let secretPath: FilePath
   private let indexDirectory: FilePath
@@ -60,17 +60,17 @@ public final class FrameStore: Sendable {
 
   /// Opens the store in `directory`, or creates it with access for this user only.
   ///
-  /// If this user may not write to the directory, the store there is read-only. It must then belong
-  /// to this user or to root, and nobody else may write to it or to its files.
+  /// If this user may not write to the directory, the store is read-only. The directory must then belong to
+  /// this user or to root, and no other user may write to it or to its files.
   ///
   /// - Parameters:
   ///   - directory: The directory; missing ones are created.
   ///   - byteLimit: The maximum number of bytes on disk. Default: 256 MiB.
-  ///   - formats: When a frame is decoded for one of these formats, it is stored in all formats of
-  ///     its ``FrameFormat/family``. Default: none. Other formats may be used all the same.
-  /// - Throws: `storeDenied` if others may read or write a directory that this user may write to, or
-  ///   if there is no store and this user may not make one; `storeFull` if the disk is full; `io`;
-  ///   `parameter` if the path is empty.
+  ///   - formats: When a frame is decoded for one of these formats, it is stored in all formats of its
+  ///     ``FrameFormat/family``. Default: none. Other formats can still be used.
+  /// - Throws: `storeDenied` if others may read or write a directory that this user may write to, or if there
+  ///   is no store and this user may not create one; `storeFull` if the disk is full; `io`; `parameter` if the
+  ///   path is empty.
   public convenience init(
     at directory: FilePath, byteLimit: Int = 256 << 20, formats: [FrameFormat] = []
   ) throws(AnimatedImageError) {
@@ -100,8 +100,7 @@ public final class FrameStore: Sendable {
 
   /// Returns the frame stored under `key`.
   ///
-  /// Its pixels lie in the mapped file. Also nil if the store cannot be used; ``lastError`` says
-  /// why.
+  /// Its pixels are in the mapped file. Also nil if the store cannot be used; see ``lastError``.
   public func frame(for key: FrameKey) -> CachedFrame? {
     let found: CachedFrame? =
       attempt(shape: TableShape(key), creating: false) {
@@ -114,23 +113,23 @@ public final class FrameStore: Sendable {
     return found
   }
 
-  /// Stores `frame` under `key` if possible.
-  public func store(_ frame: CachedFrame, for key: FrameKey) {
-    do throws(AnimatedImageError) { try keep(frame, for: key) } catch { note(error) }
+  /// Stores `frame` under `key` if possible; ``lastError`` says why it was not.
+  public func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) {
+    do throws(AnimatedImageError) { try store(frame, for: key) } catch { note(error) }
   }
 
-  /// Stores `frame` under `key`, or throws.
+  /// Stores `frame` under `key`.
   ///
   /// - Throws: `storeBusy` if every slot for the frame is in use; `storeFull` if the disk is full or
   ///   the limit leaves no room; `storeDenied` if the store or the table is read-only, or not of this
   ///   user alone; `storeDamaged` if others remove the table again and again; `storeUnsupported` if
   ///   the file system has no locks or the table cannot be mapped; `io`; `parameter` if the key names
   ///   another size or format, or the frame's damage takes more than 160 bytes to describe.
-  public func keep(_ frame: CachedFrame, for key: FrameKey) throws(AnimatedImageError) {
+  public func store(_ frame: CachedFrame, for key: FrameKey) throws(AnimatedImageError) {
     let shape = TableShape(key)
     let size = key.animation.rendition.size
     guard frame.bitmap.size == size, !size.isEmpty else {
-      throw AnimatedImageError(.parameter, "the frame is not of the key's size, \(size)")
+      throw AnimatedImageError(.parameter, "the frame does not have the key's size, \(size)")
     }
     try checkWritable()
     // If the table was removed meanwhile, the second round creates it again.
@@ -157,7 +156,7 @@ public final class FrameStore: Sendable {
     } ?? false
   }
 
-  /// The last error that kept a frame from being stored or looked up.
+  /// The last error that prevented storing or looking up a frame.
   public var lastError: AnimatedImageError? { state.withLock { $0.lastError } }
 
   func note(_ error: AnimatedImageError) { state.withLock { $0.lastError = error } }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Who uses which slot.
+/// The users of each slot.
 extension FrameTable {
   /// Keeps every process from replacing the pixels of a slot while this object exists.
   final class Lease: Sendable {

@@ -8,11 +8,11 @@ extension FrameTable {
     try free(slot)
   }
 
-  /// Frees the disk space of `slot` if it is empty and nobody uses it.
+  /// Frees the disk space of `slot` if it is empty and not in use.
   func free(_ slot: Int) throws(AnimatedImageError) {
     guard !file.isReadOnly, try beginWriting(slot) else { return }
     defer { endWriting(slot) }
-    // Skip if another writer has filled the slot since.
+    // Skip if another writer has filled the slot meanwhile.
     if isEmpty(slot) { try file.free(slot, of: layout) }
   }
 

@@ -13,7 +13,9 @@ extension FrameTable {
     guard bitmap.size == key.size, bitmap.format == layout.shape.format,
       layout.shape.holds(bitmap.size),
       bitmap.bytesPerRow == bitmap.format.bytesPerRow(width: bitmap.width)
-    else { throw AnimatedImageError(.parameter, "a frame of another size or format") }
+    else {
+      throw AnimatedImageError(.parameter, "the frame has another size or format than the table")
+    }
     try checkFile()
     try checkWritable()
     let hash = secret.hash64(bitmap.bytes)
@@ -23,14 +25,17 @@ extension FrameTable {
     }
     guard let slot = try takeSlot(for: key, mayGrow: mayGrow) else {
       throw AnimatedImageError(
-        .storeBusy, "all \(layout.wayCount) places of frame \(key.index) are in use")
+        .storeBusy, "all \(layout.wayCount) slots for frame \(key.index) are in use")
     }
     defer { endWriting(slot) }
     guard
       let entry = TableEntry(
         key, pixelHash: hash, damage: frame.damage, in: slot, of: layout, secret: secret)
-    else { throw AnimatedImageError(.parameter, "the frame's damage takes too many words") }
-    // Empty first: the entry's page must be there before anybody looks at it.
+    else {
+      throw AnimatedImageError(
+        .parameter, "the description of the frame's damage is too long to store")
+    }
+    // Empty it first: the entry's page must exist before anything reads it.
     try file.empty(slot, of: layout)
     try file.mark(slot, of: layout, now)
     do throws(AnimatedImageError) {
@@ -50,7 +55,7 @@ extension FrameTable {
     for key: TableKey, mayGrow: (Int) -> Bool
   ) throws(AnimatedImageError) -> Int? {
     let slots = Array(layout.slots(of: key))
-    // Those that kept their disk space come first.
+    // Slots that kept their disk space come first.
     let empty = slots.filter { isEmpty($0) }.sorted { use($0) > use($1) }
     var asked: Bool?
     for slot in empty {

@@ -3,11 +3,10 @@ internal import SystemPackage
 
 /// The stored frames of one size and format: one file, mapped for reading.
 ///
-/// Several processes use it at once. Each slot has a lock in the file: shared for reading its
-/// pixels, exclusive for replacing them. Locks are never waited for. A slot is written in this
-/// order: lock, empty entry, time of use, pixels, entry, unlock. A writer killed at any point leaves
-/// an empty slot, or one whose checksum is wrong. This process checks a slot's pixels the first time it
-/// reads them, and trusts them from then on.
+/// Several processes use it concurrently. Each slot has a lock in the file: shared for reading its pixels,
+/// exclusive for replacing them. Nothing waits for locks. A slot is written in this order: lock, empty entry,
+/// time of use, pixels, entry, unlock. A writer killed at any point leaves an empty slot, or one whose checksum
+/// is wrong. This process checks a slot's pixels the first time it reads them, and trusts them from then on.
 ///
 /// Calls may read and write the disk.
 final class FrameTable: Sendable {
@@ -51,8 +50,8 @@ final class FrameTable: Sendable {
         checked: [UInt64](repeating: 0, count: layout.slotCount)))
   }
 
-  /// Lets others remove the table. A child process between `fork` and `exec` has the descriptor, too, and
-  /// closing this one would leave the lock with the child.
+  /// Lets others remove the table. A child process between `fork` and `exec` also has the descriptor, so
+  /// closing it here would leave the lock with the child.
   deinit { _ = try? file.setLock(.none, at: TableLayout.presence) }
 
   // MARK: Opening
@@ -63,8 +62,8 @@ final class FrameTable: Sendable {
   ///   - creating: False throws `storeDamaged` if there is no table, or a damaged one.
   ///   - clock: Nanoseconds since 1970.
   ///   - mayGrow: Called with the bytes of a new table before it is made; false throws `storeFull`.
-  ///   - closeOther: Called while the table cannot be mapped, to give up another mapping: the process may
-  ///     have no addresses left (RLIMIT_AS), or too many mappings. False if there is none.
+  ///   - closeOther: Called if the table cannot be mapped, to close another mapping: the process may have run
+  ///     out of address space (RLIMIT_AS) or mappings. Returns false if there is none.
   static func open(
     _ path: FilePath, _ shape: TableShape, byteLimit: Int, _ secret: HashSecret,
     creating: Bool = true, clock: @escaping @Sendable () -> Int64 = { FileStamp.now() },
@@ -76,7 +75,7 @@ final class FrameTable: Sendable {
       if let file = try TableFile.open(path) {
         if let layout = try TableLayout(of: file, shape, secret: secret) {
           // Otherwise somebody is removing it.
-          if try file.setLock(.shared, at: TableLayout.presence), try file.status.linkCount > 0 {
+          if try file.setLock(.shared, at: TableLayout.presence), try file.status.isLinked {
             if !file.isReadOnly { try checkLocks(of: file, path) }
             return try FrameTable(layout, file, secret, clock, closeOther)
           }
@@ -104,11 +103,11 @@ final class FrameTable: Sendable {
         try file.write(layout.header(secret).rawBytes, at: 0)
         _ = try TableDirectory.publish(temporary, as: path, replacing: isDamaged)
       } catch {
-        TableDirectory.remove(temporary)
+        FileSystem.remove(temporary)
         throw error
       }
     }
-    throw AnimatedImageError(.storeDamaged, "\(path) is replaced all the time")
+    throw AnimatedImageError(.storeDamaged, "\(path) keeps being replaced")
   }
 
   /// Rejects file systems whose locks have no effect.
@@ -116,8 +115,8 @@ final class FrameTable: Sendable {
     guard try file.setLock(.exclusive, at: 0) else { return }
     defer { _ = try? file.setLock(.none, at: 0) }
     guard let other = try TableFile.open(path) else { return }
-    if try other.setLock(.exclusive, at: 0), try other.status.linkCount > 0,
-      try file.status.linkCount > 0
+    if try other.setLock(.exclusive, at: 0), try other.status.isLinked,
+      try file.status.isLinked
     {
       throw AnimatedImageError(.storeUnsupported, "locks have no effect on this file system")
     }
@@ -128,7 +127,7 @@ final class FrameTable: Sendable {
   /// - Throws: `storeDamaged` if not: nothing may be read from it or stored in it any more.
   func checkFile() throws(AnimatedImageError) {
     let status = try file.status
-    guard status.linkCount > 0 else {
+    guard status.isLinked else {
       throw AnimatedImageError(.storeDamaged, "the table was removed")
     }
     guard status.byteCount >= layout.fileBytes, !mapping.hasGap else {
@@ -152,7 +151,7 @@ final class FrameTable: Sendable {
         try? clear(slot)
         continue
       }
-      // If pages were cut off since, the mapping reads zeros in their place.
+      // If pages were cut off meanwhile, the mapping reads zeros in their place.
       guard !mapping.hasGap else { continue }
       touch(slot)
       let storage = mapping.lend(range, by: lease)
@@ -209,7 +208,7 @@ final class FrameTable: Sendable {
   func isRight(_ entry: TableEntry, _ slot: Int) -> Bool {
     guard let range = layout.pixels(of: slot, size: entry.size) else { return false }
     if state.withLock({ $0.checked[slot] == entry.generation }) {
-      // Wait for pages that were evicted since here, not where the frame is drawn.
+      // Wait here for pages that were evicted meanwhile, not where the frame is drawn.
       mapping.touch(range)
       return true
     }

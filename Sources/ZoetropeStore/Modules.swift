@@ -1,4 +1,4 @@
-// What the files of this module build on.
+// Imports for all files of this module.
 @_exported public import ZoetropeFrames
 
 #if SANITIZE_THREAD

@@ -27,7 +27,7 @@ struct StoreIndex: Sendable {
 
   /// The record about the file with this stamp; nil if there is no intact one.
   ///
-  /// - Parameter conditions: What the record depends on besides the file's bytes.
+  /// - Parameter conditions: Everything that the record depends on besides the file's bytes.
   func read(_ subject: Subject, of stamp: FileStamp, conditions: [Int] = []) -> RecordReader? {
     let (name, _) = name(subject, stamp, conditions)
     guard let file = (try? TableFile.open(directory.appending(name))) ?? nil,
@@ -56,7 +56,7 @@ struct StoreIndex: Sendable {
       try file.write((writer.bytes + checksum(writer.bytes, name)).rawBytes, at: 0)
       _ = try TableDirectory.publish(temporary, as: path, replacing: true)
     } catch {
-      TableDirectory.remove(temporary)
+      FileSystem.remove(temporary)
       throw error
     }
     // Listing the directory on every write would take longer than the records save. 64 large ones
@@ -71,13 +71,13 @@ struct StoreIndex: Sendable {
     for (place, file) in files.enumerated() {
       bytes += file.status.allocatedBytes
       if place >= Self.maximumCount || bytes > byteLimit {
-        TableDirectory.remove(directory.appending(file.name))
+        FileSystem.remove(directory.appending(file.name))
       }
     }
   }
 
   /// All records, and leftovers of killed writers. No files of others.
-  func records() -> [(name: String, status: TableFile.Status)] {
+  func records() -> [(name: String, status: FileStatus)] {
     TableDirectory.files(in: directory).filter { StoreFiles.isRecord($0.name) }
   }
 
@@ -204,6 +204,17 @@ extension AnimatedImage {
     self = try store.open(path, options: options) { Task.isCancelled }
   }
 
+  /// Opens the file at `path` on one of the library's threads. See ``init(contentsOf:options:knownTo:)``.
+  ///
+  /// Throws ``AnimatedImageError/Code/cancelled`` as soon as the calling task is cancelled.
+  public static func open(
+    _ path: FilePath, options: DecodingOptions = .init(), knownTo store: FrameStore
+  ) async throws(AnimatedImageError) -> AnimatedImage {
+    try await opened(reading: path) { (flag) throws(AnimatedImageError) in
+      try store.open(path, options: options) { flag.isRaised }
+    }
+  }
+
   /// Like ``init(contentsOf:options:knownTo:)``, for a file that the caller has opened.
   package init(
     source: any ByteSource, options: DecodingOptions, knownTo store: FrameStore
@@ -213,10 +224,10 @@ extension AnimatedImage {
 }
 
 extension DecodingOptions {
-  /// Every option that affects what opening a file finds.
+  /// Every option that affects the result of opening a file.
   fileprivate var scanConditions: [Int] {
     let policy =
-      switch damage {
+      switch damage.kind {
       case .salvage: 1
       case .strict: 2
       case .partialRows: 3

@@ -45,11 +45,11 @@ struct StoreSecret: Sendable {
         try file.write(secret.stored.rawBytes, at: 0)
         _ = try TableDirectory.publish(temporary, as: path, replacing: replaces)
       } catch {
-        TableDirectory.remove(temporary)
+        FileSystem.remove(temporary)
         throw error
       }
     }
-    throw AnimatedImageError(.storeDamaged, "\(path) is replaced all the time")
+    throw AnimatedImageError(.storeDamaged, "\(path) keeps being replaced")
   }
 
   /// The bytes, followed by their checksum.
@@ -63,7 +63,7 @@ struct StoreSecret: Sendable {
     (shape.name.map { "\($0.text)-" } ?? "") + "\(shape.size)-\(shape.format)\(suffix)"
   }
 
-  /// The shape of the table with this file name; nil if it is no table of this secret and version.
+  /// The shape of the table with this file name; nil if it is not a table of this secret and version.
   func shape(ofTable name: String) -> TableShape? {
     var parts = name.split(separator: "-")[...]
     let text = parts.count == 5 ? parts.popFirst() : nil

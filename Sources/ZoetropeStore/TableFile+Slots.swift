@@ -21,7 +21,7 @@ extension TableFile {
     return hole
   }
 
-  /// Evicts the frame in `slot` unless somebody uses it or has used it since the time `use` was read.
+  /// Evicts the frame in `slot` unless it is in use, or has been used since the time `use` was read.
   ///
   /// - Returns: The bytes freed.
   /// - Throws: `storeUnsupported` if the file system cannot free a part of a file; then the frame

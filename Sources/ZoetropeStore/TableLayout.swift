@@ -1,4 +1,4 @@
-/// What all frames of one table have in common: pixel format and size, or the ``FrameFormat``.
+/// The common properties of all frames in one table: pixel format and size, or the ``FrameFormat``.
 package struct TableShape: Sendable, Hashable {
   /// The size of every frame; in the table of a ``FrameFormat``, of the largest.
   package let size: PixelSize
@@ -32,9 +32,9 @@ package struct TableShape: Sendable, Hashable {
 /// page-aligned for each slot. The header is written before the file gets its name and never
 /// changes. Numbers are in native byte order; a header in the other one is invalid.
 ///
-/// A slot whose time is 0 takes no disk space, and its entry may lie in a hole of the file, which
-/// must not be read through a mapping: on a full disk that fails. There are slots for twice the
-/// store's limit, so that the frames of one table can fill it although sets differ in length.
+/// A slot whose time is 0 takes no disk space, and its entry may be in a hole of the file. The hole must not be
+/// read through a mapping, because on a full disk that fails. There are slots for twice the store's limit, so
+/// that the frames of one table can fill it although sets differ in length.
 struct TableLayout: Sendable, Hashable {
   /// Increment if the layout or the key of frames changes.
   static let version: UInt64 = 4
@@ -44,8 +44,8 @@ struct TableLayout: Sendable, Hashable {
   /// Number of slots that may hold a given frame.
   static let ways = 16
   static let maximumSlotCount = 8192
-  /// The byte that every process which has the table open locks for reading. Only who can lock it
-  /// for writing may remove the file.
+  /// Every process that has the table open locks this byte for reading. Only a process that can lock it for
+  /// writing may remove the file.
   static let presence = 1
   private static let magic: UInt64 = 0x5a4f_4554_5441_424c
   private static let headerWords = 16
@@ -214,7 +214,7 @@ struct TableKey: Sendable, Hashable {
 // Spelt out because the codes in tables must not change with the order of the cases.
 extension DamagePolicy {
   fileprivate var code: UInt64 {
-    switch self {
+    switch kind {
     case .salvage: 1
     case .strict: 2
     case .partialRows: 3
@@ -225,7 +225,7 @@ extension DamagePolicy {
 extension PixelDecoder {
   /// In bits that no damage policy has.
   fileprivate var code: UInt64 {
-    switch self {
+    switch kind {
     case .fast: 0
     case .reference: 1 << 8
     }
@@ -234,7 +234,7 @@ extension PixelDecoder {
 
 extension ScalingFit {
   fileprivate var code: UInt64 {
-    switch self {
+    switch kind {
     case .fit: 1
     case .fill: 2
     case .stretch: 3
@@ -245,7 +245,7 @@ extension ScalingFit {
 
 extension ScalingFilter {
   fileprivate var code: UInt64 {
-    switch self {
+    switch kind {
     case .nearest: 1
     case .box: 2
     case .bilinear: 3

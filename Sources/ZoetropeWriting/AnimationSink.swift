@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import SystemPackage
 
 /// Where the bytes of a written animation go.
 ///

@@ -23,7 +23,7 @@ struct FramePlanner: Sendable {
     self.preparation = preparation
     centiseconds = options.format == .gif ? RoundedDelays() : nil
     let search: FrameDiffer.Search =
-      switch options.effort {
+      switch options.effort.kind {
       case .fast: .keep
       case .balanced: .background
       // Several readers of GIF get the disposal *previous* wrong.

@@ -12,15 +12,6 @@ enum CommentSamples {
   @Sendable static func fetch(_ url: String, _ range: Range<Int>) async throws -> [UInt8] { [] }
   @Sendable static func fetch(_ url: String) async throws -> [UInt8] { [] }
 
-  static func ranges(
-    _ range: Range<Int>, fetch: (Range<Int>) async throws -> [UInt8]
-  ) async throws -> [UInt8]? {
-    let cache = ByteRangeCache(byteLimit: 8 << 20)
-    for gap in cache.missing(in: range) { cache.set(try await fetch(gap), at: gap.lowerBound) }
-    let bytes = cache.data(for: range)
-    return bytes
-  }
-
   static func chunks() async throws -> PixelSize {
     let image = try await StreamedImage(FileChunks(.standardInput))
     return image.canvasSize
@@ -28,8 +19,8 @@ enum CommentSamples {
 
   static func streamed(_ chunks: AsyncStream<[UInt8]>) async throws {
     let image = try await StreamedImage(chunks)
-    for try await frame in FrameScheduler(image).frames() { show(frame.bitmap) }
-    if let ending = await image.ending() { print(ending) }
+    for try await frame in FrameScheduler(image).play() { show(frame.bitmap) }
+    if let ending = await image.waitUntilEnded() { print(ending) }
   }
 
   static func partial(_ image: StreamedImage) async throws {
@@ -47,7 +38,7 @@ enum CommentSamples {
   static func remote(_ remote: HTTPRanges, _ index: ImageIndex) async throws -> Bitmap {
     let image = try await RemoteImage(reading: remote, index: index)
     let bitmap = try await image.bitmap(at: 500)
-    for try await frame in FrameScheduler(image).frames() { show(frame.bitmap) }
+    for try await frame in FrameScheduler(image).play() { show(frame.bitmap) }
     return bitmap
   }
 
@@ -57,17 +48,17 @@ enum CommentSamples {
   }
 
   static func formats(_ image: AnimatedImage, _ directory: FilePath) throws -> ScheduledFrames {
-    let list = FrameFormat("list", family: "party", size: PixelSize(width: 96, height: 96))
-    let detail = FrameFormat("detail", family: "party", size: PixelSize(width: 480, height: 360))
+    let list = FrameFormat("list", size: PixelSize(width: 96, height: 96), family: "party")
+    let detail = FrameFormat("detail", size: PixelSize(width: 480, height: 360), family: "party")
     let store = try FrameStore(at: directory, formats: [list, detail])
     let frames = image.play(rendering: list.rendering, cache: MemoryFrameCache(backing: store))
-    print(detail.name)
+    print(detail.rendering)
     return frames
   }
 
   static func scheduler(_ image: AnimatedImage) async throws {
     let scheduler = FrameScheduler(image)
-    for try await frame in scheduler.frames() { show(frame.bitmap) }
+    for try await frame in scheduler.play() { show(frame.bitmap) }
     print(scheduler.state)
   }
 

@@ -9,10 +9,8 @@ func sampleOfDrawing(
   let screen = ScreenSize(columns: 80, rows: 24)
   let room = CellRect(column: 0, row: 0, columns: 80, rows: 23)
   let layout = FrameLayout(of: picture.size, in: room, screen: screen)
-  let encoder = DrawingMode(best: capabilities).encoder(
-    layout: layout, screen: screen, pictureSize: picture.size, capabilities: capabilities)
   var writer = FrameWriter(
-    encoder: encoder, isSynchronized: capabilities.hasSynchronizedOutput)
+    of: picture.size, in: layout, on: screen, capabilities: capabilities)
   var bytes: [UInt8] = []
   writer.frame(picture, into: &bytes)
 
@@ -28,11 +26,11 @@ func sampleOfDrawing(
     read: receive)
   let found = probe.capabilities
 
-  let mode = TerminalMode(usesAlternateScreen: true)
+  let mode = TerminalMode(found)
   send(mode.enter)
   defer { send(mode.restore) }
 
-  var fence = LinkFence(isEnabled: found.reportsStatus && found.didAnswer)
+  var fence = LinkFence(found)
   if fence.isOpen(at: now) {
     writer.frame(picture, into: &bytes)
     send(bytes + LinkFence.query)

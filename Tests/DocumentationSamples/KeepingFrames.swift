@@ -8,8 +8,8 @@ func sampleOfFormats(of image: AnimatedImage, in directory: FilePath) async thro
     }
   }
   let list = FrameFormat(
-    "list", family: "party", size: size, style: .bgra8Premultiplied, drawing: corners)
-  let detail = FrameFormat("detail", family: "party", size: PixelSize(width: 480, height: 360))
+    "list", size: size, family: "party", format: .bgra8Premultiplied, drawing: corners)
+  let detail = FrameFormat("detail", size: PixelSize(width: 480, height: 360), family: "party")
   let store = try FrameStore(at: directory, formats: [list, detail])
   try await store.prefetch(of: image, family: "party")
 }

@@ -12,7 +12,7 @@ func samplesOfMoving() async throws {
   let image = try AnimatedImage(contentsOf: "party.gif")
   let reader = FrameReader(image)
   while let frame = try reader.next() {
-    let small = frame.bitmap.scaled(to: TargetSize(width: 128, height: 128), filter: .lanczos3)
+    let small = try frame.bitmap.scaled(to: TargetSize(width: 128, height: 128), filter: .lanczos3)
     print(image.frames[frame.index].delay, small.size)
   }
 }

@@ -2,14 +2,14 @@ import Zoetrope
 
 func samplesOfPlaying(_ image: AnimatedImage, _ target: TargetSize) async throws {
   let scheduler = FrameScheduler(image)
-  for try await frame in scheduler.frames() {
+  for try await frame in scheduler.play() {
     show(frame.bitmap, at: frame.presentationTime)
   }
   print(scheduler.state, scheduler.statistics.presented)
 
   let options = PlaybackOptions(
-    playCount: .finite(2), startIndex: 3, delayPolicy: .exact, rate: 0.5,
-    direction: .backward, latePolicy: .catchUp(maximumRate: 4))
+    playCount: .finite(2), rate: 0.5, direction: .backward, startIndex: 3, delayPolicy: .exact,
+    latePolicy: .catchUp(maximumRate: 4))
   let everyFrame = FrameScheduler(image, options: .everyFrame)
 
   let thumbnail = image.play(rendering: Rendering(target: target))
@@ -19,12 +19,6 @@ func samplesOfPlaying(_ image: AnimatedImage, _ target: TargetSize) async throws
   let left = FrameScheduler(sharing: shared)
   let right = FrameScheduler(sharing: shared, options: PlaybackOptions(rate: 2))
   print(options, everyFrame.state, left.state, right.state)
-
-  FrameScheduler(image).start { frame in
-    show(frame.bitmap, at: frame.presentationTime)
-  } onEnd: { state in
-    print(state)
-  }
 }
 
 @MainActor

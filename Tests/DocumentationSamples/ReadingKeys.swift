@@ -7,7 +7,7 @@ func sampleOfKeys(
   _ image: AnimatedImage, _ scheduler: FrameScheduler, draw: (ScheduledFrame) throws -> Void
 ) async throws {
   guard let line = RawMode(descriptor: 0), line.enter(descriptor: 0) else { return }
-  let mode = TerminalMode(usesAlternateScreen: true)
+  let mode = TerminalMode(TerminalCapabilities(environment: .current))
   defer {
     RawMode.dropOutput(descriptor: 1)
     _ = try? FileDescriptor.standardOutput.writeAll(mode.restore)
@@ -31,7 +31,7 @@ func sampleOfKeys(
     }
   }
   defer { keys.cancel() }
-  for try await frame in scheduler.frames() { try draw(frame) }
+  for try await frame in scheduler.play() { try draw(frame) }
 
   let signals = [SIGTERM, SIGHUP].map { number in
     signal(number, SIG_IGN)

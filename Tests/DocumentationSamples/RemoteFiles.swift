@@ -13,7 +13,7 @@ func samplesOfRemoteFiles(ranges: HTTPRanges) async throws -> [Bitmap] {
   let image = try await RemoteImage(reading: ranges)
   let middle = try await image.bitmap(at: image.frames.count / 2)
   let player = FrameScheduler(image)
-  for try await frame in player.frames() {
+  for try await frame in player.play() {
     show(frame.bitmap, at: frame.presentationTime)
   }
   print(image.statistics.readCount, image.statistics.byteCount)

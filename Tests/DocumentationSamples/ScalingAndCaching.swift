@@ -3,8 +3,8 @@ import Zoetrope
 func samplesOfScaling(
   _ image: AnimatedImage, _ bitmap: Bitmap, _ target: TargetSize
 ) async throws {
-  let thumbnail = bitmap.scaled(to: TargetSize(width: 128, height: 128), filter: .lanczos3)
-  let scaler = FrameScaler(
+  let thumbnail = try bitmap.scaled(to: TargetSize(width: 128, height: 128), filter: .lanczos3)
+  let scaler = try FrameScaler(
     from: image.canvasSize, into: TargetSize(width: 320, height: 200), fit: .fit, filter: .bicubic)
   print(thumbnail.size, scaler.size)
 
@@ -14,7 +14,7 @@ func samplesOfScaling(
     case .loading(let progress): print(progress ?? 0)
     case .poster(let bitmap): show(bitmap, at: .zero)
     case .playing(let scheduler):
-      for try await frame in scheduler.frames() { show(frame.bitmap, at: frame.presentationTime) }
+      for try await frame in scheduler.play() { show(frame.bitmap, at: frame.presentationTime) }
     case .failed(let error): print(error)
     }
   }

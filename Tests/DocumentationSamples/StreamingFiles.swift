@@ -1,14 +1,12 @@
 import Zoetrope
 
-func samplesOfStreaming(
-  range: Range<Int>, fetch: (Range<Int>) async throws -> [UInt8]
-) async throws -> [UInt8]? {
+func samplesOfStreaming() async throws {
   let streamed = try await StreamedImage(FileChunks(.standardInput))
   let player = FrameScheduler(streamed)
-  for try await frame in player.frames() {
+  for try await frame in player.play() {
     show(frame.bitmap, at: frame.presentationTime)
   }
-  if let ending = await streamed.ending() { print(ending, player.statistics.stalls) }
+  if let ending = await streamed.waitUntilEnded() { print(ending, player.statistics.stalls) }
 
   for try await frame in streamed.bitmaps() {
     print(frame.index, frame.dirtyRect, streamed.progress.byteCount)
@@ -20,7 +18,7 @@ func samplesOfStreaming(
     }
   }
 
-  if let ending = await streamed.ending(), ending != .complete {
+  if let ending = await streamed.waitUntilEnded(), ending != .complete {
     print("only \(streamed.frameCount) frames: \(ending)")
   }
 
@@ -28,11 +26,4 @@ func samplesOfStreaming(
   for await phase in phases {
     if case .poster(let bitmap) = phase { show(bitmap, at: .zero) }
   }
-
-  let cache = ByteRangeCache(byteLimit: 8 << 20)
-  for gap in cache.missing(in: range) {
-    cache.set(try await fetch(gap), at: gap.lowerBound)
-  }
-  let bytes = cache.data(for: range)
-  return bytes
 }

@@ -15,7 +15,7 @@ func samplesOfTakingFrames(of image: AnimatedImage) async throws -> UInt64 {
   let last = try await image.bitmap(at: image.frames.count - 1)
   let halfway = try await image.bitmap(at: .milliseconds(1500))
 
-  let grey = last.converted(to: .grey8)
+  let grey = try last.converted(to: .grey8)
   let file = try PNGEncoder().encode(halfway)
   return checksum &+ UInt64(grey.bytesPerRow + file.count)
 }

@@ -6,12 +6,11 @@ func sampleOfTheTerminal(image: AnimatedImage) async throws {
   let screen = ScreenSize(columns: 80, rows: 24)
   let layout = FrameLayout(
     of: image.canvasSize, in: CellRect(column: 0, row: 0, columns: 80, rows: 24), screen: screen)
-  let encoder = DrawingMode(best: capabilities).encoder(
-    layout: layout, screen: screen, pictureSize: image.canvasSize, capabilities: capabilities)
-  var writer = FrameWriter(encoder: encoder, isSynchronized: capabilities.hasSynchronizedOutput)
+  var writer = FrameWriter(
+    of: image.canvasSize, in: layout, on: screen, capabilities: capabilities)
   var bytes: [UInt8] = []
   let scheduler = FrameScheduler(image)
-  for try await frame in scheduler.frames() {
+  for try await frame in scheduler.play() {
     writer.frame(frame.bitmap, changed: frame.dirtyRect, into: &bytes)
     try FileDescriptor.standardOutput.writeAll(bytes)
   }

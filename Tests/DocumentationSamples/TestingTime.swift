@@ -6,7 +6,7 @@ func sampleOfTestingTime(
 ) async throws -> (first: ScheduledFrame?, second: ScheduledFrame?) {
   let clock = ManualClock()
   let scheduler = FrameScheduler(image, clock: clock)
-  var frames = scheduler.frames().makeAsyncIterator()
+  var frames = scheduler.play().makeAsyncIterator()
   let first = try await frames.next()
   await clock.sleepers(count: 1)
   clock.advance(by: .seconds(1))
@@ -19,7 +19,7 @@ func sampleOfTestingAConsumer(
 ) async {
   let (shown, report) = AsyncStream.makeStream(of: Int.self)
   let view = Task {
-    for await frame in scheduler.frames().stream { report.yield(frame.index) }
+    for await frame in scheduler.play().stream { report.yield(frame.index) }
     report.finish()
   }
   var indices = shown.makeAsyncIterator()
@@ -61,8 +61,8 @@ func sampleOfPlayingAtOnce(_ image: AnimatedImage) async throws -> [Duration] {
   return times
 }
 
-func sampleOfAFrame() -> CompositedFrame {
-  let red = Bitmap(size: PixelSize(width: 2, height: 1)) { _, bytes in
+func sampleOfAFrame() throws -> CompositedFrame {
+  let red = try Bitmap(size: PixelSize(width: 2, height: 1)) { _, bytes in
     for x in 0..<2 {
       bytes.storeBytes(of: RGBA(red: 255, green: 0, blue: 0), toByteOffset: 4 * x, as: RGBA.self)
     }

@@ -11,9 +11,10 @@ func samplesOfTiming(_ image: AnimatedImage) async throws -> (Int, Bitmap) {
   print(starts)
 
   let scheduler = FrameScheduler(image, options: PlaybackOptions(recordsTrace: true))
-  for try await frame in scheduler.frames() { show(frame.bitmap, at: frame.presentationTime) }
-  let lateness = scheduler.statistics.lateness
-  print(lateness.quantile(0.5), lateness.quantile(0.99), lateness.maximum)
+  for try await frame in scheduler.play() { show(frame.bitmap, at: frame.presentationTime) }
+  let statistics = scheduler.statistics
+  print(statistics.lateness(ofFraction: 0.5), statistics.lateness(ofFraction: 0.99))
+  print(statistics.maximumLateness)
   for entry in scheduler.trace.entries { print(entry.json) }
   return (index, picture)
 }

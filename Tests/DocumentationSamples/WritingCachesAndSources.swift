@@ -9,7 +9,7 @@ final class PosterCache: FrameCaching {
     posters.withLock { $0[key] }
   }
 
-  func store(_ frame: CachedFrame, for key: FrameKey) {
+  func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) {
     guard key.index == 0 else { return }
     posters.withLock { $0[key] = frame }
   }

@@ -12,13 +12,13 @@ struct FixtureIndex {
     let titles = [
       "Demo": "Demo: what the README and `make demo` show",
       "GIF": "GIF: valid files", "APNG": "APNG: valid files",
-      "Bad": "Bad: files that break the rules, and what is made of them",
+      "Bad": "Bad: malformed files and how they are handled",
     ]
     for folder in FixtureLibrary.folders {
       let members = recipes.filter { $0.name.hasPrefix("\(folder)/") }
       guard !members.isEmpty else { continue }
       lines.append("## \(titles[folder] ?? folder) (\(members.count))\n")
-      lines.append("| file | bytes | what it is for | expected |")
+      lines.append("| file | bytes | purpose | expected |")
       lines.append("|---|---|---|---|")
       for recipe in members {
         let about = recipe.others.isEmpty ? recipe.about : "\(recipe.about) *\(recipe.others)*"
@@ -38,7 +38,7 @@ struct FixtureIndex {
     if let count = expected.frameCount { parts.append(count == 1 ? "1 frame" : "\(count) frames") }
     switch expected.playCount {
     case .finite(let plays)?: parts.append(plays == 1 ? "once" : "\(plays) plays")
-    case .indefinite?: parts.append("for ever")
+    case .indefinite?: parts.append("forever")
     case nil: break
     }
     for loss in expected.losses {

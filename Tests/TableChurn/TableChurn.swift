@@ -97,7 +97,7 @@ import Zoetrope
     do {
       guard let store = open(path) else { return }
       let key = key(0, 0, sizes[0])
-      store.store(CachedFrame(make(sizes[0], 1)), for: key)
+      store.storeIfPossible(CachedFrame(make(sizes[0], 1)), for: key)
       let frame = store.frame(for: key)
       if !mode.contains("closed") { fault(path, mode) }
       guard frame != nil else { return fail("no frame") }
@@ -165,7 +165,7 @@ import Zoetrope
         }
       } else if !onlyReads {
         do throws(AnimatedImageError) {
-          try store.keep(CachedFrame(make(size, seed), damage: damage(seed)), for: key)
+          try store.store(CachedFrame(make(size, seed), damage: damage(seed)), for: key)
           kept += 1
         } catch {
           guard [.storeBusy, .storeFull, .storeDamaged].contains(error.code) else {
@@ -192,7 +192,7 @@ import Zoetrope
     var sum: UInt64 = 0
     for index in 0..<64 {
       if store.frame(for: animation[index]) == nil {
-        store.store(CachedFrame(make(size, UInt64(index))), for: animation[index])
+        store.storeIfPossible(CachedFrame(make(size, UInt64(index))), for: animation[index])
       }
       guard let frame = store.frame(for: animation[index]) else { return fail("no frame \(index)") }
       for y in 0..<size.height { sum &+= UInt64(frame.bitmap.pixels(row: y)[y].word) }
@@ -216,8 +216,8 @@ import Zoetrope
       let animation = AnimationKey(
         content: ContentIdentity(high: 1, low: 1), rendition: .canvas(size))
       let frame = CachedFrame(make(size, UInt64(number)))
-      let count = (30 << 20) / frame.cost
-      for index in 0..<count { store.store(frame, for: animation[index]) }
+      let count = (30 << 20) / frame.byteCount
+      for index in 0..<count { store.storeIfPossible(frame, for: animation[index]) }
       let found = (0..<count).count { store.frame(for: animation[$0]) != nil }
       let byteCount = store.statistics.byteCount
       print("\(size): \(found) of \(count) frames found, \(byteCount) bytes on disk")
@@ -230,7 +230,7 @@ import Zoetrope
     guard let store = open(path, limit) else { return }
     let sizes = (0..<24).map { PixelSize(width: 40 + $0, height: 30) }
     do throws(AnimatedImageError) {
-      for size in sizes { try store.keep(CachedFrame(make(size, 1)), for: key(0, 0, size)) }
+      for size in sizes { try store.store(CachedFrame(make(size, 1)), for: key(0, 0, size)) }
     } catch {
       return fail("\(error)")
     }

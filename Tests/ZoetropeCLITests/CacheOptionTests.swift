@@ -29,7 +29,7 @@ import Zoetrope
       bytes.storeBytes(of: 0x7f, toByteOffset: offset, as: UInt8.self)
     }
     let painted = CachedFrame(row.finish())
-    for index in image.frames.indices { try store.keep(painted, for: keys[index]) }
+    for index in image.frames.indices { try store.store(painted, for: keys[index]) }
   }
 
   @Test(arguments: commands)
@@ -124,7 +124,7 @@ import Zoetrope
       #expect(try tool.shell(script) == 0)
       #expect(try tool.read("out") == plain.output)
       let errors = String(decoding: try tool.read("err"), as: UTF8.self)
-      #expect(errors.hasPrefix("zoetrope: cache c: not every frame is kept"))
+      #expect(errors.hasPrefix("zoetrope: cache c: not all frames are kept"))
       #expect(errors.contains("(storeFull: "))
       #expect(errors.split(separator: "\n").count == 1)
     }
@@ -166,7 +166,7 @@ import Zoetrope
     }
   }
 
-  @Test(arguments: [("HOME=rel", "no absolute path"), ("HOME=", "not set")])
+  @Test(arguments: [("HOME=rel", "not an absolute path"), ("HOME=", "not set")])
   func `why there is no cache directory of the user's is told`(_ home: String, _ reason: String)
     throws
   {
@@ -174,7 +174,7 @@ import Zoetrope
       let stat = "unset XDG_CACHE_HOME; \(home) \"$ZOETROPE\" cache stat >out 2>err"
       #expect(try tool.shell(stat) == 2)
       let errors = String(decoding: try tool.read("err"), as: UTF8.self)
-      #expect(errors.hasPrefix("Error: HOME is \(reason): name a directory"))
+      #expect(errors.hasPrefix("Error: HOME is \(reason); name a directory"))
     }
   }
 

@@ -30,10 +30,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("--max -1", "--max must be a number from 1 up"), ("-j -1", "--jobs must be a number"),
-    ("--every -2", "--every must be a number"), ("--frames 2-1", "no range runs backwards"),
-    ("--frames ::-1", "no range runs backwards"), ("--frames --max", "invalid"),
-    ("--time 5s", "a play lasts 240 ms"), ("--fps 0", "invalid"), ("--fps 5 --frames 1", "--fps"),
+    ("--max -1", "--max must be at least 1"), ("-j -1", "--jobs must be a number"),
+    ("--every -2", "--every must be at least 1"), ("--frames 2-1", "ranges must ascend"),
+    ("--frames ::-1", "ranges must ascend"), ("--frames --max", "invalid"),
+    ("--time 5s", "a play takes 240 ms"), ("--fps 0", "invalid"), ("--fps 5 --frames 1", "--fps"),
   ])
   func `a value that makes no sense is told of`(_ options: String, _ text: String) throws {
     try withTool { tool in

@@ -1,6 +1,7 @@
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @testable import ZoetropeCLI
 @testable import ZoetropeProcess
@@ -14,7 +15,7 @@ import Zoetrope
     for (width, height, digits) in [
       (1, 1, "73fd901dba0f71bd7f791bd36d8a3bfe"), (6, 4, "aaf01ace4a12b33fd6f8cef805e9560a"),
     ] {
-      let bitmap = Bitmap(size: PixelSize(width: width, height: height)) { _, bytes in
+      let bitmap = Bitmap.drawn(size: PixelSize(width: width, height: height)) { _, bytes in
         for byte in 0..<width * 4 {
           bytes.storeBytes(of: red[byte % 4], toByteOffset: byte, as: UInt8.self)
         }

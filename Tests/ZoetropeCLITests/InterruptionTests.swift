@@ -46,7 +46,7 @@ import Testing
       #expect(signal == SIGINT)
       let errors = String(decoding: try tool.read("err"), as: UTF8.self)
       #expect(errors.hasPrefix("zoetrope: cat.gif: interrupted, "))
-      #expect(errors.hasSuffix(" of 100 frames written; --resume goes on\n"))
+      #expect(errors.hasSuffix(" of 100 frames written; continue with --resume\n"))
       #expect(try tool.list("o").allSatisfy { $0.hasSuffix(".png") })
       #expect(try tool.run("extract", "cat.gif", "-o", "o/", "--resume").status == 0)
       #expect(try tool.list("o").count == 100)

@@ -76,7 +76,7 @@ import Testing
           "\"$ZOETROPE\" \(line) 2>err >>/dev/null".replacing(
             ">>in.png 2>err >>/dev/null", with: ">>in.png 2>err")) == 2)
       let errors = String(decoding: try tool.read("err"), as: UTF8.self)
-      #expect(errors.contains("give the output another name"))
+      #expect(errors.contains("choose another output name"))
       #expect(try tool.read("in.png") == before)
       #expect(try tool.list() == ["cat.gif", "d", "err", "hard.png", "in.png", "link"])
     }
@@ -106,7 +106,7 @@ import Testing
         let refused = try tool.run(extract + ["--resume", "--manifest", "mine.json"])
         #expect(refused.status == 4)
         #expect(
-          refused.errors == "zoetrope: mine.json exists and is no manifest; --force replaces it\n")
+          refused.errors == "zoetrope: mine.json exists and is not a manifest; --force replaces it\n")
         #expect(try tool.read("mine.json") == bytes)
       }
       #expect(try tool.run(extract + ["--force", "--manifest", "mine.json"]).status == 0)
@@ -204,7 +204,7 @@ import Testing
       let exact = try tool.run(
         "extract", "cat.gif", "--time", "60ms", "--timing", "exact", "-o", "-")
       #expect(exact.status == 2)
-      #expect(exact.errors.contains("a play lasts 0 ms with exact timing"))
+      #expect(exact.errors.contains("a play takes 0 ms with exact timing"))
     }
   }
 
@@ -221,7 +221,7 @@ import Testing
       #expect(try tool.run(words + ["no.gif", "none"]).status == 3)
       let limit = try tool.run(words + ["huge.gif"])
       #expect(limit.status == 5)
-      #expect(limit.errors.contains("; --limits none lifts the limits"))
+      #expect(limit.errors.contains("; --limits none removes the limits"))
     }
   }
 }
@@ -333,7 +333,7 @@ import Testing
     try withTool { (tool: Tool) throws in
       let result = try tool.run("play", "cat.gif", "--trace", "t.json")
       #expect(result.status == 2)
-      #expect(result.errors.contains("--trace wants a terminal or --protocol none"))
+      #expect(result.errors.contains("--trace requires a terminal, or --protocol none"))
       #expect(try tool.list() == ["cat.gif"])
     }
   }

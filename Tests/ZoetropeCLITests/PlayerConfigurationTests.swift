@@ -45,10 +45,10 @@ import ZoetropeProcess
   @Test(arguments: [
     ("protocol = vga", "/home/me/config:1: The value 'vga' is invalid for '--protocol"),
     ("\n# x\nprotokol=sixel", "/home/me/config:3: Unknown option '--protokol'"),
-    ("--hold", "/home/me/config:1: \"--hold\" is not the name of an option"),
+    ("--hold", "/home/me/config:1: \"--hold\" is not an option"),
     ("speed", "/home/me/config:1: Missing value for '--speed"),
     ("hold=maybe", "/home/me/config:1: "), ("speed=0", "/home/me/config:1: --speed must be"),
-    ("a.gif", "/home/me/config:1: \"a.gif\" is not the name of an option"),
+    ("a.gif", "/home/me/config:1: \"a.gif\" is not an option"),
     ("frame=1", "/home/me/config:1: --frame works only on the command line"),
   ])
   func `what is wrong is told with the file and the line`(_ text: String, _ start: String) {

@@ -32,7 +32,7 @@ import Zoetrope
         #expect(try tool.run("info", "--save-index", name, "cat.gif").status == 2)
       }
       let refused = try tool.run("info", "--save-index", "mine", "cat.gif")
-      #expect(refused.status == 4 && refused.errors.contains("mine exists and is no index"))
+      #expect(refused.status == 4 && refused.errors.contains("mine exists and is not an index"))
       #expect(try tool.read("mine") == [1])
       #expect(try tool.read("cat.gif") == gif)
     }

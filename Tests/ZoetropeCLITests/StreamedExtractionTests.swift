@@ -183,7 +183,7 @@ import Testing
       #expect(fed.end() == status)
       #expect(
         fed.errors
-          == "zoetrope: standard input: interrupted, 1 frame written; --resume goes on\n")
+          == "zoetrope: standard input: interrupted, 1 frame written; continue with --resume\n")
       let resumed = try tool.run(
         ["extract", "-", "-o", "o", "--resume", "--format", "png"], input: Self.gif.bytes)
       #expect(resumed.status == 0)

@@ -83,7 +83,7 @@ import Testing
       files: ["start.gif": Array(SampleGIF().bytes.prefix(count))])
     defer { session.tool.cleanUp() }
     #expect(session.terminal.end() == 3)
-    #expect(session.terminal.has("no frame has arrived in the time of --duration"))
+    #expect(session.terminal.has("no frame arrived before --duration ended"))
     #expect(session.terminal.isRestored)
     #expect(session.terminal.model.state == TerminalState())
   }

@@ -130,7 +130,7 @@ import Zoetrope
       #expect(try tool.shell("rm out/cat-0002.png; touch -d 'next day' cat.gif") == 0)
       let result = try tool.run("extract", "cat.gif", "-o", "out/", "--resume")
       #expect(result.status == 4)
-      #expect(result.errors.contains("out/cat-0000.png is older than cat.gif; --force writes all"))
+      #expect(result.errors.contains("out/cat-0000.png is older than cat.gif; --force rewrites all"))
       #expect(try tool.list("out") == ["cat-0000.png", "cat-0001.png"])
     }
   }
@@ -240,7 +240,7 @@ import Zoetrope
     let reader = FrameReader(try AnimatedImage(bytes: mixed.bytes))
     var expected: [[UInt8]] = []
     while let frame = try reader.next() {
-      let scaled = frame.bitmap.scaled(
+      let scaled = try frame.bitmap.scaled(
         to: TargetSize(width: 10), filter: .lanczos3, linearLight: true)
       #expect(scaled.size == PixelSize(width: 10, height: 8))
       var bytes: [UInt8] = []

@@ -6,9 +6,9 @@ public enum BestCache {
   /// Optimal where all frames have one size; nearly so where sizes are close.
   ///
   /// - Parameters:
-  ///   - requests: what is asked for, by number, in order.
-  ///   - limit: bytes that the cache may hold.
-  ///   - cost: bytes of the frame with a number.
+  ///   - requests: What is asked for, by number, in order.
+  ///   - limit: Bytes that the cache may hold.
+  ///   - cost: Bytes of the frame with a number.
   public static func hits(
     of requests: [Int], limit: Int, cost: (Int) -> Int
   ) -> [Bool] {
@@ -52,10 +52,10 @@ public struct ScrolledList: Sendable {
   public let passes: [[Event]]
 
   /// - Parameters:
-  ///   - count: animations in the list.
-  ///   - visible: animations on the screen at one time.
-  ///   - frames: frames that each shows from one step to the next.
-  ///   - passes: how often the list is gone through.
+  ///   - count: Animations in the list.
+  ///   - visible: Animations on the screen at one time.
+  ///   - frames: Frames that each shows from one step to the next.
+  ///   - passes: How often the list is gone through.
   ///   - turns: Whether every other pass goes back up; otherwise each begins at the top.
   public init(count: Int, visible: Int, frames: Int, passes: Int, turns: Bool) {
     self.passes = (0..<passes).map { pass in

@@ -25,7 +25,9 @@ package struct PlayerSequence {
       await sequence.operate()
     }
     sequence.scheduler.stop()
-    if !(await sequence.scheduler.ending()).isEnded { sequence.violations.append("does not end") }
+    if !(await sequence.scheduler.waitUntilEnded()).isEnded {
+      sequence.violations.append("does not end")
+    }
     return sequence.violations.map {
       "seed \(seed): \($0) after \(sequence.operations.suffix(12)) of \(sequence.options)"
         + " with \(sequence.frames.map { "\($0.delay)" })"
@@ -41,7 +43,7 @@ package struct PlayerSequence {
       keeping: choices.number(0...2)
     ) { () throws(AnimatedImageError) in OnePixelFrames() }
     scheduler = FrameScheduler(sharing: shared, options: options, clock: ManualClock(.jumping))
-    iterator = scheduler.frames().stream.makeAsyncIterator()
+    iterator = scheduler.play().stream.makeAsyncIterator()
   }
 
   private mutating func operate() async {

@@ -36,10 +36,10 @@ import ZoetropeTestSupport
 
   @Test func `any index and time gives a frame or an error`() async throws {
     let image = try AnimatedImage(bytes: bytes)
-    let cache = MemoryFrameCache(costLimit: .max, budget: MemoryBudget(byteLimit: .max))
+    let cache = MemoryFrameCache(byteLimit: .max, budget: MemoryBudget(byteLimit: .max))
     let remote = try await RemoteImage(
       reading: CountedRanges(bytes),
-      remoteOptions: RemoteOptions(cacheByteLimit: .max, readAhead: .max, requestCost: .max))
+      remoteOptions: RemoteOptions(byteLimit: .max, readAheadByteCount: .max, gapByteLimit: .max))
     let shared = SharedFrames(image, keeping: .max)
     let scheduler = FrameScheduler(sharing: shared, clock: ManualClock(.jumping))
     for number in Self.numbers {
@@ -67,20 +67,20 @@ import ZoetropeTestSupport
         #expect(!budget.lacksRoom(since: true) && !budget.lacksRoom(since: false))
       }
       let remoteOptions = RemoteOptions(
-        cacheByteLimit: number, readAhead: number, requestCost: number)
+        byteLimit: number, readAheadByteCount: number, gapByteLimit: number)
       let remote = try await RemoteImage(
         reading: CountedRanges(bytes), remoteOptions: remoteOptions, budget: budget)
       for index in [0, 1, 2, 3, 0, 3] { _ = try await remote.bitmap(at: index) }
-      let storage = StreamStorage(memoryLimit: number, byteLimit: .max)
+      let storage = StreamStorage(memoryByteLimit: number, byteLimit: .max)
       let chunks = AsyncStream<[UInt8]> { producer in
         producer.yield(bytes)
         producer.finish()
       }
       let stream = try await StreamedImage(chunks, storage: storage, budget: budget)
-      #expect(await stream.ending() == .complete && stream.frameCount == 4)
+      #expect(await stream.waitUntilEnded() == .complete && stream.frameCount == 4)
       #expect(await stream.waitForFrame(number) == (0..<4).contains(number))
       let loader = FrameLoader(
-        cache: MemoryFrameCache(costLimit: number, budget: budget), budget: budget,
+        cache: MemoryFrameCache(byteLimit: number, budget: budget), budget: budget,
         maxConcurrentLoads: number)
       _ = try await loader.bitmap(for: 1) { _ in bytes }
       var options = DecodingOptions(parallelism: number)
@@ -103,6 +103,50 @@ import ZoetropeTestSupport
         #expect((bitmap != nil) == (max(number, other) < 100), "\(target)")
       }
     }
+  }
+
+  @Test func `any size of a bitmap is drawn, scaled and converted, or refused`() throws {
+    let bitmap = try Bitmap(size: PixelSize(width: 4, height: 3)) { _, _ in }
+    for number in Self.numbers where number != 1 << 32 {
+      for size in [PixelSize(width: number, height: 3), PixelSize(width: 3, height: number)] {
+        let isSmall = (0...4).contains(number)
+        #expect(((try? Bitmap(size: size) { _, _ in }) != nil) == isSmall, "\(size)")
+        #expect(((try? FrameScaler(from: bitmap.size, to: size)) != nil) == isSmall, "\(size)")
+        #expect(((try? FrameScaler(from: size, to: bitmap.size)) != nil) == isSmall, "\(size)")
+        let scaled = try? bitmap.scaled(to: TargetSize(size), fit: .stretch)
+        #expect((scaled != nil) == (number <= 4), "\(size)")
+      }
+    }
+    let error = #expect(throws: AnimatedImageError.self) {
+      try FrameScaler(from: bitmap.size, to: PixelSize(width: FrameScaler.longestSide + 1, height: 1))
+    }
+    #expect(error?.limit?.kind == .scaledSide)
+  }
+
+  @Test func `a scaler refuses bitmaps of another size or format`() throws {
+    let size = PixelSize(width: 4, height: 3)
+    let scaler = try FrameScaler(from: size, to: PixelSize(width: 2, height: 2))
+    let bitmap = try Bitmap(size: size) { _, _ in }
+    let small = try scaler.scale(bitmap)
+    let grey = try small.converted(to: .grey8)
+    for (picture, previous) in [(small, small), (bitmap, bitmap), (bitmap, grey)] {
+      let error = #expect(throws: AnimatedImageError.self) {
+        try scaler.rescale(picture, previous: previous, dirty: PixelRect(size))
+      }
+      #expect(error?.code == .parameter)
+    }
+    #expect(throws: AnimatedImageError.self) { try scaler.scale(small) }
+  }
+
+  @Test func `a path may be a string`() async throws {
+    let path = "/no/such/file.gif"
+    let wanted = try #require(throws: AnimatedImageError.self) {
+      try AnimatedImage(contentsOf: FilePath(path))
+    }
+    #expect(wanted.code == .io)
+    #expect(throws: wanted) { try AnimatedImage(contentsOf: path) }
+    #expect(throws: wanted) { try AnimatedImage(contentsOf: .init(path)) }
+    await #expect(throws: wanted) { try await AnimatedImage.open(path) }
   }
 
   @Test func `rectangles and rows of any size have a size`() {

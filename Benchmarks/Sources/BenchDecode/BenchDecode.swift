@@ -36,7 +36,7 @@ struct BenchDecode {
       case "--repeat": repeats = max(rest.popFirst().flatMap { Int($0) } ?? 1, 1)
       case "--jobs": jobs = max(rest.popFirst().flatMap { Int($0) } ?? 1, 1)
       case "--pixels":
-        guard let name = rest.popFirst(), let named = PixelDecoder(rawValue: name) else {
+        guard let name = rest.popFirst(), let named = ["fast": PixelDecoder.fast, "reference": .reference][name] else {
           return nil
         }
         decoder = named

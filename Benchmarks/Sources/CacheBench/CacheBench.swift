@@ -4,8 +4,7 @@ import Zoetrope
 
 /// Measures the memory cache and seeking; `bench-cache FILE` seeks in that file only, and
 /// `bench-cache scroll` only scrolls, `bench-cache store [DIRECTORY]` only measures the store on disk;
-/// with a directory, it leaves the table of 640x480 at 200x150 there. `bench-cache ranges` only measures the
-/// byte-range cache, `bench-cache stream` only streams, `bench-cache remote` only reads files by range.
+/// with a directory, it leaves the table of 640x480 at 200x150 there. `bench-cache stream` only streams, `bench-cache remote` only reads files by range.
 ///
 /// One line a figure: `NAME VALUE UNIT`. Ends with status 1 when a hit allocates, or when scrolling
 /// hits less than 0.8 times as often as the best policy.
@@ -16,7 +15,6 @@ struct CacheBench {
       if try await !ScrollBench.run() { exit(1) }
       return
     }
-    if CommandLine.arguments.dropFirst() == ["ranges"] { return RangeBench.run() }
     if CommandLine.arguments.dropFirst() == ["stream"] { return try await StreamBench.run() }
     if CommandLine.arguments.dropFirst() == ["remote"] { return try await RemoteBench.run() }
     if CommandLine.arguments.dropFirst().first == "store" {
@@ -33,7 +31,6 @@ struct CacheBench {
     await HitBench.runOnTwoThreads()
     LoopBench.run()
     IdentityBench.run()
-    RangeBench.run()
     try StoreBench.run()
     try await SeekBench.run()
     try await StreamBench.run()
@@ -62,8 +59,13 @@ struct CacheBench {
   static func animation(_ number: Int) -> AnimationKey {
     AnimationKey(
       content: ContentIdentity(high: UInt64(number), low: 1),
-      rendition: .canvas(PixelSize(width: 16, height: 16)))
+      rendition: Rendition(Rendering(), of: PixelSize(width: 16, height: 16)))
   }
 
-  static let bitmap = Bitmap(size: PixelSize(width: 16, height: 16)) { _, _ in }
+  static let bitmap = bitmap(PixelSize(width: 16, height: 16))
+
+  /// A transparent picture.
+  static func bitmap(_ size: PixelSize) -> Bitmap {
+    do { return try Bitmap(size: size) { _, _ in } } catch { fatalError("\(error)") }
+  }
 }

@@ -12,7 +12,7 @@ enum HitBench {
     for index in 0..<frames {
       for number in 0..<animations { keys.append(CacheBench.animation(number)[index]) }
     }
-    for key in keys { cache.store(CacheBench.bitmap, for: key) }
+    for key in keys { cache.storeIfPossible(CachedFrame(CacheBench.bitmap), for: key) }
     return (cache, keys)
   }
 
@@ -27,7 +27,7 @@ enum HitBench {
     for _ in 0..<200 {
       times.append(
         CacheBench.nanoseconds {
-          for key in keys where cache.bitmap(for: key) != nil { found += 1 }
+          for key in keys where cache.frame(for: key) != nil { found += 1 }
         } / Double(keys.count))
     }
     let allocated = Int(malloc_count() - allocations)
@@ -45,7 +45,7 @@ enum HitBench {
       for _ in 0..<2 {
         group.addTask {
           CacheBench.nanoseconds {
-            for _ in 0..<100 { for key in keys { _ = cache.bitmap(for: key) } }
+            for _ in 0..<100 { for key in keys { _ = cache.frame(for: key) } }
           } / Double(100 * keys.count)
         }
       }

@@ -8,11 +8,11 @@ enum LoopBench {
 
   static func run() {
     let cache = MemoryFrameCache(
-      budget: MemoryBudget(byteLimit: room * CacheBench.bitmap.cost))
+      budget: MemoryBudget(byteLimit: room * CacheBench.bitmap.byteCount))
     let animation = CacheBench.animation(1)
     for _ in 0..<plays {
-      for index in 0..<frames where cache.bitmap(for: animation[index]) == nil {
-        cache.store(CacheBench.bitmap, for: animation[index])
+      for index in 0..<frames where cache.frame(for: animation[index]) == nil {
+        cache.storeIfPossible(CachedFrame(CacheBench.bitmap), for: animation[index])
       }
     }
     CacheBench.report("loop.hit-rate.cache", cache.statistics.hitRate * 100, "%")

@@ -53,7 +53,7 @@ enum ScrollBench {
           let scheduler = FrameScheduler(sharing: frames, options: options)
           players[number] = Player(
             frames: frames, scheduler: scheduler,
-            stream: scheduler.frames().stream.makeAsyncIterator())
+            stream: scheduler.play().stream.makeAsyncIterator())
         case .show(let number):
           var player = players.removeValue(forKey: number)
           _ = await player?.stream.next()
@@ -61,7 +61,7 @@ enum ScrollBench {
         case .vanish(let number):
           let player = players.removeValue(forKey: number)
           player?.scheduler.stop()
-          await player?.frames.idle()
+          await player?.frames.waitUntilIdle()
         }
       }
       ends.append((recorder.requests.count, cache.statistics.hits))
@@ -83,7 +83,7 @@ enum ScrollBench {
       }
     }
     CacheBench.report(
-      "\(name).frames-held", Double(cache.statistics.cost) / 1_048_576, "MiB")
+      "\(name).frames-held", Double(cache.statistics.byteCount) / 1_048_576, "MiB")
     return ratios
   }
 }
@@ -112,7 +112,7 @@ private final class RecordingCache: FrameCaching {
     return cache.frame(for: key)
   }
 
-  func store(_ frame: CachedFrame, for key: FrameKey) { cache.store(frame, for: key) }
+  func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) { cache.storeIfPossible(frame, for: key) }
   func remove(_ content: ContentIdentity) { cache.remove(content) }
   func removeAll() { cache.removeAll() }
   func hold(_ animation: AnimationKey) -> FrameHold { cache.hold(animation) }

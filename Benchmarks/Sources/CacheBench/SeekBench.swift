@@ -87,7 +87,7 @@ enum SeekBench {
     let back = try await time((0..<count - 1).reversed())
     let ratio = back.reduce(0, +) / forward.dropLast().reduce(0, +)
     CacheBench.report("\(name).step.ratio", ratio, "x")
-    CacheBench.report("\(name).memory", Double(MemoryBudget.shared.usedBytes) / 1048576, "MiB")
+    CacheBench.report("\(name).memory", Double(MemoryBudget.shared.byteCount) / 1048576, "MiB")
   }
 
   private static func report(_ name: String, _ seeks: [Double], beside replay: Double) {

@@ -168,18 +168,18 @@ enum StoreBench {
 
     /// Times of decoding and scaling each frame; stores them.
     func decode() throws -> [Double] {
-      let scaler = FrameScaler(from: image.canvasSize, into: target)
+      let scaler = try FrameScaler(from: image.canvasSize, into: target)
       let reader = FrameReader(image)
       var times: [Double] = []
       for index in 0..<count {
         var bitmap: Bitmap?
         times.append(
           try CacheBench.nanoseconds {
-            bitmap = try reader.next().map { scaler.scale($0.bitmap) }
+            bitmap = try reader.next().map { try scaler.scale($0.bitmap) }
           })
         guard let bitmap else { break }
         keeping.append(
-          try CacheBench.nanoseconds { try store.keep(CachedFrame(bitmap), for: keys[index]) })
+          try CacheBench.nanoseconds { try store.store(CachedFrame(bitmap), for: keys[index]) })
       }
       return times
     }

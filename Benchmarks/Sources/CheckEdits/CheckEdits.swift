@@ -10,6 +10,7 @@ import ZoetropeWriting
 ///
 ///     check-edits FILE...                  every kind of edit of every file; fails if a picture or a byte is wrong
 ///     check-edits cut FILE FRAME OUT       keeps the frames from FRAME on
+///     check-edits plan FILE FRAME OUT      prints what `cut` would do
 ///     check-edits speed FILE FACTOR OUT    another speed
 ///     check-edits same FILE FRAME OTHER    in how many pictures OTHER differs from FILE from FRAME on
 @main
@@ -17,7 +18,7 @@ enum CheckEdits {
   static func main() async throws {
     let arguments = CommandLine.arguments.dropFirst()
     switch arguments.first {
-    case "cut", "speed": try await edit(Array(arguments))
+    case "cut", "speed", "plan": try await edit(Array(arguments))
     case "same": try compare(Array(arguments))
     default: try check(Array(arguments))
     }
@@ -27,13 +28,14 @@ enum CheckEdits {
     guard arguments.count == 4 else { fatalError("cut or speed, FILE, number, OUT") }
     let image = try AnimatedImage(contentsOf: FilePath(arguments[1]))
     let edit: AnimationEdit
-    if arguments[0] == "cut" {
+    if arguments[0] != "speed" {
       guard let first = Int(arguments[2]) else { fatalError("no number: \(arguments[2])") }
       edit = .frames(first..<image.frames.count)
     } else {
       guard let factor = Double(arguments[2]) else { fatalError("no number: \(arguments[2])") }
       edit = .speed(factor)
     }
+    if arguments[0] == "plan" { return print(try await image.plan([edit])) }
     let sink = try DescriptorSink(FilePath(arguments[3]))
     let written = try await image.write([edit], to: sink)
     print(

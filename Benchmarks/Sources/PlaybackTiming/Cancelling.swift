@@ -16,14 +16,14 @@ enum Cancelling {
         let scheduler = FrameScheduler(
           sharing: shared,
           options: PlaybackOptions(playCount: .indefinite, rate: 4, decodeAhead: 4))
-        let consumer = consume(scheduler.frames().stream)
+        let consumer = consume(scheduler.play().stream)
         let pause = Duration.microseconds(Int.random(in: 0..<20_000, using: &random))
         try await clock.sleep(for: pause, tolerance: .zero)
         let start = clock.now
         if way == "stop" { scheduler.stop() } else { consumer.cancel() }
-        _ = await scheduler.ending()
+        _ = await scheduler.waitUntilEnded()
         ended.append(clock.now - start)
-        await shared.idle()
+        await shared.waitUntilIdle()
         idle.append(clock.now - start)
         await consumer.value
       }

@@ -75,7 +75,7 @@ enum Changes {
       var shown = 0
       // Held until the next one is there, as by a view that shows it.
       var last: ScheduledFrame?
-      for await frame in scheduler.frames().stream {
+      for await frame in scheduler.play().stream {
         last = frame
         shown += 1
         meter.tick()

@@ -129,7 +129,7 @@ enum Cost {
     // Off the main actor: every frame would cross to it and back.
     await Task.detached {
       var shown = 0
-      for await _ in scheduler.frames().stream {
+      for await _ in scheduler.play().stream {
         shown += 1
         meter.tick()
         if shown >= count { break }

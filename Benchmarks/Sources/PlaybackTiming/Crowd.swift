@@ -88,7 +88,7 @@ enum Crowd {
   @concurrent private static func play(
     _ scheduler: FrameScheduler
   ) async -> (shown: Int, lost: Int) {
-    for await _ in scheduler.frames().stream {}
+    for await _ in scheduler.play().stream {}
     return scheduler.shares
   }
 }

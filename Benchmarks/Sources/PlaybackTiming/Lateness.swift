@@ -13,7 +13,7 @@ enum Lateness {
     let scheduler = FrameScheduler(
       image, options: PlaybackOptions(playCount: .indefinite, recordsTrace: true))
     async let reference = sleepPlainly(count: count)
-    let received = await Task.detached { await consume(scheduler.frames().stream, count: count) }.value
+    let received = await Task.detached { await consume(scheduler.play().stream, count: count) }.value
     let plain = await reference
     load.stop()
     let yielded = Samples(values: scheduler.trace.entries.map { Double($0.lateness) / 1000 })

@@ -13,7 +13,7 @@ enum Memory {
     let canvases = { Double(Resources.now.residentBytes - before) / Double(canvas) }
     var shown = 0
     var most = 0.0
-    for await _ in scheduler.frames().stream {
+    for await _ in scheduler.play().stream {
       shown += 1
       if shown % 100 == 0 { most = max(most, canvases()) }
       if shown == 1000 || shown % max(frames / 10, 1) == 0 {

@@ -32,7 +32,7 @@ enum Neighbours {
       let scheduler = FrameScheduler(image, options: options)
       let shown = await Task.detached {
         var shown = 0
-        for await frame in scheduler.frames().stream {
+        for await frame in scheduler.play().stream {
           shown += 1 + frame.skipped
           if shown >= count { break }
         }
@@ -81,7 +81,7 @@ enum Neighbours {
     }
     for await phase in loader.phases(forFileAt: path) {
       guard case .playing(let scheduler) = phase else { continue }
-      for await _ in scheduler.frames().stream { return 1 }
+      for await _ in scheduler.play().stream { return 1 }
     }
     return 0
   }

@@ -52,7 +52,7 @@ import ZoetropeTestSupport
     let third = Duration.seconds(seconds) / 3
     var blocks: [Hog] = []
     var phase = "hog"
-    for await _ in scheduler.frames().stream {
+    for await _ in scheduler.play().stream {
       let time = begin.duration(to: .now)
       if time >= third * 3 { break }
       if time < third {
@@ -68,12 +68,12 @@ import ZoetropeTestSupport
     let statistics = scheduler.statistics
     report("play.presented", statistics.presented, "frames")
     report("play.skipped", statistics.skipped, "frames")
-    report("play.late.p99", statistics.lateness.quantile(0.99) / .microseconds(1), "us")
+    report("play.late.p99", statistics.lateness(ofFraction: 0.99) / .microseconds(1), "us")
   }
 
   static func reportCache(_ name: String) {
     let statistics = MemoryFrameCache.shared.statistics
-    report("\(name).cache", statistics.cost >> 20, "MiB")
+    report("\(name).cache", statistics.byteCount >> 20, "MiB")
     report("\(name).limit", MemoryBudget.shared.effectiveLimit >> 20, "MiB")
     report("\(name).evictions", statistics.evictions, "frames")
   }

@@ -31,42 +31,42 @@ struct ScaleBench {
       target: PixelSize(width: 800, height: 600)),
   ]
 
-  static func main() {
+  static func main() throws {
     let arguments = Array(CommandLine.arguments.dropFirst())
-    if arguments.first == "raw" { return scaleFile(Array(arguments.dropFirst())) }
+    if arguments.first == "raw" { return try scaleFile(Array(arguments.dropFirst())) }
     for example in cases {
-      for filter in ScalingFilter.allCases {
-        let scaler = FrameScaler(from: example.source, to: example.target, filter: filter)
-        let opaque = picture(example.source, isOpaque: true)
-        let sprite = picture(example.source, isOpaque: false, isSprite: true)
-        let random = picture(example.source, isOpaque: false)
-        report(example.name, "opaque", filter) { scaler.scale(opaque) }
+      for filter in ScalingFilter.all {
+        let scaler = try FrameScaler(from: example.source, to: example.target, filter: filter)
+        let opaque = try picture(example.source, isOpaque: true)
+        let sprite = try picture(example.source, isOpaque: false, isSprite: true)
+        let random = try picture(example.source, isOpaque: false)
+        try report(example.name, "opaque", filter) { try scaler.scale(opaque) }
         if filter != .nearest {
-          report(example.name, "sprite", filter) { scaler.scale(sprite) }
-          report(example.name, "alpha", filter) { scaler.scale(random) }
+          try report(example.name, "sprite", filter) { try scaler.scale(sprite) }
+          try report(example.name, "alpha", filter) { try scaler.scale(random) }
         }
         if filter == .bilinear {
-          let light = FrameScaler(
+          let light = try FrameScaler(
             from: example.source, to: example.target, filter: filter, linearLight: true)
-          report(example.name, "light", filter) { light.scale(opaque) }
+          try report(example.name, "light", filter) { try light.scale(opaque) }
         }
-        rescale(example, scaler, opaque, filter)
+        try rescale(example, scaler, opaque, filter)
       }
     }
   }
 
   /// `raw IN OUT WIDTH HEIGHT TO-WIDTH TO-HEIGHT FILTER`: scales a file of plain RGBA rows.
-  static func scaleFile(_ arguments: [String]) {
+  static func scaleFile(_ arguments: [String]) throws {
     let sizes = arguments.dropFirst(2).prefix(4).compactMap(Int.init)
     guard arguments.count == 7, sizes.count == 4,
-      let filter = ScalingFilter(rawValue: arguments[6]),
+      let filter = ScalingFilter.all.first(where: { "\($0)" == arguments[6] }),
       let input = fopen(arguments[0], "rb"), let output = fopen(arguments[1], "wb")
     else { exit(2) }
     let from = PixelSize(width: sizes[0], height: sizes[1])
-    let bitmap = Bitmap(size: from) { _, bytes in
+    let bitmap = try Bitmap(size: from) { _, bytes in
       bytes.withUnsafeMutableBytes { _ = fread($0.baseAddress, 1, from.width * 4, input) }
     }
-    let scaled = FrameScaler(
+    let scaled = try FrameScaler(
       from: from, to: PixelSize(width: sizes[2], height: sizes[3]), filter: filter
     ).scale(bitmap)
     for y in 0..<sizes[3] {
@@ -83,35 +83,35 @@ struct ScaleBench {
   /// A rectangle of 5 % of the area, in the middle of the picture.
   static func rescale(
     _ example: Case, _ scaler: FrameScaler, _ bitmap: Bitmap, _ filter: ScalingFilter
-  ) {
+  ) throws {
     let width = Int((Double(example.source.width) * 0.05.squareRoot()).rounded())
     let height = Int((Double(example.source.height) * 0.05.squareRoot()).rounded())
     let dirty = PixelRect(
       x: example.source.width / 3, y: example.source.height / 3, width: width, height: height)
-    let previous = scaler.scale(bitmap)
-    report(example.name, "dirty5", filter) {
-      scaler.rescale(bitmap, previous: previous, dirty: dirty).bitmap
+    let previous = try scaler.scale(bitmap)
+    try report(example.name, "dirty5", filter) {
+      try scaler.rescale(bitmap, previous: previous, dirty: dirty).bitmap
     }
   }
 
   static func report(
-    _ name: String, _ kind: String, _ filter: ScalingFilter, _ work: () -> Bitmap
-  ) {
-    let words = [name, kind, filter.rawValue]
+    _ name: String, _ kind: String, _ filter: ScalingFilter, _ work: () throws -> Bitmap
+  ) throws {
+    let words = [name, kind, "\(filter)"]
     guard CommandLine.arguments.dropFirst().allSatisfy(words.contains) else { return }
     var best = Double.infinity
     var spent = 0.0
     var runs = 0
     while spent < 0.12 || runs < 3 {
       let start = now()
-      let result = work()
+      let result = try work()
       let time = now() - start
       withExtendedLifetime(result) {}
       best = min(best, time)
       spent += time
       runs += 1
     }
-    print(name, kind, filter.rawValue, milliseconds(best))
+    print(name, kind, "\(filter)", milliseconds(best))
   }
 
   static func milliseconds(_ seconds: Double) -> String {
@@ -129,9 +129,9 @@ struct ScaleBench {
   static let start = ContinuousClock.now
 
   /// The formula: a xorshift in 32 bits, one step a pixel, its low bytes R, G, B, A.
-  static func picture(_ size: PixelSize, isOpaque: Bool, isSprite: Bool = false) -> Bitmap {
+  static func picture(_ size: PixelSize, isOpaque: Bool, isSprite: Bool = false) throws -> Bitmap {
     var state: UInt32 = 2_463_534_242
-    return Bitmap(size: size) { y, bytes in
+    return try Bitmap(size: size) { y, bytes in
       for x in 0..<size.width {
         state ^= state << 13
         state ^= state >> 17

@@ -62,19 +62,19 @@ enum BlendStage {
 
 /// A picture to half its width and height, bilinear, alpha-correct.
 enum ScaleStage {
-  static func make() -> Stage {
+  static func make() throws -> Stage {
     let size = PixelSize(width: 640, height: 480)
     var random = SplitMix64(seed: 6)
-    let picture = Bitmap(size: size) { _, row in
+    let picture = try Bitmap(size: size) { _, row in
       for place in 0..<row.byteCount {
         let byte = UInt8(truncatingIfNeeded: random.next())
         row.storeBytes(of: place % 4 == 3 ? 255 : byte, toByteOffset: place, as: UInt8.self)
       }
     }
-    let scaler = FrameScaler(
+    let scaler = try FrameScaler(
       from: size, into: TargetSize(width: 320, height: 240), fit: .fit, filter: .bilinear)
     return Stage(name: "scale", item: "pixel", items: size.area) {
-      Calibration.keep(UInt64(scaler.scale(picture)[3, 3].red))
+      Calibration.keep(UInt64(try scaler.scale(picture)[3, 3].red))
     }
   }
 }

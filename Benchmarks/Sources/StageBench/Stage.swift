@@ -4,7 +4,7 @@ struct Stage {
   /// What ``items`` counts.
   let item: String
   let items: Int
-  let run: () -> Void
+  let run: () throws -> Void
 }
 
 /// A chain of multiplications, each of which waits for the one before: the processor's clock, and

@@ -6,28 +6,30 @@ import ZoetropeTestSupport
 ///
 ///     bench-stages [STAGE...]
 ///     lzw ms=1.234 ratio=0.617 ns=2.41/code
+///     bench-stages ranges     reads and writes of a byte-range cache
 ///
 /// The ratio is the stage's time in times of that loop, both the best of many short runs taken in turn;
 /// it stays the same when the machine is busy or slows down, and `check_stages.py` compares it.
 @main
 struct StageBench {
-  static func main() {
+  static func main() throws {
     let wanted = CommandLine.arguments.dropFirst()
+    if wanted == ["ranges"] { return RangeBench.run() }
     let stages: [Stage] = [
       ScanStage.make(), LZWStage.make(), PaletteStage.make(), UnfilterStage.make(),
-      ExpandStage.make(), BlendStage.make(), ScaleStage.make(), CopyStage.make(),
+      ExpandStage.make(), BlendStage.make(), try ScaleStage.make(), CopyStage.make(),
     ]
     for stage in stages where wanted.isEmpty || wanted.contains(stage.name) {
-      print(measure(stage))
+      print(try measure(stage))
     }
   }
 
-  private static func measure(_ stage: Stage) -> String {
+  private static func measure(_ stage: Stage) throws -> String {
     var (best, calibration) = (Duration.seconds(1000), Duration.seconds(1000))
     let clock = ContinuousClock()
     for _ in 0..<60 {
       calibration = min(calibration, clock.measure { Calibration.run() })
-      best = min(best, clock.measure { stage.run() })
+      best = try min(best, clock.measure { try stage.run() })
     }
     let ratio = decimal(best / calibration, digits: 3)
     let each = decimal(best / .nanoseconds(1) / Double(stage.items), digits: 3)

@@ -94,11 +94,11 @@ private func checkInput(_ choices: inout FuzzChoices) {
   }
   FuzzBytes.require(events == others, "\(events) in pieces: \(others)")
   _ = whole.flush()
-  var replies: [TerminalReply] = []
+  var replies: [TerminalReply.Content] = []
   for case .reply(let reply) in events {
-    replies.append(reply)
-    if case .version(let text) = reply { requirePlain(text) }
-    if case .graphics(_, let message) = reply { requirePlain(message) }
+    replies.append(reply.content)
+    if case .version(let text) = reply.content { requirePlain(text) }
+    if case .graphics(_, let message) = reply.content { requirePlain(message) }
   }
   var capabilities = TerminalCapabilities()
   capabilities.apply(replies)

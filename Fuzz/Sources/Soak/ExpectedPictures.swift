@@ -25,7 +25,9 @@ final class ExpectedPictures: Sendable {
     let reader = FrameReader(image)
     guard var bitmap = try? reader.frame(at: index).bitmap else { return nil }
     if let rendering, let target = rendering.target {
-      bitmap = bitmap.scaled(to: target, fit: rendering.fit, filter: rendering.filter)
+      let scaled = try? bitmap.scaled(to: target, fit: rendering.fit, filter: rendering.filter)
+      guard let scaled else { return nil }
+      bitmap = scaled
     }
     made.withLock { $0[index] = bitmap }
     return bitmap

@@ -56,7 +56,7 @@ struct LifeCycle {
       faults.append("\(live.count(kind)) of \(kind) left")
     }
     cache.removeAll()
-    await Self.settle { budget.used(for: .frames) == 0 && cache.statistics.heldCost == 0 }
+    await Self.settle { budget.used(for: .frames) == 0 && cache.statistics.heldByteCount == 0 }
     if budget.used(for: .frames) != 0 { faults.append("\(budget.used(for: .frames)) bytes left") }
     faults += cache.faults()
     return faults.map { "seed \(seed), \(path): \($0)" }
@@ -71,7 +71,7 @@ struct LifeCycle {
       width: side(image.canvasSize.width, &random), height: side(image.canvasSize.height, &random))
     return Rendering(
       target: target, fit: [.fit, .fill, .stretch].randomElement(using: &random) ?? .fit,
-      filter: ScalingFilter.allCases.randomElement(using: &random) ?? .bilinear)
+      filter: ScalingFilter.all.randomElement(using: &random) ?? .bilinear)
   }
 
   /// Waits until `condition` holds, for ten seconds at most: what the last decode leaves goes by itself.

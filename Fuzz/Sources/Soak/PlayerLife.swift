@@ -24,12 +24,12 @@ struct PlayerLife {
     var random = SplitMix64(seed: seed)
     let options = PlaybackOptions(
       playCount: Int.random(in: 0..<4, using: &random) == 0 ? .finite(1) : .indefinite,
-      fixedDelay: [nil, nil, .zero, .milliseconds(7), .seconds(Int64.max)]
-        .randomElement(using: &random) ?? nil,
-      delayPolicy: Bool.random(using: &random) ? .exact : .browser,
       rate: [1, 0.25, 7].randomElement(using: &random) ?? 1,
       direction: Bool.random(using: &random) ? .forward : .backward,
       bounces: Bool.random(using: &random),
+      delayPolicy: Bool.random(using: &random) ? .exact : .browser,
+      fixedDelay: [nil, nil, .zero, .milliseconds(7), .seconds(Int64.max)]
+        .randomElement(using: &random) ?? nil,
       latePolicy: [.skip, .stretch, .latest, .catchUp(maximumRate: 2)]
         .randomElement(using: &random) ?? .skip,
       buffering: Bool.random(using: &random) ? .newest : .lossless,
@@ -56,7 +56,7 @@ struct PlayerLife {
     // With a stranger at the controls, what was asked for last is not known.
     let isAlone = Bool.random(using: &random)
     let strangerSeed = random.next()
-    let frames = scheduler.frames().stream
+    let frames = scheduler.play().stream
     for _ in 0..<Int.random(in: 0...3, using: &random) { _ = steer(scheduler, &steering) }
     let wanted = isAlone ? steer(scheduler, &steering) : nil
     let consumer = Task { [steering] in

@@ -73,7 +73,7 @@ struct StreamLife {
     case .stalls: break
     }
     // Without memory for bytes, all of them go to a temporary file.
-    let storage = StreamStorage(memoryLimit: [0, 1 << 18].randomElement(using: &random) ?? 0)
+    let storage = StreamStorage(memoryByteLimit: [0, 1 << 18].randomElement(using: &random) ?? 0)
     return Task { try? await StreamedImage(chunks, storage: storage) }
   }
 
@@ -91,7 +91,7 @@ struct StreamLife {
         for try await _ in stream.bitmaps() where left > 0 { left -= 1 }
       case .player:
         let player = FrameScheduler(stream, clock: ManualClock(.jumping))
-        for try await _ in player.frames() {
+        for try await _ in player.play() {
           left -= 1
           if left < 0 { break }
         }
@@ -108,7 +108,7 @@ struct StreamLife {
     switch Ending.allCases.randomElement(using: &random) ?? .cancel {
     case .cancel: stream.cancel()
     case .cancelConsumer: reading.cancel()
-    case .wait where !stalls: _ = await stream.ending()
+    case .wait where !stalls: _ = await stream.waitUntilEnded()
     case .drop, .wait: break
     }
     reading.cancel()

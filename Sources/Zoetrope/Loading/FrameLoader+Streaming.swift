@@ -1,6 +1,6 @@
 /// An image that a loader is receiving.
 struct Arrival: Sendable {
-  /// Released, and so cancelled, when nobody waits for it or plays it.
+  /// Cancelled by releasing it, when nothing waits for it or plays it.
   weak var image: StreamedImage?
   /// Its identity in the cache's keys until all of its bytes are known.
   let provisional: ContentIdentity
@@ -10,27 +10,27 @@ struct Arrival: Sendable {
   var renditions: Set<Rendition> = []
 }
 
-// Images that are shown before all of their bytes are there.
+// Images that are shown before all of their bytes have arrived.
 extension FrameLoader {
   /// Loads the image named `id` from the byte chunks that `chunks` opens, and shows it while they arrive.
   ///
-  /// The poster appears when the first frame has arrived, and ``LoadingPhase/playing(_:)`` with the second; an
-  /// image of one frame ends with its poster when the stream has ended. Concurrent loads of the same name share
-  /// one stream, which is cancelled when nobody waits for the image or plays it any more.
+  /// The poster appears after the first frame, and ``LoadingPhase/playing(_:)`` after the second. An image of
+  /// one frame ends with its poster when the stream ends. Concurrent loads of the same name share one stream,
+  /// which is cancelled when nothing waits for the image or plays it any more.
   ///
-  /// Until the stream has ended, the image's ``ContentIdentity`` is unknown: its poster is cached under a
-  /// provisional one, and moved when all bytes are there. The complete image is then kept like any other. One that
-  /// ended early is forgotten, and the next load fetches it again.
+  /// Until the stream has ended, the image's ``ContentIdentity`` is unknown. Its poster is cached under a
+  /// provisional identity, and moved when all bytes have arrived. A complete image is then cached like any
+  /// other; an incomplete one is not cached, and the next load fetches it again.
   ///
   /// - Parameters:
-  ///   - id: its name, by which it is known again.
-  ///   - slot: where the image is shown. Cancels the previous load into the same slot.
-  ///   - rendering: the size and format of its frames. Default: as decoded.
-  ///   - playback: how it is played. Default: nil, the loader's options.
-  ///   - priority: how urgent it is. Default: nil, as the calling task.
-  ///   - storage: where its bytes are kept. Default: 16 MiB in memory, the rest in a file.
-  ///   - chunks: opens the stream. What it or the stream throws becomes ``LoadingPhase/failed(_:)`` before the first
-  ///     frame; afterwards, playback goes on with the frames that arrived.
+  ///   - id: Its name, by which it is known again.
+  ///   - slot: Where the image is shown. Cancels the previous load into the same slot.
+  ///   - rendering: The size and format of its frames. Default: as decoded.
+  ///   - playback: How it is played. Default: nil, the loader's options.
+  ///   - priority: How urgent it is. Default: nil, as the calling task.
+  ///   - storage: Where its bytes are kept. Default: 16 MiB in memory, the rest in a file.
+  ///   - chunks: Opens the stream. Before the first frame, errors of this closure or of the stream become
+  ///     ``LoadingPhase/failed(_:)``; afterwards, playback continues with the frames that arrived.
   public nonisolated func phases<Chunks: AsyncSequence & Sendable>(
     for id: some Hashable & Sendable, in slot: LoadSlot? = nil, rendering: Rendering = .init(),
     playback: PlaybackOptions? = nil, priority: TaskPriority? = nil,
@@ -48,7 +48,7 @@ extension FrameLoader {
 
   /// Shows the image that `opening` begins to receive, or that is already being received.
   ///
-  /// - Parameter shown: its poster, if one is shown.
+  /// - Parameter shown: Its poster, if one is shown.
   func show(
     _ request: Request, _ opening: @escaping LoadSource.StreamOpening, after shown: Bitmap?,
     _ playback: PlaybackOptions?, _ phases: AsyncStream<LoadingPhase>.Continuation
@@ -71,7 +71,7 @@ extension FrameLoader {
     }
   }
 
-  /// The stream of this name that is arriving, or a new one, once its canvas is known.
+  /// The arriving stream of this name, or a new one, once its canvas is known.
   private func receive(
     _ request: Request, _ opening: @escaping LoadSource.StreamOpening
   ) async throws(AnimatedImageError) -> StreamedImage {
@@ -79,7 +79,7 @@ extension FrameLoader {
     if let image = arriving(id) { return image }
     return try await streams.value(for: id, priority: request.priority) {
       [self, streams, gate, decoding] () async throws(AnimatedImageError) in
-      // Looked for again: it may have come between two runs of one name.
+      // Check again: a stream may have been added between two runs of one name.
       if let image = await arriving(id) { return image }
       let place = try await gate.enter(streams.urgency(of: id))
       let image = try await LoadSource.opened(opening, decoding)
@@ -89,7 +89,7 @@ extension FrameLoader {
     }
   }
 
-  /// The stream of this name, unless it has failed.
+  /// The stream of this name, if it has not failed.
   private func arriving(_ id: LoadIdentifier) -> StreamedImage? {
     guard let image = arrivals[id]?.image else { return nil }
     let ending = image.progress.ending
@@ -99,10 +99,10 @@ extension FrameLoader {
   private func register(_ image: StreamedImage, _ id: LoadIdentifier) {
     var random = SystemRandomNumberGenerator()
     let provisional = ContentIdentity(high: random.next(), low: random.next())
-    // Those without an identity are still being settled, and removed then.
+    // Streams without an identity are still being completed, and are removed then.
     arrivals = arrivals.filter { $0.value.image != nil || $0.value.content == nil }
     arrivals[id] = Arrival(image: image, provisional: provisional)
-    // Retains what the stream has received, not the stream, whose release ends it.
+    // Retains the received bytes, not the stream, because releasing the stream ends it.
     let core = image.core
     Task { [weak self] in
       _ = await core.reach(.end)
@@ -110,7 +110,7 @@ extension FrameLoader {
     }
   }
 
-  /// Caches the poster, as long as necessary under the provisional identity, unless that would write to a disk.
+  /// Caches the poster, under the provisional identity if necessary, unless that would write to a disk.
   private func keep(_ poster: CompositedFrame, of request: Request, _ image: StreamedImage) {
     guard !cache.mayBlock, let arrival = arrivals[request.id], arrival.image === image else {
       return
@@ -118,14 +118,14 @@ extension FrameLoader {
     let rendition = Rendition(request.rendering, of: image.canvasSize, options: decoding)
     let content = arrival.content ?? arrival.provisional
     let key = AnimationKey(content: content, rendition: rendition)[0]
-    cache.store(CachedFrame(poster.bitmap, damage: poster.damage), for: key)
+    cache.storeIfPossible(CachedFrame(poster.bitmap, damage: poster.damage), for: key)
     guard arrival.content == nil else { return }
     arrivals[request.id]?.renditions.insert(rendition)
     remember(
       KnownImage(identity: content, cached: content, canvasSize: image.canvasSize), for: request.id)
   }
 
-  /// Keeps the image of a stream that is complete, under its identity, and forgets any other.
+  /// Keeps the image of a complete stream under its identity, and discards any other.
   private func settle(
     _ id: LoadIdentifier, _ provisional: ContentIdentity, _ core: StreamCore
   ) async {
@@ -135,10 +135,10 @@ extension FrameLoader {
       opened = try? await LoadSource.identified(image, budget)
       if let opened { cached = await identity(of: opened) }
     }
-    // Forgotten or received anew meanwhile.
+    // It was removed or replaced meanwhile.
     if known[id]?.identity == provisional { known[id] = nil }
     defer {
-      // Where removing may wait for a disk, nothing was stored.
+      // Nothing was stored in caches whose removal may wait for a disk.
       if !cache.mayBlock { cache.remove(provisional) }
     }
     guard let arrival = arrivals[id], arrival.provisional == provisional else { return }
@@ -146,7 +146,7 @@ extension FrameLoader {
       for rendition in arrival.renditions {
         let old = AnimationKey(content: provisional, rendition: rendition)[0]
         guard let poster = cache.frame(for: old) else { continue }
-        cache.store(poster, for: AnimationKey(content: cached, rendition: rendition)[0])
+        cache.storeIfPossible(poster, for: AnimationKey(content: cached, rendition: rendition)[0])
       }
       // The shelf charges its bytes from now on.
       core.refund()

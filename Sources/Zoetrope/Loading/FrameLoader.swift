@@ -8,15 +8,15 @@ public import SystemPackage
 /// for await phase in phases { show(phase) }
 /// ```
 ///
-/// The cache is checked first: an image shown before appears at once, without a loading phase.
+/// The cache is checked first: an image that was shown before appears immediately, without a loading phase.
 /// Concurrent loads of the same name share one fetch, at the highest of their priorities. At most
-/// `maxConcurrentLoads` names are fetched, opened and decoded up to their first frame at a time, and
-/// files that are together larger than a quarter of the budget one after the other; a stream leaves its
-/// place to others once its canvas is known. Decoding runs on the library's own threads.
+/// `maxConcurrentLoads` names are fetched, opened and decoded up to their first frame at a time; files that
+/// together exceed a quarter of the budget load one after another. A stream makes room for others once its
+/// canvas is known. Decoding runs on the library's own threads.
 ///
-/// **Cancelling.** Leaving the loop, cancelling its task, or a new load into the same ``LoadSlot`` ends
-/// the phases without a failure. The fetch is cancelled when nobody waits for it any more. Decoding
-/// stops between frames and between scaled rows.
+/// **Cancelling.** Leaving the loop, cancelling its task, or starting a new load into the same ``LoadSlot``
+/// ends the phases without a failure. The fetch is cancelled when nothing waits for it any more. Decoding stops
+/// between frames and between scaled rows.
 public actor FrameLoader {
   /// The shared loader, which uses ``MemoryFrameCache/shared``.
   public static let shared = FrameLoader()
@@ -47,8 +47,8 @@ public actor FrameLoader {
   /// Images whose bytes are arriving.
   var arrivals: [LoadIdentifier: Arrival] = [:]
 
-  /// An image, and its place until its first frame is decoded: what is opened and waits for that is in
-  /// memory.
+  /// An image and its place in the gate until its first frame is decoded, because opened images that wait for
+  /// that take memory.
   struct OpenedImage: Sendable {
     let image: AnimatedImage
     let place: LoadPlace?
@@ -64,13 +64,13 @@ public actor FrameLoader {
   /// Creates a loader.
   ///
   /// - Parameters:
-  ///   - cache: the cache of rendered frames, keyed by ``ContentIdentity``. The loader reads each image
+  ///   - cache: The cache of rendered frames, keyed by ``ContentIdentity``. The loader reads each image
   ///     completely when it opens it.
-  ///   - budget: the budget that canvases and compressed bytes are charged to.
-  ///   - maxConcurrentLoads: the maximum number of concurrent fetches, at least 1. Default: 4.
-  ///   - decoding: how images are opened.
-  ///   - playback: how animations are played, unless a load says otherwise.
-  ///   - clock: the clock that players use. Default: the system's clock.
+  ///   - budget: The budget that canvases and compressed bytes are charged to.
+  ///   - maxConcurrentLoads: The maximum number of concurrent fetches, at least 1. Default: 4.
+  ///   - decoding: How images are opened.
+  ///   - playback: How animations are played, unless a load specifies otherwise.
+  ///   - clock: The clock that players use. Default: the system's clock.
   public init(
     cache: any FrameCaching = MemoryFrameCache.shared, budget: MemoryBudget = .shared,
     maxConcurrentLoads: Int = 4, decoding: DecodingOptions = .init(),
@@ -93,12 +93,12 @@ public actor FrameLoader {
   /// error it throws becomes ``LoadingPhase/failed(_:)`` and is not cached: the next load tries again.
   ///
   /// - Parameters:
-  ///   - id: its name, by which it is known again.
-  ///   - slot: where the image is shown. Cancels the previous load into the same slot.
-  ///   - rendering: the size and format of its frames. Default: as decoded.
-  ///   - playback: how it is played. Default: nil, the loader's options.
-  ///   - priority: how urgent it is. Default: nil, as the calling task.
-  ///   - data: fetches the bytes.
+  ///   - id: The name that identifies it.
+  ///   - slot: Where the image is shown. Cancels the previous load into the same slot.
+  ///   - rendering: The size and format of its frames. Default: as decoded.
+  ///   - playback: How it is played. Default: nil, the loader's options.
+  ///   - priority: How urgent it is. Default: nil, as the calling task.
+  ///   - data: Fetches the bytes.
   public nonisolated func phases(
     for id: some Hashable & Sendable, in slot: LoadSlot? = nil, rendering: Rendering = .init(),
     playback: PlaybackOptions? = nil, priority: TaskPriority? = nil, data: @escaping Fetch
@@ -125,11 +125,11 @@ public actor FrameLoader {
   /// Returns the first frame of the image named `id`, from the cache or the bytes that `data` fetches.
   ///
   /// - Parameters:
-  ///   - id: its name, by which it is known again.
-  ///   - rendering: its size and format. Default: as decoded.
-  ///   - priority: how urgent it is. Default: nil, as the calling task.
-  ///   - data: fetches the bytes.
-  /// - Throws: errors of `data` (as `io`, unless they are an ``AnimatedImageError``), of opening and of
+  ///   - id: The name that identifies it.
+  ///   - rendering: Its size and format. Default: as decoded.
+  ///   - priority: How urgent it is. Default: nil, as the calling task.
+  ///   - data: Fetches the bytes.
+  /// - Throws: Errors of `data` (as `io`, unless they are an ``AnimatedImageError``), of opening and of
   ///   decoding; `cancelled`, never `CancellationError`, if the task is cancelled.
   public func bitmap(
     for id: some Hashable & Sendable, rendering: Rendering = .init(),
@@ -155,12 +155,12 @@ public actor FrameLoader {
   /// its priority.
   ///
   /// - Parameters:
-  ///   - id: its name.
-  ///   - slot: the next load into it, or its ``LoadSlot/cancel()``, cancels the prefetch. Default: nil,
+  ///   - id: Its name.
+  ///   - slot: The next load into it, or its ``LoadSlot/cancel()``, cancels the prefetch. Default: nil,
   ///     no slot.
-  ///   - rendering: the size and format in which the image will be shown.
-  ///   - priority: how urgent it is. Default: `.low`.
-  ///   - data: fetches the bytes.
+  ///   - rendering: The size and format in which the image will be shown.
+  ///   - priority: How urgent it is. Default: `.low`.
+  ///   - data: Fetches the bytes.
   public nonisolated func prefetch(
     for id: some Hashable & Sendable, in slot: LoadSlot? = nil, rendering: Rendering = .init(),
     priority: TaskPriority = .low, data: @escaping Fetch
@@ -239,8 +239,8 @@ public actor FrameLoader {
     }
   }
 
-  /// Reports the first frame to `phases`, unless `shown` is it. Returns the frames, and whether there is more
-  /// than one.
+  /// Reports the first frame to `phases`, unless `shown` equals it. Returns the frames, and whether there is
+  /// more than one.
   private func show(
     _ request: Request, _ shown: (bitmap: Bitmap, identity: ContentIdentity)?,
     _ phases: AsyncStream<LoadingPhase>.Continuation
@@ -278,7 +278,7 @@ public actor FrameLoader {
       guard let key, let bitmap = cache.bitmap(for: key) else { return nil }
       return (bitmap, key.animation.content)
     }
-    // A lookup that may wait for a disk is not for this actor.
+    // A lookup that may wait for a disk must not run on this actor.
     return await DecodeThreads.checking.result { [key, cache, decoding] in
       var key = key
       if key == nil, case .file(let path) = request.source {

@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// Recently opened images by the caller's names, so that showing one again needs no load.
 ///
-/// What they hold in memory (compressed bytes, lists of frames, metadata) is charged to the budget and limited to
-/// a quarter of it; the least recently used image goes first. Files also cost an open descriptor each, so at most
-/// ``countLimit`` images are kept, and those of files give way when descriptors run out.
+/// Their memory (compressed bytes, lists of frames, metadata) counts against the budget and is limited to a
+/// quarter of it; the least recently used image is dropped first. Each open file also costs a descriptor, so at
+/// most ``countLimit`` images are kept, and those of files are dropped when descriptors run out.
 package final class ImageShelf: Sendable {
   package static let countLimit = 64
 
@@ -17,7 +17,7 @@ package final class ImageShelf: Sendable {
     var turn = 0
     var cost = 0
 
-    /// Removes the least recently used image of those that meet `condition`.
+    /// Removes the least recently used image that meets `condition`.
     mutating func removeOldest(
       where condition: ((image: AnimatedImage, cost: Int)) -> Bool = { _ in true }
     ) -> AnimatedImage? {
@@ -33,7 +33,7 @@ package final class ImageShelf: Sendable {
     }
   }
 
-  /// Its number among the holders of idle files.
+  /// Its id among the holders of idle files.
   private let holder = IdleFiles.shared.newNumber()
 
   package init(budget: MemoryBudget) {
@@ -63,7 +63,7 @@ package final class ImageShelf: Sendable {
   /// Stores `image` under `id`, replacing any previous image.
   package func put(_ image: AnimatedImage, for id: LoadIdentifier) {
     budget.stamp(share)
-    // Releasing an image closes its file or frees its bytes: do so after unlocking.
+    // Releasing an image closes its file or frees its bytes, so do it after unlocking.
     var dropped: [AnimatedImage] = []
     state.withLock { state in
       let before = state.cost
@@ -98,7 +98,7 @@ extension ImageShelf: BudgetMember {
     return state.withLock { state in
       let before = state.cost
       while before - state.cost < byteCount {
-        // Images that are too small to free as much together would be opened again for nothing.
+        // Dropping images that are too small to free enough together would only make them be opened again.
         let least = (byteCount - (before - state.cost)) / Self.countLimit
         guard let old = state.removeOldest(where: { $0.cost >= least }) ?? state.removeOldest()
         else { break }
@@ -114,7 +114,7 @@ extension ImageShelf: IdleFileHolder {
   package func closeIdleFile() -> Bool {
     let closed = state.withLock { state in
       let before = state.cost
-      // What is not in memory lies in a file.
+      // The rest is in a file.
       let old = state.removeOldest { $0.image.source.residentByteCount < $0.image.byteCount }
       budget.refund(before - state.cost, of: share)
       return old

@@ -1,20 +1,20 @@
 package import SystemPackage
 
-/// Where the bytes of a load come from.
+/// The source of a load's bytes.
 package enum LoadSource: Sendable {
   /// A closure that fetches them.
   case data(FrameLoader.Fetch)
-  /// A closure that begins to receive them.
+  /// A closure that starts to receive them.
   case stream(StreamOpening)
   /// A file.
   case file(FilePath)
 
-  /// Begins to receive an image; returns when its canvas is known.
+  /// Starts to receive an image; returns when its canvas is known.
   package typealias StreamOpening = @Sendable (DecodingOptions) async throws -> StreamedImage
 
   /// Fetches, opens and hashes the image, charged to `budget`. Hashing and scanning run on
-  /// ``DecodeThreads/loading``. A file that the store behind `cache` knows is not scanned; one that is
-  /// no longer wanted is not waited for.
+  /// ``DecodeThreads/loading``. A file that the store behind `cache` knows is not scanned. The wait for a file
+  /// ends when it is no longer needed.
   package func open(
     options: DecodingOptions, budget: MemoryBudget, cache: (any FrameCaching)? = nil,
     progress: @escaping @Sendable (Double) -> Void
@@ -30,7 +30,7 @@ package enum LoadSource: Sendable {
       }
     case .stream(let opening):
       let stream = try await Self.opened(opening, options)
-      guard let ending = await stream.ending() else {
+      guard let ending = await stream.waitUntilEnded() else {
         throw AnimatedImageError(.cancelled, "while bytes arrived")
       }
       if let error = ending.error { throw error }
@@ -48,14 +48,14 @@ package enum LoadSource: Sendable {
             try AnimatedImage(contentsOf: path, options: options, isCancelled: isCancelled)
           }
         let image = opened.charged(to: budget)
-        // Hash the opened file: the path may name another one by now.
+        // Hash the opened file, because the path may refer to another one by now.
         _ = try image.contentIdentity(isCancelled: isCancelled)
         return image
       }
     }
   }
 
-  /// The stream that `opening` begins to receive.
+  /// The stream that `opening` starts to receive.
   static func opened(
     _ opening: StreamOpening, _ options: DecodingOptions
   ) async throws(AnimatedImageError) -> StreamedImage {
@@ -79,8 +79,8 @@ package enum LoadSource: Sendable {
     return await DecodeThreads.checking.result { FileStamp(at: path)?.byteCount ?? 0 }
   }
 
-  /// Whether the source still has this identity. A file is checked with `stat`, and read if that has
-  /// changed; fetched data does not change.
+  /// Whether the source still has this identity. Checks a file with `stat`, and reads it if that has changed;
+  /// fetched data does not change.
   package func isCurrent(_ identity: ContentIdentity) async -> Bool {
     guard case .file(let path) = self else { return true }
     let current = try? await Self.onThread(.checking) { (flag) throws(AnimatedImageError) in
@@ -106,7 +106,7 @@ package enum LoadSource: Sendable {
   }
 }
 
-/// The caller's name for an image, of any hashable type. Equal if type and value are.
+/// The caller's name for an image, of any hashable type. Equal if type and value are equal.
 package struct LoadIdentifier: Sendable, Hashable {
   private let value: any Hashable & Sendable
 

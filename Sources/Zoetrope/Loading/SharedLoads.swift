@@ -2,10 +2,9 @@ internal import Synchronization
 
 /// Coalesces concurrent requests for the same key into one run of their work.
 ///
-/// The first request for a key starts the work; later ones wait for the same run. A result or an error
-/// is delivered to every waiter, never cached. A cancelled waiter gets
-/// ``AnimatedImageError/Code/cancelled`` at once. When the last waiter is cancelled, so is the work,
-/// and the next request starts over.
+/// The first request for a key starts the work; later ones wait for the same run. A result or an error is
+/// delivered to every waiter, and never cached. A cancelled waiter gets ``AnimatedImageError/Code/cancelled``
+/// immediately. Cancelling the last waiter cancels the work, and the next request starts over.
 package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The outcome of a run.
   package typealias Outcome = Result<Value, AnimatedImageError>
@@ -42,7 +41,7 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   ///
   /// `operation` runs in its own task, at the highest priority of its waiters.
   ///
-  /// - Parameter priority: the waiter's priority. Default: nil, that of the calling task.
+  /// - Parameter priority: The waiter's priority. Default: nil, that of the calling task.
   package func value(
     for key: Key, priority: TaskPriority? = nil,
     running operation: @escaping @Sendable () async throws(AnimatedImageError) -> Value
@@ -114,7 +113,7 @@ package final class LoadUrgency: Sendable {
 
   package var priority: TaskPriority { TaskPriority(rawValue: level.load(ordering: .relaxed)) }
 
-  /// Raises the urgency to `priority`. Returns false if it already was as high.
+  /// Raises the urgency to `priority`. Returns false if it already was at least as high.
   package func raise(to priority: TaskPriority) -> Bool {
     level.max(priority.rawValue, ordering: .relaxed).oldValue < priority.rawValue
   }
@@ -143,7 +142,8 @@ package final class LoadGate: Sendable {
     }
   }
 
-  /// A gate for `limit` loads, at least one, of at most `byteLimit` bytes in all unless there is only one.
+  /// A gate for up to `limit` loads (at least one) of up to `byteLimit` bytes in total. A single load may be
+  /// larger.
   package init(limit: Int, byteLimit: @escaping @Sendable () -> Int = { .max }) {
     self.limit = max(limit, 1)
     self.byteLimit = byteLimit
@@ -158,8 +158,8 @@ package final class LoadGate: Sendable {
   /// cancelled while it waits.
   ///
   /// - Parameters:
-  ///   - urgency: may rise while it waits. Default: nil, the calling task's priority.
-  ///   - byteCount: the size of the file. Default: 0.
+  ///   - urgency: May rise while it waits. Default: nil, the calling task's priority.
+  ///   - byteCount: The size of the file. Default: 0.
   package func enter(
     _ urgency: LoadUrgency? = nil, byteCount: Int = 0
   ) async throws(AnimatedImageError) -> LoadPlace {
@@ -170,7 +170,7 @@ package final class LoadGate: Sendable {
       admit()
       let place = await waiter.valueUnlessCancelled {
         state.withLock { state in state.queue.removeAll { $0.waiter === waiter } }
-        // It may have been the one for which the others had to wait.
+        // The others may have been waiting for this one.
         admit()
       }
       if let place { return place }
@@ -178,7 +178,7 @@ package final class LoadGate: Sendable {
     throw AnimatedImageError(.cancelled, "while waiting for its turn")
   }
 
-  /// Gives places to waiters as long as there is room.
+  /// Admits waiters while there is room.
   private func admit() {
     while true {
       let next = state.withLock { state -> (ResultHandover<LoadPlace>, byteCount: Int)? in
@@ -205,7 +205,7 @@ package final class LoadGate: Sendable {
   }
 }
 
-/// A load's place in a ``LoadGate``, free again when the last reference is gone.
+/// A load's place in a ``LoadGate``, freed with its last reference.
 package final class LoadPlace: Sendable {
   private let gate: LoadGate
   private let byteCount: Int
@@ -256,7 +256,7 @@ package final class LoadProgress: Sendable {
     }
   }
 
-  /// Ends what ``watch(_:_:)`` began.
+  /// Ends what ``watch(_:_:)`` started.
   package func stopWatching(_ id: LoadIdentifier, _ number: Int) {
     state.withLock { state in
       state.loads[id]?.watchers[number] = nil
@@ -276,8 +276,8 @@ package final class LoadProgress: Sendable {
       state.loads[id]?.percent = percent
       return load.isTelling ? nil : state.loads[id]?.next()
     }
-    // Not under the lock, since a watcher may run at once on its own executor. Still in order, since
-    // only one thread at a time notifies.
+    // Not under the lock, because a watcher may run immediately on its own executor. Still in order, because
+    // only one thread notifies at a time.
     while let (percent, watchers) = news {
       for watcher in watchers { watcher.yield(.loading(Double(percent) / 100)) }
       news = state.withLock { $0.loads[id]?.next() }

@@ -7,16 +7,16 @@ import ZoetropeProcess
 struct CacheCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache",
-    abstract: "Fill, inspect, check and empty the cache of decoded frames on disk.",
+    abstract: "Fill, inspect, check and clear the disk cache of decoded frames.",
     discussion: """
-      The cache holds the frames that --cache of play, still and extract keeps, in tables of one size \
-      and pixel format each, and a record of every file that was opened, so that it need not be \
-      scanned again. Several programs may use it at once, and any of them may be killed. Frames are \
-      found by the bytes of their file: those of a file that was changed or removed are replaced in \
-      time, as the least recently used ones.
+      The cache holds frames that play, still and extract store with --cache, in one table per size and \
+      pixel format, and a record of every opened file, so that the file need not be scanned again. \
+      Several programs may use it at once, and any of them may be killed. Frames are found by the \
+      contents of their file. Frames of changed or deleted files are evicted in time, as the least \
+      recently used ones.
 
-      --json prints one object (schema zoetrope.cache/1). Exit status: 0 success, 1 frames that were \
-      not intact were dropped, 4 the cache cannot be used.
+      --json prints one object (schema zoetrope.cache/1). Exit status: 0 success, 1 damaged frames were \
+      dropped, 4 the cache cannot be used.
 
       EXAMPLES:
         zoetrope cache warm *.gif --size 128x128
@@ -30,7 +30,7 @@ struct CacheCommand: ParsableCommand {
 
 /// Which cache a command works on, and how it reports.
 struct CacheStoreArguments: ParsableArguments {
-  @Option(help: ArgumentHelp("The cache's directory.", valueName: "dir"))
+  @Option(help: ArgumentHelp("The directory of the cache.", valueName: "dir"))
   var cache = CacheArgument.standard
 
   @Option(help: .cacheLimit)
@@ -40,7 +40,7 @@ struct CacheStoreArguments: ParsableArguments {
   var json = false
 
   func validate() throws {
-    if cache == .none { throw ValidationError("--cache names a directory here") }
+    if cache == .none { throw ValidationError("--cache must be default or a directory") }
     if cache == .standard { _ = try CacheArgument.standardDirectory() }
   }
 
@@ -63,8 +63,8 @@ struct CacheStoreArguments: ParsableArguments {
     return failure
   }
 
-  /// Runs `body` with the store and prints its report; an empty one if there is no store, which is
-  /// then not created.
+  /// Runs `body` with the store and prints its report. If there is no store, prints an empty report
+  /// and creates none.
   func report(
     _ body: (FrameStore) throws(AnimatedImageError) -> StoreReport
   ) throws(CommandFailure) -> ExitStatus {
@@ -82,7 +82,7 @@ struct CacheStoreArguments: ParsableArguments {
   }
 }
 
-/// A command below `cache`.
+/// A subcommand of `cache`.
 protocol CacheSubcommand: ZoetropeSubcommand {
   var store: CacheStoreArguments { get }
 }
@@ -95,9 +95,9 @@ extension CacheSubcommand {
 struct CacheStatCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "stat",
-    abstract: "Show what the cache holds: frames and bytes by size and pixel format.",
+    abstract: "Show the frames and bytes in the cache by size and pixel format.",
     discussion: """
-      Bytes are those on disk. A table's capacity is the number of frames that it can hold, within the \
+      Byte counts are disk usage. The capacity of a table is the number of frames it can hold within the \
       limit of the whole cache.
 
       EXAMPLES:
@@ -114,11 +114,10 @@ struct CacheStatCommand: CacheSubcommand {
 struct CachePruneCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "prune",
-    abstract: "Remove the least recently used frames until the cache keeps its limit.",
+    abstract: "Remove the least recently used frames until the cache fits its limit.",
     discussion: """
-      Also removes the tables of other versions of this program, and what killed programs left \
-      behind. Whether a frame's file still exists is not known: frames are found by content, wherever \
-      the file is.
+      Also removes tables of other versions of this program and leftovers of killed programs. Frames \
+      are found by content, not by path, so frames of deleted files are not removed first.
 
       EXAMPLES:
         zoetrope cache prune --cache-limit 100M
@@ -140,10 +139,10 @@ struct CachePruneCommand: CacheSubcommand {
 struct CacheVerifyCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Read every frame in the cache and drop those whose checksum is wrong.",
+    abstract: "Read every frame in the cache and drop those with a wrong checksum.",
     discussion: """
-      Wrong frames are never shown, so this is for curiosity and for disks under suspicion. Exit \
-      status: 0 all frames are intact, 1 some were dropped.
+      Damaged frames are never shown, so this is only needed to check a suspect disk. Exit status: 0 all \
+      frames are intact, 1 some were dropped.
 
       EXAMPLES:
         zoetrope cache verify
@@ -168,8 +167,7 @@ struct CacheClearCommand: CacheSubcommand {
     commandName: "clear",
     abstract: "Remove all frames and records from the cache.",
     discussion: """
-      Programs that show frames from it are not disturbed. Files in the directory that do not belong \
-      to the cache stay.
+      Programs that are using the cache are not disturbed. Other files in the directory are kept.
 
       EXAMPLES:
         zoetrope cache clear

@@ -8,14 +8,13 @@ struct CacheWarmCommand: CacheSubcommand {
     commandName: "warm",
     abstract: "Decode and scale frames into the cache, for later runs.",
     discussion: """
-      Use the options with which the frames will be asked for: the frames of another size or filter \
-      are others. Without --size they are those that play shows. May be interrupted at any moment: \
-      what was stored stays, and the next run stores the rest. A file that cannot be read does not \
-      stop the others. Frames that do not fit are left out, from the end of the animation on (status \
-      5).
+      Use the same size and filter as later commands: frames of another size or filter are stored \
+      separately. Without --size, the frames are those that play uses. You may interrupt the command at \
+      any time; the next run stores the rest. A file that cannot be read does not stop the others. If the \
+      frames do not fit, those at the end of the animation are left out (status 5).
 
-      --json prints one object per file and line (schema zoetrope.warm/1): "stored" frames are new, \
-      "known" ones were there, "kept" ones are there now.
+      --json prints one object per line and file (schema zoetrope.warm/1): "stored" counts new frames, \
+      "known" frames that were already there, and "kept" frames that are there now.
 
       EXAMPLES:
         zoetrope cache warm *.gif --size 128x128
@@ -40,7 +39,7 @@ struct CacheWarmCommand: CacheSubcommand {
       try scaling.rendering?.check(against: image, file: input.name)
       var warming = Warming(
         image, input: input, rendering: scaling.rendering ?? Rendering(), store: frames)
-      // Signals are caught so that the line that says how far it came is written.
+      // Signals are caught so that a report of what was stored is written.
       let report = try Signals.whileCaught { () throws(CommandFailure) in
         try warming.run(room: &room)
       }
@@ -67,7 +66,7 @@ struct Warming {
 
   /// Stores the frames that are not there yet, with progress on a terminal.
   ///
-  /// - Parameter room: What the files of this command may still store.
+  /// - Parameter room: The space that is left for the files of this command.
   mutating func run(room: inout WarmRoom) throws(CommandFailure) -> WarmReport {
     var progress = ProgressReporter(style: .auto, total: image.frames.count)
     defer { progress.finish((report.known + report.stored, nil)) }
@@ -96,7 +95,7 @@ struct Warming {
         progress.update((report.known + report.stored, nil))
         if Signals.ending != nil { throw AnimatedImageError(.cancelled, "by a signal") }
       }
-      // A frame that was stored may have been evicted since, by another program too.
+      // A stored frame may have been evicted since, by another program for example.
       report.kept = image.frames.indices.count { store.frame(for: keys[$0]) != nil }
     } catch {
       throw failure(error)
@@ -108,14 +107,14 @@ struct Warming {
     _ frame: CachedFrame, for key: FrameKey
   ) throws(AnimatedImageError) {
     do throws(AnimatedImageError) {
-      try store.keep(frame, for: key)
+      try store.store(frame, for: key)
       report.stored += 1
     } catch {
-      // Other programs use every slot for this frame; there may be some for the next one. Or the
-      // limit, and not the disk, leaves no room beside the table itself.
+      // Other programs use every slot for this frame, but the next frame may have one. Or the limit, and not
+      // the disk, leaves no room beside the table itself.
       let isLimit =
         error.code == .storeFull
-        && store.statistics.byteCount + frame.cost + TableFile.pageSize > store.byteLimit
+        && store.statistics.byteCount + frame.byteCount + TableFile.pageSize > store.byteLimit
       guard error.code == .storeBusy || isLimit else { throw error }
     }
   }
@@ -135,15 +134,15 @@ struct Warming {
     }
     return CommandFailure(
       .cannotWrite, code: error.code.name,
-      "the cache holds \(report.known + report.stored) of \(report.frameCount) frames: "
+      "the cache has \(report.known + report.stored) of \(report.frameCount) frames: "
         + error.detail, file: input.name)
   }
 }
 
-/// The bytes that one command may still store, so that its files do not evict each other's frames.
+/// The bytes that one command may still store. It keeps the command's files from evicting each other's frames.
 struct WarmRoom {
   private var byteCount: Int
-  /// The sizes and formats whose tables are accounted for.
+  /// The sizes and formats whose tables have been counted.
   private var tables: Set<Rendition> = []
 
   init(byteCount: Int) { self.byteCount = byteCount }
@@ -152,10 +151,10 @@ struct WarmRoom {
 
   mutating func take(_ frame: CachedFrame) {
     let page = TableFile.pageSize
-    byteCount -= (frame.cost + page - 1) / page * page + 256
+    byteCount -= (frame.byteCount + page - 1) / page * page + 256
   }
 
-  /// Subtracts what the table takes besides its frames, once.
+  /// Subtracts the overhead of the table, once per table.
   mutating func takeTable(of rendition: Rendition, in store: FrameStore) {
     let shape = Rendition.canvas(rendition.size, format: rendition.format)
     guard tables.insert(shape).inserted else { return }
@@ -193,7 +192,7 @@ struct WarmReport {
     let frames = "\(frameCount) frame\(frameCount == 1 ? "" : "s")"
     let new = "\(stored) new at \(rendition.size)"
     if kept == frameCount { return "\(name): \(frames), \(new)\n" }
-    return "\(name): \(kept) of \(frames), \(new); --cache-limit makes room for more\n"
+    return "\(name): \(kept) of \(frames), \(new); raise --cache-limit to fit more\n"
   }
 
   /// Writes the report as one object of ``schema``.

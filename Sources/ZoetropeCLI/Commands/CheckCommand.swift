@@ -7,14 +7,15 @@ import ZoetropeProcess
 struct CheckCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Decode everything and report damage, where it is and what is lost.",
+    abstract: "Decode everything and report damage: where it is and what is lost.",
     discussion: """
-      Exit status: 0 nothing is lost, 1 some data is lost, 3 nothing can be decoded; with --strict, 6 \
-      for any deviation from the format, even a harmless one. Several files give the status they share, \
-      else 1. Repeated findings are counted; --json lists each. Results are printed as files are done.
+      Exit status: 0 nothing is lost, 1 some data is lost, 3 nothing can be decoded. With --strict it is \
+      6 for any deviation from the format, even a harmless one. For several files it is the status they \
+      share, else 1.
 
-      --json prints one object per file and line, in order (schema zoetrope.check/2); for a file that \
-      cannot be decoded it has "error" with "code", "message", "byte" and "frame".
+      Repeated findings are counted; --json lists each one. Results are printed as soon as a file is done. \
+      --json prints one object per line and file, in order (schema zoetrope.check/2). A file that cannot be \
+      decoded has an "error" with "code", "message", "byte" and "frame".
 
       EXAMPLES:
         zoetrope check upload.gif --limits strict

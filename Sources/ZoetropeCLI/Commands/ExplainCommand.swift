@@ -9,15 +9,15 @@ struct ExplainCommand: ZoetropeSubcommand {
     commandName: "explain",
     abstract: "Predict how browsers and other programs play a file, and why they differ.",
     discussion: """
-      For each program: how often it plays the file and how long one play lasts, the delays that it \
-      changes, and the first frame, counted from 0, whose picture differs from this tool's. Rules that \
-      had an effect are listed with their sources; "measured" ones are compared with the program \
-      itself in that version, the others are reported by its source or documentation. Every frame is \
-      decoded if chromium, ffmpeg, pillow or imagemagick is asked for.
+      For each program this shows how often it plays the file, how long one play takes, which delays it \
+      changes, and the first frame, counted from 0, that looks different from Zoetrope's. Rules that had \
+      an effect are listed with their sources. "Measured" rules were compared with that version of the \
+      program; "reported" ones come from its source code or documentation. All frames are decoded if the \
+      programs include chromium, ffmpeg, pillow or imagemagick.
 
-      --json prints one object per file and line (schema zoetrope.explain/1) with all rules, \
-      "applies" for those that had an effect. The "outcome" of "difference" is none, differs, \
-      unpredicted (from "frame" on) or unknown (no rule names a difference).
+      --json prints one object per line and file (schema zoetrope.explain/1) with all rules; "applies" \
+      marks those that had an effect. The "outcome" of "difference" is none, differs, unpredicted (from \
+      "frame" on) or unknown (no rule predicts a difference).
 
       EXAMPLES:
         zoetrope explain party.gif

@@ -6,40 +6,40 @@ import ZoetropeProcess
 struct ExtractCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "extract",
-    abstract: "Write frames as PNG files, as raw pixels or as video.",
+    abstract: "Write frames as PNG files, raw pixels or video.",
     discussion: """
-      Frames are composited: each shows the whole canvas as a browser would. Existing files are not \
-      overwritten without --force, inputs never, and no partial file ever has a final name; after an \
-      interruption --resume writes only what is missing. All names are checked before the first frame \
-      is written.
+      Frames are composited: each shows the whole canvas as a browser would. Files appear only when \
+      complete, and existing files are overwritten only with --force, inputs never. All output names are \
+      checked before the first frame is written. After an interruption, --resume writes only the missing \
+      files.
 
-      OUTPUT is a directory (files are called {stem}-{index}.png, with at least four digits), a template \
-      with {name} (the input's, with its extension) {stem} {index} {time_ms} {delay_ms} {ext} or %04d, \
-      where numbers take a width as in {time_ms:06}, or - for standard output. {index} without a width \
-      has as many digits as the last frame's number, and at least four while frames are written as they \
-      arrive. Pipes and devices get one frame after another.
+      OUTPUT is a directory, a template, or - for standard output. Files in a directory are called \
+      {stem}-{index}.png. A template may contain {name} (the input's name with its extension), {stem}, \
+      {index}, {time_ms}, {delay_ms}, {ext} and %04d. Numbers take a width, as in {time_ms:06}. {index} \
+      without a width has as many digits as the last frame's number; in a directory, and while frames are \
+      written as they arrive, it has at least four. Pipes and devices receive one frame after another.
 
-      FORMAT y4m is one video with a constant frame rate, at which every frame is shown for exactly its \
-      time: frames are repeated. Colours are BT.601 in limited range, without subsampling. Several files \
-      take a directory or {stem}. FORMAT ffconcat writes PNG files and, last, a list of them with their \
-      durations: DIR/{stem}.ffconcat, or the name given with -o. ffmpeg 5.0 or later plays it with -safe 0 \
-      -f concat -i LIST.
+      FORMAT y4m writes one video with a constant frame rate. Frames are repeated, so that each is shown \
+      for exactly its delay. Colours are BT.601 in limited range, without subsampling. Several files need \
+      a directory or {stem}. FORMAT ffconcat writes PNG files and then a list with their durations: \
+      DIR/{stem}.ffconcat, or the name given with -o. ffmpeg 5.0 or later plays it with -safe 0 -f concat \
+      -i LIST.
 
-      With --unique and --changed-only, frames that are left out stand in the manifest with "same_as", \
-      the frame whose picture they show; written ones have "shown_by", all frames that show theirs, and \
-      with --changed-only "changed_rect", the rectangle outside of which nothing changed: x, y, width, \
-      height.
+      With --unique or --changed-only the manifest lists skipped frames with "same_as", the frame that \
+      shows the same picture. Written frames have "shown_by", all frames that show their picture, and with \
+      --changed-only also "changed_rect": x, y, width and height of the area that changed.
 
-      FRAMES are counted from 0: 0,3-7 or -1 (the last) or 10- or ::2 (every other, as in Python). \
-      They are written in the file's order, each once; ranges must not run backwards.
+      FRAMES count from 0: 0,3-7 or -1 (the last) or 10- or ::2 (every other, as in Python). They are \
+      written in file order, each once; ranges must ascend.
 
-      From a pipe, and with --follow, each frame is written as soon as its bytes are there; an \
-      interruption keeps those frames. Several files, --format y4m and ffconcat, --fps, --static, --cache, \
-      --damage strict, frames counted from the end, and output names without {index} need the whole \
-      file, which is then read first. The name of each other frame is checked when it arrives.
+      From a pipe, and with --follow, each frame is written as soon as its bytes arrive, and an \
+      interruption keeps the frames written so far. These need the whole file, which is read first: \
+      several files, --format y4m or ffconcat, --fps, --static, --cache, --damage strict, frames counted \
+      from the end, and output names without {index}. Otherwise each frame's name is checked when the \
+      frame arrives.
 
-      Times, on the command line and in names, follow --timing. Exit status for several files: the one \
-      they share, else 1; when output fails, that of the failure.
+      Times, in options and names, follow --timing. Exit status for several files: the one they share, \
+      else 1; if output fails, that of the failure.
 
       EXAMPLES:
         zoetrope extract party.gif -o frames/
@@ -65,23 +65,22 @@ struct ExtractCommand: ZoetropeSubcommand {
 
   @OptionGroup(title: "Reading") var reading: ReadingArguments
 
-  /// Which of the selected frames are written, and which others.
+  /// Which of the selected frames are written.
   struct ChoiceArguments: ParsableArguments {
-    @Flag(help: "Each distinct picture once; the manifest says which frames show it.")
+    @Flag(help: "Write each distinct picture only once.")
     var unique = false
 
-    @Flag(help: "Only frames that differ from the one before; the manifest says where.")
+    @Flag(help: "Write only frames that differ from the one before.")
     var changedOnly = false
 
     @Option(
       parsing: .unconditional,
-      help: "Resample one play to a constant frame rate, repeating frames; {index} counts pictures."
-    )
+      help: "Resample to this frame rate; {index} counts pictures.")
     var fps: PictureRate?
 
     @Option(
       name: .customLong("static"),
-      help: "What happens to an APNG's static image that is not a frame.")
+      help: "Whether to write a static image that is not a frame.")
     var staticImage = StaticImageChoice.skip
 
     func validate() throws {
@@ -101,84 +100,86 @@ struct ExtractCommand: ZoetropeSubcommand {
       completion: .file())
     var output: String
 
-    @Option(help: "How frames are written.")
+    @Option(help: "The output format.")
     var format = ExtractionFormat.png
 
-    @Option(help: "How hard PNG files are made small.")
+    @Option(help: "The size of PNG files against the time to write them.")
     var compression = CompressionChoice.default
 
-    @Option(help: "Bits per channel: 8, or 16 (little-endian in raw pixels).")
+    @Option(help: "Bits per channel: 8 or 16. Raw 16 bits are little-endian.")
     var depth = 8
 
     @Flag(help: "Write frames as stored, not composited.")
     var raw = false
 
     @Option(
-      name: .customLong("bg"), help: "With --format y4m: what is behind transparent pixels.")
+      name: .customLong("bg"), help: "With --format y4m: the colour behind transparency.")
     var background = BackgroundArgument(color: .black)
 
     @Option(
-      help: "Write frames, times and file names as JSON, one line per input; - is standard output.",
+      help: "Write a JSON line per input with its frames; - for stdout.",
       completion: .file())
     var manifest: String?
 
     @Flag(help: "Replace existing files.")
     var force = false
 
-    @Flag(help: "Write only missing files; refused if others are older than FILE.")
+    @Flag(help: "Write only missing files; fails if one is older than FILE.")
     var resume = false
 
     @Option(
       name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
-      help: "Threads. (default: one per processor)")
+      help: "The number of threads. (default: one per processor)")
     var jobs: Int?
 
-    @Option(help: "How progress is shown on standard error.")
+    @Option(help: "How to show progress on standard error.")
     var progress = ProgressStyle.auto
 
-    @Flag(name: .shortAndLong, help: "No progress and no warnings.")
+    @Flag(name: .shortAndLong, help: "Print no progress and no warnings.")
     var quiet = false
 
     func validate() throws {
       guard background.color.alpha != 0 else {
-        throw ValidationError("--bg is black, white or a colour such as 336699: video has no alpha")
+        throw ValidationError(
+          "video has no alpha; --bg must be black, white or a colour such as 336699")
       }
       guard jobs.map({ (1...1024).contains($0) }) ?? true else {
         throw ValidationError("--jobs must be a number from 1 to 1024")
       }
-      guard depth == 8 || depth == 16 else { throw ValidationError("--depth is 8 or 16") }
+      guard depth == 8 || depth == 16 else { throw ValidationError("--depth must be 8 or 16") }
       guard !(force && resume) else {
-        throw ValidationError("--force replaces files and --resume keeps them: choose one")
+        throw ValidationError("--force and --resume cannot be combined")
       }
       if format == .rgba || format == .y4m, compression != .default {
-        throw ValidationError("--compression is for PNG")
+        throw ValidationError("--compression works only with PNG output")
       }
       if format != .y4m, background != BackgroundArgument(color: .black) {
-        throw ValidationError("--bg wants --format y4m; other formats keep transparent pixels")
+        throw ValidationError("--bg requires --format y4m; other formats keep transparency")
       }
-      if manifest == "" { throw ValidationError("the manifest's name is empty") }
+      if manifest == "" { throw ValidationError("the name of the manifest is empty") }
     }
   }
 
   func validate() throws {
     try following.check(files)
     guard !writing.raw || scaling.size == nil else {
-      throw ValidationError("--raw keeps each frame's own size: leave out --size")
+      throw ValidationError("--raw writes frames at their stored size; drop --size")
     }
     guard !writing.raw || caching.cache == .none else {
-      throw ValidationError("--cache keeps composited frames, not those of --raw")
+      throw ValidationError("--cache holds composited frames; drop it or --raw")
     }
     if choosing.fps != nil {
       guard selected.frames == nil, selected.time == nil, selected.every == 1, !writing.raw,
         choosing.staticImage == .skip, writing.manifest == nil
       else {
         throw ValidationError(
-          "--fps resamples a whole play: no --frames, --time, --every, --raw, --static or "
-            + "--manifest with it")
+          "--fps resamples a whole play; it cannot be combined with --frames, --time, --every, "
+            + "--raw, --static or --manifest")
       }
       guard writing.format != .ffconcat, choosing.pictures == .all else {
         throw ValidationError(
-          "--fps repeats frames: no --format ffconcat, --unique or --changed-only with it")
+          "--fps repeats frames; it cannot be combined with --format ffconcat, --unique or "
+            + "--changed-only")
       }
     }
     switch writing.format {
@@ -188,12 +189,12 @@ struct ExtractCommand: ZoetropeSubcommand {
         writing.manifest == nil, !writing.resume, choosing.pictures == .all
       else {
         throw ValidationError(
-          "--format y4m is one file of whole frames: no --raw, --static, --depth, --manifest, "
-            + "--resume, --unique or --changed-only with it")
+          "--format y4m writes one video; it cannot be combined with --raw, --static, --depth, "
+            + "--manifest, --resume, --unique or --changed-only")
       }
     case .ffconcat:
       guard !writing.raw, choosing.staticImage == .skip else {
-        throw ValidationError("--format ffconcat lists whole frames: no --raw or --static with it")
+        throw ValidationError("--format ffconcat cannot be combined with --raw or --static")
       }
     }
   }

@@ -8,28 +8,28 @@ import ZoetropeProcess
 struct InfoCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
-    abstract: "Show size, frames, plays, delays and metadata, without decoding pixels.",
+    abstract: "Show size, frames, plays, delays and metadata without decoding pixels.",
     discussion: """
-      --json prints one object per file and line, in order and as files are done (schema \
-      zoetrope.animation/2). A file that cannot be read has "error" with "code", "message", "byte" \
-      and "frame" instead of the rest. "plays" is null when "forever" is true; "delay" is the stored \
-      fraction; "start_ms" and "effective_ms" follow --timing; "file_base64" is present when the name \
+      --json prints one object per line and file, in order, as soon as a file is done (schema \
+      zoetrope.animation/2). For a file that cannot be read, it has only an "error" with "code", \
+      "message", "byte" and "frame". "plays" is null when "forever" is true; "delay" is the stored \
+      fraction; "start_ms" and "effective_ms" follow --timing; "file_base64" is present if the file name \
       is not valid UTF-8.
 
-      --follow reads a file that is still being written until its animation is complete; with --json \
-      it prints an object (schema zoetrope.arrival/1) whenever frames have arrived, before the report. \
-      On a terminal, what has arrived of it, or of a pipe, is shown on standard error. Ctrl-C prints \
-      what is known.
+      --follow reads a file that is still being written until its animation is complete. With --json it \
+      prints an object (schema zoetrope.arrival/1) whenever frames arrive, and then the report. On a \
+      terminal, progress is shown on standard error, for a pipe too. Ctrl-C prints what is known so far.
 
-      --hashes decodes every frame and adds the hash of its composited pixels: XXH3-128 with seed 0 of \
-      what extract --format rgba writes, as xxh128sum prints it. It is the same in every version. In JSON \
-      frames have "hash".
+      --hashes decodes every frame and adds the hash of its composited pixels: the XXH3-128, with seed 0, \
+      of what extract --format rgba writes, as xxh128sum prints it. It never changes between versions. In \
+      JSON it is the field "hash" of a frame.
 
-      --timing all lists what every named policy makes of each delay. In JSON frames have "shown_ms" and \
-      the whole has "by_policy"; all other times are then those of browsers.
+      --timing all shows each delay under every named policy. In JSON, frames have "shown_ms" and the \
+      object has "by_policy"; all other times use browser timing.
 
-      --save-index writes what scanning found, for programs that decode frames of the file where it is \
-      remote (RemoteImage): they then read the bytes of each frame alone. An existing index is replaced, no other file.
+      --save-index writes the result of the scan. Programs that read the file remotely (RemoteImage) can \
+      then fetch only the bytes of the frames they need. An existing index is replaced, any other file \
+      is not.
 
       Exit status for several files: the one they share, else 1.
 
@@ -57,8 +57,8 @@ struct InfoCommand: ZoetropeSubcommand {
     @Option(
       help: ArgumentHelp(
         """
-        Print a line per file, with {file} {frames} {duration_ms} {format} {width} {height} {plays} \
-        {bytes} {damage} {stored_ms} {least_delay_ms} {longest_delay_ms}, \\t and \\n.
+        Print a line per file. The fields are {file} {frames} {duration_ms} {format} {width} {height} \
+        {plays} {bytes} {damage} {stored_ms} {least_delay_ms} {longest_delay_ms}; \\t and \\n work.
         """,
         valueName: "template"),
       transform: Self.template)
@@ -70,46 +70,46 @@ struct InfoCommand: ZoetropeSubcommand {
     @Flag(help: "List comments, text, colour and application blocks.")
     var metadata = false
 
-    @Flag(help: "List the hash of every frame's pixels; decodes them.")
+    @Flag(help: "List a hash of every frame's pixels; decodes all frames.")
     var hashes = false
 
     @Option(help: .timing)
     var timing = InfoTimingArgument(policy: .browser)
 
     @Option(
-      help: .init("Write the index of one FILE to PATH.", valueName: "path"), completion: .file())
+      help: .init("Write the index of one file to this path.", valueName: "path"),
+      completion: .file())
     var saveIndex: String?
 
     func validate() throws {
       guard format == nil || !(json || frames || metadata || hashes || timing.isAll) else {
         throw ValidationError(
-          "--format prints nothing else: leave out --json, --frames, --metadata, --hashes and "
-            + "--timing all")
+          "--format cannot be combined with --json, --frames, --metadata, --hashes or --timing all")
       }
-      // The report is there.
-      if saveIndex == "-" { throw ValidationError("--save-index needs a file.") }
+      // Standard output has the report.
+      if saveIndex == "-" { throw ValidationError("--save-index requires a file") }
     }
 
     private static func template(_ text: String) throws -> InfoTemplate {
       if let template = InfoTemplate(text) { return template }
       let fields = InfoTemplate.Field.allCases.map { "{\($0.rawValue)}" }.joined(separator: " ")
       throw ValidationError(
-        "--format has the fields \(fields), {{ and }} for braces, and \\t, \\n and \\\\")
+        "unknown field in --format; it may contain \(fields), {{ and }} for braces, and \\t, \\n and \\\\")
     }
   }
 
   func validate() throws {
     try following.check(files)
     guard wanted.saveIndex != nil else { return }
-    if files.count > 1 { throw ValidationError("--save-index takes one file.") }
-    if following.follow { throw ValidationError("--save-index takes a file that is complete.") }
+    if files.count > 1 { throw ValidationError("--save-index takes one file") }
+    if following.follow { throw ValidationError("--save-index cannot be combined with --follow") }
   }
 
-  /// Prints a report or an error for each file in order, as soon as it is there.
+  /// Prints a report or an error for each file in order, as soon as it is done.
   func execute() -> ExitStatus {
     if files.count == 1 {
       let input = InputFile(files[0])
-      // Where nobody sees the progress, the bytes behind the animation are read and reported too.
+      // If nobody sees the progress, bytes after the animation are read and reported as well.
       if following.follow
         || wanted.saveIndex == nil && input.isReadOnce && isatty(STDERR_FILENO) == 1
       {
@@ -149,7 +149,7 @@ struct InfoCommand: ZoetropeSubcommand {
       ).utf8)
   }
 
-  /// Shows what is known of a stream so far, and prints its report at the end.
+  /// Shows the progress of a stream, and prints its report at the end.
   private func reportArrival(of input: InputFile) -> ExitStatus {
     do throws(CommandFailure) {
       let image = try input.openStream(
@@ -181,7 +181,7 @@ struct InfoCommand: ZoetropeSubcommand {
     var arrival = ArrivalReport(input: input, stream: stream, policy: wanted.timing.policy)
     for state in StreamChanges(of: stream) {
       if tellsArrival, arrival.update(to: state) {
-        // Ctrl-C ends the stream; what is known is printed after that.
+        // Ctrl-C ends the stream; the report is printed after that.
         let line = CommandRunner.line { arrival.write(to: &$0) }
         guard try OutputStream.print(line, stopsOnSignal: false) == .complete else {
           return .success
@@ -211,12 +211,12 @@ struct InfoCommand: ZoetropeSubcommand {
     return interruption?.status ?? (report.hasDecodingLosses ? .partial : .success)
   }
 
-  /// Writes `index` to `path`; replaces nothing but an index.
+  /// Writes `index` to `path`. Replaces no file other than an index.
   private static func save(_ index: ImageIndex, to path: FilePath) throws(CommandFailure) {
     let bytes = index.data
     let isTaken = OutputFile.isTaken(path)
     guard !isTaken || isIndex(path, as: bytes) else {
-      throw CommandFailure(.cannotWrite, code: "exists", "\(path) exists and is no index")
+      throw CommandFailure(.cannotWrite, code: "exists", "\(path) exists and is not an index")
     }
     _ = try Delivery.of { () throws(WriteFailure) in
       if !OutputStream.isNeeded(for: path) {
@@ -228,7 +228,7 @@ struct InfoCommand: ZoetropeSubcommand {
     }
   }
 
-  /// Whether the file at `path` begins as the index `bytes` does: with eight bytes that all have.
+  /// Whether the file at `path` begins with the eight bytes that every index begins with.
   private static func isIndex(_ path: FilePath, as bytes: [UInt8]) -> Bool {
     guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else {
       return false

@@ -12,26 +12,29 @@ struct PlayCommand: ZoetropeSubcommand {
     commandName: "play",
     abstract: "Play files in the terminal, on time.",
     discussion: """
-      On a terminal a single file plays as often as it says, and its last frame stays until a key is \
-      pressed; several files play once each. ? shows the keys. Elsewhere one frame is written as \
-      characters. With --protocol none nothing is drawn: the frames are decoded and scheduled, once \
-      unless --loops or --duration says otherwise, and statistics are printed, or a trace is written \
-      with --trace, even after Ctrl-C. Short delays are shown as in browsers unless --timing says \
-      otherwise.
+      On a terminal, a single file plays as often as it specifies, and its last frame stays until you \
+      press a key; several files play once each. ? shows the keys. Without a terminal, one frame is \
+      written as characters. Short delays are shown as in browsers unless --timing says otherwise. \
+      NO_MOTION or ZOETROPE_REDUCED_MOTION in the environment implies --no-motion.
 
-      A pipe is played while its bytes arrive, and so is a file with --follow, until its animation is \
-      complete. The status line shows what has arrived; a second play begins after the end. --cache, \
-      --damage strict and a --start or --frame that is a time or counts from the end need the whole \
-      file, which is then read first.
+      With --protocol none nothing is drawn. Frames are decoded on schedule, once unless --loops or \
+      --duration says otherwise, and statistics are printed, or written as a trace with --trace, even \
+      after Ctrl-C.
 
-      With --place the file is played in a part of a terminal that another program uses, until the \
-      process is ended, which removes the picture. Nothing is asked and no key is read: without \
-      --protocol the environment decides. Output may be a pipe.
+      A pipe plays while its bytes arrive, and so does a file with --follow. The status line shows how \
+      much has arrived; a second play begins when the animation is complete. --cache, --damage strict, \
+      and a --start or --frame that is a time or counts from the end need the whole file, which is read \
+      first.
 
-      Options count frames from 0, as JSON and names of extracted files do; the player's screen, its \
-      keys and the frames that it saves count from 1. Options that are wanted every time go into \
-      $XDG_CONFIG_HOME/zoetrope/config (~/.config/zoetrope/config), one a line as in protocol=sixel; \
-      those of the command line win. ZOETROPE_CONFIG names another file, and an empty one none.
+      With --place the file plays in part of a terminal that another program is using. It plays until \
+      the process is terminated, which removes the picture. The terminal is not queried and no keys are \
+      read; without --protocol the environment decides how to draw. Output may be a pipe.
+
+      Options count frames from 0, as JSON and the names of extracted files do. The player's screen, its \
+      keys and the frames it saves count from 1. Put default options into \
+      $XDG_CONFIG_HOME/zoetrope/config (~/.config/zoetrope/config), one per line, as in protocol=sixel. \
+      The command line overrides them. ZOETROPE_CONFIG names another file; set it to an empty string to \
+      read none.
 
       EXAMPLES:
         zoetrope play party.gif
@@ -41,7 +44,7 @@ struct PlayCommand: ZoetropeSubcommand {
       """)
 
   @Argument(
-    help: "GIF or PNG files; - reads standard input, and keys come from the terminal.",
+    help: "GIF or PNG files; - for standard input.",
     completion: .animations)
   var files: [String] = []
 
@@ -60,10 +63,10 @@ struct PlayCommand: ZoetropeSubcommand {
   @OptionGroup(title: "Reading") var reading: ReadingArguments
 
   struct ScreenArguments: ParsableArguments {
-    @Option(help: "How the picture fits the screen.")
+    @Option(help: "How to fit the picture to the screen.")
     var fit = FitArgument.auto
 
-    @Option(help: "How graphics are scaled.")
+    @Option(help: "The filter for scaling graphics.")
     var filter = FilterArgument.auto
 
     @Flag(name: .customLong("no-status"), help: "Hide the status line below the picture.")
@@ -71,19 +74,19 @@ struct PlayCommand: ZoetropeSubcommand {
 
     @Flag(
       name: .customLong("inline"),
-      help: "Draw below the prompt, and leave the picture there.")
+      help: "Draw below the prompt and leave the picture there.")
     var isInline = false
 
     @Flag(name: .customLong("exact"), help: "Send every change, however small.")
     var isExact = false
 
     @Option(
-      parsing: .unconditional, help: "Draw this frame inline and quit; -1 is the last.")
+      parsing: .unconditional, help: "Draw this frame inline and quit; -1 for the last.")
     var frame: FrameNumber?
 
     @Flag(
       name: .customLong("no-motion"),
-      help: "Show one frame, as NO_MOTION and ZOETROPE_REDUCED_MOTION do.")
+      help: "Show one frame instead of playing.")
     var hasNoMotion = false
 
     @Flag(name: .customLong("no-mouse"), help: "Leave the mouse to the terminal.")
@@ -107,19 +110,19 @@ struct PlayCommand: ZoetropeSubcommand {
 
     @Option(
       parsing: .unconditional,
-      help: "Start at a frame (-1 is the last), or a time such as 1.5s.")
+      help: "Start at this frame (-1 for the last) or time, as in 1.5s.")
     var start: PlayStart?
 
-    @Option(parsing: .unconditional, help: "The speed; 2 is twice as fast.")
+    @Option(parsing: .unconditional, help: "The speed; 2 plays twice as fast.")
     var speed = 1.0
 
     @Flag(help: "Play backwards.")
     var reverse = false
 
-    @Flag(help: "Reverse at the end of each play.")
+    @Flag(help: "Reverse the direction at the end of each play.")
     var bounce = false
 
-    @Option(help: "What happens to late frames.")
+    @Option(help: "What to do with late frames.")
     var late = LateArgument(policy: .skip)
 
     @Option(parsing: .unconditional, help: "Show every frame for this many milliseconds.")
@@ -130,7 +133,7 @@ struct PlayCommand: ZoetropeSubcommand {
 
     @Option(
       parsing: .unconditional,
-      help: "Stop after this much wall-clock time: 10 or 10s, 500ms.")
+      help: "Stop after this much wall-clock time: 10, 10s or 500ms.")
     var duration: TimeArgument?
 
     @Flag(help: "Play a file while it is being written.")
@@ -146,7 +149,7 @@ struct PlayCommand: ZoetropeSubcommand {
   struct TraceArguments: ParsableArguments {
     @Option(
       help:
-        "Write the times of the last file's frames as JSON; - is standard output.",
+        "Write the timing of the last file as JSON; - for stdout.",
       completion: .file())
     var trace: String?
 
@@ -156,7 +159,7 @@ struct PlayCommand: ZoetropeSubcommand {
 
   func validate() throws {
     if preview.clear {
-      guard files.isEmpty else { throw ValidationError("--clear removes a picture: no file") }
+      guard files.isEmpty else { throw ValidationError("--clear takes no file") }
       return
     }
     try checkPreview()
@@ -164,27 +167,28 @@ struct PlayCommand: ZoetropeSubcommand {
       guard files.count == 1 else { throw ValidationError("--follow takes one file") }
       guard inputReading == .following else {
         throw ValidationError(
-          "--follow plays what has arrived: no --cache and no --damage strict with it, and --start "
-            + "and --frame count frames from 0")
+          "--follow cannot be combined with --cache or --damage strict, and its --start and --frame "
+            + "must be frames counted from 0")
       }
     }
-    guard !files.isEmpty else { throw ValidationError("a file is needed") }
+    guard !files.isEmpty else { throw ValidationError("name a file") }
   }
 
   private func checkPreview() throws {
     guard let place = preview.place else {
-      if preview.cell != nil { throw ValidationError("--cell wants --place") }
+      if preview.cell != nil { throw ValidationError("--cell requires --place") }
       return
     }
     guard place.position != nil else {
-      throw ValidationError("play draws again and again: --place wants a position, COLSxROWS@X,Y")
+      throw ValidationError("--place of play requires a position: COLSxROWS@X,Y")
     }
     guard files.count == 1 else { throw ValidationError("--place plays one file") }
     guard drawing.output != ProtocolArgument.none, !screen.isInline, screen.frame == nil,
       tracing.trace == nil
     else {
       throw ValidationError(
-        "no --protocol none, --inline, --frame or --trace with --place; still draws one frame")
+        "--place cannot be combined with --protocol none, --inline, --frame or --trace; use still "
+          + "to draw one frame")
     }
   }
 
@@ -215,9 +219,7 @@ struct PlayCommand: ZoetropeSubcommand {
   private func checkTrace(_ inputs: [InputFile], isPlayed: Bool) throws(CommandFailure) {
     guard let trace = tracing.trace else { return }
     guard isPlayed else {
-      throw .usage(
-        "one frame is written where nothing can be played, and that has no trace; --trace wants "
-          + "a terminal or --protocol none")
+      throw .usage("--trace requires a terminal, or --protocol none")
     }
     guard trace != "-" else { return }
     let path = FilePath(bytes: RawArguments.bytes(of: trace))
@@ -230,7 +232,7 @@ struct PlayCommand: ZoetropeSubcommand {
 
   private var first: PlayStart? { screen.frame.map { .frame($0.number) } ?? playing.start }
 
-  /// How bytes are taken. What has to know all of them waits for them.
+  /// How bytes are read. Options that need the whole file wait for it.
   private var inputReading: InputReading {
     guard caching.cache == .none, reading.damage != .strict, first?.isKnownAtOnce ?? true else {
       return .whole
@@ -243,7 +245,7 @@ struct PlayCommand: ZoetropeSubcommand {
   private var playback: PlaybackOptions {
     var options = PlaybackOptions()
     options.playCount = playing.once ? .once : playing.loops?.playCount
-    // Without a screen and keys, a file that plays for ever would never end.
+    // Without a screen and keys, a file that plays forever would never end.
     if isUndrawn, !playing.once, playing.loops == nil, playing.duration == nil {
       options.playCount = .once
     }
@@ -262,7 +264,7 @@ struct PlayCommand: ZoetropeSubcommand {
     return options
   }
 
-  private func settings(_ store: FrameStore?) -> PlayerSettings {
+  func settings(_ store: FrameStore?) -> PlayerSettings {
     var settings = PlayerSettings()
     settings.mode = drawing.output?.mode
     settings.colors = drawing.colors?.depth
@@ -275,10 +277,12 @@ struct PlayCommand: ZoetropeSubcommand {
     settings.isInline = screen.isInline || screen.frame != nil
     settings.isExact = screen.isExact
     settings.isStill = screen.frame != nil
-    // A file without motion would otherwise end at once.
+    // A file without motion would otherwise end immediately.
     settings.holds =
       playing.hold
-      ? true : playing.once || screen.frame != nil ? false : isStandingStill ? true : nil
+      ? true
+      : playing.once || screen.frame != nil
+        ? false : isStandingStill ? true : playing.loops?.isFinite == true ? false : nil
     settings.wallTime = playing.duration?.time
     settings.start = first
     settings.playback = playback

@@ -9,10 +9,10 @@ import ZoetropeTerminal
 struct ProbeCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "probe",
-    abstract: "Ask the terminal what it can show.",
+    abstract: "Show what the terminal can display.",
     discussion: """
-      The terminal is queried once, for at most 150 ms (1 s over SSH). Without a terminal only the \
-      environment is reported, and the exit status is 7.
+      The terminal is queried once and has 150 ms to answer (1 s over SSH). Without a terminal, only \
+      facts from the environment are shown, and the exit status is 7.
 
       EXAMPLES:
         zoetrope probe
@@ -40,9 +40,9 @@ struct ProbeCommand: ZoetropeSubcommand {
 
   private static func text(_ found: TerminalCapabilities) -> String {
     func word(_ value: Bool) -> String { value ? "yes" : "no" }
-    let cell = found.cellSize.map { "\($0)" } ?? "not told"
+    let cell = found.cellSize.map { "\($0)" } ?? "unknown"
     return """
-      terminal             \(found.name.isEmpty ? "not told" : TerminalText.sanitized(found.name))
+      terminal             \(found.name.isEmpty ? "unknown" : TerminalText.sanitized(found.name))
       draws with           \(DrawingMode(best: found).name)
       colours              \(found.colors.rawValue)
       kitty graphics       \(word(found.hasKittyGraphics)), edits \(word(found.hasKittyEdits))

@@ -6,17 +6,17 @@ import ZoetropeProcess
 struct SheetCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "sheet",
-    abstract: "Draw frames side by side: a contact sheet, or a sprite sheet with its atlas.",
+    abstract: "Draw frames side by side: a contact sheet, or a sprite sheet with an atlas.",
     discussion: """
-      Each input begins a row. All cells are as large as the largest frame; smaller ones are centred. \
-      With one input there are as many columns as make the sheet about square, with several as many \
-      as the longest has frames.
+      Each input starts a new row. All cells have the size of the largest frame; smaller frames are \
+      centred. A sheet of one input is about square; a sheet of several inputs has as many columns as \
+      the longest input has frames.
 
-      --atlas writes JSON as TexturePacker and Aseprite do: each frame's rectangle on the sheet and \
-      its "duration" in milliseconds under --timing, and a frame tag for each input.
+      --atlas writes JSON in the format of TexturePacker and Aseprite: each frame's rectangle on the \
+      sheet, its "duration" in milliseconds under --timing, and a frame tag for each input.
 
-      Nothing is overwritten without --force. Exit status for several files: the one they share, \
-      else 1.
+      Existing files are overwritten only with --force. Exit status for several files: the one they \
+      share, else 1.
 
       EXAMPLES:
         zoetrope sheet run.gif jump.gif -o hero.png --atlas hero.json
@@ -41,7 +41,7 @@ struct SheetCommand: ZoetropeSubcommand {
   struct ChoiceArguments: ParsableArguments {
     @Option(
       parsing: .unconditional,
-      help: "The N frames that look least alike; decodes each file twice.")
+      help: "Draw the N frames that differ most; decodes files twice.")
     var distinct: Int?
 
     func validate() throws {
@@ -52,16 +52,16 @@ struct SheetCommand: ZoetropeSubcommand {
   }
 
   struct LayoutArguments: ParsableArguments {
-    @Option(parsing: .unconditional, help: "Frames in a row. (default: about square)")
+    @Option(parsing: .unconditional, help: "Frames per row. (default: about square)")
     var columns: Int?
 
-    @Option(parsing: .unconditional, help: "Pixels between cells and around them.")
+    @Option(parsing: .unconditional, help: "Pixels between and around cells.")
     var padding = 0
 
-    @Option(help: "What stands below each frame.")
+    @Option(help: "The text below each frame.")
     var label = SheetLabel.none
 
-    @Option(name: .customLong("bg"), help: "What is behind the frames.")
+    @Option(name: .customLong("bg"), help: "The colour behind the frames.")
     var background = BackgroundArgument(color: .clear)
 
     func validate() throws {
@@ -77,25 +77,25 @@ struct SheetCommand: ZoetropeSubcommand {
   struct WritingArguments: ParsableArguments {
     @Option(
       name: [.customShort("o", allowingJoined: true), .long],
-      help: "The sheet, a PNG file, or - for standard output.", completion: .file())
+      help: "The PNG file to write, or - for standard output.", completion: .file())
     var output: String
 
     @Option(
-      help: "Write where each frame lies as JSON; - is standard output.", completion: .file())
+      help: "Write the frames' rectangles as JSON; - for stdout.", completion: .file())
     var atlas: String?
 
-    @Option(help: "With --atlas: the shape of its list of frames.")
+    @Option(help: "With --atlas: how it lists frames.")
     var atlasShape = AtlasShape.hash
 
     @Flag(help: "Replace existing files.")
     var force = false
 
-    @Flag(name: .shortAndLong, help: "No progress and no warnings.")
+    @Flag(name: .shortAndLong, help: "Print no progress and no warnings.")
     var quiet = false
 
     func validate() throws {
       guard !output.isEmpty, atlas != "" else { throw ValidationError("the output name is empty") }
-      if atlas == nil, atlasShape != .hash { throw ValidationError("--atlas-shape wants --atlas") }
+      if atlas == nil, atlasShape != .hash { throw ValidationError("--atlas-shape requires --atlas") }
     }
   }
 

@@ -10,14 +10,14 @@ struct StillCommand: ZoetropeSubcommand {
     commandName: "still",
     abstract: "Write or draw one picture of each animation.",
     discussion: """
-      Without --frame or --at it is the poster.
+      The picture is the poster unless --frame or --at selects a frame.
 
-      OUTPUT is a file, a directory that exists or ends in a slash (files are called \
-      {stem}-{index:04}.png), a template as for extract, a pipe or device, or - for standard output. \
-      Several files need a directory, or {stem} or {name} in the template.
+      OUTPUT is a file, a directory, a template as for extract, a pipe or device, or - for standard \
+      output. A directory exists or ends in a slash; its files are called {stem}-{index:04}.png. Several \
+      files need a directory, or {stem} or {name} in the template.
 
-      Without -o the pictures are drawn in the terminal, one below the other, or where --place says; \
-      with --protocol also into a pipe.
+      Without -o the pictures are drawn in the terminal, one below the other, or at --place. With \
+      --protocol they can also be written to a pipe.
 
       EXAMPLES:
         zoetrope still party.gif -o thumb.png --size 128x128 --filter lanczos3
@@ -43,22 +43,24 @@ struct StillCommand: ZoetropeSubcommand {
   @OptionGroup(title: "Reading") var reading: ReadingArguments
 
   struct PictureArguments: ParsableArguments {
-    @Option(parsing: .unconditional, help: "The frame, counted from 0; -1 is the last.")
+    @Option(parsing: .unconditional, help: "A frame, counted from 0; -1 for the last.")
     var frame: FrameNumber?
 
     @Option(
       parsing: .unconditional,
-      help: "The frame shown at a time such as 1.5s, later plays included.")
+      help: "The frame shown at a time such as 1.5s, in any play.")
     var at: TimeArgument?
 
-    @Option(help: "Which frame is the poster.")
+    @Option(help: "Which frame to use as the poster.")
     var poster = PosterChoice.default
 
     @Option(help: .timing)
     var timing = TimingArgument(policy: .browser)
 
     func validate() throws {
-      guard frame == nil || at == nil else { throw ValidationError("--frame or --at, not both") }
+      guard frame == nil || at == nil else {
+        throw ValidationError("--frame and --at cannot be combined")
+      }
     }
 
     var choice: StillRequest.Choice {
@@ -71,11 +73,11 @@ struct StillCommand: ZoetropeSubcommand {
   struct WritingArguments: ParsableArguments {
     @Option(
       name: [.customShort("o", allowingJoined: true), .long],
-      help: "A file, a directory, a template, or - for standard output (default: draw).",
+      help: "A file, directory, template, or - for stdout. (default: draw)",
       completion: .file())
     var output: String?
 
-    @Option(help: "How the picture is written.")
+    @Option(help: "The output format.")
     var format = OutputFormat.png
 
     @Flag(help: "Replace an existing file.")
@@ -84,32 +86,32 @@ struct StillCommand: ZoetropeSubcommand {
     func validate() throws {
       guard output != "" else { throw ValidationError("the output name is empty") }
       if output == nil, force || format != .png {
-        throw ValidationError("--force and --format want -o")
+        throw ValidationError("--force and --format require -o")
       }
     }
   }
 
   func validate() throws {
-    // `--protocol none` plays without drawing; a picture that is not drawn is nothing.
+    // `--protocol none` plays without drawing, which makes no sense for one picture.
     if drawing.output == ProtocolArgument.none {
-      throw ValidationError("--protocol none is for play; -o writes files")
+      throw ValidationError("--protocol none works only with play; use -o to write files")
     }
     if writing.output != nil, drawing.isGiven || preview.isGiven {
-      throw ValidationError("-o writes files, and options of drawing and previews draw: not both")
+      throw ValidationError("-o cannot be combined with options for drawing and previews")
     }
     if preview.clear {
-      guard files.isEmpty else { throw ValidationError("--clear removes a picture: no file") }
+      guard files.isEmpty else { throw ValidationError("--clear takes no file") }
       return
     }
-    guard !files.isEmpty else { throw ValidationError("a file is needed") }
+    guard !files.isEmpty else { throw ValidationError("name a file") }
     if preview.id != nil || preview.place?.position != nil, files.count > 1 {
-      throw ValidationError("one place or --id has one picture: name one file")
+      throw ValidationError("--id and a --place with a position take one file")
     }
   }
 
   func execute() throws(CommandFailure) -> ExitStatus {
     var drawn = drawing.settings(at: preview)
-    // Never larger than it is, as other programs' previews have it.
+    // Previews are never enlarged, as in other programs.
     drawn.fit = .shrink
     if preview.clear {
       try PictureDrawing.clear(drawn)

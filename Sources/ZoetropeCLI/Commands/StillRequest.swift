@@ -12,7 +12,7 @@ struct StillRequest: Hashable {
   }
 
   enum Output: Hashable {
-    /// What `-o` names.
+    /// The value of `-o`.
     case files(String)
     /// In the terminal.
     case drawing(PreviewSettings)
@@ -30,8 +30,8 @@ struct StillRequest: Hashable {
   var cache = CommandCache()
   var options = DecodingOptions()
 
-  /// Writes or draws a picture of each file; nothing of a file that cannot be decoded. A failed
-  /// input does not stop the others; failed output does.
+  /// Writes or draws a picture of each file that can be decoded. A failed input does not stop the others;
+  /// failed output does.
   func run() throws(CommandFailure) -> ExitStatus {
     let store = cache.open()
     defer { cache.reportFailure(of: store) }
@@ -40,7 +40,7 @@ struct StillRequest: Hashable {
     case .drawing(let settings):
       let drawing = try PictureDrawing(settings)
       return try each(inputs, keptIn: store) { (_, picture) throws(CommandFailure) -> Delivery in
-        try drawing.draw(picture.frame.bitmap.converted(to: .rgba8))
+        try drawing.draw(endingWithoutMemory(try picture.frame.bitmap.converted(to: .rgba8)))
       }
     case .files(let name):
       var files = try StillFiles(name, inputs, format: format, isForced: isForced)
@@ -61,9 +61,8 @@ struct StillRequest: Hashable {
     let index: Int?
   }
 
-  /// Decodes the picture of each input and gives it to `body`, whose failures end everything; when the
-  /// reader has gone, the status is that of the inputs so far. No more than one input is open at a
-  /// time.
+  /// Decodes the picture of each input and passes it to `body`, whose errors end the command. If the reader of
+  /// the output has gone away, the status is that of the inputs so far. At most one input is open at a time.
   private func each(
     _ inputs: [InputFile], keptIn store: FrameStore?,
     _ body: (InputFile, Picture) throws(CommandFailure) -> Delivery
@@ -97,7 +96,7 @@ struct StillRequest: Hashable {
     try rendering?.check(against: image, file: input.name)
     do throws(AnimatedImageError) {
       if let still = try staticImage(of: image) {
-        return Picture(image: image, frame: rendered(still), index: nil)
+        return Picture(image: image, frame: try rendered(still), index: nil)
       }
       let frame = try chosenFrame(of: image, keptIn: store)
       return Picture(image: image, frame: frame, index: frame.index)
@@ -114,7 +113,7 @@ struct StillRequest: Hashable {
     return try StoredFrameReader(image).staticImage()
   }
 
-  /// The frame that was chosen, scaled.
+  /// The chosen frame, scaled.
   private func chosenFrame(
     of image: AnimatedImage, keptIn store: FrameStore?
   ) throws(AnimatedImageError) -> CompositedFrame {
@@ -125,30 +124,31 @@ struct StillRequest: Hashable {
     case .time(let time): index = image.frameIndex(at: time, policy: policy)
     case .poster(.first), .poster(.default): break
     case .poster(.nonblank):
-      // Judged before scaling, which could make a few visible pixels vanish.
+      // Checked before scaling, which could make a few visible pixels vanish.
       while let frame = try reader.next() {
-        if frame.bitmap.hasVisiblePixels { return rendered(frame) }
+        if frame.bitmap.hasVisiblePixels { return try rendered(frame) }
       }
     }
-    guard let store else { return rendered(try reader.frame(at: index)) }
+    guard let store else { return try rendered(reader.frame(at: index)) }
     return try RenderedReader(image, rendering: rendering ?? Rendering(), cache: store)
       .frame(at: index)
   }
 
-  private func rendered(_ frame: CompositedFrame) -> CompositedFrame {
-    rendering.map { frame.scaled(by: $0) } ?? frame
+  private func rendered(_ frame: CompositedFrame) throws(AnimatedImageError) -> CompositedFrame {
+    guard let rendering else { return frame }
+    return try frame.scaled(by: rendering)
   }
 }
 
 /// The outputs of `still -o`.
 struct StillFiles {
   private enum Destination {
-    /// One after another, into an output that is opened with the first picture.
+    /// All pictures go into one output, which is opened with the first picture.
     case stream(FilePath?)
     case files(OutputTemplate)
   }
 
-  /// What was given as `-o`.
+  /// The value of `-o`.
   private let argument: [UInt8]
   private let destination: Destination
   private let format: OutputFormat
@@ -157,8 +157,8 @@ struct StillFiles {
   private var names = OutputNames()
   private var stream: OutputStream?
 
-  /// Checks what can be checked before any input is opened. Unlike with `extract`, a name is a file
-  /// unless it is an existing directory or ends in a slash.
+  /// Runs the checks that need no open input. Unlike in `extract`, a name is a file unless it is an existing
+  /// directory or ends in a slash.
   init(
     _ name: String, _ inputs: [InputFile], format: OutputFormat, isForced: Bool
   ) throws(CommandFailure) {
@@ -183,7 +183,7 @@ struct StillFiles {
     }
   }
 
-  /// Writes a picture of `image`, to a file under the name for `values`.
+  /// Writes a picture of `image`. A file gets the name for `values`.
   mutating func write(
     _ bitmap: Bitmap, of image: AnimatedImage, _ values: OutputTemplate.Values
   ) throws(CommandFailure) -> Delivery {
@@ -221,7 +221,7 @@ struct StillFiles {
   ) throws(CommandFailure) -> Delivery {
     try identities.check(path)
     guard names.insert(path) else {
-      throw .usage("\(path) would be written twice; {name} tells the files apart")
+      throw .usage("\(path) would be written twice; add {name} to the output name")
     }
     return try Delivery.of { () throws(WriteFailure) in
       try OutputFile.makeDirectory(OutputFile.directory(of: path))

@@ -3,8 +3,8 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// The arguments as the parser gets them: with the command that a file name implies, and with the
-/// options of the configuration file.
+/// Completes the arguments for the parser: adds the command that a file name implies, and the options of
+/// the configuration file.
 enum ToolArguments {
   /// Completes the arguments of the process.
   static func completed(
@@ -18,11 +18,11 @@ enum ToolArguments {
     if impliesPlay(arguments, isFile: isFile) { arguments.insert("play", at: 0) }
     guard arguments.first == "play" else { return arguments }
     let options = arguments.prefix { $0 != "--" }
-    // Help must be there however wrong the file is.
+    // Help must work even if the file is invalid.
     if options.contains(where: { ["--no-config", "--help", "-h", "--version"].contains($0) }) {
       return arguments
     }
-    // What another program draws must not depend on what its user wants of the player.
+    // What another program draws must not depend on the user's preferences for the player.
     if options.contains(where: { $0 == "--clear" || $0 == "--place" || $0.hasPrefix("--place=") }) {
       return arguments
     }
@@ -31,11 +31,11 @@ enum ToolArguments {
     return arguments
   }
 
-  /// Whether `play` was left out: the first argument is a file, or an option before a file, and no
-  /// command. What looks like a name of a file is taken for one, so that a missing one is reported.
+  /// Whether `play` was left out: the first argument is not a command, but a file or an option before a file.
+  /// Anything that looks like a file name counts as one, so that a missing file is reported.
   static func impliesPlay(_ arguments: [String], isFile: (String) -> Bool) -> Bool {
     guard let first = arguments.first, !commands.contains(first) else { return false }
-    // Behind `--` there are only files.
+    // Only files follow `--`.
     if first == "-" || first == "--" && arguments.count > 1 { return true }
     guard first.hasPrefix("-") else {
       return first.contains(".") || first.contains("/") || isFile(first)
@@ -51,7 +51,7 @@ enum ToolArguments {
     ["help"] + ZoetropeCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
   )
 
-  /// What the parser of `play` has against one of its options, on one line.
+  /// The parser's error for one option of `play`, on one line; nil if it is valid.
   private static func problem(with argument: String) -> String? {
     do {
       _ = try PlayCommand.parse(["-", argument])

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Zoetrope
 
-/// A better first line for a message of the parser about a misspelled word.
+/// A better first line for the parser's message about a misspelled word.
 ///
-/// The parser suggests options, but not commands, and says nothing of a misspelled option while
+/// The parser suggests options but not commands, and does not mention a misspelled option while
 /// something else is missing: `extract a.gif --otput frames/` lacks `--output`.
 enum UsageHint {
   /// The parser's `message` about `arguments`, with another first line if a word is misspelled.
@@ -17,14 +17,14 @@ enum UsageHint {
     return line + message.drop { $0 != "\n" }
   }
 
-  /// What to say of `help` with a command that does not exist, for which the parser would print the
-  /// help of the whole tool; nil for other arguments.
+  /// The message for `help` with a command that does not exist, for which the parser would print the help
+  /// of the whole tool; nil for other arguments.
   static func unknownTopic(of arguments: [String]) -> String? {
     guard arguments.first == "help", let line = misspelledCommand(in: arguments) else { return nil }
     return line + "\n  See 'zoetrope --help' for the commands.\n"
   }
 
-  /// `arguments` name a command that does not exist, before any option.
+  /// The message for a command that does not exist, named before any option; nil for other arguments.
   private static func misspelledCommand(in arguments: [String]) -> String? {
     var command: any ParsableCommand.Type = ZoetropeCommand.self
     var words = arguments[...]
@@ -48,21 +48,22 @@ enum UsageHint {
     return nil
   }
 
-  /// Among `arguments` is a file whose name looks like options of one letter.
+  /// The message for a file whose name looks like a cluster of short options; nil without one.
   private static func fileLikeOption(_ message: String, _ arguments: [String]) -> String? {
     let isRefused =
       message.hasPrefix("Error: Missing expected argument")
-      || message.hasPrefix("Error: Unknown option") || message.hasPrefix("Error: a file is needed")
+      || message.hasPrefix("Error: Unknown option") || message.hasPrefix("Error: name a file")
     guard isRefused,
       let name = arguments.prefix(while: { $0 != "--" }).first(where: {
         $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.contains(".") && !$0.contains("=")
           && $0.dropFirst().first?.isNumber == false
       })
     else { return nil }
-    return "Error: Unknown option '\(name.sanitized)'; a file of that name is ./\(name.sanitized)"
+    return
+      "Error: Unknown option '\(name.sanitized)'; for a file of that name, use ./\(name.sanitized)"
   }
 
-  /// The parser's words about an unknown option in `arguments`, which it keeps back while something is missing.
+  /// The parser's message about an unknown option in `arguments`, which it withholds while something is missing.
   private static func hiddenOption(_ message: String, _ arguments: [String]) -> String? {
     var (line, arguments) = (message, arguments)
     // No command needs more than an output and a file.

@@ -2,8 +2,8 @@ public import Zoetrope
 internal import ZoetropeExplain
 package import ZoetropePlayer
 
-// What each value of an option means, which help and manual pages list below the option. The parser
-// would otherwise use `defaultValueDescription`, and print it in place of the default's name as well.
+// The meaning of each value of an option, listed below the option in help and manual pages. The parser would
+// otherwise use `defaultValueDescription`, and also print it instead of the default's name.
 
 extension LimitsProfile {
   static let allValueDescriptions = [
@@ -15,15 +15,15 @@ extension LimitsProfile {
 
 extension DamageChoice {
   static let allValueDescriptions = [
-    "salvage": "every frame that is intact",
-    "strict": "nothing of a damaged file",
-    "partial": "also the decoded rows of a truncated frame",
+    "salvage": "keep every intact frame",
+    "strict": "reject damaged files",
+    "partial": "also keep the decoded rows of a truncated frame",
   ]
 }
 
 extension DecoderChoice {
   static let allValueDescriptions = [
-    "fast": "this program's own decoders",
+    "fast": "the built-in decoders",
     "reference": "giflib and libpng, for debugging",
   ]
 }
@@ -32,12 +32,12 @@ extension TimingArgument {
   static let allValueStrings = ["browser", "exact", "ffmpeg", "imageio", "gtk", "MIN:REPL"]
 
   static let allValueDescriptions = [
-    "browser": "10 ms or less are shown as 100 ms",
-    "exact": "as stored, 0 too",
-    "ffmpeg": "less than 20 ms are shown as 100 ms",
-    "imageio": "less than 11 ms are shown as 100 ms",
-    "gtk": "less than 20 ms are shown as 20 ms",
-    "MIN:REPL": "less than MIN are shown as REPL, in ms",
+    "browser": "10 ms or less becomes 100 ms",
+    "exact": "as stored, including 0",
+    "ffmpeg": "less than 20 ms becomes 100 ms",
+    "imageio": "less than 11 ms becomes 100 ms",
+    "gtk": "less than 20 ms becomes 20 ms",
+    "MIN:REPL": "less than MIN becomes REPL, in ms",
   ]
 }
 
@@ -45,16 +45,16 @@ extension InfoTimingArgument {
   static let allValueStrings = TimingArgument.allValueStrings + ["all"]
 
   static let allValueDescriptions = TimingArgument.allValueDescriptions.merging(
-    ["all": "the named ones side by side"], uniquingKeysWith: { $1 })
+    ["all": "all named policies side by side"], uniquingKeysWith: { $1 })
 }
 
 extension CacheArgument {
   static let allValueStrings = ["none", "default", "DIR"]
 
   static let allValueDescriptions = [
-    "none": "nothing is kept",
-    "default": "zoetrope/frames in XDG_CACHE_HOME, or in ~/.cache",
-    "DIR": "a directory of that name",
+    "none": "do not use a cache",
+    "default": "zoetrope/frames in XDG_CACHE_HOME or ~/.cache",
+    "DIR": "the directory with this path",
   ]
 }
 
@@ -63,9 +63,9 @@ extension ScalingFit {
   public static var allValueDescriptions: [String: String] {
     [
       "fit": "as large as fits inside",
-      "fill": "covers the size, cropped evenly",
-      "stretch": "exactly the size, whatever the proportions",
-      "integer": "as fit, by a whole factor, for pixel art",
+      "fill": "cover the size, cropped evenly",
+      "stretch": "exactly the size, ignoring proportions",
+      "integer": "fit by a whole factor, for pixel art",
     ]
   }
 }
@@ -74,28 +74,28 @@ extension ScalingFilter {
   /// What each value means, for help and manual.
   public static var allValueDescriptions: [String: String] {
     [
-      "nearest": "one pixel each, for pixel art; the fastest",
-      "box": "the mean of the pixels that are covered",
+      "nearest": "the nearest pixel, for pixel art; fastest",
+      "box": "the mean of the covered pixels",
       "bilinear": "smooth",
-      "bicubic": "sharper; overshoots a little at edges",
-      "lanczos3": "the sharpest and slowest",
+      "bicubic": "sharper; overshoots slightly at edges",
+      "lanczos3": "sharpest and slowest",
     ]
   }
 }
 
 extension OutputFormat {
   static let allValueDescriptions = [
-    "png": "PNG files",
-    "rgba": "4 bytes a pixel, straight alpha; 8 with --depth 16",
+    "png": "PNG",
+    "rgba": "raw pixels: RGBA, straight alpha",
   ]
 }
 
 extension ExtractionFormat {
   static let allValueDescriptions = [
     "png": "PNG files",
-    "rgba": "4 bytes a pixel, straight alpha; 8 with --depth 16",
-    "y4m": "a video with a constant frame rate, without alpha",
-    "ffconcat": "PNG files, and a list of them for ffmpeg",
+    "rgba": "raw pixels: RGBA, straight alpha",
+    "y4m": "video with a constant frame rate, without alpha",
+    "ffconcat": "PNG files and a list of them for ffmpeg",
   ]
 }
 
@@ -124,17 +124,17 @@ extension PlaysArgument {
 
 extension CompressionChoice {
   static let allValueDescriptions = [
-    "fast": "half the time of the default, files an eighth larger",
-    "default": "the smallest form that is cheap to find",
-    "small": "files a tenth smaller, in some 30 times the time",
+    "fast": "twice as fast as default, files an eighth larger",
+    "default": "small files at moderate cost",
+    "small": "files a tenth smaller, about 30 times slower",
   ]
 }
 
 extension StaticImageChoice {
   static let allValueDescriptions = [
-    "include": "written beside the frames",
-    "only": "written instead of the frames",
-    "skip": "not written",
+    "include": "write it and the frames",
+    "only": "write it instead of the frames",
+    "skip": "do not write it",
   ]
 }
 
@@ -159,7 +159,7 @@ extension SheetLabel {
   static let allValueDescriptions = [
     "none": "no labels",
     "index": "the frame's number, from 0",
-    "time": "when the frame is shown first",
+    "time": "when the frame is first shown",
   ]
 }
 
@@ -170,13 +170,13 @@ extension BackgroundArgument {
     "none": "transparent",
     "black": "black",
     "white": "white",
-    "RRGGBB": "a colour in hexadecimal digits",
+    "RRGGBB": "a colour as hexadecimal digits",
   ]
 }
 
 extension AtlasShape {
   static let allValueDescriptions = [
-    "hash": "an object with a key for each frame",
+    "hash": "an object with one key per frame",
     "array": "an array of objects with a \"filename\"",
   ]
 }
@@ -194,26 +194,26 @@ extension ProgramsArgument {
 extension ProtocolArgument {
   static let allValueDescriptions = [
     "auto": "the first of these that the terminal supports",
-    "kitty": "kitty's graphics, changing the image on screen",
-    "kitty-images": "kitty's graphics, two images that alternate",
-    "iterm2": "iTerm2's inline images",
-    "sixel": "sixels",
-    "octants": "block characters of 2 x 4, from Unicode 16",
-    "sextants": "block characters of 2 x 3, from Unicode 13",
+    "kitty": "kitty graphics, editing the image on screen",
+    "kitty-images": "kitty graphics, alternating two images",
+    "iterm2": "iTerm2 inline images",
+    "sixel": "sixel graphics",
+    "octants": "2 x 4 blocks per character, Unicode 16",
+    "sextants": "2 x 3 blocks per character, Unicode 13",
     "fine": "quadrants and eighth blocks, in most fonts",
     "half": "half blocks: two exact colours per character",
     "ascii": "shades of ASCII characters",
-    "quadrants": "quadrants, without colours too",
-    "braille": "braille dots, 2 x 4 per character",
-    "none": "nothing: decodes on schedule, for --trace",
+    "quadrants": "quadrants; also work without colours",
+    "braille": "braille, 2 x 4 dots per character",
+    "none": "draw nothing; decode on schedule, for --trace",
   ]
 }
 
 extension ColorsArgument {
   static let allValueDescriptions = [
-    "auto": "as many as the terminal has",
-    "full": "24 bits",
-    "256": "the palette of 256",
+    "auto": "as many as the terminal supports",
+    "full": "24-bit colour",
+    "256": "the 256-colour palette",
     "16": "the 16 named colours",
     "none": "no colours",
   ]
@@ -221,28 +221,28 @@ extension ColorsArgument {
 
 extension PassthroughArgument {
   static let allValueDescriptions = [
-    "auto": "as the environment says",
-    "tmux": "wrapped for tmux, with allow-passthrough on",
-    "screen": "wrapped for GNU screen",
-    "none": "sent as they are",
+    "auto": "detect from the environment",
+    "tmux": "wrap for tmux, with allow-passthrough on",
+    "screen": "wrap for GNU screen",
+    "none": "do not wrap",
   ]
 }
 
 extension FitArgument {
   static let allValueDescriptions = [
-    "auto": "as contain, and as integer for pixel art",
+    "auto": "integer for pixel art, else contain",
     "contain": "as large as fits",
-    "shrink": "as contain, but never enlarged",
-    "cover": "fills the screen, cropped",
-    "original": "pixel by pixel",
+    "shrink": "like contain, but never enlarge",
+    "cover": "fill the screen, cropped",
+    "original": "one picture pixel per screen pixel",
     "integer": "the largest whole multiple that fits",
-    "stretch": "fills the screen, whatever the proportions",
+    "stretch": "fill the screen, ignoring proportions",
   ]
 }
 
 extension FilterArgument {
   static var allValueDescriptions: [String: String] {
-    ScalingFilter.allValueDescriptions.merging(["auto": "nearest for pixel art, else a smooth one"])
+    ScalingFilter.allValueDescriptions.merging(["auto": "nearest for pixel art, else smooth"])
     {
       $1
     }
@@ -253,9 +253,9 @@ extension LoopsArgument {
   static let allValueStrings = ["file", "inf", "N"]
 
   static let allValueDescriptions = [
-    "file": "as often as the file says",
+    "file": "as often as the file specifies",
     "inf": "until you quit",
-    "N": "this often in total",
+    "N": "N times in total, then quit",
   ]
 }
 
@@ -263,11 +263,11 @@ extension LateArgument {
   static let allValueStrings = ["skip", "stretch", "latest", "catchup", "catchup=RATE"]
 
   static let allValueDescriptions = [
-    "skip": "left out, to keep to the schedule",
-    "stretch": "shown, and the rest of the play is delayed",
-    "latest": "left out, if a newer one is decoded",
-    "catchup": "shown, at most twice as fast until on time",
-    "catchup=RATE": "as catchup, at most RATE times as fast",
+    "skip": "skip them to stay on schedule",
+    "stretch": "show them and delay the rest of the play",
+    "latest": "skip them if a newer frame is decoded",
+    "catchup": "show them, up to twice as fast until on time",
+    "catchup=RATE": "like catchup, up to RATE times as fast",
   ]
 }
 
@@ -282,7 +282,7 @@ extension PlayerBackdrop {
       "checker": "a grey checkerboard",
       "black": "black",
       "white": "white",
-      "RRGGBB": "a colour in hexadecimal digits",
+      "RRGGBB": "a colour as hexadecimal digits",
     ]
   }
 }

@@ -11,11 +11,11 @@ struct ZoetropeCommand: ParsableCommand {
     abstract: "Inspect, extract, edit and play animated GIF and PNG.",
     discussion: """
       Exit status: 0 success, 1 some inputs or frames failed, 2 wrong arguments, 3 nothing could be \
-      decoded, 4 output could not be written, 5 refused by a limit, 6 damaged under a strict option, \
-      7 the terminal cannot be used, 128 and the signal's number when one ended it, as 130 for \
-      Ctrl-C. Several inputs give the status they share, else 1.
+      decoded, 4 output could not be written, 5 a limit was exceeded, 6 damaged under a strict option, \
+      7 unusable terminal. If a signal ends the process it is 128 plus the signal's number, such as 130 \
+      for Ctrl-C. For several inputs it is the status they share, else 1.
 
-      zoetrope FILE is zoetrope play FILE.
+      zoetrope FILE is short for zoetrope play FILE.
 
       EXAMPLES:
         zoetrope info party.gif
@@ -42,8 +42,7 @@ package enum ZoetropeTool {
 
   /// A file name that was parsed as a cluster of options containing `-h`.
   ///
-  /// In `zoetrope info *` a file called `-dash.gif` would print the help, which a script would take
-  /// for success.
+  /// In `zoetrope info *` a file called `-dash.gif` would print the help, and a script would see success.
   private static func fileThatLooksLikeHelp(_ arguments: [String]) -> String? {
     let options = arguments.prefix { $0 != "--" }
     if options.contains(where: { ["-h", "--help", "--version"].contains($0) }) { return nil }
@@ -59,9 +58,9 @@ package enum ZoetropeTool {
 
   /// The command that `arguments` name.
   ///
-  /// A subcommand that is named first parses its own arguments: through the root, the parser lays out
-  /// its options twice more, which is a good part of what starting the tool costs. Errors and help are
-  /// left to the root, whose texts know the whole command line.
+  /// A subcommand that is named first parses its own arguments. Through the root, the parser would build its
+  /// options twice more, which is a good part of the tool's start-up time. Errors and help are left to the
+  /// root, because they refer to the whole command line.
   static func parse(_ arguments: [String]) throws -> any ParsableCommand {
     if let subcommand = arguments.first.flatMap(subcommand),
       let command = try? subcommand.parseAsRoot(Array(arguments.dropFirst())),
@@ -95,11 +94,11 @@ package enum ZoetropeTool {
       if let shell = CompletionScript.shell(in: arguments) {
         text = CompletionScript.completed(text, for: shell)
       }
-      // Help and version are successes; everything else that is thrown here is wrong usage.
+      // Help and version are successes; any other error here is wrong usage.
       guard ZoetropeCommand.exitCode(for: error) != .success else {
         if let name = fileThatLooksLikeHelp(arguments) {
           FileDescriptor.note(
-            "Error: Unknown option '\(name.sanitized)'; a file of that name is ./\(name.sanitized)\n"
+            "Error: Unknown option '\(name.sanitized)'; for a file of that name, use ./\(name.sanitized)\n"
           )
           return .usage
         }
@@ -138,7 +137,7 @@ extension ZoetropeSubcommand {
     }
   }
 
-  /// What ArgumentParser calls; ``ZoetropeTool`` calls ``status()`` itself.
+  /// Called by ArgumentParser; ``ZoetropeTool`` calls ``status()`` itself.
   func run() throws { throw ExitCode(status().rawValue) }
 }
 

@@ -2,7 +2,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// The selected frames of a stream, each as soon as its bytes are there.
+/// The selected frames of a stream, each as soon as its bytes have arrived.
 final class ArrivingFrames: FrameSupply {
   private let input: InputFile
   private let request: ExtractRequest
@@ -10,11 +10,11 @@ final class ArrivingFrames: FrameSupply {
   private let identities: InputIdentities
   private let image: StreamedImage
   private let reader: RenderedReader
-  /// Reads frames as they are stored; nil until one is asked for.
+  /// Reads stored frames; nil until the first one is needed.
   private var stored: StoredFrameReader?
   private let changes: StreamChanges
   private var names: OutputNames
-  /// When frames start, for names.
+  /// The start times of frames, for names.
   private var timeline: PlaybackTimeline
   private var selection: OrderedSelection
   private var nextIndex = 0
@@ -108,14 +108,14 @@ final class ArrivingFrames: FrameSupply {
           AnimatedImageError(.noFrames, "no frame has arrived"), file: input.name,
           damage: request.options.damage)
     }
-    // Only a stream that was read to its end can lack a frame.
+    // A frame can be missing only if the stream was read to its end.
     guard failure == nil, isWritten, Signals.ending == nil else { return (settled, failure) }
     return (settled, try missing(in: settled))
   }
 
-  /// What is wrong with the selection of a stream that has ended: a frame that is not there.
+  /// Checks the selection after the stream has ended.
   ///
-  /// - Throws: The failure if nothing was selected, and so nothing was written.
+  /// - Throws: A usage failure if a selected frame does not exist, or if nothing was selected.
   private func missing(in image: AnimatedImage) throws(CommandFailure) -> CommandFailure? {
     var failure: CommandFailure?
     do throws(FrameSelector.MissingFrame) {

@@ -1,6 +1,6 @@
 import Zoetrope
 
-/// A time above 0 as an exact fraction of a second in lowest terms.
+/// A positive time as an exact fraction of a second in lowest terms.
 struct ExactTime: Hashable, Sendable {
   let numerator: UInt64
   let denominator: UInt64
@@ -13,8 +13,8 @@ struct ExactTime: Hashable, Sendable {
     self.denominator = denominator / divisor
   }
 
-  /// How long a frame with `delay` is shown: the stored fraction where `policy` leaves it alone, since thirds
-  /// of a second are no whole nanoseconds.
+  /// How long a frame with `delay` is shown: the stored fraction if `policy` does not change it, because thirds
+  /// of a second are not whole nanoseconds.
   init?(_ delay: FrameDelay, policy: DelayPolicy) {
     let shown = policy.shownDuration(of: delay)
     if shown == delay.duration {
@@ -26,7 +26,7 @@ struct ExactTime: Hashable, Sendable {
     }
   }
 
-  /// The longest time that both are multiples of; nil if it is too short for a ``PictureRate``.
+  /// The longest time that divides both; nil if it is too short for a ``PictureRate``.
   func common(_ other: ExactTime) -> ExactTime? {
     let shared = Self.divisor(denominator, other.denominator)
     let (least, isTooLarge) = denominator.multipliedReportingOverflow(
@@ -35,12 +35,12 @@ struct ExactTime: Hashable, Sendable {
     return time.flatMap { $0.isFrame ? $0 : nil }
   }
 
-  /// Whether it is long enough to be a frame of a ``PictureRate``.
+  /// Whether it is long enough to be one picture of a ``PictureRate``.
   var isFrame: Bool { (denominator - 1) / numerator < UInt64(PictureRate.mostASecond) }
 
-  /// How many of `unit`, which divides it, it lasts.
+  /// How many times `unit`, which divides it, fits.
   func count(of unit: ExactTime) -> Int {
-    // Both quotients are whole, since both fractions are in lowest terms.
+    // Both quotients are integers, because both fractions are in lowest terms.
     let (count, isTooLarge) = (numerator / unit.numerator).multipliedReportingOverflow(
       by: unit.denominator / denominator)
     return isTooLarge ? .max : Int(clamping: count)
@@ -54,11 +54,11 @@ struct ExactTime: Hashable, Sendable {
 }
 
 extension PictureRate {
-  /// The rate at which every frame is shown for a whole number of pictures: the inverse of the greatest
-  /// common divisor of the times that frames are shown; and how many pictures each frame lasts.
+  /// The rate at which every frame is shown for a whole number of pictures, and that number for each frame. The
+  /// rate is the inverse of the greatest common divisor of the times.
   ///
-  /// A frame that is shown for no time lasts none. Nil if no frame is shown at all, or if the rate would be
-  /// above ``mostASecond``.
+  /// A frame with zero duration gets no picture. Nil if all durations are zero, or if the rate would be above
+  /// ``mostASecond``.
   static func common(
     of delays: [FrameDelay], policy: DelayPolicy
   ) -> (rate: PictureRate, counts: [Int])? {
@@ -74,14 +74,14 @@ extension PictureRate {
     return (rate, times.map { $0?.count(of: unit) ?? 0 })
   }
 
-  /// The highest multiple of it up to ``mostASecond``.
+  /// Its highest multiple up to ``mostASecond``.
   var multipliedToMost: PictureRate {
     let factor = max(1, Self.mostASecond * denominator / numerator)
     return PictureRate(numerator: numerator * factor, denominator: denominator)
   }
 
-  /// Nil unless the rate is above 0 and up to ``mostASecond``, and both numbers fit what readers of video
-  /// hold them in.
+  /// Nil unless the rate is above 0 and up to ``mostASecond``, and both numbers fit the integers of video
+  /// readers.
   init?(_ numerator: UInt64, _ denominator: UInt64) {
     guard let time = ExactTime(denominator, numerator), numerator > 0, time.isFrame,
       max(time.numerator, time.denominator) <= UInt64(Int32.max)

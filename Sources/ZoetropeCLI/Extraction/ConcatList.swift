@@ -3,11 +3,11 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// The list of frames that ffmpeg's concat demuxer reads, with the time that each file is shown.
+/// The list of frames that ffmpeg's concat demuxer reads, with each file's duration.
 ///
-/// ffmpeg counts the times of a picture's file in that file's frame rate, 25 a second unless an option of the
-/// list says otherwise: every file gets a rate at which all times are whole numbers. The duration of the last
-/// entry has no effect, so the last file comes twice, the second time for one picture of that rate.
+/// ffmpeg measures a picture's times in the frame rate of its file, 25 per second unless an option in the list
+/// overrides it. Each file therefore gets a rate at which all times are whole numbers. ffmpeg ignores the
+/// duration of the last entry, so the last file is listed twice, the second time for one picture of that rate.
 struct ConcatList {
   private static let firstLine = "ffconcat version 1.0"
 
@@ -17,10 +17,10 @@ struct ConcatList {
   private let rate: PictureRate
   private let directory: FilePath
 
-  /// A list in the absolute `directory` of frames with `delays` under `policy`.
+  /// A list in the absolute path `directory`, of frames with `delays` under `policy`.
   ///
-  /// Its rate is the highest one up to 1000 a second at which they are exact; 1000 if there is none, at which
-  /// ffmpeg rounds to a millisecond.
+  /// Its rate is the highest one, up to 1000 per second, at which the delays are exact. If there is none it is
+  /// 1000, and ffmpeg rounds to milliseconds.
   init(delays: [FrameDelay], policy: DelayPolicy, in directory: FilePath) {
     self.directory = directory
     let exact = PictureRate.common(of: delays, policy: policy)?.rate
@@ -28,11 +28,11 @@ struct ConcatList {
       exact?.multipliedToMost ?? PictureRate(numerator: PictureRate.mostASecond, denominator: 1)
   }
 
-  /// Adds `file`, which lies in the list's directory, shown for `duration`; a file that is there already once
-  /// more is shown on.
+  /// Adds `file`, which lies in the list's directory, shown for `duration`. Adding the last file again extends
+  /// its duration.
   mutating func add(_ file: FilePath, for duration: Duration) {
     let name = file.lastComponent.map { FilePath(root: nil, [$0]).bytes } ?? []
-    // Each end is rounded, not each duration: errors do not add up.
+    // Each end time is rounded, not each duration, so that errors do not add up.
     let start = Decimal(now).thousandths
     now += duration
     let end = Decimal(now).thousandths
@@ -47,13 +47,13 @@ struct ConcatList {
     var bytes = Array("\(Self.firstLine)\n".utf8)
     func add(_ name: [UInt8]) {
       bytes += Array("file ".utf8) + Self.quoted(name) + [0x0a]
-      // ffmpeg puts the list's path before the name, as far as it is told it.
+      // ffmpeg prepends the list's path to the name, as far as it knows it.
       if Self.isSequence(directory.bytes + [UInt8(ascii: "/")] + name) {
         bytes += Array("option pattern_type none\n".utf8)
       }
       bytes += Array("option framerate \(rate.numerator)/\(rate.denominator)\n".utf8)
     }
-    // What is shown for no time is not shown, unless nothing is.
+    // A frame with zero duration is not shown, unless there is no other.
     let shown =
       entries.contains { $0.end > $0.start } ? entries.filter { $0.end > $0.start } : entries
     for entry in shown {
@@ -66,17 +66,17 @@ struct ConcatList {
     return bytes
   }
 
-  /// A name in single quotes, in which only they need escaping.
+  /// A name in single quotes; only quotes need escaping.
   ///
-  /// What could begin with a protocol, as `a:b.png` does, becomes a path. Names that ffmpeg reads without
-  /// `-safe 0` stay as they are: it does not read paths that begin with a dot.
+  /// A name that could begin with a protocol, such as `a:b.png`, becomes a path. Names that ffmpeg accepts
+  /// without `-safe 0` are not changed, because it rejects paths that begin with a dot.
   private static func quoted(_ name: [UInt8]) -> [UInt8] {
     let quote = UInt8(ascii: "'")
     let path = isPlain(name) ? name : Array("./".utf8) + name
     return [quote] + path.flatMap { $0 == quote ? Array(#"'\''"#.utf8) : [$0] } + [quote]
   }
 
-  /// Whether `name` has only letters, digits, `_`, `-` and, behind them, dots.
+  /// Whether `name` has only letters, digits and `_`, followed by letters, digits, `_`, `-` and dots.
   private static func isPlain(_ name: [UInt8]) -> Bool {
     name.first != UInt8(ascii: ".")
       && name.allSatisfy { byte in
@@ -90,7 +90,7 @@ struct ConcatList {
       }
   }
 
-  /// Whether ffmpeg takes `name` for those of a sequence of pictures: it holds `%d`, or `%04d`.
+  /// Whether ffmpeg would read `name` as an image sequence pattern: it contains `%d`, or a form such as `%04d`.
   static func isSequence(_ name: [UInt8]) -> Bool {
     name.indices.contains { start in
       guard name[start] == UInt8(ascii: "%") else { return false }
@@ -101,7 +101,7 @@ struct ConcatList {
     }
   }
 
-  /// Whether the file at `path` begins as a list does.
+  /// Whether the file at `path` begins like a list.
   static func isList(_ path: FilePath) -> Bool {
     guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else {
       return false

@@ -10,16 +10,16 @@ struct ExtractRequest: Hashable {
   var selection = FrameSelection()
   /// The constant frame rate to resample to; nil for the frames themselves.
   var rate: PictureRate?
-  /// Stored frames instead of composited ones.
+  /// Whether to write stored frames instead of composited ones.
   var isRaw = false
   /// How frames are scaled; nil for their own size.
   var rendering: Rendering?
   var format = ExtractionFormat.png
-  /// How hard PNG files are made small.
+  /// The compression effort for PNG files.
   var effort = PNGEncoder.Effort.balanced
   /// Which of the selected frames' pictures are written.
   var choice = PictureChoice.all
-  /// What lies behind transparent pixels of a video; opaque.
+  /// The colour behind transparent pixels of a video; opaque.
   var background = RGBA.black
   var staticImage = StaticImageChoice.skip
   var manifest: String?
@@ -29,9 +29,9 @@ struct ExtractRequest: Hashable {
   var jobs = 0
   var isForced = false
   var isResuming = false
-  /// Whether the file is read until its animation is complete, because another program writes it.
+  /// Whether to read the file until its animation is complete, because another program is writing it.
   var isFollowing = false
-  /// How long nothing may come until the end of a followed file is its end; nil for ever.
+  /// How long a followed file may stay unchanged before it counts as complete; nil for forever.
   var followTimeout: Duration?
   var progress = ProgressStyle.auto
   var isQuiet = false
@@ -41,7 +41,7 @@ struct ExtractRequest: Hashable {
   /// The options that files are opened with.
   var decodingOptions: DecodingOptions {
     var options = options
-    // Encoding a PNG takes some ten times as long as decoding its frame, and a fast one a few times.
+    // Encoding a PNG takes about ten times as long as decoding its frame, and a fast one a few times as long.
     if case .png(let effort) = form {
       let share = effort == .fast ? 4 : 8
       options.parallelism = (threadCount + share - 1) / share
@@ -60,7 +60,7 @@ struct ExtractRequest: Hashable {
     }
   }
 
-  /// Whether errors are JSON too, for a program that reads the progress.
+  /// Whether errors are JSON as well, for a program that reads the progress.
   var reportsJSON: Bool { progress == .json }
 }
 
@@ -99,7 +99,7 @@ extension ExtractRequest {
         let result = try Signals.whileCaught { () throws(CommandFailure) in try extraction.run() }
         let gone = result.failure?.status ?? .success
         statuses.append(result.outputIsGone ? gone : result.status)
-        // Nobody reads on; what failed before still counts.
+        // The reader has gone away, but earlier failures still count.
         if try manifest.add({ result.report.write(to: &$0) }) == .readerGone {
           return .combined(statuses)
         }
@@ -125,32 +125,32 @@ extension ExtractRequest {
     [.cannotWrite, .interrupted, .terminated, .hungUp].contains(status)
   }
 
-  /// Checks what can be checked before any file is opened.
+  /// Runs the checks that need no open file.
   private func settle(_ inputs: [InputFile]) throws(CommandFailure) -> OutputDestination {
     let destination = try OutputDestination(
       parsing: RawArguments.bytes(of: output), format: format,
       isDirectory: { OutputFile.isDirectory(FilePath(bytes: $0)) },
       isStream: { OutputStream.isNeeded(for: FilePath(bytes: $0)) })
     if destination == .standardOutput, manifest == "-" {
-      throw .usage("frames and manifest cannot both go to standard output")
+      throw .usage("the frames and the manifest cannot both go to standard output")
     }
     if destination.isStream, format == .y4m, files.count > 1 {
-      throw .usage("a stream holds one video; put {stem} into the output name, or name a directory")
+      throw .usage("a stream holds one video; add {stem} to the output name, or name a directory")
     }
     guard case .files(let template) = destination else {
       if format == .ffconcat {
-        throw .usage("--format ffconcat writes files; -o names a directory")
+        throw .usage("--format ffconcat writes files; name a directory with -o")
       }
       return destination
     }
     try FileEnding.check(template, format)
     if [.y4m, .ffconcat].contains(format), template.tellsFramesApart {
       throw .usage(
-        "--format \(format.rawValue) writes one file for all frames: no {index}, {time_ms} or "
-          + "{delay_ms} in its name")
+        "--format \(format.rawValue) writes one file for all frames; its name cannot contain {index}, "
+          + "{time_ms} or {delay_ms}")
     }
     if format == .ffconcat, template.listedFrames == nil {
-      throw .usage("with --format ffconcat, -o is a directory or a name that ends in .ffconcat")
+      throw .usage("--format ffconcat requires -o with a directory or a name ending in .ffconcat")
     }
     try template.checkNames(of: inputs, example: "DIR/{name}-{index:04}.{ext}")
     return destination
@@ -158,8 +158,8 @@ extension ExtractRequest {
 
   /// Determines and checks the names of all outputs.
   ///
-  /// Several files are scanned here and opened again later, since a process may not be able to have
-  /// all of them open. Inputs that can be read only once are kept.
+  /// With several files, each is scanned here and opened again later, because a process may not be able to keep
+  /// all of them open. Inputs that can be read only once are kept open.
   private func prepare(
     _ inputs: [InputFile], for destination: OutputDestination,
     avoiding identities: InputIdentities, keptIn store: FrameStore?
@@ -202,10 +202,10 @@ extension ExtractRequest {
     return preparations
   }
 
-  /// Whether each frame is written as soon as its bytes are there.
+  /// Whether each frame is written as soon as its bytes arrive.
   ///
-  /// Several files are not, since all their names are checked before anything is written; nor what is only
-  /// known at the end.
+  /// Not for several files, whose names are all checked before anything is written, nor for options that depend
+  /// on the end of the file.
   private func isStreamed(to destination: OutputDestination) -> Bool {
     guard files.count == 1, isFollowing || InputFile(files[0]).isReadOnce,
       rate == nil, format == .png || format == .rgba, staticImage == .skip,
@@ -216,20 +216,19 @@ extension ExtractRequest {
     return true
   }
 
-  /// Refuses to replace a file with the manifest, except with `--force`, or with `--resume` if the
-  /// file is a manifest.
+  /// Refuses to replace a file with the manifest unless `--force` is given, or `--resume` and the file is a
+  /// manifest.
   private func checkManifest(_ path: FilePath) throws(CommandFailure) {
     guard OutputFile.isTaken(path), !isForced else { return }
     if isResuming, ManifestLines.isManifest(path) { return }
     throw CommandFailure(
       .cannotWrite, code: "exists",
       isResuming
-        ? "\(path) exists and is no manifest; --force replaces it"
+        ? "\(path) exists and is not a manifest; --force replaces it"
         : "\(path) exists; --force replaces it")
   }
 
-  /// Opens the stream that all frames go to, once for all files: closing a pipe in between would
-  /// end it.
+  /// Opens the stream for all frames, once for all files: closing a pipe between files would end it.
   private static func open(_ destination: OutputDestination) throws(CommandFailure) -> OutputStream
   {
     guard case .stream(let path) = destination else { return .standardOutput }
@@ -260,7 +259,7 @@ extension ExtractRequest {
 
 /// The lines of a manifest: one JSON object for each input.
 struct ManifestLines {
-  /// Whether each line is printed to standard output at once.
+  /// Whether each line is printed to standard output immediately.
   let isPrintedAtOnce: Bool
   let isKept: Bool
   private(set) var bytes: [UInt8] = []
@@ -275,14 +274,14 @@ struct ManifestLines {
     body(&json)
     let line = json.bytes + [0x0a]
     if isPrintedAtOnce {
-      // After a signal the frames are incomplete, and so is their list.
+      // After a signal the frames are incomplete, and so is the list.
       return Signals.ending == nil ? try OutputStream.print(line) : .complete
     }
     bytes += line
     return .complete
   }
 
-  /// Whether the file at `path` begins as a manifest does.
+  /// Whether the file at `path` begins like a manifest.
   static func isManifest(_ path: FilePath) -> Bool {
     guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else {
       return false

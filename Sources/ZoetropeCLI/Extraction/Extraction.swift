@@ -2,16 +2,16 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// The frames of one input that are extracted, in the order of their outputs: those that a plan lists, or those
-/// of a stream as they arrive.
+/// Supplies the frames to extract from one input, in the order of their outputs: those listed in a plan, or
+/// those of a stream as they arrive.
 protocol FrameSupply: AnyObject {
-  /// How far a stream has come; nil for a file.
+  /// The progress of a stream; nil for a file.
   var arrival: StreamProgress? { get }
-  /// What is known when the first frame is written.
+  /// The metadata known when the first frame is written.
   var metadata: AnimationMetadata? { get }
 
-  /// The next output, or ``SuppliedFrame/none`` as often as progress is to be shown while none has arrived; nil
-  /// at the end, and after a signal.
+  /// The next output. While no frame has arrived, returns ``SuppliedFrame/none`` whenever progress should be
+  /// updated. Nil at the end, and after a signal.
   ///
   /// - Parameter isWriting: Whether earlier frames are still being written.
   func next(isWriting: Bool) -> SuppliedFrame?
@@ -19,20 +19,20 @@ protocol FrameSupply: AnyObject {
   /// The frame of an output; nil if it has no pixels.
   func frame(at index: Int?) throws(AnimatedImageError) -> CompositedFrame?
 
-  /// `output` with its checked name, in a directory that exists.
+  /// `output` with its checked name, in an existing directory.
   func named(
     _ output: ExtractionPlan.Output
   ) throws(CommandFailure) -> ExtractionPlan.Output
 
-  /// Reads no more: nobody takes the rest.
+  /// Stops reading; the rest is not needed.
   func stop()
 
-  /// The image as far as it is known, and why frames are missing, if they are.
+  /// The image as far as it is known, and the reason why frames are missing, if any.
   ///
   /// - Parameters:
-  ///   - failure: Why reading stopped, if that is known.
+  /// - failure: Why reading stopped, if known.
   ///   - isWritten: Whether every frame could be written.
-  /// - Throws: What keeps the input from being extracted at all.
+  /// - Throws: The error that prevents extracting the input at all.
   func settle(
     _ failure: CommandFailure?, isWritten: Bool
   ) throws(CommandFailure) -> (image: AnimatedImage, failure: CommandFailure?)
@@ -45,19 +45,19 @@ enum SuppliedFrame {
 
 /// The extraction of one input: decodes in order and passes frames to the ``ExtractionWriter``.
 ///
-/// A stream differs from a file in three ways: its names are checked frame by frame, its pictures have only the
-/// metadata that had arrived when the first one was written, and how many frames there will be is not known.
+/// A stream differs from a file in three ways: names are checked frame by frame, pictures have only the
+/// metadata that had arrived when the first one was written, and the number of frames is unknown.
 struct Extraction {
   private let input: InputFile
   private let request: ExtractRequest
   private let destination: OutputDestination
-  /// Where the frames of all files go; a video has a file of its own.
+  /// The destination of the frames of all files; a video has its own file.
   private let stream: OutputStream
   private let frames: any FrameSupply
   /// Nil for a stream.
   private let plan: ExtractionPlan?
 
-  /// Opens the input, if that has not been done; waits until the canvas of a stream is known.
+  /// Opens the input if necessary; waits until the canvas of a stream is known.
   init(
     _ preparation: ExtractionPreparation, request: ExtractRequest, stream: OutputStream,
     store: FrameStore?
@@ -97,9 +97,9 @@ struct Extraction {
     frames = PlannedFrames(plan.outputs, of: image, request, store: store)
   }
 
-  /// Writes every frame. Signals are to be caught: from the start there may be a temporary file.
+  /// Writes every frame. The caller must catch signals, because there may be temporary files.
   ///
-  /// - Throws: What keeps a video's file from being created, or the input from being extracted at all.
+  /// - Throws: The error that prevents creating a video's file, or extracting the input at all.
   func run() throws(CommandFailure) -> ExtractionResult {
     let pending = try pendingVideo()
     var state = State(sieve: PictureSieve(request.choice), stream: pending?.stream ?? stream)
@@ -115,7 +115,7 @@ struct Extraction {
           break
         }
       }
-      // Nobody reads what is still to come.
+      // The reader has gone away.
       if state.writer?.hasFailed == true { break }
       progress.update(state.progress, of: frames.arrival)
     }
@@ -126,18 +126,18 @@ struct Extraction {
     return try result(state, written, pending)
   }
 
-  /// What is known while frames are written.
+  /// The state while frames are written.
   private struct State {
     var sieve: PictureSieve
     let stream: OutputStream
-    /// Made for the first frame that is written.
+    /// Created for the first written frame.
     var writer: ExtractionWriter?
-    /// The outputs in the order of the writer: places count only frames to be written, so that a stream can
+    /// The outputs in the order of the writer. Only frames that are written have a place, so that a stream can
     /// wait for the next place.
     var submitted: [ExtractionPlan.Output] = []
-    /// The outputs whose files are there.
+    /// The outputs whose files already exist.
     var kept: [ExtractionPlan.Output] = []
-    /// How many frames show a picture that another frame has.
+    /// How many frames show the same picture as another frame.
     var repeatCount = 0
     var damage: [Damage] = []
     var writing: WriteFailure?
@@ -154,12 +154,12 @@ struct Extraction {
     var isWriting: Bool { writer?.progress.frames ?? 0 < submitted.count }
   }
 
-  /// Decodes the frame of an output and submits it, if its picture is to be written and is not there.
+  /// Decodes the frame of an output and submits it, unless its picture is left out or already written.
   private func take(
     _ output: ExtractionPlan.Output, _ state: inout State
   ) throws(CommandFailure) {
-    // A frame whose file exists is decoded too: only decoding finds all damage. A picture that is left out
-    // needs no name.
+    // A frame whose file exists is decoded too, because only decoding finds all damage. A picture that is left
+    // out needs no name.
     guard let frame = try frame(of: output, &state) else { return }
     let output = try frames.named(output)
     guard !output.isKept else { return state.kept.append(output) }
@@ -173,8 +173,8 @@ struct Extraction {
     try? writer.submit(job)
   }
 
-  /// The frame of an output, whose damage is noted; nil if it has no pixels, or if its picture is not to be
-  /// written.
+  /// The frame of an output, after recording its damage; nil if it has no pixels, or if its picture is left
+  /// out.
   private func frame(
     of output: ExtractionPlan.Output, _ state: inout State
   ) throws(CommandFailure) -> CompositedFrame? {
@@ -199,7 +199,7 @@ struct Extraction {
         stream: stream))
   }
 
-  /// The file of a video, not yet under its name; nil for frames, and for a video that goes to ``stream``.
+  /// A video's file under its temporary name; nil for frames, and for a video that goes to ``stream``.
   private func pendingVideo() throws(CommandFailure) -> PendingFile? {
     guard plan?.rate != nil, let path = plan?.whole else { return nil }
     do throws(WriteFailure) {
@@ -211,7 +211,7 @@ struct Extraction {
     }
   }
 
-  /// Writes what a video starts with to `stream`; returns why that failed.
+  /// Writes the header of a video to `stream`; returns the error, if any.
   private func writeHeader(to stream: OutputStream) -> WriteFailure? {
     guard let plan, let rate = plan.rate else { return nil }
     do throws(WriteFailure) {
@@ -230,7 +230,7 @@ struct Extraction {
     var report = AnimationReport(input: input, image: image, policy: request.policy)
     report.outputs = outputs(state, written)
     report.showings = request.choice == .all ? nil : state.sieve.showings
-    // Known only now: what the end of a stream told.
+    // Known only now, at the end of the stream.
     var damage = DecodingDamage(of: image)
     for item in state.damage { damage.add(item) }
     report.frameDamage = damage.items
@@ -257,7 +257,7 @@ struct Extraction {
       writing: failure, decoding: decoding)
   }
 
-  /// Writes the list of the frames' files and durations, if one was asked for.
+  /// Writes the list of the frames' files and durations, if requested.
   private func writeList(_ report: AnimationReport) throws(WriteFailure) {
     guard request.format == .ffconcat, let plan, let path = plan.whole else { return }
     let frames = report.image.frames

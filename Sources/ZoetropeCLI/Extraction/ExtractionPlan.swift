@@ -2,23 +2,23 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// What to write for one file, and where; determined before any pixel is decoded.
+/// What to write for one file, and where. Determined before any pixel is decoded.
 struct ExtractionPlan {
   struct Output: Hashable {
     /// Nil for the static image.
     let index: Int?
-    /// Nil for a stream, and for a file that holds all frames.
+    /// Nil for a stream, and for a file that contains all frames.
     var path: FilePath?
     /// How often the frame is written to a stream.
     var repeats = 1
-    /// Whether the file exists and stays.
+    /// Whether the file exists and is kept.
     var isKept = false
   }
 
   var outputs: [Output]
-  /// The size of the pictures, if they are whole frames.
+  /// The size of the pictures, if all are whole frames.
   let pictureSize: PixelSize
-  /// The one file beside or instead of those of the frames: a video, or a list of frames.
+  /// The single file that replaces or accompanies the frames' files: a video, or a list of frames.
   private(set) var whole: FilePath?
   /// The frame rate of a video.
   private(set) var rate: PictureRate?
@@ -43,7 +43,7 @@ struct ExtractionPlan {
       guard request.staticImage == .only else {
         throw .emptySelection(of: image, input: input, policy: request.policy)
       }
-      var failure = CommandFailure.usage("there is no static image apart from the frames")
+      var failure = CommandFailure.usage("the file has no static image that is not a frame")
       failure.file = input.name
       throw failure
     }
@@ -62,7 +62,7 @@ struct ExtractionPlan {
     if let frames = request.format == .ffconcat ? template.listedFrames : nil {
       let list = template.name(values)
       guard !list.contains(0x0a) else {
-        throw .usage("a list of frames cannot hold names with line breaks")
+        throw .usage("a list of frames cannot contain names with line breaks")
       }
       whole = FilePath(bytes: list)
       names = frames
@@ -91,11 +91,12 @@ struct ExtractionPlan {
     if let frames = rate.frames(shownFor: durations, maximum: request.selection.maximum) {
       return frames
     }
-    throw .usage("--fps gives more than \(PictureRate.mostPictures) pictures; --max limits them")
+    throw .usage(
+      "--fps gives more than \(PictureRate.mostPictures) pictures; limit them with --max")
   }
 
-  /// Determines how often each frame of a video is repeated: as the pictures of ``ExtractRequest/rate`` say,
-  /// else as often as it takes for every frame to be shown for exactly its time.
+  /// Determines how often each frame of a video is repeated: to match ``ExtractRequest/rate``, or else so that
+  /// every frame is shown for exactly its time.
   private mutating func settleVideo(
     of image: AnimatedImage, input: InputFile, _ request: ExtractRequest
   ) throws(CommandFailure) {
@@ -127,61 +128,61 @@ struct ExtractionPlan {
         return try checkVideo(of: input, request)
       }
       failure = .usage(
-        "exact delays take \(total) pictures, the most are \(PictureRate.mostPictures); "
-          + "--fps sets another rate")
+        "exact delays need \(total) pictures, the limit is \(PictureRate.mostPictures); choose another "
+          + "rate with --fps")
     } else if delays.allSatisfy({ request.policy.shownDuration(of: $0) == .zero }) {
       failure = .usage("every frame is shown for 0 ms with \(request.policy) timing")
     } else {
       failure = .usage(
-        "the delays are multiples of no time from 1 ms up; --fps sets a frame rate")
+        "no constant frame rate up to 1000 fits the delays exactly; choose one with --fps")
     }
     failure.file = input.name
     throw failure
   }
 
-  /// Bytes of the planes of a video; `--limits none` lifts it.
+  /// The maximum size of the planes of a video in bytes; `--limits none` removes it.
   static let mostVideoBytes = 64 << 30
 
-  /// Refuses a video of more than ``mostVideoBytes``, which a small file with long delays can ask for.
+  /// Rejects a video of more than ``mostVideoBytes``, which a small file with long delays can cause.
   private func checkVideo(
     of input: InputFile, _ request: ExtractRequest
   ) throws(CommandFailure) {
     guard request.options.limits != .none else { return }
-    // No more than a million pictures.
+    // At most a million pictures.
     let count = outputs.reduce(0) { $0 + $1.repeats }
     let bytes = pictureSize.area.multipliedReportingOverflow(by: 3 * count)
     guard bytes.overflow || bytes.partialValue > Self.mostVideoBytes else { return }
     var failure = CommandFailure(
       .limit, code: "limitExceeded",
-      "the video would be \(count) pictures of \(pictureSize), the most are \(Self.mostVideoBytes) bytes; "
-        + "choose a lower --fps, a --size or --max, or --limits none")
+      "the video would be \(count) pictures of \(pictureSize), the limit is \(Self.mostVideoBytes) bytes; "
+        + "lower --fps, or pass --size, --max or --limits none")
     failure.file = input.name
     throw failure
   }
 
-  /// The directories that outputs go to.
+  /// The directories of the outputs.
   var directories: Set<FilePath> {
     Set((outputs.map(\.path) + [whole]).compactMap { $0.map(OutputFile.directory(of:)) })
   }
 }
 
 extension CommandFailure {
-  /// A frame was asked for by its number, and `input` does not have it.
+  /// The failure for a frame number that `input` does not have.
   static func missing(
     _ frame: FrameSelector.MissingFrame, of input: InputFile
   ) -> CommandFailure {
     var failure = CommandFailure.usage(
-      "no frame \(frame.number), there are \(frame.count)")
+      "frame \(frame.number) does not exist; there are \(frame.count) frames")
     failure.file = input.name
     return failure
   }
 
-  /// The frames and times asked for have nothing in common with those of `image`.
+  /// The failure for a selection that matches no frame of `image`.
   static func emptySelection(
     of image: AnimatedImage, input: InputFile, policy: DelayPolicy
   ) -> CommandFailure {
     var failure = CommandFailure.usage(
-      "the selection holds no frame; there are \(image.frames.count), and a play lasts "
+      "the selection matches none of the \(image.frames.count) frames; a play takes "
         + "\(Decimal(image.duration(policy: policy))) ms with \(policy) timing")
     failure.file = input.name
     return failure

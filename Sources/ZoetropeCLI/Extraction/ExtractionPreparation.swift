@@ -10,9 +10,9 @@ struct ExtractionPreparation {
   var image: AnimatedImage?
   /// Nil for a stream, whose outputs are determined when the file is opened.
   var plan: ExtractionPlan?
-  /// Why the file cannot be extracted; reported when its turn comes.
+  /// Why the file cannot be extracted; reported in order.
   var failure: CommandFailure?
-  /// The names that are taken, if the frames are written while the bytes arrive.
+  /// The names already taken, if frames are written while bytes arrive.
   var streamedNames: OutputNames?
 
   init(input: InputFile, destination: OutputDestination) {
@@ -32,7 +32,7 @@ struct ExtractionPreparation {
       image: image, input: input, request: request, destination: destination)
   }
 
-  /// Refuses names that are taken by another output, by an input, or by a file that must stay.
+  /// Rejects names that are taken by another output, an input, or a file that must be kept.
   mutating func check(
     names: inout OutputNames, avoiding identities: InputIdentities, for request: ExtractRequest
   ) throws(CommandFailure) {
@@ -50,26 +50,26 @@ struct ExtractionPreparation {
 }
 
 extension ExtractRequest {
-  /// As ``checkName(_:of:names:avoiding:)`` for a video or a list of frames. With `--resume` a list is
-  /// written anew.
+  /// Like ``checkName(_:of:names:avoiding:)``, for a video or a list of frames. With `--resume` a list is
+  /// rewritten.
   fileprivate func checkWhole(
     _ path: FilePath, names: inout OutputNames, avoiding identities: InputIdentities
   ) throws(CommandFailure) {
     guard names.insert(path) else {
-      throw .usage("two outputs would be called \(path); put {stem} or {name} into the output name")
+      throw .usage("two outputs would be called \(path); add {stem} or {name} to the output name")
     }
     try identities.check(path)
     guard !isForced, OutputFile.isTaken(path) else { return }
     if isResuming, ConcatList.isList(path) { return }
     throw CommandFailure(
       .cannotWrite, code: "exists",
-      "\(path) exists\(isResuming ? " and is no list of frames" : ""); --force replaces it"
-        + (format == .ffconcat && !isResuming ? ", --resume keeps frames and writes it anew" : ""))
+      "\(path) exists\(isResuming ? " and is not a list of frames" : ""); --force replaces it"
+        + (format == .ffconcat && !isResuming ? ", --resume keeps the frames and rewrites it" : ""))
   }
 
-  /// Refuses a name that is taken by another output, by an input, or by a file that must stay.
+  /// Rejects a name that is taken by another output, an input, or a file that must be kept.
   ///
-  /// - Returns: Whether the file is there, and is kept.
+  /// - Returns: Whether the file exists and is kept.
   func checkName(
     _ path: FilePath, of input: InputFile, names: inout OutputNames,
     avoiding identities: InputIdentities
@@ -77,22 +77,22 @@ extension ExtractRequest {
     guard names.insert(path) else {
       throw .usage(
         files.count > 1
-          ? "two outputs would be called \(path); put a mark between {stem} and {index} in the "
-            + "output name, or extract the files to different directories"
-          : "two outputs would be called \(path); put {index} into the output name")
+          ? "two outputs would be called \(path); separate {stem} and {index} in the output name, "
+            + "or extract the files to different directories"
+          : "two outputs would be called \(path); add {index} to the output name")
     }
     try identities.check(path)
     guard !isForced, OutputFile.isTaken(path) else { return false }
     guard isResuming else {
       throw CommandFailure(
         .cannotWrite, code: "exists",
-        "\(path) exists; --force replaces it, --resume keeps it and goes on")
+        "\(path) exists; --force replaces it, --resume keeps it and continues")
     }
-    // A frame older than the input cannot be one of its frames, unless the input still grows.
+    // A file older than the input cannot be one of its frames, unless the input is still growing.
     if !isFollowing, let source = input.path, OutputFile.isOlder(path, than: source) {
       throw CommandFailure(
         .cannotWrite, code: "stale",
-        "\(path) is older than \(input.name); --force writes all frames anew", file: input.name)
+        "\(path) is older than \(input.name); --force rewrites all frames", file: input.name)
     }
     return true
   }

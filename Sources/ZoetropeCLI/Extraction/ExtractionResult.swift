@@ -1,22 +1,22 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// What became of the extraction of one input.
+/// The outcome of extracting one input.
 struct ExtractionResult {
   let status: ExitStatus
   let report: AnimationReport
   /// Why output stopped, if it did.
   let failure: CommandFailure?
-  /// Whether the reader of standard output has gone.
+  /// Whether the reader of standard output has gone away.
   let outputIsGone: Bool
 
   /// Reports damage on standard error, unless the request is quiet.
   ///
   /// - Parameters:
-  ///   - tally: What was written, for the line after an interruption.
+  /// - tally: What was written, for the message after an interruption.
   ///   - isResumable: Whether `--resume` can continue.
   ///   - writing: Why output stopped.
-  ///   - decoding: Why no more frames could be had.
+  /// - decoding: Why no more frames could be decoded.
   init(
     _ report: AnimationReport, tally: String, isResumable: Bool, request: ExtractRequest,
     writing: WriteFailure?, decoding: CommandFailure?
@@ -24,7 +24,7 @@ struct ExtractionResult {
     let stop = Signals.ending.map { status in
       CommandFailure(
         status, code: "interrupted",
-        "interrupted, \(tally) written\(isResumable ? "; --resume goes on" : "")",
+        "interrupted, \(tally) written\(isResumable ? "; continue with --resume" : "")",
         file: report.input.name)
     }
     // A writer that was stopped by a signal knows less.

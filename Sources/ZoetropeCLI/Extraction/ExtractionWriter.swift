@@ -15,8 +15,8 @@ struct FrameJob: Sendable {
 
 /// Encodes and writes frames on several threads, with a bound on the number in progress.
 ///
-/// The compositing thread submits frames in order. When enough are waiting it encodes one itself, so `jobs`
-/// threads are busy, including the caller's. Frames for a stream are written in order, files as
+/// The compositing thread submits frames in order. If enough frames are waiting, it encodes one itself, so
+/// `jobs` threads are busy, including the caller's. Frames for a stream are written in order, files as soon as
 /// they are ready.
 final class ExtractionWriter {
   private let shared: Monitor<State>
@@ -25,13 +25,13 @@ final class ExtractionWriter {
   private var threads: [SystemThread] = []
   private let jobs: Int
 
-  /// What all threads share.
+  /// The state shared by all threads.
   struct Context: Sendable {
     let form: PictureForm
     let metadata: AnimationMetadata?
-    /// Whether files may be replaced.
+    /// Whether existing files may be replaced.
     let isReplacing: Bool
-    /// Where frames without a file go.
+    /// The destination of frames without a file.
     var stream = OutputStream.standardOutput
   }
 
@@ -41,7 +41,7 @@ final class ExtractionWriter {
     var pending = 0
     /// Encoded frames for the stream that wait for an earlier one.
     var ready: [Int: (bytes: [UInt8], repeats: Int)] = [:]
-    /// The place that the stream waits for.
+    /// The place that is next in the stream.
     var nextPlace = 0
     var isStreaming = false
     var written: [Int: WrittenFrame] = [:]
@@ -66,16 +66,16 @@ final class ExtractionWriter {
     }
   }
 
-  /// How many frames may be in progress: enough to keep `jobs` threads busy, but no more than a gigabyte, as a
-  /// frame of the largest canvas takes 256 MB and there may be 64 threads.
+  /// How many frames may be in progress: enough to keep `jobs` threads busy, but no more than a gigabyte. A
+  /// frame of the largest canvas takes 256 MB, and there may be 64 threads.
   static func window(jobs: Int, frameByteCount: Int) -> Int {
     max(1, min(jobs * 2, (1 << 30) / max(frameByteCount, 1)))
   }
 
-  /// Whether a frame could not be written; ``finish()`` says why.
+  /// Whether a frame could not be written; ``finish()`` returns the reason.
   var hasFailed: Bool { shared.update { $0.failure != nil } }
 
-  /// Submits a frame; returns at once while there is room, else helps until there is.
+  /// Submits a frame. Returns immediately if there is room; otherwise helps until there is.
   func submit(_ job: FrameJob) throws(WriteFailure) {
     if threads.isEmpty {
       shared.update { $0.pending += 1 }
@@ -110,7 +110,7 @@ final class ExtractionWriter {
     return shared.update { ($0.written, $0.failure) }
   }
 
-  /// A job to help with; nil when there is room for another frame.
+  /// A job to help with; nil if there is room for another frame.
   private func waitForRoom(in window: Int) -> FrameJob? {
     shared.wait { state -> FrameJob?? in
       if state.pending < window || state.failure != nil { return .some(nil) }
@@ -118,7 +118,7 @@ final class ExtractionWriter {
     }
   }
 
-  /// The next job for a worker thread; nil when there will be none.
+  /// The next job for a worker thread; nil if there are no more.
   private static func takeJob(_ shared: Monitor<State>) -> FrameJob? {
     shared.wait { state -> FrameJob?? in
       if !state.queue.isEmpty { return .some(state.queue.removeFirst()) }
@@ -147,7 +147,7 @@ final class ExtractionWriter {
     }
   }
 
-  /// Writes whatever is next and ready to the stream, unless another thread is at it.
+  /// Writes the next frames to the stream if they are ready, unless another thread is already doing so.
   private static func stream(
     _ bytes: [UInt8], of job: FrameJob, _ shared: Monitor<State>, _ stream: OutputStream
   ) throws(WriteFailure) {

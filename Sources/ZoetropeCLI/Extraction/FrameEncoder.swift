@@ -1,18 +1,18 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// How the bytes of one picture are made.
+/// The encoding of one picture.
 enum PictureForm: Hashable, Sendable {
   case png(PNGEncoder.Effort)
   /// Rows of pixels without padding.
   case rgba
-  /// A frame of a ``VideoStream``; transparent pixels over an opaque colour.
+  /// A frame of a ``VideoStream``; transparent pixels are blended over an opaque colour.
   case video(background: RGBA)
 
   init(_ format: OutputFormat) { self = format == .png ? .png(.balanced) : .rgba }
 }
 
-/// Encodes bitmaps in one form; one per thread.
+/// Encodes bitmaps. Each thread uses its own.
 final class FrameEncoder {
   private let form: PictureForm
   private let png: PNGEncoder
@@ -39,7 +39,7 @@ final class FrameEncoder {
     }
   }
 
-  /// The rows one after another, without padding.
+  /// All rows, without padding.
   private static func plainRows(_ bitmap: Bitmap) -> [UInt8] {
     let rowBytes = bitmap.width * bitmap.format.bytesPerPixel
     var bytes: [UInt8] = []

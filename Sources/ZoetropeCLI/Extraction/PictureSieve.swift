@@ -2,14 +2,14 @@ import Zoetrope
 
 /// Decides frame by frame which pictures are written, and notes which frames show them.
 struct PictureSieve {
-  /// A hash covers bytes, which pictures of different sizes can share.
+  /// A hash covers only bytes, which pictures of different sizes may share.
   private struct Picture: Hashable {
     let size: PixelSize
     let hash: PixelHash
   }
 
   private let choice: PictureChoice
-  /// The first frame with each picture, for ``PictureChoice/unique``: 40 bytes and more for each.
+  /// The first frame with each picture, for ``PictureChoice/unique``. Each takes at least 40 bytes.
   private var firsts: [Picture: Int] = [:]
   /// The last frame that was written, for ``PictureChoice/changed``.
   private var last: (index: Int, bitmap: Bitmap)?
@@ -17,7 +17,7 @@ struct PictureSieve {
 
   init(_ choice: PictureChoice) { self.choice = choice }
 
-  /// Whether the picture of frame `index` is written; called for every selected frame, in order.
+  /// Whether the picture of frame `index` is written. Called for every selected frame, in order.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
   mutating func takes(_ bitmap: Bitmap, of index: Int) throws(AnimatedImageError) -> Bool {
@@ -46,8 +46,8 @@ struct PictureSieve {
 }
 
 extension Bitmap {
-  /// The smallest rectangle outside of which all pixels are those of `other`; the whole picture if it has
-  /// another size or format.
+  /// The smallest rectangle that contains all differences from `other`; the whole picture if size or format
+  /// differ.
   func changes(since other: Bitmap) -> PixelRect {
     guard size == other.size, format == other.format else { return PixelRect(size) }
     if storage === other.storage { return .empty }

@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// The frames that a plan lists, of a file that is there: composited or stored, scaled or not.
+/// The frames of a file that a plan lists: composited or stored, scaled or not.
 final class PlannedFrames: FrameSupply {
   private let image: AnimatedImage
   private var outputs: ArraySlice<ExtractionPlan.Output>
@@ -9,13 +9,13 @@ final class PlannedFrames: FrameSupply {
   private let stored: StoredFrameReader
   private let isRaw: Bool
   private let rendering: Rendering?
-  /// Rescales only what changed since the previous frame.
+  /// Rescales only the area that changed since the previous frame.
   private var renderer: FrameRenderer?
   /// Reads and stores rendered frames; nil without a store.
   private let kept: RenderedReader?
-  /// Whether the same frame may be requested again at once.
+  /// Whether the same frame may be requested again next.
   private let hasRepeats: Bool
-  /// The previous frame, kept only for repeats: holding it makes the compositor copy.
+  /// The previous frame, kept only for repeats, because holding it makes the compositor copy.
   private var last: CompositedFrame?
 
   init(
@@ -56,7 +56,8 @@ final class PlannedFrames: FrameSupply {
   func frame(at index: Int?) throws(AnimatedImageError) -> CompositedFrame? {
     guard let index else {
       guard let frame = try stored.staticImage() else { return nil }
-      return rendering.map { frame.scaled(by: $0) } ?? frame
+      guard let rendering else { return frame }
+      return try frame.scaled(by: rendering)
     }
     if isRaw { return try stored.frame(at: index) }
     guard hasRepeats else { return try next(index) }
@@ -74,9 +75,9 @@ final class PlannedFrames: FrameSupply {
 
 extension CompositedFrame {
   /// A picture of any size, scaled whole.
-  func scaled(by rendering: Rendering) -> CompositedFrame {
+  func scaled(by rendering: Rendering) throws(AnimatedImageError) -> CompositedFrame {
     guard let target = rendering.target else { return self }
-    let bitmap = bitmap.scaled(
+    let bitmap = try bitmap.scaled(
       to: target, fit: rendering.fit, filter: rendering.filter,
       linearLight: rendering.linearLight)
     return CompositedFrame(

@@ -2,11 +2,11 @@ import Zoetrope
 
 /// A YUV4MPEG2 stream: uncompressed video with a constant frame rate, which ffmpeg, x264 and others read.
 ///
-/// Colours are BT.601 in limited range (16 to 235, colour differences 16 to 240) without subsampling (C444):
-/// what readers assume of a stream that says nothing, and no colour bleeds. Eight bits of RGB do not survive
-/// the conversion exactly: a channel comes back within 2 of its value.
+/// Colours are BT.601 in limited range (16 to 235, chroma 16 to 240), which readers assume by default, and
+/// without subsampling (C444), so that colours do not bleed. Eight bits of RGB do not survive the conversion
+/// exactly: a channel comes back within 2 of its value.
 enum VideoStream {
-  /// The line that a stream starts with.
+  /// The first line of the stream.
   static func header(size: PixelSize, rate: PictureRate) -> [UInt8] {
     let divisor = Int(
       ExactTime.divisor(UInt64(rate.numerator), UInt64(rate.denominator)))
@@ -24,7 +24,7 @@ enum VideoStream {
     bytes.replaceSubrange(0..<mark.count, with: mark)
     var target = bytes.mutableSpan
     var at = mark.count
-    // Films of few colours repeat them: most pixels are like the one before.
+    // Films of few colours repeat them, so most pixels equal the one before.
     var last = background
     var color = LimitedColor(last)
     for y in 0..<bitmap.height {
@@ -53,8 +53,8 @@ struct LimitedColor: Hashable {
   /// Cr, 16 to 240.
   let red: UInt8
 
-  /// The coefficients of BT.601 times 65536/255; those of a colour difference add up to 0, so that greys
-  /// have none.
+  /// The coefficients of BT.601 times 65536/255. Those of each chroma channel add up to 0, so that greys have
+  /// no chroma.
   init(_ color: RGBA) {
     let (r, g, b) = (Int(color.red), Int(color.green), Int(color.blue))
     luma = Self.rounded(16829 * r + 33039 * g + 6416 * b, from: 16)
@@ -68,7 +68,7 @@ struct LimitedColor: Hashable {
 }
 
 extension RGBA {
-  /// The colour over an opaque one, rounded to the nearest.
+  /// The colour over an opaque one, rounded to nearest.
   func blended(over below: RGBA) -> RGBA {
     if alpha == 255 { return self }
     let weight = Int(alpha)

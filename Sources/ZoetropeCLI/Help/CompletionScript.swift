@@ -1,9 +1,9 @@
 import Zoetrope
 
-/// Completions of what the parser does not know: that a file may stand where a command does, and the words of
-/// `--cache` beside its directories.
+/// Adds completions that the parser does not know: files in place of a command, and the values of `--cache`
+/// besides directories.
 enum CompletionScript {
-  /// The script of the parser for `shell`, completed.
+  /// The parser's script for `shell`, with these additions.
   static func completed(_ script: String, for shell: String) -> String {
     var script = script
     let extensions = FormatTable.rows.flatMap(\.fileExtensions)
@@ -42,7 +42,7 @@ enum CompletionScript {
     return script
   }
 
-  /// The shell whose script `arguments` ask for; nil for other arguments.
+  /// The shell whose script `arguments` request; nil for other arguments.
   static func shell(in arguments: [String]) -> String? {
     let option = "--generate-completion-script"
     guard let first = arguments.first, first.hasPrefix(option) else { return nil }

@@ -1,9 +1,9 @@
-/// Finds the name that was probably meant.
+/// Finds the name that a misspelled word probably means.
 enum NameSuggestion {
   /// The closest of `names` to `word`; nil if none is close.
   ///
-  /// Close is a beginning of at least two letters, or a word that is at most two edits away and has
-  /// more than half of its letters in common with the name.
+  /// A word is close if it is a prefix of at least two letters, or if it is at most two edits away and shares
+  /// more than half of its letters with the name.
   static func closest<Names: Sequence>(
     to word: some StringProtocol, in names: Names
   ) -> String? where Names.Element: StringProtocol {
@@ -19,9 +19,9 @@ enum NameSuggestion {
     return best?.name
   }
 
-  /// How many letters have to be inserted, removed, replaced or swapped with their neighbour.
+  /// The number of letters to insert, remove, replace or swap with a neighbour.
   private static func edits(from: [UInt8], to: [UInt8]) -> Int {
-    // Words that are further apart in length are not close, however long they are.
+    // Words whose lengths differ by more are not close.
     guard abs(from.count - to.count) <= 2 else { return 3 }
     var earlier: [Int] = []
     var previous = Array(0...to.count)

@@ -74,7 +74,7 @@ struct FrameFiles {
 
   private static func pictures(in directory: FilePath) throws(CommandFailure) -> [InputFile] {
     var names: [[UInt8]] = []
-    FileSystem.forEachName(in: directory) { name in
+    for name in (try? FileSystem.names(in: directory)) ?? [] {
       if name.lowercased().hasSuffix(".png"), !name.hasPrefix(".") { names.append(Array(name.utf8)) }
     }
     let start = directory.bytes + (directory.bytes.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")])

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Zoetrope
 
-/// The words of `--bg`: what lies behind transparent pixels.
+/// The values of `--bg`: the colour behind transparent pixels.
 struct BackgroundArgument: ExpressibleByArgument, Hashable {
   let color: RGBA
 

@@ -5,14 +5,14 @@ import ZoetropeProcess
 
 /// The options of commands that can keep decoded frames on disk.
 struct CacheArguments: ParsableArguments {
-  @Option(help: ArgumentHelp("Where decoded frames are kept for the next run.", valueName: "dir"))
+  @Option(help: ArgumentHelp("Where to keep decoded frames for later runs.", valueName: "dir"))
   var cache = CacheArgument.none
 
   @Option(help: .cacheLimit)
   var cacheLimit: ByteCountArgument?
 
   func validate() throws {
-    if cache == .none, cacheLimit != nil { throw ValidationError("--cache-limit wants --cache") }
+    if cache == .none, cacheLimit != nil { throw ValidationError("--cache-limit requires --cache") }
     if cache == .standard { _ = try CacheArgument.standardDirectory() }
   }
 
@@ -25,11 +25,11 @@ struct CacheArguments: ParsableArguments {
 
 extension ArgumentHelp {
   static var cacheLimit: Self {
-    Self("The most bytes on disk, as 500M or 2G. (default: 256M)", valueName: "bytes")
+    Self("The maximum size on disk, as in 500M or 2G. (default: 256M)", valueName: "bytes")
   }
 }
 
-/// The words of `--cache`.
+/// The values of `--cache`.
 enum CacheArgument: ExpressibleByArgument, Hashable {
   case none
   /// The user's cache directory.
@@ -69,13 +69,13 @@ enum CacheArgument: ExpressibleByArgument, Hashable {
     if let directory = FrameStore.defaultDirectory { return directory }
     let home = environmentVariable("HOME") ?? ""
     throw ValidationError(
-      "HOME is \(home.isEmpty ? "not set" : "no absolute path"): name a directory, as in --cache DIR"
+      "HOME is \(home.isEmpty ? "not set" : "not an absolute path"); name a directory with --cache DIR"
     )
   }
 }
 
-/// A number of bytes: a whole number or a decimal fraction, with an optional unit. K, M and G are
-/// powers of 1024; kB, MB and GB powers of 1000.
+/// A number of bytes: an integer or a decimal fraction with an optional unit. K, M and G are powers of
+/// 1024; kB, MB and GB are powers of 1000.
 struct ByteCountArgument: ExpressibleByArgument, Hashable {
   let count: Int
 
@@ -88,7 +88,7 @@ struct ByteCountArgument: ExpressibleByArgument, Hashable {
   init?(argument: String) {
     let unit = Self.units.first { argument.hasSuffix($0.name) }
     let digits = unit.map { argument.dropLast($0.name.count) } ?? argument[...]
-    // `Double` would also take signs, exponents, `inf` and hexadecimal numbers.
+    // `Double` would also accept signs, exponents, `inf` and hexadecimal numbers.
     guard digits.first?.isASCIIDigit == true, digits.allSatisfy({ $0.isASCIIDigit || $0 == "." }),
       let number = Double(digits),
       let count = Int(exactly: (number * (unit?.factor ?? 1)).rounded())

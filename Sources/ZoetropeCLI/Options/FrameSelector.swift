@@ -1,19 +1,19 @@
 import ArgumentParser
 import Zoetrope
 
-/// The options of commands that take some of a file's frames.
+/// The options of commands that select frames of a file.
 struct SelectionArguments: ParsableArguments {
   @Option(
-    parsing: .unconditional, help: "Which frames, such as 0,3-7,-1,10-,::2.",
+    parsing: .unconditional, help: "Which frames, as in 0,3-7,-1,10-,::2.",
     transform: Self.selector)
   var frames: FrameSelector?
 
   @Option(
     parsing: .unconditional,
-    help: "Frames shown in a time range, such as 1.5s-3s, 500ms-, -200ms or 2s.")
+    help: "Frames shown in a time range: 1.5s-3s, 500ms-, -200ms or 2s.")
   var time: TimeRange?
 
-  @Option(parsing: .unconditional, help: "Every Nth of the selected frames.")
+  @Option(parsing: .unconditional, help: "Use every Nth of the selected frames.")
   var every = 1
 
   @Option(parsing: .unconditional, help: "At most this many frames of each file.")
@@ -23,8 +23,8 @@ struct SelectionArguments: ParsableArguments {
   var timing = TimingArgument(policy: .browser)
 
   func validate() throws {
-    guard every >= 1 else { throw ValidationError("--every must be a number from 1 up") }
-    guard max ?? 1 >= 1 else { throw ValidationError("--max must be a number from 1 up") }
+    guard every >= 1 else { throw ValidationError("--every must be at least 1") }
+    guard max ?? 1 >= 1 else { throw ValidationError("--max must be at least 1") }
   }
 
   var selection: FrameSelection {
@@ -34,12 +34,11 @@ struct SelectionArguments: ParsableArguments {
   static func selector(_ text: String) throws -> FrameSelector {
     if let selector = FrameSelector(text) { return selector }
     throw ValidationError(
-      "frames are chosen as in 0,3-7,-1,10-,::2; they come in the file's order, so no range runs "
-        + "backwards")
+      "select frames as in 0,3-7,-1,10-,::2; they are used in file order, so ranges must ascend")
   }
 }
 
-/// Which frames a command uses: by number, then by time, then every Nth, then at most so many.
+/// Which frames a command uses. The criteria apply in order: number, time, every Nth, maximum.
 struct FrameSelection: Hashable, Sendable {
   /// All frames when nil.
   var frames: FrameSelector?
@@ -47,7 +46,7 @@ struct FrameSelection: Hashable, Sendable {
   var time: TimeRange?
   /// Every Nth of the frames selected so far, including the first.
   var every = 1
-  /// At most this many.
+  /// At most this many frames.
   var maximum = Int.max
 
   /// The indices of the frames, in order; `policy` decides how long each is shown.
@@ -76,7 +75,7 @@ extension FrameSelection {
 /// Selects frames one by one, as ``FrameSelection/indices(in:policy:)`` does all at once.
 struct OrderedSelection {
   private let selection: FrameSelection
-  /// The frames so far, if they are selected by time.
+  /// The frames so far, for selection by time.
   private var timeline: PlaybackTimeline
   private var matchCount = 0
   private var takenCount = 0
@@ -106,8 +105,8 @@ struct OrderedSelection {
 }
 
 extension PlaybackTimeline {
-  /// When frame `index` starts, rounded as in reports, so that a range of printed times has exactly the frames
-  /// between them.
+  /// When frame `index` starts, rounded as in reports. A range of printed times therefore selects exactly the
+  /// frames between them.
   fileprivate func printedStart(_ index: Int) -> Duration {
     .microseconds(startTime(index).roundedMicroseconds)
   }
@@ -115,14 +114,14 @@ extension PlaybackTimeline {
 
 /// A selection of frames such as `0,3-7,-1,10-,::2`.
 ///
-/// Items are separated by commas. `N` is one frame, counted from 0, and `-N` the Nth from the end
-/// (`-1` is the last); `A-B` includes both ends, `A-` goes to the end; `A:B:C` is as in Python:
-/// from A, before B, every C, which is positive. Ends are clamped to the file. Frames are used in
-/// the file's order, each once, so ranges that run backwards are refused.
+/// Items are separated by commas. `N` is one frame, counted from 0, and `-N` the Nth from the end (`-1` is
+/// the last). `A-B` includes both ends, and `A-` goes to the end. `A:B:C` is a Python slice with a positive
+/// step. Ends are clamped to the file. Frames are used in file order, each once, so ranges that descend are
+/// rejected.
 struct FrameSelector: Hashable, Sendable {
   enum Item: Hashable, Sendable {
     case single(Int)
-    /// Both ends included; no last means to the end.
+    /// Both ends are included; nil means to the end.
     case range(Int, Int?)
     case slice(start: Int?, stop: Int?, step: Int)
   }
@@ -166,7 +165,7 @@ struct FrameSelector: Hashable, Sendable {
     return chosen.indices.filter { chosen[$0] }
   }
 
-  /// Whether nothing in it is counted from the end.
+  /// Whether nothing is counted from the end.
   var isDecidedInOrder: Bool {
     items.allSatisfy { item in
       switch item {
@@ -177,7 +176,7 @@ struct FrameSelector: Hashable, Sendable {
     }
   }
 
-  /// Whether frame `index` is selected, if that ``isDecidedInOrder``.
+  /// Whether frame `index` is selected. Requires ``isDecidedInOrder``.
   func contains(_ index: Int) -> Bool {
     items.contains { item in
       switch item {
@@ -194,7 +193,7 @@ struct FrameSelector: Hashable, Sendable {
     min(max(value < 0 ? value + count : value, 0), count)
   }
 
-  /// A single frame that was requested and does not exist.
+  /// A single requested frame that does not exist.
   struct MissingFrame: Error, Hashable {
     let number: Int
     let count: Int
@@ -220,7 +219,7 @@ extension FrameSelector.Item {
       return
     }
     guard let last = FrameNumber.read(&rest), rest.isEmpty else { return nil }
-    // Ends counted from different sides can only be compared once the file is known.
+    // Ends counted from different sides can be compared only once the frame count is known.
     guard (first < 0) != (last < 0) || first <= last else { return nil }
     self = .range(first, last)
   }
@@ -245,8 +244,8 @@ extension FrameSelector.Item {
   }
 }
 
-/// The number of a frame, counted from 0; negative from the end (`-1` is the last). Every frame
-/// number on the command line is parsed here.
+/// The number of a frame, counted from 0, or if negative from the end (`-1` is the last). All frame numbers on
+/// the command line are parsed here.
 struct FrameNumber: Hashable, Sendable {
   let number: Int
 
@@ -280,7 +279,7 @@ extension FrameNumber: ExpressibleByArgument {
   init?(argument: String) { self.init(argument) }
 }
 
-/// What `extract` does with a static image that is not a frame.
+/// The values of `--static`: what `extract` does with a static image that is not a frame.
 enum StaticImageChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
   case include, only, skip
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Zoetrope
 
-/// The words of `--compression`.
+/// The values of `--compression`.
 enum CompressionChoice: String, ExpressibleByArgument, CaseIterable {
   case fast, `default`, small
 
@@ -14,11 +14,11 @@ enum CompressionChoice: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// Which of the selected frames' pictures are written.
+/// Which pictures of the selected frames are written.
 enum PictureChoice: Hashable, Sendable {
   case all
   /// Each distinct picture once.
   case unique
-  /// Those that differ from the one before.
+  /// Pictures that differ from the one before.
   case changed
 }

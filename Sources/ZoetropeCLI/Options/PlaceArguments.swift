@@ -3,33 +3,33 @@ internal import Zoetrope
 package import ZoetropePlayer
 internal import ZoetropeTerminal
 
-/// The options of commands that draw in a part of the terminal, for file managers and pickers.
+/// The options of commands that draw in part of the terminal, for file managers and pickers.
 struct PlaceArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Draw in these cells, counted from 0 at the top left, with no queries and no keys.",
+      "Draw only in these cells, counted from 0 at the top left.",
       valueName: "COLSxROWS@X,Y"))
   var place: PicturePlace?
 
   @Option(
     help: ArgumentHelp(
-      "The picture's number, 1 to 8388607, by which --clear finds it (default: random).",
+      "The picture's number for --clear, 1 to 8388607. (default: random)",
       valueName: "number"))
   var id: Int?
 
   @Option(
     help: ArgumentHelp(
-      "The size of a cell in pixels, where the terminal does not report it.", valueName: "WxH"))
+      "The cell size in pixels, if the terminal does not report it.", valueName: "WxH"))
   var cell: CellSizeArgument?
 
-  @Flag(help: "Remove what was drawn with the same --place, --id and --protocol.")
+  @Flag(help: "Remove what the same --place, --id and --protocol drew.")
   var clear = false
 
   func validate() throws {
     if let id, !PreviewSettings.numbers.contains(id) {
       throw ValidationError("--id must be a number from 1 to \(PreviewSettings.numbers.upperBound)")
     }
-    if id != nil, place == nil, !clear { throw ValidationError("--id wants --place or --clear") }
+    if id != nil, place == nil, !clear { throw ValidationError("--id requires --place or --clear") }
   }
 
   /// Whether any of these options was given.
@@ -41,7 +41,7 @@ struct DrawingArguments: ParsableArguments {
   @Option(
     name: .customLong("protocol"),
     help: ArgumentHelp(
-      "How frames are drawn. (default: auto)", valueName: "name",
+      "How to draw frames. (default: auto)", valueName: "name",
       argumentType: ProtocolArgument.self))
   var output: ProtocolArgument?
 
@@ -52,20 +52,21 @@ struct DrawingArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How graphics pass through a multiplexer, which must allow it. (default: auto)",
+      "How to send graphics through a multiplexer. (default: auto)",
       argumentType: PassthroughArgument.self))
   var passthrough: PassthroughArgument?
 
   @Option(
     name: .customLong("bg"),
     help: ArgumentHelp(
-      "What is behind transparent pixels. (default: terminal)", argumentType: PlayerBackdrop.self))
+      "The background of transparent pixels. (default: terminal)",
+      argumentType: PlayerBackdrop.self))
   var backdrop: PlayerBackdrop?
 
   /// Whether any of these options was given.
   var isGiven: Bool { output != nil || colors != nil || passthrough != nil || backdrop != nil }
 
-  /// What a picture at `place` is drawn with.
+  /// The settings for a picture at `place`.
   func settings(at place: PlaceArguments) -> PreviewSettings {
     var settings = PreviewSettings()
     settings.mode = output?.mode
@@ -79,12 +80,12 @@ struct DrawingArguments: ParsableArguments {
   }
 }
 
-/// The words of `--place`.
+/// The value of `--place`.
 extension PicturePlace: ExpressibleByArgument {
   package init?(argument: String) { self.init(argument) }
 }
 
-/// The words of `--cell`: a size in pixels such as 10x20.
+/// The value of `--cell`: a size in pixels such as 10x20.
 struct CellSizeArgument: ExpressibleByArgument, Hashable {
   let size: PixelSize
 

@@ -2,15 +2,15 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// The options that a user wants whenever files are played, from a file such as
+/// A user's default options for playing, from a file such as
 ///
 ///     # Comments and empty lines are skipped.
 ///     protocol=sixel
 ///     bg = checker
 ///     hold
 ///
-/// Each line is the long name of an option of `play` and its value, in the form of mpv.conf; a flag
-/// has no value, or `yes` or `no`. Options on the command line come later and so take precedence.
+/// Each line has the long name of an option of `play` and its value, as in mpv.conf. A flag has no value, or
+/// `yes` or `no`. Options on the command line come later and therefore take precedence.
 struct PlayerConfiguration: Hashable {
   /// An option of the file, as an argument.
   struct Line: Hashable {
@@ -19,7 +19,7 @@ struct PlayerConfiguration: Hashable {
     /// Nil for a flag.
     let value: String?
 
-    /// The argument that stands for the line; nil for a flag that is not set.
+    /// The line as an argument; nil for a flag that is not set.
     func argument(isFlag: Bool) -> String? {
       guard let value else { return "--\(name)" }
       if isFlag { return value == "no" ? nil : "--\(name)" }
@@ -49,7 +49,7 @@ struct PlayerConfiguration: Hashable {
         name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
       else {
         throw Self.failure(
-          "\"\(name)\" is not the name of an option; write name=value, without dashes", path, number
+          "\"\(name)\" is not an option; write name=value, without dashes", path, number
         )
       }
       var value = parts.count > 1 ? parts[1].trimmed : nil
@@ -63,7 +63,7 @@ struct PlayerConfiguration: Hashable {
     self.lines = lines
   }
 
-  /// The file's options as arguments. `problem` returns what is wrong with one argument, if anything.
+  /// The file's options as arguments. `problem` returns the error of an invalid argument, and nil for a valid one.
   ///
   /// - Throws: A failure that names the file and the line.
   func arguments(
@@ -99,14 +99,14 @@ struct PlayerConfiguration: Hashable {
 }
 
 extension PlayerConfiguration {
-  /// Where the file is.
+  /// The location of the file.
   struct Location: Hashable {
     let path: String
     /// Whether it was named, so that it must exist.
     let isNamed: Bool
 
-    /// `ZOETROPE_CONFIG`, else `zoetrope/config` in `XDG_CONFIG_HOME` or `~/.config`. Nil without
-    /// either, and where `ZOETROPE_CONFIG` is empty.
+    /// `ZOETROPE_CONFIG`, else `zoetrope/config` in `XDG_CONFIG_HOME` or `~/.config`. Nil if neither is
+    /// known, or if `ZOETROPE_CONFIG` is empty.
     init?(_ variable: (String) -> String?) {
       if let name = variable("ZOETROPE_CONFIG") {
         guard !name.isEmpty else { return nil }
@@ -126,11 +126,11 @@ extension PlayerConfiguration {
     private init(path: String, isNamed: Bool) { (self.path, self.isNamed) = (path, isNamed) }
   }
 
-  /// The most bytes that are read; more is not a configuration.
+  /// The largest file that is accepted.
   private static let byteLimit = 64 << 10
 
-  /// Whether an error means that the user has no file, or that this process is not to see it, as in
-  /// a sandbox or under `sudo`.
+  /// Whether an error means that the user has no file, or that this process may not see it, as in a sandbox or
+  /// under `sudo`.
   static func isAbsence(_ error: Errno) -> Bool {
     [.noSuchFileOrDirectory, .notDirectory, .permissionDenied].contains(error)
   }
@@ -161,11 +161,12 @@ extension PlayerConfiguration {
       }
       throw CommandFailure(
         .usage, code: "configuration",
-        "the configuration cannot be read: \(error)", file: location.path)
+        "cannot read the configuration file: \(error)", file: location.path)
     }
     guard bytes.count <= byteLimit else {
       throw CommandFailure(
-        .usage, code: "configuration", "a configuration has at most 64 KiB", file: location.path)
+        .usage, code: "configuration", "the configuration file is larger than 64 KiB",
+        file: location.path)
     }
     return try PlayerConfiguration(
       String(decoding: bytes, as: UTF8.self), path: location.path)

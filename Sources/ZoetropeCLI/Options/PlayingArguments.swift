@@ -4,7 +4,7 @@ internal import Zoetrope
 package import ZoetropePlayer
 internal import ZoetropeTerminal
 
-/// The words of `--protocol`.
+/// The values of `--protocol`.
 enum ProtocolArgument: ExpressibleByArgument, Hashable {
   /// The best for the terminal.
   case auto
@@ -32,7 +32,7 @@ enum ProtocolArgument: ExpressibleByArgument, Hashable {
   var mode: DrawingMode? { if case .mode(let mode) = self { mode } else { nil } }
 }
 
-/// The words of `--colors`.
+/// The values of `--colors`.
 enum ColorsArgument: String, ExpressibleByArgument, CaseIterable {
   case auto, full
   case indexed = "256"
@@ -43,7 +43,7 @@ enum ColorsArgument: String, ExpressibleByArgument, CaseIterable {
   var depth: ColorDepth? { self == .auto ? nil : ColorDepth(rawValue: rawValue) }
 }
 
-/// The words of `--passthrough`.
+/// The values of `--passthrough`.
 enum PassthroughArgument: String, ExpressibleByArgument, CaseIterable {
   case auto, tmux, screen, none
 
@@ -51,7 +51,7 @@ enum PassthroughArgument: String, ExpressibleByArgument, CaseIterable {
   var passthrough: Passthrough? { Passthrough(rawValue: rawValue) }
 }
 
-/// The words of `--fit`.
+/// The values of `--fit`.
 enum FitArgument: String, ExpressibleByArgument, CaseIterable {
   case auto, contain, shrink, cover, original, integer, stretch
 
@@ -59,7 +59,7 @@ enum FitArgument: String, ExpressibleByArgument, CaseIterable {
   var fit: FrameLayout.Fit? { FrameLayout.Fit(rawValue: rawValue) }
 }
 
-/// The words of `--filter` of the player.
+/// The values of the player's `--filter`.
 enum FilterArgument: String, ExpressibleByArgument, CaseIterable {
   case auto, nearest, box, bilinear, bicubic, lanczos3
 
@@ -67,7 +67,7 @@ enum FilterArgument: String, ExpressibleByArgument, CaseIterable {
   var filter: ScalingFilter? { ScalingFilter(rawValue: rawValue) }
 }
 
-/// The words of `--loops`: a number of plays, `file` or `inf`.
+/// The values of `--loops`: a number of plays, `file` or `inf`.
 enum LoopsArgument: ExpressibleByArgument, Hashable {
   case file
   case count(PlayCount)
@@ -91,9 +91,12 @@ enum LoopsArgument: ExpressibleByArgument, Hashable {
     if case .count(let count) = self { return count }
     return nil
   }
+
+  /// Whether it is a number of plays, after which the player quits.
+  var isFinite: Bool { if case .count(.finite) = self { true } else { false } }
 }
 
-/// The words of `--start`: a frame, negative from the end, or a time with its unit.
+/// The values of `--start`: a frame, or a time with a unit. Negative frames count from the end.
 extension PlayStart: ExpressibleByArgument {
   package init?(argument: String) {
     if let number = FrameNumber(argument) {
@@ -107,11 +110,11 @@ extension PlayStart: ExpressibleByArgument {
 }
 
 enum PlaybackSpeed {
-  /// The speeds that can be asked for, at which the longest delays do not overflow.
+  /// The allowed speeds, at which the longest delays do not overflow.
   static let range = 0.001...1000.0
 }
 
-/// The words of `--late`.
+/// The values of `--late`.
 struct LateArgument: ExpressibleByArgument, Hashable {
   let policy: LatePolicy
 
@@ -140,7 +143,7 @@ struct LateArgument: ExpressibleByArgument, Hashable {
   }
 }
 
-/// The words of `--bg`: `terminal`, `checker`, `black`, `white` or a colour such as `#336699`.
+/// The values of `--bg`: `terminal`, `checker`, `black`, `white` or a colour such as `#336699`.
 extension PlayerBackdrop: ExpressibleByArgument {
   package init?(argument: String) {
     switch argument {

@@ -3,13 +3,13 @@ import Zoetrope
 
 /// The options of every command that opens files.
 struct ReadingArguments: ParsableArguments {
-  @Option(help: "Limits on what a file may use.")
+  @Option(help: "Limits on size, memory and frames of a file.")
   var limits = LimitsProfile.default
 
-  @Option(help: "What is read of damaged files.")
+  @Option(help: "How to treat damaged files.")
   var damage = DamageChoice.salvage
 
-  @Option(help: "Which decoder reads pixels.")
+  @Option(help: "Which decoder to use.")
   var decoder = DecoderChoice.fast
 
   /// The options for the library.
@@ -26,28 +26,28 @@ struct FollowArguments: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Take a followed file for complete when nothing has come for so long.", valueName: "time"))
+      "Treat the file as complete after no data for this long.", valueName: "time"))
   var followTimeout: TimeArgument?
 
   func validate() throws {
-    if followTimeout != nil, !follow { throw ValidationError("--follow-timeout wants --follow") }
+    if followTimeout != nil, !follow { throw ValidationError("--follow-timeout requires --follow") }
   }
 
-  /// Refuses several files: the first may never end.
+  /// Rejects several files, because the first may never end.
   func check(_ files: [String]) throws {
     if follow, files.count != 1 { throw ValidationError("--follow takes one file") }
   }
 }
 
 extension ArgumentHelp {
-  static var files: Self { "GIF or PNG files; - reads standard input." }
+  static var files: Self { "GIF or PNG files; - for standard input." }
   static var json: Self { "Print one JSON object per line and file." }
   static var timing: Self {
-    Self("How short delays are shown, for all times.", valueName: "policy")
+    Self("How to treat short delays, in all times.", valueName: "policy")
   }
 }
 
-/// The words of `--damage`.
+/// The values of `--damage`.
 enum DamageChoice: String, ExpressibleByArgument, CaseIterable {
   case salvage, strict, partial
 
@@ -60,14 +60,14 @@ enum DamageChoice: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// The words of `--decoder`.
+/// The values of `--decoder`.
 enum DecoderChoice: String, ExpressibleByArgument, CaseIterable {
   case fast, reference
 
   var decoder: PixelDecoder { self == .fast ? .fast : .reference }
 }
 
-/// The words of `--limits`.
+/// The values of `--limits`.
 enum LimitsProfile: String, ExpressibleByArgument, CaseIterable {
   case `default`, strict, none
 
@@ -80,7 +80,7 @@ enum LimitsProfile: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// The words of `--timing`: a policy's name, or `MIN:REPLACEMENT` in milliseconds.
+/// The values of `--timing`: the name of a policy, or `MIN:REPLACEMENT` in milliseconds.
 struct TimingArgument: ExpressibleByArgument, Hashable {
   let policy: DelayPolicy
 
@@ -105,9 +105,9 @@ struct TimingArgument: ExpressibleByArgument, Hashable {
   }
 }
 
-/// The words of `--timing` for `info`: also `all`, the named policies side by side.
+/// The values of `--timing` for `info`, which include `all`: the named policies side by side.
 struct InfoTimingArgument: ExpressibleByArgument, Hashable {
-  /// The policy of everything that has one time only.
+  /// The policy for everything that shows only one time.
   let policy: DelayPolicy
   let isAll: Bool
 
@@ -128,7 +128,7 @@ struct InfoTimingArgument: ExpressibleByArgument, Hashable {
 }
 
 extension CompletionKind {
-  /// Files that may be animations, and directories on the way to them.
+  /// Files that may be animations, and directories.
   static var animations: CompletionKind {
     .file(extensions: FormatTable.rows.flatMap(\.fileExtensions))
   }

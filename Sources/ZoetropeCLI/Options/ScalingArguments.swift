@@ -4,25 +4,25 @@ internal import ZoetropeProcess
 
 /// The options of commands that can scale pictures.
 struct ScalingArguments: ParsableArguments {
-  @Option(help: "Scale to 320x240, a width (320x) or a height (x240), of up to 65535.")
+  @Option(help: "Scale to 320x240, to a width (320x) or a height (x240).")
   var size: SizeArgument?
 
-  @Option(help: "With --size: how other proportions are handled.")
+  @Option(help: "With --size: how to treat different proportions.")
   var fit = ScalingFit.fit
 
   @Option(help: "With --size: the resampling filter.")
   var filter = ScalingFilter.bilinear
 
-  @Flag(help: "With --size: average in linear light, which keeps brightness.")
+  @Flag(help: "With --size: scale in linear light to keep brightness.")
   var linearLight = false
 
   func validate() throws {
     if size == nil, linearLight || fit != .fit || filter != .bilinear {
-      throw ValidationError("--fit, --filter and --linear-light want --size")
+      throw ValidationError("--fit, --filter and --linear-light require --size")
     }
   }
 
-  /// How pictures are scaled; nil when they keep their size.
+  /// How pictures are scaled; nil keeps their size.
   var rendering: Rendering? {
     size.map {
       Rendering(target: $0.target, fit: fit, filter: filter, linearLight: linearLight)
@@ -30,7 +30,7 @@ struct ScalingArguments: ParsableArguments {
   }
 }
 
-/// A size such as 320x240, 320x or x240.
+/// A size such as 320x240, 320x or x240, with sides up to 65535.
 struct SizeArgument: ExpressibleByArgument, Hashable {
   /// Larger than any display, and small enough not to overflow.
   private static let longestSide = 65535
@@ -54,11 +54,22 @@ struct SizeArgument: ExpressibleByArgument, Hashable {
   }
 }
 
-extension ScalingFit: ExpressibleByArgument {}
-extension ScalingFilter: ExpressibleByArgument {}
+extension ScalingFit: ExpressibleByArgument {
+  /// The fit of this name.
+  public init?(argument: String) { self.init(rawValue: argument) }
+  /// The names of all fits.
+  public static var allValueStrings: [String] { allCases.map(\.rawValue) }
+}
+
+extension ScalingFilter: ExpressibleByArgument {
+  /// The filter of this name.
+  public init?(argument: String) { self.init(rawValue: argument) }
+  /// The names of all filters.
+  public static var allValueStrings: [String] { allCases.map(\.rawValue) }
+}
 
 extension Rendering {
-  /// Refuses pictures with more pixels than a canvas may have.
+  /// Rejects pictures with more pixels than a canvas may have.
   func check(against image: AnimatedImage, file: String) throws(CommandFailure) {
     try check(canvas: image.canvasSize, options: image.options, file: file)
   }
@@ -73,7 +84,7 @@ extension Rendering {
     guard isTooMuch || area > limit else { return }
     throw CommandFailure(
       .limit, code: "limitExceeded",
-      "--size gives pictures of \(size), the limit is \(limit) pixels; --limits none lifts the limits",
+      "--size gives pictures of \(size), the limit is \(limit) pixels; --limits none removes the limits",
       file: file)
   }
 }

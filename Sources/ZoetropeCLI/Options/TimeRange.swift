@@ -3,10 +3,10 @@ import Zoetrope
 
 /// A time range in an animation's first play: `1.5s-3s`, `500ms-`, `-2s`, or a single moment, `2s`.
 ///
-/// A number without a unit is in seconds. The end is not part of the range.
+/// A number without a unit is in seconds. The end is exclusive.
 struct TimeRange: Hashable, Sendable {
   let start: Duration
-  /// Nil for the end of the play; equal to ``start`` for a single moment.
+  /// Nil means the end of the play. Equal to ``start`` for a single moment.
   let end: Duration?
 
   /// Nil when `text` is not a range, or ends before it starts.
@@ -29,16 +29,16 @@ struct TimeRange: Hashable, Sendable {
     }
   }
 
-  /// Whether a frame that is shown from `first` until `last` is on screen within the range. A frame
-  /// of zero duration can be in a range, but not at a moment.
+  /// Whether a frame that is shown from `first` until `last` is on screen within the range. A frame with zero
+  /// duration can lie in a range, but not at a moment.
   func overlaps(from first: Duration, to last: Duration) -> Bool {
     guard let end else { return last > start || first >= start }
     if start == end { return first <= start && start < last }
     return first < end && (last > start || (first == last && first >= start))
   }
 
-  /// Parses a number with an optional unit, `s` or `ms`, exact to the microsecond. Every time on
-  /// the command line is parsed here.
+  /// Parses a number with an optional unit, `s` or `ms`, exact to the microsecond. All times on the command
+  /// line are parsed here.
   static func time(_ text: Substring) -> Duration? {
     var digits = text
     var scale = 1_000_000
@@ -85,7 +85,7 @@ struct TimeArgument: Hashable, Sendable {
 struct PictureRate: Hashable, Sendable {
   /// The largest number of pictures without `--max`.
   static let mostPictures = 1_000_000
-  /// The highest rate.
+  /// The highest rate, per second.
   static let mostASecond = 1000
 
   let numerator: Int
@@ -95,7 +95,7 @@ struct PictureRate: Hashable, Sendable {
     (self.numerator, self.denominator) = (numerator, denominator)
   }
 
-  /// Nil when `text` is not a number above 0 and up to 1000, with at most three decimals.
+  /// Nil if `text` is not a number above 0 and up to 1000 with at most three decimals.
   init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     switch parts.count {
@@ -136,7 +136,7 @@ struct PictureRate: Hashable, Sendable {
 
   /// The frame that each picture of a play shows; frame `i` is shown for `durations[i]`.
   ///
-  /// - Returns: At most `maximum` indices; nil when there would be more than ``mostPictures``.
+  /// - Returns: At most `maximum` indices; nil if there would be more than ``mostPictures``.
   func frames(shownFor durations: [Duration], maximum: Int) -> [Int]? {
     var frames: [Int] = []
     var end = Duration.zero

@@ -5,17 +5,17 @@ import ZoetropeProcess
 
 /// A template for output names, with placeholders for the frame's number and times.
 ///
-/// `{name}` `{stem}` `{index}` `{time_ms}` `{delay_ms}` `{ext}`, numbers also with a width as in
-/// `{index:04}`, and `%d` or `%04d` for the index, as ffmpeg and ImageMagick have it; `{{` and `%%`
-/// stand for themselves. `{index}` without a width has as many digits as the last frame's number, so that
-/// names sort; `%d` has no leading zeros.
+/// The placeholders are `{name}` `{stem}` `{index}` `{time_ms}` `{delay_ms}` `{ext}`, numbers also with a
+/// width, as in `{index:04}`, and `%d` or `%04d` for the index, as in ffmpeg and ImageMagick. `{{` and `%%` are
+/// literal. `{index}` without a width has as many digits as the last frame's number, so that names sort; `%d`
+/// has no leading zeros.
 struct OutputTemplate: Hashable, Sendable {
   enum Token: Hashable, Sendable {
     case text([UInt8])
     /// The input's name with its extension.
     case name
     case stem
-    /// At least `width` digits; if it is fitted, at least as many as the last frame's number.
+    /// At least `width` digits; if fitted, at least as many as the last frame's number.
     case index(width: Int, isFitted: Bool)
     case time(width: Int)
     case delay(width: Int)
@@ -26,20 +26,20 @@ struct OutputTemplate: Hashable, Sendable {
   struct Values {
     var name: [UInt8]
     var stem: [UInt8]
-    /// Nil for the static image, which is called `static` in names.
+    /// Nil for the static image, whose index is `static` in names.
     var index: Int?
-    /// The last number that ``index`` can have; nil for a stream, whose end is not known.
+    /// The largest possible ``index``; nil for a stream, whose length is unknown.
     var lastIndex: Int?
     var timeMilliseconds: Int
     var delayMilliseconds: Int
     var fileExtension: String
 
-    /// The least number of digits of a fitted number.
+    /// The minimum number of digits of a fitted number.
     fileprivate var fittedWidth: Int {
       lastIndex.map { String($0).utf8.count } ?? Self.streamedWidth
     }
 
-    /// The least number of digits of a fitted number in a stream.
+    /// The minimum number of digits of a fitted number in a stream.
     private static let streamedWidth = 4
   }
 
@@ -50,10 +50,10 @@ struct OutputTemplate: Hashable, Sendable {
   /// Whether two files can have different names.
   var tellsFilesApart: Bool { tokens.contains(.stem) || hasName }
 
-  /// Whether two files can have different names of which only the extensions differ.
+  /// Whether two files can have different names that differ only in the extension.
   var hasName: Bool { tokens.contains(.name) }
 
-  /// Whether every frame of a file has another name.
+  /// Whether every frame of a file gets a different name.
   var hasIndex: Bool { tokens.contains { if case .index = $0 { true } else { false } } }
 
   /// Whether it has any placeholder.
@@ -67,7 +67,7 @@ struct OutputTemplate: Hashable, Sendable {
       case .name: values.name
       case .stem: values.stem
       case .index(let width, let isFitted):
-        // A word is not padded.
+        // Words are not padded.
         values.index.map {
           Self.padded(String($0), isFitted ? max(width, values.fittedWidth) : width)
         } ?? Array("static".utf8)
@@ -80,11 +80,11 @@ struct OutputTemplate: Hashable, Sendable {
 }
 
 extension OutputTemplate {
-  /// Refuses to give outputs of two inputs the same name. `example` is a template that would not.
+  /// Rejects templates that give outputs of two inputs the same name. `example` is a template that does not.
   func checkNames(of inputs: [InputFile], example: String) throws(CommandFailure) {
     guard inputs.count > 1 else { return }
     guard tellsFilesApart else {
-      throw .usage("several files need {stem} or {name} in the output name, or a directory")
+      throw .usage("several files need a directory, or {stem} or {name} in the output name")
     }
     var names: [[UInt8]: InputFile] = [:]
     for input in inputs {
@@ -94,7 +94,7 @@ extension OutputTemplate {
         "\(other.name) and \(input.name) would have the same output names; "
           + (other.fullStem == input.fullStem
             ? "write them to different directories"
-            : "{name} has the extension too, as in -o '\(example)'"))
+            : "use {name}, which includes the extension, as in -o '\(example)'"))
     }
   }
 
@@ -133,7 +133,7 @@ extension OutputTemplate {
 
   private static func place(_ rest: inout ArraySlice<UInt8>) throws(CommandFailure) -> Token {
     guard let end = rest.firstIndex(of: UInt8(ascii: "}")) else {
-      throw .usage("a { in the output name has no }; {{ stands for a plain {")
+      throw .usage("a { in the output name has no }; write {{ for a literal {")
     }
     let name = String(decoding: rest[..<end], as: UTF8.self)
     rest = rest[(end + 1)...]
@@ -149,8 +149,8 @@ extension OutputTemplate {
     case ("delay_ms", let width?) where width <= 20: return .delay(width: width)
     default:
       throw .usage(
-        "{\(name)} is not known in an output name; there are {name} {stem} {index} {time_ms} "
-          + "{delay_ms} {ext}, and numbers take a width as in {index:04}")
+        "unknown field {\(name)} in the output name; the fields are {name} {stem} {index} {time_ms} "
+          + "{delay_ms} {ext}, and numbers take a width, as in {index:04}")
     }
   }
 
@@ -159,7 +159,7 @@ extension OutputTemplate {
     rest = rest[digits.endIndex...]
     let width = digits.isEmpty ? 0 : Int(String(decoding: digits, as: UTF8.self)) ?? 99
     guard rest.popFirst() == UInt8(ascii: "d"), width <= 20 else {
-      throw .usage("only %d or %04d may follow a % in an output name; %% stands for a plain %")
+      throw .usage("% in an output name must be %d, or as in %04d; write %% for a literal %")
     }
     return .index(width: width, isFitted: false)
   }
@@ -177,7 +177,7 @@ extension OutputTemplate.Values {
       starts: starts ?? [], fileExtension: format.rawValue)
   }
 
-  /// The values for frame `index`; `starts` are the times at which frames start, and the end.
+  /// The values for frame `index`; `starts` are the start times of all frames, and the end.
   init(
     name: [UInt8], stem: [UInt8], index: Int?, lastIndex: Int?, starts: [Int],
     fileExtension: String
@@ -199,24 +199,23 @@ extension OutputTemplate.Values {
   static func milliseconds(_ time: Duration) -> Int { Decimal(time).thousandths / 1000 }
 }
 
-/// Where `-o` sends the frames.
+/// Where `-o` sends frames.
 enum OutputDestination: Hashable, Sendable {
-  /// One after another to standard output.
+  /// All frames go to standard output.
   case standardOutput
-  /// One after another to a pipe or device.
+  /// All frames go to one pipe or device.
   case stream(FilePath)
-  /// Each to a file of its own.
+  /// Each frame gets its own file.
   case files(OutputTemplate)
 
-  /// Whether frames go out one after another.
+  /// Whether all frames go to one output.
   var isStream: Bool { if case .files = self { false } else { true } }
 
-  /// Reads the argument of `-o`.
+  /// Parses the value of `-o`.
   ///
-  /// `-` is standard output, and an existing pipe or device is a stream. Text with placeholders is a
-  /// template. An existing directory, or a name that ends in a slash or has no extension, is a
-  /// directory, in which files have the names of ``OutputTemplate/files(inDirectory:for:)``. Anything else
-  /// names one file.
+  /// `-` is standard output, and an existing pipe or device is a stream. Text with placeholders is a template.
+  /// An existing directory, or a name that ends in a slash or has no extension, is a directory whose files are
+  /// named by ``OutputTemplate/files(inDirectory:for:)``. Anything else names one file.
   init(
     parsing argument: [UInt8], format: ExtractionFormat = .png, isDirectory: ([UInt8]) -> Bool,
     isStream: ([UInt8]) -> Bool = { _ in false }
@@ -262,12 +261,12 @@ extension OutputTemplate {
     }
   }
 
-  /// What comes between a stem and an extension.
+  /// The text between a stem and an extension.
   private static let numbered: [Token] = [
     .text(Array("-".utf8)), .index(width: 4, isFitted: true), .text(Array(".".utf8)),
   ]
 
-  /// Whether it has a place that another frame fills in another way.
+  /// Whether the name differs between frames.
   var tellsFramesApart: Bool {
     tokens.contains {
       switch $0 {
@@ -277,7 +276,7 @@ extension OutputTemplate {
     }
   }
 
-  /// The names of the frames of the list with this name, `LIST-{index}.png`; nil unless it ends in
+  /// The names of the frames for the list with this name, `LIST-{index}.png`; nil unless it ends in
   /// `.ffconcat`.
   var listedFrames: OutputTemplate? {
     let ending = Array(".ffconcat".utf8)
@@ -298,7 +297,7 @@ enum FileEnding {
     "mp4", "pdf", "ppm", "svg", "tga", "tif", "tiff", "webm", "webp",
   ]
 
-  /// Refuses names with the extension of another format, which programs would fail to open.
+  /// Rejects names with the extension of another format, which programs would fail to open.
   static func check(_ template: OutputTemplate, _ format: ExtractionFormat) throws(CommandFailure) {
     guard case .text(let bytes)? = template.tokens.last,
       let dot = bytes.lastIndex(of: UInt8(ascii: "."))
@@ -309,23 +308,23 @@ enum FileEnding {
     let other = [ExtractionFormat.y4m, .ffconcat].first { $0.rawValue == word && $0 != format }
     guard others.contains(word) || format != .png && isPNG || other != nil else { return }
     throw .usage(
-      "the output is \(format.content), and its name ends in .\(ending)"
-        + (other.map { "; --format \($0.rawValue) writes that" } ?? ""))
+      "the output is \(format.content), but its name ends in .\(ending)"
+        + (other.map { "; use --format \($0.rawValue)" } ?? ""))
   }
 }
 
-/// How one picture is written.
+/// The output format of one picture.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   case png, rgba
 }
 
-/// How the frames of an animation are written.
+/// The output format of an animation's frames.
 enum ExtractionFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
-  /// A file for each frame, or one frame after another.
+  /// One file per frame, or all frames in one stream.
   case png, rgba
   /// One uncompressed video with a constant frame rate.
   case y4m
-  /// PNG files, and a list of them with their durations.
+  /// PNG files and a list of them with their durations.
   case ffconcat
 
   init(_ format: OutputFormat) { self = format == .png ? .png : .rgba }
@@ -333,7 +332,7 @@ enum ExtractionFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   /// The extension of a frame's file.
   var fileExtension: String { self == .ffconcat ? "png" : rawValue }
 
-  /// What is written, for people.
+  /// The content of the output, for messages.
   var content: String {
     switch self {
     case .png: "PNG"

@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// What `info` and a manifest report about a file.
+/// The report about a file, for `info` and manifests.
 struct AnimationReport {
   /// The JSON schema; its number changes when a field is removed or changes its meaning.
   static let schemaName = "zoetrope.animation"
@@ -9,21 +9,21 @@ struct AnimationReport {
 
   let input: InputFile
   let image: AnimatedImage
-  /// How long each frame is shown, for the times beside the stored delays.
+  /// How long each frame is shown, for the times next to stored delays.
   let policy: DelayPolicy
-  /// The output of each frame by index, and of the static image at nil; nil without output.
+  /// The output of each frame, by index; that of the static image is at nil. Nil without output.
   var outputs: [Int?: WrittenFrame]?
-  /// Which frames show each output; nil if every frame has its own.
+  /// Which frames show each output; nil if each output shows one frame.
   var showings: PictureShowings?
   /// The hash of each frame's picture; nil without `--hashes`.
   var hashes: [PixelHash]?
   /// The policies whose times are shown side by side; empty without `--timing all`.
   var policies: [NamedPolicy] = []
-  /// The size that frames were scaled to; nil when they kept theirs.
+  /// The size that frames were scaled to; nil if they were not scaled.
   var outputSize: PixelSize?
   /// Damage found while decoding frames.
   var frameDamage: [Damage] = []
-  /// Whether a frame that was decoded for its hash lacks pixels.
+  /// Whether a frame that was decoded for its hash is missing pixels.
   var hasDecodingLosses = false
   /// Why the work is incomplete, if it is.
   var failure: CommandFailure?
@@ -35,22 +35,21 @@ struct AnimationReport {
   /// The sum of the stored delays.
   var storedDuration: Decimal { image.frames.duration(.exact) }
 
-  /// The time that one play takes under ``policy``.
+  /// The duration of one play under ``policy``.
   var shownDuration: Decimal { image.frames.duration(policy) }
 
   /// All damage, structural damage first.
   var damage: [Damage] { image.damage + frameDamage }
 
-  /// Whether something was lost.
+  /// Whether any data was lost.
   var hasLosses: Bool { damage.contains { !$0.kind.isTolerated } }
 }
 
 extension AnimationReport {
   /// Writes the report as one object.
   ///
-  /// Sizes and delays are the file's; `start_ms` and `effective_ms` are times under ``policy``,
-  /// which
-  /// `--at`, `--time` and `--start` refer to.
+  /// Sizes and delays are those stored in the file. `start_ms` and `effective_ms` are times under ``policy``,
+  /// which `--at`, `--time` and `--start` refer to.
   func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("schema", Self.schema)
@@ -95,7 +94,7 @@ extension AnimationReport {
     }
   }
 
-  /// When each frame starts under ``policy`` and how long it is shown: until the next one starts, so that the
+  /// When each frame starts under ``policy``, and how long it is shown: until the next one starts, so that
   /// rounded times add up.
   private func times(of frames: [FrameControl]) -> [(start: Decimal, shown: Decimal)] {
     let starts = frames.starts(policy)
@@ -200,7 +199,7 @@ extension AnimationReport {
 }
 
 extension DisposalMethod {
-  /// The word for it in JSON and in tables.
+  /// Its name in JSON and in tables.
   var name: String {
     switch self {
     case .keep: "none"
@@ -227,7 +226,7 @@ extension AnimationReport {
       text += Self.row("delays", delays)
     }
     if image.staticImage != nil {
-      text += Self.row("static", "the still picture is not a frame; extract --static has it")
+      text += Self.row("static", "the static image is not a frame; extract it with --static")
     }
     for item in damage.prefix(8) { text += Self.row("damage", "\(item)".sanitized) }
     if damage.count > 8 { text += Self.row("damage", "and \(damage.count - 8) more") }
@@ -258,7 +257,7 @@ extension AnimationReport {
     }
     let shown = shownDuration
     let stored = storedDuration
-    var text = "\(shown) ms a play"
+    var text = "\(shown) ms per play"
     if let words = shown.minutesAndSeconds { text += " (\(words))" }
     if shown != stored { text += " with \(policy) timing, \(stored) ms as stored" }
     return text
@@ -275,7 +274,7 @@ extension AnimationReport {
     guard let (least, most) = range else { return "none" }
     var text = least == most ? "\(least) ms each" : "\(least) to \(most) ms"
     if raised > 0 {
-      text += "; \(raised) shown longer by \(policy) timing, as players do with short delays"
+      text += "; \(raised) short ones are shown longer with \(policy) timing, as in players"
     }
     return text
   }
@@ -299,7 +298,7 @@ extension AnimationReport {
       text += Self.row("cicp", cicp.map(String.init).joined(separator: " "))
     }
     if let density = data.pixelDensity {
-      let unit = density.isPerMetre ? "pixels a metre" : "ratio only"
+      let unit = density.isPerMetre ? "pixels per metre" : "ratio only"
       text += Self.row("density", "\(density.x) by \(density.y), \(unit)")
     }
     if let exif = data.exif { text += Self.row("exif", "\(exif.count) bytes") }

@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// What is known so far of an animation whose bytes are still arriving.
+/// The state of an animation whose bytes are still arriving.
 struct ArrivalReport {
   static let schema = "zoetrope.arrival/1"
 
@@ -20,7 +20,7 @@ struct ArrivalReport {
     shown = PlaybackTimeline([], policy: policy)
   }
 
-  /// Takes note of a change; returns whether it is worth a line: the first, and new frames.
+  /// Records a change; returns whether to print a line: for the first change, and for new frames.
   mutating func update(to progress: StreamProgress) -> Bool {
     guard self.progress?.frameCount != progress.frameCount else { return false }
     self.progress = progress

@@ -21,17 +21,16 @@ enum CommandRunner {
     }
   }
 
-  /// What `body` writes, as a line.
+  /// The output of `body` as a line.
   static func line(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
     var json = JSONWriter()
     body(&json)
     return json.bytes + [0x0a]
   }
 
-  /// Prints the result of `report` for each input as soon as it is there, so that an interruption
-  /// loses nothing that is done.
+  /// Prints the report for each input as soon as it is done, so that an interruption loses no finished report.
   ///
-  /// A failure is an object of `schema` in its input's place when `asJSON`, else a line on standard
+  /// A failure is printed as an object of `schema` in the input's place if `asJSON`, else as a line on standard
   /// error.
   static func forEach(
     _ files: [String], asJSON: Bool, schema: String,
@@ -51,7 +50,7 @@ enum CommandRunner {
         if asJSON { output = line { error.write(to: &$0, schema: schema) } }
       }
       do throws(CommandFailure) {
-        // Nobody reads on; what failed before still counts.
+        // The reader has gone away, but earlier failures still count.
         if try OutputStream.print(output) == .readerGone { return .combined(statuses) }
       } catch {
         error.report(asJSON: asJSON)

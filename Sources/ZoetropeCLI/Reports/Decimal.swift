@@ -1,6 +1,6 @@
 import Zoetrope
 
-/// A decimal number with three fractional digits, usually of milliseconds: `33.333`, `40`.
+/// A decimal number with three fractional digits, usually in milliseconds: `33.333`, `40`.
 struct Decimal: Hashable, Comparable, CustomStringConvertible {
   /// Microseconds.
   var thousandths: Int
@@ -23,8 +23,8 @@ struct Decimal: Hashable, Comparable, CustomStringConvertible {
     return "\(thousandths / 1000).\(digits)"
   }
 
-  /// A time in milliseconds in larger units, such as `12.5 s`, `33 min 20 s` or `2 h 5 min 0 s`;
-  /// nil below ten seconds.
+  /// A time in milliseconds in larger units, such as `12.5 s`, `33 min 20 s` or `2 h 5 min 0 s`; nil below ten
+  /// seconds.
   var minutesAndSeconds: String? {
     let seconds = thousandths / 1_000_000
     if seconds < 10 { return nil }
@@ -47,15 +47,14 @@ struct Decimal: Hashable, Comparable, CustomStringConvertible {
 }
 
 extension Duration {
-  /// The time in microseconds, to the nearest.
+  /// The time in microseconds, rounded to nearest.
   var roundedMicroseconds: Int {
     let microsecond: Int64 = 1_000_000_000_000
     return Int(components.seconds) * 1_000_000
       + Int((components.attoseconds + microsecond / 2) / microsecond)
   }
 
-  /// The most by which a time that was printed may be before what it stands for; an argument may be such a
-  /// time.
+  /// The largest amount by which printing rounds a time down. Arguments may be printed times.
   static let printingLoss = Duration(
     secondsComponent: 0, attosecondsComponent: 499_999_999_999)
 }
@@ -67,7 +66,7 @@ extension JSONWriter {
 }
 
 extension Sequence<FrameControl> {
-  /// Calls `body` with each delay and the number of consecutive frames that have it.
+  /// Calls `body` with each run of equal delays and its length.
   func forEachDelay(_ body: (_ delay: FrameDelay, _ count: Int) -> Void) {
     var last: FrameDelay?
     var count = 0
@@ -82,7 +81,7 @@ extension Sequence<FrameControl> {
     if let last { body(last, count) }
   }
 
-  /// Whether all delays are whole microseconds, so that their sums may be added up as decimals.
+  /// Whether all delays are whole microseconds, so that their decimals add up.
   fileprivate var haveWholeMicroseconds: Bool {
     var areWhole = true
     forEachDelay { delay, _ in
@@ -93,7 +92,7 @@ extension Sequence<FrameControl> {
 }
 
 extension [FrameControl] {
-  /// The time that one play takes under `policy`.
+  /// The duration of one play under `policy`.
   func duration(_ policy: DelayPolicy) -> Decimal {
     guard haveWholeMicroseconds else {
       let timeline = PlaybackTimeline(self, policy: policy)

@@ -1,9 +1,9 @@
 import Zoetrope
 
-/// Damage that decoding the frames of an image finds, without what the image's own damage tells.
+/// Damage found while decoding, excluding what ``AnimatedImage/damage`` already lists.
 ///
-/// A frame in which the file ends is known when the file is opened, as `cutFrame`; its decoder comes to the
-/// same place and calls it by its own name, as `gif.lzw.truncated`.
+/// A truncated last frame is known as `cutFrame` when the file is opened. Its decoder reaches the same position
+/// and reports it under another name, such as `gif.lzw.truncated`.
 struct DecodingDamage {
   /// In the order found.
   private(set) var items: [Damage] = []
@@ -15,7 +15,7 @@ struct DecodingDamage {
     cuts = Set(image.damage.lazy.filter { $0.kind == .cutFrame }.map { Place(end: $0) })
   }
 
-  /// Notes what was found in a frame; returns false if it is known.
+  /// Records the damage of a frame; returns false if it is already known.
   @discardableResult
   mutating func add(_ item: Damage) -> Bool {
     if !item.kind.isTolerated, cuts.contains(Place(end: item)) { return false }
@@ -24,10 +24,10 @@ struct DecodingDamage {
     return true
   }
 
-  /// What distinguishes one item from another.
+  /// The properties that distinguish one item from another.
   ///
-  /// A file may have a hundred thousand items: they are hashed by as little as distinguishes them, since all
-  /// are kept in memory.
+  /// A file may have a hundred thousand items, all of which are kept in memory, so the key is as small as
+  /// possible.
   private struct Place: Hashable {
     let kind: String
     let frameIndex: Int32
@@ -39,7 +39,7 @@ struct DecodingDamage {
       byteOffset = damage.byteOffset
     }
 
-    /// The place alone, whatever was found there.
+    /// Only the position, whatever was found there.
     init(end damage: Damage) {
       kind = ""
       frameIndex = Int32(clamping: damage.frameIndex ?? -1)

@@ -88,7 +88,7 @@ extension Rule {
 // MARK: - Text
 
 extension ExplanationReport {
-  /// A table of the programs, and below it the rules that had an effect.
+  /// A table of the programs, followed by the rules that had an effect.
   var text: String {
     let count = image.frames.count
     var text =
@@ -138,7 +138,7 @@ extension Explanation.Prediction {
     return playDuration.map { "\(Decimal($0)) ms" } ?? "overflows"
   }
 
-  /// How many delays, and from what to what they are changed.
+  /// How many delays change, and how.
   private var changeText: String {
     guard !changes.isEmpty else { return durations.isEmpty ? "-" : "none" }
     var ways: [String] = []
@@ -161,7 +161,7 @@ extension Explanation.Prediction {
     case .differs:
       return (difference.isTotal ? "shows nothing: " : "\(difference.frame ?? 0): ") + cause
         + detail
-    case .unpredicted: return "from \(difference.frame ?? 0) on unknown: \(cause)\(detail)"
+    case .unpredicted: return "unknown from \(difference.frame ?? 0): \(cause)\(detail)"
     }
   }
 }

@@ -2,9 +2,9 @@ import Zoetrope
 import ZoetropeProcess
 
 extension AnimationReport {
-  /// The report with the hash of every frame's picture: decodes all of them, with a progress bar on a terminal.
+  /// The report with the hash of every frame's picture. Decodes all frames, with a progress bar on a terminal.
   ///
-  /// - Throws: What keeps a frame from being decoded, or that a signal came.
+  /// - Throws: The error of a frame that cannot be decoded, or an interruption by a signal.
   func withHashes() throws(CommandFailure) -> AnimationReport {
     var report = self
     var hashes: [PixelHash] = []

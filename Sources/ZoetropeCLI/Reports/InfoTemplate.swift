@@ -1,9 +1,10 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// The template of `info --format`: text with fields such as `{width}`, printed as a line for each file.
+/// The template of `info --format`: text with fields such as `{width}`, printed once per file.
 ///
-/// `{{` and `}}` stand for braces, `\t` and `\n` for a tab and a line break.
+/// `{{` and `}}` are literal braces, `\t` is a tab and `
+/// ` a line break.
 struct InfoTemplate: Hashable, Sendable {
   enum Field: String, CaseIterable, Sendable {
     case file, format, width, height, frames, plays, bytes, damage
@@ -20,7 +21,7 @@ struct InfoTemplate: Hashable, Sendable {
 
   private let tokens: [Token]
 
-  /// Nil when a field is unknown or a brace stands alone.
+  /// Nil if a field is unknown or a brace is unpaired.
   init?(_ template: String) {
     var tokens: [Token] = []
     var text = ""
@@ -51,7 +52,7 @@ struct InfoTemplate: Hashable, Sendable {
     self.tokens = tokens + [.text(text)]
   }
 
-  /// The line for a file, with its end.
+  /// The line for a file, including its line break.
   func line(_ report: AnimationReport) -> [UInt8] {
     var line: [UInt8] = []
     for token in tokens {

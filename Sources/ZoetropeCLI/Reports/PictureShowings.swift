@@ -1,8 +1,8 @@
 import Zoetrope
 
-/// Which frames show each picture that was written, if some were left out because they show the same.
+/// Which frames show each written picture, if duplicates were left out.
 struct PictureShowings {
-  /// The frame whose picture was written for each frame that was looked at.
+  /// The written frame whose picture each examined frame shows.
   private(set) var pictures: [Int: Int] = [:]
   /// The frames that show the picture of a frame, itself first.
   private(set) var frames: [Int: [Int]] = [:]
@@ -15,7 +15,7 @@ struct PictureShowings {
     frames[picture, default: []].append(index)
   }
 
-  /// Writes what is known of frame `index` as fields of the current object.
+  /// Writes what is known about frame `index` as fields of the current object.
   func write(_ index: Int, to json: inout JSONWriter) {
     if let frames = frames[index] { json.field("shown_by", frames) }
     if let picture = pictures[index], picture != index { json.field("same_as", picture) }

@@ -8,13 +8,13 @@ import ZoetropeTerminal
 /// Reports progress on standard error: a bar for people, lines of JSON for programs.
 struct ProgressReporter {
   private let style: ProgressStyle
-  /// Nil while it is not known: a stream tells how many frames there are so far.
+  /// The total; nil if unknown. A stream knows only the frames so far.
   private let total: Int?
   /// What is done, in JSON.
   private let phase: String
   private let start = ContinuousClock.now
   private var lastUpdate: ContinuousClock.Instant?
-  /// The width of the line on the terminal; 0 without one.
+  /// The width of the line on the terminal; 0 if there is none.
   private var shownWidth = 0
   private let hasBlocks = TerminalEnvironment.current.localeHasUTF8 ?? false
   private let isDumb = ["", "dumb"].contains(environmentVariable("TERM") ?? "")
@@ -29,11 +29,11 @@ struct ProgressReporter {
     }
   }
 
-  /// Reports `done`, at most ten times a second; with `stream`, also how far that has come.
+  /// Reports `done`, at most ten times a second; with `stream`, also its progress.
   mutating func update(_ done: (frames: Int, bytes: Int?)?, of stream: StreamProgress? = nil) {
     guard style != .none else { return }
     let now = ContinuousClock.now
-    // Short commands show nothing.
+    // Short commands show no progress.
     guard now - (lastUpdate ?? start) >= .milliseconds(100) else { return }
     lastUpdate = now
     show(done, stream, elapsed: now - start, phase: phase)
@@ -85,7 +85,7 @@ struct ProgressReporter {
     shownWidth = line.count
   }
 
-  /// Erases what the previous line has beyond `width` columns; with spaces on a dumb terminal.
+  /// Erases the previous line beyond `width` columns; uses spaces on a dumb terminal.
   private func erase(after width: Int) -> String {
     isDumb ? String(repeating: " ", count: max(0, shownWidth - width)) : "\u{1b}[K"
   }
@@ -93,7 +93,7 @@ struct ProgressReporter {
   private static var terminalWidth: Int { FileDescriptor.standardError.terminalSize?.columns ?? 80 }
 }
 
-/// One line that shows progress.
+/// A progress line.
 struct ProgressBar: Hashable {
   let done: Int
   let total: Int
@@ -109,7 +109,7 @@ struct ProgressBar: Hashable {
     var text = " \(done)/\(total) frames"
     if width >= 50, let bytes { text += "  \(Self.size(bytes))" }
     if width >= 60, let left = secondsLeft { text += "  \(left) s left" }
-    // The last column stays free, because some terminals wrap when it is filled.
+    // The last column stays empty, because some terminals wrap when it is filled.
     let room = min(40, width - 1 - text.count)
     return room >= 4 ? bar(width: room) + text : text
   }
@@ -136,16 +136,16 @@ struct ProgressBar: Hashable {
   static func size(_ bytes: Int) -> String { bytes.byteSize }
 }
 
-/// One line that shows how far a stream has come.
+/// A progress line for a stream.
 struct StreamLine: Hashable {
   let progress: StreamProgress
-  /// The frames written; nil if none are.
+  /// The number of frames written; nil if none are written.
   let done: Int?
   /// Whether block characters can be used; else the bar is made of `#`.
   var hasBlocks = true
 
-  /// The line for a terminal of `width` columns; nil if it does not fit. With a bar if the file announces
-  /// how many frames it has.
+  /// The line for a terminal of `width` columns; nil if it does not fit. Has a bar if the file announces its
+  /// number of frames.
   func text(width: Int) -> String? {
     guard width >= 20 else { return nil }
     let known = progress.frameCount
@@ -154,7 +154,7 @@ struct StreamLine: Hashable {
     if let total, total > known { text += " of \(total)" }
     text += " frame\(known == 1 && total ?? 1 == 1 ? "" : "s")"
     if width >= 50 { text += "  \(ProgressBar.size(progress.byteCount)) received" }
-    // The last column stays free, because some terminals wrap when it is filled.
+    // The last column stays empty, because some terminals wrap when it is filled.
     let room = min(40, width - 1 - text.count)
     guard room >= 0 else { return nil }
     guard let total, total > 0, room >= 4 else { return String(text.dropFirst()) }
@@ -166,14 +166,14 @@ struct StreamLine: Hashable {
 
 extension StreamProgress {
   /// The number of frames: those that arrived if the stream has ended, else what the file announces; nil if
-  /// that is nothing credible.
+  /// that is not credible.
   var total: Int? {
     if ending != nil { return frameCount }
     return announcedFrames.flatMap { $0 >= max(frameCount, 1) ? $0 : nil }
   }
 }
 
-/// How a long command reports progress.
+/// How to report the progress of a long command.
 enum ProgressStyle: String, ExpressibleByArgument, CaseIterable, Sendable {
   case auto, bar, json, none
 }

@@ -2,7 +2,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// What a frame store holds, and what a command of `zoetrope cache` did to it.
+/// The contents of a frame store, and what a `zoetrope cache` command did to it.
 struct StoreReport {
   static let schema = "zoetrope.cache/1"
 
@@ -12,11 +12,11 @@ struct StoreReport {
   private var byteCount = 0
   private var tables: [FrameStoreStatistics.Table] = []
   private var records = (count: 0, byteCount: 0)
-  /// How many frames and bytes the command removed; nil if that is not its purpose.
+  /// How many frames and bytes the command removed; nil if it removes none.
   var removed: (frames: Int, bytes: Int)?
   /// How many frames were found to be intact; nil if they were not read.
   var intactCount: Int?
-  /// How many frames were not, and are removed.
+  /// How many frames were damaged and removed.
   var droppedCount: Int?
 
   /// The report about a directory without a store.
@@ -26,7 +26,7 @@ struct StoreReport {
 
   /// The report about `store` as it is now.
   ///
-  /// - Parameter before: What it held before frames were removed, if any were.
+  /// - Parameter before: The contents before frames were removed, if any were.
   init(_ store: FrameStore, since before: FrameStoreStatistics? = nil) {
     self.init(directory: store.directory, byteLimit: store.byteLimit)
     let statistics = store.statistics
@@ -40,7 +40,7 @@ struct StoreReport {
     }
   }
 
-  /// A line for the whole, and one for each table.
+  /// A line for the whole store, and one for each table.
   var text: String {
     let size = ProgressBar.size
     var text = ""

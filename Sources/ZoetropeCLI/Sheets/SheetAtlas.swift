@@ -1,15 +1,15 @@
 import ArgumentParser
 import Zoetrope
 
-/// The shape of an atlas's frames, as TexturePacker and Aseprite write them.
+/// How an atlas lists its frames, as in TexturePacker and Aseprite.
 enum AtlasShape: String, ExpressibleByArgument, CaseIterable, Sendable {
-  /// An object with a key for each frame.
+  /// An object with one key per frame.
   case hash
   /// An array of objects with a `filename`.
   case array
 }
 
-/// Where the frames of a sheet lie and how long they are shown, for programs that draw sprites.
+/// The rectangles and durations of a sheet's frames, for programs that draw sprites.
 struct SheetAtlas: Hashable, Sendable {
   struct Sprite: Hashable, Sendable {
     let name: String

@@ -1,6 +1,6 @@
 import Zoetrope
 
-/// The picture of a sheet while frames are drawn.
+/// The picture of a sheet while frames are drawn on it.
 struct SheetCanvas: ~Copyable {
   private var buffer: PixelBuffer
   private let background: RGBA
@@ -22,7 +22,7 @@ struct SheetCanvas: ~Copyable {
     }
   }
 
-  /// Draws `bitmap`, 8-bit RGBA, over the background; `rect` lies on the canvas and has its size.
+  /// Draws `bitmap`, 8-bit RGBA, over the background. `rect` has its size and lies on the canvas.
   mutating func draw(_ bitmap: Bitmap, in rect: PixelRect) {
     let stride = buffer.bytesPerRow
     let background = background
@@ -37,11 +37,11 @@ struct SheetCanvas: ~Copyable {
     }
   }
 
-  /// Writes `text` in the middle of `rect`, at its lower edge.
+  /// Writes `text`, centred, at the lower edge of `rect`.
   mutating func write(_ text: String, in rect: PixelRect) {
     let color: RGBA
     if background.alpha == 0 {
-      // Grey is readable on any page.
+      // Grey is readable on light and dark backgrounds.
       color = RGBA(red: 128, green: 128, blue: 128)
     } else {
       let isLight =

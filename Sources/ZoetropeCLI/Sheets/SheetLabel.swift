@@ -1,7 +1,7 @@
 import ArgumentParser
 import Zoetrope
 
-/// What stands below each frame of a sheet.
+/// The text below each frame of a sheet.
 enum SheetLabel: String, ExpressibleByArgument, CaseIterable, Sendable {
   case none, index, time
 
@@ -11,7 +11,7 @@ enum SheetLabel: String, ExpressibleByArgument, CaseIterable, Sendable {
     case .none: return ""
     case .index: return String(index)
     case .time:
-      // Thousandths of a millisecond are dropped, minutes split off.
+      // Fractions of a millisecond are dropped; minutes are separate.
       let milliseconds = Decimal(time).thousandths / 1000
       let seconds = Decimal(thousandths: milliseconds % 60_000)
       guard milliseconds >= 60_000 else { return "\(seconds)s" }
@@ -21,22 +21,21 @@ enum SheetLabel: String, ExpressibleByArgument, CaseIterable, Sendable {
   }
 }
 
-/// The letters of labels, five pixels wide and seven high.
+/// The font of labels, five pixels wide and seven high.
 enum SheetFont {
   static let height = 7
-  /// From one letter to the next.
+  /// The distance from one letter to the next.
   static let advance = 6
 
-  /// The width of `text` in pixels, without the space behind it.
+  /// The width of `text` in pixels, without trailing space.
   static func width(of text: String) -> Int { max(text.count * advance - 1, 0) }
 
-  /// The rows of a letter from the top, each with its leftmost pixel in bit 4; nil for a letter that
-  /// no label has.
+  /// The rows of a letter from the top, with the leftmost pixel in bit 4; nil for letters that no label uses.
   static func rows(of letter: Character) -> [UInt8]? { letters[letter] }
 
   private static let names = "0123456789.ms"
 
-  /// The letters of ``names`` side by side, with a column between two.
+  /// The letters of ``names`` side by side, with one column between them.
   private static let drawing = """
     .###. ..#.. .###. ##### ...#. ##### ..##. ##### .###. .###. ..... ..... .....
     #...# .##.. #...# ...#. ..##. #.... .#... ....# #...# #...# ..... ..... .....

@@ -1,21 +1,21 @@
 import Zoetrope
 
-/// Where the frames of a sheet lie: a grid of slots, in which every input begins a row.
+/// The positions of frames on a sheet: a grid of cells in which every input starts a new row.
 struct SheetLayout: Hashable, Sendable {
-  /// The size of a frame's place, without the label below it.
+  /// The size of a cell, without the label below it.
   let cell: PixelSize
   let columns: Int
-  /// Pixels between slots, and between them and the edges.
+  /// Pixels between cells, and between cells and the edges.
   let padding: Int
   /// The height of a label with the space above it; 0 without labels.
   let labelHeight: Int
-  /// The row in which each input begins, and the number of rows.
+  /// The row in which each input starts, and the number of rows.
   private let firstRows: [Int]
 
   /// Lays out inputs of `counts` frames.
   ///
-  /// - Parameter columns: Nil for about as many rows as makes one input's sheet square, and for the
-  ///   frames of the longest of several.
+  /// - Parameter columns: Nil makes the sheet of one input about square, and gives a sheet of several as many
+  ///   columns as the longest has frames.
   init(
     counts: [Int], cell: PixelSize, columns: Int? = nil, padding: Int = 0, labelHeight: Int = 0
   ) {
@@ -51,8 +51,8 @@ struct SheetLayout: Hashable, Sendable {
     return overflow ? .max : product + padding
   }
 
-  /// The place of frame `number` of an input, whose frames are `size` large: in the middle of its
-  /// cell.
+  /// The rectangle of frame `number` of an input, centred in its cell. `size` is the size of the input's
+  /// frames.
   func rect(ofFrame number: Int, input: Int, size: PixelSize) -> PixelRect {
     let slot = slot(ofFrame: number, input: input)
     return PixelRect(

@@ -7,7 +7,7 @@ struct SheetRequest: Hashable {
   var files: [String]
   var output: String
   var selection = FrameSelection()
-  /// At most this many frames of each input, those least alike; nil for all selected ones.
+  /// At most this many frames of each input, the least similar ones; nil for all selected frames.
   var distinctCount: Int?
   var columns: Int?
   var padding = 0
@@ -21,15 +21,15 @@ struct SheetRequest: Hashable {
   var policy = DelayPolicy.browser
   var isForced = false
   var isQuiet = false
-  /// The version that the atlas names.
+  /// The version to write to the atlas.
   var version = ""
   var options = DecodingOptions()
 
   /// Pixels between a frame and its label.
   private static let labelGap = 3
 
-  /// Draws the sheet. An input that cannot be opened is left out and reported; nothing is written if
-  /// none can be, or if a frame cannot be decoded.
+  /// Draws the sheet. An input that cannot be opened is reported and left out. Nothing is written if no input
+  /// can be opened, or if a frame cannot be decoded.
   func run() throws(CommandFailure) -> ExitStatus {
     let inputs = try InputFile.all(files)
     try checkOutputs(InputIdentities(inputs))
@@ -53,10 +53,10 @@ struct SheetRequest: Hashable {
     return .combined(statuses)
   }
 
-  /// Checks what can be checked before any file is opened.
+  /// Runs the checks that need no open file.
   private func checkOutputs(_ identities: InputIdentities) throws(CommandFailure) {
     if output == "-", atlas == "-" {
-      throw .usage("sheet and atlas cannot both go to standard output")
+      throw .usage("the sheet and the atlas cannot both go to standard output")
     }
     try FileEnding.check(OutputTemplate(tokens: [.text(RawArguments.bytes(of: output))]), .png)
     var names = OutputNames()
@@ -67,7 +67,7 @@ struct SheetRequest: Hashable {
       }
       let path = FilePath(bytes: RawArguments.bytes(of: name))
       try identities.check(path)
-      guard names.insert(path) else { throw .usage("sheet and atlas have the same name") }
+      guard names.insert(path) else { throw .usage("the sheet and the atlas have the same name") }
       if OutputFile.isDirectory(path) { throw .usage("\(name) is a directory; name a file") }
       guard isForced || !OutputFile.isTaken(path) else {
         throw CommandFailure(
@@ -88,17 +88,17 @@ struct SheetRequest: Hashable {
       }
     } catch {
       var failure = CommandFailure.usage(
-        "there is no frame \(error.number), the frames are 0 to \(error.count - 1)")
+        "frame \(error.number) does not exist; the frames are 0 to \(error.count - 1)")
       failure.file = input.name
       throw failure
     }
     var failure = CommandFailure.usage(
-      "the selection holds no frame; there are \(image.frames.count)")
+      "the selection matches none of the \(image.frames.count) frames")
     failure.file = input.name
     throw failure
   }
 
-  /// Returns whether something was lost to damage.
+  /// Returns whether damage lost any data.
   private func drawAndWrite(_ sources: inout [SheetSource]) throws(CommandFailure) -> Bool {
     if let distinctCount {
       for place in sources.indices { try sources[place].keepDistinct(distinctCount) }
@@ -120,7 +120,7 @@ struct SheetRequest: Hashable {
     return hasLosses
   }
 
-  /// Draws every frame; notes in `hasLosses` whether something was lost to damage.
+  /// Draws every frame. Sets `hasLosses` if damage lost any data.
   private func draw(
     _ sources: [SheetSource], _ labels: [[String]], _ layout: SheetLayout, hasLosses: inout Bool
   ) throws(CommandFailure) -> Bitmap {
@@ -184,7 +184,7 @@ struct SheetRequest: Hashable {
       labelHeight: label == .none ? 0 : Self.labelGap + SheetFont.height)
   }
 
-  /// A sheet has no more pixels than a canvas may have, and takes no more memory than an image may.
+  /// A sheet is subject to the limits on the pixels of a canvas and the memory of an image.
   private func checkSize(_ layout: SheetLayout) throws(CommandFailure) {
     let (size, limits) = (layout.size, options.limits)
     let bytes = size.area.multipliedReportingOverflow(by: 4)
@@ -193,7 +193,7 @@ struct SheetRequest: Hashable {
     throw CommandFailure(
       .limit, code: "limitExceeded",
       "the sheet would be \(size), the limit is \(limits.canvasPixels) pixels and "
-        + "\(limits.liveBytes) bytes; choose fewer frames or a --size, or --limits none")
+        + "\(limits.liveBytes) bytes; select fewer frames, or pass --size or --limits none")
   }
 
   private func atlas(of sources: [SheetSource], _ layout: SheetLayout) -> SheetAtlas {

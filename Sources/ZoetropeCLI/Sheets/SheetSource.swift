@@ -3,8 +3,8 @@ import ZoetropeProcess
 
 /// An input of a sheet and its selected frames.
 ///
-/// A file is closed again until its frames are drawn, since a process may not be able to have all of
-/// them open. What can be read only once is kept.
+/// A file is closed until its frames are drawn, because a process may not be able to keep all of them open.
+/// Inputs that can be read only once are kept open.
 struct SheetSource {
   let input: InputFile
   let rendering: Rendering?
@@ -13,11 +13,11 @@ struct SheetSource {
   /// In order.
   private(set) var indices: [Int]
   private let options: DecodingOptions
-  /// What is damaged in the file as a whole.
+  /// Damage to the file as a whole.
   let damage: [Damage]
-  /// What decoding its frames adds to that: nothing yet.
+  /// Further damage found by decoding its frames; empty so far.
   let decodingDamage: DecodingDamage
-  /// When each frame starts, and the end.
+  /// The start time of each frame, and the end.
   private let starts: [Duration]
   private let durations: [Duration]
   /// Nil if it is opened again.
@@ -45,7 +45,7 @@ struct SheetSource {
   /// How long frame `index` is shown.
   func duration(of index: Int) -> Duration { durations[index] }
 
-  /// Decodes the selected frames and keeps at most `count` of them, those that look least alike.
+  /// Decodes the selected frames, and keeps at most `count` of them, the least similar ones.
   mutating func keepDistinct(_ count: Int) throws(CommandFailure) {
     var distinct = DistinctFrames(shownAs: rendering)
     var frames = try frames()
@@ -66,7 +66,7 @@ struct SheetSource {
 
   /// Opens the file again and decodes the selected frames in order.
   ///
-  /// - Throws: A failure also if the file is no longer the one that was selected from.
+  /// - Throws: A failure if the file has changed since its frames were selected, and decoding errors.
   func frames() throws(CommandFailure) -> SheetFrames {
     let image: AnimatedImage
     if let kept { image = kept } else { image = try input.open(options) }
@@ -75,13 +75,13 @@ struct SheetSource {
       ?? image.canvasSize
     guard size == self.size, image.frames.count == durations.count else {
       throw CommandFailure(
-        .undecodable, code: "changed", "the file changed while it was read", file: input.name)
+        .undecodable, code: "changed", "the file changed while it was being read", file: input.name)
     }
     return SheetFrames(image, indices, rendering)
   }
 
-  /// A name for each of `sources`: without extension if that tells them apart, else with a number if
-  /// it must be.
+  /// A name for each of `sources`: without the extension if the names are still unique, else with a number
+  /// where necessary.
   static func names(of sources: [SheetSource]) -> [String] {
     func texts(_ bytes: (InputFile) -> [UInt8]) -> [String] {
       sources.map { String(decoding: bytes($0.input), as: UTF8.self) }
@@ -107,7 +107,7 @@ struct SheetFrames {
 
   /// The next frame; nil after the last one.
   ///
-  /// - Throws: what decoding throws; `cancelled` after a signal.
+  /// - Throws: Decoding errors; `cancelled` after a signal.
   mutating func next() throws(AnimatedImageError) -> CompositedFrame? {
     guard let index = rest.popFirst() else { return nil }
     let frame = try reader.frame(at: index) { Signals.ending != nil }
@@ -116,7 +116,7 @@ struct SheetFrames {
   }
   /// Adds the next frame, unscaled, to `distinct`; returns false after the last one.
   ///
-  /// - Throws: as ``next()``.
+  /// - Throws: The same as ``next()``.
   fileprivate mutating func addNext(
     to distinct: inout DistinctFrames
   ) throws(AnimatedImageError) -> Bool {

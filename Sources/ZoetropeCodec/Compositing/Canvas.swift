@@ -2,14 +2,14 @@ internal import Glibc
 
 /// The picture area that frames are drawn into. Shares its block with its bitmaps until it changes.
 ///
-/// Copy on write: a bitmap taken from the canvas costs nothing if it is gone before the next frame
-/// is drawn. Otherwise the canvas moves on to another block, whose allocation may fail; if that
-/// block holds an earlier picture, only the differences are copied. Noncopyable: two canvases with
-/// one history would mistake each other's blocks for their own.
+/// Copy on write: a bitmap taken from the canvas costs nothing if it is released before the next frame is
+/// drawn. Otherwise the canvas moves to another block, whose allocation may fail; if that block holds an
+/// earlier picture, only the differences are copied. Noncopyable: two canvases with one history would mistake
+/// each other's blocks for their own.
 ///
 /// Unsafe code: every rectangle is checked on entry to lie on the canvas, so each row access stays
 /// within `bytesPerRow * height` bytes.
-package struct Canvas: ~Copyable {
+package struct Canvas: ~Copyable, Sendable {
   package let size: PixelSize
   package let format: PixelFormat
   package let bytesPerRow: Int
@@ -36,8 +36,8 @@ package struct Canvas: ~Copyable {
     self.size = size
     self.format = format
     bytesPerRow = format.bytesPerRow(width: size.width)
-    storage = try PixelStorage(asking: max(bytesPerRow * size.height, byteCount), zeroed: zeroed)
-    if !zeroed { storage.clearPadding(of: size, format: format) }
+    storage = try PixelStorage(
+      asking: max(bytesPerRow * size.height, byteCount), for: size, format, zeroed: zeroed)
   }
 
   /// A canvas that starts as `bitmap`, without copying it.
@@ -50,7 +50,7 @@ package struct Canvas: ~Copyable {
 
   deinit { PixelMemory.release(history.stamp.canvas) }
 
-  /// Gives up the memory that waits for the next pictures.
+  /// Releases the memory reserved for the next pictures.
   package func rest() { PixelMemory.release(history.stamp.canvas) }
 
   /// The current picture. The canvas copies itself before its next change if this bitmap still
@@ -85,7 +85,7 @@ package struct Canvas: ~Copyable {
         for rect in changes ?? [bounds] { copyPixels(of: rect, to: next) }
       } else if changes == nil {
         // An earlier picture of this canvas has zeros there, and so does a copy of whole rows.
-        next.clearPadding(of: size, format: format)
+        unsafe next.clearPadding(of: size, format: format)
       }
       storage = next
     }
@@ -119,8 +119,8 @@ package struct Canvas: ~Copyable {
     }
   }
 
-  /// Exchanges the canvas's block for that of `pixels`, a frame that lies in it as on the canvas.
-  /// The old block goes to `pixels` unless a bitmap shares it.
+  /// Exchanges the canvas's block for that of `pixels`, a frame stored at its canvas position. The old block
+  /// goes to `pixels` unless a bitmap shares it.
   ///
   /// - Precondition: `rect`, the frame's rectangle, lies on the canvas.
   mutating func adopt(_ pixels: FramePixels, changing rect: PixelRect, keepsContent: Bool) {
@@ -229,7 +229,7 @@ struct CanvasHistory {
 
   /// The picture being drawn.
   private(set) var stamp: PictureStamp
-  /// Where it differs from the previous picture handed out.
+  /// The difference from the previous picture.
   private var current = ChangedRects()
   /// The same for earlier pictures, latest first.
   private var earlier: [ChangedRects] = []
@@ -240,7 +240,7 @@ struct CanvasHistory {
   /// Records that `rect` is about to change.
   mutating func note(_ rect: PixelRect) { current.add(rect) }
 
-  /// Ends the current picture, which is handed out, and begins the next.
+  /// Ends the current picture, which is returned, and begins the next.
   mutating func advance() {
     earlier.insert(current, at: 0)
     if earlier.count > Self.maximumCount { earlier.removeLast() }
@@ -253,8 +253,7 @@ struct CanvasHistory {
     }
   }
 
-  /// Where the picture handed out last differs from the one that `stamp` identifies; nil if
-  /// unknown.
+  /// The differences between the last returned picture and the one that `stamp` identifies; nil if unknown.
   func changes(since stamp: PictureStamp) -> [PixelRect]? {
     guard stamp.canvas == self.stamp.canvas else { return nil }
     let count = self.stamp.version - 1 - stamp.version
@@ -265,7 +264,7 @@ struct CanvasHistory {
   }
 }
 
-/// Rectangles that cover all changes, without the area between changes that lie far apart.
+/// Rectangles that cover all changes, without the area between distant ones.
 private struct ChangedRects {
   /// More than a player's pictures in flight have, with a disposal each.
   private static let maximumCount = 16
@@ -318,7 +317,7 @@ extension Canvas {
     unsafe pixels.palette.withUnsafeBufferPointer { palette in
       guard let colors = palette.baseAddress else { return }
       if content.width == 1, isSource, !isDeep, !content.isInterlaced {
-        // Nothing but the work for each row counts here, and a call takes longer than a pixel.
+        // Only the work per row matters here, and a call takes longer than a pixel.
         let first = clip.y - control.rect.y
         unsafe RowExpander.writeColumn(
           content.layout, from: source + first * content.bytesPerRow, pitch: content.bytesPerRow,

@@ -40,7 +40,7 @@ package struct Compositor: ~Copyable {
     isFirst = true
   }
 
-  /// Gives up the memory that waits for the next frames.
+  /// Releases the memory reserved for the next frames.
   package func rest() { canvas.rest() }
 
   /// Marks the whole canvas dirty, because the next frame's consumer has not seen the previous

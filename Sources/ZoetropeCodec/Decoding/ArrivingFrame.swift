@@ -1,15 +1,15 @@
 /// Decodes a frame whose bytes are still arriving, each byte once.
 ///
-/// Shows what a browser shows of it: the rows so far; of an interlaced frame, each row or pixel fills
-/// the block that it stands for until later passes refine it. The rows so far are those that
-/// ``FrameDecoder`` gives for the same bytes. GIF codes go through this library's own loop; PNG data
-/// through libpng's progressive reader, since libdeflate takes whole streams only.
+/// Shows what a browser shows: the rows so far. In an interlaced frame, each row or pixel fills its block until
+/// later passes refine it. The rows so far equal those that ``FrameDecoder`` returns for the same bytes. GIF
+/// codes go through this library's own loop; PNG data goes through libpng's progressive reader, because
+/// libdeflate takes only whole streams.
 package final class ArrivingFrame {
   /// The frame. Its byte range ends where it ended when decoding began.
   package let control: FrameControl
-  /// What can be drawn of it.
+  /// The part of it that can be drawn.
   package var pixels: FramePixels { decoder.pixels }
-  /// How much of it is there.
+  /// How much of it has arrived.
   package var progress: ArrivalProgress { decoder.progress }
   /// The bytes of the frame decoded so far, counted from the start of its range.
   package private(set) var byteCount = 0

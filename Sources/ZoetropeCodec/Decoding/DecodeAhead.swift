@@ -3,10 +3,10 @@ internal import Synchronization
 
 /// Decodes the frames of one image on several threads and delivers them in order.
 ///
-/// The consumer takes part: it decodes the frame it needs if no thread has begun it, and others
-/// instead of waiting. So one helper keeps two cores busy, and without helpers it is
-/// single-threaded. Decoded frames wait within a byte budget, whatever their number. Small frames
-/// are claimed in batches, since a hand-over costs as much as a thousand pixels.
+/// The consumer takes part: it decodes the frame it needs if no thread has begun it, and others instead of
+/// waiting. So one helper keeps two cores busy, and without helpers it is single-threaded. Decoded frames wait
+/// within a byte budget, whatever their number. Small frames are claimed in batches, because a hand-over costs
+/// as much as a thousand pixels.
 package final class DecodeAhead: Sendable {
   let source: any ByteSource
   let frames: [FrameControl]
@@ -18,14 +18,14 @@ package final class DecodeAhead: Sendable {
   private let state = Mutex(Queue())
   private let signal = ThreadSignal()
 
-  /// The number of pixels that is worth a hand-over to another thread.
+  /// The number of pixels that justifies a hand-over to another thread.
   private static let batchPixels = 1 << 15
-  /// How often a thread polls for something due within a frame's time before it sleeps; it yields
-  /// between polls. Tens of microseconds in all, as long as sleeping and waking take.
+  /// How often a thread polls for something due within a frame's time before it sleeps; it yields between
+  /// polls. This takes tens of microseconds in total, as long as sleeping and waking.
   private static let looks = 128
 
   /// - Parameters:
-  ///   - helperLimit: The most threads that decode besides the consumer's.
+  ///   - helperLimit: The maximum number of threads that decode besides the consumer's.
   ///   - memory: The budget that frames are charged to.
   package init(
     _ frames: [FrameControl], header: ImageHeader, source: any ByteSource,
@@ -109,7 +109,7 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// Recycles the memory of a taken frame that has been drawn.
+  /// Recycles the memory of a frame that has been drawn.
   package func recycle(_ pixels: FramePixels) {
     change { $0.takeBack(pixels, window: window, memory: memory) }
   }

@@ -1,6 +1,6 @@
 extension DecodeAhead {
-  /// The state under the lock: which frames are claimed, decoded or held, and what
-  /// each side does next. Makes its decisions without threads.
+  /// The state under the lock: which frames are claimed, decoded or held, and what each side does next. It
+  /// makes decisions but uses no threads.
   struct Queue {
     /// The state of one frame.
     enum Slot {
@@ -103,8 +103,8 @@ extension DecodeAhead {
       case end
     }
 
-    /// Claims frames in order until they add up to `pixels` pixels. If the window is full, the helper
-    /// may wait while the consumer decodes, since that takes a frame next; otherwise it ends.
+    /// Claims frames in order until they add up to `pixels` pixels. If the window is full, the helper may wait
+    /// while the consumer decodes, because the consumer takes a frame next; otherwise it ends.
     mutating func helperStep(
       frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory, pixels: Int,
       mayWait: Bool
@@ -125,8 +125,8 @@ extension DecodeAhead {
       return .end
     }
 
-    /// Claims the next frame if it may be begun. New memory is charged at once: neither other readers nor the
-    /// next frames of the same batch may count on the same room.
+    /// Claims the next frame if decoding it may begin. New memory is charged immediately, so that neither other
+    /// readers nor the next frames of the same batch count on the same room.
     private mutating func claimAhead(
       for side: DecodeSide, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
     ) -> Claim? {
@@ -180,9 +180,9 @@ extension DecodeAhead {
       return isConsumerWaiting
     }
 
-    /// Keeps a frame's memory for reuse while the total stays within the window: blocks only grow,
-    /// and a window of many small frames would in time hold as many of the largest size. Keeps none
-    /// once all requested frames are begun: nobody may ever ask for another.
+    /// Keeps a frame's memory for reuse while the total stays within the window: blocks only grow, and a window
+    /// of many small frames would eventually hold as many of the largest size. Keeps none once all requested
+    /// frames have begun, because no other may ever be requested.
     mutating func keep(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
       guard !isStopped, nextClaim < end, memory.admits(0) else {
         spares = SpareFrames()
@@ -226,10 +226,9 @@ extension DecodeAhead {
 
 /// Memory of drawn frames, to be reused.
 ///
-/// Each side of `DecodeAhead` gets back the memory that it filled itself: that lies in its core's
-/// cache, whereas memory that the other core has written must be fetched from there, line by line.
-/// A frame took up to half as long again when both sides shared; no counter has confirmed that this
-/// is the cause.
+/// Each side of `DecodeAhead` gets back the memory that it filled itself. That memory is in its core's cache,
+/// whereas memory written by the other core must be fetched from there, line by line. A frame took up to half
+/// as long again when both sides shared; no counter has confirmed that this is the cause.
 struct SpareFrames {
   private var consumer: [FramePixels] = []
   private var helper: [FramePixels] = []

@@ -4,7 +4,7 @@ internal import Synchronization
 struct DecodeWindow {
   /// Bytes of frames that are begun, waiting or being drawn.
   let bytes: Int
-  /// The most frames that may wait, however small.
+  /// The maximum number of frames that may wait, however small.
   let frames: Int
   /// Bytes per pixel.
   let pixelSize: Int
@@ -12,7 +12,7 @@ struct DecodeWindow {
   let largestByteCount: Int
   /// The layout of frames that become the canvas; nil if all are drawn.
   let form: InPlaceLayout?
-  /// The most threads besides the consumer's that may decode, given their memory for compressed
+  /// The maximum number of threads besides the consumer's that may decode, given their memory for compressed
   /// bytes.
   let helperLimit: Int
 
@@ -23,15 +23,15 @@ struct DecodeWindow {
     pixelSize = header.codec.decodedPixelSize(header, options)
     self.frames = 64
     let footprint = DecodeFootprint(frames, header: header, options: options)
-    // What the canvas and the consumer's thread leave, with room for at least one frame.
+    // The memory that the canvas and the consumer's thread leave, with room for at least one frame.
     let rest = options.limits.liveBytes - min(footprint.canvas, .max / 4)
     let room = max(rest - min(footprint.worker, .max / 4), footprint.frame)
     let limit = max(min(options.limits.liveBytes / 2, room), 1)
     let drawn = Self.byteCount(size, pixelSize: pixelSize)
-    // Four frames of the canvas: three starves one side when frame costs vary; five gains nothing.
-    // Three of RGBA where the area under a frame is saved too, so that with the canvas and the list
-    // of frames a thousand frames stay within six canvases: `most` is that bound, whatever a pixel
-    // takes. Three are allowed however little a frame takes.
+    // Four frames of the canvas: three starve one side when frame costs vary; five gain nothing. Three for RGBA
+    // if the area under a frame is saved as well, so that with the canvas and the list of frames a thousand
+    // frames stay within six canvases: `most` is that bound, whatever a pixel takes. Three are always allowed,
+    // however small a frame is.
     let count = frames.contains { $0.disposal == .previous } ? 3 : 4
     let most = size.area * (count * 4 + 1)
     // Fewer blocks fit if their margins are wide or the limit is close; then frames are drawn
@@ -73,8 +73,8 @@ package struct DecodeFootprint: Sendable {
   private var putsBack = false
   /// The largest frame, decoded.
   private(set) var frame = 0
-  /// What each decoding thread takes for the compressed bytes of a frame: as stored, and joined
-  /// from its blocks or chunks.
+  /// The memory of each decoding thread for the compressed bytes of a frame: as stored, and joined from its
+  /// blocks or chunks.
   private(set) var worker = 0
 
   /// The canvas, and the saved area under a frame if any frame is restored.
@@ -143,9 +143,9 @@ extension ScannedImage {
 
 /// The memory that all readers together hold for frames decoded ahead, and for reuse.
 ///
-/// Each reader bounds its own window by its image's limits, but hundreds of readers at once still
-/// held gigabytes. At this limit, a reader decodes no frame before it is requested, which costs the
-/// second core, until others have returned theirs. A requested frame is always decoded.
+/// Each reader bounds its own window by its image's limits, but hundreds of concurrent readers would still hold
+/// gigabytes. At this limit a reader decodes no frame before it is requested, which costs the second core,
+/// until others have returned theirs. A requested frame is always decoded.
 package final class DecodeMemory: Sendable {
   let byteLimit: Int
   private let used = Atomic<Int>(0)

@@ -12,7 +12,7 @@ internal import Glibc
 /// table has from other ranges are negative. A block has at most `capacity` sequences. Bits are stored eight
 /// bytes at a time, which may overrun the stream by up to eight bytes; the bound includes them.
 final class ScanlineDeflater {
-  /// What the scanlines are.
+  /// The contents of the scanlines.
   struct Form {
     /// The distance to the pixel to the left.
     var bytesPerPixel: Int
@@ -43,7 +43,7 @@ final class ScanlineDeflater {
   private static let distanceTallies = lengthTallies + 29
   private static let tallyCount = distanceTallies + 30
 
-  /// - Parameter origin: What ``origin`` starts with.
+  /// - Parameter origin: The initial value of ``origin``.
   init(origin: Int = 1) {
     precondition(1...Int(UInt32.max) ~= origin)
     self.origin = origin

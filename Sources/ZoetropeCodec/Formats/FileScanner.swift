@@ -60,7 +60,7 @@ package struct FileScanner: Sendable {
   }
 }
 
-/// What is known of a file before its first byte.
+/// What is known about a file before its first byte.
 private struct NothingScanned: Scanning {
   let image = ScannedImage()
   let isAtEnd = false

@@ -1,8 +1,8 @@
-/// Everything that the engine asks of a file format: one row of the ``FormatTable``.
+/// Everything that the engine needs to know about a file format: one row of the ``FormatTable``.
 ///
-/// A conforming type has no state and stands in the folder of its format, as do its scanner and its decoders.
-/// What is done for each byte or pixel lies behind one call for a block or a frame, so that those loops are
-/// compiled with all of their types known.
+/// A conforming type has no state. It is in the folder of its format, with its scanner and decoders. Work per
+/// byte or pixel is behind a single call per block or frame, so that those loops are compiled with all types
+/// known.
 package protocol FormatCodec: Sendable {
   /// The name for people, such as "GIF".
   var name: String { get }
@@ -10,7 +10,7 @@ package protocol FormatCodec: Sendable {
   var fileExtensions: [String] { get }
   /// The formats that the scanner reports. No other row has them.
   var formats: [AnimationFormat] { get }
-  /// How files begin; nil stands for any byte. At most 13 bytes.
+  /// How files begin; nil matches any byte. At most 13 bytes.
   var signatures: [[UInt8?]] { get }
 
   // MARK: Structure
@@ -19,13 +19,13 @@ package protocol FormatCodec: Sendable {
   func makeScanner(_ limits: DecodingLimits) -> any Scanning
   /// How many times a file of `format` plays in total that stores the loop count `count`.
   func playCount(_ count: UInt32, of format: AnimationFormat) -> PlayCount
-  /// Whether a file may have a static image that is no frame.
+  /// Whether a file may have a static image that is not a frame.
   var hasStaticImages: Bool { get }
   /// Whether a scanner can find `header`, for one that was stored and may be damaged or forged.
   func isPossible(_ header: ImageHeader) -> Bool
   /// Whether a scanner can find `frame` in a file with this possible header; likewise.
   func isPossible(_ frame: FrameControl, under header: ImageHeader) -> Bool
-  /// Whether the bytes of a frame begin as those of a frame do.
+  /// Whether these bytes begin like those of a frame.
   func beginsFrame(_ bytes: borrowing RawSpan) -> Bool
 
   // MARK: Pixels
@@ -40,7 +40,8 @@ package protocol FormatCodec: Sendable {
   func passCount(of frame: FrameControl) -> Int
   /// Bytes that a decoder stores per pixel.
   func decodedPixelSize(_ header: ImageHeader, _ options: DecodingOptions) -> Int
-  /// Bytes of memory that decoding a frame of `byteCount` stored bytes takes beside its pixels and those bytes.
+  /// The memory that decoding a frame of `byteCount` stored bytes takes in addition to its pixels and those
+  /// bytes.
   func workingByteCount(for byteCount: Int, _ options: DecodingOptions) -> Int
   /// The layout in which frames become the canvas; nil if they are drawn onto it.
   func inPlaceLayout(_ header: ImageHeader, _ options: DecodingOptions) -> InPlaceLayout?

@@ -96,10 +96,10 @@ struct GIFArrival: ArrivalDecoding {
   /// The stored rows that ``pixels`` shows.
   private var takenRows = 0
 
-  /// Copies stored rows to the picture rows that they stand for.
+  /// Copies stored rows to the picture rows that they represent.
   private mutating func takeRows(upTo end: Int) {
     let (width, height) = (control.rect.width, control.rect.height)
-    let (source, target) = (stored.storage, pixels.storage)
+    let source = stored.storage
     var first = 0
     for (number, pass) in GIFInterlace.passes.enumerated() {
       let count = pass.count(height: height)
@@ -108,7 +108,7 @@ struct GIFArrival: ArrivalDecoding {
         let start = LZWDecoder.headroom + (first + line) * width
         let bytes = source.bytes.extracting(start..<start + width)
         for y in row..<min(row + pass.span, height) {
-          target.store(bytes, at: LZWDecoder.headroom + y * width)
+          pixels.store(bytes, at: LZWDecoder.headroom + y * width)
         }
         if number == 0 { progress.shownRows = min(row + pass.span, height) }
       }

@@ -91,8 +91,8 @@ extension FramePixels {
 extension FramePixels {
   /// Sets the size and colours of a GIF frame, with no pixel decoded yet.
   ///
-  /// `localPalette` holds three bytes per colour. Entries past the palette are opaque black, as in
-  /// browsers; the transparent entry is 0, even if it lies past the palette.
+  /// `localPalette` holds three bytes per colour. Entries past the end of the palette are opaque black, as in
+  /// browsers; the transparent entry is 0, even if it is past the end.
   package func prepare(_ control: FrameControl, header: ImageHeader, localPalette: RawSpan) {
     content = Content(
       layout: .indexed8, width: max(control.rect.width, 0), height: max(control.rect.height, 0),
@@ -124,8 +124,8 @@ extension FramePixels {
 /// The order of rows in an interlaced GIF image (GIF89a appendix E): every 8th from 0, every 8th
 /// from 4, every 4th from 2, every 2nd from 1.
 package enum GIFInterlace {
-  /// A pass: its first picture row, the distance of its rows, and the rows that each stands for until
-  /// later passes arrive.
+  /// A pass: its first picture row, the distance of its rows, and the rows that each one fills until later
+  /// passes arrive.
   struct Pass {
     let start, step, span: Int
 

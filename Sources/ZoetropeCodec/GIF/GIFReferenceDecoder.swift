@@ -1,8 +1,3 @@
-internal import ZoetropeShims
-
-// Unsafe: each address is lent to a single C call, which does not keep it and is told the size of
-// what it reads and writes.
-
 /// Decodes GIF frames with giflib's own decompressor: slower, the reference for the fast one.
 ///
 /// giflib reports complete rows only, not pixels, so a damaged frame keeps whole rows.
@@ -27,20 +22,14 @@ package struct GIFReferenceDecoder: FrameDecoding {
     try PixelMemory.require(2 * bytes.byteCount)
     frame = Self.closed(bytes, localPaletteCount: control.localPaletteCount)
     try pixels.reserve(byteCount: rect.size.area)
-    // `frame` outlives the call; `rows` has width * height bytes, the most that giflib writes.
-    let rows = unsafe frame.withUnsafeBufferPointer { input in
-      guard let start = input.baseAddress else { return Int32(0) }
-      return unsafe zt_gif_expand(
-        start, input.count, pixels.storage.baseAddress.assumingMemoryBound(to: UInt8.self),
-        Int32(rect.width), Int32(rect.height))
-    }
-    pixels.content.validPixels = Int(rows) * rect.width
-    pixels.content.isOpaque = Int(rows) == rect.height && pixels.content.transparentIndex == nil
-    if Int(rows) < rect.height {
+    let rows = Giflib.expand(frame, into: pixels.storage, rect.size)
+    pixels.content.validPixels = rows * rect.width
+    pixels.content.isOpaque = rows == rect.height && pixels.content.transparentIndex == nil
+    if rows < rect.height {
       pixels.damage = Damage(
         .gifReferenceRows, "giflib read \(rows) of \(rect.height) rows",
         frameIndex: control.index, byteOffset: control.byteRange.lowerBound,
-        validRows: Int(rows))
+        validRows: rows)
     }
   }
 

@@ -43,8 +43,8 @@ extension GIFScanner {
     return true
   }
 
-  /// Reads a control or a loop count, or passes over an extension of which nothing is kept, in place
-  /// if all of it is available; else does nothing and returns false.
+  /// Reads a control or a loop count, or skips an extension that is not kept, in place if all of it is
+  /// available. Otherwise does nothing and returns false.
   ///
   /// A file may hold thousands of them before each frame.
   mutating func readInPlace(_ bytes: borrowing RawSpan, at position: inout Int) -> Bool {
@@ -197,7 +197,7 @@ extension RawSpan {
     offset <= byteCount - 5 && self[offset] == 3 && self[offset + 1] == 1 && self[offset + 4] == 0
   }
 
-  /// Where the sub-blocks at `offset` end, behind their terminator; nil if it is not available.
+  /// Where the sub-blocks at `offset` end, after their terminator; nil if that is not available.
   fileprivate func endOfSubBlocks(at offset: Int) -> Int? {
     var place = offset
     while place < byteCount {

@@ -119,7 +119,7 @@ package struct GIFScanner: Scanning {
       guard let descriptor = descriptor(in: bytes, at: &position) else { return }
       try read(descriptor)
     case .localPalette(let remaining):
-      // Skipped here: the decoder reads the colours, which lie next to the pixels.
+      // Skipped here; the decoder reads the colours, which are stored next to the pixels.
       let count = min(remaining, bytes.byteCount - position)
       position += count
       next(count == remaining ? .minimumCodeSize : .localPalette(remaining: remaining - count))

@@ -16,11 +16,11 @@ internal import Glibc
 /// Unsafe, for speed: codes and pixels are addressed by pointer. `Expansion` states the bounds
 /// of every access; `headroom` and `slack` absorb what a wide copy writes past the pixels.
 ///
-/// A value with scratch memory of its own; copies share nothing that is written.
+/// A value with its own scratch memory; copies share nothing that is written.
 package struct LZWDecoder: Sendable {
   /// Bytes before the first pixel that are written too: the strings of one pixel.
   package static let headroom = 256
-  /// Bytes after the last pixel that may be overwritten, since copies are wide.
+  /// Bytes after the last pixel that may be overwritten, because copies are wide.
   package static let slack = 64
   /// The minimum code sizes that can be expanded; GIF allows 2 to 8, browsers 0 to 8.
   package static let minimumCodeSizes = 0...8
@@ -62,7 +62,7 @@ package struct LZWDecoder: Sendable {
   }
 }
 
-/// Where an expansion stands whose codes are still arriving.
+/// The position of an expansion whose codes are still arriving.
 struct LZWCursor: Sendable {
   /// Where the next string goes, and the bit of the remaining codes at which the next one starts.
   fileprivate var position = 0
@@ -85,7 +85,7 @@ package struct LZWResult: Sendable, Hashable {
     case dataExhausted
   }
 
-  /// What follows the last pixel of a ``Status/complete`` frame. It is ignored.
+  /// The data after the last pixel of a ``Status/complete`` frame. It is ignored.
   package enum Trailer: UInt8, Sendable, Hashable {
     /// The end code, as the format requires, and at most one zero byte, which some encoders flush
     /// after it; also the value for an incomplete frame.
@@ -306,7 +306,7 @@ extension LZWDecoder.Expansion {
   /// a branch.
   @inline(__always)
   mutating func expandShortStrings(isGrowing: Bool) {
-    // Locals, since fields would be stored back through the pointer at each step.
+    // Local variables, because fields would be stored back through the pointer at each step.
     let (source, base, table) = unsafe (self.source, self.base, self.table)
     let (clearCode, endCode, end) = (UInt(bitPattern: self.clearCode), self.endCode, self.end)
     let mask = (UInt64(1) &<< UInt64(truncatingIfNeeded: width)) &- 1

@@ -82,8 +82,8 @@ package struct PNGFastDecoder: FrameDecoding {
     return true
   }
 
-  /// Bytes of the stream behind the last row from which on they are surplus, however they end: more than
-  /// libpng would look at.
+  /// The number of bytes of the stream after the last row from which they count as surplus, however they end:
+  /// more than libpng would read.
   private static let longestEnd = 2048 + 64
 
   /// Inflates the samples; returns how many bytes are valid, or nil if libpng is to find that out. Then
@@ -112,7 +112,7 @@ package struct PNGFastDecoder: FrameDecoding {
       switch part {
       case .cut(let count): return count
       case .full(let unread) where unread > Self.longestEnd:
-        // The surplus is not looked at: a small file can make that take long.
+        // The surplus is not examined, because a small file can make that take long.
         fault = .surplus
         return expected
       case .full, .other: return nil

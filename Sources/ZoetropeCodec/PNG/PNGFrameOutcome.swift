@@ -12,7 +12,7 @@ struct PNGStreamAssembler {
   private(set) var count = 0
   // A single chunk is not copied: the stream lies in the file's own bytes.
   private var single: Range<Int>?
-  private var joined = PixelStorage(byteCount: 64, zeroed: false)
+  private var joined: [UInt8] = []
 
   private static let fdAT: UInt32 = 0x6664_4154
 
@@ -61,12 +61,13 @@ struct PNGStreamAssembler {
     if count == 0, isLast {
       single = range
     } else {
-      // Allocated once for the whole frame: all payloads together are shorter than their range. A
-      // copy of this value may be reading the block on another thread.
-      if count == 0, joined.byteCount < bytes.byteCount || !isKnownUniquelyReferenced(&joined) {
-        joined = try PixelStorage(asking: PixelMemory.rounded(bytes.byteCount), zeroed: false)
+      if count == 0 {
+        // Allocated once for the whole frame: all payloads together are shorter than their range.
+        joined.removeAll(keepingCapacity: true)
+        if joined.capacity < bytes.byteCount { try PixelMemory.require(bytes.byteCount) }
+        joined.reserveCapacity(bytes.byteCount)
       }
-      joined.store(bytes.extracting(range), at: count)
+      joined.append(copying: bytes.extracting(range))
     }
     count += range.count
   }
@@ -76,11 +77,11 @@ struct PNGStreamAssembler {
     of bytes: borrowing RawSpan, _ body: (borrowing RawSpan) -> Result
   ) -> Result {
     if let single { return body(bytes.extracting(single)) }
-    return body(joined.bytes.extracting(first: count))
+    return body(joined.rawBytes)
   }
 }
 
-/// What both PNG decoders do before and after decoding the pixels.
+/// The steps of both PNG decoders before and after decoding the pixels.
 extension PNGStreamAssembler {
   /// Collects the data of `control` and prepares `pixels`; false for a frame without pixels.
   mutating func begin(

@@ -346,7 +346,7 @@ extension PNGScanner {
     }
   }
 
-  /// Decides what the file is, once all of it was seen.
+  /// Decides what the file is, after all of it was read.
   private mutating func settleAnimation(isCut: Bool) {
     guard animation.isAnimated,
       animation.phase == .frames || image.cutFrame == nil || animation.hasStaticFrame

@@ -17,7 +17,7 @@ package enum PNGUnfilter {
   ///   - offset: Where the filter byte of the first row lies in `storage`.
   ///   - pixelSize: Bytes in a pixel: 1, 2, 3, 4, 6 or 8.
   /// - Returns: The number of rows unfiltered.
-  /// - Precondition: the rows and 8 bytes more lie in `storage`.
+  /// - Precondition: The rows and 8 bytes more lie in `storage`.
   static func unfilter(
     _ storage: PixelStorage, at offset: Int, rows: Int, rowBytes: Int, pixelSize: Int
   ) -> Int {
@@ -104,7 +104,7 @@ package enum PNGUnfilter {
   }
 }
 
-// Unsafe code: bounds as in PNGUnfilter.swift. Each loop reads and writes `count` bytes of `row`;
+// Unsafe code: bounds as above. Each loop reads and writes `count` bytes of `row`;
 // words of 3- and 6-byte pixels reach into the 8 bytes after it for reading, never for writing.
 extension PNGUnfilter {
   /// Adds the row above.
@@ -287,5 +287,315 @@ struct PNGPixelLanes {
 
   @inline(always) private init(fromBytes bytes: SIMD16<UInt8>) {
     unsafe self.lanes = unsafeBitCast(bytes, to: SIMD8<Int16>.self)
+  }
+}
+
+// MARK: - The Paeth filter
+
+// Unsafe code: bounds as above. Each loop reads and writes `count` bytes of its
+// rows; words of 3- and 6-byte pixels reach into the 8 bytes after it for reading, never for
+// writing. A pixel is read before its left neighbour is written, because such a word overlaps it.
+extension PNGUnfilter {
+  /// `raw` plus whichever of left (a), above (b) and above-left (c) is nearest to a + b - c.
+  ///
+  /// With low and high the lesser and greater of a and b, and `threshold` t = 3c - a - b: low when
+  /// high <= t, high when t <= low, else c. Both hold only when a = b = c. It equals the three
+  /// distances of the specification, ties included, in five dependent operations per pixel instead
+  /// of ten; that chain determines the loop's speed.
+  @inline(always) @unsafe
+  static func predict(
+    _ raw: PNGPixelLanes, left: PNGPixelLanes, up: PNGPixelLanes, corner: PNGPixelLanes,
+    threshold: SIMD8<Int16>
+  ) -> PNGPixelLanes {
+    let isLess = unsafe left.lanes .< up.lanes
+    let low = unsafe up.lanes.replacing(with: left.lanes, where: isLess)
+    let high = unsafe left.lanes.replacing(with: up.lanes, where: isLess)
+    let toLow = unsafe PNGPixelLanes(low) &- corner
+    let toHigh = unsafe PNGPixelLanes(high) &- corner
+    let takeLow = unsafe SIMD8<Int16>.zero.replacing(with: toLow.lanes, where: high .<= threshold)
+    let takeHigh = unsafe SIMD8<Int16>.zero.replacing(with: toHigh.lanes, where: threshold .<= low)
+    return unsafe (raw &+ corner) &+ PNGPixelLanes(takeLow | takeHigh)
+  }
+
+  /// Unfilters one row.
+  @unsafe
+  static func undoPaeth<Pixel: PNGPixelSize>(
+    _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
+  ) {
+    let size = Pixel.byteCount
+    var left = unsafe PNGPixelLanes()
+    var corner = unsafe PNGPixelLanes()
+    var x = 0
+    var raw = unsafe PNGPixelLanes(at: row, size: size)
+    var up = unsafe PNGPixelLanes(at: above, size: size)
+    // 3 corner - up, which does not depend on the pixel to the left.
+    var base = unsafe SIMD8<Int16>.zero &- up.lanes
+    while true {
+      unsafe left = predict(
+        raw, left: left, up: up, corner: corner, threshold: base &- left.lanes)
+      let next = x &+ size
+      guard next < count else { break }
+      unsafe raw = PNGPixelLanes(at: row + next, size: size)
+      unsafe corner = up
+      unsafe up = PNGPixelLanes(at: above + next, size: size)
+      unsafe base = corner.lanes &+ corner.lanes &+ corner.lanes &- up.lanes
+      unsafe left.store(at: row + x, size: size)
+      x = next
+    }
+    unsafe PNGPixelLanes.storeExactly(left.word, at: row + x, size: size)
+  }
+
+  /// Unfilters this row and the one below it, both Paeth.
+  @unsafe
+  static func undoPaethPair<Pixel: PNGPixelSize>(
+    _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
+  ) {
+    let size = Pixel.byteCount
+    let below = unsafe row + (count &+ 1)
+    var pair = unsafe PaethPair(
+      raw: PNGPixelLanes(at: row, size: size), up: PNGPixelLanes(at: above, size: size))
+    var rawBelow = unsafe PNGPixelLanes(at: below, size: size)
+    var x = 0
+    while x &+ size < count {
+      let word = unsafe pair.left.word
+      let next = x &+ size
+      unsafe pair.next(
+        row: PNGPixelLanes(at: row + next, size: size), below: rawBelow,
+        up: PNGPixelLanes(at: above + next, size: size), between: pair.left)
+      unsafe rawBelow = PNGPixelLanes(at: below + next, size: size)
+      unsafe PNGPixelLanes.store(word, at: row + x, size: size)
+      if x > 0 { unsafe PNGPixelLanes.store(word >> 32, at: below + (x &- size), size: size) }
+      x = next
+    }
+    let word = unsafe pair.left.word
+    unsafe PNGPixelLanes.storeExactly(word, at: row + x, size: size)
+    if x > 0 { unsafe PNGPixelLanes.store(word >> 32, at: below + (x &- size), size: size) }
+    unsafe pair.next(
+      row: PNGPixelLanes(), below: rawBelow, up: PNGPixelLanes(), between: pair.left)
+    unsafe PNGPixelLanes.storeExactly(pair.left.word >> 32, at: below + x, size: size)
+  }
+
+  /// Unfilters three rows: Paeth, Up and Paeth, which encoders often choose for graphics.
+  @unsafe
+  static func undoPaethUpPaeth<Pixel: PNGPixelSize>(
+    _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
+  ) {
+    let size = Pixel.byteCount
+    let middle = unsafe row + (count &+ 1)
+    let below = unsafe middle + (count &+ 1)
+    var pair = unsafe PaethPair(
+      raw: PNGPixelLanes(at: row, size: size), up: PNGPixelLanes(at: above, size: size))
+    var between = unsafe pair.left &+ PNGPixelLanes(at: middle, size: size)
+    var rawBelow = unsafe PNGPixelLanes(at: below, size: size)
+    var x = 0
+    while x &+ size < count {
+      let word = unsafe pair.left.word
+      let wordBetween = unsafe between.word
+      let next = x &+ size
+      unsafe pair.next(
+        row: PNGPixelLanes(at: row + next, size: size), below: rawBelow,
+        up: PNGPixelLanes(at: above + next, size: size), between: between)
+      unsafe rawBelow = PNGPixelLanes(at: below + next, size: size)
+      unsafe between = pair.left &+ PNGPixelLanes(at: middle + next, size: size)
+      unsafe PNGPixelLanes.store(word, at: row + x, size: size)
+      unsafe PNGPixelLanes.store(wordBetween, at: middle + x, size: size)
+      if x > 0 { unsafe PNGPixelLanes.store(word >> 32, at: below + (x &- size), size: size) }
+      x = next
+    }
+    let word = unsafe pair.left.word
+    unsafe PNGPixelLanes.storeExactly(word, at: row + x, size: size)
+    unsafe PNGPixelLanes.storeExactly(between.word, at: middle + x, size: size)
+    if x > 0 { unsafe PNGPixelLanes.store(word >> 32, at: below + (x &- size), size: size) }
+    unsafe pair.next(
+      row: PNGPixelLanes(), below: rawBelow, up: PNGPixelLanes(), between: between)
+    unsafe PNGPixelLanes.storeExactly(pair.left.word >> 32, at: below + x, size: size)
+  }
+}
+
+// Unsafe code: bounds as above. Pixels of 3 bytes are read and written as words of
+// 4, which overlap the next pixel by one byte: a pixel is read before its left neighbour is
+// written, and the last one of a row is written without that byte.
+extension PNGUnfilter {
+  /// The fewest pixels in a row for ``undoPaethQuad(_:above:count:_:)``.
+  static let quadWidth = 8
+
+  /// Unfilters this row and the three below it, all Paeth, of at least ``quadWidth`` pixels.
+  @unsafe
+  static func undoPaethQuad<Pixel: PNGPixelSize>(
+    _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
+  ) {
+    let size = Pixel.byteCount
+    let row1 = unsafe row + (count &+ 1)
+    let row2 = unsafe row1 + (count &+ 1)
+    let row3 = unsafe row2 + (count &+ 1)
+    @inline(__always) func load(_ address: UnsafeMutableRawPointer) -> UInt32 {
+      UInt32(truncatingIfNeeded: unsafe PNGPixelLanes.word(at: address, size: size))
+    }
+    @inline(__always) func put(_ word: UInt32, _ address: UnsafeMutableRawPointer) {
+      unsafe PNGPixelLanes.store(UInt64(word), at: address, size: size)
+    }
+    var quad = unsafe PaethQuad(above: load(above))
+    // Reads the word at byte `x`; zero before a row has begun or after it has ended.
+    func word(_ row: UnsafeMutableRawPointer, _ x: Int) -> UInt32 {
+      x >= 0 && x < count ? unsafe load(row + x) : 0
+    }
+    func raw(_ x: Int) -> SIMD4<UInt32> {
+      unsafe SIMD4(
+        word(row, x), word(row1, x - 2 * size), word(row2, x - 4 * size), word(row3, x - 6 * size))
+    }
+    func store(_ word: UInt32, _ row: UnsafeMutableRawPointer, _ x: Int) {
+      guard x >= 0, x < count else { return }
+      if x + size < count {
+        unsafe put(word, row + x)
+      } else {
+        unsafe PNGPixelLanes.storeExactly(UInt64(word), at: row + x, size: size)
+      }
+    }
+    func storeAll(_ words: SIMD4<UInt32>, _ x: Int) {
+      unsafe store(words.x, row, x)
+      unsafe store(words.y, row1, x - 2 * size)
+      unsafe store(words.z, row2, x - 4 * size)
+      unsafe store(words.w, row3, x - 6 * size)
+    }
+
+    var x = 0
+    var next = raw(0)
+    while x < 6 &* size {
+      unsafe quad.next(next, above: word(above, x + size))
+      next = raw(x + size)
+      unsafe storeAll(quad.left, x)
+      x &+= size
+    }
+    // All four rows are inside: their pixels end before the last one.
+    while x &+ size < count {
+      let ahead = x &+ size
+      unsafe quad.next(next, above: load(above + ahead))
+      let words = unsafe quad.left
+      unsafe next = SIMD4(
+        load(row + ahead), load(row1 + (x &- size)), load(row2 + (x &- 3 &* size)),
+        load(row3 + (x &- 5 &* size)))
+      unsafe put(words.x, row + x)
+      unsafe put(words.y, row1 + (x &- 2 &* size))
+      unsafe put(words.z, row2 + (x &- 4 &* size))
+      unsafe put(words.w, row3 + (x &- 6 &* size))
+      x = ahead
+    }
+    while x < count &+ 6 &* size {
+      unsafe quad.next(next, above: word(above, x + size))
+      next = raw(x + size)
+      unsafe storeAll(quad.left, x)
+      x &+= size
+    }
+  }
+}
+
+/// Two rows of the Paeth filter at once, for pixels of up to 4 bytes: the low half of each vector
+/// holds a pixel of the first row, the high half one of a row further down. The latter runs one
+/// pixel behind, so that the pixels it needs from the first row are done.
+///
+/// The chain of dependent operations is hardly longer than for one row, so this takes half the
+/// time.
+@unsafe
+struct PaethPair {
+  /// The most recently finished pixels.
+  private(set) var left = unsafe PNGPixelLanes()
+  private var raw: PNGPixelLanes
+  private var up: PNGPixelLanes
+  private var corner = unsafe PNGPixelLanes()
+  // 3 corner - left. Kept from one step to the next because the compiler otherwise adds left and up
+  // first, which lengthens the chain.
+  private var base = SIMD8<Int16>.zero
+
+  /// Starts with the first pixel of the first row and zero for the other row.
+  @inline(always)
+  init(raw: PNGPixelLanes, up: PNGPixelLanes) {
+    unsafe self.raw = raw
+    unsafe self.up = up
+    unsafe self.raw.lanes.highHalf = .zero
+    unsafe self.up.lanes.highHalf = .zero
+    unsafe step()
+  }
+
+  /// Advances to the next pixels.
+  ///
+  /// - Parameters:
+  ///   - row: The filtered pixel of the first row.
+  ///   - below: The filtered pixel of the other row.
+  ///   - up: The pixel above that of the first row.
+  ///   - between: The pixel above that of the other row.
+  @inline(always)
+  mutating func next(
+    row: PNGPixelLanes, below: PNGPixelLanes, up above: PNGPixelLanes, between: PNGPixelLanes
+  ) {
+    unsafe raw = row
+    unsafe raw.lanes.highHalf = below.lanes.lowHalf
+    unsafe up = above
+    unsafe up.lanes.highHalf = between.lanes.lowHalf
+    unsafe step()
+  }
+
+  @inline(always)
+  private mutating func step() {
+    unsafe left = PNGUnfilter.predict(
+      raw, left: left, up: up, corner: corner, threshold: base &- up.lanes)
+    unsafe corner = up
+    unsafe base = up.lanes &+ up.lanes &+ up.lanes &- left.lanes
+  }
+}
+
+/// Four rows of the Paeth filter at once, for pixels of up to 4 bytes: each 32-bit word of the
+/// vector holds a pixel of one row. Each row runs two pixels behind the one above it, so that the
+/// pixels above it are done. (One would suffice; two keep the moving of words out of the chain of
+/// dependent operations, which determines the speed.)
+///
+/// Works in lanes of 8 bits, which need no widening.
+@unsafe
+struct PaethQuad {
+  /// The most recently finished pixels; the first row's in the lowest word.
+  private(set) var left = SIMD4<UInt32>.zero
+  private var corner = SIMD16<UInt8>.zero
+  private var up: SIMD16<UInt8>
+
+  /// Starts with the pixel above the first one of the first row.
+  @inline(always) init(above: UInt32) {
+    unsafe up = Self.bytes(SIMD4(above, 0, 0, 0))
+  }
+
+  /// Advances to the next pixels.
+  ///
+  /// - Parameters:
+  ///   - raw: The filtered pixels, one of each row; zero for a row that has not begun.
+  ///   - above: The pixel above the next one of the first row.
+  @inline(always)
+  mutating func next(_ raw: SIMD4<UInt32>, above: UInt32) {
+    let before = unsafe Self.bytes(left)
+    let next = unsafe Self.bytes(SIMD4(above, left.x, left.y, left.z))
+    let up = unsafe self.up
+    let isLess = before .< up
+    let low = up.replacing(with: before, where: isLess)
+    let high = before.replacing(with: up, where: isLess)
+    // How far high lies above the corner and the corner above low: with these, the rule of
+    // `PNGUnfilter.predict` reads "low when 2 rise <= fall, high when 2 fall <= rise".
+    let rise = unsafe Self.difference(high, corner)
+    let fall = unsafe Self.difference(corner, low)
+    let takesLow = unsafe rise .<= Self.difference(fall, rise)
+    let takesHigh = unsafe fall .<= Self.difference(rise, fall)
+    let toLow = unsafe SIMD16<UInt8>.zero.replacing(with: low &- corner, where: takesLow)
+    let toHigh = unsafe SIMD16<UInt8>.zero.replacing(with: high &- corner, where: takesHigh)
+    let sum = unsafe (Self.bytes(raw) &+ corner) &+ (toLow | toHigh)
+    unsafe left = unsafeBitCast(sum, to: SIMD4<UInt32>.self)
+    unsafe corner = up
+    unsafe self.up = next
+  }
+
+  @inline(always)
+  private static func bytes(_ words: SIMD4<UInt32>) -> SIMD16<UInt8> {
+    unsafe unsafeBitCast(words, to: SIMD16<UInt8>.self)
+  }
+
+  /// `a - b`, or zero where that is negative: one instruction.
+  @inline(always)
+  private static func difference(_ a: SIMD16<UInt8>, _ b: SIMD16<UInt8>) -> SIMD16<UInt8> {
+    a.replacing(with: b, where: a .< b) &- b
   }
 }

@@ -1,7 +1,7 @@
 /// Decodes the compressed bytes of one frame into pixels.
 ///
 /// A pure function of the frame's bytes and the shared header, so frames decode on several threads
-/// at once. Each thread has its own decoder, which may keep scratch memory.
+/// concurrently. Each thread has its own decoder, which may keep scratch memory.
 package protocol FrameDecoding: Sendable {
   /// Decodes `control` from `bytes`, the bytes of `control.byteRange`.
   ///
@@ -31,12 +31,12 @@ package struct ArrivalProgress: Sendable, Hashable {
 
 /// Decodes one frame whose bytes are still arriving, each byte once.
 ///
-/// The rows so far are those that ``FrameDecoding`` gives for the same bytes; of an interlaced frame, each row
-/// or pixel fills the block that it stands for.
+/// The rows so far equal those that ``FrameDecoding`` returns for the same bytes. In an interlaced frame, each
+/// row or pixel fills its block.
 package protocol ArrivalDecoding {
-  /// What can be drawn of the frame.
+  /// The part of the frame that can be drawn.
   var pixels: FramePixels { get }
-  /// How much of it is there.
+  /// How much of it has arrived.
   var progress: ArrivalProgress { get }
   /// Decodes the next bytes of the frame's range; ignores them once the frame is complete or damaged.
   mutating func feed(_ bytes: borrowing RawSpan)

@@ -19,10 +19,10 @@ package final class FramePixels: @unchecked Sendable {
     case keyedRGB8, keyedGrey16, keyedRGB16
   }
 
-  /// What the storage holds, and where.
+  /// The contents of the storage, and their position.
   ///
-  /// One value, since each access to a property of the class costs a check that it is exclusive: for
-  /// frames of 24x24 pixels those checks took a twelfth of the time.
+  /// A single value, because each access to a property of the class is checked for exclusivity: for frames of
+  /// 24x24 pixels those checks took a twelfth of the time.
   package struct Content {
     /// The layout of the samples.
     package var layout = Layout.rgba8
@@ -46,7 +46,7 @@ package final class FramePixels: @unchecked Sendable {
     package var validPixels = 0
     /// Whether all pixels were decoded.
     package var isComplete: Bool { validPixels == width * height }
-    /// Whether the frame lies as on the canvas: as RGBA, in a block of its form, at its position.
+    /// Whether the frame is stored at its canvas position: as RGBA, in a block of the canvas's form.
     package var isInPlace = false
   }
 
@@ -68,7 +68,7 @@ package final class FramePixels: @unchecked Sendable {
 
   package init() { largestByteCount = .max }
 
-  /// Memory for frames of which the largest usually takes `largestByteCount`.
+  /// Memory for frames, of which the largest usually takes `largestByteCount`.
   init(largestByteCount: Int) { self.largestByteCount = largestByteCount }
 
   /// Makes room for `byteCount` bytes; growing discards the contents.
@@ -101,8 +101,8 @@ package final class FramePixels: @unchecked Sendable {
 
   /// The block size for `byteCount` bytes, if a frame of the whole canvas takes `largest`.
   ///
-  /// Sizes from half of `largest` up are rounded to it: otherwise frames of slowly changing sizes
-  /// left a block of each size behind.
+  /// Sizes of at least half of `largest` are rounded up to it. Otherwise frames of slowly changing sizes would
+  /// leave a block of each size behind.
   static func rounded(_ byteCount: Int, largest: Int) -> Int {
     guard byteCount <= largest / 2 else { return max(byteCount, largest) }
     return min(PixelMemory.rounded(byteCount), largest)
@@ -152,8 +152,8 @@ extension FramePixels {
     let (offset, pitch, width) = (content.offset, content.bytesPerRow, content.width)
     let rows = content.validPixels / max(width, 1)
     guard rows > 0, width > 0 else { return nil }
-    // All rows at once, including the filter bytes between them: if those reach the limit too,
-    // check the rows alone.
+    // All rows at once, including the filter bytes between them. If those reach the limit too, check the rows
+    // alone.
     let isBelow =
       IndexedBlitter.greatestIndex(
         in: storage.bytes.extracting(offset..<offset + (rows - 1) * pitch + width)) < limit

@@ -1,11 +1,10 @@
 /// The layout of a decoded frame in memory that becomes the canvas itself.
 ///
-/// A frame that replaces most of the canvas is not drawn: its decoder leaves the pixels at their
-/// canvas positions in a block of the canvas's size. The canvas takes that block and gives up its
-/// own for a later frame (`Canvas.adopt`). When frames were drawn, their pixels went from the core
-/// that decoded them to the one that composites, and the next frame had to take the memory back:
-/// writing to lines that another core has read took 7 ns each, 30 µs for a frame of 256 KB that
-/// inflates in 55 µs.
+/// A frame that replaces most of the canvas is not drawn: its decoder leaves the pixels at their canvas
+/// positions in a block of the canvas's size. The canvas takes that block and gives its own to a later frame
+/// (`Canvas.adopt`). If such frames were drawn, their pixels would move from the core that decoded them to the
+/// one that composites, and the next frame would have to take the memory back. Writing to lines that another
+/// core has read takes 7 ns each, 30 µs for a frame of 256 KB that inflates in 55 µs.
 ///
 /// The samples are inflated at the block's end and move forward, row after row, to their places.
 /// Each destination row ends at least 64 bytes before its source row ends, and a pixel takes no

@@ -9,9 +9,9 @@
 /// no transparent index, groups of 32, and a loop that skips 64 transparent indices at once (it
 /// gains a tenth on screen recordings and loses as much wherever transparency is scattered).
 ///
-/// Unsafe, since it is the other half of the cost of decoding a GIF: each call reads and writes
-/// only `count` elements from the addresses given, and entries 0 to 255 of the palette. The canvas
-/// must not overlap the indices.
+/// Unsafe, because it is the other half of the cost of decoding a GIF: each call reads and writes only `count`
+/// elements from the addresses given, and entries 0 to 255 of the palette. The canvas must not overlap the
+/// indices.
 package enum IndexedBlitter {
   typealias Pixels = SIMD4<UInt32>
 
@@ -119,7 +119,7 @@ extension IndexedBlitter {
   /// Safe to hold: only `init` and `forEachFour`, both unsafe, dereference the address.
   @safe struct Group {
     let (a, b): (UInt64, UInt64)
-    /// Where they were read; must stay valid and unchanged until the last `forEachFour`.
+    /// Their source, which must stay valid and unchanged until the last `forEachFour`.
     private let indices: UnsafePointer<UInt8>
 
     @inline(__always)

@@ -15,7 +15,7 @@ package struct PixelDifference: Sendable {
     }
   }
 
-  /// Compares two pictures inside `rect`; pixels outside it are taken for equal.
+  /// Compares two pictures inside `rect`; pixels outside are assumed to be equal.
   ///
   /// - Precondition: Both pictures have the same size and format.
   package init(from old: Bitmap, to new: Bitmap, within rect: PixelRect) {
@@ -46,7 +46,7 @@ package struct PixelDifference: Sendable {
     else { return .empty }
     var (left, right) = (area.maxX, area.x)
     for y in top...bottom {
-      // Only what lies outside the box so far can make it wider.
+      // Only changes outside the current box can make it wider.
       let outside = columns(y, area.x..<left)
       if !outside.isEmpty { left = outside.lowerBound }
       right = max(right, columns(y, max(left, right)..<area.maxX).upperBound)

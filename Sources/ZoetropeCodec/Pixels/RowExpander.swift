@@ -303,6 +303,11 @@ extension SIMD4<UInt16> {
 }
 
 extension FramePixels {
+  /// Copies `bytes` into ``storage`` at `offset`, which the holder of this object owns alone.
+  package func store(_ bytes: borrowing RawSpan, at offset: Int = 0) {
+    unsafe storage.store(bytes, at: offset)
+  }
+
   /// Moves the samples of a whole frame to the position of `rect` on the canvas, as RGBA.
   ///
   /// Unsafe: reads `height` rows of samples, which end within the storage, and writes as many rows
@@ -325,7 +330,7 @@ extension FramePixels {
       }
     }
     // After the loop, which has read all samples by now: some lie where the padding goes.
-    storage.clearPadding(of: form.size, format: .rgba8)
+    unsafe storage.clearPadding(of: form.size, format: .rgba8)
     self.content.layout = .rgba8
     self.content.offset = place
     self.content.bytesPerRow = form.bytesPerRow

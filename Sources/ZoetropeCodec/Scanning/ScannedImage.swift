@@ -3,9 +3,9 @@
 /// A pure value: the same bytes give the same ``ScannedImage`` however they are split. Decodes no
 /// pixels. Time is linear in the bytes; memory is that of the frame list and bounded metadata.
 package protocol Scanning: Sendable {
-  /// What is known so far.
+  /// The state so far.
   var image: ScannedImage { get }
-  // The parts of it that are asked for most, so that the rest need not be copied.
+  // The parts of it that are needed most often, so that the rest need not be copied.
   var header: ImageHeader? { get }
   var frames: [FrameControl] { get }
   var playCount: PlayCount { get }
@@ -26,10 +26,10 @@ package protocol Scanning: Sendable {
   var announcedFrames: Int? { get }
   /// How many of the next bytes may be skipped, because their values do not matter; 0 if unknown.
   var skippableByteCount: Int { get }
-  /// Goes on behind the next `count` bytes, at most ``skippableByteCount``.
+  /// Continues after the next `count` bytes, at most ``skippableByteCount``.
   mutating func skip(_ count: Int)
-  /// Goes on behind the next `count` bytes if they lie within pixel data, where nothing ends; else does
-  /// nothing and returns false. Feeding them would do the same, at a higher price for each call.
+  /// Continues after the next `count` bytes if they are within pixel data, where nothing ends. Otherwise does
+  /// nothing and returns false. Feeding them would have the same effect, but cost more per call.
   mutating func passOver(_ count: Int) -> Bool
   /// Feeds the next bytes of the file.
   mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError)
@@ -51,7 +51,7 @@ extension Scanning {
   package mutating func passOver(_ count: Int) -> Bool { false }
 }
 
-/// What a scanner knows of a file so far. It grows as bytes are fed.
+/// What a scanner knows about a file so far. It grows as bytes are fed.
 package struct ScannedImage: Sendable, Hashable {
   /// Nil until the header is read.
   package var header: ImageHeader?
@@ -73,7 +73,7 @@ package struct ScannedImage: Sendable, Hashable {
   /// Whether the data ended before the end marker. Damage noted at ``byteCount`` is then due to that.
   package var isCut: Bool { damage.contains { $0.kind.isEarlyEnd } }
 
-  /// Records a deviation. After a thousand, only an early end and those that cost something are kept: a
+  /// Records a deviation. After a thousand, only an early end and deviations that lose something are kept: a
   /// file of empty blocks could produce any number and hide a lost frame among them.
   ///
   /// - Parameter detail: Evaluated only if the deviation is kept: a text takes longer than a block.
@@ -169,8 +169,8 @@ struct IndependenceTracker: Sendable {
   mutating func add(
     rect: PixelRect, canvas: PixelRect, disposal: DisposalMethod, coversOpaquely: Bool
   ) -> Bool {
-    // A frame with disposal *previous* reveals what lay below it to later frames: decoding cannot
-    // start there, though the frame's own picture hides all of it.
+    // A frame with disposal *previous* reveals what was below it to later frames: decoding cannot start there,
+    // even if the frame's own picture covers all of it.
     let isIndependent = isClear || coversOpaquely && disposal != .previous
     isClear =
       switch disposal {

@@ -2,70 +2,64 @@ internal import Synchronization
 
 /// Keeps byte ranges of one file or remote object in memory, up to a byte limit.
 ///
-/// For programs that fetch ranges themselves, such as HTTP range requests: store what arrives, ask before
-/// fetching. Ranges may overlap, touch and arrive in any order; every byte is stored once, the newest
+/// Ranges may overlap, touch and arrive in any order; every byte is stored once, the newest
 /// one wins, and neighbours are merged.
 ///
 /// Bytes are kept in pieces of at most 64 KiB, at multiples of 64 KiB. When the limit is exceeded, the
 /// pieces used least recently are dropped. All methods may be called from any thread; none waits for
 /// anything but a copy.
-///
-/// ```swift
-/// let cache = ByteRangeCache(byteLimit: 8 << 20)
-/// for gap in cache.missing(in: range) { cache.set(try await fetch(gap), at: gap.lowerBound) }
-/// let bytes = cache.data(for: range)
-/// ```
-public final class ByteRangeCache: Sendable {
+package final class ByteRangeCache: Sendable {
   /// The default limit: 64 MiB.
-  public static let defaultByteLimit = 64 << 20
+  package static let defaultByteLimit = 64 << 20
 
-  /// The most bytes kept. Bookkeeping takes some 100 bytes per piece on top, and room to grow at most as much
-  /// again.
-  public let byteLimit: Int
+  /// The maximum number of bytes kept. Bookkeeping takes about 100 more bytes per piece, and spare capacity at
+  /// most as much as the bytes.
+  package let byteLimit: Int
 
   private let table: Mutex<ByteRangeTable>
 
   /// Creates an empty cache.
   ///
-  /// - Parameter byteLimit: the most bytes kept; with 0, nothing is. Default: 64 MiB.
-  public init(byteLimit: Int = ByteRangeCache.defaultByteLimit) {
+  /// - Parameter byteLimit: The most bytes kept; with 0, nothing is. Default: 64 MiB.
+  package init(byteLimit: Int = ByteRangeCache.defaultByteLimit) {
     self.byteLimit = max(byteLimit, 0)
     table = Mutex(ByteRangeTable(byteLimit: max(byteLimit, 0)))
   }
 
   /// The number of bytes kept.
-  public var byteCount: Int { table.withLock { $0.byteCount } }
+  package var byteCount: Int { table.withLock { $0.byteCount } }
 
   /// The ranges kept, ascending; none touches the next. Takes time linear in the number of pieces.
-  public var ranges: [Range<Int>] { table.withLock { $0.ranges } }
+  package var ranges: [Range<Int>] { table.withLock { $0.ranges } }
 
   /// Returns the bytes of `range`; nil unless all of them are kept. An empty range is always kept.
   ///
   /// Costs one look-up per 64 KiB, and the copy.
-  public func data(for range: Range<Int>) -> [UInt8]? { table.withLock { $0.bytes(of: range) } }
+  package func data(for range: Range<Int>) -> [UInt8]? { table.withLock { $0.bytes(of: range) } }
 
-  /// Returns the parts of `range` that are not kept, ascending: what to fetch.
+  /// Returns the parts of `range` that are missing, in ascending order: the ranges to fetch.
   ///
-  /// Does not count as use: what is kept of the range may be dropped before it is read.
-  public func missing(in range: Range<Int>) -> [Range<Int>] {
+  /// Does not count as a use: bytes of the range may be dropped before they are read.
+  package func missing(in range: Range<Int>) -> [Range<Int>] {
     table.withLock { $0.gaps(in: range) }
   }
 
-  /// Stores `bytes` as those from `offset` on, replacing what is kept of that range.
+  /// Stores `bytes` at `offset`, replacing any bytes kept for that range.
   ///
   /// Costs one look-up per 64 KiB, the copy, and that of the pieces it merges with. Of more bytes than the
   /// limit, only some of the last ones are kept. `offset` must not be negative.
-  public func set(_ bytes: [UInt8], at offset: Int) { set(bytes[...], at: offset) }
+  package func set(_ bytes: [UInt8], at offset: Int) { set(bytes[...], at: offset) }
 
   /// Stores `bytes` as those from `offset` on, as the method for whole arrays does.
-  public func set(_ bytes: ArraySlice<UInt8>, at offset: Int) {
+  package func set(_ bytes: ArraySlice<UInt8>, at offset: Int) {
     precondition(offset >= 0 && offset <= Int.max - bytes.count, "offset out of range")
     // Freed after the lock is released.
     let dropped = table.withLock { $0.store(bytes, at: offset) }
     _ = consume dropped
   }
 
-  /// Drops what was used least recently: at least `byteCount` bytes if there are as many. Returns how many.
+  /// Drops the least recently used bytes: at least `byteCount` bytes, if there are as many. Returns how many
+  /// were dropped.
   package func remove(_ byteCount: Int) -> Int {
     let (dropped, count) = table.withLock { table in
       let before = table.byteCount
@@ -77,7 +71,7 @@ public final class ByteRangeCache: Sendable {
   }
 
   /// Drops everything.
-  public func removeAll() {
+  package func removeAll() {
     let dropped = table.withLock { table in
       let old = table
       table = ByteRangeTable(byteLimit: byteLimit)
@@ -107,7 +101,7 @@ struct ByteRangeTable: Sendable {
     var count: Int { bytes.count - unused }
     var end: Int { start + count }
 
-    /// The bytes of `range`, all of which are here.
+    /// The bytes of `range`, all of which are present.
     subscript(range: Range<Int>) -> ArraySlice<UInt8> {
       let origin = start - unused
       return bytes[range.lowerBound - origin..<range.upperBound - origin]
@@ -121,9 +115,9 @@ struct ByteRangeTable: Sendable {
       if overlap < new.count { bytes.append(contentsOf: new.dropFirst(overlap)) }
     }
 
-    /// Moves the start to `offset`, before it; the bytes in between are arbitrary. Reserves as much room
-    /// again as there are bytes, in the block that begins at `blockStart`, so that a file that arrives
-    /// backward is not copied for every range.
+    /// Moves the start back to `offset`; the bytes in between are arbitrary. Reserves as much room again as
+    /// there are bytes, in the block that begins at `blockStart`, so that a file that arrives backward is not
+    /// copied for every range.
     mutating func extend(to offset: Int, blockStart: Int) {
       let needed = start - offset
       if unused < needed {
@@ -194,7 +188,7 @@ struct ByteRangeTable: Sendable {
     return ranges
   }
 
-  /// The bytes of `range`; nil unless all are here. Uses their blocks.
+  /// The bytes of `range`; nil unless all are present. Marks their blocks as used.
   mutating func bytes(of range: Range<Int>) -> [UInt8]? {
     guard !range.isEmpty else { return [] }
     guard range.lowerBound >= 0 else { return nil }
@@ -299,7 +293,7 @@ struct ByteRangeTable: Sendable {
       return bytes.count
     }
     let before = pieces[first..<last].reduce(0) { $0 + $1.count }
-    // The bytes of the last touched piece that lie behind the new ones; the first one keeps its own.
+    // The bytes of the last touched piece that follow the new ones; the first piece keeps its own.
     let next = pieces[last - 1]
     let tail = last - first > 1 && next.end > end ? next[end..<next.end] : []
     // In place: a file that arrives in order, forward or backward, only ever grows one piece.

@@ -24,7 +24,7 @@ public protocol ByteRangeReading: Sendable {
 
 /// How much was read of a ``ByteRangeReading``. No number ever goes down.
 public struct ReadStatistics: Sendable, Hashable {
-  /// Reads begun, including those that failed or were cancelled.
+  /// Reads started, including those that failed or were cancelled.
   public var readCount = 0
   /// Bytes requested by them.
   public var byteCount = 0

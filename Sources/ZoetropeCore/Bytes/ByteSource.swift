@@ -3,7 +3,7 @@ package protocol ByteSource: Sendable {
   /// The total number of bytes.
   var byteCount: Int { get }
 
-  /// The number of bytes held in memory; the others lie in a file or have to be fetched.
+  /// The number of bytes held in memory; the others are in a file or must be fetched.
   var residentByteCount: Int { get }
 
   /// The file's current stamp; nil for bytes in memory.
@@ -40,7 +40,7 @@ extension ByteSource {
   /// False: unknown.
   package func isAtHand(_ range: Range<Int>) -> Bool { false }
 
-  /// Calls `body` with one block after the other, front to back, until it asks to stop.
+  /// Calls `body` with consecutive blocks, from the start, until it asks to stop.
   ///
   /// A source that is truncated meanwhile ends where it was truncated.
   package func forEachBlock(

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The bytes of a remote file that are here: pinned for one reader, or in the cache.
+/// The bytes of a remote file that have been fetched: pinned for one reader, or in the cache.
 ///
-/// Reading bytes that are not here throws `bytesMissing` and notes them, instead of waiting for them on a decode
-/// thread. Each reader has one of its own.
+/// Reading bytes that are missing throws `bytesMissing` and records them, instead of waiting for them on a
+/// decode thread. Each reader has its own source.
 package final class FetchedSource: ByteSource {
   private struct Pin {
     let range: Range<Int>
@@ -63,7 +63,7 @@ package final class FetchedSource: ByteSource {
     state.withLock { $0.pins.reduce(0) { $0 + $1.bytes.count } }
   }
 
-  /// The range whose reading failed last because bytes were missing; forgets it.
+  /// The range of the last read that failed because bytes were missing; clears it.
   package func takeMissing() -> Range<Int>? { state.withLock { $0.missing.take() } }
 
   package func withBytes<Result>(

@@ -4,10 +4,10 @@ internal import ZoetropeShims
 
 /// The bytes of a pipe, socket, terminal or file from its present position on, in chunks as they arrive.
 ///
-/// A chunk is what the system has at the time, at most 64 KiB, so none waits for later bytes. Bytes are read
-/// when they are asked for, and the writer of a pipe waits until then. Waiting takes a thread of its own and
-/// never blocks the cooperative pool; cancelling the iterating task ends the sequence within a tenth of a
-/// second. An iterator reads a duplicate of the descriptor, which may be closed once the iterator is made.
+/// A chunk is what the system has available, at most 64 KiB, so no chunk waits for later bytes. Bytes are read
+/// on demand; until then the writer of a pipe waits. Waiting uses a separate thread and never blocks the
+/// cooperative pool. Cancelling the iterating task ends the sequence within a tenth of a second. An iterator
+/// reads a duplicate of the descriptor, which may be closed once the iterator exists.
 ///
 /// ```swift
 /// let image = try await StreamedImage(FileChunks(.standardInput))
@@ -24,9 +24,9 @@ public struct FileChunks: AsyncSequence, Sendable {
   /// Creates the sequence. Reads nothing yet.
   ///
   /// - Parameters:
-  ///   - descriptor: what is read.
-  ///   - following: for a file that another program still writes: how often to look for more at its end. The
-  ///     sequence then ends only when the task is cancelled, or when nobody asks any more, as
+  ///   - descriptor: The descriptor to read.
+  ///   - following: For a file that another program is still writing: how often to check for more data at its
+  ///     end. The sequence then ends only when the task is cancelled or the iterator is released, as
   ///     `StreamedImage` does after the end marker. Default: nil, the end of the file is the end.
   public init(_ descriptor: FileDescriptor, following: Duration? = nil) {
     self.descriptor = descriptor
@@ -64,7 +64,7 @@ public struct FileChunks: AsyncSequence, Sendable {
       return nil
     }
 
-    /// Runs `work`, which may block, on a thread of its own.
+    /// Runs `work`, which may block, on a separate thread.
     private static func onThread(
       _ work: @escaping @Sendable (CancelFlag) -> Result<[UInt8]?, AnimatedImageError>
     ) async -> Result<[UInt8]?, AnimatedImageError> {
@@ -82,7 +82,7 @@ public struct FileChunks: AsyncSequence, Sendable {
       }
     }
 
-    /// The bytes that are there, waiting for the first; empty at the end, nil if `isCancelled`.
+    /// The available bytes; waits for the first. Empty at the end, nil if `isCancelled`.
     private static func read(
       _ source: OwnedDescriptor, isCancelled: () -> Bool
     ) throws(AnimatedImageError) -> [UInt8]? {
@@ -91,7 +91,7 @@ public struct FileChunks: AsyncSequence, Sendable {
         let ready = waitForEvents(&request, milliseconds: 100)
         if ready < 0, errno != EINTR { throw FileSource.failure(Errno(rawValue: errno)) }
         guard ready > 0 else { continue }
-        // What a cancelled reader took would be lost to the next one.
+        // Bytes that a cancelled reader consumed would be lost to the next one.
         if isCancelled() { return nil }
         var chunk = [UInt8](repeating: 0, count: chunkSize)
         do {
@@ -113,11 +113,11 @@ public struct FileChunks: AsyncSequence, Sendable {
 /// A descriptor that is closed with the last iterator and read that use it. A number closed by somebody else
 /// could meanwhile belong to another file.
 private final class OwnedDescriptor: Sendable {
-  /// What is waited for: only the caller's own opening of a pipe knows whether there was a writer.
+  /// The descriptor to wait for: only the caller's descriptor knows whether the pipe had a writer.
   let descriptor: FileDescriptor
-  /// What is read instead, if the system allows it: the same pipe, opened once more. Otherwise a read would
-  /// wait for ever when another reader takes the bytes first. The caller's own opening must keep its mode,
-  /// which is that of other processes too.
+  /// The descriptor to read from, if the system allows it: the same pipe, opened again. Otherwise a read would
+  /// block indefinitely if another reader consumes the bytes first. The caller's descriptor must keep its mode,
+  /// which it shares with other processes.
   let unblocked: FileDescriptor?
 
   private init(_ descriptor: FileDescriptor) {

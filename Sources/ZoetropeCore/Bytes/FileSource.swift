@@ -37,7 +37,7 @@ package final class FileSource: ByteSource {
   ///
   /// - Parameters:
   ///   - byteLimit: The most bytes to read from anything but a regular file.
-  ///   - isCancelled: Polled ten times a second while a pipe gives nothing.
+  ///   - isCancelled: Polled ten times a second while a pipe has no data.
   /// - Throws: `io` with the path; for anything but a regular file also `notAnImage`,
   ///   `limitExceeded`, `outOfMemory` and, once `isCancelled` returns true, `cancelled`.
   package static func bytes(
@@ -64,7 +64,7 @@ package final class FileSource: ByteSource {
     }
   }
 
-  /// Whether reading the file at `path` may wait for ever, as that of a pipe.
+  /// Whether reading the file at `path` may block indefinitely, as for a pipe.
   package static func mayWaitForEver(at path: FilePath) -> Bool {
     FileStatus(at: path)?.isRegular == false
   }
@@ -136,13 +136,13 @@ package final class FileSource: ByteSource {
     return try body(buffer.bytes.rawBytes.extracting(start..<start + held.count))
   }
 
-  /// The range to read for `range`: a small one is extended, since small frames lie close together
-  /// and a call costs as much as copying some 8 KiB.
+  /// The range to read for `range`. A small one is extended, because small frames are close together and a call
+  /// costs as much as copying about 8 KiB.
   private static func extended(_ range: Range<Int>, in byteCount: Int) -> Range<Int> {
     range.lowerBound..<min(max(range.upperBound, range.lowerBound + 1 << 14), byteCount)
   }
 
-  /// Reads the available bytes of `range`; returns how many there were.
+  /// Reads the available bytes of `range`; returns their number.
   private func read(
     _ range: Range<Int>, into buffer: inout [UInt8]
   ) throws(AnimatedImageError) -> Int {

@@ -3,13 +3,13 @@ internal import SystemPackage
 
 /// Keeps files open only to save opening them again.
 package protocol IdleFileHolder: AnyObject, Sendable {
-  /// Gives up the file that was unused for longest; false if there is none.
+  /// Closes the least recently used file; returns false if there is none.
   func closeIdleFile() -> Bool
 }
 
-/// Idle files, which give way when descriptors run out.
+/// Idle files, which are closed when descriptors run out.
 package final class IdleFiles: Sendable {
-  /// Those of this process.
+  /// The idle files of this process.
   package static let shared = IdleFiles()
 
   private struct Holder {
@@ -52,7 +52,7 @@ package final class IdleFiles: Sendable {
 
   /// Closes an idle file of the first holder that has one.
   private func closeOne() -> Bool {
-    // Asked outside the lock: closing a file releases objects, and so may the references loaded here.
+    // Called outside the lock: closing a file releases objects, and so may the references loaded here.
     let living = holders.withLock { $0.all.values.compactMap(\.holder) }
     return living.contains { $0.closeIdleFile() }
   }

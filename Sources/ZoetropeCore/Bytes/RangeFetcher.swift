@@ -13,7 +13,7 @@ package final class RangeFetcher: Sendable {
     let range: Range<Int>
     var task: Task<Void, Never>?
     var waiters: [ResultHandover<Outcome>] = []
-    /// Whether it goes on without waiters.
+    /// Whether it continues without waiters.
     var isHeld = false
   }
 
@@ -49,7 +49,7 @@ package final class RangeFetcher: Sendable {
   /// The most reads that one request begins, and the most gaps that one fills one by one.
   package static let mostReads = 16
 
-  /// Is told of bytes that are kept: how many more are pinned, or that the cache has grown.
+  /// Is notified when more bytes are pinned, or when the cache has grown.
   package enum Change: Sendable {
     case pinned(Int)
     case cached
@@ -68,19 +68,19 @@ package final class RangeFetcher: Sendable {
     byteCount = max(reader.byteCount, 0)
   }
 
-  /// Notes that readers hold `count` more bytes besides the cache; fewer if it is negative.
+  /// Records that readers hold `count` more bytes in addition to the cache; fewer if it is negative.
   func notePinned(_ count: Int) {
     if count != 0 { noteChange(.pinned(count)) }
   }
 
-  /// The parts of `range` to read: what the cache lacks, but in one piece if those are many.
+  /// The parts of `range` to read: those that the cache lacks, or all of it in one piece if they are many.
   private func gaps(in range: Range<Int>) -> [Range<Int>] {
     let gaps = cache.missing(in: range)
     guard gaps.count > Self.mostReads else { return gaps }
     return [gaps[0].lowerBound..<gaps[gaps.count - 1].upperBound]
   }
 
-  /// What was read so far.
+  /// Statistics of the reads so far.
   package var statistics: ReadStatistics { state.withLock { $0.statistics } }
 
   /// Number of reads in progress.
@@ -91,9 +91,10 @@ package final class RangeFetcher: Sendable {
     state.withLock { $0.flights.reduce(0) { $0 + $1.waiters.count } }
   }
 
-  /// Begins to read what is neither kept nor being read of `range`, if that is `count` bytes or more. Does not wait.
+  /// Starts to read the bytes of `range` that are neither cached nor being read, if there are at least `count`.
+  /// Does not wait.
   ///
-  /// - Returns: The reads begun; each goes on until it is done or released.
+  /// - Returns: The reads that were started; each continues until it is done or released.
   package func hold(
     _ range: Range<Int>, ifMissing count: Int = 1
   ) -> [(number: Int, range: Range<Int>)] {
@@ -109,7 +110,7 @@ package final class RangeFetcher: Sendable {
     }
   }
 
-  /// Ends what ``hold(_:ifMissing:)`` began; the read is cancelled unless somebody waits for it.
+  /// Releases a read that ``hold(_:ifMissing:)`` started. It is cancelled unless something waits for it.
   package func release(_ number: Int) {
     let task = state.withLock { state -> Task<Void, Never>? in
       guard let place = state.flights.firstIndex(where: { $0.number == number }) else {
@@ -192,7 +193,7 @@ package final class RangeFetcher: Sendable {
       for gap in gaps(in: range) + [range.upperBound..<range.upperBound] {
         if start < gap.lowerBound {
           let held = start..<gap.lowerBound
-          // Another user of the cache may have had it dropped meanwhile.
+          // Another user of the cache may have caused it to be dropped meanwhile.
           if let bytes = cache.data(for: held) {
             parts.append(.kept(bytes))
           } else {
@@ -206,7 +207,7 @@ package final class RangeFetcher: Sendable {
     }
   }
 
-  /// Waits for `gap` in the reads in progress, and begins reads for what none of them covers.
+  /// Waits for `gap` in the reads in progress, and starts reads for the rest.
   private func parts(covering gap: Range<Int>, in state: inout State) -> [Part] {
     Self.split(gap, by: state.flights).map { piece in
       let place = piece.flight ?? begin(piece.range, in: &state)
@@ -271,14 +272,14 @@ package final class RangeFetcher: Sendable {
     } catch let error as AnimatedImageError where error.code != .cancelled {
       return failure(error.code, error.detail)
     } catch {
-      // Also a cancellation: it was not ours, or nobody waits any more.
+      // This may be a cancellation of another request, or nothing may wait any more.
       return failure(.io, "\(error)")
     }
   }
 
   private func finish(_ number: Int, _ range: Range<Int>, _ outcome: Outcome) {
     let waiters = state.withLock { state in
-      // Kept before the flight is gone: a request in between would read again.
+      // Stored before the flight is removed; a request in between would read again.
       if case .success(let bytes) = outcome { cache.set(bytes, at: range.lowerBound) }
       return state.take(number)?.waiters ?? []
     }
@@ -307,22 +308,22 @@ package final class RangeFetcher: Sendable {
 /// the bytes.
 package final class ReadAhead: Sendable {
   private let fetcher: RangeFetcher
-  /// Reads that were begun; some are done.
+  /// Reads that were started, some of which are done.
   private let readings = Mutex<[(number: Int, range: Range<Int>)]>([])
 
   package init(_ fetcher: RangeFetcher) { self.fetcher = fetcher }
 
   deinit { for reading in readings.withLock({ $0 }) { fetcher.release(reading.number) } }
 
-  /// Moves the window to `window`, which is clipped to the file, and reads what is missing of it if that is at
-  /// least half of it, so that reads are large, or all that the file has left.
+  /// Moves the window to `window`, clipped to the file. Reads its missing bytes if they are at least half of
+  /// it, so that reads are large, or if they are all that the file has left.
   package func follow(_ window: Range<Int>) {
     let window = window.clamped(to: 0..<fetcher.byteCount)
     let isLast = window.upperBound == fetcher.byteCount
     move(to: window, reading: window, ifMissing: isLast ? 1 : max(window.count / 2, 1))
   }
 
-  /// Moves the window to `window` and reads what is missing of `range`, a part of it.
+  /// Moves the window to `window`, and reads the missing bytes of `range`, which is part of it.
   package func request(_ range: Range<Int>, within window: Range<Int>) {
     move(to: window, reading: range, ifMissing: 1)
   }

@@ -4,9 +4,9 @@ package import SystemPackage
 
 /// The bytes of a stream, kept as they arrive: the first ones in memory, the rest in a file.
 ///
-/// The file is temporary and has no name, so that nothing is left behind however the process ends. (A few
-/// file systems have no files without a name: there it has one for a moment.)
-/// One task appends; any thread reads what has been appended.
+/// The file is temporary and unnamed, so that nothing is left behind however the process ends. (On the few file
+/// systems without unnamed files it briefly has a name.) One task appends; any thread reads what has been
+/// appended.
 package final class ReceivedBytes: Sendable {
   private struct State {
     /// All of ``blockSize`` bytes but the last.
@@ -28,7 +28,7 @@ package final class ReceivedBytes: Sendable {
 
   /// - Parameters:
   ///   - memoryLimit: The most bytes kept in memory; rounded up to 256 KiB.
-  ///   - byteLimit: The most bytes kept in all.
+  ///   - byteLimit: The maximum number of bytes kept.
   ///   - directory: Where the file is made; nil for the system's directory of temporary files.
   ///   - companion: Released with the bytes.
   package init(
@@ -61,7 +61,7 @@ package final class ReceivedBytes: Sendable {
   /// bytes are appended.
   package func spillFromNow() {
     state.withLock { state in
-      // Never beyond the limit: behind that lies the file.
+      // Never beyond the limit, where the file begins.
       if state.byteCount < state.memoryLimit { state.memoryLimit = state.byteCount }
     }
   }
@@ -178,7 +178,7 @@ package struct ReceivedSource: ByteSource {
 private final class SpillFile: Sendable {
   private let descriptor: FileDescriptor
 
-  /// `TMPDIR`, or the directory for temporary files that lies on a disk and not in memory.
+  /// `TMPDIR`, or a directory for temporary files that is on a disk and not in memory.
   static var systemDirectory: FilePath {
     FilePath(environmentVariable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/var/tmp")
   }
@@ -217,7 +217,8 @@ private final class SpillFile: Sendable {
     var rest = bytes
     do {
       while !rest.isEmpty {
-        let count = try descriptor.writeSome(rest, at: offset + bytes.count - rest.count)
+        let count = try descriptor.writeSome(
+          rest.span.rawBytes, at: offset + bytes.count - rest.count)
         rest = rest.dropFirst(count)
       }
     } catch {

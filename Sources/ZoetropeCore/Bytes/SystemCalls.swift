@@ -14,11 +14,18 @@ package struct FileStatus {
 
   /// The status of the file at `path`; nil if there is none.
   package init?(at path: FilePath, followsLinks: Bool = true) {
+    do throws(Errno) { try self.init(checking: path, followsLinks: followsLinks) } catch {
+      return nil
+    }
+  }
+
+  /// The status of the file at `path`, or why there is none.
+  package init(checking path: FilePath, followsLinks: Bool = true) throws(Errno) {
     var status = stat()
     let result = unsafe path.withPlatformString {
       unsafe followsLinks ? stat($0, &status) : lstat($0, &status)
     }
-    guard result == 0 else { return nil }
+    guard result == 0 else { throw Errno(rawValue: errno) }
     self.status = status
   }
 
@@ -32,8 +39,10 @@ package struct FileStatus {
   package var device: UInt64 { UInt64(status.st_dev) }
   package var inode: UInt64 { UInt64(status.st_ino) }
   package var byteCount: Int { Int(status.st_size) }
+  /// Bytes allocated on disk, fewer than the size if the file has holes.
+  package var allocatedBytes: Int { Int(status.st_blocks) * 512 }
   /// When the bytes were last written, in nanoseconds since 1970.
-  var modified: Int64 { status.st_mtim.nanoseconds }
+  package var modified: Int64 { status.st_mtim.nanoseconds }
   /// When bytes or attributes last changed, in nanoseconds since 1970.
   var changed: Int64 { status.st_ctim.nanoseconds }
   /// Whether it still has a name.
@@ -44,6 +53,12 @@ package struct FileStatus {
   /// Whether it is a pipe, a socket or a character device, which can only be read in order.
   package var isPipe: Bool { [S_IFIFO, S_IFSOCK, S_IFCHR].contains(kind) }
 
+  /// Whether it belongs to this user, and no other user may read or write it.
+  package var isPrivate: Bool { status.st_uid == geteuid() && status.st_mode & 0o077 == 0 }
+  /// Whether only this user and root may write it.
+  package var isTrusted: Bool {
+    (status.st_uid == 0 || status.st_uid == geteuid()) && status.st_mode & 0o022 == 0
+  }
   /// The permission bits.
   var permissions: mode_t { status.st_mode & 0o7777 }
 
@@ -65,8 +80,19 @@ package enum FileSystem {
     unsafe call(path, path) { first, _ in unsafe unlink(first) }
   }
 
-  package static func makeDirectory(_ path: FilePath) -> Errno? {
-    unsafe call(path, path) { first, _ in unsafe mkdir(first, 0o777) }
+  package static func makeDirectory(
+    _ path: FilePath,
+    permissions: FilePermissions = [
+      .ownerReadWriteExecute, .groupReadWriteExecute, .otherReadWriteExecute,
+    ]
+  ) -> Errno? {
+    unsafe call(path, path) { first, _ in unsafe mkdir(first, permissions.rawValue) }
+  }
+
+  /// Throws if this user may not create files in the directory at `path`.
+  package static func checkWritable(_ path: FilePath) throws(Errno) {
+    let error = unsafe call(path, path) { first, _ in unsafe access(first, W_OK | X_OK) }
+    if let error { throw error }
   }
 
   /// The destination of the symbolic link at `path`; nil if it is not a link.
@@ -77,19 +103,24 @@ package enum FileSystem {
     return FilePath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) })
   }
 
-  /// Calls `body` with each name in `directory`.
-  package static func forEachName(in directory: FilePath, _ body: (String) -> Void) {
-    guard let stream = unsafe directory.withPlatformString({ unsafe opendir($0) }) else { return }
-    defer { unsafe closedir(stream) }
+  /// The names in `directory`, in no order.
+  package static func names(in directory: FilePath) throws(Errno) -> [String] {
+    guard let stream = unsafe directory.withPlatformString({ unsafe opendir($0) }) else {
+      throw Errno(rawValue: errno)
+    }
+    defer { unsafe _ = closedir(stream) }
+    var names: [String] = []
+    errno = 0
     while let entry = unsafe readdir(stream) {
       // `d_name` holds a NUL-terminated name of at most 255 bytes.
-      body(
-        unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-          unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
-            unsafe String(cString: $0)
-          }
+      names.append(
+        unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+          unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         })
+      errno = 0
     }
+    if errno != 0 { throw Errno(rawValue: errno) }
+    return names
   }
 
   private static func call(
@@ -154,20 +185,21 @@ extension FileDescriptor {
 
   /// Writes all of `bytes` to a file at `offset`.
   package func writeAll(_ bytes: [UInt8], at offset: Int) throws(Errno) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      do {
-        rest = rest.dropFirst(try writeSome(rest, at: offset + bytes.count - rest.count))
-      } catch {
-        throw error as? Errno ?? .ioError
-      }
+    var written = 0
+    while written < bytes.count {
+      let rest = unsafe bytes.span.bytes.extracting(written..<bytes.count)
+      written += try writeSome(rest, at: offset + written)
     }
   }
 
   /// Writes some of `bytes` to a file at `offset`; returns how many.
-  package func writeSome(_ bytes: ArraySlice<UInt8>, at offset: Int) throws -> Int {
-    try unsafe bytes.withUnsafeBytes {
-      unsafe try write(toAbsoluteOffset: Int64(offset), $0)
+  package func writeSome(_ bytes: borrowing RawSpan, at offset: Int) throws(Errno) -> Int {
+    while true {
+      let count = unsafe bytes.withUnsafeBytes { bytes in
+        unsafe Glibc.pwrite(rawValue, bytes.baseAddress, bytes.count, off_t(offset))
+      }
+      if count >= 0 { return count }
+      if errno != EINTR { throw Errno(rawValue: errno) }
     }
   }
 
@@ -249,8 +281,8 @@ package func environmentVariable(_ name: String) -> String? {
 package enum RawArguments {
   /// The bytes of the argument whose text is `argument`.
   ///
-  /// Only an argument with a replacement character can differ from its bytes; they come from the
-  /// first argument of the process that decodes to the same text.
+  /// Only an argument with a replacement character can differ from its bytes. Its bytes are those of the first
+  /// process argument that decodes to the same text.
   package static func bytes(of argument: String) -> [UInt8] {
     guard argument.unicodeScalars.contains("\u{fffd}") else { return Array(argument.utf8) }
     for index in 1..<max(1, Int(CommandLine.argc)) {
@@ -262,6 +294,39 @@ package enum RawArguments {
       }
     }
     return Array(argument.utf8)
+  }
+}
+
+/// What happens to a signal that comes.
+package enum SignalAction {
+  /// Has `handler` called for signal `number`; `flags` are those of `sigaction`.
+  package static func set(
+    _ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void, flags: Int32
+  ) {
+    var action = sigaction()
+    unsafe action.__sigaction_handler.sa_handler = handler
+    action.sa_flags = flags
+    unsafe sigaction(number, &action, nil)
+  }
+
+  /// Whether signal `number` is ignored, as shells have it for commands in the background: such a
+  /// signal stays ignored.
+  package static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    guard unsafe sigaction(number, nil, &action) == 0 else { return false }
+    // SIG_IGN is a function pointer of value 1, which cannot be compared as a Swift function.
+    return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+  }
+
+  /// Unblocks signals that the parent had blocked.
+  ///
+  /// A mask is inherited: a tool that is started from a thread of a pool which blocks signals, as
+  /// libdispatch's do, would never learn that it was asked to end.
+  package static func unblock(_ signals: [Int32]) {
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    for number in signals { unsafe sigaddset(&set, number) }
+    unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
   }
 }
 

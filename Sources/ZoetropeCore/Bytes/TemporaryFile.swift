@@ -92,8 +92,8 @@ package struct TemporaryFile: Sendable {
   ///
   /// Where the file system has no locks, nothing is removed.
   package static func sweep(_ directory: FilePath) {
-    FileSystem.forEachName(in: directory) { name in
-      if isTemporary(name) { removeIfDead(directory.appending(name)) }
+    for name in (try? FileSystem.names(in: directory)) ?? [] where isTemporary(name) {
+      removeIfDead(directory.appending(name))
     }
   }
 

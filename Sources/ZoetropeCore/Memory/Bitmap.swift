@@ -1,9 +1,8 @@
 /// An immutable picture. Copies of the value share its storage.
 ///
-/// Rows lie top to bottom, ``bytesPerRow`` bytes apart, a multiple of 64; each row starts at an
-/// address aligned to 64. Bytes past the last pixel of a row are meaningless. The bytes neither
-/// move nor change while any copy of the value lives, so a pointer to them is valid as long as a
-/// copy is kept alongside.
+/// Rows run from top to bottom, ``bytesPerRow`` bytes apart, a multiple of 64; each row starts at an address
+/// aligned to 64. Bytes past the last pixel of a row are meaningless. The bytes do not move or change while any
+/// copy of the value exists, so a pointer to them is valid as long as you keep a copy.
 public struct Bitmap: Sendable {
   /// Width and height.
   public let size: PixelSize
@@ -24,8 +23,8 @@ public struct Bitmap: Sendable {
   public var width: Int { size.width }
   /// Rows.
   public var height: Int { size.height }
-  /// Bytes of memory that the picture holds; its cost in a cache.
-  public var cost: Int { storage.byteCount }
+  /// Bytes of memory that the picture holds, padding included.
+  public var byteCount: Int { storage.byteCount }
 
   /// All bytes, row by row including padding.
   public var bytes: RawSpan {
@@ -56,7 +55,7 @@ public struct Bitmap: Sendable {
 
   /// The pixel at (`x`, `y`) of an ``PixelFormat/rgba8`` picture.
   ///
-  /// - Precondition: the point lies inside, and the format has four channels of 8 bits.
+  /// - Precondition: The point lies inside, and the format has four channels of 8 bits.
   public subscript(x: Int, y: Int) -> RGBA { pixels(row: y)[x] }
 }
 
@@ -75,13 +74,15 @@ extension Bitmap {
   /// `draw` is called once for each row with its bytes, without padding and zeroed (transparent
   /// black), and fills them in according to `format`.
   ///
-  /// - Precondition: No side of `size` is negative, and there is memory for the pixels.
+  /// - Throws: `parameter` if a side of `size` is negative; `outOfMemory` if allocation fails.
   public init(
     size: PixelSize, format: PixelFormat = .rgba8,
     drawingRow draw: (_ y: Int, _ bytes: inout MutableRawSpan) -> Void
-  ) {
-    precondition(size.width >= 0 && size.height >= 0, "a picture of \(size)")
-    var buffer = PixelBuffer(size: size, format: format)
+  ) throws(AnimatedImageError) {
+    guard size.width >= 0, size.height >= 0 else {
+      throw AnimatedImageError(.parameter, "a picture of \(size)")
+    }
+    var buffer = try PixelBuffer(asking: size, format: format)
     let stride = buffer.bytesPerRow
     let count = size.width * format.bytesPerPixel
     for y in 0..<size.height {
@@ -91,6 +92,12 @@ extension Bitmap {
     }
     self = buffer.finish()
   }
+}
+
+/// The picture that `work` makes, where there is nobody to throw to: of the size of a screen or of a picture that is
+/// in memory already. The process ends if there is no memory for it.
+package func endingWithoutMemory<Value>(_ work: @autoclosure () throws -> Value) -> Value {
+  do { return try work() } catch { fatalError("\(error)") }
 }
 
 /// A picture being drawn, the sole owner of its pixels until it becomes a ``Bitmap``.
@@ -111,7 +118,7 @@ package struct PixelBuffer: ~Copyable, Sendable {
     }
   }
 
-  /// Like ``init(size:format:zeroed:)``, for sizes that a file asks for.
+  /// Like ``init(size:format:zeroed:)``, for sizes that come from a file.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
   package init(
@@ -121,8 +128,8 @@ package struct PixelBuffer: ~Copyable, Sendable {
     self.format = format
     bytesPerRow = format.bytesPerRow(width: size.width)
     let (count, isTooMany) = bytesPerRow.multipliedReportingOverflow(by: max(size.height, 0))
-    storage = try PixelStorage(asking: isTooMany ? .max : count, zeroed: zeroed)
-    if !zeroed { storage.clearPadding(of: size, format: format) }
+    storage = try PixelStorage(
+      asking: isTooMany ? .max : count, for: size, format, zeroed: zeroed)
   }
 
   /// The pixels of `bitmap`, which are the caller's alone to change.
@@ -130,12 +137,6 @@ package struct PixelBuffer: ~Copyable, Sendable {
     precondition(bitmap.storage.isWritable, "a lent picture")
     (size, format, bytesPerRow) = (bitmap.size, bitmap.format, bitmap.bytesPerRow)
     storage = bitmap.storage
-  }
-
-  /// Copies `bitmap`, which must have the same size and format.
-  package mutating func copy(_ bitmap: Bitmap) {
-    precondition(bitmap.size == size && bitmap.format == format)
-    storage.store(bitmap.bytes)
   }
 
   /// Finishes drawing and returns the pixels as an immutable bitmap, without a copy.

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-// Memory for pixels, and where it comes from.
+// Memory for pixels, and its allocation.
 //
 // Unsafe: blocks are addresses and sizes from the allocator or `mmap`. Each belongs to one
 // `PixelStorage` from `init` to `deinit`, or waits in `PixelMemory`; every read or write in this
@@ -30,7 +30,7 @@ package final class PixelStorage: @unchecked Sendable {
   /// Whether a sole owner may change the bytes.
   package var isWritable: Bool { origin != .lent }
 
-  /// Which picture the block holds. Atomic, since a canvas writes it while bitmaps share the block.
+  /// Which picture the block holds. Atomic, because a canvas writes it while bitmaps share the block.
   private let stampWord = Atomic<UInt64>(0)
 
   package var stamp: PictureStamp {
@@ -52,7 +52,7 @@ package final class PixelStorage: @unchecked Sendable {
     }
   }
 
-  /// Like ``init(byteCount:zeroed:)``, for sizes that a file asks for.
+  /// Like ``init(byteCount:zeroed:)``, for sizes that come from a file.
   ///
   /// - Throws: `outOfMemory` if a large allocation fails; a failed small one ends the process,
   ///   like any other small allocation.
@@ -71,6 +71,16 @@ package final class PixelStorage: @unchecked Sendable {
     if zeroed { unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: count) }
   }
 
+  /// A block for a picture of `size`, of at least `byteCount` bytes.
+  ///
+  /// If not `zeroed`, every pixel is to be drawn; the bytes between the rows are zero all the same.
+  package convenience init(
+    asking byteCount: Int, for size: PixelSize, _ format: PixelFormat, zeroed: Bool
+  ) throws(AnimatedImageError) {
+    try self.init(asking: byteCount, zeroed: zeroed)
+    if !zeroed { unsafe clearPadding(of: size, format: format) }
+  }
+
   private init(
     byteCount: Int, taken: (block: UnsafeMutableRawPointer, isZeroed: Bool, stamp: PictureStamp)
   ) {
@@ -83,7 +93,7 @@ package final class PixelStorage: @unchecked Sendable {
   /// A read-only block owned by `lender`.
   ///
   /// - Precondition: `bytes` are aligned to 64 and stay in place while `lender` lives.
-  @unsafe init(lent bytes: UnsafeRawBufferPointer, by lender: any AnyObject & Sendable) {
+  @unsafe package init(lent bytes: UnsafeRawBufferPointer, by lender: any AnyObject & Sendable) {
     guard let start = bytes.baseAddress, UInt(bitPattern: start) % 64 == 0 else {
       preconditionFailure("a lent block that is not aligned")
     }
@@ -129,19 +139,23 @@ package final class PixelStorage: @unchecked Sendable {
   /// Zeroes the bytes between the rows of a picture of `size` that is about to be drawn here.
   ///
   /// The block may have held another picture, and `Bitmap.bytes` exposes these bytes.
-  package func clearPadding(of size: PixelSize, format: PixelFormat) {
+  ///
+  /// - Precondition: The caller is the block's sole owner, and no other thread reads it.
+  @unsafe package func clearPadding(of size: PixelSize, format: PixelFormat) {
     let bytesPerRow = format.bytesPerRow(width: size.width)
     let drawn = size.width * format.bytesPerPixel
     guard drawn >= 0, drawn < bytesPerRow, size.height > 0 else { return }
-    precondition(byteCount >= bytesPerRow * size.height)
+    precondition(isWritable && byteCount >= bytesPerRow * size.height)
     for y in 0..<size.height {
       unsafe memset(base + y * bytesPerRow + drawn, 0, bytesPerRow - drawn)
     }
   }
 
-  /// Copies `bytes` to `offset`. Only the block's sole owner may call this.
-  package func store(_ bytes: borrowing RawSpan, at offset: Int = 0) {
-    precondition(offset >= 0 && bytes.byteCount <= byteCount - offset)
+  /// Copies `bytes` to `offset`.
+  ///
+  /// - Precondition: The caller is the block's sole owner, and no other thread reads it.
+  @unsafe package func store(_ bytes: borrowing RawSpan, at offset: Int = 0) {
+    precondition(isWritable && offset >= 0 && bytes.byteCount <= byteCount - offset)
     unsafe bytes.withUnsafeBytes { source in
       guard let from = source.baseAddress else { return }
       unsafe (base + offset).copyMemory(from: from, byteCount: source.count)
@@ -166,22 +180,27 @@ extension PixelBuffer {
     }
   }
 
-  /// The address of the first byte; valid while this buffer, or the bitmap made of it, lives.
+  /// Copies `bitmap`, which must have the same size and format.
+  package mutating func copy(_ bitmap: Bitmap) {
+    precondition(bitmap.size == size && bitmap.format == format)
+    unsafe storage.store(bitmap.bytes)
+  }
+
+  /// The address of the first byte; valid while this buffer, or the bitmap made from it, exists.
   @unsafe package var baseAddress: UnsafeMutableRawPointer { unsafe storage.baseAddress }
 }
 
 /// Allocates and recycles large blocks of pixels.
 ///
-/// Playback allocates and frees one canvas per frame. The system's allocator either returns the
-/// pages each time, so that every frame pays for hundreds of page faults (measured: as long as
-/// decoding a 640×360 GIF frame takes), or keeps some twenty canvases. This pool keeps a few freed
-/// blocks for the next frames and returns the rest to the system at once. A pooled block keeps its
-/// old picture, which its canvas may build on.
+/// Playback allocates and frees one canvas per frame. The system's allocator either returns the pages each
+/// time, so that every frame pays for hundreds of page faults (measured: as long as decoding a 640×360 GIF
+/// frame), or keeps about twenty canvases. This pool keeps a few freed blocks for the next frames and returns
+/// the rest to the system immediately. A pooled block keeps its old picture, which its canvas may build on.
 ///
 /// Unsafe code: a block is `byteCount` bytes of `mmap`, handed out to one owner at a time; it is
 /// either in the list below or owned, never both.
 package enum PixelMemory {
-  /// Smaller blocks come from the allocator.
+  /// Smaller blocks come from the system's allocator.
   ///
   /// So do all blocks under the address sanitizer, which watches only the allocator's.
   #if SANITIZE_ADDRESS
@@ -193,9 +212,9 @@ package enum PixelMemory {
   /// frames decoded ahead, which the next animation of that size reuses.
   private static let maximumCountOfSize = 4
   private static let maximumBytes = 1 << 25
-  /// Bounds on the blocks that hold pictures of one canvas that is drawn on, and on the bytes of those
-  /// of all such canvases: a consumer that falls behind frees several frames in a row. A canvas that finds
-  /// none pays for new pages and a copy of itself with every frame.
+  /// Bounds on the blocks that wait with pictures of one canvas, and on the bytes of all such blocks: a
+  /// consumer that falls behind frees several frames in a row. A canvas that finds none pays for new pages and
+  /// a copy of itself with every frame.
   private static let maximumCountOfCanvas = 5
   private static let maximumCanvasBytes = Atomic(1 << 26)
 
@@ -214,8 +233,8 @@ package enum PixelMemory {
     /// The canvases that are drawn on, whose blocks wait for them.
     var canvases: Set<UInt64> = []
 
-    /// The waiting block to use: the newest picture of `canvas`, else the block freed last. A canvas
-    /// leaves those that wait for another one alone: the two would take them from each other for ever.
+    /// The waiting block to use: the newest picture of `canvas`, else the block that was freed last. A canvas
+    /// does not use blocks that wait for another one: the two would keep taking them from each other.
     func place(_ byteCount: Int, of canvas: UInt64) -> Int? {
       var newest: Int?
       var free: Int?
@@ -331,7 +350,7 @@ package enum PixelMemory {
     free(surplus)
   }
 
-  /// Ends the waiting of blocks for `canvas`, which is gone or rests.
+  /// Stops keeping blocks for `canvas`, which was released or is idle.
   package static func release(_ canvas: UInt64) {
     let surplus = state.withLock { state -> [Waiting] in
       guard state.canvases.remove(canvas) != nil else { return [] }
@@ -350,7 +369,7 @@ package enum PixelMemory {
   /// Bounds the bytes of blocks that wait for canvases, by at most 128 MiB, and frees the oldest beyond.
   package static func limitCanvasBytes(to byteCount: Int) {
     let limit = min(byteCount, 1 << 27)
-    // Called for every stored frame, and hardly ever new.
+    // Called for every stored frame, which is rarely new.
     guard maximumCanvasBytes.exchange(limit, ordering: .relaxed) > limit else { return }
     freeWaiting(downTo: limit) { $0.canvas != 0 }
   }
@@ -399,7 +418,7 @@ extension [UInt8] {
 extension AnimatedImageError {
   /// The system refused `byteCount` bytes that the limits allow.
   static func noMemory(_ byteCount: Int) -> AnimatedImageError {
-    AnimatedImageError(.outOfMemory, "the system has no \(byteCount) bytes of memory left")
+    AnimatedImageError(.outOfMemory, "the system cannot allocate \(byteCount) bytes of memory")
   }
 }
 
@@ -424,7 +443,7 @@ package struct PictureStamp: Sendable, Hashable {
   /// The canvas; 0 for the stamp that identifies none.
   package var canvas: UInt64 { word >> Self.versionBits }
 
-  /// The picture's number, in the order in which the canvas handed them out.
+  /// The picture's number, in the order in which the canvas returned them.
   package var version: Int { Int(word & Self.versionMask) }
 
   /// The stamp of the canvas's next picture; nil when the numbers are exhausted.

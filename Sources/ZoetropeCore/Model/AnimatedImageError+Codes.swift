@@ -3,7 +3,7 @@ extension AnimatedImageError.Code {
   public static let notAnImage = Self("notAnImage")
   /// A feature of the format that is not decoded.
   public static let unsupported = Self("unsupported")
-  /// A valid start, but no frame to decode.
+  /// The start of the data is valid, but there is no frame to decode.
   public static let noFrames = Self("noFrames")
   /// The data ends too early.
   public static let truncated = Self("truncated")
@@ -13,7 +13,7 @@ extension AnimatedImageError.Code {
   public static let limitExceeded = Self("limitExceeded")
   /// The system refuses memory that the limits allow, or a thread. A later attempt may succeed.
   public static let outOfMemory = Self("outOfMemory")
-  /// A read or write failed; see ``AnimatedImageError/systemError``.
+  /// The system cannot provide memory that the limits allow, or a thread. A later attempt may succeed.
   public static let io = Self("io")
   /// A file of the format cannot hold what it was given, or cannot be written yet.
   public static let unwritable = Self("unwritable")

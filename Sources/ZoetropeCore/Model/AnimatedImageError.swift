@@ -6,7 +6,7 @@ public import struct SystemPackage.Errno
   public import protocol Foundation.LocalizedError
 #endif
 
-/// The error type of decoding, scheduling and writing: what went wrong, and where in the file.
+/// The error of decoding, scheduling and writing, with its position in the file.
 ///
 /// Codes are open: more may be added, so a `switch` needs a default. Errors compare by value.
 public struct AnimatedImageError: Error, Sendable, Hashable {
@@ -76,7 +76,7 @@ extension AnimatedImageError.Code: CustomStringConvertible {
 }
 
 extension AnimatedImageError: CustomStringConvertible {
-  /// One sentence: the code, what was found, and where.
+  /// One sentence: the code, the cause, and the position.
   public var description: String {
     var text = "\(code.name): \(detail)"
     if let frameIndex { text += ", frame \(frameIndex)" }

@@ -26,7 +26,7 @@ extension AnimationFormat: CustomStringConvertible {
 /// GIF: no loop block is one play, 0 is ``indefinite``, *n* is *n* + 1 plays.
 /// APNG: `num_plays` 0 is ``indefinite``, *n* is *n* plays.
 public enum PlayCount: Sendable, Hashable {
-  /// This many plays in all; at least one.
+  /// The total number of plays; at least one.
   case finite(Int)
   /// Until it is stopped.
   case indefinite

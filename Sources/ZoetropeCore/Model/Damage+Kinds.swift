@@ -10,94 +10,93 @@ extension Damage.Kind {
   /// The file ends before all announced frames, or reading stops at a frame larger than any canvas
   /// may be; the remaining frames are lost.
   public static let missingFrames = Damage.Kind("missingFrames", isTolerated: false)
-  /// A pixel's index lies past the palette; the pixel becomes opaque black.
+  /// A pixel's index is past the end of the palette; the pixel becomes opaque black.
   public static let pixelIndex = Damage.Kind("pixelIndex", isTolerated: true)
-  /// A byte that starts no block stands where a block should start; reading stops there, as in
-  /// browsers.
-  public static let gifStrayByte = Damage.Kind("gif.strayByte", isTolerated: true)
+  /// A byte that starts no block, where a block should start; reading stops there, as in browsers.
+  package static let gifStrayByte = Damage.Kind("gif.strayByte", isTolerated: true)
   /// A side of the screen is 0, or the first frame is larger; the canvas grew to hold the frame.
-  public static let gifCanvasGrown = Damage.Kind("gif.canvasGrown", isTolerated: true)
+  package static let gifCanvasGrown = Damage.Kind("gif.canvasGrown", isTolerated: true)
   /// The frame reaches past the canvas and is clipped.
-  public static let gifFrameOutside = Damage.Kind("gif.frameOutside", isTolerated: true)
+  package static let gifFrameOutside = Damage.Kind("gif.frameOutside", isTolerated: true)
   /// The frame has no pixels; it is kept for its delay.
-  public static let gifEmptyFrame = Damage.Kind("gif.emptyFrame", isTolerated: true)
+  package static let gifEmptyFrame = Damage.Kind("gif.emptyFrame", isTolerated: true)
   /// Neither the frame nor the file has a palette; all pixels become opaque black.
-  public static let gifNoPalette = Damage.Kind("gif.noPalette", isTolerated: true)
+  package static let gifNoPalette = Damage.Kind("gif.noPalette", isTolerated: true)
   /// A graphic control extension is not 4 bytes long.
-  public static let gifControlSize = Damage.Kind("gif.controlSize", isTolerated: true)
+  package static let gifControlSize = Damage.Kind("gif.controlSize", isTolerated: true)
   /// A graphic control extension with no image after it, or followed by another one.
-  public static let gifControlUnused = Damage.Kind("gif.controlUnused", isTolerated: true)
+  package static let gifControlUnused = Damage.Kind("gif.controlUnused", isTolerated: true)
   /// A disposal method of 4 to 7: 4 is read as *previous*, the others as *keep*.
-  public static let gifReservedDisposal = Damage.Kind("gif.reservedDisposal", isTolerated: true)
-  /// The transparent index lies past the palette; it has no effect unless a pixel uses it.
-  public static let gifTransparentIndex = Damage.Kind("gif.transparentIndex", isTolerated: true)
+  package static let gifReservedDisposal = Damage.Kind("gif.reservedDisposal", isTolerated: true)
+  /// The transparent index is past the end of the palette; it has no effect unless a pixel uses it.
+  package static let gifTransparentIndex = Damage.Kind("gif.transparentIndex", isTolerated: true)
   /// A loop block without a valid loop count.
-  public static let gifLoopBlock = Damage.Kind("gif.loopBlock", isTolerated: true)
-  /// A second loop count; the last one wins.
-  public static let gifLoopTwice = Damage.Kind("gif.loopTwice", isTolerated: true)
-  /// Text, comments or profiles past the limits were not kept.
+  package static let gifLoopBlock = Damage.Kind("gif.loopBlock", isTolerated: true)
+  /// A second loop count; the last one is used.
+  package static let gifLoopTwice = Damage.Kind("gif.loopTwice", isTolerated: true)
+  /// Text, comments or profiles that exceed the limits were not kept.
   public static let metadataLimit = Damage.Kind("metadataLimit", isTolerated: true)
 }
 
 extension Damage.Kind {
   /// A GIF frame whose minimum code size is above 8; it has no pixels.
-  public static let lzwBadMinimumCodeSize = Self("gif.lzw.badMinimumCodeSize", isTolerated: false)
+  package static let lzwBadMinimumCodeSize = Self("gif.lzw.badMinimumCodeSize", isTolerated: false)
   /// A GIF frame without compressed data; it has no pixels.
-  public static let lzwNoData = Self("gif.lzw.noData", isTolerated: false)
+  package static let lzwNoData = Self("gif.lzw.noData", isTolerated: false)
   /// A GIF frame whose end code comes before its last pixel.
-  public static let lzwEndCodeEarly = Self("gif.lzw.endCodeEarly", isTolerated: false)
+  package static let lzwEndCodeEarly = Self("gif.lzw.endCodeEarly", isTolerated: false)
   /// A GIF frame with a code that is not in the dictionary yet.
-  public static let lzwInvalidCode = Self("gif.lzw.invalidCode", isTolerated: false)
+  package static let lzwInvalidCode = Self("gif.lzw.invalidCode", isTolerated: false)
   /// A GIF frame whose compressed data ends before its last pixel.
-  public static let lzwTruncated = Self("gif.lzw.truncated", isTolerated: false)
+  package static let lzwTruncated = Self("gif.lzw.truncated", isTolerated: false)
   /// A GIF frame with compressed data after its last pixel; the excess is ignored.
-  public static let lzwSurplus = Self("gif.lzw.surplus", isTolerated: true)
+  package static let lzwSurplus = Self("gif.lzw.surplus", isTolerated: true)
   /// A GIF frame that has all its pixels but no block terminator.
-  public static let gifMissingTerminator = Self("gif.missingTerminator", isTolerated: true)
+  package static let gifMissingTerminator = Self("gif.missingTerminator", isTolerated: true)
 }
 
 extension Damage.Kind {
   /// The animation chunks are invalid before the first frame: the static image is shown.
-  public static let pngStaticOnly = Damage.Kind(
+  package static let pngStaticOnly = Damage.Kind(
     "png.staticOnly", isTolerated: true, isRefusedByStrict: true)
   /// acTL announces a different number of frames than the file has.
-  public static let pngFrameCount = Damage.Kind("png.frameCount", isTolerated: true)
+  package static let pngFrameCount = Damage.Kind("png.frameCount", isTolerated: true)
   /// A second acTL, or one after the image data; it is ignored.
-  public static let pngAnimationControl = Damage.Kind("png.animationControl", isTolerated: true)
-  /// A second fcTL before one frame's data; the last one wins.
-  public static let pngFrameControlTwice = Damage.Kind("png.frameControlTwice", isTolerated: true)
+  package static let pngAnimationControl = Damage.Kind("png.animationControl", isTolerated: true)
+  /// A second fcTL before one frame's data; the last one is used.
+  package static let pngFrameControlTwice = Damage.Kind("png.frameControlTwice", isTolerated: true)
   /// A frame control without data; the frame is dropped.
-  public static let pngFrameWithoutData = Damage.Kind(
+  package static let pngFrameWithoutData = Damage.Kind(
     "png.frameWithoutData", isTolerated: true, isRefusedByStrict: true)
   /// A frame's control or data is invalid; this frame and all later ones are lost.
-  public static let pngFrameInvalid = Damage.Kind("png.frameInvalid", isTolerated: false)
+  package static let pngFrameInvalid = Damage.Kind("png.frameInvalid", isTolerated: false)
   /// An unknown critical chunk; the frames after it are lost.
-  public static let pngCriticalChunk = Damage.Kind("png.criticalChunk", isTolerated: false)
+  package static let pngCriticalChunk = Damage.Kind("png.criticalChunk", isTolerated: false)
   /// An ancillary chunk with a wrong CRC or invalid data; it is ignored.
-  public static let pngAncillaryChunk = Damage.Kind("png.ancillaryChunk", isTolerated: true)
+  package static let pngAncillaryChunk = Damage.Kind("png.ancillaryChunk", isTolerated: true)
   /// The palette chunk has a wrong CRC; its colours are used.
-  public static let pngPaletteCRC = Damage.Kind("png.paletteCRC", isTolerated: false)
-  /// Another chunk stands between the data chunks of one picture; the data is joined.
-  public static let pngSplitData = Damage.Kind("png.splitData", isTolerated: true)
+  package static let pngPaletteCRC = Damage.Kind("png.paletteCRC", isTolerated: false)
+  /// Another chunk between the data chunks of one picture; the data is joined.
+  package static let pngSplitData = Damage.Kind("png.splitData", isTolerated: true)
 }
 
 extension Damage.Kind {
   /// An fdAT chunk has a wrong CRC; its data is used anyway, as in browsers.
-  public static let pngCRC = Damage.Kind("png.crc", isTolerated: true, isRefusedByStrict: true)
+  package static let pngCRC = Damage.Kind("png.crc", isTolerated: true, isRefusedByStrict: true)
   /// An IDAT chunk has a wrong CRC; its data is used anyway, where Chromium drops the frame.
-  public static let pngImageCRC = Damage.Kind("png.imageCRC", isTolerated: false)
+  package static let pngImageCRC = Damage.Kind("png.imageCRC", isTolerated: false)
   /// The checksum at the end of a frame's zlib stream is wrong; the pixels are used anyway.
-  public static let pngAdler = Damage.Kind("png.adler", isTolerated: true)
+  package static let pngAdler = Damage.Kind("png.adler", isTolerated: true)
   /// A frame has more data than its pixels need; the excess is ignored.
-  public static let pngSurplus = Damage.Kind("png.surplus", isTolerated: true)
+  package static let pngSurplus = Damage.Kind("png.surplus", isTolerated: true)
   /// A frame has all its pixels, but its zlib stream does not end properly.
-  public static let pngStreamEnd = Damage.Kind("png.streamEnd", isTolerated: true)
+  package static let pngStreamEnd = Damage.Kind("png.streamEnd", isTolerated: true)
   /// A frame's zlib stream is malformed; the rows before the error are kept.
-  public static let pngStream = Damage.Kind("png.zlib", isTolerated: false)
+  package static let pngStream = Damage.Kind("png.zlib", isTolerated: false)
   /// A frame's zlib stream ends before its last row; the rows decoded so far are kept.
-  public static let pngShort = Damage.Kind("png.short", isTolerated: false)
+  package static let pngShort = Damage.Kind("png.short", isTolerated: false)
   /// The file ends inside a frame's data; the rows decoded so far are kept.
-  public static let pngTruncated = Damage.Kind("png.truncated", isTolerated: false)
+  package static let pngTruncated = Damage.Kind("png.truncated", isTolerated: false)
   /// A row has an unknown filter type; the rows before it are kept.
-  public static let pngFilter = Damage.Kind("png.filter", isTolerated: false)
+  package static let pngFilter = Damage.Kind("png.filter", isTolerated: false)
 }

@@ -47,7 +47,7 @@ extension Damage.Kind: CustomStringConvertible {
 }
 
 extension Damage: CustomStringConvertible {
-  /// One sentence: the kind, what was found, and where.
+  /// One sentence: the kind, the cause, and the position.
   public var description: String {
     var text = "\(kind.name): \(detail)"
     if let frameIndex { text += ", frame \(frameIndex)" }
@@ -67,14 +67,22 @@ extension Damage {
 }
 
 /// How to handle files that break their format's rules.
-public enum DamagePolicy: String, Sendable, Hashable {
+public struct DamagePolicy: OpenChoice, Sendable, Hashable, CustomStringConvertible {
+  package enum Kind: String, CaseIterable, Sendable { case salvage, strict, partialRows }
+
+  package let kind: Kind
+  package init(_ kind: Kind) { self.kind = kind }
+
   /// Keep every intact frame and the decoded rows of a damaged one; report the rest. A frame in which
   /// the data ends is dropped, unless it is the first: then its rows are all there is to show.
-  case salvage
+  public static let salvage = DamagePolicy(.salvage)
   /// Throw at the first deviation that costs pixels, frames or the animation, or after which the
   /// pixels may be wrong (``Damage/Kind/isRefusedByStrict``). Harmless deviations, such as a
   /// missing trailer, are reported as in ``salvage``.
-  case strict
+  public static let strict = DamagePolicy(.strict)
   /// Like ``salvage``, but also keep the decoded rows of the frame in which the data ends.
-  case partialRows
+  public static let partialRows = DamagePolicy(.partialRows)
+
+  /// The policy's name.
+  public var description: String { rawValue }
 }

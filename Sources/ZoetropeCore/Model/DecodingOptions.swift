@@ -1,8 +1,8 @@
 /// How an image is opened and decoded.
 public struct DecodingOptions: Sendable, Hashable {
-  /// What to do with damaged files. Default: ``DamagePolicy/salvage``.
+  /// How to treat damaged files. Default: ``DamagePolicy/salvage``.
   public var damage: DamagePolicy
-  /// Bounds on what a file may ask for. Default: ``DecodingLimits/default``.
+  /// Bounds on what a file may use. Default: ``DecodingLimits/default``.
   public var limits: DecodingLimits
   /// Which decoders turn frames into pixels. Default: ``PixelDecoder/fast``.
   public var decoder: PixelDecoder
@@ -38,17 +38,25 @@ extension DecodingOptions {
   }
 }
 
-/// Which decoders turn a frame's compressed bytes into pixels. All find the same frames and give intact
-/// ones the same pixels.
-public enum PixelDecoder: String, Sendable, Hashable {
+/// The decoders for a frame's compressed bytes. All of them find the same frames, and give intact frames the
+/// same pixels.
+public struct PixelDecoder: OpenChoice, Sendable, Hashable, CustomStringConvertible {
+  package enum Kind: String, CaseIterable, Sendable { case fast, reference }
+
+  package let kind: Kind
+  package init(_ kind: Kind) { self.kind = kind }
+
   /// This package's own decoders, with libdeflate for inflating.
-  case fast
-  /// giflib's and libpng's own decoders, for comparison. Of a damaged GIF frame, giflib gives complete
-  /// rows only, where ``fast`` keeps every pixel before the damage, and it accepts some invalid codes.
-  case reference
+  public static let fast = PixelDecoder(.fast)
+  /// The decoders of giflib and libpng, for comparison. For a damaged GIF frame, giflib yields only complete
+  /// rows, while ``fast`` keeps every pixel before the damage, and giflib accepts some invalid codes.
+  public static let reference = PixelDecoder(.reference)
+
+  /// The decoder's name.
+  public var description: String { rawValue }
 }
 
-/// Bounds on what a file may ask for; on by default.
+/// Bounds on what a file may use; on by default.
 ///
 /// Exceeding a pixel, frame or live-byte limit throws ``AnimatedImageError/Code/limitExceeded``
 /// before memory is allocated; ``AnimatedImageError/limit`` has the numbers. Metadata past its limits is

@@ -33,8 +33,8 @@ public struct DelayPolicy: Sendable, Hashable {
       kind: .minimum(clamped(floor), replacement: clamped(replacement ?? floor)))
   }
 
-  /// `delay`, clamped to what a frame can be shown for: deadlines then stay exact for hundreds of thousands
-  /// of the longest frames at the slowest rate.
+  /// `delay`, clamped to the longest time that a frame can be shown. Deadlines then stay exact for hundreds of
+  /// thousands of the longest frames at the slowest rate.
   package static func clamped(_ delay: Duration) -> Duration {
     min(max(delay, .zero), .seconds(10_000_000_000))
   }

@@ -23,7 +23,7 @@ public struct FrameControl: Sendable, Hashable {
   }
   /// The stored delay.
   public let delay: FrameDelay
-  /// What happens to ``rect`` before the next frame.
+  /// How ``rect`` is disposed of before the next frame.
   public let disposal: DisposalMethod
   /// How the frame is drawn onto the canvas.
   public let blend: BlendOperation
@@ -32,8 +32,8 @@ public struct FrameControl: Sendable, Hashable {
   public let isIndependent: Bool
   /// Whether the rows are stored in interlaced order.
   public let isInterlaced: Bool
-  /// Where the colours come from.
-  public let palette: PaletteUse
+  /// The source of the frame's colours.
+  package let palette: PaletteUse
   /// GIF: entries in the frame's local palette, 0 if it has none.
   package var localPaletteCount: Int { Int(paletteCount) }
   /// The bytes of the file from which the pixels are decoded.
@@ -42,7 +42,7 @@ public struct FrameControl: Sendable, Hashable {
   /// Creates a frame's properties, for example to test code that displays them.
   ///
   /// By default the frame is drawn over the canvas and kept, is not interlaced and has no bytes.
-  public init(
+  package init(
     index: Int, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod = .keep,
     blend: BlendOperation = .over, isIndependent: Bool = false, isInterlaced: Bool = false,
     palette: PaletteUse = .none, byteRange: Range<Int> = 0..<0
@@ -93,7 +93,7 @@ public struct FrameDelay: Sendable, Hashable {
   }
 
   /// A delay in hundredths of a second, as GIF stores it.
-  public init(centiseconds: UInt16) {
+  package init(centiseconds: UInt16) {
     self.init(numerator: UInt32(centiseconds), denominator: 100)
   }
 
@@ -106,7 +106,7 @@ public struct FrameDelay: Sendable, Hashable {
   }
 
   /// The exact time in milliseconds, rounded down.
-  public var milliseconds: Int { Int(UInt64(numerator) * 1000 / UInt64(denominator)) }
+  package var milliseconds: Int { Int(UInt64(numerator) * 1000 / UInt64(denominator)) }
 }
 
 extension FrameDelay: CustomStringConvertible {
@@ -114,7 +114,7 @@ extension FrameDelay: CustomStringConvertible {
   public var description: String { "\(numerator)/\(denominator) s" }
 }
 
-/// What happens to a frame's rectangle before the next frame is drawn.
+/// How a frame's rectangle is disposed of before the next frame is drawn.
 public enum DisposalMethod: UInt8, Sendable, Hashable {
   /// The picture stays (GIF89a 23.c values 0, 1 and 5 to 7; APNG `NONE`).
   case keep
@@ -133,9 +133,9 @@ public enum BlendOperation: UInt8, Sendable, Hashable {
   case over
 }
 
-/// Where a frame's colours come from.
-public enum PaletteUse: UInt8, Sendable, Hashable {
-  /// The pixels hold colours; there is no palette.
+/// The source of a frame's colours.
+package enum PaletteUse: UInt8, Sendable, Hashable {
+  /// The pixels contain colours; there is no palette.
   case none
   /// The palette of the whole file.
   case global

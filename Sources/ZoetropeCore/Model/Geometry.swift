@@ -87,8 +87,8 @@ public struct PixelRect: Sendable, Hashable {
       height: max(maxY, other.maxY).subtractingClamped(top))
   }
 
-  /// Whether every pixel of `other` lies inside; every rectangle contains the empty ones.
-  public func contains(_ other: PixelRect) -> Bool {
+  /// Whether every pixel of `other` is inside. Every rectangle contains the empty ones.
+  package func contains(_ other: PixelRect) -> Bool {
     other.isEmpty
       || (other.x >= x && other.y >= y && other.maxX <= maxX && other.maxY <= maxY)
   }

@@ -1,4 +1,4 @@
-/// A limit that a file or a call exceeds: which one, how much it asks for, and how much is allowed.
+/// A limit that a file or a call exceeds: which one, the requested value, and the allowed one.
 public struct LimitExcess: Sendable, Hashable {
   /// A limit. Open: more may be added.
   public struct Kind: Sendable, Hashable, CustomStringConvertible {
@@ -20,14 +20,14 @@ public struct LimitExcess: Sendable, Hashable {
     /// ``DecodingLimits/pixelsPerPlay``.
     public static let pixelsPerPlay = Kind("pixelsPerPlay")
     /// Pixels of a scaled frame: ``DecodingLimits/canvasPixels``.
-    public static let scaledPixels = Kind("scaledPixels")
+    package static let scaledPixels = Kind("scaledPixels")
     /// The longer side of a scaled frame. Fixed.
-    public static let scaledSide = Kind("scaledSide", isFixed: true)
-    /// Bytes of a pipe, ``DecodingLimits/liveBytes``, or of a stream, ``StreamStorage/byteLimit``. Reading stops at
-    /// the limit, so more may follow than was asked for.
-    public static let inputBytes = Kind("inputBytes")
+    package static let scaledSide = Kind("scaledSide", isFixed: true)
+    /// Bytes of a pipe, ``DecodingLimits/liveBytes``, or of a stream, ``StreamStorage/byteLimit``. Reading
+    /// stops at the limit, so the input may be longer than the requested value.
+    package static let inputBytes = Kind("inputBytes")
     /// Pixels of a picture to be written as PNG. Fixed.
-    public static let pngPixels = Kind("pngPixels", isFixed: true)
+    package static let pngPixels = Kind("pngPixels", isFixed: true)
 
     /// Same as ``name``.
     public var description: String { name }
@@ -35,13 +35,13 @@ public struct LimitExcess: Sendable, Hashable {
 
   /// The limit.
   public let kind: Kind
-  /// How much is asked for, in the limit's unit.
+  /// The requested value, in the limit's unit.
   public let asked: Int
   /// How much is allowed.
   public let allowed: Int
 
   /// Creates the excess of one limit.
-  public init(_ kind: Kind, asked: Int, allowed: Int) {
+  package init(_ kind: Kind, asked: Int, allowed: Int) {
     (self.kind, self.asked, self.allowed) = (kind, asked, allowed)
   }
 

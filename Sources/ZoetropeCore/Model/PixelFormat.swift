@@ -47,7 +47,7 @@ public struct PixelFormat: Sendable, Hashable {
 
   /// Bytes from one row to the next for rows of `width` pixels: a multiple of 64, clamped to the largest `Int`
   /// that is one.
-  public func bytesPerRow(width: Int) -> Int {
+  package func bytesPerRow(width: Int) -> Int {
     (min(max(width, 1), (Int.max - 63) / bytesPerPixel) * bytesPerPixel + 63) & ~63
   }
 }
@@ -86,10 +86,10 @@ public struct RGBA: BitwiseCopyable, Sendable, Hashable {
   }
 
   /// Transparent black, the initial contents of a canvas.
-  public static let clear = RGBA(red: 0, green: 0, blue: 0, alpha: 0)
+  package static let clear = RGBA(red: 0, green: 0, blue: 0, alpha: 0)
 
   /// Opaque black.
-  public static let black = RGBA(red: 0, green: 0, blue: 0)
+  package static let black = RGBA(red: 0, green: 0, blue: 0)
 }
 
 extension RGBA {

@@ -36,8 +36,8 @@ extension Unicode.Scalar {
   /// C0, DEL and C1.
   package var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 
-  /// Line and paragraph separators, direction marks, zero-width characters, tags and
-  /// noncharacters: they can hide or reorder the text beside them.
+  /// Line and paragraph separators, direction marks, zero-width characters, tags and noncharacters. They can
+  /// hide or reorder the text around them.
   package var isInvisible: Bool {
     switch value {
     case 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFE00...0xFE0F,

@@ -24,7 +24,7 @@ package struct ControlGroup: Sendable {
 
   /// Processors that the process may use, by the lowest quota of processor time; nil without a quota.
   ///
-  /// More threads than that would use up the quota of a period early and then all stand still until the next.
+  /// More threads would use up the quota of a period early, and then all stand still until the next one.
   package var processorQuota: Int? {
     folders.compactMap { folder -> Int? in
       let names = isVersion2 ? ["cpu.max"] : ["cpu.cfs_quota_us", "cpu.cfs_period_us"]
@@ -43,7 +43,7 @@ package struct ControlGroup: Sendable {
   }
 
   /// The control group of a process from `/proc/self/cgroup`: its path, and whether the hierarchy is version 2.
-  /// A controller of version 1 wins where both are mounted, because a controller is in one of them only.
+  /// If both versions are mounted, version 1 is used, because a controller belongs to only one of them.
   package static func group(
     of controller: String, in text: String
   ) -> (path: String, isVersion2: Bool)? {

@@ -10,16 +10,16 @@ internal import ZoetropeShims
 package final class DecodeThreads: Sendable {
   /// The decode threads of this process.
   package static let shared = DecodeThreads(count: processorCount)
-  /// Threads that read, hash and scan files, which takes long and may wait for a disk: frames of
-  /// playing animations must not queue behind that.
+  /// Threads that read, hash and scan files. This takes long and may wait for a disk, and frames of playing
+  /// animations must not queue behind it.
   package static let loading = DecodeThreads(count: 4)
-  /// Threads that check whether a file is unchanged since it was last opened, so that its picture
-  /// can be shown at once, and that look pictures up on disk. Both must not queue behind loads.
+  /// Threads that check whether a file has changed since it was last opened, so that its picture can be shown
+  /// immediately, and that look up pictures on disk. These must not queue behind loads.
   package static let checking = DecodeThreads(count: 2)
-  /// Threads on which streams write to their files and come to their end. That is short, so it must
-  /// not queue behind loads; whoever waits for the end of a stream would.
+  /// Threads on which streams write to their files and end. These tasks are short and must not queue behind
+  /// loads, because callers wait for the end of a stream.
   package static let spilling = DecodeThreads(count: 4)
-  /// Processors this process may use: those that it may run on, or fewer if a control group limits their time.
+  /// The number of processors that this process may use; fewer if a control group limits their time.
   package static let processorCount = min(
     Int(zt_processor_count()), ControlGroup(of: "cpu").processorQuota ?? .max)
 
@@ -49,8 +49,8 @@ package final class DecodeThreads: Sendable {
   ///
   /// May be called with any lock held: `work` never runs in here.
   ///
-  /// - Parameter isOptional: Whether `work` may be skipped if the system has no thread at all to
-  ///   give. Other work then runs on the cooperative pool: late is better than never.
+  /// - Parameter isOptional: Whether `work` may be skipped if the system cannot create a thread. Other work
+  ///   then runs on the cooperative pool, because late is better than never.
   package func run(isOptional: Bool = false, _ work: @escaping @Sendable () -> Void) {
     let isTaken = state.withLock { state in
       // Started under the lock, so that nothing is left to a thread that then does not start.
@@ -87,9 +87,9 @@ package final class DecodeThreads: Sendable {
   }
 }
 
-/// Tells work on a decode thread that the task it serves was cancelled.
+/// Tells work on a decode thread that the task it works for was cancelled.
 ///
-/// `Task.isCancelled` cannot: decode threads run no task, so it is always false there.
+/// `Task.isCancelled` cannot, because decode threads run no task and it is always false there.
 package final class CancelFlag: Sendable {
   private let raised = Atomic<Bool>(false)
 
@@ -120,6 +120,13 @@ extension DecodeThreads {
 ///
 /// Whichever happens first ends the wait; the other is dropped. Every cancellable wait in this
 /// library uses one of these.
+///
+/// Work that several tasks wait for is built on it three times, because what keeps the work alive is not the
+/// same: a ``FrameTicket`` is wanted while anybody holds it, waiting or not, is found weakly, and also calls
+/// playback drivers, which have no task; a read of ``RangeFetcher`` serves any part of its bytes and may go on
+/// for a window without waiters; a load of `FrameCoalescer` is found by its key and takes on the highest priority
+/// of its waiters. The waiters themselves are a plain array in each. A common type would need all three
+/// as options, each with one user.
 ///
 /// Never resume it while holding a lock: resuming takes the waiting task's own lock, which
 /// `Task.cancel()` holds while it calls handlers that may take yours.
@@ -152,7 +159,7 @@ package final class ResultHandover<Value: Sendable>: Sendable {
     }
   }
 
-  /// Ends the wait with `value`. Returns false and does nothing if it has already ended.
+  /// Ends the wait with `value`. Does nothing and returns false if it has already ended.
   @discardableResult
   package func close(with value: Value?) -> Bool {
     let (isFirst, waiting) = state.withLock { state in
@@ -175,8 +182,8 @@ extension DecodeThreads {
   /// Like ``cancellableResult(of:)``, but returns nil as soon as the calling task is cancelled. Work
   /// that has begun still ends by itself, and its result is discarded.
   ///
-  /// - Parameter mayWaitForEver: Asked on one of the threads: whether `work` needs a thread of its
-  ///   own, as for a pipe that may be silent. A few of those would keep all of these threads.
+  /// - Parameter mayWaitForEver: Called on one of the threads. Whether `work` needs a separate thread, as for a
+  ///   pipe that may stay silent; a few of those would occupy all of these threads.
   package func resultUnlessCancelled<Value: Sendable>(
     mayWaitForEver: @escaping @Sendable () -> Bool = { false },
     of work: @escaping @Sendable (CancelFlag) -> Value

@@ -4,12 +4,12 @@ internal import Glibc
 //
 // Unsafe: pthread takes a context pointer; semaphores, mutexes and conditions need an address that
 // does not move. The context is retained until the thread has taken it over; the addresses are
-// allocated in `init`, freed in `deinit` and never escape.
+// those of ``Pinned`` values, which the classes below use only while they live.
 
 /// A system thread that runs one closure; to be joined or detached, exactly once.
 ///
-/// Decoding and encoding block for milliseconds. On threads of their own they do not starve Swift's
-/// cooperative pool, and a tool need not pay for starting the pool.
+/// Decoding and encoding block for milliseconds. On their own threads they do not starve Swift's cooperative
+/// pool, and a tool need not start the pool.
 package struct SystemThread: Sendable {
   private let handle: pthread_t
 
@@ -19,7 +19,7 @@ package struct SystemThread: Sendable {
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 
-  /// Starts the thread; nil if the system has none to give.
+  /// Starts the thread; nil if the system has none left.
   package init?(_ body: @escaping @Sendable () -> Void) {
     // Retained here; released by the new thread, or below if none starts.
     let argument = unsafe Unmanaged.passRetained(Body(body)).toOpaque()
@@ -54,35 +54,45 @@ package func startThread(running body: @escaping @Sendable () -> Void) -> Bool {
   return true
 }
 
-/// A counting semaphore between threads.
+/// A value of a C library, or one that such a value guards, at an address that does not move.
 @safe
-package final class ThreadSignal: @unchecked Sendable {
-  // Sendable: `sem_t` is designed to be shared between threads, and the pointer itself never
-  // changes; it is freed in `deinit`, when no reference is left.
-  private let semaphore: UnsafeMutablePointer<sem_t>
+struct Pinned<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+  // Sendable: semaphores, mutexes and conditions are made to be shared between threads. Any other value is
+  // touched only between lock and unlock of a mutex beside it, and comes here as `sending`. The address
+  // never changes; it is freed in `deinit`, when no reference to the owner is left.
+  let address: UnsafeMutablePointer<Value>
 
-  package init() {
-    unsafe semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-    unsafe sem_init(semaphore, 0, 0)
+  init(_ value: consuming sending Value) {
+    unsafe address = .allocate(capacity: 1)
+    unsafe address.initialize(to: value)
   }
 
   deinit {
-    unsafe sem_destroy(semaphore)
-    unsafe semaphore.deallocate()
+    unsafe address.deinitialize(count: 1)
+    unsafe address.deallocate()
   }
+}
+
+/// A counting semaphore between threads.
+package final class ThreadSignal: Sendable {
+  private let semaphore = Pinned(sem_t())
+
+  package init() { unsafe sem_init(semaphore.address, 0, 0) }
+
+  deinit { unsafe sem_destroy(semaphore.address) }
 
   /// Lets one ``wait()`` return, now or later.
-  package func post() { unsafe _ = sem_post(semaphore) }
+  package func post() { unsafe _ = sem_post(semaphore.address) }
 
   /// Blocks the thread until it can consume a ``post()``.
   ///
   /// - Parameter looks: How often to poll for one before the thread sleeps.
   package func wait(looks: Int = 0) {
     for _ in 0..<looks {
-      if unsafe sem_trywait(semaphore) == 0 { return }
+      if unsafe sem_trywait(semaphore.address) == 0 { return }
       sched_yield()
     }
-    while unsafe sem_wait(semaphore) != 0 {}
+    while unsafe sem_wait(semaphore.address) != 0 {}
   }
 }
 
@@ -90,39 +100,33 @@ package final class ThreadSignal: @unchecked Sendable {
 ///
 /// `Mutex` has no condition variable.
 @safe
-package final class Monitor<State>: @unchecked Sendable {
-  // Sendable: `state` is touched only between lock and unlock of `mutex`, and every closure that
-  // sees it ends before the unlock; the pointers never change.
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private let condition: UnsafeMutablePointer<pthread_cond_t>
-  private var state: State
+package final class Monitor<State>: Sendable {
+  private let mutex = unsafe Pinned(pthread_mutex_t())
+  private let condition = Pinned(pthread_cond_t())
+  private let state: Pinned<State>
 
   package init(_ state: sending State) {
-    self.state = state
-    unsafe mutex = .allocate(capacity: 1)
-    unsafe condition = .allocate(capacity: 1)
+    self.state = Pinned(state)
     // Waiting on the monotonic clock makes changes of the system time harmless.
     var attributes = pthread_condattr_t()
     unsafe pthread_condattr_init(&attributes)
     unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    unsafe pthread_mutex_init(mutex, nil)
-    unsafe pthread_cond_init(condition, &attributes)
+    unsafe pthread_mutex_init(mutex.address, nil)
+    unsafe pthread_cond_init(condition.address, &attributes)
     unsafe pthread_condattr_destroy(&attributes)
   }
 
   deinit {
-    unsafe pthread_cond_destroy(condition)
-    unsafe pthread_mutex_destroy(mutex)
-    unsafe condition.deallocate()
-    unsafe mutex.deallocate()
+    unsafe pthread_cond_destroy(condition.address)
+    unsafe pthread_mutex_destroy(mutex.address)
   }
 
   /// Changes the value and wakes all waiters.
   package func update<Result>(_ body: (inout State) -> sending Result) -> sending Result {
-    unsafe pthread_mutex_lock(mutex)
-    let result = body(&state)
-    unsafe pthread_cond_broadcast(condition)
-    unsafe pthread_mutex_unlock(mutex)
+    unsafe pthread_mutex_lock(mutex.address)
+    let result = unsafe body(&state.address.pointee)
+    unsafe pthread_cond_broadcast(condition.address)
+    unsafe pthread_mutex_unlock(mutex.address)
     return result
   }
 
@@ -137,20 +141,22 @@ package final class Monitor<State>: @unchecked Sendable {
   package func wait<Result>(
     until deadline: ContinuousClock.Instant?, _ body: (inout State) -> Result?
   ) -> Result? {
-    unsafe pthread_mutex_lock(mutex)
-    defer { unsafe pthread_mutex_unlock(mutex) }
+    unsafe pthread_mutex_lock(mutex.address)
+    defer { unsafe pthread_mutex_unlock(mutex.address) }
     let moment = deadline.map(Self.monotonicTime)
     var isOver = false
     while true {
-      if let result = body(&state) {
-        unsafe pthread_cond_broadcast(condition)
+      if let result = unsafe body(&state.address.pointee) {
+        unsafe pthread_cond_broadcast(condition.address)
         return result
       }
       if isOver { return nil }
       if var moment {
-        isOver = unsafe pthread_cond_timedwait(condition, mutex, &moment) != 0
+        isOver =
+          unsafe pthread_cond_timedwait(
+            condition.address, mutex.address, &moment) != 0
       } else {
-        unsafe pthread_cond_wait(condition, mutex)
+        unsafe pthread_cond_wait(condition.address, mutex.address)
       }
     }
   }
@@ -185,41 +191,32 @@ extension TaskExecutor {
   /// understand `pthread_mutex_t`. Built with `-Xswiftc -DSANITIZE_THREAD`; never part of a
   /// release.
   @safe
-  package struct PthreadMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-    // Sendable: the value is accessed only between lock and unlock; both pointers are created in
-    // `init`, freed in `deinit`, and never change in between.
-    private let lock: UnsafeMutablePointer<pthread_mutex_t>
-    private let value: UnsafeMutablePointer<Value>
+  package struct PthreadMutex<Value: ~Copyable>: ~Copyable, Sendable {
+    private let lock = unsafe Pinned(pthread_mutex_t())
+    private let value: Pinned<Value>
 
     package init(_ initial: consuming sending Value) {
-      unsafe lock = .allocate(capacity: 1)
-      unsafe pthread_mutex_init(lock, nil)
-      unsafe value = .allocate(capacity: 1)
-      unsafe value.initialize(to: initial)
+      value = Pinned(initial)
+      unsafe pthread_mutex_init(lock.address, nil)
     }
 
-    deinit {
-      unsafe value.deinitialize(count: 1)
-      unsafe value.deallocate()
-      unsafe pthread_mutex_destroy(lock)
-      unsafe lock.deallocate()
-    }
+    deinit { unsafe pthread_mutex_destroy(lock.address) }
 
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-      unsafe pthread_mutex_lock(lock)
-      defer { unsafe pthread_mutex_unlock(lock) }
-      return try unsafe body(&value.pointee)
+      unsafe pthread_mutex_lock(lock.address)
+      defer { unsafe pthread_mutex_unlock(lock.address) }
+      return try unsafe body(&value.address.pointee)
     }
 
     /// Nil if another thread holds the lock.
     package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {
-      guard unsafe pthread_mutex_trylock(lock) == 0 else { return nil }
-      defer { unsafe pthread_mutex_unlock(lock) }
-      return try unsafe body(&value.pointee)
+      guard unsafe pthread_mutex_trylock(lock.address) == 0 else { return nil }
+      defer { unsafe pthread_mutex_unlock(lock.address) }
+      return try unsafe body(&value.address.pointee)
     }
   }
 

@@ -3,8 +3,8 @@ public import SystemPackage
 
 /// Maps the stamps of files hashed before to their identities, to avoid hashing them again.
 ///
-/// Holds at most ``capacity`` entries. It is cleared when full: hashing again is cheap (tens of
-/// GB/s), and a finer eviction order is not worth its code.
+/// Holds at most ``capacity`` entries, and is cleared when full: hashing again is cheap (tens of GB/s), so a
+/// finer eviction order does not justify its code.
 package final class FileIdentities: Sendable {
   /// The map of this process.
   package static let shared = FileIdentities()

@@ -7,7 +7,7 @@ public struct CachedFrame: Sendable {
   /// Damage found in the frame, if any.
   public let damage: Damage?
   /// Bytes of the pixels, padding included.
-  public var cost: Int { bitmap.cost }
+  public var byteCount: Int { bitmap.byteCount }
 
   /// Creates a frame to cache. Default: no damage.
   public init(_ bitmap: Bitmap, damage: Damage? = nil) {
@@ -23,8 +23,8 @@ public struct CachedFrame: Sendable {
 public protocol FrameCaching: Sendable {
   /// The frame stored under `key`, if it is still there.
   func frame(for key: FrameKey) -> CachedFrame?
-  /// Stores `frame` under `key`, replacing any previous frame.
-  func store(_ frame: CachedFrame, for key: FrameKey)
+  /// Stores `frame` under `key`, replacing any previous frame, if there is room for it.
+  func storeIfPossible(_ frame: CachedFrame, for key: FrameKey)
   /// Removes every frame of the image with this content, in every rendition.
   func remove(_ content: ContentIdentity)
   /// Removes all frames.
@@ -39,12 +39,12 @@ public protocol FrameCaching: Sendable {
   /// True keeps these calls on the library's own threads, away from the cooperative pool and from
   /// the thread that delivers frames on time.
   var mayBlock: Bool { get }
-  /// The cache behind this one, asked for frames that this one lacks. Default: nil, none.
+  /// The cache behind this one, which is queried for frames that this one lacks. Default: nil, none.
   ///
   /// Frames decoded for one format of a ``FrameStore`` are stored there in all formats of its family, and
   /// ``FrameLoader`` opens files and shows their posters from there.
   var backing: (any FrameCaching)? { get }
-  /// The last frame of `range` that is at hand in memory, so that a replay may start from it. Default: nil.
+  /// The last frame of `range` that is in memory, so that a replay may start from it. Default: nil.
   func lastBitmap(in range: Range<Int>, of animation: AnimationKey) -> (index: Int, bitmap: Bitmap)?
   /// Returns the identity of the image's bytes for the keys of this cache. Default: the identity in
   /// this process, ``AnimatedImage/contentIdentity()``.
@@ -57,10 +57,12 @@ public protocol FrameCaching: Sendable {
 
 extension FrameCaching {
   /// The bitmap stored under `key`, if it is still there.
-  public func bitmap(for key: FrameKey) -> Bitmap? { frame(for: key)?.bitmap }
+  package func bitmap(for key: FrameKey) -> Bitmap? { frame(for: key)?.bitmap }
 
   /// Stores `bitmap` under `key` as a frame without damage.
-  public func store(_ bitmap: Bitmap, for key: FrameKey) { store(CachedFrame(bitmap), for: key) }
+  package func storeIfPossible(_ bitmap: Bitmap, for key: FrameKey) {
+    storeIfPossible(CachedFrame(bitmap), for: key)
+  }
 
   /// A hold that does nothing, for caches that need none.
   public func hold(_ animation: AnimationKey) -> FrameHold { FrameHold() }
@@ -87,10 +89,9 @@ extension FrameCaching {
 /// A cache that runs none of the caller's code, so that a thread that must be on time may look into it.
 package protocol QuickCaching: FrameCaching {}
 
-/// A cache whose frames are kept in several formats at once.
+/// A cache that keeps frames in several formats at the same time.
 package protocol FormatKeeping: FrameCaching {
-  /// What stores decoded frames of `image` in the family of `rendering`, except in that format itself; nil if it
-  /// has no others.
+  /// Stores decoded frames of `image` in the other formats of the family of `rendering`; nil if there are none.
   func filler(
     ofFamily rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
   ) -> (any FrameFilling)?
@@ -110,7 +111,7 @@ extension FrameCaching {
     sequence(first: self as any FrameCaching) { $0.backing }
   }
 
-  /// What stores decoded frames of `image` in the other formats of the family of `rendering`; nil if there are none.
+  /// Stores decoded frames of `image` in the other formats of the family of `rendering`; nil if there are none.
   func filler(
     besides rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
   ) -> (any FrameFilling)? {
@@ -127,7 +128,7 @@ public struct FrameKey: Sendable, Hashable {
   public let index: Int
 
   /// The key of frame `index` of `animation`.
-  public init(_ animation: AnimationKey, index: Int) {
+  package init(_ animation: AnimationKey, index: Int) {
     self.animation = animation
     self.index = index
   }
@@ -138,7 +139,7 @@ public struct AnimationKey: Sendable, Hashable {
   /// The content of the image.
   public let content: ContentIdentity
   /// How its frames were rendered.
-  public let rendition: Rendition
+  package let rendition: Rendition
 
   /// Creates the key of an image and a rendition.
   public init(content: ContentIdentity, rendition: Rendition) {

@@ -13,7 +13,7 @@ package protocol BudgetMember: AnyObject, Sendable {
 
 /// A ``MemoryBudget``'s record of one of its members.
 package final class BudgetShare: Sendable {
-  /// What the bytes are held for.
+  /// The purpose of the bytes.
   package let kind: MemoryBudget.Kind
   fileprivate let bytes = Atomic<Int>(0)
   fileprivate let use = Atomic<UInt64>(0)

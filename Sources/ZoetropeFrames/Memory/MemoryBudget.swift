@@ -11,7 +11,7 @@ public final class MemoryBudget: Sendable {
   /// Monitors system memory while it holds something; see ``watchesPressure``.
   public static let shared = MemoryBudget(watch: PressureWatch(), boundsPixelMemory: true)
 
-  /// What the bytes are held for.
+  /// The purpose of the bytes.
   package enum Kind: Sendable { case frames, checkpoints, images }
 
   private let limit: Atomic<Int>
@@ -23,12 +23,14 @@ public final class MemoryBudget: Sendable {
   private let usedForFrames = Atomic<Int>(0)
   private let usedForCheckpoints = Atomic<Int>(0)
   private let usedForImages = Atomic<Int>(0)
-  /// Total bytes ever charged. Serves as the clock for members' last uses.
+  /// The total number of bytes ever charged. Serves as the clock for members' last uses.
   private let time = Atomic<UInt64>(1)
   private let members = Mutex(Members())
+  /// Held while evicting. Two threads that evict at once would each free what one of them has to.
+  private let evicting = Mutex(())
   private let watch: PressureWatch
-  /// Whether this budget decides how much memory for the next frames of players waits, beside what is
-  /// charged: at most a quarter of the limit.
+  /// Whether this budget limits the memory reserved for the next frames of players, in addition to what is
+  /// charged: to a quarter of its limit.
   private let boundsPixelMemory: Bool
 
   private struct Members: Sendable {
@@ -78,9 +80,9 @@ public final class MemoryBudget: Sendable {
   /// without a stall to warn of it. Memory is then checked ten times per second while there is less
   /// room than ``byteLimit``, and whenever a quarter of the room has been filled.
   ///
-  /// Uses no thread: a task on the cooperative pool reads a few small files (some 50 µs) and ends
-  /// when nothing is held. (Kernel notifications would need a waiting thread and privileges that
-  /// most containers lack.)
+  /// Uses no thread: a task on the cooperative pool reads a few small files (in about 50 µs) and ends when
+  /// nothing is held. Kernel notifications would need a waiting thread, and privileges that most containers
+  /// lack.
   public var watchesPressure: Bool {
     get { watch.isEnabled }
     set {
@@ -92,7 +94,7 @@ public final class MemoryBudget: Sendable {
   /// Whether system memory is being monitored.
   package var isWatching: Bool { watch.isRunning }
 
-  /// The maximum bytes held when memory is not short. Lowering it evicts at once.
+  /// The maximum number of bytes held when memory is not short. Lowering it evicts immediately.
   public var byteLimit: Int {
     get { limit.load(ordering: .relaxed) }
     set {
@@ -121,9 +123,9 @@ public final class MemoryBudget: Sendable {
   /// Held bytes may change while `read` runs. The lesser value before and after counts, so that the
   /// ceiling is never set too high.
   package func fit(_ read: () -> MemoryReading) -> MemoryReading {
-    let before = usedBytes
+    let before = byteCount
     let reading = read()
-    let used = min(before, usedBytes)
+    let used = min(before, byteCount)
     ceiling.store(reading.room.map { max(used + $0, 0) } ?? .max, ordering: .relaxed)
     return reading
   }
@@ -140,10 +142,10 @@ public final class MemoryBudget: Sendable {
   }
 
   /// Bytes held now.
-  public var usedBytes: Int { used(for: .frames) + used(for: .checkpoints) + used(for: .images) }
+  public var byteCount: Int { used(for: .frames) + used(for: .checkpoints) + used(for: .images) }
 
-  /// The memory pressure: the higher of the level set here and the measured one (see
-  /// ``watchesPressure``). A rise evicts at once.
+  /// The memory pressure: the higher of the level set here and the measured one (see ``watchesPressure``). An
+  /// increase evicts immediately.
   public var pressure: MemoryPressure {
     get {
       MemoryPressure(
@@ -184,8 +186,8 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Adds `byteCount`, which may be negative, to the charge of `member`, which may later be asked
-  /// to release memory. Evicts nothing: call ``settle()`` when no lock is held.
+  /// Adds `byteCount`, which may be negative, to the charge of `member`, which may be asked to release memory
+  /// later. Evicts nothing: call ``settle()`` when no lock is held.
   package func charge(_ byteCount: Int, to member: some BudgetMember) {
     let share = member.share
     let held = add(byteCount, to: share)
@@ -226,7 +228,7 @@ public final class MemoryBudget: Sendable {
     watch.start(for: self)
     evict()
     defer { if boundsPixelMemory { PixelMemory.limitCanvasBytes(to: effectiveLimit / 4) } }
-    // After eviction: only what stays fills the room.
+    // After eviction, because only what remains fills the room.
     if watch.lookIfDue(for: self) { evict() }
   }
 
@@ -240,14 +242,30 @@ public final class MemoryBudget: Sendable {
   /// Like ``removeAll()``, for one kind.
   package func removeAll(of kind: Kind) { _ = relieve(.max, of: kind) }
 
+  private var exceedsLimits: Bool {
+    byteCount > effectiveLimit || used(for: .checkpoints) > limit(for: .checkpoints)
+      || used(for: .images) > limit(for: .images)
+  }
+
+  /// Does not wait for a thread that is evicting, which looks once more after it: what it frees may end
+  /// here again.
   private func evict() {
+    while exceedsLimits {
+      let before = byteCount
+      guard evicting.withLockIfAvailable({ _ in evictExcess() }) != nil else { return }
+      // Only floors are left.
+      if byteCount >= before { return }
+    }
+  }
+
+  private func evictExcess() {
     for kind in [Kind.checkpoints, .images] {
       while used(for: kind) > limit(for: kind) {
         guard relieve(used(for: kind) - limit(for: kind), of: kind) else { break }
       }
     }
-    while usedBytes > effectiveLimit {
-      let over = usedBytes - effectiveLimit
+    while byteCount > effectiveLimit {
+      let over = byteCount - effectiveLimit
       let surplus = min(over, used(for: .checkpoints) - share(of: .checkpoints))
       guard
         (surplus > 0 && relieve(surplus, of: .checkpoints))
@@ -260,8 +278,8 @@ public final class MemoryBudget: Sendable {
   /// Asks members of one kind to release memory, the least recently used first. Returns whether
   /// anything was freed.
   ///
-  /// - Parameter onlyStale: Asks only members not used while half of the limit was charged, so that
-  ///   checkpoints of animations no longer watched give way to frames being shown.
+  /// - Parameter onlyStale: Asks only members that were not used while half of the limit was charged, so that
+  ///   checkpoints of animations that are no longer watched are dropped before frames that are being shown.
   private func relieve(_ byteCount: Int, of kind: Kind, onlyStale: Bool = false) -> Bool {
     guard used(for: kind) > 0 else { return false }
     var freed = 0
@@ -278,7 +296,7 @@ public final class MemoryBudget: Sendable {
       members.withLock { members in
         guard members[kind].removeFirst(member.share) else { return }
         if member.share.heldBytes == 0, member.share.list(false) {
-          // Who charged meanwhile may have found it listed.
+          // A concurrent charge may have seen it still listed.
           guard member.share.heldBytes > 0, member.share.list(true) else { return }
         }
         members[kind].append(member)

@@ -1,11 +1,11 @@
 extension AnimatedImage: AnimationSource {
-  /// How its frames are read: all of them are here.
+  /// How its frames are read: all of them are available.
   public var origin: FrameOrigin { FrameOrigin(self) }
 
   /// Returns the image for readers without animation support: the static image of an APNG if it is not a
   /// frame, else frame 0.
   ///
-  /// - Throws: the errors of ``AnimationSource/bitmap(at:rendering:cache:)``.
+  /// - Throws: The errors of ``AnimationSource/bitmap(at:rendering:cache:)``.
   public func staticBitmap() async throws(AnimatedImageError) -> Bitmap {
     try await DecodeThreads.shared.value { [self] _ throws(AnimatedImageError) in
       try renderStaticBitmap()
@@ -13,7 +13,7 @@ extension AnimatedImage: AnimationSource {
   }
 
   /// ``staticBitmap()`` on the calling thread.
-  public func renderStaticBitmap() throws(AnimatedImageError) -> Bitmap {
+  package func renderStaticBitmap() throws(AnimatedImageError) -> Bitmap {
     guard let staticImage else { return try FrameReader(self).frame(at: 0).bitmap }
     let pixels = FramePixels()
     var decoder = FrameDecoder(header: header, options: options)

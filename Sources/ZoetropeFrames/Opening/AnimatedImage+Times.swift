@@ -2,7 +2,7 @@ extension AnimatedImage {
   /// Returns the duration of one play at normal speed: the sum of the shown delays, rounded down to a whole
   /// attosecond.
   ///
-  /// - Parameter policy: how stored delays are interpreted. Default: as browsers do.
+  /// - Parameter policy: How stored delays are interpreted. Default: as browsers do.
   public func duration(policy: DelayPolicy = .browser) -> Duration {
     let timeline = PlaybackTimeline(frames, policy: policy)
     return timeline.time(timeline.ticks(frames.indices), at: PlaybackRate(1))
@@ -17,7 +17,7 @@ extension AnimatedImage {
   ///
   /// Takes time and memory linear in the number of frames.
   ///
-  /// - Parameter policy: as in ``duration(policy:)``.
+  /// - Parameter policy: As in ``duration(policy:)``.
   public func startTimes(policy: DelayPolicy = .browser) -> [Duration] {
     PlaybackTimeline(frames, policy: policy).startTimes
   }

@@ -1,12 +1,13 @@
-// Re-exported, so that callers can create a `FilePath` without a dependency of their own.
-@_exported public import SystemPackage
+// Re-exported, so that callers can create them without a dependency of their own.
+@_exported public import struct SystemPackage.FileDescriptor
+@_exported public import struct SystemPackage.FilePath
 
 /// An opened GIF or PNG: its frames, play count and metadata. Pixels are decoded on demand.
 ///
-/// A value that may be used from any task. Opening scans the structure of the whole file: it takes time
-/// linear in the file's size and memory linear in the number of frames. No pixels are decoded, except those
-/// of a truncated last frame, to tell whether it is complete. If it is the only frame, they are kept for the
-/// first reader, charged like frames decoded ahead.
+/// A value that may be used from any task. Opening scans the structure of the whole file, in time linear in the
+/// file's size and memory linear in the number of frames. No pixels are decoded, except those of a truncated
+/// last frame, to determine whether it is complete. If it is the only frame, its pixels are kept for the first
+/// reader, charged like frames decoded ahead.
 public struct AnimatedImage: Sendable {
   /// The file's format.
   public var format: AnimationFormat { header.format }
@@ -33,7 +34,7 @@ public struct AnimatedImage: Sendable {
   package var source: any ByteSource
   package var state: ReadingState
 
-  /// Opens the file at `path`. It stays open until the last copy of the value is gone.
+  /// Opens the file at `path`. The file stays open until the last copy of the value is released.
   ///
   /// A pipe or a device is read to its end, which blocks the calling thread, and kept in memory: at most
   /// ``DecodingLimits/liveBytes``, and only the first bytes if they are not an image. Cancelling the task
@@ -48,6 +49,14 @@ public struct AnimatedImage: Sendable {
     try self.init(contentsOf: path, options: options) { Task.isCancelled }
   }
 
+  /// Like ``init(contentsOf:options:)`` with a `FilePath`, for a path in a `String`.
+  @_disfavoredOverload
+  public init(
+    contentsOf path: String, options: DecodingOptions = .init()
+  ) throws(AnimatedImageError) {
+    try self.init(contentsOf: FilePath(path), options: options)
+  }
+
   /// Like ``init(contentsOf:options:)``, for threads without a task.
   package init(
     contentsOf path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
@@ -57,7 +66,7 @@ public struct AnimatedImage: Sendable {
       isCancelled: isCancelled)
   }
 
-  /// The bytes of the file at `path`; of a pipe, once all of them are here.
+  /// The bytes of the file at `path`; for a pipe, after all of them have been read.
   package static func source(
     at path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> any ByteSource {
@@ -68,7 +77,7 @@ public struct AnimatedImage: Sendable {
 
   /// Opens the image in `bytes` and retains them.
   ///
-  /// - Throws: the errors of ``init(contentsOf:options:)`` except `io`.
+  /// - Throws: The errors of ``init(contentsOf:options:)`` except `io`.
   public init(bytes: [UInt8], options: DecodingOptions = .init()) throws(AnimatedImageError) {
     try self.init(source: MemorySource(bytes), options: options)
   }
@@ -89,15 +98,15 @@ public struct AnimatedImage: Sendable {
     guard let header = scan.header else {
       throw AnimatedImageError(.truncated, "no header", byteOffset: scan.byteCount)
     }
-    // With the cut frame, which is about to be decoded. It may turn out to be all there is, and the
-    // file no animation after all.
+    // Includes the truncated frame, which is decoded next. It may be the only frame, and the file not an
+    // animation.
     try scan.checkLiveBytes(header: header, options: options)
     let pixels = try scan.settleCutFrame(header: header, source: source, options: options)
     try self.init(settled: scan, scannedAs: header.format, source: source, options: options)
     state.openingFrame = pixels.flatMap { OpeningFrame($0, memory: .shared) }
   }
 
-  /// The image in `source` that `scan` describes, when it is settled what becomes of a cut frame.
+  /// The image in `source` that `scan` describes, after a truncated frame was settled.
   package init(
     settled scan: ScannedImage, scannedAs format: AnimationFormat, source: any ByteSource,
     options: DecodingOptions
@@ -124,13 +133,13 @@ public struct AnimatedImage: Sendable {
 
   /// The error for an image without a pixel.
   static func emptyCanvas(_ header: ImageHeader) -> AnimatedImageError {
-    // IHDR has no such sizes: a GIF, whose logical screen stands behind the signature.
+    // IHDR does not allow such sizes, so it is a GIF, whose logical screen follows the signature.
     AnimatedImageError(
       .malformed, "a canvas of \(header.canvasSize) that no frame enlarges",
       format: header.format, byteOffset: 6)
   }
 
-  /// What is known of the image in `source`, unchecked; `scan` has at least one frame.
+  /// The image in `source` as known so far, unchecked; `scan` has at least one frame.
   init(
     arrived scan: ScannedImage, header: ImageHeader, source: any ByteSource,
     options: DecodingOptions
@@ -155,14 +164,22 @@ extension AnimatedImage {
   ///
   /// Never blocks the cooperative pool, however slow the disk or the pipe is. Throws
   /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, as soon as the calling task is
-  /// cancelled; a read in progress still completes and its result is discarded. A pipe is read on a thread of
-  /// its own, which ends within a tenth of a second after that.
+  /// cancelled; a read in progress still completes, and its result is discarded. A pipe is read on a separate
+  /// thread, which ends within a tenth of a second after that.
   public static func open(
     _ path: FilePath, options: DecodingOptions = .init()
   ) async throws(AnimatedImageError) -> AnimatedImage {
     try await opened(reading: path) { (flag) throws(AnimatedImageError) in
       try AnimatedImage(contentsOf: path, options: options) { flag.isRaised }
     }
+  }
+
+  /// Like ``open(_:options:)`` with a `FilePath`, for a path in a `String`.
+  @_disfavoredOverload
+  public static func open(
+    _ path: String, options: DecodingOptions = .init()
+  ) async throws(AnimatedImageError) -> AnimatedImage {
+    try await open(FilePath(path), options: options)
   }
 
   /// Opens the image in `bytes` on one of the library's threads. See ``init(bytes:options:)``.
@@ -176,7 +193,8 @@ extension AnimatedImage {
     }
   }
 
-  /// What `open` gives on a thread of the library; one of its own, if reading `path` may wait for ever.
+  /// The result of `open` on one of the library's threads, or on a separate one if reading `path` may block
+  /// indefinitely.
   package static func opened(
     reading path: FilePath? = nil,
     _ open: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> AnimatedImage

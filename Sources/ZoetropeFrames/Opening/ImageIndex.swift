@@ -1,29 +1,29 @@
-/// What scanning a file found, without its pixels: enough to decode any frame from the frame's bytes alone.
+/// The result of scanning a file: enough to decode any frame from that frame's bytes alone. Contains no pixels.
 ///
-/// Make it once where the whole file is, store its ``data`` beside the file, and open the remote file with it: no
-/// byte is then read to find the frames.
+/// Create it once, where you have the whole file, store its ``data`` with the file, and use it to open the
+/// remote file: no bytes are then read to find the frames.
 ///
 /// ```swift
 /// let data = ImageIndex(of: try AnimatedImage(contentsOf: "party.gif")).data
 /// let image = try await RemoteImage(reading: remote, index: ImageIndex(data: data))
 /// ```
 ///
-/// It takes some 20 bytes per frame, plus the metadata. An index says nothing about the file's identity except
-/// its length: store it with whatever tells that the file has changed, such as an entity tag.
+/// It takes about 20 bytes per frame, plus the metadata. Apart from its length, an index does not identify the
+/// file: store it together with an ETag, or whatever else tells that the file has changed.
 public struct ImageIndex: Sendable, Hashable {
   package let scan: ScannedImage
   package let header: ImageHeader
   /// The size of the file in bytes.
-  public let byteCount: Int
+  package let byteCount: Int
 
   /// The file's format.
-  public var format: AnimationFormat { header.format }
+  package var format: AnimationFormat { header.format }
   /// The size of every composited frame.
-  public var canvasSize: PixelSize { header.canvasSize }
+  package var canvasSize: PixelSize { header.canvasSize }
   /// The total number of plays.
-  public var playCount: PlayCount { scan.playCount }
+  package var playCount: PlayCount { scan.playCount }
   /// The frames, in order; at least one.
-  public var frames: [FrameControl] { scan.frames }
+  package var frames: [FrameControl] { scan.frames }
 
   /// The index of an opened image. Reads nothing.
   public init(of image: AnimatedImage) {
@@ -59,10 +59,10 @@ public struct ImageIndex: Sendable, Hashable {
     content + bytes(of: checksum.hash64(content.rawBytes))
   }
 
-  /// Reads stored bytes, which may come from anywhere: an index that could make decoding fail in any other way
-  /// than a damaged file does is refused. (A forged index shows wrong pictures, as a forged file does.)
+  /// Reads stored bytes, which need not be trusted: an index that could make decoding fail in ways that a
+  /// damaged file could not is rejected. A forged index shows wrong pictures, just as a forged file does.
   ///
-  /// - Throws: `invalidIndex` for bytes that are no intact index of this version.
+  /// - Throws: `invalidIndex` if the bytes are not an intact index of this version.
   public init(data: [UInt8]) throws(AnimatedImageError) {
     func invalid(_ detail: String) -> AnimatedImageError {
       AnimatedImageError(.invalidIndex, detail)
@@ -96,7 +96,7 @@ public struct ImageIndex: Sendable, Hashable {
     (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
   }
 
-  /// Throws if the file asks for more than `limits` allow, as scanning it would.
+  /// Throws if the file exceeds `limits`, as scanning it would.
   package func check(_ limits: DecodingLimits) throws(AnimatedImageError) {
     func check(
       _ kind: LimitExcess.Kind, _ asked: Int, _ allowed: Int
@@ -134,7 +134,7 @@ extension AnimatedImage {
 }
 
 extension ScannedImage {
-  /// Why no scanner finds this in a file of `byteCount` bytes; nil if one might.
+  /// Why no scanner could find this in a file of `byteCount` bytes; nil if one could.
   fileprivate func fault(in byteCount: Int) -> String? {
     guard let header, byteCount >= 0 else { return "the file has no size" }
     let codec = header.codec

@@ -39,8 +39,8 @@ package struct RecordWriter {
   }
 }
 
-/// Reads what a ``RecordWriter`` wrote. Past the end and for invalid numbers it returns zeros and
-/// records the damage.
+/// Reads the output of a ``RecordWriter``. Past the end, and for invalid numbers, it returns zeros and records
+/// the damage.
 package struct RecordReader {
   private let bytes: [UInt8]
   private var place: Int
@@ -104,7 +104,7 @@ package struct RecordReader {
       return []
     }
     var values: [Value] = []
-    // The count may be a lie: an element may take far more memory than bytes here.
+    // Do not trust the count: an element may take far more memory than its bytes here.
     values.reserveCapacity(min(count, 1 << 12))
     for _ in 0..<count where !isDamaged {
       guard let value = body(&self) else {
@@ -123,10 +123,10 @@ package struct RecordReader {
 // MARK: - Images
 
 extension RecordWriter {
-  /// Writes what opening `image` found.
+  /// Writes the result of opening `image`.
   package mutating func put(_ image: AnimatedImage) { put(image.scanned, image.header) }
 
-  /// Writes what a scan found; `header` is its header.
+  /// Writes the result of a scan; `header` is its header.
   package mutating func put(_ image: ScannedImage, _ header: ImageHeader) {
     put(header.format.rawValue)
     put(header.canvasSize.width)
@@ -196,7 +196,7 @@ extension RecordWriter {
 }
 
 extension RecordReader {
-  /// Reads what ``RecordWriter/put(_:)-(AnimatedImage)`` wrote; nil if it is invalid.
+  /// Reads the output of ``RecordWriter/put(_:)-(AnimatedImage)``; nil if it is invalid.
   package mutating func image() -> ScannedImage? {
     let format = AnimationFormat(rawValue: text())
     guard FormatTable.row(of: format) != nil else { return nil }

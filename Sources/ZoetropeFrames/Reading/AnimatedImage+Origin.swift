@@ -34,9 +34,9 @@ extension AnimatedImage: ImageOrigin {
 
   /// The image with the parallelism for playing: one core, unless that may be too slow.
   ///
-  /// A scheduler decodes ahead of time anyway, and decoding on several cores takes four more canvases and
-  /// wakes threads for every frame. All cores are used from some 40 million pixels per second, a tenth of
-  /// one core's throughput for GIF and a third for APNG.
+  /// A scheduler decodes ahead anyway, and decoding on several cores takes four more canvases and wakes threads
+  /// for every frame. All cores are used from about 40 million pixels per second, a tenth of one core's
+  /// throughput for GIF and a third for APNG.
   private var preparedForPlaying: AnimatedImage {
     guard options.parallelism == 0, pixelRate < Self.lightPixelRate else { return self }
     var image = self

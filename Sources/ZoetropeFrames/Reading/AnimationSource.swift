@@ -15,25 +15,26 @@ public struct FrameOrigin: Sendable {
 extension AnimationSource {
   /// Returns the bitmap of frame `index`.
   ///
-  /// Frames may be requested in any order and concurrently; equal requests are decoded once. Decoding runs
-  /// on the library's own threads and continues from the previous request or the nearest checkpoint, so a
-  /// jump decodes a bounded number of frames. (The first jump into an unseen part decodes everything before
-  /// it.) A step back costs about as much as a step forward, except in a ``RemoteImage``. Copies of a value share
-  /// the checkpoints, which are charged to ``MemoryBudget/shared`` and freed with the last copy.
+  /// Frames may be requested in any order and concurrently; equal requests are decoded once. Decoding runs on
+  /// the library's own threads and continues from the previous request or the nearest checkpoint, so a jump
+  /// decodes a bounded number of frames. (The first jump into a part that was not visited yet decodes
+  /// everything before it.) A step back costs about as much as a step forward, except in a ``RemoteImage``.
+  /// Copies of a value share the checkpoints, which are charged to ``MemoryBudget/shared`` and freed with the
+  /// last copy.
   ///
-  /// Of a ``StreamedImage``, waits until the frame has arrived. A ``RemoteImage`` reads the bytes of the frame and of
-  /// what it depends on.
+  /// For a ``StreamedImage``, waits until the frame has arrived. A ``RemoteImage`` reads the bytes of the frame
+  /// and of the frames it depends on.
   ///
   /// - Parameters:
-  ///   - index: the frame, from 0.
-  ///   - rendering: its size and format. Default: as decoded.
-  ///   - cache: the cache for rendered frames. Default: nil, no caching. With a cache, such as
-  ///     ``MemoryFrameCache/shared``, the first call reads the whole file once, for its
+  ///   - index: The frame, from 0.
+  ///   - rendering: Its size and format. Default: as decoded.
+  ///   - cache: The cache for rendered frames. Default: nil, no caching. With a cache, such as
+  ///     ``MemoryFrameCache/shared``, the first call reads the whole file once, to compute its
   ///     ``ContentIdentity``. A ``StreamedImage`` is cached once it is complete, a ``RemoteImage`` only if
-  ///     ``SharedFrames`` were given its identity.
-  /// - Throws: `parameter` if there is no such frame; the errors of ``FrameReader/next()``; what reading byte ranges
-  ///   throws; `cancelled`, never `CancellationError`, as soon as the task is cancelled. Decoding then stops within
-  ///   one frame unless others wait for it.
+  ///     ``SharedFrames`` was given its identity.
+  /// - Throws: `parameter` if the frame does not exist; the errors of ``FrameReader/next()``; errors of reading
+  ///   byte ranges; `cancelled`, never `CancellationError`, as soon as the task is cancelled. Decoding then
+  ///   stops within one frame unless others wait for it.
   public func bitmap(
     at index: Int, rendering: Rendering = .init(), cache: (any FrameCaching)? = nil
   ) async throws(AnimatedImageError) -> Bitmap {
@@ -42,8 +43,8 @@ extension AnimationSource {
 
   /// Returns the bitmap shown `time` after the start of the first play.
   ///
-  /// Times past the last play give the last frame. Of a ``StreamedImage``, waits until the frame shown then has
-  /// arrived. Otherwise like ``bitmap(at:rendering:cache:)``.
+  /// A time past the last play means the last frame. For a ``StreamedImage``, waits until the frame shown at
+  /// that time has arrived. Otherwise like ``bitmap(at:rendering:cache:)``.
   public func bitmap(
     at time: Duration, policy: DelayPolicy = .browser, rendering: Rendering = .init(),
     cache: (any FrameCaching)? = nil
@@ -60,10 +61,10 @@ extension AnimationSource {
   /// range is clamped to the image's frames, so one past the end is empty.
   ///
   /// - Parameters:
-  ///   - range: the frames. Default: all.
-  ///   - rendering: their size and format. Default: as decoded. Only the changed part of each frame is
+  ///   - range: The frames. Default: all.
+  ///   - rendering: Their size and format. Default: as decoded. Only the changed part of each frame is
   ///     scaled.
-  ///   - cache: the cache for rendered frames, as in ``bitmap(at:rendering:cache:)``. Default: nil, no caching.
+  ///   - cache: The cache for rendered frames, as in ``bitmap(at:rendering:cache:)``. Default: nil, no caching.
   public func bitmaps(
     _ range: some RangeExpression<Int> & Sendable = 0..., rendering: Rendering = .init(),
     cache: (any FrameCaching)? = nil
@@ -109,14 +110,14 @@ extension ImageOrigin {
     if let key, let cache, isUnchanged {
       let stored = CachedFrame(frame.bitmap, damage: frame.damage)
       if cache.mayBlock {
-        // Cancelled meanwhile, the frame is there all the same.
+        // The frame was decoded even if the task was cancelled meanwhile.
         try? await DecodeThreads.shared.value { [self] flag throws(AnimatedImageError) in
-          cache.store(stored, for: key)
+          cache.storeIfPossible(stored, for: key)
           var filler = cache.filler(besides: rendering, of: self, key.animation.content)
           filler?.fillIfPossible(composited) { flag.isRaised }
         }
       } else {
-        cache.store(stored, for: key)
+        cache.storeIfPossible(stored, for: key)
       }
     }
     state.budget.settle()
@@ -162,7 +163,7 @@ extension ImageOrigin {
 extension DecodeThreads {
   /// Runs `work` on one of these threads; the flag is raised when the calling task is cancelled.
   ///
-  /// - Throws: `cancelled` at once if it is cancelled already; what `work` throws.
+  /// - Throws: `cancelled` immediately if it is already cancelled; errors of `work`.
   package func value<Value: Sendable>(
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {

@@ -3,7 +3,7 @@ internal import Synchronization
 /// Composited frames without timing, decoded on demand.
 ///
 /// Ends after the last frame, or without an error if the iterating task is cancelled. Throws after the last
-/// good frame was taken.
+/// intact frame was consumed.
 public struct BitmapSequence: AsyncSequence, Sendable {
   /// A composited frame.
   public typealias Element = CompositedFrame
@@ -74,7 +74,7 @@ public struct BitmapSequence: AsyncSequence, Sendable {
       }
     }
 
-    /// The next frame of the range, when it has arrived; nil if there is none.
+    /// The next frame of the range, after it has arrived; nil if there is none.
     private func nextIndex() async -> Int? {
       var index = next
       while true {
@@ -116,7 +116,7 @@ extension Lent<RenderedReader> {
     case lacking(FrameFetch)
   }
 
-  /// Frame `index`, decoded on another thread once its bytes are here.
+  /// Frame `index`, decoded on another thread after its bytes have arrived.
   func frame(at index: Int) async throws(AnimatedImageError) -> CompositedFrame {
     while true {
       let step = try await DecodeThreads.shared.value { [self] flag throws(AnimatedImageError) in
@@ -125,7 +125,7 @@ extension Lent<RenderedReader> {
           do throws(AnimatedImageError) {
             return .done(try reader.frame(at: index) { flag.isRaised })
           } catch {
-            // A longer replay than foreseen, or bytes that were here have been dropped.
+            // The replay is longer than expected, or bytes have been dropped meanwhile.
             guard error.code == .bytesMissing else { throw error }
             return .lacking(reader.fetch(for: index) ?? { nil })
           }

@@ -1,9 +1,9 @@
 /// Chooses the frames that look least alike.
 ///
-/// Each frame is judged by a picture of it of 16x16 pixels: 1 KiB of memory a frame, or none if it looks
-/// like the one before. A frame costs about as much as its decoding, however large the canvas: only what
-/// changed is scaled, each area by itself, and large canvases in two steps, since scaling one pixel of the
-/// picture takes all that it stands for.
+/// Compares frames at 16x16 pixels: 1 KiB of memory per frame, or none if it looks like the one before. A frame
+/// costs about as much as decoding it, however large the canvas. Only changed areas are scaled, each
+/// separately, and large canvases are scaled in two steps, because scaling one small pixel reads the whole area
+/// that it covers.
 package struct DistinctFrames {
   private var thumbnails: [[UInt8]] = []
   private var steps: [Step] = []
@@ -12,7 +12,7 @@ package struct DistinctFrames {
   private var last: Int?
 
   private static let side = 16
-  /// The size of the first step's pictures, and the canvases that are worth it.
+  /// The picture size of the first step, and the canvas size from which it pays off.
   private static let (coarseSide, largeSide) = (128, 512)
 
   /// One step of scaling, and its result for the last frame.
@@ -44,13 +44,13 @@ package struct DistinctFrames {
     }
   }
 
-  /// - Parameter rendering: How frames will be shown: what that crops does not count. Default: nil, all of
-  ///   the canvas counts.
+  /// - Parameter rendering: How frames will be shown; areas that it crops are ignored. Default: nil, the whole
+  ///   canvas.
   package init(shownAs rendering: Rendering? = nil) { crop = rendering }
 
-  /// Adds frame `index` of what `reader` reads: cheaper if it comes after the one added before.
+  /// Adds frame `index` of `reader`. Cheaper if it directly follows the frame added before.
   ///
-  /// - Throws: the errors of ``FrameReader/frame(at:isCancelled:)``.
+  /// - Throws: The errors of ``FrameReader/frame(at:isCancelled:)``.
   package mutating func add(
     _ index: Int, of reader: FrameReader, isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
@@ -63,7 +63,7 @@ package struct DistinctFrames {
     last = index
   }
 
-  /// Adds a frame that differs from the one added before it only in `changes`; nil means everywhere.
+  /// Adds a frame that differs from the one added before only in `changes`; nil means everywhere.
   package mutating func add(
     _ bitmap: Bitmap, changes: [PixelRect]? = nil, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) {
@@ -76,7 +76,7 @@ package struct DistinctFrames {
     if areas?.isEmpty == true, let thumbnail = thumbnails.last {
       thumbnails.append(thumbnail)
     } else {
-      thumbnails.append(Self.bytes(of: small.converted(to: .rgba8)))
+      thumbnails.append(Self.bytes(of: try small.converted(to: .rgba8)))
     }
   }
 
@@ -97,7 +97,9 @@ package struct DistinctFrames {
       width: min(size.width, Self.coarseSide), height: min(size.height, Self.coarseSide))
     return [
       Step(scaler: FrameScaler(from: size, box: box, to: coarse, filter: .box, linearLight: false)),
-      Step(scaler: FrameScaler(from: coarse, to: picture, filter: .box)),
+      Step(
+        scaler: FrameScaler(
+          from: coarse, box: SourceBox(coarse), to: picture, filter: .box, linearLight: false)),
     ]
   }
 
@@ -167,7 +169,7 @@ extension AnimatedImage {
       for rect in touched.map({ $0.intersection(canvas) }) where !rect.isEmpty && rect != areas.last
       {
         areas.append(rect)
-        // An area has its price, however small it is.
+        // Each area has a fixed cost, however small it is.
         pixels += rect.size.area + 1 << 12
       }
       if pixels >= canvas.size.area + 1 << 14 { return nil }

@@ -1,50 +1,50 @@
-/// A kind of frame that a ``FrameStore`` keeps in a table of its own: everything that determines
-/// its pixels, and how many of them are kept.
+/// A kind of frame that a ``FrameStore`` keeps in its own table: everything that determines the pixels, and the
+/// maximum number of frames.
 ///
 /// ```swift
-/// let list = FrameFormat("list", family: "party", size: PixelSize(width: 96, height: 96))
-/// let detail = FrameFormat("detail", family: "party", size: PixelSize(width: 480, height: 360))
+/// let list = FrameFormat("list", size: PixelSize(width: 96, height: 96), family: "party")
+/// let detail = FrameFormat("detail", size: PixelSize(width: 480, height: 360), family: "party")
 /// let store = try FrameStore(at: directory, formats: [list, detail])
 /// let frames = image.play(rendering: list.rendering, cache: MemoryFrameCache(backing: store))
 /// ```
 ///
-/// A format with other parameters has another table: after a change, the frames of this format are
-/// rendered again, and those of other formats stay.
+/// A format with other parameters has another table: after a change, the frames of this format are rendered
+/// again, and those of other formats are kept.
 public struct FrameFormat: Sendable, Hashable {
   /// The name of the format.
-  public let name: String
-  /// The formats that are filled in one decode pass; "" for none.
-  public let family: String
+  package let name: String
+  /// The formats that are filled in one decode pass; nil for none.
+  public let family: String?
   /// The box that frames are scaled into.
-  public let size: PixelSize
+  package let size: PixelSize
   /// The maximum number of frames kept.
-  public let maximumCount: Int
-  /// What to pass to playing, loading and ``AnimationSource/bitmap(at:rendering:cache:)``.
+  package let maximumCount: Int
+  /// Pass this to playback, loading and ``AnimationSource/bitmap(at:rendering:cache:)``.
   public let rendering: Rendering
 
   /// Creates a format.
   ///
   /// - Parameters:
   ///   - name: Its name. Formats in use at the same time need different ones.
-  ///   - family: The formats with this family are filled together. Default: "", none.
   ///   - size: The box that frames are scaled into.
+  ///   - family: The formats with this family are filled together. Default: nil, none.
   ///   - fit: How frames are fitted into the box. Default: ``ScalingFit/fit``.
   ///   - filter: The resampling filter. Default: ``ScalingFilter/bilinear``.
-  ///   - style: The pixel format. Default: ``PixelFormat/rgba8``.
+  ///   - format: The pixel format. Default: ``PixelFormat/rgba8``.
+  ///   - drawing: A drawing on every frame after scaling. Default: nil, nothing.
   ///   - maximumCount: The maximum number of frames kept. Above 16, rounded down to a multiple of
   ///     16. At most 8192. Default: 1024.
-  ///   - drawing: What is drawn on every frame after scaling. Default: nil, nothing.
   public init(
-    _ name: String, family: String = "", size: PixelSize, fit: ScalingFit = .fit,
-    filter: ScalingFilter = .bilinear, style: PixelFormat = .rgba8, maximumCount: Int = 1024,
-    drawing: FrameDrawing? = nil
+    _ name: String, size: PixelSize, family: String? = nil, fit: ScalingFit = .fit,
+    filter: ScalingFilter = .bilinear, format: PixelFormat = .rgba8,
+    drawing: FrameDrawing? = nil, maximumCount: Int = 1024
   ) {
     self.name = name
     self.family = family
     self.size = size
     self.maximumCount = min(max(maximumCount, 1), 8192)
     var rendering = Rendering(
-      target: TargetSize(size), fit: fit, filter: filter, format: style, drawing: drawing)
+      target: TargetSize(size), fit: fit, filter: filter, format: format, drawing: drawing)
     // Of all that determines the pixels, and of nothing else.
     let parameters =
       "\(fit.rawValue) \(filter.rawValue) \(drawing?.version ?? 0) \(drawing?.name ?? "")"
@@ -56,20 +56,20 @@ public struct FrameFormat: Sendable, Hashable {
 
 /// Pixels drawn on every rendered frame, such as rounded corners or a badge.
 ///
-/// Two drawings are equal if name and version are, since closures cannot be compared: change the
-/// version whenever the closure draws anything else, or old frames are served from caches.
+/// Two drawings are equal if their name and version are equal, because closures cannot be compared. Change the
+/// version whenever the closure draws something else; otherwise caches return old frames.
 public struct FrameDrawing: Sendable, Hashable {
   /// Changes the bytes of row `y` of a frame of `size`, in ``PixelFormat/rgba8`` without padding.
   ///
-  /// Called on the library's own threads. A pixel may depend on its place and its old value alone,
-  /// since frames are presented as changed only where the animation changed them.
+  /// Called on the library's own threads. A pixel may depend only on its position and its old value, because
+  /// frames are presented as changed only where the animation changed them.
   public typealias Row =
     @Sendable (_ y: Int, _ size: PixelSize, _ bytes: inout MutableRawSpan) -> Void
 
   /// The name of the drawing.
-  public let name: String
-  /// The version of what it draws.
-  public let version: Int
+  package let name: String
+  /// The version of the drawing.
+  package let version: Int
   private let drawRow: Row
 
   /// Creates a drawing.
@@ -87,7 +87,7 @@ public struct FrameDrawing: Sendable, Hashable {
   /// Draws on a copy of `bitmap`, in ``PixelFormat/rgba8``.
   func applied(to bitmap: Bitmap) throws(AnimatedImageError) -> Bitmap {
     var buffer = try PixelBuffer(asking: bitmap.size, zeroed: false)
-    buffer.copy(try bitmap.converted(asking: .rgba8))
+    buffer.copy(try bitmap.converted(to: .rgba8))
     let (size, stride) = (bitmap.size, buffer.bytesPerRow)
     for y in 0..<size.height {
       var bytes = buffer.mutableBytes
@@ -109,8 +109,8 @@ public struct FrameDrawing: Sendable, Hashable {
   }
 }
 
-/// The part of a table's file name that tells the tables of formats apart: the format's name, a
-/// digest of its parameters, and its maximum count.
+/// The part of a table's file name that identifies its format: the format's name, a digest of its parameters,
+/// and its maximum count.
 package struct TableName: Sendable, Hashable {
   package let text: String
   /// The size of the largest frame.
@@ -132,7 +132,7 @@ package struct TableName: Sendable, Hashable {
     maximumCount = count
   }
 
-  /// The part of the text that the parameters do not change, with the dot after it.
+  /// The part of the text that the parameters do not affect, including the dot after it.
   package var prefix: String { Self.prefix(of: text) }
 
   /// The name of the format.
@@ -144,7 +144,7 @@ package struct TableName: Sendable, Hashable {
 
   /// `name` in letters, digits and `_`; other bytes as `%` and two digits.
   ///
-  /// Cut to 96 bytes, which leaves room for the rest of a file name of 255 bytes.
+  /// Truncated to 96 bytes, which leaves room for the rest of a file name of 255 bytes.
   package static func encoded(_ name: String) -> String {
     var text = ""
     for scalar in name.unicodeScalars {
@@ -179,7 +179,8 @@ package struct TableName: Sendable, Hashable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// FNV-1a of 64 bits: equal in every process, and only callers choose what is hashed.
+  /// 64-bit FNV-1a: equal in every process. Collisions do not matter for security, because only callers choose
+  /// the input.
   private static func digest(_ text: String) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -1,12 +1,12 @@
 /// Reads the composited frames of one image on the calling thread.
 ///
-/// Not `Sendable`. Decoding happens in ``next()`` and ``frame(at:)``; with a parallelism above one, other
+/// Not `Sendable`. Decoding happens in ``next()`` and ``frame(at:isCancelled:)``; with a parallelism above one, other
 /// threads decode later frames meanwhile.
 public final class FrameReader {
   /// The index of the frame that ``next()`` returns.
   public private(set) var nextIndex = 0
   /// The image.
-  public private(set) var image: AnimatedImage
+  package private(set) var image: AnimatedImage
   /// Its canvas has no pixels until the first frame is drawn.
   private var compositor = Compositor()
   private var decoder: FrameDecoder
@@ -21,7 +21,8 @@ public final class FrameReader {
   private var isAssumedClear = false
   /// The side that decoded the canvas's block, if a frame became the canvas.
   private var canvasSide = DecodeSide.consumer
-  /// The only frame, if opening the image had to decode it and nobody has taken it; nil once asked for.
+  /// The only frame, if opening the image had to decode it and it has not been used; nil after the first
+  /// request.
   private var openingFrame: OpeningFrame?
   /// Nil if frames are decoded sequentially on the calling thread.
   private let ahead: DecodeAhead?
@@ -34,12 +35,12 @@ public final class FrameReader {
   /// Above this, decoding takes about a millisecond or more, so that starting threads pays off.
   private static let worthwhilePixels = 1 << 18
 
-  /// - Parameter threshold: images whose frames have more pixels in total are decoded on threads.
+  /// - Parameter threshold: Images whose frames have more pixels in total are decoded on threads.
   package convenience init(_ image: AnimatedImage, sharingAbove threshold: Int) {
     self.init(image, sharingAbove: threshold, memory: .shared)
   }
 
-  /// - Parameter memory: the account that frames decoded ahead are charged to.
+  /// - Parameter memory: The account that frames decoded ahead are charged to.
   init(_ image: AnimatedImage, sharingAbove threshold: Int, memory: DecodeMemory) {
     self.image = image
     decoder = FrameDecoder(header: image.header, options: image.options)
@@ -60,13 +61,13 @@ public final class FrameReader {
   ///
   /// The bitmap shares the reader's canvas. Nothing is copied if it is released before the next call.
   ///
-  /// - Throws: with ``DamagePolicy/strict``, for a damaged frame; `io` if the file cannot be read;
+  /// - Throws: With ``DamagePolicy/strict``, for a damaged frame; `io` if the file cannot be read;
   ///   `outOfMemory` if allocating the canvas or the frame fails. ``nextIndex`` is then unchanged, and
   ///   the next call decodes the same frame again.
   public func next() throws(AnimatedImageError) -> CompositedFrame? { try next { false } }
 
-  /// Like ``next()``, but throws `cancelled` once `isCancelled` returns true if other frames have to be
-  /// decoded before.
+  /// Like ``next()``, but throws `cancelled` once `isCancelled` returns true if it has to decode other frames
+  /// first.
   package func next(isCancelled: () -> Bool) throws(AnimatedImageError) -> CompositedFrame? {
     guard nextIndex < image.frames.count else { return nil }
     return try composeNext(isCancelled)
@@ -90,7 +91,7 @@ public final class FrameReader {
       try clearCanvas()
       try decode(control)
       if isAssumedClear, !isComplete(control) {
-        // A damaged frame shows what lies below it: build that, then decode the frame again.
+        // A damaged frame shows what is below it, so draw that, then decode the frame again.
         try replay(before: control.index, isCancelled)
         try clearCanvas()
         try decode(control)
@@ -101,7 +102,7 @@ public final class FrameReader {
       if becomesCanvas { swap(&canvasSide, &pixels.side) }
       damage = pixels.damage
       if let ahead {
-        // At once, so that it is reused while it is in the CPU cache.
+        // Released immediately, so that it is reused while it is in the CPU caches.
         ahead.recycle(pixels)
         pixels = noPixels
       }
@@ -120,8 +121,8 @@ public final class FrameReader {
     pixels.content.validPixels >= control.rect.size.area
   }
 
-  /// Makes the next call start frame `index` again after it failed: frames decoded ahead are past it by
-  /// now, and a failed read is retried.
+  /// Makes the next call decode frame `index` again after it failed: frames decoded ahead are past it by now,
+  /// and a failed read is retried.
   private func resume(at index: Int) {
     if nextIndex == index {
       ahead?.restart(at: index)
@@ -135,19 +136,18 @@ public final class FrameReader {
   /// Costs one decode if `index` is ``nextIndex``, else a replay from the nearest earlier independent
   /// frame. ``CompositedFrame/dirtyRect`` is the whole canvas after a jump.
   ///
-  /// - Throws: `parameter` if there is no such frame; the errors of ``next()``.
-  public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
-    try frame(at: index) { false }
-  }
-
-  /// Like ``frame(at:)``, but throws `cancelled` between frames once `isCancelled` returns true. The reader
-  /// stays usable and keeps its position.
+  /// - Parameters:
+  ///   - index: The frame, from 0.
+  ///   - isCancelled: Asked between frames. Default: never cancelled.
+  /// - Throws: `parameter` if the frame does not exist; `cancelled` once `isCancelled` returns true, after which the
+  ///   reader stays usable and keeps its position; the errors of ``next()``.
   public func frame(
-    at index: Int, isCancelled: () -> Bool
+    at index: Int, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> CompositedFrame {
     guard image.frames.indices.contains(index) else {
       throw AnimatedImageError(
-        .parameter, "no frame \(index), there are \(image.frames.count)", format: image.format)
+        .parameter, "frame \(index) does not exist; there are \(image.frames.count) frames",
+        format: image.format)
     }
     if index != nextIndex {
       let start = image.frames[...index].lastIndex { $0.isIndependent } ?? 0
@@ -164,7 +164,7 @@ public final class FrameReader {
   /// Returns to the first frame with a transparent canvas, as at the start of each play.
   public func rewind() { jump(to: 0) }
 
-  /// Gives up the memory that waits for the next frames.
+  /// Releases the memory reserved for the next frames.
   package func rest() { compositor.rest() }
 
   package var frameCount: Int { image.frames.count }
@@ -203,9 +203,9 @@ public final class FrameReader {
     restore(nextIndex: index, canvas: clear.bitmap)
   }
 
-  /// Draws what lies below frame `index`, starting at an earlier independent frame that is complete: a
-  /// damaged one shows what lies below it, and so on. A loop, not recursion, so that a file cannot control
-  /// the stack depth.
+  /// Draws what is below frame `index`, starting at an earlier independent frame that is complete: a damaged
+  /// one shows what is below it, and so on. A loop, not recursion, so that a file cannot control the stack
+  /// depth.
   private func replay(
     before index: Int, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) {

@@ -1,7 +1,9 @@
+internal import Synchronization
+
 /// Renders composited frames as bitmaps of one ``Rendition``.
 ///
-/// Scales and converts only the changed part of a frame that follows the last one, and copies only what
-/// bitmaps that were handed out and released lack.
+/// Scales and converts only the changed part of a frame that follows the last one. Into a reused bitmap it
+/// copies only the parts that are out of date.
 package struct FrameRenderer: Sendable {
   package let rendition: Rendition
   package let rendering: Rendering
@@ -9,7 +11,7 @@ package struct FrameRenderer: Sendable {
   package let scaler: FrameScaler?
   /// The last frame, scaled and converted; nil before the first one.
   private var last: RenderedFrame?
-  /// What rendering throws if frames would be too large; there is no scaler then.
+  /// The error to throw if frames would be too large; there is no scaler then.
   private let refusal: AnimatedImageError?
 
   /// Bytes of the bitmaps kept for the next frame; 0 if frames are used as decoded.
@@ -28,8 +30,9 @@ package struct FrameRenderer: Sendable {
     refusal = rendition.refusal(options.limits)
     if refusal == nil, rendition.scaling != nil, let target = rendering.target {
       scaler = FrameScaler(
-        from: canvasSize, into: target, fit: rendering.fit, filter: rendering.filter,
-        linearLight: rendering.linearLight)
+        from: canvasSize,
+        box: target.sourceBox(of: canvasSize, size: rendition.size, fit: rendering.fit),
+        to: rendition.size, filter: rendering.filter, linearLight: rendering.linearLight)
     } else {
       scaler = nil
     }
@@ -51,12 +54,12 @@ package struct FrameRenderer: Sendable {
     _ frame: CompositedFrame, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> CompositedFrame {
     try check()
-    // Taken, so that a frame that fails half-way is not built upon. A copy of this renderer may draw on
-    // the same canvases; then this one gets new ones.
+    // Taken out, so that nothing builds on a frame that fails half-way. A copy of this renderer may draw on the
+    // same canvases; this one then gets new ones.
     var taken = last.take()
     let isOwned = isKnownUniquelyReferenced(&taken)
     let rendered = if isOwned, let taken { taken } else { RenderedFrame() }
-    let follows = isOwned && rendered.index + 1 == frame.index
+    let follows = isOwned && rendered.index.load(ordering: .relaxed) + 1 == frame.index
     var bitmap = frame.bitmap
     var dirty = frame.dirtyRect
     if let scaler {
@@ -64,18 +67,18 @@ package struct FrameRenderer: Sendable {
       (bitmap, dirty) = try rendered.scale(bitmap, changed: changed, scaler, isCancelled)
     }
     if let drawing = rendition.drawing {
-      bitmap = try drawing.applied(to: bitmap).converted(asking: rendition.format)
+      bitmap = try drawing.applied(to: bitmap).converted(to: rendition.format)
     } else if rendition.format != bitmap.format {
       let changed = follows ? dirty : PixelRect(bitmap.size)
       bitmap = try rendered.convert(bitmap, to: rendition.format, changed: changed)
     }
-    rendered.index = frame.index
+    rendered.index.store(frame.index, ordering: .relaxed)
     last = rendered
     return CompositedFrame(
       index: frame.index, bitmap: bitmap, dirtyRect: dirty, damage: frame.damage)
   }
 
-  /// Gives up the memory that waits for the next frames.
+  /// Releases the memory reserved for the next frames.
   package mutating func rest() {
     guard isKnownUniquelyReferenced(&last) else { return }
     last?.rest()
@@ -83,13 +86,11 @@ package struct FrameRenderer: Sendable {
 }
 
 /// The canvases on which one frame after the other is scaled and converted.
-private final class RenderedFrame: @unchecked Sendable {
-  // Sendable: only `FrameRenderer` has references, and it uses one only if it is the only one. A renderer
-  // is a value, so that no two threads change it at once.
-
-  var index = -1
-  private var scaled: Canvas?
-  private var converted: Canvas?
+private final class RenderedFrame: Sendable {
+  // Only `FrameRenderer` has references, and it uses one only if it is the only one: nobody waits for these locks.
+  let index = Atomic(-1)
+  private let scaled = Mutex<Canvas?>(nil)
+  private let converted = Mutex<Canvas?>(nil)
 
   /// Scales what depends on `changed`; that is all of the first frame.
   func scale(
@@ -97,7 +98,7 @@ private final class RenderedFrame: @unchecked Sendable {
   ) throws(AnimatedImageError) -> (Bitmap, dirty: PixelRect) {
     let isWhole = changed == PixelRect(bitmap.size)
     let region = isWhole ? PixelRect(scaler.size) : scaler.touched(by: changed)
-    let picture = try Self.redraw(&scaled, scaler.size, bitmap.format, region) {
+    let picture = try Self.redraw(scaled, scaler.size, bitmap.format, region) {
       (buffer) throws(AnimatedImageError) in
       try scaler.redraw(bitmap, region: region, into: &buffer, isCancelled: isCancelled)
     }
@@ -109,7 +110,7 @@ private final class RenderedFrame: @unchecked Sendable {
     _ bitmap: Bitmap, to format: PixelFormat, changed: PixelRect
   ) throws(AnimatedImageError) -> Bitmap {
     let rows = PixelRect(x: 0, y: changed.y, width: bitmap.width, height: changed.height)
-    return try Self.redraw(&converted, bitmap.size, format, changed.isEmpty ? .empty : rows) {
+    return try Self.redraw(converted, bitmap.size, format, changed.isEmpty ? .empty : rows) {
       (buffer) throws(AnimatedImageError) in
       try bitmap.convert(rows: rows.y..<rows.maxY, into: &buffer)
     }
@@ -117,21 +118,23 @@ private final class RenderedFrame: @unchecked Sendable {
 
   /// Draws `region` of `canvas`, which is new for the first frame.
   private static func redraw(
-    _ canvas: inout Canvas?, _ size: PixelSize, _ format: PixelFormat, _ region: PixelRect,
-    _ draw: (inout PixelBuffer) throws(AnimatedImageError) -> Void
+    _ canvas: borrowing Mutex<Canvas?>, _ size: PixelSize, _ format: PixelFormat,
+    _ region: PixelRect, _ draw: (inout PixelBuffer) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) -> Bitmap {
-    var drawn =
-      if let last = canvas.take() { last } else {
-        try Canvas(size: size, format: format, zeroed: false)
-      }
-    if !region.isEmpty { try drawn.redraw(region, draw) }
-    let bitmap = drawn.bitmap
-    canvas = consume drawn
-    return bitmap
+    try canvas.withLock { (canvas) throws(AnimatedImageError) in
+      var drawn =
+        if let last = canvas.take() { last } else {
+          try Canvas(size: size, format: format, zeroed: false)
+        }
+      if !region.isEmpty { try drawn.redraw(region, draw) }
+      let bitmap = drawn.bitmap
+      canvas = consume drawn
+      return bitmap
+    }
   }
 
   func rest() {
-    scaled?.rest()
-    converted?.rest()
+    scaled.withLock { $0?.rest() }
+    converted.withLock { $0?.rest() }
   }
 }

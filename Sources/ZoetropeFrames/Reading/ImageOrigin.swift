@@ -18,7 +18,7 @@ package protocol ImageOrigin: Sendable {
 
   /// Makes a reader at the first frame.
   ///
-  /// - Parameter role: what it is for.
+  /// - Parameter role: Its purpose.
   func makeReader(for role: ReaderRole) throws(AnimatedImageError) -> any FrameReading
 
   // MARK: With defaults
@@ -57,8 +57,8 @@ extension ImageOrigin {
   ) throws(AnimatedImageError) -> ContentIdentity? { nil }
   package func noteDecoded(_ index: Int) {}
 
-  /// A copy with a reading state of its own. ``ReadingState`` keeps readers of such a copy: readers of the image
-  /// itself would retain the state that retains them.
+  /// A copy with its own reading state. ``ReadingState`` keeps readers of such a copy, because readers of the
+  /// image itself would retain the state that retains them.
   func detached(chargedTo budget: MemoryBudget? = nil) -> Self {
     var copy = self
     copy.state = ReadingState(knowing: state, budget: budget ?? state.ownBudget)
@@ -66,7 +66,7 @@ extension ImageOrigin {
   }
 }
 
-/// What a reader is made for, which decides how many processors it uses.
+/// The purpose of a reader, which determines how many processors it uses.
 package enum ReaderRole: Sendable {
   /// All frames as soon as possible.
   case reading
@@ -95,12 +95,13 @@ package protocol FrameReading: AnyObject {
   func append(_ frames: [FrameControl])
   /// Stops decoding ahead of frames after `last`; nil ends the limit. Default: nothing.
   func limitDecodingAhead(to last: Int?)
-  /// What fetches bytes that drawing the frames of `path` needs; nil, the default, if all are here.
+  /// Fetches bytes that are needed to draw the frames of `path`; nil, the default, if all are available.
   ///
-  /// The last frame of `path` is the one that was asked for. May have to be called again: where frames are many, it
-  /// fetches those of some, and ``next(isCancelled:)`` throws `bytesMissing` at the first that is not here.
+  /// The last frame of `path` is the requested one. May have to be called again: if there are many frames, it
+  /// fetches the bytes of some, and ``next(isCancelled:)`` throws `bytesMissing` at the first frame that lacks
+  /// them.
   func fetch(for path: ClosedRange<Int>) -> FrameFetch?
-  /// Gives up memory that waits for the next frames. Default: nothing.
+  /// Releases memory reserved for the next frames. Default: does nothing.
   func rest()
 }
 
@@ -111,23 +112,23 @@ extension FrameReading {
   package func rest() {}
 }
 
-/// Where frames come from that have not arrived yet.
+/// The source of frames that have not arrived yet.
 package protocol FrameArrivals: AnyObject, Sendable {
   /// What has arrived after the first `known` frames.
   func arrival(after known: Int) -> FrameArrival
   /// Waits until frame `index` has arrived or no further one will; false if the task is cancelled first.
   func waitForFrame(_ index: Int) async -> Bool
-  /// Tells `observer` of further arrivals, which it may have missed already.
+  /// Notifies `observer` of further arrivals, some of which it may have missed already.
   func add(_ observer: any ArrivalObserver)
 }
 
-/// Is told when more of an image can be played.
+/// Is notified when more of an image can be played.
 package protocol ArrivalObserver: AnyObject, Sendable {
   /// Frames have arrived, or no further ones will. Called with no lock held.
   func framesArrived()
 }
 
-/// What has arrived of an image since somebody looked last.
+/// The part of an image that has arrived since the last check.
 package struct FrameArrival: Sendable {
   /// The frames that are new.
   package var frames: [FrameControl]

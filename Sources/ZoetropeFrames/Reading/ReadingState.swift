@@ -25,14 +25,14 @@ package final class ReadingState: Sendable {
     }
   }
 
-  /// Charges memory to `budget`; nil for the budget of the process. That one queries the machine's memory when
+  /// Charges memory to `budget`; nil means the shared budget. That one queries the machine's memory when
   /// created, so it is not created for images that are only inspected.
   package init(budget: MemoryBudget? = nil) {
     ownBudget = budget
     contents = Mutex(Contents())
   }
 
-  /// A state that knows what `other` knows of the image, and keeps nothing yet.
+  /// A state that knows what `other` knows about the image, and keeps nothing yet.
   init(knowing other: ReadingState, budget: MemoryBudget?) {
     ownBudget = budget
     contents = Mutex(
@@ -55,17 +55,18 @@ package final class ReadingState: Sendable {
     secret: HashSecret, stamp: FileStamp?, identity: ContentIdentity
   )
 
-  /// The identity in the store that was asked last; nil until it is known.
+  /// The identity in the store that was queried last; nil until known.
   package var storedIdentity: StoredIdentity? {
     get { contents.withLock { $0.storedIdentity } }
     set { contents.withLock { $0.storedIdentity = newValue } }
   }
 
-  /// Where the image is looked up in a store: apart from loads if its identity is known, since that is short then.
-  /// (A file that was touched, or another store, has it hashed there all the same, once.)
+  /// The threads for looking up the image in a store: separate from loads if its identity is known, because the
+  /// lookup is then short. (If the file was touched, or the store is another one, the file is still hashed
+  /// there, once.)
   package var lookupThreads: DecodeThreads { storedIdentity == nil ? .loading : .checking }
 
-  /// The pixels of the only frame, if opening had to decode it; nil once taken.
+  /// The pixels of the only frame, if opening had to decode it; nil after they were used.
   var openingFrame: OpeningFrame? {
     get { contents.withLock { $0.openingFrame } }
     set { contents.withLock { $0.openingFrame = newValue } }
@@ -93,7 +94,7 @@ package final class ReadingState: Sendable {
   /// The frames of `image`, read by one reader that keeps its position.
   package func frames(of image: some ImageOrigin) -> SharedFrames {
     if let frames = contents.withLock({ $0.frames }) { return frames }
-    // Read through a copy with a state of its own, which does not hold these frames.
+    // Read through a copy with its own state, which does not hold these frames.
     let bare = image.detached()
     return contents.withLock { contents in
       if let frames = contents.frames { return frames }
@@ -116,13 +117,13 @@ package final class ReadingState: Sendable {
 /// The pixels of a frame that was decoded while its image was opened, for the first reader. Copies of the
 /// image share them.
 ///
-/// Charged like frames decoded ahead until they are taken, and not kept if there is no room.
+/// Charged like frames decoded ahead until they are used; not kept if there is no room.
 final class OpeningFrame: Sendable {
   private let pixels: Mutex<FramePixels?>
   private let byteCount: Int
   private let memory: DecodeMemory
 
-  /// Nil if `memory` has no room. The caller gives `pixels` away.
+  /// Nil if `memory` has no room. The caller gives up `pixels`.
   init?(_ pixels: FramePixels, memory: DecodeMemory) {
     byteCount = pixels.storage.byteCount
     guard memory.reserve(byteCount) else { return nil }

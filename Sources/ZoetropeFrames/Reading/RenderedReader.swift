@@ -21,10 +21,10 @@ package final class RenderedReader {
   /// A reader of `origin`. Nothing is read yet.
   ///
   /// - Parameters:
-  ///   - rendering: the size and format of the frames. Default: as decoded.
-  ///   - cache: the cache of rendered frames.
-  ///   - store: where checkpoints are kept. Default: nil, with those of the image's random access.
-  ///   - role: what it is for.
+  ///   - rendering: The size and format of the frames. Default: as decoded.
+  ///   - cache: The cache of rendered frames.
+  ///   - store: Where to keep checkpoints. Default: nil, with those for the image's random access.
+  ///   - role: Its purpose.
   package convenience init(
     _ origin: any ImageOrigin, rendering: Rendering = .init(), cache: (any FrameCaching)? = nil,
     store: CheckpointStore? = nil, for role: ReaderRole = .reading
@@ -49,7 +49,7 @@ package final class RenderedReader {
   /// Frames decoded so far, replays included.
   package var decodedCount: Int { reader.decodedCount }
 
-  /// The last frame that is wanted in order; nil for all. Later ones are not decoded ahead.
+  /// The last frame that will be read in order; nil for all. Later ones are not decoded ahead.
   var lastWanted: Int? {
     get { reader.lastWanted }
     set { reader.lastWanted = newValue }
@@ -65,7 +65,7 @@ package final class RenderedReader {
   ///
   /// With a cache, the first call reads the whole image, unless its identity is known.
   ///
-  /// - Throws: the errors of ``SeekingReader/frame(at:)``.
+  /// - Throws: The errors of ``SeekingReader/frame(at:)``.
   package func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
     try frame(at: index) { false }
   }
@@ -91,7 +91,7 @@ package final class RenderedReader {
     let frame = try renderer.render(composited, isCancelled: isCancelled)
     // If the file has been overwritten, these pixels do not match the identity in the key.
     if let key, origin.isUnchanged {
-      cache?.store(CachedFrame(frame.bitmap, damage: frame.damage), for: key)
+      cache?.storeIfPossible(CachedFrame(frame.bitmap, damage: frame.damage), for: key)
       filler?.fillIfPossible(composited, isCancelled: isCancelled)
     }
     return frame
@@ -135,8 +135,8 @@ extension RenderedReader: FrameProducing {
 }
 
 extension ImageOrigin {
-  /// The key of the image's frames in `cache`; nil if it cannot be cached, such as a file that was overwritten
-  /// since it was opened.
+  /// The key of the image's frames in `cache`; nil if it cannot be cached, for example because the file was
+  /// overwritten after it was opened.
   ///
   /// - Throws: `cancelled` once `isCancelled` returns true.
   func animationKey(
@@ -153,8 +153,8 @@ extension ImageOrigin {
   }
 }
 
-/// Finds cached frames that a replay can start from. A cached frame that the next one is drawn on
-/// serves as a checkpoint and takes no additional memory.
+/// Finds cached frames that a replay can start from. A cached frame that the next frame is drawn on serves as a
+/// checkpoint and takes no additional memory.
 struct ShownFrames: Sendable {
   private let cache: any FrameCaching
   private let animation: AnimationKey

@@ -2,8 +2,8 @@
 public struct Rendering: Sendable, Hashable {
   /// The box that frames are scaled into. Default: nil, the canvas size.
   ///
-  /// A result of more pixels than ``DecodingLimits/canvasPixels`` allows, or with a side above 1,048,576,
-  /// throws ``AnimatedImageError/Code/limitExceeded`` when a frame is asked for, before it is decoded.
+  /// A result with more pixels than ``DecodingLimits/canvasPixels`` allows, or with a side above 1,048,576,
+  /// throws ``AnimatedImageError/Code/limitExceeded`` when a frame is requested, before it is decoded.
   public var target: TargetSize?
   /// How frames are fitted into ``target``. Default: ``ScalingFit/fit``.
   public var fit: ScalingFit
@@ -13,7 +13,7 @@ public struct Rendering: Sendable, Hashable {
   public var linearLight: Bool
   /// The pixel format of the bitmaps. Default: nil, the format that decoding yields.
   public var format: PixelFormat?
-  /// What is drawn on every frame after scaling, such as rounded corners. Default: nil, nothing.
+  /// A drawing on every frame after scaling, such as rounded corners. Default: nil, nothing.
   public var drawing: FrameDrawing?
   /// The table of a store that holds these frames; nil for the one of their size and format.
   package var table: TableName?
@@ -39,23 +39,23 @@ public struct Rendering: Sendable, Hashable {
 /// the filter.
 public struct Rendition: Sendable, Hashable {
   /// The size of the bitmaps.
-  public let size: PixelSize
+  package let size: PixelSize
   /// The pixel format of the bitmaps.
-  public let format: PixelFormat
+  package let format: PixelFormat
   /// The pixel format of the canvas, from which frames were scaled and converted.
   package let canvasFormat: PixelFormat
   /// How damaged frames were handled.
-  public let damage: DamagePolicy
-  /// What decoded the frames: of damaged ones, decoders keep more or fewer pixels.
+  package let damage: DamagePolicy
+  /// The decoder of the frames: of damaged frames, decoders keep more or fewer pixels.
   package let decoder: PixelDecoder
   /// How the canvas was scaled to ``size``; nil if it was not.
   package let scaling: Scaling?
-  /// What was drawn on the frames after scaling.
+  /// The drawing on the frames after scaling.
   package let drawing: FrameDrawing?
   /// The table of a store that holds the frames; nil for the one of their size and format.
   package let table: TableName?
 
-  /// What affects the pixels of a scaled bitmap besides its size.
+  /// Everything that affects the pixels of a scaled bitmap besides its size.
   package struct Scaling: Sendable, Hashable {
     package let fit: ScalingFit
     package let filter: ScalingFilter
@@ -88,8 +88,8 @@ public struct Rendition: Sendable, Hashable {
     self.table = table
   }
 
-  /// The canvas at its own size. It has 16 bits per channel if `format` has.
-  public static func canvas(
+  /// The unscaled canvas. It has 16 bits per channel if `format` has.
+  package static func canvas(
     _ size: PixelSize, format: PixelFormat = .rgba8, damage: DamagePolicy = .salvage
   ) -> Rendition {
     Rendition(
@@ -120,9 +120,6 @@ public struct Rendition: Sendable, Hashable {
 }
 
 extension Rendition {
-  /// The longest side of a scaled frame. The weights for a side take up to some 100 bytes for each of
-  /// its pixels, so that a long one would take far more memory than the frame.
-  private static let maximumSide = 1 << 20
   /// As many pixels as a canvas may have whatever the limits; byte counts of more would overflow.
   private static let maximumPixels = 1 << 40
 
@@ -141,10 +138,10 @@ extension Rendition {
         "scaled frames would be \(size), canvasPixels allows \(allowed) pixels")
     }
     let side = max(size.width, size.height)
-    if side > Self.maximumSide {
+    if side > FrameScaler.longestSide {
       return .exceeding(
-        .scaledSide, asked: side, allowed: Self.maximumSide,
-        "scaled frames would be \(size), sides are limited to \(Self.maximumSide)")
+        .scaledSide, asked: side, allowed: FrameScaler.longestSide,
+        "scaled frames would be \(size); sides are limited to \(FrameScaler.longestSide)")
     }
     return nil
   }

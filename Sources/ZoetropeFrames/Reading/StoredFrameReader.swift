@@ -4,7 +4,7 @@
 /// Not `Sendable`. Decodes on the calling thread.
 public final class StoredFrameReader {
   /// The image.
-  public let image: AnimatedImage
+  package let image: AnimatedImage
   private var decoder: FrameDecoder
   private let pixels = FramePixels()
 
@@ -18,12 +18,13 @@ public final class StoredFrameReader {
   ///
   /// Costs one decode, whatever was read before. Returns nil for a frame without pixels.
   ///
-  /// - Throws: `parameter` if there is no such frame; with ``DamagePolicy/strict``, for a damaged frame;
-  ///   `io` if the file cannot be read.
+  /// - Throws: `parameter` if the frame does not exist; with ``DamagePolicy/strict``, for a damaged frame; `io`
+  ///   if the file cannot be read.
   public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame? {
     guard image.frames.indices.contains(index) else {
       throw AnimatedImageError(
-        .parameter, "no frame \(index), there are \(image.frames.count)", format: image.format)
+        .parameter, "frame \(index) does not exist; there are \(image.frames.count) frames",
+        format: image.format)
     }
     return try read(image.frames[index])
   }
@@ -53,7 +54,7 @@ public final class StoredFrameReader {
 }
 
 extension FrameControl {
-  /// The frame alone on a canvas of its own size.
+  /// The frame alone, on a canvas of its own size.
   fileprivate func movedToOrigin(blend: BlendOperation) -> FrameControl {
     FrameControl(
       index: index, rect: PixelRect(rect.size), delay: delay, disposal: .keep,

@@ -11,7 +11,7 @@ package struct CheckpointPolicy: Sendable {
   /// The cost of drawing each frame.
   package var costs: ReplayCosts
   private var independent: [Int]
-  /// The cost of starting at a checkpoint: one that saves less is not worth its memory.
+  /// The cost of starting at a checkpoint. One that saves less is not worth its memory.
   private let startCost: Int
 
   /// A policy without checkpoints. `independent` lists the frames that need no other, in order;
@@ -122,32 +122,39 @@ package struct CheckpointPolicy: Sendable {
   }
 }
 
-/// The cost of drawing each frame, and the sum over any range of frames in logarithmic time.
+/// The cost of drawing each frame, and the sum over any range of frames in constant time.
 ///
 /// A frame's cost is estimated from its header until it is measured. Estimates are scaled by the
 /// ratio of measurements to their estimates; before the first measurement, only ratios matter.
 ///
+/// The sums are added up anew after every 256th part of the frames was measured, so that a measurement
+/// costs 256 additions whatever the number of frames.
+///
 /// Each cost is clamped so that the sum never exceeds a quarter of `Int.max`, whatever the headers
 /// say and however many frames are appended.
 package struct ReplayCosts: Sendable {
-  private var measured: SumTree
-  private var estimated: SumTree
-  private var measuredEstimates = 0
-  private var cost: [Int?]
   private var estimate: [Int]
+  private var measured: [Int?]
+  private var measuredSum = 0
+  private var measuredEstimates = 0
+  /// What an estimate is multiplied by.
+  private var scale = 1.0
+  /// The sums of the costs before each frame, and of all; as of the last time they were added up.
+  private var sums = [0]
+  /// Measurements since then.
+  private var newCount = 0
   private let most: Int
 
   /// Bytes of memory for each frame.
-  package static let bytesPerFrame = 3 * MemoryLayout<Int>.stride + MemoryLayout<Int?>.stride
+  package static let bytesPerFrame = 2 * MemoryLayout<Int>.stride + MemoryLayout<Int?>.stride
 
   /// Costs from estimates in any unit; each counts as at least 1.
   package init(estimates: [Int]) {
     let most = Self.greatestSum / max(estimates.count, Self.mostAppended)
     self.most = most
     estimate = estimates.map { min(max($0, 1), most) }
-    cost = Array(repeating: nil, count: estimates.count)
-    measured = SumTree(count: estimates.count)
-    estimated = SumTree(estimate)
+    measured = Array(repeating: nil, count: estimates.count)
+    addUp()
   }
 
   private static let greatestSum = Int.max / 4
@@ -157,11 +164,9 @@ package struct ReplayCosts: Sendable {
   /// Adds a frame at the end, unless the sum could become too large.
   mutating func append(_ estimate: Int) {
     guard (count + 1) <= Self.greatestSum / most else { return }
-    let value = min(max(estimate, 1), most)
-    self.estimate.append(value)
-    cost.append(nil)
-    estimated.append(value)
-    measured.append(0)
+    self.estimate.append(min(max(estimate, 1), most))
+    measured.append(nil)
+    sums.append(sums[count - 1] + cost(of: count - 1))
   }
 
   /// Number of frames.
@@ -170,63 +175,31 @@ package struct ReplayCosts: Sendable {
   /// Records a measurement in nanoseconds. Averages it with the previous one, to smooth outliers.
   package mutating func record(_ nanoseconds: Int, of index: Int) {
     guard index < count else { return }
-    let value = min(max(nanoseconds, 1), most)
-    if let old = cost[index] {
-      let mean = (old + value) / 2
-      measured.add(mean - old, at: index)
-      cost[index] = mean
+    var value = min(max(nanoseconds, 1), most)
+    if let old = measured[index] {
+      value = (old + value) / 2
+      measuredSum -= old
     } else {
-      measured.add(value, at: index)
-      estimated.add(-estimate[index], at: index)
       measuredEstimates += estimate[index]
-      cost[index] = value
     }
+    measuredSum += value
+    measured[index] = value
+    newCount += 1
+    if newCount > count / 256 { addUp() }
+  }
+
+  private mutating func addUp() {
+    if measuredEstimates > 0 { scale = Double(measuredSum) / Double(measuredEstimates) }
+    newCount = 0
+    sums.removeAll(keepingCapacity: true)
+    sums.append(0)
+    for index in 0..<count { sums.append(sums[index] + cost(of: index)) }
+  }
+
+  private func cost(of index: Int) -> Int {
+    measured[index] ?? Int(min(Double(estimate[index]) * scale, Double(most)))
   }
 
   /// The cost of drawing the frames of `range` in sequence.
-  package func sum(_ range: Range<Int>) -> Int {
-    let known = measured.sum(range)
-    let guessed = estimated.sum(range)
-    guard guessed > 0, measuredEstimates > 0 else { return known + guessed }
-    let scale = Double(measured.sum(0..<count)) / Double(measuredEstimates)
-    return known + Int(min(Double(guessed) * scale, Double(Self.greatestSum)))
-  }
-}
-
-/// Range sums of a changing array: a Fenwick tree.
-struct SumTree: Sendable {
-  private var nodes: [Int]
-
-  init(count: Int) { nodes = Array(repeating: 0, count: count + 1) }
-
-  init(_ values: [Int]) {
-    self.init(count: values.count)
-    for (index, value) in values.enumerated() { add(value, at: index) }
-  }
-
-  mutating func append(_ value: Int) {
-    let place = nodes.count
-    // Its node holds the sum of as many values as its lowest set bit says.
-    nodes.append(value + sum(place - (place & -place)..<place - 1))
-  }
-
-  mutating func add(_ value: Int, at index: Int) {
-    var node = index + 1
-    while node < nodes.count {
-      nodes[node] += value
-      node += node & -node
-    }
-  }
-
-  func sum(_ range: Range<Int>) -> Int { prefix(range.upperBound) - prefix(range.lowerBound) }
-
-  private func prefix(_ count: Int) -> Int {
-    var node = min(count, nodes.count - 1)
-    var sum = 0
-    while node > 0 {
-      sum += nodes[node]
-      node -= node & -node
-    }
-    return sum
-  }
+  package func sum(_ range: Range<Int>) -> Int { sums[range.upperBound] - sums[range.lowerBound] }
 }

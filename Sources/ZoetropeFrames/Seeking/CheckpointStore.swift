@@ -42,8 +42,8 @@ package final class CheckpointStore: Sendable {
     self.isMeasuring = isMeasuring
   }
 
-  /// The cost of drawing a frame as its header tells. A compressed byte costs about four times as much as a
-  /// pixel; only the ratio between frames matters.
+  /// The estimated cost of drawing a frame, from its header. A compressed byte costs about four times as much
+  /// as a pixel; only the ratio between frames matters.
   private static func estimate(_ frame: FrameControl) -> Int {
     min(frame.rect.size.area, 1 << 61) + min(4 * frame.byteRange.count, 1 << 61)
   }
@@ -62,10 +62,10 @@ package final class CheckpointStore: Sendable {
 
   /// The cost of a replay, in nanoseconds, above which a checkpoint is worthwhile.
   ///
-  /// The canvas is copied to a new block before it is drawn on, and the system must map the pages
-  /// of that block: some 0.75 ns per byte, as long as decoding a small frame. A checkpoint per
-  /// frame doubled the time of a first pass. With this spacing, copies take an eighth of it, and a
-  /// jump replays at most 4 ms unless a single copy takes longer.
+  /// The canvas is copied to a new block before it is drawn on, and the system must map the pages of that
+  /// block: about 0.75 ns per byte, as long as decoding a small frame. A checkpoint per frame would double the
+  /// time of a first pass. With this spacing, copies take an eighth of it, and a jump replays at most 4 ms
+  /// unless a single copy takes longer.
   private static func startCost(_ canvasCost: Int) -> Int {
     let copy = canvasCost / 4 * 3
     return max(copy, min(8 * copy, 4_000_000))

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// What a replay keeps so that the next steps back need not repeat it.
+/// The results of a replay, kept so that the next steps back need not repeat it.
 ///
-/// For each frame of the stretch it keeps the pixels that the next frame changes (a patch), and it
-/// keeps the picture at the current position. A step back restores one patch, so it costs as much
-/// as the change is large, like a step forward. (With whole frames, copying the canvas made a step
-/// back eight times as expensive as one forward for small changes.) If not all patches fit, those
-/// at the front of the stretch are left out. Canvases along the way then bound the replays, so that
-/// each frame is decoded about twice instead of once per step.
+/// For each frame of the replayed range it keeps the pixels that the next frame changes (a patch), and it keeps
+/// the picture at the current position. A step back restores one patch, so its cost is proportional to the
+/// change, as for a step forward. (If whole frames were kept, copying the canvas would make a step back eight
+/// times as expensive as one forward for small changes.) If not all patches fit, those at the start of the
+/// range are left out. Canvases along the way then bound the replays, so that each frame is decoded about twice
+/// instead of once per step.
 struct ReplayTrail: ~Copyable {
   private struct Patch {
     let pixels: [SavedRect]
@@ -52,7 +52,7 @@ struct ReplayTrail: ~Copyable {
     patchCost = 0
     picture = nil
     self.stretch = stretch
-    // Canvases of an earlier, longer stretch still serve the frames before this one.
+    // Canvases of an earlier, longer range still serve the frames before this one.
     canvases = canvases.filter { $0.key <= stretch.lowerBound }
     let room = room(of: capacity)
     firstKept = first(of: stretch, fitting: room)
@@ -148,8 +148,8 @@ struct ReplayTrail: ~Copyable {
     return first
   }
 
-  /// The rectangles in which the frame after `index` may differ from frame `index`: what it draws,
-  /// and what is disposed of before it. Two rectangles, because their union is often much larger.
+  /// The rectangles in which the frame after `index` may differ from frame `index`: what it draws, and what is
+  /// disposed before it. There are two, because their union is often much larger.
   private func changedRects(after index: Int) -> (PixelRect, PixelRect?) {
     let drawn = frames[index + 1].rect.intersection(bounds)
     let disposed = frames[index].rect.intersection(bounds)

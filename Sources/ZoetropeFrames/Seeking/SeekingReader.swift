@@ -12,8 +12,8 @@ public final class SeekingReader {
   /// Whether ``reader`` was made while further frames could arrive.
   private var isGrowing = false
   private let store: CheckpointStore
-  /// Finds the last frame of a range whose picture is at hand and is drawn on by the next frame, so
-  /// that a replay may start from it. Default: none.
+  /// Finds the last frame of a range whose picture is available and is drawn on by the next frame, so that a
+  /// replay may start from it. Default: none.
   var shownCanvas: @Sendable (Range<Int>) -> (index: Int, canvas: Bitmap)? = { _ in nil }
   private let trail: ChargedTrail
   /// Steps back up to this many frames apart are assumed to continue; farther ones are jumps.
@@ -34,7 +34,7 @@ public final class SeekingReader {
   /// Frames decoded so far, replays included.
   public private(set) var decodedCount = 0
 
-  /// The last frame that is wanted in order; nil for all. Later ones are not decoded ahead.
+  /// The last frame that will be read in order; nil for all. Later ones are not decoded ahead.
   var lastWanted: Int?
 
   /// Creates a reader of `image` that shares the checkpoints of its random access (see
@@ -46,10 +46,10 @@ public final class SeekingReader {
   /// A reader of `origin`.
   ///
   /// - Parameters:
-  ///   - store: where checkpoints are kept. Default: nil, with those of the image's random access.
-  ///   - keepsCheckpoints: false for a player, which may only ever loop: it records none until the
+  ///   - store: Where to keep checkpoints. Default: nil, with those for the image's random access.
+  ///   - keepsCheckpoints: False for a player, which may only ever loop: it records none until the
   ///     first seek.
-  ///   - role: what it is for.
+  ///   - role: Its purpose.
   package init(
     _ origin: any ImageOrigin, store: CheckpointStore? = nil, keepsCheckpoints: Bool = true,
     for role: ReaderRole = .reading
@@ -67,14 +67,12 @@ public final class SeekingReader {
   /// Its dirty rectangle is relative to the previous call's frame if that is `index` - 1, else the
   /// whole canvas.
   ///
-  /// - Throws: the errors of ``FrameReader/frame(at:)``.
-  public func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
-    try frame(at: index) { false }
-  }
-
-  /// Like ``frame(at:)``, but throws `cancelled` between frames once `isCancelled` returns true.
+  /// - Parameters:
+  ///   - index: The frame, from 0.
+  ///   - isCancelled: Asked between frames. Default: never cancelled.
+  /// - Throws: The errors of ``FrameReader/frame(at:isCancelled:)``.
   public func frame(
-    at index: Int, isCancelled: () -> Bool
+    at index: Int, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> CompositedFrame {
     let reader = try reader(knowing: index)
     let previous = lastIndex
@@ -88,7 +86,7 @@ public final class SeekingReader {
     }
     // Frame 0 needs no replay: a short loop that starts over is not stepping back.
     let isBackward = index > 0 && index < previous && previous - index <= Self.longestStep
-    // What a step further back needs is known only on the way, so that its bytes cannot be fetched before.
+    // The needs of a step further back become known only on the way, so its bytes cannot be fetched in advance.
     let leavesTrail = isBackward && !origin.isFetched
     if !leavesTrail, !trail.isEmpty { try trail.withTrail { $0.removeAll() } }
     let frame = try draw(index, leavesTrail: leavesTrail, with: reader, isCancelled)
@@ -96,7 +94,7 @@ public final class SeekingReader {
     return index == previous + 1 ? frame : frame.allDirty
   }
 
-  /// What fetches bytes that frame `index` needs; nil if all are here, or if there is no such frame.
+  /// Fetches bytes that frame `index` needs; nil if all are available, or if the frame does not exist.
   package func fetch(for index: Int) -> FrameFetch? {
     guard origin.isFetched, let reader = try? reader(knowing: index) else { return nil }
     let current = reader.nextIndex
@@ -108,7 +106,7 @@ public final class SeekingReader {
     return reader.fetch(for: start...index)
   }
 
-  /// Gives up memory that waits for the next frames.
+  /// Releases memory reserved for the next frames.
   package func rest() { reader?.rest() }
 
   /// The canvas on which the frame after the one returned last is drawn.
@@ -120,7 +118,7 @@ public final class SeekingReader {
 
   /// The reader, with frame `index` among its frames.
   ///
-  /// - Throws: `parameter` if there is no such frame.
+  /// - Throws: `parameter` if the frame does not exist.
   private func reader(knowing index: Int) throws(AnimatedImageError) -> any FrameReading {
     guard index >= 0 else { throw unknownFrame(index) }
     let reader: any FrameReading
@@ -135,7 +133,8 @@ public final class SeekingReader {
 
   private func unknownFrame(_ index: Int) -> AnimatedImageError {
     AnimatedImageError(
-      .parameter, "no frame \(index), there are \(origin.frameCount)", format: origin.format)
+      .parameter, "frame \(index) does not exist; there are \(origin.frameCount) frames",
+      format: origin.format)
   }
 
   /// Whether further frames may arrive.
@@ -149,13 +148,13 @@ public final class SeekingReader {
     return made
   }
 
-  /// Lets checkpoints and the trail know of all frames that the reader knows. Called after it does.
+  /// Tells checkpoints and the trail about new frames. Call it after the reader has learned of them.
   private func takeNote(of arrivals: any FrameArrivals) throws(AnimatedImageError) {
     store.grow(with: arrivals)
     try trail.withTrail { $0.frames += arrivals.arrival(after: $0.frames.count).frames }
   }
 
-  /// `start`, or a later one of which the picture is shown.
+  /// `start`, or a later frame whose picture is available.
   private func shownStart(
     _ start: (index: Int, canvas: Bitmap?), for index: Int, from current: Int
   ) -> (index: Int, canvas: Bitmap?) {
@@ -164,7 +163,7 @@ public final class SeekingReader {
     return (found.index + 1, found.canvas)
   }
 
-  /// Draws frame `index`, after those that it needs.
+  /// Draws frame `index`, and first those that it needs.
   private func draw(
     _ index: Int, leavesTrail: Bool, with reader: any FrameReading, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {

@@ -1,5 +1,5 @@
-/// A thread that decodes frames for which it asked itself, if they are likely to be quick: waking another one takes
-/// longer, and costs as much as many frames.
+/// A thread that decodes its requested frames itself if they are likely to be quick: waking another thread
+/// takes longer, and costs as much as many frames.
 package protocol QuickThread: AnyObject, Sendable {
   /// Accepts `work`, expected to take `time`, if the caller runs on this thread, nothing else is due in
   /// that time, and `isReady` holds (checked last).
@@ -8,7 +8,7 @@ package protocol QuickThread: AnyObject, Sendable {
   ) -> Bool
 }
 
-/// A lane's recent decode times, which decide whether the next decode may run on the thread that asked for it.
+/// A lane's recent decode times, which decide whether the next decode may run on the requesting thread.
 struct DecodeHistory: Sendable {
   /// The longest decode that may delay other playbacks.
   static let lightTime = Duration.milliseconds(1)
@@ -21,8 +21,8 @@ struct DecodeHistory: Sendable {
     var bytes: Int
   }
 
-  /// Confidence that decodes take at most `lightTime`: a quick decode adds one, up to a limit; a slow one
-  /// halves it, since a single one may have been preempted.
+  /// Confidence that decodes take at most `lightTime`. A quick decode adds one, up to a limit; a slow one
+  /// halves it, because a single one may have been preempted.
   private var lightCount = 0
   private var lastIndex = -1
   /// The heaviest frame known to be quick. The first frame of a play usually covers the whole canvas, so

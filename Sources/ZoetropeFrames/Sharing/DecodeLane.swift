@@ -2,15 +2,15 @@ internal import Synchronization
 
 /// A producer and its queue of tickets, served one at a time on the decoding threads.
 ///
-/// After each ticket the lane queues up behind the other lanes, so that one long animation does not
-/// monopolise the threads.
+/// After each ticket the lane queues behind the other lanes, so that one long animation does not monopolize the
+/// threads.
 final class DecodeLane: Sendable {
   typealias Factory = @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
 
   private struct WeakTicket {
     weak var ticket: FrameTicket?
     let index: Int
-    /// The thread that asked for it, if that may decode it.
+    /// The requesting thread, if it may decode the frame.
     let asker: (any QuickThread)?
   }
 
@@ -18,9 +18,9 @@ final class DecodeLane: Sendable {
     var tickets: [WeakTicket] = []
     var isScheduled = false
     var history = DecodeHistory()
-    /// Whether the producer exists and has been asked for a frame.
+    /// Whether the producer exists and has been used.
     var isOpen = false
-    /// Whether nobody plays, so that the producer should rest when there is no work.
+    /// Whether nothing is playing, so that the producer should rest when there is no work.
     var isResting = false
   }
 
@@ -35,11 +35,11 @@ final class DecodeLane: Sendable {
   private let isAtHand: (@Sendable (Int) -> Bool)?
 
   /// - Parameters:
-  ///   - openingThreads: where the producer is created and decodes its first frame, which may involve slow
+  ///   - openingThreads: Where the producer is created and decodes its first frame, which may involve slow
   ///     input.
-  ///   - weight: what is known of a frame's cost before it is decoded.
-  ///   - isAtHand: whether a frame's bytes are in memory, so that a quick frame may be decoded by the thread
-  ///     that asks for it. Default: nil, where that is unknown, or where the producer runs the caller's code.
+  ///   - weight: The cost of a frame as known before decoding.
+  ///   - isAtHand: Whether a frame's bytes are in memory, so that a quick frame may be decoded by the
+  ///     requesting thread. Default: nil, if that is unknown or if the producer runs the caller's code.
   init(
     threads: DecodeThreads, openingThreads: DecodeThreads, live: LiveObjects,
     weight: @escaping @Sendable (Int) -> DecodeHistory.Weight = { _ in
@@ -55,7 +55,7 @@ final class DecodeLane: Sendable {
     self.makeProducer = makeProducer
   }
 
-  /// Enqueues `ticket`, for which `asker` asks. It is skipped if nobody holds it when its turn comes.
+  /// Enqueues `ticket` for `asker`. It is skipped if nothing holds it when its turn comes.
   func enqueue(_ ticket: FrameTicket, for asker: (any QuickThread)? = nil) {
     let (schedules, light, isOpen) = queue.withLock { queue in
       queue.tickets.append(WeakTicket(ticket: ticket, index: ticket.index, asker: asker))
@@ -74,7 +74,7 @@ final class DecodeLane: Sendable {
     return next
   }
 
-  /// - Parameter light: the next ticket, if its frame is likely to be quick.
+  /// - Parameter light: The next ticket, if its frame is likely to be quick.
   private func schedule(_ light: WeakTicket? = nil, on threads: DecodeThreads) {
     let work: @Sendable () -> Void = { [self] in serve() }
     if let light, let asker = light.asker, let isAtHand,
@@ -107,14 +107,15 @@ final class DecodeLane: Sendable {
     if goesOn { schedule(light, on: threads) }
   }
 
-  /// Fetches bytes that the frame of `wanted` needs, on no thread, and then serves the lane again.
+  /// Fetches bytes that the frame of `wanted` needs, without occupying a thread, and then serves the lane
+  /// again.
   ///
-  /// The lane stays scheduled meanwhile. When nobody wants the frame any more, the fetch is cancelled and the next
-  /// ticket has its turn.
+  /// The lane stays scheduled meanwhile. When the frame is no longer needed, the fetch is cancelled and the
+  /// next ticket gets its turn.
   ///
-  /// The other tickets wait, too. They are for frames close behind, which mostly draw on this one and so lack its
-  /// bytes as well; a reader that went ahead would have to come back, and to replay what it passed. Only callers at
-  /// more than four places at once share a lane and may wait for each other's bytes.
+  /// The other tickets wait as well. They are for frames close behind, most of which draw on this one and so
+  /// lack its bytes too; a reader that went ahead would have to come back and replay what it passed. Only
+  /// callers at more than four positions at the same time share a lane and may wait for each other's bytes.
   private func goOn(after fetch: @escaping FrameFetch, for wanted: WeakTicket) {
     guard let ticket = wanted.ticket else { return schedule(on: threads) }
     ticket.begin { [self] in
@@ -127,7 +128,7 @@ final class DecodeLane: Sendable {
     }
   }
 
-  /// Makes the producer release what it reserves for players, once it has no work.
+  /// Makes the producer release the memory it reserves for players, once it has no work.
   func rest() {
     queue.withLock { $0.isResting = true }
     restIfAsked()
@@ -135,7 +136,7 @@ final class DecodeLane: Sendable {
 
   private func restIfAsked() {
     guard queue.withLock({ $0.isResting }) else { return }
-    // If the producer is busy, the thread that serves the lane does this afterwards.
+    // If the producer is busy, the thread that serves the lane does this later.
     _ = producer.withLockIfAvailable { $0?.rest() }
   }
 
@@ -164,8 +165,8 @@ final class DecodeLane: Sendable {
     case lacking(FrameFetch)
   }
 
-  /// Decodes frame `index`, unless bytes are missing. Holds the ticket weakly, so that a replay stops when nobody
-  /// wants its frame any more.
+  /// Decodes frame `index`, unless bytes are missing. Holds the ticket weakly, so that a replay stops when its
+  /// frame is no longer needed.
   private func decode(_ index: Int, for wanted: WeakTicket) -> Step {
     let clock = ContinuousClock()
     let start = clock.now
@@ -182,8 +183,8 @@ final class DecodeLane: Sendable {
         do throws(AnimatedImageError) {
           return try producer.frame(at: index, isCancelled: isCancelled)
         } catch {
-          // A longer replay than foreseen, or the cache has dropped what was there.
-          // (By now another reader may have brought it back.)
+          // The replay is longer than expected, or the cache has dropped bytes. (By now another reader may have
+          // fetched them again.)
           if error.code == .bytesMissing { lacking = producer.fetch(for: index) ?? { nil } }
           throw error
         }
@@ -211,8 +212,8 @@ package protocol FrameProducing: AnyObject {
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame
 
-  /// What fetches bytes that frame `index` needs and that are not here; nil if none is missing. Called before
-  /// each frame, and again after each fetch. The default implementation returns nil.
+  /// Fetches bytes that frame `index` needs; nil if none are missing. Called before each frame, and again after
+  /// each fetch. The default implementation returns nil.
   func fetch(for index: Int) -> FrameFetch?
 
   /// Releases resources reserved for playing. The default implementation does nothing.
@@ -231,7 +232,11 @@ extension FrameProducing {
   package func rest() {}
 }
 
-/// Fetches bytes; returns why it could not. Cancelled when nobody wants the frame any more.
+/// Fetches bytes; returns the error if it could not. Cancelled when the frame is no longer needed.
 package typealias FrameFetch = @Sendable () async -> AnimatedImageError?
 
-extension SeekingReader: FrameProducing {}
+extension SeekingReader: FrameProducing {
+  package func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
+    try frame(at: index) { false }
+  }
+}

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// One requested frame: a future for the picture or an error.
 ///
-/// Consumers of the frame hold the ticket. A ticket that nobody holds is not decoded, and its bitmap is
-/// freed with the last reference. Cancelling and the memory bound rely on this alone.
+/// Consumers of the frame hold the ticket. A ticket that nothing holds is not decoded, and its bitmap is freed
+/// with the last reference. Cancellation and the memory bound rely on this alone.
 package final class FrameTicket: Sendable {
   package typealias Outcome = Result<CompositedFrame, AnimatedImageError>
 
@@ -34,9 +34,9 @@ package final class FrameTicket: Sendable {
     state.withLock { $0.fetch }?.cancel()
   }
 
-  /// Begins a task that fetches the frame's bytes, and is cancelled once nobody wants the frame.
+  /// Starts a task that fetches the frame's bytes. It is cancelled when the frame is no longer needed.
   ///
-  /// Under the lock, so that a task which is done at once cannot be taken for the one that follows it.
+  /// Under the lock, so that a task that finishes immediately is not mistaken for its successor.
   func begin(_ fetch: @escaping @Sendable () async -> Void) {
     state.withLock { $0.fetch = Task { await fetch() } }
   }
@@ -52,7 +52,7 @@ package final class FrameTicket: Sendable {
   /// Bytes of its picture; 0 until it is decoded.
   var cost: Int {
     guard case .success(let frame) = outcome else { return 0 }
-    return frame.bitmap.cost
+    return frame.bitmap.byteCount
   }
 
   /// Number of waiters.
@@ -114,6 +114,6 @@ package final class FrameTicket: Sendable {
 package protocol TicketClient: AnyObject, Sendable {
   /// Whether it no longer needs to be called. Once true, always true.
   var isObsolete: Bool { get }
-  /// The outcome is there. Called on the decoding thread, with no lock held.
+  /// The outcome is available. Called on the decoding thread, with no lock held.
   func frameIsDone()
 }

@@ -13,7 +13,7 @@ package final class LiveObjects: Sendable {
     case driver
     /// Frames held.
     case ticket
-    /// Frames requested, not decoded yet and still wanted.
+    /// Frames that are requested, not decoded yet, and still needed.
     case wanted
     /// Decodes that are running.
     case decode

@@ -7,20 +7,20 @@ internal import Synchronization
 /// apart use separate decoding positions, at most four.
 ///
 /// Memory: the frames that consumers hold (see ``PlaybackOptions/decodeAhead``), the last `keeping` frames
-/// shown, and one canvas per decoding position. While nobody plays or waits, the last two are charged to
-/// the ``MemoryBudget`` and released on demand.
+/// shown, and one canvas per decoding position. While nothing plays or waits, the last two are charged to the
+/// ``MemoryBudget`` and released on demand.
 public final class SharedFrames: Sendable {
   /// The maximum number of decoding positions.
   static let maximumPositions = 4
 
-  /// The frames, in order; of a ``StreamedImage``, those that have arrived.
-  public var frames: [FrameControl] { list.all }
+  /// The frames, in order; for a ``StreamedImage``, those that have arrived.
+  package var frames: [FrameControl] { list.all }
   private let list: FrameList
   /// The size of every frame, after scaling.
   public let canvasSize: PixelSize
   /// The total number of plays; of a ``StreamedImage``, as known so far.
-  public var playCount: PlayCount { list.playCount }
-  /// Where further frames come from; nil if all are known.
+  package var playCount: PlayCount { list.playCount }
+  /// The source of further frames; nil if all are known.
   package var arrivals: (any FrameArrivals)? { list.arrivals }
   /// The frames to play, and whether more may follow.
   package var arrival: FrameArrival {
@@ -79,14 +79,14 @@ public final class SharedFrames: Sendable {
   /// frames, whatever its limits.
   ///
   /// - Parameters:
-  ///   - image: the image.
-  ///   - rendering: the size and format of the frames. Default: as decoded.
-  ///   - cache: the cache for decoded frames. Default: nil, no caching. With a cache, the whole file is
+  ///   - image: The image.
+  ///   - rendering: The size and format of the frames. Default: as decoded.
+  ///   - cache: The cache for decoded frames. Default: nil, no caching. With a cache, the whole file is
   ///     read once before the first frame, for its ``ContentIdentity``. A ``StreamedImage`` is cached once it
   ///     is complete, a ``RemoteImage`` only if its identity is given.
-  ///   - identity: the image's identity, if known, which avoids reading the whole file.
-  ///   - keeping: the number of frames kept for consumers slightly behind. Default: 2.
-  ///   - budget: the budget that canvases are charged to. Default: nil, that of the image, which is
+  ///   - identity: The image's identity, if known, which avoids reading the whole file.
+  ///   - keeping: The number of frames kept for consumers slightly behind. Default: 2.
+  ///   - budget: The budget that canvases are charged to. Default: nil, that of the image, which is
   ///     ``MemoryBudget/shared`` unless it was opened with another.
   public convenience init(
     _ image: some AnimationSource, rendering: Rendering = .init(),
@@ -177,7 +177,7 @@ public final class SharedFrames: Sendable {
   deinit { resting?.budget.refundAll(of: share) }
 
   /// The number of decodes requested so far. Consumers in step share them.
-  public var decodeCount: Int { state.withLock { $0.decodeCount } }
+  package var decodeCount: Int { state.withLock { $0.decodeCount } }
 
   /// Returns frame `index`, composited, decoded on another thread.
   ///
@@ -190,7 +190,8 @@ public final class SharedFrames: Sendable {
       throw AnimatedImageError(.cancelled, "the task was cancelled", frameIndex: index)
     }
     guard index >= 0, index < list.count else {
-      throw AnimatedImageError(.parameter, "no frame \(index) among \(list.count)")
+      throw AnimatedImageError(
+        .parameter, "frame \(index) does not exist; there are \(list.count) frames")
     }
     let user = beginCall()
     defer { endCall(user) }
@@ -204,8 +205,8 @@ public final class SharedFrames: Sendable {
     return try outcome.get()
   }
 
-  /// A number for a call that waits for a frame. Calls share one position, except where bytes have to be fetched:
-  /// there, calls one after another continue at one position, and concurrent ones fetch at several.
+  /// An identifier for a call that waits for a frame. Calls share one position, unless bytes must be fetched:
+  /// then consecutive calls continue at one position, and concurrent ones fetch at several.
   private func beginCall() -> Int {
     guard list.isFetched else { return 0 }
     return state.withLock { state in
@@ -223,7 +224,7 @@ public final class SharedFrames: Sendable {
   ///
   /// Once every stream has ended, this takes at most the decoding of one frame. Does not end playback.
   /// Returns immediately if the calling task is cancelled.
-  public func idle() async { await live.reach(.noWork) }
+  public func waitUntilIdle() async { await live.reach(.noWork) }
 
   /// Marks the frames as in use until ``end()``.
   package func begin() {
@@ -265,7 +266,7 @@ public final class SharedFrames: Sendable {
     }
   }
 
-  /// The ticket for frame `index`, whether this call created it, and tickets that were looked at.
+  /// The ticket for frame `index`, whether this call created it, and the tickets that were examined.
   ///
   /// Those may have lost their other holders meanwhile, and releasing the last reference may call the user's
   /// code: callers release them with no lock held.
@@ -273,7 +274,8 @@ public final class SharedFrames: Sendable {
     for index: Int, user: Int, asking: (any QuickThread)? = nil
   ) -> (ticket: FrameTicket, isNew: Bool, passing: [FrameTicket]) {
     state.withLock { state in
-      // A failure may be one of reading, and is not for those who ask again: somebody may still hold it.
+      // The failure may have been a read error, and a new request should retry; the old ticket may still be
+      // held.
       let known = state.live[index]?.ticket
       if let known, !known.isFailed { return (known, false, [FrameTicket]()) }
       let ticket = FrameTicket(index: index, live: live)
@@ -290,7 +292,7 @@ public final class SharedFrames: Sendable {
     }
   }
 
-  /// Keeps a decoded frame released by a consumer, for consumers slightly behind.
+  /// Keeps a decoded frame that a consumer released, for consumers slightly behind.
   package func keep(_ ticket: FrameTicket) {
     guard keeping > 0 else { return }
     let dropped = state.withLock { state -> FrameTicket? in
@@ -391,7 +393,7 @@ extension SharedFrames: BudgetMember {
   }
 }
 
-/// The charge for shared frames while nobody plays.
+/// The charge for shared frames while nothing plays.
 package struct RestingCost: Sendable {
   let budget: MemoryBudget
   /// Bytes that one decoding position holds.

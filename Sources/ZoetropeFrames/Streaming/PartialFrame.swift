@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The frame whose bytes are arriving, drawn as far as they are here.
+/// The arriving frame, drawn as far as its bytes have arrived.
 ///
-/// Rows that have not arrived show the canvas below. Of an interlaced frame, each pixel that has arrived fills
-/// the block that it stands for, so that the whole frame shows early and gets finer pass by pass.
+/// Rows that have not arrived show the canvas below. In an interlaced frame, each pixel that has arrived fills
+/// its block, so the whole frame shows early and gets finer with every pass.
 public struct PartialFrame: Sendable {
   /// The frame's index: ``StreamedImage/frameCount`` when it was drawn.
   public let index: Int
@@ -16,23 +16,24 @@ public struct PartialFrame: Sendable {
   /// The frame's rows from the top that show something of it; at least one.
   public let shownRows: Int
   /// The passes that are complete.
-  public let completePasses: Int
+  package let completePasses: Int
   /// The number of passes: 4 for an interlaced GIF frame, 7 for an interlaced PNG, else 1.
-  public let passCount: Int
+  package let passCount: Int
 
-  /// Whether every pixel is final. The frame is not among ``StreamedImage/frames`` yet all the same: what ends it
-  /// has not arrived.
-  public var isComplete: Bool { completeRows == rect.height }
+  /// Whether every pixel is final. The frame may still be missing from ``StreamedImage/frames``, because its
+  /// end has not arrived.
+  package var isComplete: Bool { completeRows == rect.height }
 }
 
 extension StreamedImage {
-  /// Draws the frame in arrival as far as its bytes are here; nil if there is no row of one to show: between
+  /// Draws the arriving frame as far as its bytes have arrived. Returns nil if there is no row to show: between
   /// frames, and after the end, when the frame is either among ``frames`` or was dropped.
   ///
   /// A request decodes the bytes that arrived since the last one, on the library's own threads, and copies the
-  /// canvas. So all requests together decode each frame's bytes once, in addition to whatever plays the stream,
-  /// and the first request for a frame the frames before it that it needs. The state takes about three canvases
-  /// and the frame's pixels until the stream ends; nothing if never requested. Requests take turns.
+  /// canvas. All requests together therefore decode each frame's bytes once, in addition to any playback of the
+  /// stream. The first request for a frame also decodes the frames before it that it needs. The state takes
+  /// about three canvases and the frame's pixels until the stream ends; nothing if never requested. Requests
+  /// run one at a time.
   ///
   /// ```swift
   /// for await _ in image.updates {
@@ -40,10 +41,10 @@ extension StreamedImage {
   /// }
   /// ```
   ///
-  /// - Parameter rendering: its size and format. Default: as decoded. The whole bitmap is scaled each time.
-  /// - Throws: the errors of ``FrameReader/next()`` for the frames before it; `limitExceeded` if the frame
-  ///   passes ``DecodingLimits/liveBytes``; `cancelled`, never `CancellationError`, if the task is cancelled.
-  ///   The next request may succeed. Damage in the frame itself throws nothing: it shows the rows before.
+  /// - Parameter rendering: Its size and format. Default: as decoded. The whole bitmap is scaled each time.
+  /// - Throws: The errors of ``FrameReader/next()`` for the frames before it; `limitExceeded` if the frame
+  ///   exceeds ``DecodingLimits/liveBytes``; `cancelled`, never `CancellationError`, if the task is cancelled.
+  ///   The next request may succeed. Damage in the frame itself does not throw: the rows before it are shown.
   public func partialFrame(
     rendering: Rendering = .init()
   ) async throws(AnimatedImageError) -> PartialFrame? {
@@ -69,7 +70,7 @@ final class PartialReader {
   private var reader: SeekingReader?
   private var buffer = ReadBuffer()
 
-  /// The bytes decoded between two looks at whether the request was cancelled.
+  /// The bytes decoded between two checks for cancellation.
   private static let stepSize = 1 << 17
 
   init(_ core: StreamCore) { self.core = core }

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// The state of a stream, fed by one task and looked at by anybody.
+/// The state of a stream, fed by one task and read by any number of others.
 ///
 /// Apart from ``StreamedImage`` so that the task does not retain that: releasing it ends the task.
 package final class StreamCore: FrameArrivals {
-  /// What is waited for. Each is also reached when the stream ends.
+  /// A condition to wait for. Each is also met when the stream ends.
   package enum Goal: Sendable {
     case canvas
     /// Whether this frame has arrived.
@@ -31,11 +31,11 @@ package final class StreamCore: FrameArrivals {
     }
     /// Counts changes.
     var version = 0
-    /// The entries of the list of damage that were checked.
+    /// The number of damage entries that were checked.
     var checkedDamage = 0
-    /// What decoding the frames so far takes; nil before the first one.
+    /// The cost of decoding the frames so far; nil before the first one.
     var footprint: DecodeFootprint?
-    /// The bytes received; those behind the end marker included.
+    /// The bytes received, including those after the end marker.
     var byteCount = 0
     /// Whether `scanner` has failed or finished, and gets no more bytes.
     var isClosed = false
@@ -44,7 +44,7 @@ package final class StreamCore: FrameArrivals {
     var ending: StreamEnding?
     /// One more than the last frame that was decoded.
     var decodedCount = 0
-    /// The image when the stream has ended; nil if there is no frame.
+    /// The image after the stream has ended; nil if there is no frame.
     var settled: AnimatedImage?
     var waiters: [Waiter] = []
     var observers: [WeakObserver] = []
@@ -60,16 +60,16 @@ package final class StreamCore: FrameArrivals {
       }
     }
 
-    /// Those who wait no longer.
+    /// Waiters that need not wait any more.
     mutating func takeReached() -> [ResultHandover<Bool>] {
-      // Nearly always nobody's: this runs for each chunk.
+      // There are nearly always none, and this runs for each chunk.
       guard waiters.contains(where: { meets($0.goal) }) else { return [] }
       let all = waiters
       waiters = all.filter { !meets($0.goal) }
       return all.filter { meets($0.goal) }.map(\.handover)
     }
 
-    /// Those who play the stream.
+    /// The players of the stream.
     mutating func livingObservers() -> [any ArrivalObserver] {
       let living = observers.compactMap(\.observer)
       if living.count < observers.count { observers.removeAll { $0.observer == nil } }
@@ -80,10 +80,10 @@ package final class StreamCore: FrameArrivals {
   let options: DecodingOptions
   let received: ReceivedBytes
   private let state: Mutex<State>
-  /// What draws the frame in arrival, from the first request to the end.
+  /// Draws the arriving frame, from the first request to the end.
   private let partial = Mutex<Lent<PartialReader>?>(nil)
 
-  /// What the bytes in memory are charged to.
+  /// The charge for the bytes in memory.
   let budget: MemoryBudget
   private let bytesCharge: StreamCharge
 
@@ -92,7 +92,7 @@ package final class StreamCore: FrameArrivals {
     self.budget = budget
     bytesCharge = StreamCharge(budget)
     received = ReceivedBytes(
-      memoryLimit: storage.memoryLimit, byteLimit: storage.byteLimit,
+      memoryLimit: storage.memoryByteLimit, byteLimit: storage.byteLimit,
       directory: storage.directory, companion: bytesCharge)
     state = Mutex(State(file: FileScanner(limits: options.limits)))
   }
@@ -123,7 +123,7 @@ package final class StreamCore: FrameArrivals {
       }.get()
     }
     charge()
-    // In slices, so that nobody waits for the lock while a large chunk is scanned.
+    // In slices, so that nothing waits for the lock while a large chunk is scanned.
     var isComplete = false
     var start = 0
     while start < bytes.count {
@@ -136,7 +136,7 @@ package final class StreamCore: FrameArrivals {
 
   private static let sliceSize = 1 << 18
 
-  /// Scans `range` of `bytes` and tells what has arrived; returns as ``receive(_:)``.
+  /// Scans `range` of `bytes` and reports what has arrived; returns like ``receive(_:)``.
   private func scan(_ bytes: [UInt8], _ range: Range<Int>) throws(AnimatedImageError) -> Bool {
     var failure: AnimatedImageError?
     let (isComplete, reached, observers) = state.withLock { state in
@@ -144,7 +144,7 @@ package final class StreamCore: FrameArrivals {
       guard !state.isClosed else {
         return (true, [ResultHandover<Bool>](), [any ArrivalObserver]())
       }
-      // Within pixels nothing but the number of bytes changes, however small the chunks are.
+      // Within pixels, only the number of bytes changes, however small the chunks are.
       if state.scanner.passOver(range.count) {
         state.byteCount += range.count
         state.version += 1
@@ -286,7 +286,7 @@ package final class StreamCore: FrameArrivals {
     }
   }
 
-  /// The image when the stream has ended; nil before, and if there is no frame.
+  /// The image after the stream has ended; nil before that, and if there is no frame.
   package var settled: AnimatedImage? { state.withLock { $0.settled } }
 
   package var ending: StreamEnding? { state.withLock { $0.ending } }
@@ -333,7 +333,7 @@ package final class StreamCore: FrameArrivals {
     }
   }
 
-  /// What draws the frame in arrival; nil after the end.
+  /// Draws the arriving frame; nil after the end.
   func partialReader() -> Lent<PartialReader>? {
     partial.withLock { partial in
       guard ending == nil else { return nil }
@@ -383,7 +383,7 @@ package final class StreamCore: FrameArrivals {
 
   package func add(_ observer: any ArrivalObserver) {
     state.withLock { state in
-      // A stream that has ended has nothing more to tell.
+      // A stream that has ended reports nothing more.
       guard state.ending == nil else { return }
       state.observers.removeAll { $0.observer == nil }
       state.observers.append(WeakObserver(observer: observer))
@@ -391,19 +391,20 @@ package final class StreamCore: FrameArrivals {
   }
 }
 
-/// What the bytes of a stream in memory are charged, until they are freed: an image of the stream may outlive it.
+/// The charge for the bytes of a stream in memory, until they are freed. An image of the stream may outlive the
+/// stream.
 private final class StreamCharge: Sendable {
   private static let step = 1 << 16
 
   private let budget: MemoryBudget
-  /// Bytes charged; nil once whoever keeps the image has charged them.
+  /// Bytes charged; nil after the holder of the image has charged them.
   private let charged = Mutex<Int?>(0)
 
   init(_ budget: MemoryBudget) { self.budget = budget }
 
   deinit { refund() }
 
-  /// Charges `byteCount` bytes in all, in steps; returns whether it did.
+  /// Charges `byteCount` bytes in total, in steps; returns whether it did.
   func grow(to byteCount: Int) -> Bool {
     charged.withLock { charged in
       guard let old = charged, byteCount - old >= Self.step else { return false }

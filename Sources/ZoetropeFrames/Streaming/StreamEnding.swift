@@ -9,15 +9,15 @@ public struct StreamEnding: Sendable, Hashable {
 
   private let kind: Kind
 
-  /// The file's end marker arrived. Bytes behind it are not awaited.
+  /// The file's end marker has arrived. Bytes after it are not awaited.
   public static let complete = StreamEnding(kind: .complete)
-  /// The stream ended before the file's end marker, or the file is so damaged that nothing behind the damage can
-  /// be read. The frames that arrived are there.
+  /// The stream ended before the file's end marker, or the file is so damaged that nothing after the damage can
+  /// be read. The frames that arrived are available.
   public static let truncated = StreamEnding(kind: .truncated)
   /// ``StreamedImage/cancel()`` was called, or the stream's task was cancelled.
   public static let cancelled = StreamEnding(kind: .cancelled)
-  /// The stream threw, or its bytes cannot be used: they are no image, or exceed a limit. The frames that
-  /// arrived before are there.
+  /// The stream threw, or its bytes cannot be used: they are not an image, or exceed a limit. The frames that
+  /// arrived before are available.
   public static func failed(_ error: AnimatedImageError) -> StreamEnding {
     StreamEnding(kind: .failed(error))
   }
@@ -40,7 +40,7 @@ extension StreamEnding: CustomStringConvertible {
   }
 }
 
-/// How far a stream has come. No number ever goes down.
+/// The progress of a stream. Its numbers never decrease.
 public struct StreamProgress: Sendable, Hashable {
   /// Bytes received.
   public let byteCount: Int
@@ -50,11 +50,11 @@ public struct StreamProgress: Sendable, Hashable {
   public let decodedFrameCount: Int
   /// The number of frames that the file announces, which may be wrong; nil if it announces none, as a GIF.
   public let announcedFrames: Int?
-  /// How the stream ended; nil until it has.
+  /// How the stream ended; nil until it has ended.
   public let ending: StreamEnding?
 
-  /// The number of frames in all; nil until the stream has ended.
-  public var totalFrames: Int? { ending == nil ? nil : frameCount }
+  /// The total number of frames; nil until the stream has ended.
+  package var totalFrames: Int? { ending == nil ? nil : frameCount }
 
   package init(
     byteCount: Int, frameCount: Int, decodedFrameCount: Int = 0, announcedFrames: Int?,
@@ -106,8 +106,8 @@ public struct StreamUpdates: AsyncSequence, Sendable {
 public struct StreamStorage: Sendable, Hashable {
   /// The most bytes kept in memory; later ones go to an unnamed temporary file. Rounded up to 256 KiB. Fewer are
   /// kept while ``MemoryBudget/shared`` has no room, to which they are charged. Default: 16 MiB.
-  public var memoryLimit: Int
-  /// The most bytes kept in all. A longer stream ends with ``AnimatedImageError/Code/limitExceeded``.
+  public var memoryByteLimit: Int
+  /// The maximum number of bytes kept. A longer stream ends with ``AnimatedImageError/Code/limitExceeded``.
   /// Default: 4 GiB.
   public var byteLimit: Int
   /// The directory of the temporary file. Default: nil, that in `TMPDIR`, else `/var/tmp`.
@@ -115,9 +115,9 @@ public struct StreamStorage: Sendable, Hashable {
 
   /// Creates a description; omitted arguments take their defaults.
   public init(
-    memoryLimit: Int = 16 << 20, byteLimit: Int = 4 << 30, directory: FilePath? = nil
+    memoryByteLimit: Int = 16 << 20, byteLimit: Int = 4 << 30, directory: FilePath? = nil
   ) {
-    self.memoryLimit = memoryLimit
+    self.memoryByteLimit = memoryByteLimit
     self.byteLimit = byteLimit
     self.directory = directory
   }

@@ -1,22 +1,21 @@
 /// An animation whose bytes are still arriving: from a pipe, a socket, a growing file, any asynchronous
 /// sequence of byte chunks.
 ///
-/// Frames can be played and decoded as soon as their bytes are here. A GIF frame is when its last byte has
-/// arrived, an APNG frame when the frame control or the end behind it has.
+/// Frames can be played and decoded as soon as their bytes have arrived. A GIF frame is complete with its last
+/// byte, an APNG frame when the next frame control or the end arrives.
 ///
 /// ```swift
 /// let image = try await StreamedImage(chunks)
-/// for try await frame in FrameScheduler(image).frames() { show(frame.bitmap) }
-/// if let ending = await image.ending() { print(ending) }
+/// for try await frame in FrameScheduler(image).play() { show(frame.bitmap) }
+/// if let ending = await image.waitUntilEnded() { print(ending) }
 /// ```
 ///
-/// **Bytes.** One chunk is taken at a time, and the next is awaited only after it was scanned and stored, so
-/// a producer with back-pressure never runs ahead. The bytes are kept, in memory and past
-/// ``StreamStorage/memoryLimit`` in an unnamed temporary file, so that loops and seeks work. Reading ends at
-/// the file's end marker. The limits of ``DecodingOptions/limits`` apply as bytes arrive.
+/// **Bytes.** Each chunk is awaited after the previous one was scanned and stored, so a producer with
+/// back-pressure never runs ahead. The bytes are kept for loops and seeks: in memory, and past
+/// ``StreamStorage/memoryByteLimit`` in an unnamed temporary file. Reading ends at the file's end marker. The limits of ``DecodingOptions/limits`` apply as bytes arrive.
 ///
-/// **Endings.** ``ending()`` says whether the file is complete. However a stream ends, the frames that arrived
-/// stay. Releasing the value, and whatever plays it, cancels the producer.
+/// **Endings.** ``waitUntilEnded()`` tells whether the file is complete. However a stream ends, the frames that
+/// arrived are kept. Releasing the value and its players cancels the producer.
 ///
 /// Safe to use from any thread.
 public final class StreamedImage: AnimationSource {
@@ -29,12 +28,12 @@ public final class StreamedImage: AnimationSource {
   /// at the beginning of the pixels in a PNG.
   ///
   /// - Parameters:
-  ///   - chunks: the bytes of the file, in order, in chunks of any size. A chunk that is no array is copied into one
-  ///     first.
-  ///   - options: as for a whole file. Frames are decoded on one thread at a time while bytes arrive.
-  ///   - storage: where the bytes are kept. Default: 16 MiB in memory, the rest in a file.
+  ///   - chunks: The bytes of the file, in order, in chunks of any size. A chunk that is not an array is first
+  ///     copied into one.
+  ///   - options: As for a whole file. Frames are decoded on one thread at a time while bytes arrive.
+  ///   - storage: Where the bytes are kept. Default: 16 MiB in memory, the rest in a file.
   /// - Throws: `notAnImage`, `truncated`, `malformed`, `unsupported`, `noFrames` or `limitExceeded` if the
-  ///   stream ends before the canvas is known; what the stream throws, as `io` unless it is an
+  ///   stream ends before the canvas is known; errors of the stream, as `io` unless they are an
   ///   ``AnimatedImageError``; `cancelled`, never `CancellationError`, if the task is cancelled.
   public convenience init<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks, options: DecodingOptions = .init(), storage: StreamStorage = .init()
@@ -43,7 +42,7 @@ public final class StreamedImage: AnimationSource {
     try await self.init(chunks, options: options, storage: storage, budget: .shared)
   }
 
-  /// - Parameter budget: What the bytes in memory are charged to.
+  /// - Parameter budget: The budget for the bytes in memory.
   package init<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks, options: DecodingOptions = .init(), storage: StreamStorage = .init(),
     budget: MemoryBudget
@@ -98,7 +97,7 @@ public final class StreamedImage: AnimationSource {
   /// The size of every composited frame.
   public var canvasSize: PixelSize { arriving.canvasSize }
 
-  /// The total number of plays as known so far: a GIF may state it behind its frames.
+  /// The total number of plays as known so far; a GIF may store it after its frames.
   public var playCount: PlayCount { core.playCount }
 
   /// The frames that have arrived, in order. Frames are only ever added.
@@ -107,11 +106,11 @@ public final class StreamedImage: AnimationSource {
   /// The number of ``frames``.
   public var frameCount: Int { core.frameCount }
 
-  /// The image as far as it has arrived: a value like that of a file with these frames and bytes, which does
+  /// The image as far as it has arrived: a value like that of a file with only these frames and bytes. It does
   /// not grow. Nil before the first frame.
   ///
-  /// After the end of a complete stream it equals the image of the whole file, but for bytes behind the end
-  /// marker, which are not read to their end. Copies the list of frames when the next one arrives.
+  /// After a complete stream has ended, it equals the image of the whole file, except for bytes after the end
+  /// marker, which are not read to their end. The arrival of the next frame copies the list of frames.
   public var image: AnimatedImage? { core.image }
 
   /// How far the stream has come.
@@ -122,14 +121,14 @@ public final class StreamedImage: AnimationSource {
 
   /// Waits for the end of the stream and returns whether the file is complete.
   ///
-  /// Returns nil as soon as the calling task is cancelled; the stream goes on.
-  public func ending() async -> StreamEnding? {
+  /// Returns nil as soon as the calling task is cancelled; the stream continues.
+  public func waitUntilEnded() async -> StreamEnding? {
     await core.reach(.end) ? core.ending : nil
   }
 
   /// Waits until frame `index` has arrived; false if the stream ended without it, or the calling task was
   /// cancelled.
-  public func waitForFrame(_ index: Int) async -> Bool {
+  package func waitForFrame(_ index: Int) async -> Bool {
     guard index >= 0 else { return false }
     return await core.reach(.frame(index)) && index < frameCount
   }
@@ -137,14 +136,14 @@ public final class StreamedImage: AnimationSource {
   /// How its frames are read: as they arrive.
   public var origin: FrameOrigin { FrameOrigin(arriving) }
 
-  /// A reader of frames as they are stored, which knows those that have arrived by now.
+  /// A reader of stored frames, which knows those that have arrived so far.
   package func storedReader() throws(AnimatedImageError) -> StoredFrameReader {
     StoredFrameReader(try arriving.growingImage())
   }
 
-  /// Stops the producer. The frames that have arrived stay; what plays them plays those.
+  /// Stops the producer. The frames that have arrived are kept, and players continue with them.
   ///
-  /// ``ending()`` returns at once, even if the producer ignores that its task is cancelled.
+  /// ``waitUntilEnded()`` returns immediately, even if the producer ignores the cancellation of its task.
   public func cancel() {
     task.cancel()
     core.settle(.cancelled)
@@ -154,7 +153,7 @@ public final class StreamedImage: AnimationSource {
 /// The frames of a stream that have arrived. Does not retain the stream, whose release ends it.
 package struct ArrivingImage: ImageOrigin {
   private let core: StreamCore
-  /// As it was when the canvas was known.
+  /// The value when the canvas became known.
   private let firstHeader: ImageHeader
   package var state: ReadingState
 
@@ -182,7 +181,7 @@ package struct ArrivingImage: ImageOrigin {
     return FrameReader(try growingImage())
   }
 
-  /// Of the complete file: before, nobody knows all of its bytes.
+  /// Available for a complete file; before that, not all of its bytes are known.
   package func identity(
     in cache: any FrameCaching, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity? {

@@ -40,8 +40,8 @@ extension Duration {
     self.init(whole, attoseconds: rest * attosecondsPerSecond / denominator)
   }
 
-  /// Clamps the sum, not only the seconds: a fraction kept beside clamped seconds would make a later time the
-  /// lesser one.
+  /// Clamps the sum, not only the seconds: otherwise a fraction next to clamped seconds could make a later time
+  /// the smaller one.
   private init(_ seconds: Int128, attoseconds: Int128) {
     guard let whole = Int64(exactly: seconds), abs(seconds) < Int64.max else {
       self = .seconds(seconds > 0 ? Int64.max : -Int64.max)

@@ -7,7 +7,7 @@ package struct PlaybackTimeline: Sendable {
   package private(set) var timescale: Int128
   /// The start of each frame in ticks, and the end.
   private var starts: [Int128]
-  /// Whether delays are rounded to nanoseconds, since no other timescale would do. It then stays.
+  /// Whether delays are rounded to nanoseconds, because no other timescale fits. Never reset.
   private var isInNanoseconds = false
   private let policy: DelayPolicy
   private let fixedDelay: Duration?
@@ -49,9 +49,9 @@ package struct PlaybackTimeline: Sendable {
     self.fixedDelay = fixedDelay
   }
 
-  /// Adds frames at the end. Takes constant time for each, unless the timescale has to change, which it does at
-  /// most some thirty times: each one is a multiple of the one before, up to the maximum, and then nanoseconds
-  /// for good.
+  /// Adds frames at the end. Takes constant time per frame, unless the timescale has to change. That happens at
+  /// most about thirty times: each timescale is a multiple of the one before, up to the maximum, and the last
+  /// is nanoseconds.
   package mutating func append(_ frames: [FrameControl]) {
     for frame in frames {
       let time = Self.shownTime(of: frame.delay, policy: policy, fixedDelay: fixedDelay)
@@ -118,11 +118,11 @@ package struct PlaybackTimeline: Sendable {
     return low
   }
 
-  /// The frame shown `time` after the start of frame 0 when `range` plays forward at rate 1, and the time
-  /// since that frame began. Everything that takes a time follows this rule.
+  /// The frame shown `time` after the start of frame 0 when `range` plays forward at rate 1, and the time since
+  /// that frame began. All calls that take a time follow this rule.
   ///
-  /// A frame's start belongs to the frame. A time past one play continues into the next, up to `playCount`.
-  /// A time before the range gives its first frame, one past the last play its last frame, both from their
+  /// A frame's start belongs to the frame. A time past one play continues into the next, up to `playCount`. A
+  /// time before the range means its first frame, and one past the last play its last frame, both from their
   /// start.
   package func position(
     at time: Duration, in range: Range<Int>, playCount: PlayCount
@@ -132,7 +132,7 @@ package struct PlaybackTimeline: Sendable {
     let passed = ticks(at: time) - first
     guard passed >= 0 else { return (frame(at: first, in: range), .zero) }
     let last = (frame: range.upperBound - 1, offset: Duration.zero)
-    // If no frame takes any time, all plays are over at once.
+    // If all frames have zero duration, all plays are over immediately.
     guard play > 0 else { return last }
     let (plays, rest) = passed.quotientAndRemainder(dividingBy: play)
     if case .finite(let count) = playCount, plays >= Int128(count) { return last }

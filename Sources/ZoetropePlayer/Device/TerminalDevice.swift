@@ -41,7 +41,7 @@ struct TerminalDevice: Sendable {
       pixelHeight: size.pixelHeight)
   }
 
-  /// The available input: empty when there is none, nil when the terminal is gone.
+  /// The available input: empty if there is none, nil if the terminal has gone away.
   func read() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 4096)
     do {
@@ -88,7 +88,7 @@ struct TerminalDevice: Sendable {
   }
 
   /// Waits for input, for room to write, for the ``WakePipe`` if it `wakes`, or for `time` to pass; nil
-  /// is without end.
+  /// waits indefinitely.
   func wait(
     forInput input: Bool, output: Bool, wakes: Bool = true, for time: Duration?
   ) -> Readiness {
@@ -122,8 +122,7 @@ extension Duration {
 }
 
 extension TerminalDevice {
-  /// Waits for input: empty when `time` is up, nil when the terminal is gone or a signal asks to
-  /// end.
+  /// Waits for input: empty when `time` is up, nil if the terminal has gone away or a signal asks to end.
   func read(within time: Duration) -> [UInt8]? {
     let deadline = ContinuousClock.now + time
     while true {
@@ -151,7 +150,11 @@ extension TerminalDevice {
     {
       var found: Int?
       for event in decoder.feed(bytes) {
-        if case .reply(.cursor(let row, _)) = event { found = row } else { typed.append(event) }
+        if case .reply(let reply) = event, case .cursor(let row, _) = reply.content {
+          found = row
+        } else {
+          typed.append(event)
+        }
       }
       if let found { return max(found - 1 - rows, 0) }
     }

@@ -2,8 +2,8 @@ import ZoetropeTerminal
 
 /// Maps keys to actions, with the keys of mpv and less where they exist.
 ///
-/// A pure value, whose only state is the number typed so far. Frames are counted from 1 in what is
-/// typed, as on the screen, and from 0 in actions.
+/// A pure value, whose only state is the number typed so far. Typed frame numbers count from 1, as on the
+/// screen; frames in actions count from 0.
 struct KeyReducer: Sendable, Hashable {
   /// The number typed so far; nil when there is none.
   private(set) var count: Int?
@@ -108,59 +108,4 @@ struct KeyReducer: Sendable, Hashable {
     default: nil
     }
   }
-}
-
-/// What the player does in response to a key.
-enum PlayerAction: Sendable, Hashable {
-  case togglePause
-  /// A number of frames forward, or back.
-  case step(Int)
-  case seek(by: Duration)
-  case seekToFrame(Int)
-  case seekToEnd
-  /// Multiplies the speed.
-  case scaleSpeed(Double)
-  case resetSpeed
-  case reverse
-  case bounce
-  case cycleLoops
-  case cycleFit
-  case cycleBackdrop
-  case cycleMode
-  /// Multiplies the zoom; 0 resets it and the visible part.
-  case zoom(Double)
-  /// The same with the mouse: what is at this cell stays there.
-  case zoomAt(Double, column: Int, row: Int)
-  /// Moves the visible part by fractions of its size.
-  case pan(x: Double, y: Double)
-  /// Moves the picture with the mouse, by cells.
-  case drag(columns: Int, rows: Int)
-  /// Seeks to a fraction of the animation's duration.
-  case seekToPart(Double)
-  case toggleInfo
-  case toggleHelp
-  /// Shows the list of files.
-  case showList
-  case nextFile
-  case previousFile
-  /// Sets the start of a repeated section, then its end, then removes it.
-  case markSection
-  /// Outlines what each frame changes.
-  case toggleOutline
-  /// Shows the stored pixels of each frame instead of the canvas.
-  case toggleStored
-  /// Stops on the first frame, or plays again.
-  case toggleMotion
-  /// Shows the delays of the frames as bars.
-  case toggleTimeline
-  case saveFrame
-  /// Saves the frames of the section, or all frames.
-  case saveSection
-  case repaint
-  case suspend
-  case quit
-  /// Ctrl-C: quits with status 130.
-  case interrupt
-  /// Ctrl-\: quits with status 131, without a core file.
-  case abort
 }

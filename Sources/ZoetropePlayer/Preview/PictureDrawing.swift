@@ -7,21 +7,21 @@ import ZoetropeTerminal
 package struct PictureDrawing {
   private let settings: PreviewSettings
   private let output = PreviewOutput()
-  /// What the terminal answered, where it was asked.
+  /// The terminal's answers, if it was queried.
   private let probed: TerminalCapabilities?
 
-  /// - Throws: A usage failure if it is not known how to draw.
+  /// - Throws: A usage failure if no drawing mode can be chosen.
   package init(_ settings: PreviewSettings) throws(CommandFailure) {
     self.settings = settings
     guard output.isTerminal || settings.mode != nil else {
       throw .usage(
-        "standard output is no terminal: -o writes files, and --protocol says how to draw anyway")
+        "standard output is not a terminal; write files with -o, or draw anyway with --protocol")
     }
-    // A terminal that shows nothing else yet can be asked; another program's cannot. Also where the protocol
-    // is named: the answers tell colours and the size of a cell.
+    // A terminal that no other program uses can be queried, even if the protocol is given: the answers tell
+    // its colours and the size of a cell.
     let mayAsk = output.isTerminal && settings.place == nil
     probed = mayAsk ? TerminalTakeover.probe() : nil
-    // What can be wrong is found before anything is opened.
+    // Usage errors are found before anything is opened.
     _ = try target()
   }
 
@@ -29,7 +29,7 @@ package struct PictureDrawing {
     try PreviewTarget(settings, isTerminal: output.isTerminal, probed: probed)
   }
 
-  /// Draws `bitmap`. A signal that comes meanwhile removes what is incomplete.
+  /// Draws `bitmap`. A signal removes an incomplete picture.
   package func draw(_ bitmap: Bitmap) throws(CommandFailure) -> Delivery {
     let target = try target()
     var canvas = PreviewCanvas(target)
@@ -50,13 +50,13 @@ package struct PictureDrawing {
     }
     guard outcome == .gone else { return .complete }
     if output.isTerminal {
-      throw CommandFailure(.hungUp, code: "closedPipe", "the terminal has gone")
+      throw CommandFailure(.hungUp, code: "closedPipe", "the terminal has gone away")
     }
     return .readerGone
   }
 
   private func bytesAtCursor(_ bitmap: Bitmap, _ target: PreviewTarget) -> [UInt8] {
-    let picture = bitmap.converted(to: .rgba8)
+    let picture = endingWithoutMemory(try bitmap.converted(to: .rgba8))
     var encoder = target.encoder(for: picture.size)
     var pen = PenState(column: 0, row: 0, foreground: .default, background: .default)
     pen.isAnchored = true
@@ -72,16 +72,16 @@ package struct PictureDrawing {
     return [13] + rows + start + drawn + PreviewCanvas.close + [13] + rows
   }
 
-  /// Removes what was drawn with these settings: kitty's images by their number, anything else by
-  /// erasing the cells of its place.
+  /// Removes what was drawn with these settings: kitty images by their number, anything else by erasing its
+  /// cells.
   package static func clear(_ settings: PreviewSettings) throws(CommandFailure) {
     let output = PreviewOutput()
     let target = try PreviewTarget(settings, isTerminal: output.isTerminal)
     if target.isKitty, settings.number == nil {
-      throw .usage("kitty's images have numbers: --clear needs the --id that the picture had")
+      throw .usage("to remove a kitty image, --clear needs the picture's --id")
     }
     if target.isAtCursor, !target.isKitty || target.passthrough == .tmux {
-      throw .usage("--clear needs the place of the picture, --place COLSxROWS@X,Y")
+      throw .usage("--clear needs the picture's place: --place COLSxROWS@X,Y")
     }
     Signals.catchForPreview()
     defer { Signals.endPreview() }

@@ -1,5 +1,5 @@
-package import Zoetrope
-package import ZoetropeTerminal
+internal import Zoetrope
+internal import ZoetropeTerminal
 
 /// Where a preview is drawn, in cells: `COLSxROWS`, or `COLSxROWS@X,Y`.
 package struct PicturePlace: Hashable, Sendable {
@@ -10,8 +10,8 @@ package struct PicturePlace: Hashable, Sendable {
   /// The first column and row, counted from 0; nil is where the cursor is.
   package let position: (column: Int, row: Int)?
 
-  /// Reads `COLSxROWS@X,Y`, counted from 0 at the screen's top left. `COLSxROWS@XxY`, as
-  /// `kitty +kitten icat --place` has it, is the same. Nil for anything else.
+  /// Reads `COLSxROWS@X,Y`, counted from 0 at the screen's top left. `COLSxROWS@XxY`, the syntax of `kitty
+  /// +kitten icat --place`, means the same. Nil for anything else.
   package init?(_ text: String) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count <= 2, let first = parts.first,
@@ -58,29 +58,4 @@ package struct PicturePlace: Hashable, Sendable {
     hasher.combine(cells)
     hasher.combine(position == nil)
   }
-}
-
-/// How pictures are drawn without asking the terminal.
-package struct PreviewSettings: Hashable, Sendable {
-  /// Nil chooses by the environment.
-  package var mode: DrawingMode?
-  /// Nil uses the environment's.
-  package var colors: ColorDepth?
-  /// Nil uses the multiplexer in which the program runs.
-  package var passthrough: Passthrough?
-  package var backdrop = PlayerBackdrop.terminal
-  package var fit = FrameLayout.Fit.contain
-  /// Whether every change is sent, however small.
-  package var isExact = false
-  /// Nil is the whole screen, at the cursor.
-  package var place: PicturePlace?
-  /// The picture's number, from which kitty's image ids follow; nil chooses one at random.
-  package var number: Int?
-  /// The size of a cell in pixels; nil uses the kernel's.
-  package var cell: PixelSize?
-
-  /// The numbers that can be given. Two image ids belong to each, which have 24 bits inside tmux.
-  package static let numbers = 1...0x7F_FFFF
-
-  package init() {}
 }

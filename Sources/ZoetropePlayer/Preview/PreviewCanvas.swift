@@ -2,8 +2,8 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// Turns the frames of a preview into bytes: each is a write of its own, which leaves the cursor's
-/// position and attributes as they were.
+/// Turns the frames of a preview into bytes. Each frame is one write, which leaves the cursor's position
+/// and attributes unchanged.
 struct PreviewCanvas {
   private(set) var target: PreviewTarget
   /// The cells that were drawn to; nil before the first frame.
@@ -18,8 +18,8 @@ struct PreviewCanvas {
   /// `changed` is where it may differ from the frame before; nil when unknown. A signal that ends the preview
   /// ends encoding too.
   mutating func bytes(showing bitmap: Bitmap, index: Int, changed: PixelRect?) -> [UInt8] {
-    let picture = bitmap.converted(to: .rgba8)
-    // Synchronized output could end a batch of the other program.
+    let picture = endingWithoutMemory(try bitmap.converted(to: .rgba8))
+    // The end of synchronized output could end an update of the other program.
     var writer =
       writer ?? FrameWriter(encoder: target.encoder(for: picture.size), isSynchronized: false)
     writer.pen = PenState(foreground: .default, background: .default)
@@ -43,8 +43,7 @@ struct PreviewCanvas {
   /// Restores what ``open`` saved.
   static let close = Array("\u{1B}8".utf8)
 
-  /// Draws on another target from now on; returns the bytes that remove the picture from the old
-  /// one.
+  /// Switches to another target; returns the bytes that remove the picture from the old one.
   mutating func move(to target: PreviewTarget) -> [UInt8] {
     let bytes = removal
     self.target = target

@@ -5,11 +5,11 @@ import ZoetropeProcess
 
 /// Standard output for pictures in a terminal that another program uses.
 ///
-/// Each picture is one blocking write: the kernel lets no other program write to the terminal before
-/// all of it is there, so neither program cuts the other's sequences.
+/// Each picture is one blocking write. The kernel completes it before another program writes to the
+/// terminal, so neither program cuts the other's sequences.
 struct PreviewOutput: Sendable {
   let isTerminal: Bool
-  /// Whether it is a pipe or a terminal, which can go away.
+  /// Whether it is a pipe or a terminal, whose reader can go away.
   let isStream: Bool
   let descriptor: FileDescriptor
   /// Whether ``descriptor`` is not shared, so that it may be made non-blocking.
@@ -36,20 +36,20 @@ struct PreviewOutput: Sendable {
   /// How a write ended.
   enum Outcome: Equatable {
     case written
-    /// A signal came before anything was written.
+    /// A signal arrived before anything was written.
     case notBegun
-    /// A signal came in the middle.
+    /// A signal arrived in the middle.
     case cut
-    /// The terminal or the reader has gone.
+    /// The terminal or the reader has gone away.
     case gone
   }
 
-  /// Writes all of `bytes`, unless a signal asks for the end.
+  /// Writes all of `bytes`, unless a signal ends the process.
   func write(_ bytes: [UInt8]) -> Outcome {
     var done = 0
     while done < bytes.count {
       if Signals.ending != nil { return done == 0 ? .notBegun : .cut }
-      // A write that has begun can be interrupted as well, but a signal just before it could not.
+      // A signal also interrupts a write that has begun, but one that comes just before would be missed.
       if done == 0, wait(forOutput: true, for: nil).contains(.wake) {
         WakePipe.drain()
         continue
@@ -93,18 +93,18 @@ struct PreviewOutput: Sendable {
     let rawValue: Int
     static let output = Readiness(rawValue: 1)
     static let wake = Readiness(rawValue: 2)
-    /// The terminal or the reader has gone.
+    /// The terminal or the reader has gone away.
     static let gone = Readiness(rawValue: 4)
   }
 
   /// Waits for room to write, for the ``WakePipe`` if it `wakes`, for the end of the terminal or the
-  /// reader, or for `time` to pass; nil is without end.
+  /// reader, or for `time` to pass; nil waits indefinitely.
   func wait(forOutput output: Bool, wakes: Bool = true, for time: Duration?) -> Readiness {
     var requests = [
       pollfd(fd: descriptor.rawValue, events: output ? Int16(POLLOUT) : 0, revents: 0),
       pollfd(fd: wakes ? WakePipe.descriptor : -1, events: Int16(POLLIN), revents: 0),
     ]
-    // Rounded up: a wait that ends too early would be repeated at once.
+    // Rounded up: a wait that ends too early would be repeated immediately.
     let milliseconds = time.map {
       Int32((min(max($0, .zero), .seconds(3600)) / .milliseconds(1)).rounded(.up))
     }

@@ -5,8 +5,8 @@ import ZoetropeTerminal
 
 /// Plays a file in a part of a terminal that another program uses: no queries, no keys, no modes.
 ///
-/// Goes on until a signal asks for the end, which removes the picture, or until the terminal or the
-/// pipe has gone. A play that ends by itself leaves its last frame.
+/// Plays until a signal ends it, which removes the picture, or until the terminal or the pipe is gone.
+/// When playing ends by itself, the last frame stays.
 package struct PreviewPlay {
   let input: InputFile
   let settings: PlayerSettings
@@ -32,7 +32,7 @@ package struct PreviewPlay {
   }
 }
 
-/// One thread that draws and waits, for frames, signals and the terminal's end at once.
+/// One thread draws, and waits for frames, signals and the end of the terminal at once.
 private final class PreviewSession {
   /// How playing ended.
   private enum Outcome {
@@ -67,10 +67,10 @@ private final class PreviewSession {
   private var missed = PixelRect.empty
   /// The frame on screen, to draw it again.
   private var shown: ScheduledFrame?
-  /// When the last frame has been shown for its time, once the scheduler has finished.
+  /// When the duration of the last frame is over, once the scheduler has finished.
   private var endsAt: ContinuousClock.Instant?
   private var lastEnd = ContinuousClock.now
-  /// Whether the terminal has become too small for the place, so that nothing is drawn.
+  /// Whether the terminal is too small for the place now, so that nothing is drawn.
   private var isHidden = false
   /// Whether the last write stopped in the middle.
   private var isCut = false
@@ -82,7 +82,7 @@ private final class PreviewSession {
     (self.opened, self.output, self.settings, self.preview) = (opened, output, settings, preview)
     canvas = PreviewCanvas(target)
     deadline = settings.wallTime.map { .now + $0 }
-    // A file takes every byte at once: without an end it would fill the disk.
+    // A file accepts bytes immediately: without an end, playback would fill the disk.
     holds = output.isStream ? settings.holds ?? true : false
     var options = settings.playback
     options.startIndex = settings.start?.index(in: opened, policy: options.delayPolicy)
@@ -198,8 +198,8 @@ private final class PreviewSession {
   }
   private var armedArea: CellRect?
 
-  /// Draws the whole picture, where the terminal has another size or was used by others; removes it
-  /// while it has no place.
+  /// Draws the whole picture after the terminal was resized or used by others; removes it while there
+  /// is no room.
   private func drawAgain() {
     let target = try? PreviewTarget(
       preview, isTerminal: output.isTerminal, imageID: canvas.target.imageID)

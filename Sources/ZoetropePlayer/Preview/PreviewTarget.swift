@@ -4,10 +4,10 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// What is known about the terminal of a preview without asking it, and what follows for drawing.
+/// What is known about the terminal of a preview without querying it, and how pictures are drawn there.
 ///
-/// A preview shares its terminal with another program, which reads the input: an answer would reach
-/// that program as if it had been typed.
+/// A preview shares its terminal with another program, which reads the input: it would take an answer
+/// for typed keys.
 struct PreviewTarget {
   let capabilities: TerminalCapabilities
   let mode: DrawingMode
@@ -21,14 +21,14 @@ struct PreviewTarget {
   let imageID: Int
   private let settings: PreviewSettings
 
-  /// Encoders take a few bytes per pixel of the place. Twice as many as 8K has.
+  /// The most pixels of a place, twice those of an 8K screen: encoders take a few bytes for each.
   private static let pixelLimit = 1 << 26
 
   /// - Parameters:
   ///   - isTerminal: Whether output goes to a terminal, on which the place has to fit.
-  ///   - probed: What the terminal answered, where it was asked.
+  ///   - probed: The terminal's answers, if it was queried.
   ///   - environment: The variables that describe the terminal.
-  ///   - size: The terminal's size, as the kernel has it; nil when unknown.
+  ///   - size: The terminal's size as the kernel reports it; nil when unknown.
   ///   - imageID: The first of the two ids of kitty's images; nil follows from the settings.
   init(
     _ settings: PreviewSettings, isTerminal: Bool, probed: TerminalCapabilities? = nil,
@@ -58,26 +58,26 @@ struct PreviewTarget {
     if isTerminal, let whole = size?.screen {
       screen = ScreenSize(columns: whole.columns, rows: whole.rows, cell: cell)
       room.columns = min(room.columns, whole.columns - room.column)
-      // Below a picture at the cursor there is a line for what comes next.
+      // A line below a picture at the cursor stays free for the next output.
       room.rows = min(room.rows, whole.rows - room.row - (isAtCursor && whole.rows > 1 ? 1 : 0))
       guard !room.isEmpty else {
         throw .usage(
-          "the place begins outside the terminal, which has \(whole.columns) columns and "
+          "the place starts outside the terminal, which has \(whole.columns) columns and "
             + "\(whole.rows) rows; X and Y count from 0")
       }
     } else {
-      // Where the bytes go in the end is not known. Sixels need a row below them.
+      // Which terminal the bytes will reach is unknown. Sixels need a row below them.
       screen = ScreenSize(
         columns: room.column + room.columns, rows: room.row + room.rows + 1, cell: cell)
     }
     room.columns = min(room.columns, DrawingMode.longestSide)
     room.rows = min(room.rows, DrawingMode.longestSide)
     guard room.columns * screen.cell.width * room.rows * screen.cell.height <= Self.pixelLimit
-    else { throw .usage("the place has more than \(Self.pixelLimit) pixels, more than any screen") }
+    else { throw .usage("the place has more than \(Self.pixelLimit) pixels") }
     self.room = mode.usable(room, on: screen, passthrough: passthrough, isCentered: false)
     if isAtCursor, passthrough != .none, !isKitty {
       throw .usage(
-        "inside \(passthrough.rawValue) \(mode.name) pictures need a position, as in "
+        "inside \(passthrough.rawValue), \(mode.name) pictures need a position: "
           + "--place COLSxROWS@X,Y")
     }
   }
@@ -86,7 +86,7 @@ struct PreviewTarget {
     _ wanted: DrawingMode?, _ capabilities: TerminalCapabilities
   ) -> DrawingMode {
     guard let wanted else { return DrawingMode(best: capabilities) }
-    // Where edits are not known to work, two images do.
+    // Two images work where edits may not.
     if wanted == .graphics(.kittyEdits), !capabilities.hasKittyEdits {
       return .graphics(.kittyImages)
     }
@@ -96,7 +96,7 @@ struct PreviewTarget {
   private static func passthrough(
     _ wanted: Passthrough?, _ mode: DrawingMode, _ capabilities: TerminalCapabilities
   ) -> Passthrough {
-    guard case .graphics(let graphics) = mode, graphics != .cells else { return .none }
+    guard case .graphics(let graphics) = mode.kind, graphics != .cells else { return .none }
     if let wanted { return wanted }
     // A multiplexer that reports sixels draws them itself.
     if graphics == .sixel, capabilities.hasSixel { return .none }
@@ -107,7 +107,7 @@ struct PreviewTarget {
 
   /// Whether pictures are graphics, not characters.
   var isGraphics: Bool {
-    if case .graphics(let graphics) = mode { graphics != .cells } else { false }
+    if case .graphics(let graphics) = mode.kind { graphics != .cells } else { false }
   }
 
   /// Where a picture of `size` goes, at the top left of the room.
@@ -158,43 +158,11 @@ struct PreviewTarget {
   }
 }
 
-/// The size of the terminal according to the kernel.
-struct KernelSize: Hashable, Sendable {
-  let screen: ScreenSize
-
-  /// The size of the terminal that output, errors or input belong to, else of the controlling one;
-  /// else from `COLUMNS` and `LINES`.
-  static var current: KernelSize? {
-    for descriptor in [FileDescriptor.standardOutput, .standardError, .standardInput] {
-      if let size = KernelSize(descriptor) { return size }
-    }
-    let options: FileDescriptor.OpenOptions = [.init(rawValue: O_NOCTTY), .closeOnExec]
-    if let terminal = try? FileDescriptor.open("/dev/tty", .readOnly, options: options) {
-      defer { try? terminal.close() }
-      if let size = KernelSize(terminal) { return size }
-    }
-    func number(_ name: String) -> Int? {
-      environmentVariable(name).flatMap { Int($0) }.flatMap { (2...1000).contains($0) ? $0 : nil }
-    }
-    guard let columns = number("COLUMNS"), let rows = number("LINES") else { return nil }
-    return KernelSize(screen: ScreenSize(columns: columns, rows: rows))
-  }
-
-  init(screen: ScreenSize) { self.screen = screen }
-
-  private init?(_ descriptor: FileDescriptor) {
-    guard let size = descriptor.terminalSize, size.rows > 0 else { return nil }
-    screen = ScreenSize(
-      columns: size.columns, rows: size.rows, pixelWidth: size.pixelWidth,
-      pixelHeight: size.pixelHeight)
-  }
-}
-
 extension TerminalCapabilities {
-  /// What the environment says about a terminal that is not asked.
+  /// What the environment says about a terminal that is not queried.
   ///
-  /// Unlike a player, which asks, it takes `TERM`'s word for graphics. Variables that other
-  /// terminals' shells inherit prove nothing.
+  /// It trusts `TERM` about graphics, which the player asks for instead. Other variables prove nothing:
+  /// a shell may have inherited them from another terminal.
   init(unasked environment: TerminalEnvironment) {
     self.init(environment: environment)
     switch environment["TERM"] {

@@ -3,7 +3,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// Writes frames as PNG files while playing goes on.
+/// Writes frames as PNG files while playing continues.
 ///
 /// Files go to the working directory and never replace others: a name that is taken gets a number.
 final class FrameExport: Sendable {
@@ -65,7 +65,7 @@ final class FrameExport: Sendable {
 
   /// Writes one of `count` frames to the working directory; returns the file's name.
   ///
-  /// It is the one that `extract` gives the same frame, which counts from 0, unlike the status line.
+  /// `extract` gives the frame the same name. Both count from 0, the status line from 1.
   static func save(_ bitmap: Bitmap, index: Int, of count: Int, stem: [UInt8]) throws -> FilePath {
     let digits = String(index)
     let width = max(String(count - 1).count, 4)

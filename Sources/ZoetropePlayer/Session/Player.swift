@@ -4,271 +4,159 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// Plays files on a terminal that has been taken over.
+/// Plays files on a terminal that has been taken over: tells a ``PlayerModel`` what happens, and
+/// performs what it decides.
 ///
 /// One thread draws, reads keys and handles signals, in one wait. A frame is encoded when the
 /// scheduler delivers it, some milliseconds early, and written when it is due.
 final class Player {
-  let settings: PlayerSettings
-  let device: TerminalDevice
   let terminal: TerminalTakeover
-  var stage: Stage
-  var keys = KeyReducer()
-  var mouse = MouseReducer()
-  var decoder: InputDecoder
-  var outcome: PlayerOutcome?
-
-  var transport: Transport
-  var input: InputFile
-  var holds = true
-  /// The files; of a single one there is no list.
-  var files = FileList(entries: [], current: 0)
-  /// Whether a file follows that can be opened.
-  var hasNextFile = false
-
-  var isPaused = false
-  var isEnded = false
-  /// What covers the picture.
-  var overlay: PlayerOverlay?
-  var showsDetails = false
-  var message: String? { didSet { messageEndsAt = nil } }
-  /// When ``message`` goes by itself; nil when it stays until a key is pressed.
-  var messageEndsAt: ContinuousClock.Instant?
-  /// The frame on screen; nil before the first.
-  var shown: (bitmap: Bitmap, index: Int, play: Int, changed: PixelRect)?
-  /// The frame that keys count from, which is ahead of ``shown`` during a jump.
-  var position = 0
-  /// Whether to save the target of a jump once it is shown.
-  var savesNext = false
-  /// The next frame, and its bytes once it is encoded.
-  var next: (frame: ScheduledFrame, due: ContinuousClock.Instant, bytes: [UInt8]?)?
-  /// Where skipped frames may have changed the picture; nil means everywhere.
-  var missed: PixelRect? = .empty
-  var lastDue = ContinuousClock.now
-  var lastDuration = Duration.zero
-  /// When the file ends, once its scheduler has finished.
-  var endsAt: ContinuousClock.Instant?
-  /// When `--duration` ends playing.
-  let deadline: ContinuousClock.Instant?
-  /// When a lone ESC counts as the key.
-  var escapeAt: ContinuousClock.Instant?
-  var outgoing: [UInt8] = []
-  var outgoingStart = 0
-  var statusText = ""
-  var barText: [Character] = []
-  /// When a status line that was delayed is to be written; nil when it is up to date.
-  var statusDue: ContinuousClock.Instant?
-  var statusAt = ContinuousClock.now - .seconds(1)
-  var statistics = PlayerStatistics()
+  private(set) var model: PlayerModel
+  private var painter: Painter
+  private var input: InputQueue
+  private var output = OutputQueue()
   /// Tracks how far the terminal has read.
-  var fence: LinkFence
-  let began = ContinuousClock.now
-  /// Whether to redraw everything as soon as the link has room.
-  var wantsRepaint = false
-  /// Whether to redraw the picture, of which another part is to be seen.
-  var wantsReframe = false
-  /// The start of a section that has no end yet.
-  var sectionStart: Int?
-  var isMotionOff = false
-  var showsTimeline = false
-  let export = FrameExport()
-  /// Input that was read while a frame was encoded; it is handled before another one is.
-  var ahead: [InputEvent] = []
-  /// When input was last looked for while a frame was encoded.
-  private var lookedAt = ContinuousClock.now
-  /// Keys typed before playing began.
-  var typedBefore: [InputEvent] = []
-  /// Whether another file is being opened.
-  var isOpening = false
-  /// Which of ``PlayerBackdrop/cycle`` is selected.
-  var backdropIndex: Int
+  private var fence: LinkFence
+  /// The moment from which ``fence`` counts.
+  private let began = ContinuousClock.now
+  private(set) var transport: Transport
+  private let export = FrameExport()
+  /// The start of the names of saved frames.
+  private var stem: [UInt8]
 
   init(
-    settings: PlayerSettings, terminal: TerminalTakeover, stage: Stage, decoder: InputDecoder,
-    input: InputFile, image: OpenedInput, latency: Duration
+    _ model: PlayerModel, terminal: TerminalTakeover, painter: Painter, decoder: InputDecoder,
+    latency: Duration, input: InputFile, image: OpenedInput
   ) {
-    self.settings = settings
-    device = terminal.device
+    self.model = model
     self.terminal = terminal
-    self.stage = stage
-    self.decoder = decoder
-    self.input = input
+    self.painter = painter
+    self.input = InputQueue(decoder)
+    stem = input.stem
+    let settings = model.settings
     transport = Transport(image, options: settings.playback, store: settings.store)
-    let capabilities = stage.capabilities
+    let capabilities = model.stage.capabilities
     fence = LinkFence(
       // A single picture has no successor, and the answer might reach the shell.
       isEnabled: capabilities.reportsStatus && capabilities.didAnswer && !settings.isStill,
       latency: latency)
-    deadline = settings.wallTime.map { .now + $0 }
-    backdropIndex = PlayerBackdrop.cycle.firstIndex(of: settings.backdrop) ?? 0
   }
 
-  /// What is in which row of the screen.
-  var plan: ScreenPlan {
-    ScreenPlan(
-      stage.screen, showsStatus: settings.showsStatus && !settings.isInline,
-      isAnimated: transport.mayMove)
-  }
+  private var device: TerminalDevice { terminal.device }
+  var outcome: PlayerOutcome? { model.outcome }
 
-  /// Plays `image` until it ends or something ends it; from `place`, if given, instead of where the
-  /// settings say.
-  func play(
-    _ image: OpenedInput, from input: InputFile, holds: Bool,
-    at place: (index: Int, isPaused: Bool)? = nil
-  ) -> PlayerOutcome {
-    self.input = input
-    self.holds = holds
-    outcome = nil
-    shown = nil
-    (isPaused, isEnded) = (place?.isPaused ?? false, false)
-    (sectionStart, wantsRepaint, wantsReframe) = (nil, false, false)
-    (statusText, barText) = ("", [])
-    // The screen was cleared for this file.
-    overlay = nil
-    stage.forgetFile()
-    isMotionOff = settings.playback.reducesMotion
+  /// Plays a file until it ends or something ends it.
+  func play(_ request: PlayRequest, _ image: OpenedInput, from input: InputFile) -> PlayerOutcome {
+    let settings = model.settings
+    stem = input.stem
     transport = Transport(image, options: settings.playback, store: settings.store)
-    if !settings.isInline { stage.room = plan.room }
-    var options = settings.playback
-    options.startIndex =
-      place?.index ?? settings.start?.index(in: image, policy: options.delayPolicy)
-    startAnew { $0.start(options, isPaused: isPaused) }
-    position = options.startIndex ?? 0
-    let typed = typedBefore
-    typedBefore = []
-    handle(typed)
+    handle(.play(request))
+    handleTyped()
     // An ESC typed during the probe waits for more, as any other does.
-    if decoder.hasPending { escapeAt = .now + .milliseconds(25) }
+    self.input.awaitEscape()
     while outcome == nil { turn() }
     transport.stop()
     export.cancel()
     return outcome ?? .quit
   }
 
-  /// Starts a scheduler; frames of the previous one are no longer shown.
-  func startAnew(_ body: (Transport) -> Void) {
-    next = nil
-    missed = nil
-    endsAt = nil
-    isEnded = false
-    body(transport)
-  }
-
-  /// Does everything that can be done now, then waits once.
-  private func turn() {
-    repaintIfPossible()
-    takeFrames()
-    writeDue()
-    // Frames that arrived meanwhile have already woken the thread: they must be taken before it
-    // waits.
-    takeFrames()
-    // An inline picture is complete when the terminal has read all of it.
-    if settings.isStill, shown != nil, outgoing.isEmpty, outcome == nil { outcome = .next }
-    if outcome == nil { attend() }
-  }
-
-  /// Waits, then handles everything except frames.
-  private func attend() {
-    let readiness = device.wait(
-      forInput: true, output: outgoingStart < outgoing.count,
-      for: ahead.isEmpty ? timeLeft() : .zero)
-    if readiness.contains(.wake) { WakePipe.drain() }
-    // Checked in every round: the pipe may have been read elsewhere.
-    if Signals.hasCome { takeSignals() }
-    if transport.source.stream != nil {
-      transport.takeArrivals()
-      updateStatus(now: false)
-    }
-    if readiness.contains(.input) { readInput() }
-    if !ahead.isEmpty {
-      let events = ahead
-      ahead = []
-      handle(events)
-    }
-    if let text = export.takeMessage() {
-      message = text
-      updateStatus(now: true)
-    }
-    let now = ContinuousClock.now
-    if let messageEndsAt, messageEndsAt <= now {
-      say(nil)
-      updateStatus(now: true)
-    }
-    if let statusDue, statusDue <= now { updateStatus(now: true) }
-    if let escapeAt, escapeAt <= now {
-      self.escapeAt = nil
-      handle(decoder.flush())
-    }
-    if let deadline, deadline <= now, outcome == nil { outcome = .quit }
-    if let endsAt, endsAt <= now, mayEnd {
-      self.endsAt = nil
-      if holds {
-        isEnded = true
-        updateStatus(now: true)
-      } else if outcome == nil {
-        outcome = .next
-      }
-    }
-  }
-
-  /// Whether the file may end: an inline picture must be complete, and nobody reads the help.
-  private var mayEnd: Bool { (outgoing.isEmpty || !settings.isInline) && overlay == nil }
-
   /// Waits until `opening` is done; nil when a key or a signal comes first, as ``outcome`` tells.
   func wait(
-    for opening: InputOpening, of input: InputFile
+    for opening: InputOpening, of input: InputFile, hasNextFile: Bool
   ) -> Result<OpenedInput, CommandFailure>? {
-    outcome = nil
-    next = nil
-    endsAt = nil
-    isOpening = true
-    defer { isOpening = false }
-    if messageEndsAt == nil { say("opening \(input.shortName)") }
-    // Most files are open before anybody could read this.
-    statusDue = .now + .milliseconds(150)
-    let typed = typedBefore
-    typedBefore = []
-    handle(typed)
+    handle(.opening(name: input.shortName, hasNextFile: hasNextFile))
+    handleTyped()
     while outcome == nil {
       if let result = opening.take() {
-        if messageEndsAt == nil { say(nil) }
-        statusDue = nil
+        handle(.opened)
         return result
       }
-      repaintIfPossible()
+      redraw()
       writeDue()
       if outcome == nil { attend() }
     }
     return nil
   }
 
+  /// Says something in the status line for a time.
+  func say(_ text: String, for time: Duration) { handle(.message(text, for: time)) }
+
+  /// Clears the screen for the next file's picture.
+  func clear() { write(painter.clear(model.stage)) }
+
+  /// Leaves the picture in the text, and draws the next one in the room that `makeRoom` scrolls in
+  /// below.
+  func leavePicture(
+    makeRoom: (
+      _ model: PlayerModel, _ decoder: inout InputDecoder, _ typed: inout [InputEvent]
+    ) -> CellRect
+  ) {
+    let row = model.stage.room.row + model.stage.room.rows
+    device.writeAll(Array("\u{1B}[m\u{1B}[\(row + 1);1H".utf8))
+    var typed: [InputEvent] = []
+    model.stage.room = makeRoom(model, &input.decoder, &typed)
+    model.keep(typed)
+    painter.leavePicture()
+  }
+
+  /// Writes what is pending, for at most a second; returns whether everything was written.
+  func finishWriting() -> Bool { output.finish(on: device) }
+
+  // MARK: Events
+
+  private func handle(_ event: PlayerEvent) { perform(model.handle(event, at: .now)) }
+
+  private func handleTyped() { for event in model.takeTyped() { handle(.input(event)) } }
+
+  /// Does everything that can be done now, then waits once.
+  private func turn() {
+    redraw()
+    takeFrames()
+    writeDue()
+    // Frames that arrived meanwhile have already woken the thread: they must be taken before it
+    // waits.
+    takeFrames()
+    if output.isEmpty { handle(.written) }
+    if outcome == nil { attend() }
+  }
+
+  /// Waits, then handles everything except frames.
+  private func attend() {
+    let readiness = device.wait(
+      forInput: true, output: !output.isEmpty, for: input.events.isEmpty ? timeLeft() : .zero)
+    if readiness.contains(.wake) { WakePipe.drain() }
+    // Checked in every round: the pipe may have been read elsewhere.
+    if Signals.hasCome { takeSignals() }
+    if let stream = transport.source.stream { takeArrivals(of: stream) }
+    if readiness.contains(.input) { readInput() }
+    input.settle(at: .now)
+    for event in input.take() { handle(.input(event)) }
+    if let text = export.takeMessage() {
+      handle(.message(text, for: nil))
+      handle(.refresh)
+    }
+    handle(.time(isIdle: output.isEmpty))
+  }
+
   private func timeLeft() -> Duration? {
-    let times = [
-      outgoing.isEmpty && (overlay != nil || next?.bytes != nil) ? next?.due : nil,
-      mayEnd ? endsAt : nil, deadline, escapeAt, fenceOpening, statusDue, messageEndsAt,
-    ].compactMap { $0 }
-    return times.min().map { ContinuousClock.now.duration(to: $0) }
+    let times = [model.wakeTime(isIdle: output.isEmpty), input.escapeAt, fenceOpening]
+    return times.compactMap { $0 }.min().map { ContinuousClock.now.duration(to: $0) }
   }
 
   /// When the fence opens without an answer; nil while nothing waits for it.
   private var fenceOpening: ContinuousClock.Instant? {
-    guard overlay == nil, wantsRepaint || wantsReframe || (next != nil && next?.bytes == nil) else {
-      return nil
-    }
+    guard model.wantsRoom else { return nil }
     return fence.opening.map { began + $0 + .milliseconds(1) }
   }
 
-  /// Whether another frame may be sent.
-  var hasRoom: Bool { outgoing.isEmpty && fence.isOpen(at: began.duration(to: .now)) }
-
   private func takeSignals() {
     if let status = Signals.ending {
-      outcome = .ended(status)
+      handle(.ending(status))
       return
     }
     let signals = Signals.take()
     if signals.contains(SIGTSTP) {
-      suspend()
+      handle(.stopping)
     } else if signals.contains(SIGCONT) {
       comeBack()
     } else if signals.contains(SIGWINCH) {
@@ -276,92 +164,174 @@ final class Player {
     }
   }
 
+  private func takeArrivals(of stream: StreamedImage) {
+    // Before the frames, which may be more by then.
+    let progress = stream.progress
+    let arrival = stream.core.arrival(after: model.file.frameCount)
+    handle(.arrived(arrival.frames, playCount: arrival.playCount, progress))
+  }
+
   private func readInput() {
     guard let bytes = device.read() else {
-      outcome = .ended(.hungUp)
+      handle(.ending(.hungUp))
       return
     }
-    let events = decoder.feed(bytes)
+    let events = input.feed(bytes)
     terminal.awaited.take(events)
     for case .reply(.ready) in events { fence.didAnswer(at: began.duration(to: .now)) }
     terminal.awaited.frameCount = fence.unansweredCount
-    ahead += events
-    escapeAt = decoder.hasPending ? .now + .milliseconds(25) : nil
   }
 
-  /// Whether the frame being encoded is still of use: false once a key or a signal ends or replaces it. Reads
-  /// input every 20 ms; other keys are handled after the frame.
-  func isFrameWanted() -> Bool {
+  /// Takes delivered frames, skips late ones, and encodes the next.
+  private func takeFrames() {
+    let inbox = transport.inbox
+    while let item = inbox.first, model.takes(due: item.due, at: .now) {
+      switch inbox.take() {
+      case .frame(let frame, let due):
+        // Frames that were in transit during a seek precede it.
+        let scheduler = transport.scheduler
+        guard frame.seekCount == scheduler.seekCount else { continue }
+        handle(.frame(frame, due: due, direction: scheduler.direction))
+      case .ended(let state): handle(.ended(state))
+      case nil: break
+      }
+    }
+    offerRoom()
+  }
+
+  /// Writes the next frame if it is due, and the rest of earlier writes.
+  private func writeDue() {
+    flush()
+    // A frame encoded for another size could scroll a smaller screen.
+    guard model.isDue(at: .now), !fitScreen() else { return }
+    handle(.due)
+  }
+
+  private func redraw() { if model.wantsRedraw { offerRoom() } }
+
+  private func offerRoom() {
+    guard model.wantsRoom, output.isEmpty, input.events.isEmpty,
+      fence.isOpen(at: began.duration(to: .now))
+    else { return }
+    handle(.room)
+  }
+
+  // MARK: Effects
+
+  private func perform(_ effects: [PlayerEffect]) {
+    for effect in effects { perform(effect) }
+  }
+
+  private func perform(_ effect: PlayerEffect) {
+    switch effect {
+    case .start(let options, let isPaused): transport.start(options, isPaused: isPaused)
+    case .pause: transport.scheduler.pause()
+    case .resume: transport.scheduler.resume()
+    case .seek(let index, let isPaused, let restart):
+      do throws(AnimatedImageError) {
+        try transport.seek(to: index, isPaused: isPaused, restart: restart)
+      } catch {
+        handle(.message(error.detail, for: nil))
+      }
+    case .setRate(let rate): transport.scheduler.rate = rate
+    case .setDirection(let direction): transport.scheduler.direction = direction
+    case .encode(let picture): handle(.encoded(draw(picture)))
+    case .redraw(let picture, let clears):
+      let bytes = clears ? painter.clear(model.stage) : painter.removePicture()
+      let drawn = picture.map { draw($0) } ?? []
+      handle(.redrawn(bytes + (drawn ?? []), isWhole: drawn != nil))
+    case .offerRoom: offerRoom()
+    case .cover(let bytes, let clears): write((clears ? painter.clear(model.stage) : []) + bytes)
+    case .write(let bytes): write(bytes)
+    case .writePicture(let bytes): writePicture(bytes)
+    case .refresh: handle(.refresh)
+    case .dropOutput:
+      RawMode.dropOutput(descriptor: device.descriptor)
+      fence.reset()
+      output.replace(with: terminal.mode.abort)
+      flush()
+    case .suspend:
+      terminal.leave()
+      Signals.stopProcess()
+      comeBack()
+    case .save(let bitmap, let index): handle(.message(save(bitmap, index), for: nil))
+    case .saveAll(let range):
+      guard let image = transport.source.image else { return }
+      let isStarted = export.start(image, range: range, stem: stem)
+      handle(.message(isStarted ? "saving \(range.count) frames" : "still saving", for: nil))
+    }
+  }
+
+  /// The bytes that show a picture in the current view; nil once nobody waits for it any more.
+  private func draw(_ picture: Picture) -> [UInt8]? {
+    var picture = picture
+    let view = model.stage.view
+    if !view.isPlain, let image = transport.source.image {
+      picture.bitmap = view.picture(
+        picture.bitmap, index: picture.index, of: image, changed: picture.dirtyRect)
+      picture.changed = nil
+    }
+    return painter.draw(picture, on: model.stage, while: isFrameWanted)
+  }
+
+  /// Whether the frame being encoded is still of use: false once a key or a signal ends or replaces it.
+  /// Other keys are handled after the frame.
+  private func isFrameWanted() -> Bool {
     let now = ContinuousClock.now
-    guard now - lookedAt > .milliseconds(20) else { return true }
-    lookedAt = now
+    guard input.isTimeToLook(at: now) else { return true }
     let readiness = device.wait(forInput: true, output: false, wakes: false, for: .zero)
     if readiness.contains(.input) { readInput() }
-    if let escapeAt, escapeAt <= now {
-      self.escapeAt = nil
-      ahead += decoder.flush()
-    }
-    let isEnding = ahead.contains {
-      if case .key(let key) = $0 { isForOpening(key) } else { false }
-    }
-    return !isEnding && outcome == nil && !Signals.hasCome && deadline.map { now < $0 } ?? true
+    input.settle(at: now)
+    return !input.hasInterrupt && outcome == nil && !Signals.hasCome
+      && model.deadline.map { now < $0 } ?? true
   }
 
-  func handle(_ events: [InputEvent]) {
-    for (index, event) in events.enumerated() {
-      // Keys after the end of a file are for the next one.
-      if outcome != nil {
-        typedBefore += events[index...]
-        return
-      }
-      switch event {
-      case .key(let key):
-        if isOpening, !isForOpening(key) {
-          typedBefore.append(event)
-          continue
-        }
-        take(key)
-      case .mouse(let mouse):
-        if isOpening { continue }
-        take(mouse)
-      case .reply: continue
-      }
-      if outcome == nil { updateStatus(now: true) }
+  private func save(_ bitmap: Bitmap, _ index: Int) -> String {
+    do {
+      let path = try FrameExport.save(
+        bitmap, index: index, of: model.file.frameCount, stem: stem)
+      return "saved \(path)"
+    } catch {
+      return "not saved: \(error)"
     }
   }
 
-  private func take(_ key: KeyEvent) {
-    say(nil)
-    let isControl = key.modifiers.contains(.control)
-    switch overlay {
-    case .help(let page)? where !isControl:
-      showHelp(after: page, closes: [.escape, .character("?"), .character("q")].contains(key.key))
-    case .list(let list)? where !isControl:
-      perform(ListAction(key, page: list.page(stage.screen.rows)), in: list)
-    default:
-      if let action = keys.action(for: key) { perform(action) }
+  private func write(_ bytes: [UInt8]) {
+    output.append(bytes)
+    flush()
+  }
+
+  private func writePicture(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    guard fence.isEnabled else { return write(bytes) }
+    write(bytes + LinkFence.query)
+    fence.didWrite(byteCount: bytes.count, at: began.duration(to: .now))
+    terminal.awaited.frameCount = fence.unansweredCount
+  }
+
+  private func flush() {
+    do throws(Errno) {
+      try output.flush(to: device)
+    } catch {
+      handle(.ending(error == .brokenPipe ? .success : .hungUp))
     }
   }
 
-  private func take(_ event: MouseEvent) {
-    switch overlay {
-    case .help?: if case .press = event.kind { close() }
-    case .list(let list)?: perform(ListAction(event), in: list)
-    case nil:
-      let columns = stage.screen.columns
-      if let action = mouse.action(for: event, barRow: plan.barRow, columns: columns) {
-        say(nil)
-        perform(action)
-      }
-    }
+  /// Takes the terminal again and redraws everything.
+  private func comeBack() {
+    output.replace(with: [])
+    fence.reset()
+    terminal.enter()
+    if !fitScreen() { handle(.repaint) }
   }
 
-  /// Whether a key has a meaning while a file is being opened; other keys are for that file.
-  private func isForOpening(_ key: KeyEvent) -> Bool {
-    var keys = KeyReducer()
-    return switch keys.action(for: key) {
-    case .quit, .interrupt, .abort, .suspend, .repaint, .nextFile, .previousFile: true
-    default: false
-    }
+  /// Fits the picture to the current size of the screen; returns false if that has not changed.
+  @discardableResult
+  private func fitScreen() -> Bool {
+    let cell = model.stage.capabilities.cellSize.map { ($0.width, $0.height) }
+    let screen = device.size(cell: cell)
+    guard screen != model.stage.screen else { return false }
+    handle(.resized(screen))
+    return true
   }
 }

@@ -13,7 +13,7 @@ struct Playlist {
   private var unusable: Set<Int> = []
   /// Why files were skipped.
   private var problems: [Int: String] = [:]
-  /// Failures that nobody has been told of.
+  /// Failures that are not reported on the screen yet.
   private var skipped: [CommandFailure] = []
   /// Files that were left while they were being opened.
   private var openings: [Int: InputOpening] = [:]
@@ -43,7 +43,7 @@ struct Playlist {
       current: index)
   }
 
-  /// What to say of the files that were skipped since this was asked last; nil when none was.
+  /// A message about the files that were skipped since the last call; nil if there are none.
   mutating func takeNotice() -> String? {
     defer { skipped = [] }
     guard var first = skipped.first else { return nil }
@@ -130,7 +130,7 @@ struct Playlist {
     return image
   }
 
-  /// Adds what became of the streams to the report, once playing is over.
+  /// Adds how the streams ended to the report, once playing is over.
   mutating func reportEndings() {
     for (candidate, image) in kept.sorted(by: { $0.key < $1.key }) {
       guard let stream = image.stream else { continue }
@@ -148,89 +148,5 @@ struct Playlist {
     problems[candidate] = error.message
     skipped.append(error)
     return Signals.ending != nil
-  }
-}
-
-/// How the playing of one file ended.
-enum PlayerOutcome: Sendable {
-  /// It ended.
-  case next
-  /// A key asked for the next file (1) or the previous one (-1).
-  case skip(Int)
-  /// A file was chosen from the list, by its number from 0.
-  case choose(Int)
-  case quit
-  /// A signal, a key or the terminal ended playing.
-  case ended(ExitStatus)
-  case failed(CommandFailure)
-}
-
-/// Failures while playing, which are reported once the terminal is released.
-struct PlayReport {
-  private let inputCount: Int
-  private var failures: [CommandFailure] = []
-  /// The numbers of the inputs that failed; nil stands for what is no input.
-  private var failed: Set<Int?> = []
-  /// What is worth a line but fails nothing.
-  private var notes: [String] = []
-  /// How playing ended, if not with the last file.
-  var ending: ExitStatus?
-
-  init(_ inputCount: Int) { self.inputCount = inputCount }
-
-  /// Adds a failure of input `number`; nil for one of the trace.
-  mutating func add(_ failure: CommandFailure, of number: Int?) {
-    failures.append(failure)
-    failed.insert(number)
-  }
-
-  /// Adds how a stream ended, if that was not with the end of its animation.
-  ///
-  /// A cut stream is noted but fails nothing, as a truncated file.
-  mutating func add(
-    _ stream: StreamedImage, from input: InputFile, number: Int, damage: DamagePolicy
-  ) {
-    let progress = stream.progress
-    guard let ending = progress.ending, ending != .complete, ending != .cancelled else { return }
-    if let error = ending.error {
-      let failure = CommandFailure(error, file: input.name, damage: damage)
-      // Playing has failed with it too if no frame arrived.
-      if !failures.contains(failure) { add(failure, of: number) }
-    } else {
-      notes.append(StreamWord.cut(progress, input: input))
-    }
-  }
-
-  /// Writes the trace, even after a signal; `-` is standard output.
-  mutating func write(trace: String, to name: String?, isReplacing: Bool) {
-    guard let name else { return }
-    let json = Array((trace + "\n").utf8)
-    do throws(CommandFailure) {
-      _ = try Delivery.of { () throws(WriteFailure) in
-        try OutputFile.write(report: json, to: name, isReplacing: isReplacing)
-      }
-    } catch {
-      add(error, of: nil)
-    }
-  }
-
-  /// Reports the failures and returns the exit status.
-  func finish() -> ExitStatus {
-    for failure in failures { failure.report(asJSON: false) }
-    for note in notes { FileDescriptor.note(note) }
-    if let ending { return ending }
-    if failures.isEmpty { return .success }
-    // A file may fail more than once.
-    return failed.count < inputCount ? .partial : .combined(failures.map(\.status))
-  }
-}
-
-/// What the player says about streams.
-enum StreamWord {
-  /// The line for a stream that ended before its animation did.
-  static func cut(_ progress: StreamProgress, input: InputFile) -> String {
-    let frames = "\(progress.frameCount) frame\(progress.frameCount == 1 ? "" : "s")"
-    return
-      "zoetrope: \(input.name.sanitized): cut short after \(progress.byteCount) bytes, \(frames)\n"
   }
 }

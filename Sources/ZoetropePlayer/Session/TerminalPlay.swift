@@ -29,7 +29,7 @@ package struct TerminalPlay {
       terminal.leave()
     } else {
       let player = makePlayer(
-        terminal, probe, latency: asked.duration(to: .now), first: first, input: playlist.input)
+        terminal, probe, latency: asked.duration(to: .now), first: first, in: playlist)
       trace = play(playlist: &playlist, from: first, with: player)
       // An inline picture is completed first.
       let keepsPicture =
@@ -56,15 +56,13 @@ package struct TerminalPlay {
   ) -> String? {
     var trace: String?
     var image: OpenedInput? = first
-    /// Where to go on after another file could not be opened.
+    /// Where to continue after another file could not be opened.
     var place: (index: Int, isPaused: Bool)?
     while let current = image {
       let number = playlist.index
-      player.files = playlist.list
-      player.hasNextFile = playlist.hasNext
       if let notice = playlist.takeNotice() { player.say(notice, for: .seconds(5)) }
       var outcome = player.play(
-        current, from: playlist.input, holds: settings.holds ?? (inputs.count == 1), at: place)
+        request(for: current, in: playlist, at: place), current, from: playlist.input)
       place = nil
       if settings.trace != nil { trace = player.transport.scheduler.trace.json }
       image = nil
@@ -84,23 +82,24 @@ package struct TerminalPlay {
           isWish = false
           playlist.report.add(failure, of: number)
         }
-        player.outcome = nil
-        image = playlist.open(request) { opening, input, hasNext in
-          player.hasNextFile = hasNext
-          return player.wait(for: opening, of: input)
+        var wish: PlayerOutcome?
+        image = playlist.open(request) { opening, input, hasNextFile in
+          let result = player.wait(for: opening, of: input, hasNextFile: hasNextFile)
+          if result == nil { wish = player.outcome }
+          return result
         }
         if let status = Signals.ending {
           playlist.report.ending = status
           return trace
         }
         guard image == nil else { break }
-        if let wish = player.outcome {
+        if let wish {
           outcome = wish
         } else if isWish {
           // Nothing else can be shown: the file stays where it was.
           playlist.stay(at: number)
           image = current
-          place = (player.position, player.isPaused)
+          place = (player.model.position, player.model.motion.isPaused)
         } else {
           return trace
         }
@@ -110,20 +109,28 @@ package struct TerminalPlay {
     return trace
   }
 
+  /// How to play the current file of `playlist`; from `place`, if given, instead of where the settings
+  /// say.
+  private func request(
+    for image: OpenedInput, in playlist: Playlist, at place: (index: Int, isPaused: Bool)? = nil
+  ) -> PlayRequest {
+    let options = settings.playback
+    return PlayRequest(
+      file: PlayedFile(image, from: playlist.input, options: options), files: playlist.list,
+      hasNextFile: playlist.hasNext, holds: settings.holds ?? (inputs.count == 1),
+      startIndex: place?.index ?? settings.start?.index(in: image, policy: options.delayPolicy),
+      isPaused: place?.isPaused ?? false)
+  }
+
   /// Makes room for another file's picture; below the previous one if that stays.
   private func prepare(_ player: Player, for image: OpenedInput) {
-    guard settings.isStill else {
-      player.send(player.stage.clear())
-      return
+    guard settings.isStill else { return player.clear() }
+    player.leavePicture { model, decoder, typed in
+      inlineRoom(
+        for: image, on: model.stage.screen, in: model.stage.mode, of: player.terminal.device,
+        model.stage.capabilities, decoder: &decoder, typed: &typed)
     }
-    let room = player.stage.room
-    player.device.writeAll(Array("\u{1B}[m\u{1B}[\(room.row + room.rows + 1);1H".utf8))
-    let found = inlineRoom(
-      for: image, on: player.stage.screen, in: player.stage.mode, of: player.device,
-      player.stage.capabilities,
-      decoder: &player.decoder, typed: &player.typedBefore)
-    player.stage.leavePicture(for: found)
-    player.terminal.changeEpilogue(Self.epilogue(below: found))
+    player.terminal.changeEpilogue(Self.epilogue(below: player.model.stage.room))
   }
 
   /// Scrolls in room for an inline picture, and returns its cells.
@@ -175,7 +182,7 @@ package struct TerminalPlay {
 
   private func makePlayer(
     _ terminal: TerminalTakeover, _ probe: TerminalProbe, latency: Duration, first: OpenedInput,
-    input: InputFile
+    in playlist: Playlist
   ) -> Player {
     let device = terminal.device
     var capabilities = probe.capabilities
@@ -199,6 +206,7 @@ package struct TerminalPlay {
       || mode == .graphics(.kittyImages)
     var stage = Stage(
       capabilities: capabilities, settings: settings, mode: mode, screen: screen, room: room)
+    let painter = Painter()
     terminal.enter(
       TerminalMode(
         usesAlternateScreen: !settings.isInline,
@@ -206,15 +214,16 @@ package struct TerminalPlay {
         isSynchronized: capabilities.hasSynchronizedOutput,
         keepsSixelRegisters: capabilities.canKeepSixelRegisters,
         usesKittyGraphics: usesKitty,
-        imageIDs: usesKitty && !settings.isInline ? stage.imageIDs : [],
+        imageIDs: usesKitty && !settings.isInline ? painter.imageIDs : [],
         passthrough: stage.passthrough(for: .graphics(.kittyEdits))),
       epilogue: epilogue)
     if capabilities.canKeepSixelRegisters { stage.capabilities.keepsSixelRegisters = true }
-    let player = Player(
-      settings: settings, terminal: terminal, stage: stage, decoder: decoder, input: input,
-      image: first, latency: latency)
-    player.typedBefore = typed
-    return player
+    let model = PlayerModel(
+      settings: settings, stage: stage, request: request(for: first, in: playlist), typed: typed,
+      at: .now)
+    return Player(
+      model, terminal: terminal, painter: painter, decoder: decoder, latency: latency,
+      input: playlist.input, image: first)
   }
 
   private func chooseMode(_ capabilities: TerminalCapabilities) -> DrawingMode {

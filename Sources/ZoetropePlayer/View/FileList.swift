@@ -1,6 +1,6 @@
 import ZoetropeTerminal
 
-/// The list of files that Tab shows, as a function of its contents.
+/// The list of files that Tab shows.
 struct FileList: Sendable, Hashable {
   struct Entry: Sendable, Hashable {
     var name: String
@@ -45,7 +45,7 @@ struct FileList: Sendable, Hashable {
     top = min(top, max(entries.count - page, 0))
   }
 
-  /// The visible rows: number, name, and what is to be said of the file.
+  /// The visible rows: number, name, and why a file was skipped.
   func lines(columns: Int, rows: Int) -> [String] {
     let digits = "\(entries.count)".count
     return entries.indices.dropFirst(top).prefix(page(rows)).map { index in

@@ -1,6 +1,6 @@
 import ZoetropeTerminal
 
-/// The page that `?` shows, as a function of the screen's size.
+/// The page that `?` shows, laid out for a screen's size.
 enum HelpPage {
   /// Keys that belong together.
   struct Section: Sendable {
@@ -21,7 +21,7 @@ enum HelpPage {
     Section(
       title: "Moving in the file",
       entries: [
-        (". , l h", "one frame on, back"), ("Right Left", "1 s; 0.1 s with Shift"),
+        (". , l h", "next, previous frame"), ("Right Left", "1 s; 0.1 s with Shift"),
         ("Up Down", "5 s"), ("Home g", "first frame"), ("End G", "last frame"),
         ("12g", "frame 12, from 1"), ("a", "section start, end, off"),
       ]),
@@ -124,18 +124,5 @@ enum HelpPage {
       pages[page],
       footer: TerminalText.sanitized(footer(page: page, of: pages.count), limit: columns),
       rows: rows)
-  }
-}
-
-/// A screen of text, such as the help.
-enum ScreenText {
-  /// The bytes that clear the screen and show `lines`, with `footer` in the last row.
-  static func bytes(_ lines: [String], selected: Int? = nil, footer: String, rows: Int) -> [UInt8] {
-    var text = "\u{1B}[m\u{1B}[H\u{1B}[J"
-    for (row, line) in lines.prefix(max(rows - 1, 0)).enumerated() {
-      text += "\u{1B}[\(row + 1);1H"
-      text += row == selected ? "\u{1B}[7m\(line)\u{1B}[m" : line
-    }
-    return Array((text + "\u{1B}[\(rows);1H\(footer)").utf8)
   }
 }

@@ -15,10 +15,10 @@ enum PixelArt {
     size.width <= longestSide && size.height <= longestSide
   }
 
-  /// Whether a picture is taken for pixel art: small, and of few colours.
+  /// Whether a picture counts as pixel art: small, with few colours.
   static func isLikely(_ bitmap: Bitmap) -> Bool {
     guard canBe(bitmap.size) else { return false }
-    let picture = bitmap.converted(to: .rgba8)
+    let picture = endingWithoutMemory(try bitmap.converted(to: .rgba8))
     var colors: Set<UInt32> = []
     var last: UInt32?
     for y in 0..<picture.height {
@@ -33,71 +33,9 @@ enum PixelArt {
     return true
   }
 
-  /// Whether the first frame of `image` is taken for pixel art.
+  /// Whether the first frame of `image` counts as pixel art.
   static func isLikely(_ image: AnimatedImage) -> Bool {
     guard canBe(image.canvasSize), let frame = try? FrameReader(image).next() else { return false }
     return isLikely(frame.bitmap)
-  }
-}
-
-/// How pictures are fitted: as asked for, or by the rule for pixel art.
-struct PictureFit: Sendable, Hashable {
-  /// Nil fits the whole picture into the room, and pixel art by a whole factor.
-  var fit: FrameLayout.Fit?
-  /// Nil smooths, except pixel art.
-  var filter: ScalingFilter?
-
-  /// The layout of a picture of `size`, and the filter for it; nil leaves scaling to the encoder.
-  func layout(
-    of size: PixelSize, isPixelArt: Bool, in room: CellRect, screen: ScreenSize, mode: DrawingMode,
-    isCentered: Bool, viewport: Viewport = Viewport()
-  ) -> (layout: FrameLayout, filter: ScalingFilter?) {
-    func layout(
-      _ fit: FrameLayout.Fit, _ grid: (width: Double, height: Double)
-    ) -> FrameLayout {
-      FrameLayout(
-        of: size, in: room, screen: screen, fit: fit, isCentered: isCentered, zoom: viewport.zoom,
-        pan: (viewport.x, viewport.y), grid: grid)
-    }
-    let isCrisp = filter == .nearest || filter == nil && (isPixelArt || fit == .integer)
-    let grid = mode.grid(cell: screen.cell).map { grid in
-      // Characters are two squares high, so an odd number of rows takes an even factor.
-      let isHalved = grid.height > 1 && size.height % 2 == 1
-      return isHalved ? (width: grid.width * 2, height: grid.height * 2) : grid
-    }
-    let chosen: FrameLayout.Fit
-    if let fit {
-      chosen = fit
-    } else if isCrisp, let grid, Self.isSquare(grid),
-      Self.factor(size, in: room, screen, mode.grid(cell: screen.cell) ?? grid)
-        >= PixelArt.leastFactor
-    {
-      chosen = .integer
-    } else {
-      chosen = .contain
-    }
-    let usesGrid = chosen == .integer && grid.map(Self.isSquare) ?? false
-    let result = layout(chosen, usesGrid ? grid ?? (1, 1) : (1, 1))
-    let shown = result.crop?.size ?? size
-    let isEnlarged =
-      result.imageSize.width >= shown.width && result.imageSize.height >= shown.height
-    if let filter { return (result, filter) }
-    return (result, isCrisp && isEnlarged ? .nearest : nil)
-  }
-
-  /// Whether a cell divides into parts that are square enough to stand for pixels.
-  private static func isSquare(_ grid: (width: Double, height: Double)) -> Bool {
-    (0.75...1.34).contains(grid.width / grid.height)
-  }
-
-  /// The largest whole factor at which a picture fits.
-  private static func factor(
-    _ size: PixelSize, in room: CellRect, _ screen: ScreenSize,
-    _ grid: (width: Double, height: Double)
-  ) -> Int {
-    let width = Double(room.columns * screen.cell.width) / (Double(max(size.width, 1)) * grid.width)
-    let height =
-      Double(room.rows * screen.cell.height) / (Double(max(size.height, 1)) * grid.height)
-    return Int(min(width, height))
   }
 }

@@ -2,10 +2,10 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// The line below the picture, as a function of its contents.
+/// The line below the picture.
 ///
-/// On a narrow screen the least important parts are left out: those of ``Part`` from the last to the
-/// first. The name is shortened before that.
+/// A narrow screen has no room for the least important parts: those of ``Part`` are left out from the
+/// last to the first. The name is shortened before the more important ones go.
 struct StatusLine: Sendable {
   /// The number of the file and how many there are; nil for a single one.
   var file: (number: Int, count: Int)?
@@ -41,16 +41,19 @@ struct StatusLine: Sendable {
   /// The details that `i` adds.
   var details: String?
 
-  /// What the line consists of, from what is kept longest to what is left out first.
+  /// The parts of the line, from the most to the least important.
   private enum Part: Int, CaseIterable {
     case frame, name, section, hint, details, note, file, stream, time, zoom, rate, loops, size,
-      mode
+      normalRate, mode
+
+    /// Whether the name is shortened before this part is left out.
+    var outranksName: Bool { rawValue <= Self.time.rawValue }
   }
 
   /// The order in which parts are shown.
   private static let order: [Part] = [
-    .file, .name, .size, .frame, .time, .rate, .loops, .zoom, .section, .stream, .mode, .note,
-    .details,
+    .file, .name, .size, .frame, .time, .rate, .normalRate, .loops, .zoom, .section, .stream,
+    .mode, .note, .details,
   ]
 
   /// Parts that follow the one before without a bar.
@@ -78,7 +81,7 @@ struct StatusLine: Sendable {
       if excess <= 0 { break }
       let nameWidth = TerminalText.columns(of: texts[.name] ?? "")
       let least = TerminalText.columns(of: shortName)
-      if nameWidth - excess >= least {
+      if part.outranksName, nameWidth - excess >= least {
         texts[.name] = TerminalText.sanitized(name, limit: nameWidth - excess)
         break
       }
@@ -121,6 +124,9 @@ struct StatusLine: Sendable {
     return line
   }
 
+  /// The leading mark shows the direction only while playing.
+  private var rateText: String { "\(isReversed ? "-" : "")\(Self.hundredths(rate))x" }
+
   private func text(of part: Part) -> String? {
     switch part {
     case .file: return file.map { "[\($0.number)/\($0.count)]" }
@@ -128,8 +134,8 @@ struct StatusLine: Sendable {
     case .size: return "\(size) \(format.displayName)"
     case .frame: return place
     case .time: return "\(Self.seconds(time))/\(Self.seconds(duration)) s"
-    // The leading mark shows the direction only while playing.
-    case .rate: return "\(isReversed ? "-" : "")\(Self.hundredths(rate))x"
+    case .rate: return rate == 1 && !isReversed ? nil : rateText
+    case .normalRate: return rate == 1 && !isReversed ? rateText : nil
     case .loops:
       return switch plays {
       case .indefinite: "loop \(play + 1)"
@@ -183,21 +189,5 @@ struct StatusLine: Sendable {
     let whole = Int((value * 100).rounded())
     let rest = whole % 100
     return "\(whole / 100).\(rest < 10 ? "0" : "")\(rest)"
-  }
-}
-
-/// What drawing has cost so far.
-struct PlayerStatistics: Sendable, Hashable {
-  /// Frames written.
-  var shown = 0
-  /// Frames skipped because the terminal or the machine was late.
-  var dropped = 0
-  /// Bytes written for frames.
-  var byteCount = 0
-
-  /// For the status line.
-  var text: String {
-    let perFrame = shown == 0 ? 0 : byteCount / shown
-    return "\(perFrame) B/frame, \(dropped) dropped"
   }
 }

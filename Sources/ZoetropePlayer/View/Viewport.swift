@@ -54,7 +54,7 @@ struct Viewport: Sendable, Hashable {
       (after.area.row, after.area.rows, new.y..<new.maxY), size.height)
   }
 
-  /// Moves the visible part by fractions of its size; returns whether there is more to see there.
+  /// Moves the visible part by fractions of its size; returns false at the edge.
   mutating func pan(x right: Double, y down: Double, size: PixelSize, layout: FrameLayout) -> Bool {
     guard let crop = layout.crop else { return false }
     let before = self

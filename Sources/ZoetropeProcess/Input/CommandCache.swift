@@ -1,9 +1,9 @@
 package import SystemPackage
 package import Zoetrope
 
-/// Where a command keeps decoded frames for the next one, as `--cache` says.
+/// Where a command keeps decoded frames for later runs, as set with `--cache`.
 ///
-/// A cache that cannot be used fails no command: the command warns once and decodes everything.
+/// A cache that cannot be used does not fail the command: it warns once and decodes everything.
 package struct CommandCache: Hashable, Sendable {
   /// Nil keeps nothing.
   package var directory: FilePath?
@@ -20,21 +20,21 @@ package struct CommandCache: Hashable, Sendable {
     (self.directory, self.byteLimit) = (directory, byteLimit)
   }
 
-  /// Opens the store; nil without one, and after a warning if it cannot be used.
+  /// Opens the store. Returns nil without one; warns and returns nil if it cannot be used.
   package func open() -> FrameStore? {
     guard let directory else { return nil }
     do throws(AnimatedImageError) {
       return try FrameStore(at: directory, byteLimit: byteLimit)
     } catch {
-      warn(error, "nothing is kept for the next time")
+      warn(error, "no frames are kept for later runs")
       return nil
     }
   }
 
-  /// Warns if `store` could not keep or look up frames. Call it once, when everything is done.
+  /// Warns if `store` could not keep or look up frames. Call it once, at the end.
   package func reportFailure(of store: FrameStore?) {
     guard let error = store?.lastError else { return }
-    warn(error, "not every frame is kept for the next time")
+    warn(error, "not all frames are kept for later runs")
   }
 
   private func warn(_ error: AnimatedImageError, _ consequence: String) {

@@ -9,8 +9,8 @@ package struct InputFile: Hashable {
   /// Nil for `-`, standard input.
   package let path: FilePath?
 
-  /// The input that `argument` names. The parser gets arguments with invalid UTF-8 repaired, so the
-  /// path is taken from the process's own argument list.
+  /// The input that `argument` names. The parser repairs invalid UTF-8 in arguments, so the path is taken from
+  /// the process's own argument list.
   package init(_ argument: String) {
     name = argument == "-" ? "standard input" : argument
     path = argument == "-" ? nil : FilePath(bytes: RawArguments.bytes(of: argument))
@@ -41,7 +41,7 @@ package struct InputFile: Hashable {
   /// The name without the directories.
   package var shortName: String { path?.lastComponent?.string ?? name }
 
-  /// For names of outputs.
+  /// The input's name without directories, for names of outputs.
   package var stem: [UInt8] { path.map { FileStem.of($0.bytes) } ?? Array("stdin".utf8) }
 
   /// The stem and the extension, for names of outputs.
@@ -49,15 +49,14 @@ package struct InputFile: Hashable {
     path.map { FileStem.of($0.bytes, keepingExtension: true) } ?? Array("stdin".utf8)
   }
 
-  /// Opens the image. A pipe or device is read to its end first, unless a signal ends that.
+  /// Opens the image. Reads a pipe or device to its end first, unless a signal interrupts it.
   ///
-  /// This blocks until the input has been read or the file system has answered. Commands call it
-  /// without catching signals (see ``Signals``); the player, which must react to keys, uses
-  /// ``InputOpening``.
+  /// Blocks until the input has been read or the file system has answered. Commands call it without catching
+  /// signals (see ``Signals``). The player, which must react to keys, uses ``InputOpening``.
   ///
   /// - Parameters:
-  ///   - store: Knows files that were opened before, which are then not scanned.
-  ///   - isAbandoned: Asked ten times a second while a pipe gives nothing: whether to give up.
+  /// - store: Recognizes files that were opened before; these are not scanned again.
+  /// - isAbandoned: Called ten times a second while a pipe has no data; returns true to give up.
   package func open(
     _ options: DecodingOptions, knownTo store: FrameStore? = nil,
     isAbandoned: () -> Bool = { false }
@@ -97,7 +96,7 @@ package struct InputFile: Hashable {
   ) throws(AnimatedImageError) -> [UInt8] {
     let descriptor: FileDescriptor
     do {
-      // Opened without waiting for a writer: `poll` waits instead, and can be interrupted.
+      // Opened without waiting for a writer; `poll` waits instead, and can be interrupted.
       descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     } catch {
       throw AnimatedImageError(.io, "\(error)", systemError: error as? Errno)
@@ -107,8 +106,7 @@ package struct InputFile: Hashable {
   }
 }
 
-/// An input that is being opened on its own thread, for a caller that must react to keys and
-/// signals meanwhile.
+/// Opens an input on its own thread, for a caller that must react to keys and signals meanwhile.
 ///
 /// ```swift
 /// let opening = InputOpening(input, options) { WakePipe.wake() }
@@ -119,8 +117,8 @@ package final class InputOpening: Sendable {
   private let result = Mutex<Result<OpenedInput, CommandFailure>?>(nil)
   private let isAbandoned = Atomic<Bool>(false)
 
-  /// Starts to open `input`. `whenDone` is called once, on the other thread, when ``take()`` has
-  /// the result, but not after ``abandon()``.
+  /// Starts to open `input`. Calls `whenDone` once, on the other thread, when ``take()`` has the result, but
+  /// not after ``abandon()``.
   package init(
     _ input: InputFile, _ options: DecodingOptions, reading: InputReading = .whole,
     knownTo store: FrameStore? = nil, whenDone: @escaping @Sendable () -> Void
@@ -154,8 +152,8 @@ package final class InputOpening: Sendable {
   /// Returns the result once; nil while the file is being opened.
   package func take() -> Result<OpenedInput, CommandFailure>? { result.withLock { $0.take() } }
 
-  /// Gives up without waiting. A pipe is read no further; a call to a file system that does not
-  /// answer stays on its thread, which ends with the process.
+  /// Gives up without waiting. A pipe is not read any further. A call to a file system that does not answer
+  /// stays on its thread until the process ends.
   package func abandon() { isAbandoned.store(true, ordering: .relaxed) }
 }
 
@@ -163,10 +161,8 @@ package final class InputOpening: Sendable {
 package enum FileStem {
   /// The last component of `path`, by default without its extension, safe as part of a file name.
   ///
-  /// It can neither leave the directory nor control a terminal: slashes, NUL and control bytes
-  /// become
-  /// `_`, and so does a name of only dots, which would be a directory. Bytes above ASCII are kept,
-  /// whatever their encoding.
+  /// It can neither leave the directory nor control a terminal. Slashes, NUL and control bytes become `_`, and
+  /// so does a name of only dots, which would be a directory. Bytes above ASCII are kept in any encoding.
   package static func of(_ path: [UInt8], keepingExtension: Bool = false) -> [UInt8] {
     var name = path.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
     if !keepingExtension, let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 {

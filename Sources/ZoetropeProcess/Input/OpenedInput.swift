@@ -1,13 +1,13 @@
 internal import SystemPackage
 package import Zoetrope
 
-/// How the bytes of an input are taken.
+/// When the bytes of an input are read.
 package enum InputReading: Sendable, Hashable {
-  /// All of them before anything else.
+  /// All bytes are read first.
   case whole
-  /// Those of pipes, devices and standard input as they arrive; files whole.
+  /// Pipes, devices and standard input are used as their bytes arrive; files are read whole.
   case arriving
-  /// As they arrive, and those of a file that another program still writes too.
+  /// Bytes are used as they arrive, including those of a file that another program is still writing.
   case following
 
   /// Whether `input` is used while its bytes arrive.
@@ -20,7 +20,7 @@ package enum InputReading: Sendable, Hashable {
   }
 }
 
-/// An input that was opened: the whole image, or one whose bytes are still arriving.
+/// An opened input: the whole image, or one whose bytes are still arriving.
 package enum OpenedInput: Sendable {
   case whole(AnimatedImage)
   case stream(StreamedImage)
@@ -60,7 +60,7 @@ package enum OpenedInput: Sendable {
     }
   }
 
-  /// The number of plays, of a stream as known so far.
+  /// The number of plays; for a stream, as known so far.
   package var playCount: PlayCount {
     switch self {
     case .whole(let image): image.playCount
@@ -70,7 +70,7 @@ package enum OpenedInput: Sendable {
 }
 
 extension InputFile {
-  /// Opens the input as `reading` says. See ``open(_:knownTo:isAbandoned:)``; of a stream, returns when
+  /// Opens the input as `reading` specifies; see ``open(_:knownTo:isAbandoned:)``. For a stream, returns when
   /// its canvas is known.
   package func open(
     _ options: DecodingOptions, reading: InputReading, knownTo store: FrameStore? = nil,
@@ -85,13 +85,14 @@ extension InputFile {
 
   /// Opens the image while its bytes arrive; returns when its canvas is known.
   ///
-  /// Its bytes are bounded by the limit on memory like those of a pipe that is read whole, although most
-  /// of them are kept in a file.
+  /// Its bytes count against the memory limit, as when a pipe is read whole, although most of them are kept in
+  /// a file.
   ///
   /// - Parameters:
-  ///   - isFollowed: Whether a file is read past its present end, until the animation is complete.
-  ///   - patience: How long nothing may come until the end of such a file is its end. Default: nil, for ever.
-  ///   - isAbandoned: Asked ten times a second while the canvas is not known: whether to give up.
+  /// - isFollowed: Whether to read a file past its current end until the animation is complete.
+  /// - patience: How long a followed file may stay unchanged before it counts as complete. Default: nil,
+  ///   forever.
+  /// - isAbandoned: Called ten times a second until the canvas is known; returns true to give up.
   package func openStream(
     _ options: DecodingOptions, isFollowed: Bool, patience: Duration? = nil,
     isAbandoned: () -> Bool = { false }
@@ -119,12 +120,12 @@ extension InputFile {
     }
   }
 
-  /// Waits until the file is complete, and opens it.
+  /// Waits until the file is complete, then opens it.
   package func openFollowed(
     _ options: DecodingOptions, patience: Duration?
   ) throws(CommandFailure) -> AnimatedImage {
     let stream = try openStream(options, isFollowed: true, patience: patience)
-    let ending = BlockingTask.run { await stream.ending() }
+    let ending = BlockingTask.run { await stream.waitUntilEnded() }
     if let error = ending?.error { throw CommandFailure(error, file: name, damage: options.damage) }
     guard let image = stream.image else {
       throw CommandFailure(
@@ -147,12 +148,12 @@ extension InputFile {
   }
 }
 
-/// The bytes of an input as they arrive. Its descriptor is closed when they have been read.
+/// The bytes of an input as they arrive. Its descriptor is closed after the last one.
 private struct InputChunks: AsyncSequence, Sendable {
   typealias Element = [UInt8]
   typealias Failure = AnimatedImageError
 
-  /// How often the end of a file that grows is looked at.
+  /// How often to check the end of a growing file.
   fileprivate static let interval = Duration.milliseconds(25)
 
   private let file: OwnedFile
@@ -163,7 +164,7 @@ private struct InputChunks: AsyncSequence, Sendable {
     _ input: InputFile, isFollowed: Bool, _ patience: Duration?
   ) throws(AnimatedImageError) {
     file = try OwnedFile(input.path)
-    // Standard input may be a file as well, whose end is no end then.
+    // Standard input may also be a file; when followed, its end is not final.
     self.isFollowed = isFollowed && file.isRegular
     self.patience = patience
   }
@@ -192,7 +193,7 @@ private struct InputChunks: AsyncSequence, Sendable {
   }
 }
 
-/// An open file, closed with its last user; standard input is only borrowed.
+/// An open file, closed by its last user. Standard input is borrowed.
 private final class OwnedFile: Sendable {
   let descriptor: FileDescriptor
   private let isBorrowed: Bool
@@ -203,7 +204,7 @@ private final class OwnedFile: Sendable {
       return
     }
     do {
-      // Opened without waiting for a writer: `poll` waits instead, and can be interrupted.
+      // Opened without waiting for a writer; `poll` waits instead, and can be interrupted.
       descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     } catch {
       throw AnimatedImageError(.io, "\(error)", systemError: error as? Errno)

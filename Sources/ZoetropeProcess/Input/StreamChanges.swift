@@ -1,15 +1,15 @@
 package import Zoetrope
 
-/// The progress of a stream for a thread that blocks: each change, beginning with the present state.
+/// The progress of a stream for a blocking thread: the current state, then every change.
 ///
-/// A state that has lasted a tenth of a second comes once more, so that a display that skips quick changes
-/// shows the last. Ends after a state with an ending. A signal that asks for the end cancels the stream,
-/// which keeps the frames that have arrived (see ``Signals``).
+/// A state that lasts for a tenth of a second is delivered once more, so that a display that skips quick
+/// changes shows the last one. Ends after a state with an ending. A signal that asks for the end cancels the
+/// stream, which keeps the frames that have arrived (see ``Signals``).
 package final class StreamChanges: Sequence, IteratorProtocol {
   private let latest = Monitor<StreamProgress?>(nil)
   private let tasks: [Task<Void, Never>]
   private var seen: StreamProgress?
-  /// Whether ``seen`` has not come twice.
+  /// Whether ``seen`` has not been repeated yet.
   private var isNew = false
 
   package init(of image: StreamedImage) {
@@ -27,8 +27,8 @@ package final class StreamChanges: Sequence, IteratorProtocol {
 
   deinit { for task in tasks { task.cancel() } }
 
-  /// Makes the state just taken come once more after a tenth of a second, though it has come twice: what
-  /// the caller shows beside it is still changing.
+  /// Repeats the current state after another tenth of a second, because what the caller shows with it is still
+  /// changing.
   package func repeatSoon() { isNew = true }
 
   /// Waits for the next state.

@@ -1,17 +1,17 @@
 package import SystemPackage
 internal import Zoetrope
 
-/// The identity of a file or directory, whatever its name.
+/// The identity of a file or directory, independent of its name.
 struct FileIdentity: Hashable, Sendable {
   private let device: UInt64
   private let inode: UInt64
-  /// Whether it is a file with bytes of its own, no directory, pipe or device.
+  /// Whether it is a regular file, not a directory, pipe or device.
   let isRegular: Bool
 
-  /// The identity of what is at `path`, following links; nil when nothing is.
+  /// The identity of the file at `path`, following links; nil if there is none.
   init?(at path: FilePath) { self.init(FileStatus(at: path)) }
 
-  /// The identity of what `descriptor` is open for.
+  /// The identity of the file that `descriptor` refers to.
   init?(of descriptor: FileDescriptor) { self.init(try? FileStatus(of: descriptor)) }
 
   private init?(_ status: FileStatus?) {
@@ -53,12 +53,12 @@ package struct InputIdentities {
     throw CommandFailure(
       .usage, code: "outputIsInput",
       name == input
-        ? "\(name) is read and would be written over; give the output another name"
-        : "\(name) is the same file as \(input), which is read; give the output another name")
+        ? "\(name) is an input and would be overwritten; choose another output name"
+        : "\(name) is the same file as the input \(input); choose another output name")
   }
 }
 
-/// The names that a command is going to write. Each may occur once, however it is spelt.
+/// The names that a command will write. Each may occur once, however it is spelled.
 package struct OutputNames {
   /// An existing directory, and the path from there to one that does not exist yet.
   private struct Directory: Hashable {

@@ -1,21 +1,18 @@
 package import SystemPackage
 internal import Zoetrope
 
-/// A file that is there whole or not at all.
+/// Writes files atomically: a file appears complete or not at all.
 ///
-/// The bytes go to a temporary name in the same directory and are renamed when they are complete: a
-/// process that is killed leaves no partial file under a final name, only a temporary one, which
-/// the next run that writes to the directory removes (see ``TemporaryFile``). A link that the user
-/// named stays a link, and its target is written; a link in the way of a generated name is
-/// replaced. Devices, pipes and descriptors are no files in this sense; bytes go straight to
-/// ``OutputStream``.
+/// Bytes go to a temporary file in the same directory, which is renamed when complete. A process that is killed
+/// leaves only the temporary file, which the next run that writes to the directory removes (see
+/// ``TemporaryFile``). A link that the user named stays a link, and its target is written; a link at a
+/// generated name is replaced. Devices, pipes and descriptors are written directly through ``OutputStream``.
 package enum OutputFile {
-  /// Writes `bytes` to `path`; replaces a file that is there only when `isReplacing`.
+  /// Writes `bytes` to `path`. Replaces an existing file only if `isReplacing`.
   ///
   /// - Parameters:
-  ///   - followsLinks: Whether the target of a link is replaced instead of the link.
-  ///   - stopsOnSignal: Whether a signal ends the writing; false for what a signal makes the command
-  ///     report.
+  /// - followsLinks: Whether to replace the target of a link instead of the link.
+  /// - stopsOnSignal: Whether a signal stops writing; false for reports that are written because of a signal.
   package static func write(
     _ bytes: [UInt8], to path: FilePath, isReplacing: Bool, followsLinks: Bool = false,
     stopsOnSignal: Bool = true
@@ -37,8 +34,7 @@ package enum OutputFile {
     try publish(file, isReplacing: isReplacing)
   }
 
-  /// Writes a report to what the user called `argument`, even after a signal; `-` is standard
-  /// output.
+  /// Writes a report to `argument` as named by the user, even after a signal; `-` is standard output.
   package static func write(
     report bytes: [UInt8], to argument: String, isReplacing: Bool
   ) throws(WriteFailure) {
@@ -71,7 +67,7 @@ package enum OutputFile {
     }
   }
 
-  /// Whether writing to `path` would replace what is there.
+  /// Whether writing to `path` would replace an existing file.
   package static func isTaken(_ path: FilePath) -> Bool {
     exists(path) && !OutputStream.isNeeded(for: path)
   }
@@ -81,8 +77,7 @@ package enum OutputFile {
     FileStatus(at: path, followsLinks: false) != nil
   }
 
-  /// Whether the file at `path` was last written before the one at `other` was; false when either
-  /// is missing.
+  /// Whether the file at `path` was last written before the one at `other`; false if either is missing.
   package static func isOlder(_ path: FilePath, than other: FilePath) -> Bool {
     guard let time = FileStamp(at: path)?.modified, let otherTime = FileStamp(at: other)?.modified
     else { return false }
@@ -97,28 +92,28 @@ package enum OutputFile {
   /// The directory that holds `path`.
   package static func directory(of path: FilePath) -> FilePath { FileSystem.directory(of: path) }
 
-  /// Makes `path` and the directories above it, where they are missing.
+  /// Creates `path` and any missing parent directories.
   package static func makeDirectory(_ path: FilePath) throws(WriteFailure) {
     if path.isEmpty || isDirectory(path) { return }
     try makeDirectory(path.removingLastComponent())
     guard let error = FileSystem.makeDirectory(path) else { return }
     guard error == .fileExists else { throw .system(error, "\(path)") }
-    // Another process made it, or a file has the name.
+    // Another process created it, or a file has this name.
     if !isDirectory(path) { throw .system(.notDirectory, "\(path)") }
   }
 }
 
-/// A file that is written piece by piece, and has its name once it is complete.
+/// A file that is written in pieces and gets its name when it is complete.
 package struct PendingFile {
-  /// Where its bytes go, in order.
+  /// The destination of its bytes, in order.
   package let stream: OutputStream
-  /// Nil for a pipe or a device, which has its name already.
+  /// Nil for a pipe or device, which already has its name.
   private let file: TemporaryFile?
   private let isReplacing: Bool
 
   /// Creates it under a temporary name in the directory of `path`; see ``OutputFile``.
   ///
-  /// - Parameter followsLinks: Whether the target of a link is replaced instead of the link.
+  /// - Parameter followsLinks: Whether to replace the target of a link instead of the link.
   package init(
     _ path: FilePath, isReplacing: Bool, followsLinks: Bool
   ) throws(WriteFailure) {
@@ -133,13 +128,13 @@ package struct PendingFile {
     stream = OutputStream(borrowing: file.descriptor, name: "\(target)")
   }
 
-  /// Gives it its name, or throws and removes it.
+  /// Gives the file its name, or removes it and throws.
   package func finish() throws(WriteFailure) {
     guard let file else { return stream.close() }
     try OutputFile.publish(file, isReplacing: isReplacing)
   }
 
-  /// Removes it.
+  /// Removes the file.
   package func discard() {
     guard let file else { return stream.close() }
     file.discard()

@@ -2,12 +2,12 @@ internal import Glibc
 package import SystemPackage
 internal import Zoetrope
 
-/// An output that takes bytes in order: standard output, a pipe, a device, an open descriptor.
+/// An output that is written in order: standard output, a pipe, a device, an open descriptor.
 ///
-/// It is never replaced by a file but opened and written to, as `cp` and `ffmpeg` do.
+/// It is opened and written to, never replaced, as in `cp` and `ffmpeg`.
 package struct OutputStream: Hashable, Sendable {
   package let descriptor: FileDescriptor
-  /// What errors call it.
+  /// Its name in errors.
   package let name: String
   /// Whether ``close()`` closes it.
   private let isOwned: Bool
@@ -19,15 +19,15 @@ package struct OutputStream: Hashable, Sendable {
     (self.descriptor, self.name, self.isOwned) = (descriptor, name, isOwned)
   }
 
-  /// A stream to `descriptor`, which somebody else closes.
+  /// A stream to `descriptor`, which its owner closes.
   init(borrowing descriptor: FileDescriptor, name: String) {
     self.init(descriptor: descriptor, name: name, isOwned: false)
   }
 
-  /// Opens what `path` names. A pipe without a reader waits for one, unless a signal comes.
+  /// Opens `path`. Opening a pipe waits for a reader, unless a signal arrives.
   package init(_ path: FilePath) throws(WriteFailure) {
     if let number = Self.descriptor(named: path) {
-      // Not reopened: that would start a file at its beginning, and a socket cannot be opened.
+      // Not reopened: that would restart a file at its beginning, and a socket cannot be opened.
       self.init(
         descriptor: FileDescriptor(rawValue: number), name: "\(path)", isOwned: false)
       return
@@ -49,7 +49,7 @@ package struct OutputStream: Hashable, Sendable {
     }
   }
 
-  /// Closes what ``init(_:)`` opened.
+  /// Closes a descriptor that ``init(_:)`` opened.
   package func close() { if isOwned { try? descriptor.close() } }
 
   /// Writes all of `bytes`; see ``FileDescriptor/writeFully(_:name:stopsOnSignal:)``.
@@ -59,8 +59,8 @@ package struct OutputStream: Hashable, Sendable {
 
   /// Writes `bytes` to standard output.
   ///
-  /// - Parameter stopsOnSignal: Whether a signal ends it; false for what a signal makes the command
-  ///   report.
+  /// - Parameter stopsOnSignal: Whether a signal stops writing; false for reports that are written because of a
+  ///   signal.
   @discardableResult
   package static func print(
     _ bytes: [UInt8], stopsOnSignal: Bool = true
@@ -70,14 +70,14 @@ package struct OutputStream: Hashable, Sendable {
     }
   }
 
-  /// Whether `path` can only be written in order: it exists and is neither a file nor a directory.
+  /// Whether `path` can only be written in order: it exists, and is neither a file nor a directory.
   package static func isNeeded(for path: FilePath) -> Bool {
     if descriptor(named: path) != nil { return true }
     guard let status = FileStatus(at: path) else { return false }
     return !status.isRegular && !status.isDirectory
   }
 
-  /// The descriptor that `path` is another name of, as shells hand them out for `>(command)`.
+  /// The descriptor that `path` refers to, as in the paths that shells create for `>(command)`.
   private static func descriptor(named path: FilePath) -> Int32? {
     switch path.string {
     case "/dev/stdout": return STDOUT_FILENO
@@ -93,12 +93,12 @@ package struct OutputStream: Hashable, Sendable {
 }
 
 extension FileDescriptor {
-  /// Writes all of `bytes`, through short writes and interruptions.
+  /// Writes all of `bytes`, despite short writes and interruptions.
   ///
   /// - Parameters:
-  ///   - name: What errors call the output.
-  ///   - stopsOnSignal: Whether a signal ends it; false for what a signal makes the command report,
-  ///     which a second signal still ends, together with the process.
+  /// - name: The output's name in errors.
+  /// - stopsOnSignal: Whether a signal stops writing; false for reports that are written because of a signal. A
+  ///   second signal still ends the process.
   package func writeFully(
     _ bytes: [UInt8], name: String, stopsOnSignal: Bool = true
   ) throws(WriteFailure) {
@@ -117,14 +117,14 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes text for people to standard error; what cannot be written there is lost.
+  /// Writes text for people to standard error. Ignores errors.
   package static func note(_ text: String) {
     try? FileDescriptor.standardError.writeFully(
       Array(text.utf8), name: "standard error", stopsOnSignal: false)
   }
 }
 
-/// Whether output reached its reader, who may leave: that ends a command quietly and is no failure.
+/// Whether output reached its reader. A reader that goes away ends a command quietly; that is not a failure.
 package enum Delivery: Sendable {
   case complete
   case readerGone
@@ -145,22 +145,22 @@ package enum Delivery: Sendable {
 
 /// Why output stopped.
 package enum WriteFailure: Error, Hashable, Sendable {
-  /// The reader of a pipe has gone: a quiet end, not an error.
+  /// The reader of a pipe has gone away: a quiet end, not an error.
   case closedPipe
   /// A signal asked for the end.
   case stopped(ExitStatus)
   /// The output exists and may not be replaced.
   case exists(String)
-  /// The system refused; the text is the output's name.
+  /// A system call failed; the text is the output's name.
   case system(Errno, String)
   /// A frame could not be encoded.
   case encoding(String)
 
-  /// The failure as a command reports it, where a reader that leaves is not expected (see ``Delivery``).
+  /// The failure to report if the reader must not go away (see ``Delivery``).
   package var commandFailure: CommandFailure {
     switch self {
     case .closedPipe:
-      CommandFailure(.cannotWrite, code: "closedPipe", "the reader has gone")
+      CommandFailure(.cannotWrite, code: "closedPipe", "the reader has closed the output")
     case .stopped(let status): CommandFailure(status, code: "interrupted", "interrupted")
     case .exists(let name):
       CommandFailure(.cannotWrite, code: "exists", "\(name) exists; --force replaces it")
@@ -172,6 +172,6 @@ package enum WriteFailure: Error, Hashable, Sendable {
 }
 
 extension WriteFailure: CustomStringConvertible {
-  /// For people, as a command tells it.
+  /// The message for people.
   package var description: String { commandFailure.message }
 }

@@ -14,9 +14,9 @@ package enum ExitStatus: Int32, Error, Sendable {
   case undecodable = 3
   /// Output could not be written.
   case cannotWrite = 4
-  /// A limit refused the input, or there was no memory for it.
+  /// The input exceeds a limit, or there is not enough memory.
   case limit = 5
-  /// The input is damaged and `--damage strict` or `--strict` was asked for.
+  /// The input is damaged, and `--damage strict` or `--strict` was given.
   case damaged = 6
   /// The terminal cannot be used.
   case terminal = 7
@@ -42,7 +42,7 @@ package struct CommandFailure: Error, Hashable {
   /// The error's code in JSON.
   package let code: String
   package let message: String
-  /// The input at fault as it was named, if there is one.
+  /// The input that failed, as named on the command line, if there is one.
   package var file: String?
   package var byte: Int?
   package var frame: Int?
@@ -66,7 +66,7 @@ package struct CommandFailure: Error, Hashable {
     }
     code = error.code.name
     let hasOption = error.limit.map { !$0.kind.isFixed } ?? false
-    message = hasOption ? "\(error.detail); --limits none lifts the limits" : error.detail
+    message = hasOption ? "\(error.detail); --limits none removes the limits" : error.detail
     self.file = file
     byte = error.byteOffset
     frame = error.frameIndex
@@ -106,7 +106,7 @@ package struct CommandFailure: Error, Hashable {
     }
   }
 
-  /// Writes the field `error`; with the file when `naming`.
+  /// Writes the field `error`, with the file if `naming`.
   package func writeError(to json: inout JSONWriter, naming: Bool = false) {
     json.object("error") {
       $0.field("code", code)

@@ -1,34 +1,34 @@
 internal import Glibc
 internal import Synchronization
+internal import Zoetrope
 internal import ZoetropeShims
 
-/// The signals that ask this process to end, to stop or to look at its terminal.
+/// The signals that end, stop or resize this process.
 ///
-/// They are caught only while there is something to finish or to give back: files being written, a
-/// trace to keep, a terminal. Everywhere else they have their default action. A process that waits
-/// for a pipe without a writer or for a file system that does not answer then ends at once, which
-/// no handler could achieve: the system lets such a wait end for fatal signals only, or restarts
-/// the call.
+/// They are caught only while there is something to finish or restore: files being written, a trace to keep, a
+/// terminal. Otherwise they have their default action. A process that waits for a pipe without a writer, or for
+/// a file system that does not answer, then ends immediately. No handler could achieve that, because the system
+/// lets only fatal signals end such a wait.
 ///
-/// Unsafe code: a handler may only set a bit, wake the ``WakePipe`` and restore `errno`, so all
-/// state is atomic and global. No pointer that is passed here outlives its call.
+/// A handler may only set a bit, wake the ``WakePipe`` and restore `errno`, so all state is atomic and
+/// global.
 package enum Signals {
-  /// What ends a command that can be interrupted.
+  /// The signals that end an interruptible command.
   private static let endings = [SIGINT, SIGTERM, SIGHUP]
-  /// What a player of terminals answers.
+  /// The signals that the terminal player handles.
   private static let terminal = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH]
-  /// What a preview in another program's terminal answers.
+  /// The signals that a preview in another program's terminal handles.
   private static let preview = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCONT, SIGWINCH]
 
-  /// One bit for each signal that has come and was not taken.
+  /// One bit for each signal that has arrived and was not taken.
   private static let came = Atomic<UInt64>(0)
 
   // MARK: - Catching
 
-  /// Unblocks SIGINT, SIGTERM and SIGHUP if the parent blocked them, and ignores SIGPIPE and SIGXFSZ,
-  /// which `write` reports.
+  /// Unblocks SIGINT, SIGTERM and SIGHUP if the parent blocked them. Ignores SIGPIPE and SIGXFSZ, which `write`
+  /// reports.
   package static func prepare() {
-    unblock(endings)
+    SignalAction.unblock(endings)
     for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
   }
 
@@ -46,87 +46,65 @@ package enum Signals {
   /// Catches SIGINT, SIGTERM and SIGHUP from now on. A second signal of the same kind ends the process.
   package static func catchEndings() {
     for number in endings where !isIgnored(number) {
-      // Without SA_RESTART a blocked read or write returns, and the bit is seen.
+      // Without SA_RESTART, a blocked read or write returns, and the bit is seen.
       handle(number, flags: Int32(bitPattern: UInt32(SA_RESETHAND)))
     }
   }
 
-  /// Catches every signal that a player answers, each of which ends a wait for ``WakePipe/descriptor``.
+  /// Catches every signal that the player handles. Each ends a wait for ``WakePipe/descriptor``.
   package static func catchForTerminal() {
     guard WakePipe.open() else { return }
     for number in terminal where !isIgnored(number) { handle(number, flags: Int32(SA_RESTART)) }
-    unblock(terminal)
+    SignalAction.unblock(terminal)
   }
 
-  /// Catches every signal that a preview answers. Each ends a wait for ``WakePipe/descriptor`` and a blocked
-  /// write. Ignores SIGTTOU: a preview may write while another program has the foreground.
+  /// Catches every signal that a preview handles. Each ends a wait for ``WakePipe/descriptor`` and a blocked
+  /// write. Ignores SIGTTOU: a preview may write while another program is in the foreground.
   package static func catchForPreview() {
     guard WakePipe.open() else { return }
     for number in preview where !isIgnored(number) { handle(number, flags: 0) }
-    unblock(preview)
+    SignalAction.unblock(preview)
     signal(SIGTTOU, SIG_IGN)
   }
 
-  /// Gives the signals of ``catchForTerminal()`` their default actions again.
+  /// Restores the default actions of the signals of ``catchForTerminal()``.
   package static func endTerminal() {
     for number in terminal where !isIgnored(number) { signal(number, SIG_DFL) }
   }
 
-  /// Gives the signals of ``catchForPreview()`` their default actions again.
+  /// Restores the default actions of the signals of ``catchForPreview()``.
   package static func endPreview() {
     for number in preview where !isIgnored(number) { signal(number, SIG_DFL) }
   }
 
   private static func handle(_ number: Int32, flags: Int32) {
-    var action = sigaction()
-    unsafe action.__sigaction_handler.sa_handler = { number in
+    let handler: @convention(c) (Int32) -> Void = { number in
       let saved = errno
       Signals.came.bitwiseOr(1 << UInt64(number), ordering: .relaxed)
       WakePipe.wake()
       errno = saved
     }
-    action.sa_flags = flags
-    unsafe sigaction(number, &action, nil)
+    SignalAction.set(number, handler, flags: flags)
   }
 
-  /// Calls `handler` when a signal that ends the process comes, once; then its default action is back.
+  /// Calls `handler` once, for a signal that would end the process; then the default action is restored.
   ///
-  /// It runs on the alternate stack of its thread, if there is one. For SIGBUS it is called only if
-  /// the fault is not in the mapping of a frame table, which a frame store mends.
+  /// It runs on the thread's alternate stack, if there is one. For SIGBUS it is called only if the fault is not
+  /// in the mapping of a frame table; the frame store handles those.
   package static func onFatal(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void)
   {
     let flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_ONSTACK)
     if number == SIGBUS { return zt_set_bus_handler(handler, flags) }
-    var action = sigaction()
-    unsafe action.__sigaction_handler.sa_handler = handler
-    action.sa_flags = flags
-    unsafe sigaction(number, &action, nil)
+    SignalAction.set(number, handler, flags: flags)
   }
 
-  /// Whether signal `number` is ignored, as shells have it for commands in the background: such a
-  /// signal stays ignored.
-  package static func isIgnored(_ number: Int32) -> Bool {
-    var action = sigaction()
-    guard unsafe sigaction(number, nil, &action) == 0 else { return false }
-    // SIG_IGN is a function pointer of value 1, which cannot be compared as a Swift function.
-    let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-    return handler == 1
-  }
-
-  /// Unblocks signals that the parent had blocked.
-  ///
-  /// A mask is inherited: a tool that is started from a thread of a pool which blocks signals, as
-  /// libdispatch's do, would never learn that it was asked to end.
-  private static func unblock(_ signals: [Int32]) {
-    var set = sigset_t()
-    unsafe sigemptyset(&set)
-    for number in signals { unsafe sigaddset(&set, number) }
-    unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
-  }
+  /// Whether signal `number` is ignored. Shells ignore signals for background commands, and such signals stay
+  /// ignored.
+  package static func isIgnored(_ number: Int32) -> Bool { SignalAction.isIgnored(number) }
 
   // MARK: - What came
 
-  /// How the process is to end because of a signal; nil while none asks for that. Takes nothing.
+  /// The status for the signal that asked the process to end; nil if none did. Takes no signals.
   package static var ending: ExitStatus? {
     let bits = came.load(ordering: .relaxed)
     if bits == 0 { return nil }
@@ -136,16 +114,16 @@ package enum Signals {
     ].first { bits & 1 << UInt64($0.0) != 0 }?.1
   }
 
-  /// Whether a signal has come and was not taken.
+  /// Whether a signal has arrived and was not taken.
   package static var hasCome: Bool { came.load(ordering: .relaxed) != 0 }
 
-  /// The signals that have come; those that ask for no ``ending`` are forgotten.
+  /// Takes the signals that have arrived, except those with an ``ending``.
   package static func take() -> Set<Int32> {
     let bits = forget([SIGTSTP, SIGCONT, SIGWINCH])
     return Set(terminal.filter { bits & 1 << UInt64($0) != 0 })
   }
 
-  /// Forgets signals, and gives the bits of all that had come.
+  /// Clears all signals, and returns the bits that were set.
   @discardableResult
   private static func forget(_ numbers: [Int32]) -> UInt64 {
     let bits = numbers.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
@@ -154,10 +132,10 @@ package enum Signals {
 
   // MARK: - Ending and stopping
 
-  /// Ends the process by `status`'s signal, so that the shell's loop ends with it, as it would not
-  /// for an exit with the number that the shell gives such an end; returns for other statuses.
+  /// Ends the process by `status`'s signal, so that a shell loop that runs it ends too; exiting with the number
+  /// would not do that. Returns for other statuses.
   ///
-  /// Not for SIGQUIT, which would leave a core file behind.
+  /// Does not raise SIGQUIT, which would leave a core file.
   package static func endProcess(with status: ExitStatus) {
     let number: Int32
     switch status {
@@ -167,18 +145,18 @@ package enum Signals {
     default: return
     }
     signal(number, SIG_DFL)
-    unblock([number])
+    SignalAction.unblock([number])
     raise(number)
   }
 
-  /// Stops this process, and those it shares a pipeline with, until they are continued.
+  /// Stops this process and the others in its pipeline until they are continued.
   ///
-  /// In an orphaned group, which nobody could continue, the system does nothing here.
+  /// In an orphaned process group, which nobody could continue, the system ignores this.
   package static func stopProcess() {
     signal(SIGTSTP, SIG_DFL)
     kill(0, SIGTSTP)
     handle(SIGTSTP, flags: Int32(SA_RESTART))
-    // That it was continued is what the caller acts on; it need not be told again.
+    // The caller knows that it was continued, so the signal is dropped.
     forget([SIGTSTP, SIGCONT])
   }
 }

@@ -10,6 +10,9 @@ bool zt_is_raised(const int32_t *flag);
 /// groups are not counted.
 int zt_processor_count(void);
 
+/// Writes one byte to `descriptor`, if that takes it at once. Async-signal-safe.
+void zt_write_byte(int descriptor);
+
 /// Makes and opens a file in `directory` that never has a name; -1 with `errno` if the file system,
 /// or the system, has no such files.
 int zt_open_unnamed(const char *directory);

@@ -5,14 +5,39 @@ public import ZoetropeFrames
 /// Wraps them in synchronized output, and keeps the state of the pen between writes.
 public struct FrameWriter: Sendable {
   /// The encoder; replace it to draw in another way or place.
-  public var encoder: any FrameEncoding
+  package var encoder: any FrameEncoding
   /// Whether each write is wrapped in synchronized output (mode 2026).
-  public var isSynchronized: Bool
+  package var isSynchronized: Bool
   /// What is known about the cursor and colours.
-  public var pen = PenState.unknown
+  package var pen = PenState.unknown
+
+  /// Creates a writer of pictures in one place.
+  ///
+  /// - Parameters:
+  ///   - pictureSize: The size of the pictures to come.
+  ///   - layout: Where they go.
+  ///   - screen: The terminal's screen.
+  ///   - capabilities: What the terminal can do.
+  ///   - mode: How they are drawn. Default: nil, the best way that the terminal has.
+  ///   - options: How they are encoded.
+  public init(
+    of pictureSize: PixelSize, in layout: FrameLayout, on screen: ScreenSize,
+    capabilities: TerminalCapabilities, mode: DrawingMode? = nil,
+    options: EncodingOptions = EncodingOptions()
+  ) {
+    let mode = mode ?? DrawingMode(best: capabilities)
+    self.init(
+      encoder: mode.encoder(
+        layout: layout, screen: screen, pictureSize: pictureSize, capabilities: capabilities,
+        options: options),
+      isSynchronized: capabilities.hasSynchronizedOutput)
+  }
+
+  /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
+  public var pixelSize: PixelSize { encoder.pixelSize }
 
   /// Creates a writer that draws with `encoder`.
-  public init(encoder: any FrameEncoding, isSynchronized: Bool) {
+  package init(encoder: any FrameEncoding, isSynchronized: Bool) {
     self.encoder = encoder
     self.isSynchronized = isSynchronized
   }
@@ -23,12 +48,25 @@ public struct FrameWriter: Sendable {
   ///   - bitmap: The picture, in `PixelFormat.rgba8`.
   ///   - changed: Where it may differ from the picture before; nil when unknown.
   ///   - output: Where the bytes go; its capacity is reused.
+  public mutating func frame(
+    _ bitmap: Bitmap, changed: PixelRect? = nil, into output: inout [UInt8]
+  ) {
+    frame(bitmap, changed: changed, into: &output, status: { _, _ in })
+  }
+
+  /// Like ``frame(_:changed:into:)``, with more to write, and given up on request.
+  ///
+  /// - Parameters:
+  ///   - bitmap: The picture, in `PixelFormat.rgba8`.
+  ///   - changed: Where it may differ from the picture before; nil when unknown.
+  ///   - output: Where the bytes go; its capacity is reused.
   ///   - status: Appends more to the same write, such as a status line.
-  ///   - isWanted: Asked now and then while a large picture is encoded. Default: always true.
+  ///   - isWanted: Called periodically while a large picture is encoded; returns false to give up. Default:
+  ///     always true.
   /// - Returns: False once `isWanted` has returned false; then `output` is empty, and the next frame is sent
   ///   whole.
   @discardableResult
-  public mutating func frame(
+  package mutating func frame(
     _ bitmap: Bitmap, changed: PixelRect? = nil, into output: inout [UInt8],
     status: (inout PenState, inout [UInt8]) -> Void = { _, _ in },
     while isWanted: () -> Bool = { true }
@@ -49,7 +87,7 @@ public struct FrameWriter: Sendable {
     return true
   }
 
-  /// Forgets what the terminal shows, so that the next frame is sent whole.
+  /// Discards the known screen contents, so that the next frame is sent whole.
   ///
   /// Call it after a resize, after a resume, or when something else wrote to the terminal.
   public mutating func invalidate() {
@@ -60,13 +98,13 @@ public struct FrameWriter: Sendable {
 
 /// A cache of encoded frames, so that later plays of a loop need no encoding.
 ///
-/// A delta is valid only after the state it was made from. Each entry is therefore keyed by the
-/// state before it, and keeps a snapshot of the writer after it (without its picture), from which
-/// encoding continues when the next frame is not cached. With a hold threshold the second play may
-/// differ from the first; equal states share an entry, so the entries soon form a ring.
-public struct DeltaCache: Sendable {
+/// A delta is valid only after the state it was made from. Each entry is therefore keyed by the state before
+/// it. It keeps a snapshot of the writer after it (without its picture), from which encoding continues if the
+/// next frame is not cached. With a hold threshold the second play may differ from the first; equal states
+/// share an entry, so the entries soon form a ring.
+package struct DeltaCache: Sendable {
   /// The state of the terminal after a delta.
-  public struct State: Sendable, Hashable {
+  package struct State: Sendable, Hashable {
     fileprivate let hash: Int
     fileprivate let pen: PenState
     fileprivate let frame: Int
@@ -84,22 +122,22 @@ public struct DeltaCache: Sendable {
   }
 
   /// The number of bytes that may be kept, snapshots included.
-  public let byteLimit: Int
+  package let byteLimit: Int
   /// The number of bytes that are kept.
-  public private(set) var byteCount = 0
+  package private(set) var byteCount = 0
   /// How often a frame was found.
-  public private(set) var hitCount = 0
+  package private(set) var hitCount = 0
   private var entries: [Key: Entry] = [:]
   private var current: State?
 
   /// Creates a cache of at most `byteLimit` bytes; once it is full, nothing more is added.
-  public init(byteLimit: Int = 16 << 20) { self.byteLimit = byteLimit }
+  package init(byteLimit: Int = 16 << 20) { self.byteLimit = byteLimit }
 
   /// Returns the bytes that show frame `index` after the frame before, or nil when they are not
   /// cached.
   ///
-  /// On success `writer` is as if it had encoded `bitmap`, which is the frame.
-  public mutating func bytes(
+  /// On success `writer` is in the state after encoding `bitmap`, which is the frame.
+  package mutating func bytes(
     forFrame index: Int, showing bitmap: Bitmap, writer: inout FrameWriter
   ) -> [UInt8]? {
     guard let entry = entries[Key(before: current, frame: index)] else { return nil }
@@ -110,8 +148,8 @@ public struct DeltaCache: Sendable {
     return entry.bytes
   }
 
-  /// Adds what was just encoded for frame `index`; `writer` is the writer after that.
-  public mutating func insert(_ bytes: [UInt8], forFrame index: Int, writer: FrameWriter) {
+  /// Adds the encoded bytes of frame `index`; `writer` is the writer after that.
+  package mutating func insert(_ bytes: [UInt8], forFrame index: Int, writer: FrameWriter) {
     let state = State(hash: writer.encoder.stateHash, pen: writer.pen, frame: index)
     let key = Key(before: current, frame: index)
     current = state
@@ -124,10 +162,10 @@ public struct DeltaCache: Sendable {
   }
 
   /// Notes that the terminal no longer shows the last frame; entries are kept.
-  public mutating func leave() { current = nil }
+  package mutating func leave() { current = nil }
 
   /// Removes all entries, for instance after a resize.
-  public mutating func removeAll() {
+  package mutating func removeAll() {
     entries.removeAll()
     byteCount = 0
     current = nil

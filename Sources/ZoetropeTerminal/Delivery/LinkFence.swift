@@ -4,25 +4,30 @@
 /// flight: a pty reports none, and ssh buffers far more. So each frame is followed by the query
 /// `CSI 5 n`, which the terminal answers once it has read that far. The fence is closed while two
 /// answers are missing, and while the bytes in flight will probably take longer than
-/// ``delayLimit``. What is shown is at most two frames old, however slow the link.
+/// 100 ms. The shown frame is at most two frames old, however slow the link.
 public struct LinkFence: Sendable {
   /// The query to write after each frame.
   public static let query: [UInt8] = [0x1B, 0x5B, 0x35, 0x6E]
 
   /// Whether the fence is used at all; false for a terminal that did not answer the probe.
-  public let isEnabled: Bool
+  package let isEnabled: Bool
   /// How long an answer takes on an idle link.
-  public let latency: Duration
+  package let latency: Duration
   /// The largest number of unanswered frames.
-  public let limit: Int
+  package let limit: Int
   /// The longest that a frame may wait for the bytes before it.
-  public let delayLimit: Duration
+  package let delayLimit: Duration
   /// The time after which a missing answer counts as lost.
-  public let patience: Duration
+  package let patience: Duration
   /// The measured throughput of the link; nil before the first measurement.
-  public private(set) var bytesPerSecond: Double?
+  package private(set) var bytesPerSecond: Double?
   private var pending: [(sent: Duration, byteCount: Int)] = []
   private var lastAnswer: Duration?
+
+  /// Creates a fence for a terminal; one that did not answer the ``TerminalProbe`` gets one that is always open.
+  public init(_ capabilities: TerminalCapabilities) {
+    self.init(isEnabled: capabilities.reportsStatus && capabilities.didAnswer)
+  }
 
   /// Creates a fence with nothing in flight.
   ///
@@ -32,7 +37,7 @@ public struct LinkFence: Sendable {
   ///   - limit: The largest number of unanswered frames. Default: 2.
   ///   - delayLimit: The longest that a frame may wait for the bytes before it. Default: 100 ms.
   ///   - patience: The time after which a missing answer counts as lost. Default: 3 s.
-  public init(
+  package init(
     isEnabled: Bool, latency: Duration = .zero, limit: Int = 2,
     delayLimit: Duration = .milliseconds(100), patience: Duration = .seconds(3)
   ) {
@@ -44,15 +49,15 @@ public struct LinkFence: Sendable {
   }
 
   /// The number of frames that were written and not yet answered.
-  public var unansweredCount: Int { pending.count }
+  package var unansweredCount: Int { pending.count }
 
   /// Whether the next frame may be written at `now`, a time since any fixed moment.
   ///
-  /// After ``patience`` without an answer the fence opens again.
+  /// After three seconds without an answer the fence opens again.
   public func isOpen(at now: Duration) -> Bool { opening.map { now > $0 } ?? true }
 
   /// When the fence opens without further answers; nil while it is open.
-  public var opening: Duration? {
+  package var opening: Duration? {
     guard isEnabled, let first = pending.first, pending.count >= limit || isSlow else { return nil }
     return max(first.sent, lastAnswer ?? .zero) + patience
   }
@@ -73,8 +78,8 @@ public struct LinkFence: Sendable {
     pending.append((now, byteCount))
   }
 
-  /// Forgets what is in flight, for instance after the terminal was released and taken again.
-  public mutating func reset() { pending.removeAll() }
+  /// Discards what is in flight, for instance after the terminal was released and set up again.
+  package mutating func reset() { pending.removeAll() }
 
   /// Records an answer (``TerminalReply/ready``).
   public mutating func didAnswer(at now: Duration) {

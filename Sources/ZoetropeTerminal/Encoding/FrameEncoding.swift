@@ -5,7 +5,7 @@ public import ZoetropeFrames
 /// An encoder is a value that knows what the terminal shows inside its area, so each picture costs
 /// only what changed. A copy is a snapshot of that knowledge. Either all bytes reach the terminal
 /// in order, or ``invalidate()`` must be called.
-public protocol FrameEncoding: Sendable {
+package protocol FrameEncoding: Sendable {
   /// The cells it draws to.
   var area: CellRect { get }
   /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
@@ -36,7 +36,7 @@ public protocol FrameEncoding: Sendable {
     while isWanted: () -> Bool
   ) -> Bool
 
-  /// Forgets what the terminal shows, so that the next picture is sent whole.
+  /// Discards the known screen contents, so that the next picture is sent whole.
   mutating func invalidate()
 
   /// Changes the hold threshold from the next picture on; see ``EncodingOptions/holdThreshold``.
@@ -66,10 +66,10 @@ public protocol FrameEncoding: Sendable {
 
 extension FrameEncoding {
   /// Returns the encoder itself.
-  public func withoutPicture() -> Self { self }
+  package func withoutPicture() -> Self { self }
 
   /// Encodes the whole picture without asking.
-  public mutating func encode(
+  package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
     while isWanted: () -> Bool
   ) -> Bool {
@@ -78,16 +78,16 @@ extension FrameEncoding {
   }
 
   /// Does nothing.
-  public mutating func resume(showing bitmap: Bitmap) {}
+  package mutating func resume(showing bitmap: Bitmap) {}
 
   /// Appends nothing.
-  public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
+  package mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
 
   /// 0.
-  public var stateByteCount: Int { 0 }
+  package var stateByteCount: Int { 0 }
 
   /// Does nothing.
-  public mutating func setHoldThreshold(_ threshold: Int) {}
+  package mutating func setHoldThreshold(_ threshold: Int) {}
 }
 
 /// How pictures are encoded.
@@ -96,8 +96,8 @@ public struct EncodingOptions: Sendable, Hashable {
   /// 0 sends every change.
   public var holdThreshold: Int
   /// How cells average and compare colours. Default: ``LightModel/coded``.
-  public var light: LightModel
-  /// What is behind transparent pixels. Default: ``Backdrop/black``.
+  package var light = LightModel.coded
+  /// The backdrop of transparent pixels. Default: ``Backdrop/black``.
   public var backdrop: Backdrop
   /// Whether images stay transparent where the terminal supports it. Default: true.
   public var keepsTransparency: Bool
@@ -110,21 +110,20 @@ public struct EncodingOptions: Sendable, Hashable {
 
   /// Creates options; omitted arguments have their defaults.
   public init(
-    holdThreshold: Int = 2, light: LightModel = .coded, backdrop: Backdrop = .black,
-    keepsTransparency: Bool = true, filter: ScalingFilter? = nil
+    holdThreshold: Int = 2, backdrop: Backdrop = .black, keepsTransparency: Bool = true,
+    filter: ScalingFilter? = nil
   ) {
     self.holdThreshold = holdThreshold
-    self.light = light
     self.backdrop = backdrop
     self.keepsTransparency = keepsTransparency
     self.filter = filter
   }
 
   /// Options that send every change.
-  public static let exact = EncodingOptions(holdThreshold: 0)
+  package static let exact = EncodingOptions(holdThreshold: 0)
 }
 
-/// What is behind transparent pixels.
+/// The backdrop of transparent pixels.
 public struct Backdrop: Sendable, Hashable {
   /// The colour, or the colour of the even squares.
   let even: TerminalColor
@@ -165,7 +164,7 @@ public struct Backdrop: Sendable, Hashable {
 }
 
 /// How many colours a terminal can show.
-public enum ColorDepth: String, Sendable, Hashable, CaseIterable {
+package enum ColorDepth: String, Sendable, Hashable, CaseIterable {
   /// Only its own two, as with `NO_COLOR` or `TERM=dumb`.
   case none
   /// 16 colours.

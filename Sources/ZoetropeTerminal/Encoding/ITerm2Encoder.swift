@@ -1,16 +1,16 @@
-public import ZoetropeFrames
+package import ZoetropeFrames
 
 /// Draws pictures as iTerm2 inline images, which WezTerm, mintty and others also support.
 ///
 /// The protocol cannot change part of an image: every picture that changed is sent whole, as a PNG
 /// that the terminal scales.
-public struct ITerm2Encoder: FrameEncoding {
+package struct ITerm2Encoder: FrameEncoding {
   /// The cells it draws to.
-  public let area: CellRect
+  package let area: CellRect
   /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
-  public let pixelSize: PixelSize
+  package let pixelSize: PixelSize
   /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
-  public var isGraphics: Bool { true }
+  package var isGraphics: Bool { true }
   let passthrough: Passthrough
   let options: EncodingOptions
   private var history: PictureHistory
@@ -20,13 +20,13 @@ public struct ITerm2Encoder: FrameEncoding {
   ///
   /// - Parameters:
   ///   - area: The cells to draw to.
-  ///   - pictureSize: The size of the pictures to come.
+  ///   - pictureSize: The size of the pictures to encode.
   ///   - crop: The part of each picture to show; nil for all of it.
   ///   - shownSize: How many pixels of the terminal a picture covers; larger pictures are scaled down to
   ///     it before they are sent. Nil when unknown.
   ///   - passthrough: How sequences pass through a multiplexer.
   ///   - options: How pictures are encoded.
-  public init(
+  package init(
     area: CellRect, pictureSize: PixelSize, crop: PixelRect? = nil, shownSize: PixelSize? = nil,
     passthrough: Passthrough = .none, options: EncodingOptions = EncodingOptions()
   ) {
@@ -38,24 +38,24 @@ public struct ITerm2Encoder: FrameEncoding {
     self.options = options
   }
 
-  /// Forgets what the terminal shows, so that the next picture is sent whole.
-  public mutating func invalidate() { history.forget() }
+  /// Discards the known screen contents, so that the next picture is sent whole.
+  package mutating func invalidate() { history.forget() }
 
   /// A hash of everything that determines the next bytes, apart from the next picture.
-  public var stateHash: Int { history.contentHash ?? 0 }
+  package var stateHash: Int { history.contentHash ?? 0 }
 
   /// Returns a copy that holds no picture.
-  public func withoutPicture() -> Self {
+  package func withoutPicture() -> Self {
     var copy = self
     copy.history.forget()
     return copy
   }
 
   /// Restores the picture that ``withoutPicture()`` left out.
-  public mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
+  package mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
 
   /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
-  public mutating func encode(
+  package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
     guard !area.isEmpty, let picture = history.next(bitmap, changed: changed) else { return }
@@ -97,7 +97,7 @@ public struct ITerm2Encoder: FrameEncoding {
   /// tmux drops sequences of more than 1 MiB; base64 takes four bytes for three.
   private static let tmuxByteLimit = 768_000
 
-  /// The file in several sequences, which iTerm2 supports since 3.5.
+  /// The file in several sequences, which iTerm2 supports from 3.5 on.
   private func appendParts(of file: [UInt8], to output: inout [UInt8]) {
     var start = 0
     while start < file.count {

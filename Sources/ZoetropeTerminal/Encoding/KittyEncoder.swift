@@ -1,4 +1,4 @@
-public import ZoetropeFrames
+package import ZoetropeFrames
 
 /// Draws pictures with kitty's graphics protocol.
 ///
@@ -7,9 +7,9 @@ public import ZoetropeFrames
 /// With ``Method/edits`` the changed rectangles of one image are replaced in place. Terminals without edits (`a=f`) get whole images under two alternating
 /// ids; the old one is deleted after the new one is placed, because of two images at one place the
 /// one with the higher id would stay on top.
-public struct KittyEncoder: FrameEncoding {
+package struct KittyEncoder: FrameEncoding {
   /// How a changed picture is sent.
-  public enum Method: String, Sendable, Hashable {
+  package enum Method: String, Sendable, Hashable {
     /// The changed rectangles are edited into the image on screen.
     case edits
     /// A whole new image is sent, then the old one is deleted.
@@ -17,14 +17,14 @@ public struct KittyEncoder: FrameEncoding {
   }
 
   /// The largest number of columns and of rows inside tmux.
-  public static var placeholderLimit: Int { KittyPlaceholders.limit }
+  package static var placeholderLimit: Int { KittyPlaceholders.limit }
 
   /// The cells it draws to.
-  public let area: CellRect
+  package let area: CellRect
   /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
-  public let pixelSize: PixelSize
+  package let pixelSize: PixelSize
   /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
-  public var isGraphics: Bool { true }
+  package var isGraphics: Bool { true }
   let method: Method
   let passthrough: Passthrough
   let options: EncodingOptions
@@ -41,7 +41,7 @@ public struct KittyEncoder: FrameEncoding {
   ///
   /// - Parameters:
   ///   - area: The cells to draw to.
-  ///   - pictureSize: The size of the pictures to come.
+  ///   - pictureSize: The size of the pictures to encode.
   ///   - crop: The part of each picture to show; nil for all of it.
   ///   - method: How changed pictures are sent.
   ///   - imageID: The image's id; ``Method/twoImages`` also uses the next one. Only 24 bits are used,
@@ -49,7 +49,7 @@ public struct KittyEncoder: FrameEncoding {
   ///   - shownSize: How many pixels of the terminal a picture covers; nil when unknown.
   ///   - passthrough: How sequences pass through a multiplexer.
   ///   - options: How pictures are encoded.
-  public init(
+  package init(
     area: CellRect, pictureSize: PixelSize, crop: PixelRect? = nil, method: Method = .edits,
     imageID: Int, shownSize: PixelSize? = nil, passthrough: Passthrough = .none,
     options: EncodingOptions = EncodingOptions()
@@ -68,11 +68,11 @@ public struct KittyEncoder: FrameEncoding {
     currentID = firstID
   }
 
-  /// Forgets what the terminal shows, so that the next picture is sent whole.
-  public mutating func invalidate() { history.forget() }
+  /// Discards the known screen contents, so that the next picture is sent whole.
+  package mutating func invalidate() { history.forget() }
 
   /// A hash of everything that determines the next bytes, apart from the next picture.
-  public var stateHash: Int {
+  package var stateHash: Int {
     var hasher = Hasher()
     hasher.combine(isPlaced)
     hasher.combine(hasAlpha)
@@ -82,24 +82,24 @@ public struct KittyEncoder: FrameEncoding {
   }
 
   /// Returns a copy that holds no picture.
-  public func withoutPicture() -> Self {
+  package func withoutPicture() -> Self {
     var copy = self
     copy.history.forget()
     return copy
   }
 
   /// Restores the picture that ``withoutPicture()`` left out.
-  public mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
+  package mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
 
   /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
-  public mutating func encode(
+  package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
     guard !area.isEmpty, let picture = history.next(bitmap, changed: changed) else { return }
     show(picture, pen: &pen, into: &output)
   }
 
-  /// Sends a picture, or only what differs from the one before.
+  /// Sends a picture, or only its differences from the one before.
   private mutating func show(
     _ picture: PictureHistory.Picture, pen: inout PenState, into output: inout [UInt8]
   ) {
@@ -115,7 +115,7 @@ public struct KittyEncoder: FrameEncoding {
   }
 
   /// Appends the bytes that free what the terminal stores for this encoder.
-  public mutating func remove(pen: inout PenState, into output: inout [UInt8]) {
+  package mutating func remove(pen: inout PenState, into output: inout [UInt8]) {
     if isPlaced { delete(currentID, into: &output) }
     isPlaced = false
     history.forget()

@@ -3,7 +3,7 @@ internal import ZoetropeFrames
 
 /// Compresses pictures with memory, some megabytes, that copies of an encoder share.
 ///
-/// Copies do not encode at the same time, so nobody waits for the locks.
+/// Copies do not encode at the same time, so the locks are never contended.
 final class PictureCompressor: Sendable {
   private let encoder = Mutex(PNGEncoder())
   private let compressor = Mutex(ZlibCompressor(level: 6))

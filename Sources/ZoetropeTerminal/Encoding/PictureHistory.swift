@@ -12,7 +12,7 @@ struct PictureHistory: Sendable {
     let difference: PixelDifference?
   }
 
-  /// The last picture; nil when what the terminal shows is not known.
+  /// The last picture; nil if the screen contents are unknown.
   private(set) var last: Bitmap?
   /// How many pixels of the terminal pictures are scaled to at most, exactly with a filter.
   let shownSize: PixelSize?
@@ -43,11 +43,11 @@ struct PictureHistory: Sendable {
       height: min(size.height, shownSize?.height ?? .max))
   }
 
-  /// The most pixels to which a picture is enlarged before it is sent.
+  /// The maximum number of pixels to which a picture is enlarged before it is sent.
   private static let enlargedLimit = 1 << 20
 
-  /// The size at which pictures of `size` are sent that are shown as `shown`, if they are scaled at
-  /// all: a whole multiple of their own size where `shown` would take too many bytes.
+  /// The size at which to send pictures of `size` that are shown at `shown`, if they are scaled at all: a whole
+  /// multiple of their own size if `shown` would take too many bytes.
   static func sentSize(of size: PixelSize, shown: PixelSize) -> PixelSize {
     guard shown.area > max(enlargedLimit, size.area) else { return shown }
     let factor = (Double(enlargedLimit) / Double(max(size.area, 1))).squareRoot()
@@ -55,13 +55,13 @@ struct PictureHistory: Sendable {
     return PixelSize(width: size.width * whole, height: size.height * whole)
   }
 
-  /// Forgets what the terminal shows: the next picture is drawn whole.
+  /// Discards the known screen contents: the next picture is drawn whole.
   mutating func forget() {
     last = nil
     scaler?.forget()
   }
 
-  /// Says that `bitmap` is what the terminal shows.
+  /// Records that the terminal shows `bitmap`.
   mutating func resume(showing bitmap: Bitmap) {
     last = bitmap
     scaler?.forget()
@@ -110,8 +110,8 @@ struct PictureHistory: Sendable {
 
 /// Scales pictures to the size at which a terminal shows them; without a filter, only down.
 ///
-/// Terminals shrink images by dropping pixels, which breaks text and thin lines and wastes the
-/// bytes of what is dropped. The last result is kept, so that only what changed is rescaled.
+/// Terminals shrink images by dropping pixels, which breaks text and thin lines, and the dropped pixels waste
+/// bytes. The last result is kept, so that only changes are rescaled.
 struct PictureScaler: Sendable {
   /// The size of the results.
   let size: PixelSize
@@ -119,18 +119,20 @@ struct PictureScaler: Sendable {
   private let scaler: FrameScaler
   private var last: Bitmap?
 
-  /// Scales `part` of each picture to `room` with `filter`, or to at most `room` without one; nil
-  /// when it has that size already.
+  /// Scales `part` of each picture to `room` with `filter`, or without a filter to at most `room`; nil if it
+  /// already has that size.
   init?(of part: PixelRect, to room: PixelSize, filter: ScalingFilter?) {
     let limit = filter == nil ? part.size : PixelSize(width: .max, height: .max)
     size = PixelSize(
       width: min(limit.width, max(room.width, 1)), height: min(limit.height, max(room.height, 1)))
     guard size != part.size else { return nil }
     self.part = part
-    scaler = FrameScaler(from: part.size, to: size, filter: filter ?? .bilinear)
+    scaler = FrameScaler(
+      from: part.size, box: SourceBox(part.size), to: size, filter: filter ?? .bilinear,
+      linearLight: false)
   }
 
-  /// Forgets the last result, because another picture has been shown since.
+  /// Discards the last result, because another picture has been shown since.
   mutating func forget() { last = nil }
 
   /// `bitmap` at ``size``, and where that differs from the picture before.
@@ -141,15 +143,16 @@ struct PictureScaler: Sendable {
   ) -> (bitmap: Bitmap, difference: PixelDifference?) {
     let picture = cropped(bitmap)
     guard let previous else {
-      let result = scaler.scale(picture)
+      let result = endingWithoutMemory(try scaler.scale(picture))
       last = result
       return (result, nil)
     }
-    let before = last ?? scaler.scale(cropped(previous))
+    let before = last ?? endingWithoutMemory(try scaler.scale(cropped(previous)))
     let inside = changed.intersection(part)
     let dirty = PixelRect(
       x: inside.x - part.x, y: inside.y - part.y, width: inside.width, height: inside.height)
-    let (result, touched) = scaler.rescale(picture, previous: before, dirty: dirty)
+    let (result, touched) = endingWithoutMemory(
+      try scaler.rescale(picture, previous: before, dirty: dirty))
     last = result
     return (result, PixelDifference(from: before, to: result, within: touched))
   }

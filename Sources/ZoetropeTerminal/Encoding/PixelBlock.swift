@@ -37,21 +37,22 @@ enum PixelBlock {
     return bytes
   }
 
-  /// A picture of its own; transparent pixels are blended with `backdrop`, if there is one.
+  /// A separate picture; transparent pixels are blended with `backdrop`, if there is one.
   static func picture(
     _ bitmap: Bitmap, _ rect: PixelRect, over backdrop: Backdrop? = nil
   ) -> Bitmap {
-    Bitmap(size: rect.size) { y, bytes in
-      let row = bitmap.pixels(row: rect.y + y)
-      for x in 0..<rect.width {
-        var pixel = row[rect.x + x]
-        if let backdrop {
-          let color = flattened(pixel, x: rect.x + x, y: rect.y + y, over: backdrop)
-          pixel = RGBA(red: color.red, green: color.green, blue: color.blue)
+    endingWithoutMemory(
+      try Bitmap(size: rect.size) { y, bytes in
+        let row = bitmap.pixels(row: rect.y + y)
+        for x in 0..<rect.width {
+          var pixel = row[rect.x + x]
+          if let backdrop {
+            let color = flattened(pixel, x: rect.x + x, y: rect.y + y, over: backdrop)
+            pixel = RGBA(red: color.red, green: color.green, blue: color.blue)
+          }
+          bytes.storeBytes(of: pixel.word.littleEndian, toByteOffset: x * 4, as: UInt32.self)
         }
-        bytes.storeBytes(of: pixel.word.littleEndian, toByteOffset: x * 4, as: UInt32.self)
-      }
-    }
+      })
   }
 
   /// A pixel blended with the backdrop.

@@ -1,7 +1,7 @@
-public import ZoetropeFrames
+package import ZoetropeFrames
 
 /// A protocol for showing pictures.
-public enum GraphicsProtocol: String, Sendable, Hashable, CaseIterable {
+package enum GraphicsProtocol: String, Sendable, Hashable, CaseIterable {
   /// kitty's protocol, editing the image on screen (`a=f`).
   case kittyEdits = "kitty"
   /// kitty's protocol without edits: two alternating images.
@@ -15,13 +15,40 @@ public enum GraphicsProtocol: String, Sendable, Hashable, CaseIterable {
 }
 
 /// A way to draw pictures.
-public enum DrawingMode: Sendable, Hashable {
-  /// A graphics protocol. ``GraphicsProtocol/cells`` means the best characters for the terminal.
-  case graphics(GraphicsProtocol)
-  /// Coloured block characters.
-  case blocks(CellGlyphs)
-  /// The shapes of characters, with or without colour.
-  case dots(DotGlyphs)
+///
+/// Not an enum, so that later releases can add modes.
+public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
+  package enum Kind: Sendable, Hashable {
+    /// A graphics protocol. ``GraphicsProtocol/cells`` means the best characters for the terminal.
+    case graphics(GraphicsProtocol)
+    /// Coloured block characters.
+    case blocks(CellGlyphs)
+    /// The shapes of characters, with or without colour.
+    case dots(DotGlyphs)
+  }
+
+  package let kind: Kind
+
+  package static func graphics(_ graphics: GraphicsProtocol) -> DrawingMode {
+    DrawingMode(kind: .graphics(graphics))
+  }
+
+  package static func blocks(_ glyphs: CellGlyphs) -> DrawingMode {
+    DrawingMode(kind: .blocks(glyphs))
+  }
+
+  package static func dots(_ glyphs: DotGlyphs) -> DrawingMode { DrawingMode(kind: .dots(glyphs)) }
+
+  private init(kind: Kind) { self.kind = kind }
+
+  /// kitty's graphics protocol, editing the image on screen.
+  public static let kitty = graphics(.kittyEdits)
+  /// iTerm2's inline images.
+  public static let iterm2 = graphics(.iterm2)
+  /// Sixels.
+  public static let sixel = graphics(.sixel)
+  /// Coloured characters, the best ones for the terminal.
+  public static let cells = graphics(.cells)
 
   /// Every mode, from the best to the simplest.
   public static let all: [DrawingMode] =
@@ -30,12 +57,15 @@ public enum DrawingMode: Sendable, Hashable {
 
   /// The mode's name, such as `kitty`, `sixel`, `fine` or `ascii`.
   public var name: String {
-    switch self {
+    switch kind {
     case .graphics(let graphics): graphics.rawValue
     case .blocks(let glyphs): glyphs.rawValue
     case .dots(let glyphs): glyphs.rawValue
     }
   }
+
+  /// Same as ``name``.
+  public var description: String { name }
 
   /// The mode with this name, or with a name that other programs use for it; nil for unknown names.
   public init?(name: String) {
@@ -67,17 +97,17 @@ public enum DrawingMode: Sendable, Hashable {
   /// - Parameters:
   ///   - layout: Where the picture goes.
   ///   - screen: The terminal's screen.
-  ///   - pictureSize: The size of the pictures to come.
-  ///   - capabilities: What the terminal supports.
+  ///   - pictureSize: The size of the pictures to encode.
+  ///   - capabilities: The capabilities of the terminal.
   ///   - imageID: The id of kitty's image; the next one may be used as well. Default: 4711.
   ///   - passthrough: How sequences pass through a multiplexer. Default: unchanged.
   ///   - options: How pictures are encoded.
-  public func encoder(
+  package func encoder(
     layout: FrameLayout, screen: ScreenSize, pictureSize: PixelSize,
     capabilities: TerminalCapabilities, imageID: Int = 4711, passthrough: Passthrough = .none,
     options: EncodingOptions = EncodingOptions()
   ) -> any FrameEncoding {
-    switch self {
+    switch kind {
     case .graphics(.kittyEdits), .graphics(.kittyImages):
       return KittyEncoder(
         area: layout.area, pictureSize: pictureSize, crop: layout.crop,
@@ -120,7 +150,7 @@ public enum DrawingMode: Sendable, Hashable {
   /// The size, in the terminal's pixels, of the smallest square that this mode can draw, in which
   /// pixel art is enlarged; nil for shapes, which have none.
   package func grid(cell: PixelSize) -> (width: Double, height: Double)? {
-    switch self {
+    switch kind {
     case .graphics(.cells), .blocks: (Double(cell.width), Double(cell.height) / 2)
     case .graphics: (1, 1)
     case .dots: nil
@@ -129,8 +159,8 @@ public enum DrawingMode: Sendable, Hashable {
 
   /// The most columns and rows of a picture, in any mode.
   package static let longestSide = 1000
-  /// The most pixels across and down a sixel picture, and in all: those of a screen. No terminal enlarges sixels,
-  /// so the picture is as large as its cells, whatever the size of the file.
+  /// The maximum width and height of a sixel picture, and the maximum number of its pixels: those of a screen.
+  /// Terminals do not enlarge sixels, so the picture is as large as its cells, whatever the size of the file.
   static let longestSixelSide = 4096
   static let sixelArea = 3840 * 2160
 
@@ -141,7 +171,7 @@ public enum DrawingMode: Sendable, Hashable {
   ) -> CellRect {
     var limit = (columns: Self.longestSide, rows: Self.longestSide)
     var room = room
-    switch self {
+    switch kind {
     case .graphics(.kittyEdits), .graphics(.kittyImages):
       if passthrough == .tmux {
         limit = (KittyEncoder.placeholderLimit, KittyEncoder.placeholderLimit)

@@ -5,57 +5,57 @@ public struct TerminalCapabilities: Sendable, Hashable {
   /// The terminal's name and version, from XTVERSION or the environment; empty when unknown.
   public var name = ""
   /// Whether it accepts UTF-8, according to the locale or, where that denies it, to a test.
-  public var hasUTF8 = true
+  package var hasUTF8 = true
   /// How many colours it can show.
-  public var colors = ColorDepth.indexed
+  package var colors = ColorDepth.indexed
   /// Whether it supports kitty's graphics protocol.
-  public var hasKittyGraphics = false
+  package var hasKittyGraphics = false
   /// Whether it also supports editing frames (`a=f`).
-  public var hasKittyEdits = false
+  package var hasKittyEdits = false
   /// Whether it supports iTerm2's inline images.
-  public var hasITerm2Images = false
+  package var hasITerm2Images = false
   /// Whether it supports sixels.
-  public var hasSixel = false
+  package var hasSixel = false
   /// How many colours a sixel image may have.
-  public var sixelRegisterCount = 256
+  package var sixelRegisterCount = 256
   /// Whether sixel colours stay defined from one image to the next (mode 1070 is reset).
-  public var keepsSixelRegisters = false
+  package var keepsSixelRegisters = false
   /// Whether they would with mode 1070 reset, as ``TerminalMode/keepsSixelRegisters`` does.
-  public var canKeepSixelRegisters = false
+  package var canKeepSixelRegisters = false
   /// Whether it supports synchronized output (mode 2026).
-  public var hasSynchronizedOutput = false
+  package var hasSynchronizedOutput = false
   /// Whether it can report size changes in the input (mode 2048).
-  public var hasInBandResize = false
+  package var hasInBandResize = false
   /// Whether it draws sextants itself, whatever the font.
-  public var drawsSextants = false
+  package var drawsSextants = false
   /// Whether it draws octants itself, whatever the font.
-  public var drawsOctants = false
+  package var drawsOctants = false
   /// Whether it supports kitty's keyboard protocol.
-  public var hasKittyKeyboard = false
+  package var hasKittyKeyboard = false
   /// Whether it answers `CSI 5 n`, which ``LinkFence`` relies on.
-  public var reportsStatus = false
+  package var reportsStatus = false
   /// The size of a cell in pixels; nil when the terminal does not report it.
   public var cellSize: PixelSize?
   /// The background colour; nil when the terminal does not report it.
-  public var background: TerminalColor?
+  package var background: TerminalColor?
   /// The multiplexer in which the program runs.
-  public var multiplexer = Passthrough.none
+  package var multiplexer = Passthrough.none
   /// Whether only plain text should be sent (`TERM=dumb`).
-  public var isDumb = false
+  package var isDumb = false
   /// Whether the terminal is at the other end of an SSH connection.
-  public var isRemote = false
+  package var isRemote = false
   /// Whether the terminal answered the last query of the batch, so that all of the above is
   /// certain.
-  public var didAnswer = false
+  package var didAnswer = false
 
   /// Creates the capabilities of an unknown terminal: 256 colours, and characters only.
-  public init() {}
+  package init() {}
 
   /// The best supported way to show pictures: kitty with edits, kitty without, iTerm2, sixels, or
   /// cells.
   ///
-  /// Inside a multiplexer it is always cells, since graphics may not get through.
-  public var bestProtocol: GraphicsProtocol {
+  /// Inside a multiplexer it is always cells, because graphics may not get through.
+  package var bestProtocol: GraphicsProtocol {
     if multiplexer != .none || isDumb { return .cells }
     if hasKittyGraphics { return hasKittyEdits ? .kittyEdits : .kittyImages }
     if hasITerm2Images { return .iterm2 }
@@ -63,10 +63,10 @@ public struct TerminalCapabilities: Sendable, Hashable {
   }
 
   /// The best block characters. Octants are never chosen by default.
-  public var bestGlyphs: CellGlyphs { drawsSextants ? .sextants : .fine }
+  package var bestGlyphs: CellGlyphs { drawsSextants ? .sextants : .fine }
 
   /// The terminal's background as a backdrop, with its colour if that is known.
-  public var backdrop: Backdrop {
+  package var backdrop: Backdrop {
     guard let background else { return .terminal }
     return .color(red: background.red, green: background.green, blue: background.blue)
   }
@@ -93,10 +93,10 @@ public struct TerminalEnvironment: Sendable, Hashable {
   }
 
   /// The value of a variable; nil when it is not set.
-  public subscript(name: String) -> String? { variables[name] }
+  package subscript(name: String) -> String? { variables[name] }
 
   /// Whether the locale is one without UTF-8; false when none is set, as in many containers.
-  public var deniesUTF8: Bool { localeHasUTF8 == false }
+  package var deniesUTF8: Bool { localeHasUTF8 == false }
 
   /// Whether the locale's characters are UTF-8; nil when no locale is set.
   package var localeHasUTF8: Bool? {
@@ -145,7 +145,7 @@ extension TerminalCapabilities {
     // Inside GNU screen the variables below describe the outer terminal; version 4 misreads 24-bit
     // colours as other attributes.
     if multiplexer == .screen { return .indexed }
-    // tmux converts 24-bit colours for the outer terminal since 2.2. `TMUX` is inherited by a screen inside.
+    // tmux converts 24-bit colours for the outer terminal from 2.2 on. A screen inside inherits `TMUX`.
     if multiplexer == .tmux, !environment.has("STY") { return .full }
     let claim = environment["COLORTERM"] ?? ""
     if claim == "truecolor" || claim == "24bit" || term.hasSuffix("-direct") { return .full }
@@ -172,7 +172,7 @@ extension TerminalCapabilities {
   }
 }
 
-/// What is known about terminals by name, where no query tells.
+/// Properties that are known by the terminal's name, because no query reports them.
 ///
 /// Each entry was observed in the terminal or is documented by it.
 struct TerminalQuirks: Sendable, Hashable {
@@ -184,7 +184,7 @@ struct TerminalQuirks: Sendable, Hashable {
   var drawsOctants = false
   /// 24-bit colour, even where `COLORTERM` was lost (ssh, sudo).
   var isFullColor = false
-  /// Frames can be edited (kitty since 0.20), even if the answer to the query is lost.
+  /// Frames can be edited (kitty 0.20 or later), even if the answer to the query is lost.
   var hasKittyEdits = false
   /// It answers every batch of queries, however late.
   var answers = false
@@ -241,7 +241,7 @@ struct TerminalQuirks: Sendable, Hashable {
 
 extension TerminalCapabilities {
   /// Everything that is known, as one line of JSON.
-  public var json: String {
+  package var json: String {
     var json = JSONWriter()
     json.object {
       $0.field("schema", "zoetrope.terminal/1")

@@ -1,4 +1,4 @@
-public import Glibc
+package import Glibc
 internal import ZoetropeFrames
 
 /// The bytes that set a terminal up for full-screen output, and those that restore it.
@@ -9,26 +9,41 @@ public struct TerminalMode: Sendable, Hashable {
   /// Whether to use the alternate screen.
   public var usesAlternateScreen: Bool
   /// Whether to switch on kitty's keyboard protocol.
-  public var usesKittyKeyboard: Bool
+  package var usesKittyKeyboard: Bool
   /// Whether to request size changes in the input (mode 2048).
-  public var usesInBandResize: Bool
+  package var usesInBandResize: Bool
   /// Whether to request reports of the mouse's buttons, drags and wheel (modes 1002 and 1006).
   ///
   /// The terminal then no longer selects text by itself, except with Shift in most terminals.
   public var usesMouse: Bool
   /// Whether synchronized output may be in progress.
-  public var isSynchronized: Bool
+  package var isSynchronized: Bool
   /// Whether to keep sixel colours defined from one image to the next, by resetting mode 1070.
-  public var keepsSixelRegisters: Bool
+  package var keepsSixelRegisters: Bool
   /// Whether images are sent with kitty's protocol.
-  public var usesKittyGraphics: Bool
+  package var usesKittyGraphics: Bool
   /// The kitty images to delete when restoring.
-  public var imageIDs: [Int]
+  package var imageIDs: [Int]
   /// How sequences pass through a multiplexer.
-  public var passthrough: Passthrough
+  package var passthrough: Passthrough
+
+  /// Creates a mode for a program that draws pictures with a ``FrameWriter`` of the same capabilities.
+  ///
+  /// - Parameters:
+  ///   - capabilities: What the terminal can do.
+  ///   - usesAlternateScreen: Whether to use the alternate screen. Default: true.
+  ///   - usesMouse: Whether to request reports of the mouse. Default: false.
+  public init(
+    _ capabilities: TerminalCapabilities, usesAlternateScreen: Bool = true, usesMouse: Bool = false
+  ) {
+    self.init(
+      usesAlternateScreen: usesAlternateScreen, usesMouse: usesMouse,
+      isSynchronized: capabilities.hasSynchronizedOutput,
+      imageIDs: capabilities.hasKittyGraphics ? [4711, 4712] : [])
+  }
 
   /// Creates a mode; everything is off by default.
-  public init(
+  package init(
     usesAlternateScreen: Bool = false, usesKittyKeyboard: Bool = false,
     usesInBandResize: Bool = false, usesMouse: Bool = false, isSynchronized: Bool = false,
     keepsSixelRegisters: Bool = false, usesKittyGraphics: Bool = false, imageIDs: [Int] = [],
@@ -45,8 +60,7 @@ public struct TerminalMode: Sendable, Hashable {
     self.passthrough = passthrough
   }
 
-  /// What to write first: selects the screen, hides the cursor, turns off wrapping and sets the
-  /// modes.
+  /// The bytes to write first: select the screen, hide the cursor, turn off wrapping and set the modes.
   public var enter: [UInt8] {
     var bytes: [UInt8] = []
     if usesAlternateScreen { bytes.append(ascii: "\u{1B}[?1049h") }
@@ -59,9 +73,8 @@ public struct TerminalMode: Sendable, Hashable {
     return bytes
   }
 
-  /// What ends a truncated sequence (CAN and ST), an incomplete kitty image, and synchronized
-  /// output.
-  public var abort: [UInt8] {
+  /// Ends a truncated sequence (CAN and ST), an incomplete kitty image, and synchronized output.
+  package var abort: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(ascii: "\u{18}\u{1B}\\")
     if usesKittyGraphics { passthrough.append(Self.lastChunk, to: &bytes) }
@@ -73,7 +86,7 @@ public struct TerminalMode: Sendable, Hashable {
   /// more of its chunks. Has no effect without one.
   static let lastChunk = Array("\u{1B}_Gm=0,q=2;\u{1B}\\".utf8)
 
-  /// What to write last. Begins with ``abort``.
+  /// The bytes to write last: they end an incomplete sequence, and undo ``enter``.
   public var restore: [UInt8] {
     var bytes = abort
     for id in imageIDs {
@@ -94,7 +107,7 @@ public struct TerminalMode: Sendable, Hashable {
 /// A terminal's original line settings, and those for raw input.
 public struct RawMode: Sendable {
   /// The original settings.
-  public let original: termios
+  package let original: termios
 
   /// Reads the settings of an open terminal; nil when `descriptor` is not a terminal.
   public init?(descriptor: Int32) {
@@ -103,20 +116,21 @@ public struct RawMode: Sendable {
   }
 
   /// Creates a value from settings that were read elsewhere.
-  public init(original: termios) { self.original = original }
+  package init(original: termios) { self.original = original }
 
-  /// The settings for raw input: no echo, line editing, signals from keys or flow control, and
-  /// reads return what is there.
+  /// The settings for raw input: no echo, line editing, signals from keys or flow control, and reads that
+  /// return the available bytes.
   ///
   /// Output processing stays on, so a line feed also returns the carriage.
-  public var raw: termios {
+  package var raw: termios {
     var settings = original
     settings.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG | IEXTEN)
     settings.c_iflag &= ~tcflag_t(IXON | ICRNL | INLCR | IGNCR | BRKINT | ISTRIP | PARMRK)
     return settings
   }
 
-  /// Applies ``raw`` to a terminal; returns false when the system refuses.
+  /// Applies the settings for raw input: no echo, line editing, signals from keys or flow control. Returns false
+  /// when the system refuses.
   public func enter(descriptor: Int32) -> Bool { raw.apply(to: descriptor) }
 
   /// Discards output that the terminal has not read yet.

@@ -1,12 +1,12 @@
 internal import ZoetropeFrames
 
-/// The queries that find out what a terminal can do, as one write.
+/// The queries that determine a terminal's capabilities, as one write.
 ///
-/// The last asks for the primary attributes, which every terminal answers: whatever has not been
-/// answered by then will not be.
-public struct TerminalQuery: Sendable, Hashable {
+/// The last one asks for the primary attributes, which every terminal answers: a query without an answer by
+/// then will not be answered.
+package struct TerminalQuery: Sendable, Hashable {
   /// The bytes to write.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   /// The image id of the graphics query.
   static let imageID = 4211
@@ -17,7 +17,7 @@ public struct TerminalQuery: Sendable, Hashable {
   ///
   /// With `asksForUTF8` a character of two bytes is written between two queries of the cursor
   /// position, and then erased.
-  public init(isMultiplexed: Bool = false, asksForUTF8: Bool = false) {
+  package init(isMultiplexed: Bool = false, asksForUTF8: Bool = false) {
     var bytes: [UInt8] = []
     if !isMultiplexed {
       // A program that was killed may have left an image incomplete.
@@ -49,24 +49,24 @@ public struct TerminalQuery: Sendable, Hashable {
   }
 }
 
-/// Asks a terminal what it can do.
+/// Queries a terminal for its capabilities.
 ///
-/// The caller must have turned off echo and line editing. Keys that arrive meanwhile are kept in
-/// ``typed``; answers that come too late are recognised if ``decoder`` is used from then on.
+/// The caller must have turned off echo and line editing. Keys that arrive meanwhile are kept in ``typed``.
+/// Late answers are recognized if ``decoder`` is used from then on.
 public struct TerminalProbe: Sendable {
   /// The capabilities that were found.
   public private(set) var capabilities: TerminalCapabilities
   /// Keys that were typed meanwhile.
   public private(set) var typed: [InputEvent] = []
   /// The replies, in the order in which they arrived.
-  public private(set) var replies: [TerminalReply] = []
+  package private(set) var replies: [TerminalReply.Content] = []
   /// The decoder for further input; it may hold the start of a late answer.
   public private(set) var decoder = InputDecoder()
 
   /// Sends the queries, and waits for the answer to the last one.
   ///
   /// - Parameters:
-  ///   - start: What is known from the environment. Nothing is sent to a dumb terminal.
+  ///   - start: The capabilities known from the environment. Nothing is sent to a dumb terminal.
   ///   - patience: The longest wait. Default: 150 ms; one second over SSH and for terminals that are
   ///     known to answer.
   ///   - now: The current time.
@@ -96,8 +96,8 @@ public struct TerminalProbe: Sendable {
           replies.append(.cursor(row: 1, column: Int(key.modifiers.rawValue) + 1))
         case .key, .mouse: typed.append(event)
         case .reply(let reply):
-          replies.append(reply)
-          if case .attributes = reply { isDone = true }
+          replies.append(reply.content)
+          if case .attributes = reply.content { isDone = true }
         }
       }
     }
@@ -106,10 +106,10 @@ public struct TerminalProbe: Sendable {
 }
 
 extension TerminalCapabilities {
-  /// Applies a terminal's replies to ``TerminalQuery``, in any order.
+  /// Applies a terminal's replies to `TerminalQuery`, in any order.
   ///
   /// Synchronized output and kitty's edits count as supported only if the terminal confirmed them.
-  public mutating func apply(_ replies: [TerminalReply]) {
+  package mutating func apply(_ replies: [TerminalReply.Content]) {
     var textPixels: PixelSize?
     var textCells: (columns: Int, rows: Int)?
     var quirks = TerminalQuirks(name: name)
@@ -126,7 +126,7 @@ extension TerminalCapabilities {
         if name.hasPrefix("tmux ") { multiplexer = .tmux }
       case .mode(2026, let state): hasSynchronizedOutput = state == 1 || state == 2
       case .mode(1070, let state):
-        // xterm 379 and foot 1.13 have it set: each image starts with colours of its own.
+        // xterm 379 and foot 1.13 have it set: each image starts with its own colours.
         canKeepSixelRegisters = state == 1
         keepsSixelRegisters = state == 2
       case .mode(2048, let state): hasInBandResize = state == 1 || state == 2

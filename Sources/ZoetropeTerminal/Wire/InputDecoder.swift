@@ -46,7 +46,7 @@ public struct KeyEvent: Sendable, Hashable {
   public let modifiers: Modifiers
 
   /// Creates an event.
-  public init(_ key: Key, _ modifiers: Modifiers = []) {
+  package init(_ key: Key, _ modifiers: Modifiers = []) {
     self.key = key
     self.modifiers = modifiers
   }
@@ -54,10 +54,9 @@ public struct KeyEvent: Sendable, Hashable {
 
 /// Decodes the bytes of a terminal's input into keys and replies.
 ///
-/// A pure value: feed it what was read, in pieces of any size. Unknown sequences are consumed
-/// whole, so a late reply is never mistaken for keys. A lone ESC byte is held until more arrives;
-/// if nothing does (25 ms is usual), call ``flush()``. A sequence longer than 4 KiB is discarded up
-/// to its end.
+/// A pure value: feed it the bytes read, in pieces of any size. Unknown sequences are consumed whole, so a late
+/// reply is never mistaken for keys. A lone ESC byte is held until more arrives; if nothing does (25 ms is
+/// usual), call ``flush()``. A sequence longer than 4 KiB is discarded up to its end.
 public struct InputDecoder: Sendable {
   private var pending: [UInt8] = []
   private var isPasting = false
@@ -77,7 +76,7 @@ public struct InputDecoder: Sendable {
     return events
   }
 
-  /// Returns a pending ESC as the Escape key; call it when no more bytes have come for a while.
+  /// Returns a pending ESC as the Escape key. Call it if no more bytes have arrived for a while.
   ///
   /// Any other unfinished sequence is kept, because its rest is still on the way.
   public mutating func flush() -> [InputEvent] {
@@ -190,7 +189,7 @@ public struct InputDecoder: Sendable {
       let kind = pending[1]
       let body = Array(pending[2..<pending.count - (last == 7 ? 1 : 2)])
       pending = []
-      events.append(.reply(ReplyParser.string(kind: kind, body)))
+      events.append(.reply(TerminalReply(ReplyParser.string(kind: kind, body))))
     case 0x1B:
       // The first was the key; the second may start something.
       pending = [0x1B]
@@ -208,7 +207,7 @@ public struct InputDecoder: Sendable {
 
   /// Takes a report of the mouse in the form before SGR: three bytes after `CSI M`.
   ///
-  /// Terminals without mode 1006 send it. It is dropped, since it has no place for far columns.
+  /// Sent by terminals without mode 1006. It is dropped, because it cannot represent far columns.
   private mutating func finishOldMouse(_ events: inout [InputEvent]) {
     guard pending.count == 6 else { return }
     pending = []
@@ -220,7 +219,7 @@ public struct InputDecoder: Sendable {
     case .key(let key)?: emit(key, &events)
     case .mouse(let mouse)?: events.append(.mouse(mouse))
     case .paste(let isStart)?: isPasting = isStart
-    case .reply(let reply)?: events.append(.reply(reply))
+    case .reply(let reply)?: events.append(.reply(TerminalReply(reply)))
     case nil: events.append(.reply(.other))
     }
   }

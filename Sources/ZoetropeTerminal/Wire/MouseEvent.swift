@@ -1,6 +1,6 @@
 /// A report of the mouse, in the SGR form (modes 1002 and 1006).
 public struct MouseEvent: Sendable, Hashable {
-  /// What happened.
+  /// The kind of event.
   public enum Kind: Sendable, Hashable {
     /// A button was pressed: 1 left, 2 middle, 3 right.
     case press(Int)
@@ -12,7 +12,7 @@ public struct MouseEvent: Sendable, Hashable {
     case wheelUp, wheelDown, wheelLeft, wheelRight
   }
 
-  /// What happened.
+  /// The kind of event.
   public let kind: Kind
   /// The cell's column, counted from 0.
   public let column: Int
@@ -22,7 +22,7 @@ public struct MouseEvent: Sendable, Hashable {
   public let modifiers: KeyEvent.Modifiers
 
   /// Creates an event.
-  public init(_ kind: Kind, column: Int, row: Int, modifiers: KeyEvent.Modifiers = []) {
+  package init(_ kind: Kind, column: Int, row: Int, modifiers: KeyEvent.Modifiers = []) {
     self.kind = kind
     self.column = column
     self.row = row

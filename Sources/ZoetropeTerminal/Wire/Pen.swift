@@ -1,28 +1,28 @@
 /// A colour as sent to a terminal: 24 bits, a palette entry, or the default.
 @frozen
-public struct TerminalColor: Sendable, Hashable, BitwiseCopyable {
+package struct TerminalColor: Sendable, Hashable, BitwiseCopyable {
   /// The kind in the top byte (0 RGB, 1 of 256, 2 of 16, 3 default), the value below.
   let word: UInt32
 
   init(word: UInt32) { self.word = word }
 
   /// A colour of 8 bits a channel.
-  public init(red: UInt8, green: UInt8, blue: UInt8) {
+  package init(red: UInt8, green: UInt8, blue: UInt8) {
     word = UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
   }
 
   /// Entry `index` of the 256-colour palette.
-  public static func indexed(_ index: UInt8) -> TerminalColor {
+  package static func indexed(_ index: UInt8) -> TerminalColor {
     TerminalColor(word: 0x0100_0000 | UInt32(index))
   }
 
   /// Entry `index` (0 to 15) of the 16-colour palette.
-  public static func basic(_ index: UInt8) -> TerminalColor {
+  package static func basic(_ index: UInt8) -> TerminalColor {
     TerminalColor(word: 0x0200_0000 | UInt32(index & 15))
   }
 
   /// The terminal's own foreground or background.
-  public static let `default` = TerminalColor(word: 0x0300_0000)
+  package static let `default` = TerminalColor(word: 0x0300_0000)
 
   var kind: UInt8 { UInt8(truncatingIfNeeded: word >> 24) }
   var red: UInt8 { UInt8(truncatingIfNeeded: word >> 16) }
@@ -45,24 +45,24 @@ public struct TerminalColor: Sendable, Hashable, BitwiseCopyable {
 ///
 /// All writers to one stream pass the same value along, so that each can leave out moves and
 /// colours that are already in force. Reset whatever is uncertain to nil.
-public struct PenState: Sendable, Hashable {
+package struct PenState: Sendable, Hashable {
   /// The cursor's column, counted from 0; nil when unknown.
-  public var column: Int?
+  package var column: Int?
   /// The cursor's row, counted from 0; nil when unknown.
-  public var row: Int?
+  package var row: Int?
   /// The colour of the next glyph; nil when unknown.
-  public var foreground: TerminalColor?
+  package var foreground: TerminalColor?
   /// The colour behind the next glyph; nil when unknown.
-  public var background: TerminalColor?
+  package var background: TerminalColor?
   /// Whether positions count from the cursor that was saved with `ESC 7`, in column 0 and without
   /// attributes, because its place on the screen is unknown.
   package var isAnchored = false
 
   /// A state in which nothing is known.
-  public static let unknown = PenState()
+  package static let unknown = PenState()
 
   /// Creates a state; whatever is left out is unknown.
-  public init(
+  package init(
     column: Int? = nil, row: Int? = nil, foreground: TerminalColor? = nil,
     background: TerminalColor? = nil
   ) {
@@ -73,7 +73,7 @@ public struct PenState: Sendable, Hashable {
   }
 
   /// Marks the cursor's position as unknown.
-  public mutating func forgetPosition() {
+  package mutating func forgetPosition() {
     column = nil
     row = nil
   }
@@ -214,7 +214,7 @@ extension PenState {
   }
 
   /// Colours and attributes back to the terminal's own.
-  public mutating func reset(into output: inout [UInt8]) {
+  package mutating func reset(into output: inout [UInt8]) {
     output.append(ascii: "\u{1B}[m")
     foreground = .default
     background = .default

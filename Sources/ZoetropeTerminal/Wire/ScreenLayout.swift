@@ -20,7 +20,7 @@ public struct CellRect: Sendable, Hashable {
   }
 
   /// Whether it contains no cell.
-  public var isEmpty: Bool { columns <= 0 || rows <= 0 }
+  package var isEmpty: Bool { columns <= 0 || rows <= 0 }
 }
 
 /// The size of a terminal in cells, and of a cell in pixels.
@@ -32,7 +32,7 @@ public struct ScreenSize: Sendable, Hashable {
   /// The size of a cell in pixels; 8 x 16 where the terminal does not report it.
   public var cell: PixelSize
   /// Whether the terminal reported the size of a cell.
-  public var isCellKnown: Bool
+  package var isCellKnown: Bool
 
   /// Creates a size; sides below 1 become 1. A `cell` that is missing, empty or more than 256 pixels wide or
   /// high becomes 8 x 16.
@@ -46,7 +46,7 @@ public struct ScreenSize: Sendable, Hashable {
 
   /// Creates a size from the kernel's window size.
   ///
-  /// The size of a cell is rounded down, since xterm includes its border in the pixel size.
+  /// The size of a cell is rounded down, because xterm includes its border in the pixel size.
   public init(columns: Int, rows: Int, pixelWidth: Int, pixelHeight: Int) {
     let known = columns > 0 && rows > 0 && pixelWidth >= columns && pixelHeight >= rows
     self.init(
@@ -56,31 +56,41 @@ public struct ScreenSize: Sendable, Hashable {
   }
 }
 
-/// Where a picture goes on the screen, and which part of it is shown.
+/// The position of a picture on the screen, and the part of it that is shown.
 public struct FrameLayout: Sendable, Hashable {
   /// How a picture is fitted into the available area.
-  public enum Fit: String, Sendable, Hashable, CaseIterable {
+  public struct Fit: OpenChoice, Sendable, Hashable, CustomStringConvertible {
+    package enum Kind: String, CaseIterable, Sendable {
+      case contain, shrink, cover, original, integer, stretch
+    }
+
+    package let kind: Kind
+    package init(_ kind: Kind) { self.kind = kind }
+
     /// As large as possible with the whole picture visible.
-    case contain
+    public static let contain = Fit(.contain)
     /// Like ``contain``, but never larger than the picture's own size in the terminal's pixels.
-    case shrink
+    public static let shrink = Fit(.shrink)
     /// Fills the area; the excess on two sides is cut off.
-    case cover
+    public static let cover = Fit(.cover)
     /// The picture's own size in the terminal's pixels; a larger picture shows its middle.
-    case original
+    public static let original = Fit(.original)
     /// The largest whole multiple of the picture's own size, zoomed or not; ``contain`` when even
     /// the picture's own size is too large.
-    case integer
-    /// Fills the area and gives up the aspect ratio.
-    case stretch
+    public static let integer = Fit(.integer)
+    /// Fills the area without keeping the aspect ratio.
+    public static let stretch = Fit(.stretch)
+
+    /// The fit's name.
+    public var description: String { rawValue }
   }
 
   /// The cells the picture covers.
   public let area: CellRect
   /// The visible part of the picture; nil for all of it.
-  public let crop: PixelRect?
+  package let crop: PixelRect?
   /// How many pixels of the terminal the picture covers, for encoders that draw single pixels.
-  public let imageSize: PixelSize
+  package let imageSize: PixelSize
 
   /// Fits a picture of `size` into `room`.
   ///
@@ -92,8 +102,8 @@ public struct FrameLayout: Sendable, Hashable {
   ///   - isCentered: Whether the picture is centred in `room` instead of placed at its top left.
   ///   - zoom: A factor on top of `fit`; above 1 the middle is enlarged and the edges are cut off.
   ///   - pan: How far the visible part moves from the middle towards an edge, from -1 to 1.
-  ///   - grid: What ``Fit/integer`` counts in: the size, in the terminal's pixels, of the smallest
-  ///     square that can be drawn. Default: one pixel.
+  ///   - grid: The unit of ``Fit/integer``: the size, in the terminal's pixels, of the smallest square that can
+  ///     be drawn. Default: one pixel.
   public init(
     of size: PixelSize, in room: CellRect, screen: ScreenSize, fit: Fit = .contain,
     isCentered: Bool = true, zoom: Double = 1, pan: (x: Double, y: Double) = (0, 0),
@@ -106,7 +116,7 @@ public struct FrameLayout: Sendable, Hashable {
     let roomHeight = Double(max(room.rows, 1) * cell.height)
     let contain = min(roomWidth / width, roomHeight / height)
     var scaleX: Double
-    switch fit {
+    switch fit.kind {
     case .contain, .stretch: scaleX = contain
     case .shrink: scaleX = min(contain, 1)
     case .cover: scaleX = max(roomWidth / width, roomHeight / height)

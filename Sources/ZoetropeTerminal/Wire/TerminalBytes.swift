@@ -47,7 +47,7 @@ extension [UInt8] {
   }
 }
 
-/// Base64 with padding, as RFC 4648 has it.
+/// Base64 with padding, as in RFC 4648.
 package enum Base64 {
   private static let alphabet = [UInt8](
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
@@ -79,7 +79,7 @@ package enum Base64 {
 }
 
 /// How graphics pass through a multiplexer that does not understand them.
-public enum Passthrough: String, Sendable, Hashable, CaseIterable {
+package enum Passthrough: String, Sendable, Hashable, CaseIterable {
   /// Written unchanged.
   case none
   /// Wrapped for tmux, which must have `allow-passthrough` on.
@@ -88,7 +88,7 @@ public enum Passthrough: String, Sendable, Hashable, CaseIterable {
   case screen
 
   /// Appends one control sequence, wrapped.
-  public func append(_ sequence: [UInt8], to output: inout [UInt8]) {
+  package func append(_ sequence: [UInt8], to output: inout [UInt8]) {
     switch self {
     case .none:
       output += sequence

@@ -1,37 +1,56 @@
-public import ZoetropeFrames
+package import ZoetropeFrames
 
-/// A reply or unsolicited report from a terminal.
-public enum TerminalReply: Sendable, Hashable {
-  /// Primary device attributes: the parameters after `?`.
-  case attributes([Int])
-  /// XTVERSION: name and version.
-  case version(String)
-  /// The state of a private mode: 0 unknown, 1 set, 2 reset, 3 and 4 permanently set and reset.
-  case mode(Int, state: Int)
-  /// The reply to `CSI 5 n`: everything sent before it has been read.
-  case ready
-  /// The cursor's row and column, counted from 1.
-  case cursor(row: Int, column: Int)
-  /// The size of a cell in pixels.
-  case cellSize(PixelSize)
-  /// The size of the text area in pixels.
-  case textAreaPixels(PixelSize)
-  /// The size of the text area in cells.
-  case textAreaCells(columns: Int, rows: Int)
-  /// A colour of the terminal, such as 11 for the background.
-  case color(Int, TerminalColor)
-  /// A reply of kitty's graphics protocol: the image's id and a message such as `OK`.
-  case graphics(id: Int, message: String)
-  /// XTSMGRAPHICS: the item, the status (0 is success), and the values.
-  case graphicsLimits(item: Int, status: Int, values: [Int])
-  /// The flags of kitty's keyboard protocol.
-  case keyboard(Int)
-  /// A new size, reported in the input (mode 2048).
-  case resized(ScreenSize)
-  /// DECRQSS: the text of a setting; nil when the terminal rejects the request.
-  case setting(String?)
-  /// A complete, well-formed sequence that has no meaning here.
-  case other
+/// A reply or unsolicited report from a terminal, as ``TerminalProbe`` and ``LinkFence`` need them.
+public struct TerminalReply: Sendable, Hashable {
+  package let content: Content
+
+  package init(_ content: Content) { self.content = content }
+
+  /// The reply to ``LinkFence/query``: everything sent before it has been read.
+  public static let ready = TerminalReply(.ready)
+  /// A sequence that has no meaning here.
+  package static let other = TerminalReply(.other)
+
+  /// The new size of the screen, if the terminal reports one.
+  public var screenSize: ScreenSize? {
+    if case .resized(let size) = content { size } else { nil }
+  }
+
+  /// Whether it is the reply to the last query of ``TerminalProbe``.
+  package var isAttributes: Bool { if case .attributes = content { true } else { false } }
+
+  package enum Content: Sendable, Hashable {
+    /// Primary device attributes: the parameters after `?`.
+    case attributes([Int])
+    /// XTVERSION: name and version.
+    case version(String)
+    /// The state of a private mode: 0 unknown, 1 set, 2 reset, 3 and 4 permanently set and reset.
+    case mode(Int, state: Int)
+    /// The reply to `CSI 5 n`: everything sent before it has been read.
+    case ready
+    /// The cursor's row and column, counted from 1.
+    case cursor(row: Int, column: Int)
+    /// The size of a cell in pixels.
+    case cellSize(PixelSize)
+    /// The size of the text area in pixels.
+    case textAreaPixels(PixelSize)
+    /// The size of the text area in cells.
+    case textAreaCells(columns: Int, rows: Int)
+    /// A colour of the terminal, such as 11 for the background.
+    case color(Int, TerminalColor)
+    /// A reply of kitty's graphics protocol: the image's id and a message such as `OK`.
+    case graphics(id: Int, message: String)
+    /// XTSMGRAPHICS: the item, the status (0 is success), and the values.
+    case graphicsLimits(item: Int, status: Int, values: [Int])
+    /// The flags of kitty's keyboard protocol.
+    case keyboard(Int)
+    /// A new size, reported in the input (mode 2048).
+    case resized(ScreenSize)
+    /// DECRQSS: the text of a setting; nil when the terminal rejects the request.
+    case setting(String?)
+    /// A complete, well-formed sequence that has no meaning here.
+    case other
+  }
 }
 
 /// The meaning of a `CSI` sequence in the input.
@@ -40,7 +59,7 @@ enum ControlSequence: Hashable {
   case mouse(MouseEvent)
   /// Pasted text begins or ends.
   case paste(isStart: Bool)
-  case reply(TerminalReply)
+  case reply(TerminalReply.Content)
 
   /// Parses what follows `CSI`, including the final byte; nil when it has no meaning here.
   init?(_ body: [UInt8]) {
@@ -88,7 +107,7 @@ enum ControlSequence: Hashable {
 
   private static func reply(
     mark: UInt8, middle: UInt8, final: UInt8, _ numbers: [Int]
-  ) -> TerminalReply? {
+  ) -> TerminalReply.Content? {
     let question: UInt8 = 0x3F
     switch (mark, middle, final, numbers.count) {
     case (question, 0, 0x63, _): return .attributes(numbers)
@@ -99,7 +118,7 @@ enum ControlSequence: Hashable {
       return .graphicsLimits(
         item: numbers[0], status: numbers[1], values: Array(numbers.dropFirst(2)))
     case (0, 0, 0x6E, 1): return numbers[0] == 0 ? .ready : nil
-    // F3 with modifiers is sent as 1;2 to 1;16 R, which a cursor in row 1 would be as well.
+    // F3 with modifiers is sent as 1;2 to 1;16 R, which is also a report of a cursor in row 1.
     case (question, 0, 0x52, 2...): return .cursor(row: numbers[0], column: numbers[1])
     case (0, 0, 0x52, 2) where numbers[0] > 1:
       return .cursor(row: numbers[0], column: numbers[1])
@@ -112,7 +131,7 @@ enum ControlSequence: Hashable {
     }
   }
 
-  private static func size(_ numbers: [Int]) -> TerminalReply? {
+  private static func size(_ numbers: [Int]) -> TerminalReply.Content? {
     let size = PixelSize(width: numbers[2], height: numbers[1])
     guard !size.isEmpty else { return .other }
     switch numbers[0] {
@@ -185,7 +204,7 @@ extension PixelSize {
 /// Parses the strings a terminal sends: `DCS`, `OSC` and `APC`.
 enum ReplyParser {
   /// Parses the body of a string that began with ESC and `kind`.
-  static func string(kind: UInt8, _ body: [UInt8]) -> TerminalReply {
+  static func string(kind: UInt8, _ body: [UInt8]) -> TerminalReply.Content {
     let text = String(decoding: body, as: UTF8.self)
     switch kind {
     case 0x50: return device(text)
@@ -195,7 +214,7 @@ enum ReplyParser {
     }
   }
 
-  private static func device(_ text: String) -> TerminalReply {
+  private static func device(_ text: String) -> TerminalReply.Content {
     if text.hasPrefix(">|") {
       return .version(TerminalText.sanitized(String(text.dropFirst(2)), limit: 64))
     }
@@ -204,7 +223,7 @@ enum ReplyParser {
     return .other
   }
 
-  private static func system(_ text: String) -> TerminalReply {
+  private static func system(_ text: String) -> TerminalReply.Content {
     let parts = text.split(separator: ";", maxSplits: 1)
     guard parts.count == 2, let item = Int(parts[0]), let color = color(parts[1]) else {
       return .other
@@ -234,7 +253,7 @@ enum ReplyParser {
     return TerminalColor(red: channels[0], green: channels[1], blue: channels[2])
   }
 
-  private static func application(_ text: String) -> TerminalReply {
+  private static func application(_ text: String) -> TerminalReply.Content {
     guard text.hasPrefix("G") else { return .other }
     let parts = text.dropFirst().split(
       separator: ";", maxSplits: 1, omittingEmptySubsequences: false)

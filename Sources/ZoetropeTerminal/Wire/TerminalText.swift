@@ -1,13 +1,13 @@
 internal import ZoetropeFrames
 
 /// Makes text from files safe to write to a terminal, and measures it.
-public enum TerminalText {
+package enum TerminalText {
   /// Returns `text` without anything a terminal could interpret, at most `limit` columns wide.
   ///
-  /// Control characters (C0, DEL and C1, and so all escape sequences) become U+FFFD. Characters
-  /// that change the direction of text or have no width are removed, except up to three combining
-  /// marks per character. Longer text is cut and ends in `…`.
-  public static func sanitized(_ text: String, limit: Int = 256) -> String {
+  /// Control characters (C0, DEL and C1, and thus all escape sequences) become U+FFFD. Characters that change
+  /// the direction of text or have no width are removed, except for up to three combining marks per character.
+  /// Longer text is truncated with `…`.
+  package static func sanitized(_ text: String, limit: Int = 256) -> String {
     var result: [Unicode.Scalar] = []
     var columns = 0
     var markCount = 0
@@ -35,14 +35,14 @@ public enum TerminalText {
   }
 
   /// The number of columns that `text` takes in a terminal.
-  public static func columns(of text: String) -> Int {
+  package static func columns(of text: String) -> Int {
     text.unicodeScalars.reduce(0) { $0 + width(of: $1) }
   }
 
   /// Returns `text` in ASCII, for a terminal without UTF-8: other characters become a similar one,
   /// or
   /// `?`.
-  public static func ascii(_ text: String) -> String {
+  package static func ascii(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars where width(of: scalar) > 0 {
       let other: Unicode.Scalar? =

@@ -86,7 +86,9 @@ struct PNGEditWriter: EditWriting {
     try control(frame.rect, step.delay, frame.disposal, frame.blend, &output)
     // Chunks that stay as they are, one behind the other.
     var whole = 0..<0
-    for chunk in try output.chunks(in: frame.byteRange) {
+    let chunks = try output.chunks(in: frame.byteRange)
+    let hasData = chunks.contains { $0.range.count > 16 }
+    for chunk in chunks {
       let isSequenced = chunk.type.elementsEqual("fdAT".utf8)
       guard isSequenced || chunk.type.elementsEqual("IDAT".utf8) else { continue }
       let data = chunk.range.lowerBound + (isSequenced ? 12 : 8)..<chunk.range.upperBound - 4
@@ -107,6 +109,8 @@ struct PNGEditWriter: EditWriting {
       }
       try output.copy(whole)
       whole = 0..<0
+      // An fdAT without data is useless, and some decoders refuse it; but a damaged frame may have no other.
+      if hasData, data.isEmpty, !isStatic { continue }
       try convert(chunk, data, &output)
     }
     try output.copy(whole)
@@ -120,8 +124,6 @@ struct PNGEditWriter: EditWriting {
     _ chunk: PNGStructureMap.Chunk, _ data: Range<Int>, _ output: inout EditOutput
   ) throws(AnimatedImageError) {
     let isSequenced = !isStatic
-    // An fdAT without data is useless, and some decoders refuse it.
-    if isSequenced, data.isEmpty { return }
     let number = isSequenced ? nextNumber().bigEndianBytes : []
     let type = Array((isSequenced ? "fdAT" : "IDAT").utf8) + number
     try output.append(UInt32(data.count + number.count).bigEndianBytes + type)

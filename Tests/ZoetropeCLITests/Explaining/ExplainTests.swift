@@ -2,6 +2,7 @@ import SystemPackage
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @testable import ZoetropeCLI
 @testable import ZoetropeExplain
@@ -167,7 +168,7 @@ import Zoetrope
 @Suite(.timeLimit(.minutes(10))) struct ModelCanvasTests {
   @Test func `only what may have changed is compared again`() {
     func bitmap(_ width: Int, _ pixel: RGBA) -> Bitmap {
-      Bitmap(size: PixelSize(width: width, height: 1)) { _, bytes in
+      Bitmap.drawn(size: PixelSize(width: width, height: 1)) { _, bytes in
         for x in 0..<width {
           bytes.storeBytes(of: pixel.word.littleEndian, toByteOffset: x * 4, as: UInt32.self)
         }
@@ -286,7 +287,7 @@ import Zoetrope
       #expect(lines[2] == "  chromium  forever  240 ms    1: 0 to 100 ms  none")
       #expect(lines[3].contains("once"))
       #expect(lines[4].hasSuffix("none known"))
-      #expect(result.text.contains("ffmpeg, delays: less than 20 ms is 100 ms"))
+      #expect(result.text.contains("ffmpeg, delays: less than 20 ms is shown as 100 ms"))
       #expect(result.text.contains("[measured, 5.1]\n    https://"))
       #expect(result.text.contains("gtk, delays: 0 is shown as 100 ms, 10 ms as 20 ms [reported]"))
       #expect(!result.text.contains("firefox"))

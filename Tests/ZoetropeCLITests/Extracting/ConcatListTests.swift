@@ -91,7 +91,7 @@ import Zoetrope
       try tool.write([1], to: "mine.ffconcat")
       let refused = try tool.run(extract + ["mine.ffconcat", "--resume"])
       #expect(refused.status == 4)
-      #expect(refused.errors.contains("mine.ffconcat exists and is no list of frames"))
+      #expect(refused.errors.contains("mine.ffconcat exists and is not a list of frames"))
       #expect(try tool.read("mine.ffconcat") == [1])
       #expect(try tool.run(extract + ["-"]).status == 2)
       #expect(try tool.run(extract + ["a.txt"]).status == 2)

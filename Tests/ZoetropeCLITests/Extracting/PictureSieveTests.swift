@@ -2,6 +2,7 @@ import ArgumentParser
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @testable import ZoetropeCLI
 
@@ -9,7 +10,7 @@ import Zoetrope
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct PictureSieveTests {
   /// A picture of 5x4 pixels, in which those at `points` are white.
   private func picture(_ points: (Int, Int)...) -> Bitmap {
-    Bitmap(size: PixelSize(width: 5, height: 4)) { y, bytes in
+    Bitmap.drawn(size: PixelSize(width: 5, height: 4)) { y, bytes in
       for point in points where point.1 == y {
         bytes.storeBytes(of: UInt32.max, toByteOffset: point.0 * 4, as: UInt32.self)
       }
@@ -27,7 +28,7 @@ import Zoetrope
       picture((1, 0), (3, 3)).changes(since: picture((1, 0)))
         == PixelRect(x: 3, y: 3, width: 1, height: 1))
     #expect(
-      blank.changes(since: Bitmap(size: PixelSize(width: 5, height: 3)) { _, _ in })
+      blank.changes(since: Bitmap.drawn(size: PixelSize(width: 5, height: 3)) { _, _ in })
         == PixelRect(x: 0, y: 0, width: 5, height: 4))
   }
 
@@ -47,7 +48,7 @@ import Zoetrope
   @Test func `pictures with the same bytes and different sizes are different`() throws {
     var sieve = PictureSieve(.unique)
     for (index, size) in [(4, 2), (2, 4), (8, 1), (4, 2)].enumerated() {
-      let bitmap = Bitmap(size: PixelSize(width: size.0, height: size.1)) { _, _ in }
+      let bitmap = Bitmap.drawn(size: PixelSize(width: size.0, height: size.1)) { _, _ in }
       let isTaken = try sieve.takes(bitmap, of: index)
       #expect(isTaken == (index < 3))
     }

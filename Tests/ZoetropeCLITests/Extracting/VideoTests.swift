@@ -2,6 +2,7 @@ import ArgumentParser
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @testable import ZoetropeCLI
 
@@ -26,7 +27,7 @@ import Zoetrope
   @Test func `a frame is its line and three planes over the background`() {
     let half = RGBA(red: 255, green: 255, blue: 255, alpha: 128)
     let pixels = [[RGBA.black, .clear], [half, RGBA(red: 255, green: 0, blue: 0)]]
-    let bitmap = Bitmap(size: PixelSize(width: 2, height: 2)) { y, bytes in
+    let bitmap = Bitmap.drawn(size: PixelSize(width: 2, height: 2)) { y, bytes in
       for x in 0..<2 {
         bytes.storeBytes(of: pixels[y][x].word, toByteOffset: x * 4, as: UInt32.self)
       }

@@ -45,8 +45,8 @@ import Testing
     ),
     (["extract", "a.gif"], "Error: Missing expected argument '--output <output>'"),
     (["extract", "-o", "a", "--", "--otput"], ""),
-    (["info", "-x.gif"], "Error: Unknown option '-x.gif'; a file of that name is ./-x.gif"),
-    (["play", "-x.gif"], "Error: Unknown option '-x.gif'; a file of that name is ./-x.gif"),
+    (["info", "-x.gif"], "Error: Unknown option '-x.gif'; for a file of that name, use ./-x.gif"),
+    (["play", "-x.gif"], "Error: Unknown option '-x.gif'; for a file of that name, use ./-x.gif"),
   ])
   func `the first line names what was meant`(arguments: [String], line: String) {
     #expect(message(arguments).prefix { $0 != "\n" } == line)

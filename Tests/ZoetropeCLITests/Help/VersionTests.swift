@@ -11,7 +11,7 @@ import Testing
     let changes = try String(contentsOf: root.appending(path: "CHANGELOG.md"), encoding: .utf8)
     let released = changes.firstMatch(of: /\n## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d\n/)
     // Until there is a release, the changelog names the first one in a sentence.
-    let coming = changes.firstMatch(of: /\nThe first release, (\d+\.\d+\.\d+), will be/)
+    let coming = changes.firstMatch(of: /\nThe first release, (\d+\.\d+\.\d+), will have/)
     let version = try #require(released?.1 ?? coming?.1)
     #expect(VersionText.number == version)
     #expect(VersionText.text.hasPrefix("zoetrope \(version)\n"))

@@ -53,9 +53,9 @@ import Zoetrope
   @Test func `a start past the end is a failure that is told`() throws {
     let result = try play(["--start", "3"])
     #expect(result.status != 0)
-    #expect(result.text.hasPrefix("failed (parameter: no frame 3, there are 3)"))
+    #expect(result.text.hasPrefix("failed (parameter: frame 3 does not exist; there are 3 frames)"))
     #expect(result.text.contains("presented=0"))
-    #expect(result.errors.contains("no frame 3, there are 3"))
+    #expect(result.errors.contains("frame 3 does not exist; there are 3 frames"))
   }
 
   @Test(arguments: [["--speed", "0"], ["--late", "never"], ["--loops", "0"]])

@@ -1,5 +1,6 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @testable import ZoetropeCLI
 
@@ -67,7 +68,7 @@ import Zoetrope
 
   @Test func `the frames least alike are chosen, in order`() throws {
     func picture(_ value: UInt8) -> Bitmap {
-      Bitmap(size: PixelSize(width: 4, height: 4)) { _, row in
+      Bitmap.drawn(size: PixelSize(width: 4, height: 4)) { _, row in
         for x in 0..<16 {
           row.storeBytes(of: x % 4 == 3 ? 255 : value, toByteOffset: x, as: UInt8.self)
         }

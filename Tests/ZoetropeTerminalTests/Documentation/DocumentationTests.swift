@@ -19,7 +19,7 @@ import Testing
         #expect(page.contains("- ``\(match.output.1)``\n"), "\(match.output.1)")
       }
     }
-    #expect(count > 20)
+    #expect(count > 10)
   }
 
   private static func text(_ file: URL) throws -> String {

@@ -168,10 +168,12 @@ struct CellEncoderTests {
   func `a flat colour is shown exactly`(_ value: UInt8, _ model: LightModel) {
     let color = RGBA(red: value, green: 255 - value, blue: value / 2)
     let sketch = Sketch(width: 37, height: 19, color: color)
+    var options = EncodingOptions.exact
+    options.light = model
     var encoder = CellEncoder(
       area: CellRect(column: 0, row: 0, columns: 5, rows: 3),
       screen: ScreenSize(columns: 5, rows: 3), glyphs: .octants,
-      options: EncodingOptions(holdThreshold: 0, light: model))
+      options: options)
     var pen = PenState.unknown
     var bytes: [UInt8] = []
     encoder.encode(sketch.bitmap, changed: nil, pen: &pen, into: &bytes)

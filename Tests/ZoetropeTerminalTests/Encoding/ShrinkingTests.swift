@@ -38,7 +38,7 @@ struct ShrinkingTests {
     let size = PixelSize(width: 100, height: 80)
     var encoder = encoder(.graphics(graphics), size)
     #expect(encoder.pixelSize == PixelSize(width: 50, height: 40))
-    let scaler = FrameScaler(from: size, to: encoder.pixelSize)
+    let scaler = try FrameScaler(from: size, to: encoder.pixelSize)
     var random = SplitMix(state: 9)
     var sketch = stripes(size)
     var kitty = MiniGraphics.Kitty()
@@ -55,7 +55,7 @@ struct ShrinkingTests {
       var terminal = MiniTerminal(columns: 12, rows: 7)
       terminal.apply(bytes)
       kitty.apply(terminal.strings)
-      let wanted = scaler.scale(sketch.bitmap)
+      let wanted = try scaler.scale(sketch.bitmap)
       let image = try #require(kitty.placed.first.flatMap { kitty.images[$0] })
       #expect(image.width == 50 && image.height == 40 && kitty.problems.isEmpty)
       let isSame = (0..<40).allSatisfy { y in

@@ -30,7 +30,7 @@ struct InputDecoderTests {
 
   @Test(
     arguments: [
-      ("\u{1B}[?62;4;22c", TerminalReply.attributes([62, 4, 22])), ("\u{1B}[0n", .ready),
+      ("\u{1B}[?62;4;22c", TerminalReply.Content.attributes([62, 4, 22])), ("\u{1B}[0n", .ready),
       ("\u{1B}P>|foot(1.13.1)\u{1B}\\", .version("foot(1.13.1)")),
       ("\u{1B}[?2026;2$y", .mode(2026, state: 2)),
       ("\u{1B}[6;18;9t", .cellSize(PixelSize(width: 9, height: 18))),
@@ -48,11 +48,11 @@ struct InputDecoderTests {
       ("\u{1B}[?5;6R", .cursor(row: 5, column: 6)), ("\u{1B}[>41;379;0c", .other),
       ("\u{1B}[?0u", .keyboard(0)),
     ])
-  func `replies are known, whole or one by one`(_ text: String, _ reply: TerminalReply) {
+  func `replies are known, whole or one by one`(_ text: String, _ reply: TerminalReply.Content) {
     var whole = InputDecoder()
-    #expect(whole.feed(Array(text.utf8)) == [.reply(reply)])
+    #expect(whole.feed(Array(text.utf8)) == [.reply(TerminalReply(reply))])
     var single = InputDecoder()
-    #expect(text.utf8.flatMap { single.feed([$0]) } == [.reply(reply)])
+    #expect(text.utf8.flatMap { single.feed([$0]) } == [.reply(TerminalReply(reply))])
   }
 
   @Test func `a lone escape is a key once nothing follows`() {
@@ -82,7 +82,7 @@ struct InputDecoderTests {
     #expect(decoder.flush().isEmpty)
     #expect(
       decoder.feed(Array("00/0000/0000\u{7}".utf8))
-        == [.reply(.color(11, TerminalColor(red: 0, green: 0, blue: 0)))])
+        == [.reply(TerminalReply(.color(11, TerminalColor(red: 0, green: 0, blue: 0))))])
   }
 
   @Test func `pasted text gives no keys`() {

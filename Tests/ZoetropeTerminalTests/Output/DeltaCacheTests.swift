@@ -109,6 +109,6 @@ struct DeltaCacheTests {
       sent += bytes.count
     }
     #expect(cache.byteCount - sent < 40 * (50 * MemoryLayout<ShownCell>.stride + 300))
-    #expect(cache.byteCount - sent < 40 * frames[0].cost / 2)
+    #expect(cache.byteCount - sent < 40 * frames[0].byteCount / 2)
   }
 }

@@ -169,7 +169,7 @@ private struct FarbfeldDecoder: FrameDecoding {
   ) throws(AnimatedImageError) {
     try pixels.prepareFarbfeld(control.rect.size)
     let samples = bytes.extracting(droppingFirst: min(FarbfeldCodec.headCount, bytes.byteCount))
-    pixels.storage.store(samples)
+    pixels.store(samples)
     pixels.content.validPixels = samples.byteCount / 8
     guard !pixels.content.isComplete else { return }
     pixels.damage = Damage(
@@ -192,7 +192,7 @@ private struct FarbfeldArrival: ArrivalDecoding {
     let head = min(max(FarbfeldCodec.headCount - byteCount, 0), bytes.byteCount)
     let place = byteCount + head - FarbfeldCodec.headCount
     if head < bytes.byteCount {
-      pixels.storage.store(bytes.extracting(droppingFirst: head), at: place)
+      pixels.store(bytes.extracting(droppingFirst: head), at: place)
     }
     byteCount += bytes.byteCount
     let valid = max(byteCount - FarbfeldCodec.headCount, 0) / 8

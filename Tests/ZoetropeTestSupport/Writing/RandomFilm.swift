@@ -125,7 +125,8 @@ package struct RandomFilm {
   }
 
   private static func bitmap(_ pixels: [UInt64], _ size: PixelSize, isDeep: Bool) -> Bitmap {
-    Bitmap(size: size, format: isDeep ? .rgba16 : .rgba8) { y, row in
+    Bitmap.drawn(
+      size: size, format: isDeep ? .rgba16 : .rgba8) { y, row in
       for x in 0..<size.width {
         for channel in 0..<4 {
           let sample = UInt16(truncatingIfNeeded: pixels[y * size.width + x] >> (channel * 16))
@@ -177,7 +178,7 @@ package struct RandomFilm {
       let reader = FrameReader(image)
       while let frame = try reader.next() {
         if let damage = frame.damage { problems.append("\(decoder): \(damage)") }
-        found.add(Self.pixels(frame.bitmap), image.frames[frame.index].delay)
+        found.add(shownPixels(frame.bitmap), image.frames[frame.index].delay)
       }
       if found.shown.map(\.time) != shown.map(\.time) {
         problems.append("\(decoder): times \(found.shown.map(\.time)) for \(shown.map(\.time))")
@@ -186,11 +187,17 @@ package struct RandomFilm {
         problems.append("\(decoder): picture \(place)")
       }
       if (image.staticImage != nil) != (poster != nil) { problems.append("\(decoder): poster") }
-      if let poster, Self.pixels(try image.renderStaticBitmap()) != poster {
+      if let poster, shownPixels(try image.renderStaticBitmap()) != poster {
         problems.append("\(decoder): pixels of the poster")
       }
     }
     return problems
+  }
+
+  /// The pixels that count: a colour that stands for transparent has no meaning unless hidden colours have one.
+  private func shownPixels(_ bitmap: Bitmap) -> [UInt64] {
+    let pixels = Self.pixels(bitmap)
+    return options.keepsHiddenColors ? pixels : pixels.map { $0 >> 48 == 0 ? 0 : $0 }
   }
 
   private init(shown: [Shown]) { self.shown = shown }

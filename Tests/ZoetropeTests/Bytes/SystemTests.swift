@@ -15,9 +15,9 @@ import Zoetrope
     let received = ReceivedBytes(memoryLimit: 0, byteLimit: 1 << 20, directory: scratch.path)
     try received.append([1, 2, 3])
     var names: [String] = []
-    FileSystem.forEachName(in: "/proc/self/fd") { name in
+    for name in try FileSystem.names(in: "/proc/self/fd") {
       let path = FileSystem.destination(ofLink: FilePath("/proc/self/fd").appending(name))
-      guard let path, path.string.hasPrefix(scratch.path.string + "/") else { return }
+      guard let path, path.string.hasPrefix(scratch.path.string + "/") else { continue }
       names.append(path.lastComponent?.string ?? "")
     }
     // One that was made with a name and then removed would still be called by it.

@@ -19,7 +19,7 @@ import ZoetropeTestSupport
         group.addTask {
           let plain = FrameReader(image)
           var shown = 0
-          for await frame in scheduler.frames().stream {
+          for await frame in scheduler.play().stream {
             if shown == 12 { plain.rewind() }
             #expect(frame.index == shown % 12)
             let expected = try plain.next()
@@ -64,12 +64,12 @@ import ZoetropeTestSupport
             }
             await Task.yield()
           }
-          floors.add(last.reduce(0) { $0 + $1.cost })
+          floors.add(last.reduce(0) { $0 + $1.byteCount })
           // The last one to arrive finds the others waiting, each with its floor.
           if arrivals.add() == 100 {
             let statistics = cache.statistics
-            #expect(statistics.heldCost == floors.count)
-            #expect(statistics.cost <= byteLimit || statistics.cost == floors.count)
+            #expect(statistics.heldByteCount == floors.count)
+            #expect(statistics.byteCount <= byteLimit || statistics.byteCount == floors.count)
             end.open()
           }
           await end.wait()
@@ -85,8 +85,8 @@ import ZoetropeTestSupport
     #expect(statistics.hits >= 100 * (24 + 23))
     #expect(statistics.insertions == statistics.misses && statistics.rejections == 0)
     #expect(statistics.insertions - statistics.evictions == statistics.count)
-    #expect(statistics.heldCost == 0 && statistics.cost <= byteLimit)
-    #expect(budget.used(for: .frames) == statistics.cost)
+    #expect(statistics.heldByteCount == 0 && statistics.byteCount <= byteLimit)
+    #expect(budget.used(for: .frames) == statistics.byteCount)
     if byteLimit < floors.count { #expect(statistics.evictions > 0) }
     if byteLimit == 1 << 30 { #expect(statistics.misses == 100 * 12 && statistics.evictions == 0) }
   }

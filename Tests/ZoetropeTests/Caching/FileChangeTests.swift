@@ -89,7 +89,7 @@ import ZoetropeTestSupport
         image, options: options, cache: cache, clock: ManualClock(.jumping))
       var shown = 0
       var cached = 0
-      for await _ in scheduler.frames().stream {
+      for await _ in scheduler.play().stream {
         shown += 1
         if shown == 3 {
           try write(new, to: path)

@@ -19,7 +19,9 @@ final class HeldUpCache: FrameCaching {
     return cache.frame(for: key)
   }
 
-  func store(_ frame: CachedFrame, for key: FrameKey) { cache.store(frame, for: key) }
+  func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) {
+    cache.storeIfPossible(frame, for: key)
+  }
   func remove(_ content: ContentIdentity) { cache.remove(content) }
   func removeAll() { cache.removeAll() }
 }

@@ -6,13 +6,13 @@ import Zoetrope
 
   private func makeCache(frames: Int, countLimit: Int = .max) -> MemoryFrameCache {
     MemoryFrameCache(
-      countLimit: countLimit, budget: MemoryBudget(byteLimit: frames * bitmap.cost))
+      countLimit: countLimit, budget: MemoryBudget(byteLimit: frames * bitmap.byteCount))
   }
 
   @Test func `a hit gives back the very storage that was put in`() throws {
     let cache = makeCache(frames: 4)
     let key = makeAnimation(1)[0]
-    cache.store(bitmap, for: key)
+    cache.storeIfPossible(bitmap, for: key)
     let found = try #require(cache.bitmap(for: key))
     #expect(found.storage === bitmap.storage)
     #expect(cache.bitmap(for: makeAnimation(1)[1]) == nil)
@@ -40,43 +40,43 @@ import Zoetrope
   @Test func `the cost held is the bytes of the bitmaps and never passes the budget`() {
     let cache = makeCache(frames: 10)
     for index in 0..<50 {
-      cache.store(bitmap, for: makeAnimation(index % 3)[index])
-      #expect(cache.budget.usedBytes == cache.statistics.cost)
-      #expect(cache.statistics.cost <= cache.budget.byteLimit)
+      cache.storeIfPossible(bitmap, for: makeAnimation(index % 3)[index])
+      #expect(cache.budget.byteCount == cache.statistics.byteCount)
+      #expect(cache.statistics.byteCount <= cache.budget.byteLimit)
     }
-    #expect(cache.statistics.cost == 10 * bitmap.cost)
+    #expect(cache.statistics.byteCount == 10 * bitmap.byteCount)
     #expect(cache.statistics.evictions == 40)
     #expect(cache.faults() == [])
   }
 
   @Test func `the count limit holds too`() {
     let cache = makeCache(frames: 100, countLimit: 3)
-    for index in 0..<9 { cache.store(bitmap, for: makeAnimation(1)[index]) }
+    for index in 0..<9 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
     #expect(cache.statistics.count == 3)
-    #expect(cache.budget.usedBytes == 3 * bitmap.cost)
+    #expect(cache.budget.byteCount == 3 * bitmap.byteCount)
   }
 
   @Test func `storing a key again replaces the bitmap and its cost`() {
     let cache = makeCache(frames: 100)
     let key = makeAnimation(1)[0]
-    cache.store(bitmap, for: key)
+    cache.storeIfPossible(bitmap, for: key)
     let larger = makeBitmap(64, 64)
-    cache.store(larger, for: key)
+    cache.storeIfPossible(larger, for: key)
     #expect(cache.statistics.count == 1)
-    #expect(cache.budget.usedBytes == larger.cost)
+    #expect(cache.budget.byteCount == larger.byteCount)
   }
 
   @Test func `a bitmap larger than the budget is kept only while its animation is held`() {
     let cache = MemoryFrameCache(budget: MemoryBudget(byteLimit: 100))
     let animation = makeAnimation(1)
-    cache.store(bitmap, for: animation[0])
+    cache.storeIfPossible(bitmap, for: animation[0])
     #expect(cache.statistics.rejections == 1)
     let hold = cache.hold(animation)
-    cache.store(bitmap, for: animation[0])
+    cache.storeIfPossible(bitmap, for: animation[0])
     #expect(cache.bitmap(for: animation[0]) != nil)
     hold.end()
     #expect(cache.bitmap(for: animation[0]) == nil)
-    #expect(cache.budget.usedBytes == 0)
+    #expect(cache.budget.byteCount == 0)
   }
 
   @Test func `a loop that does not fit hits for the part that fits`() {
@@ -103,7 +103,7 @@ import Zoetrope
     let small = makeAnimation(1)
     play(small, frames: 10, in: cache)
     for index in 0..<2000 {
-      cache.store(bitmap, for: makeAnimation(2)[index])
+      cache.storeIfPossible(bitmap, for: makeAnimation(2)[index])
       if index % 10 == 0 { _ = cache.bitmap(for: small[index / 10 % 10]) }
     }
     let before = cache.statistics
@@ -117,49 +117,49 @@ import Zoetrope
     let holds = animations.map { cache.hold($0) }
     for index in 0..<60 {
       for animation in animations {
-        cache.store(bitmap, for: animation[index])
+        cache.storeIfPossible(bitmap, for: animation[index])
         if index > 0 { #expect(cache.bitmap(for: animation[index - 1]) != nil) }
         #expect(cache.bitmap(for: animation[index]) != nil)
         let statistics = cache.statistics
-        #expect(statistics.cost <= max(cache.budget.byteLimit, statistics.heldCost))
+        #expect(statistics.byteCount <= max(cache.budget.byteLimit, statistics.heldByteCount))
       }
     }
-    #expect(cache.statistics.heldCost == 200 * bitmap.cost)
+    #expect(cache.statistics.heldByteCount == 200 * bitmap.byteCount)
     holds.forEach { $0.end() }
-    #expect(cache.statistics.cost <= cache.budget.byteLimit)
+    #expect(cache.statistics.byteCount <= cache.budget.byteLimit)
     #expect(cache.faults() == [])
   }
 
   @Test func `two caches on one budget hold it together and the idle one gives way`() {
-    let budget = MemoryBudget(byteLimit: 10 * bitmap.cost)
+    let budget = MemoryBudget(byteLimit: 10 * bitmap.byteCount)
     let idle = MemoryFrameCache(budget: budget)
     let busy = MemoryFrameCache(budget: budget)
-    for index in 0..<10 { idle.store(bitmap, for: makeAnimation(1)[index]) }
-    for index in 0..<8 { busy.store(bitmap, for: makeAnimation(2)[index]) }
+    for index in 0..<10 { idle.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
+    for index in 0..<8 { busy.storeIfPossible(bitmap, for: makeAnimation(2)[index]) }
     #expect(idle.statistics.count == 2)
     #expect(busy.statistics.count == 8)
-    #expect(budget.usedBytes == 10 * bitmap.cost)
+    #expect(budget.byteCount == 10 * bitmap.byteCount)
   }
 
   @Test func `a cache that goes gives its bytes back`() {
     let budget = MemoryBudget(byteLimit: 1 << 20)
     do {
       let cache = MemoryFrameCache(budget: budget)
-      cache.store(bitmap, for: makeAnimation(1)[0])
-      #expect(budget.usedBytes == bitmap.cost)
+      cache.storeIfPossible(bitmap, for: makeAnimation(1)[0])
+      #expect(budget.byteCount == bitmap.byteCount)
     }
-    #expect(budget.usedBytes == 0)
+    #expect(budget.byteCount == 0)
   }
 
   @Test func `removing an image leaves others and takes its floor`() {
     let cache = makeCache(frames: 10)
     let hold = cache.hold(makeAnimation(1))
-    for number in 1...2 { cache.store(bitmap, for: makeAnimation(number)[0]) }
+    for number in 1...2 { cache.storeIfPossible(bitmap, for: makeAnimation(number)[0]) }
     cache.remove(makeAnimation(1).content)
     #expect(cache.bitmap(for: makeAnimation(1)[0]) == nil)
     #expect(cache.bitmap(for: makeAnimation(2)[0]) != nil)
     cache.removeAll()
-    #expect(cache.budget.usedBytes == 0)
+    #expect(cache.budget.byteCount == 0)
     hold.end()
     #expect(cache.faults() == [])
   }
@@ -180,7 +180,7 @@ import Zoetrope
 
   private func play(_ animation: AnimationKey, frames: Int, in cache: MemoryFrameCache) {
     for index in 0..<frames where cache.bitmap(for: animation[index]) == nil {
-      cache.store(bitmap, for: animation[index])
+      cache.storeIfPossible(bitmap, for: animation[index])
     }
   }
 }

@@ -26,7 +26,7 @@ import ZoetropeTestSupport
       let scheduler = FrameScheduler(
         sharing: shared, options: options, clock: ManualClock(.jumping))
       var watch = ChangeWatch(shared)
-      for await frame in scheduler.frames().stream { watch.see(frame) }
+      for await frame in scheduler.play().stream { watch.see(frame) }
       #expect(watch.count == 2 * image.frames.count)
       smallCount += watch.smallCount
     }
@@ -45,7 +45,7 @@ import ZoetropeTestSupport
         sharing: shared,
         options: PlaybackOptions(playCount: .indefinite, fixedDelay: .milliseconds(10)),
         clock: clock)
-      var frames = scheduler.frames().stream.makeAsyncIterator()
+      var frames = scheduler.play().stream.makeAsyncIterator()
       var watch = ChangeWatch(shared)
       var generator = SplitMix64(seed: 5)
       for step in 0..<36 {
@@ -80,7 +80,7 @@ import ZoetropeTestSupport
       // Small enough to be decoded on the thread that keeps time, as without a loader.
       #expect(scheduler.shared.burst == 1)
       var watch = ChangeWatch(scheduler.shared)
-      for await frame in scheduler.frames().stream { watch.see(frame) }
+      for await frame in scheduler.play().stream { watch.see(frame) }
       #expect(watch.count == 20 && watch.smallCount == 19)
     }
   }

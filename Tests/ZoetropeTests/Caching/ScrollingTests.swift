@@ -15,7 +15,7 @@ import ZoetropeTestSupport
   func `a list that does not fit is found in the cache nearly as often as possible`(
     shown: Int, turns: Bool
   ) throws {
-    let frameCost = makeBitmap(20, 20).cost
+    let frameCost = makeBitmap(20, 20).byteCount
     let budget = MemoryBudget(byteLimit: 120 * frameCost)
     let cache = MemoryFrameCache(budget: budget)
     let images = try Self.files.map { try AnimatedImage(bytes: $0).charged(to: budget) }
@@ -39,7 +39,7 @@ import ZoetropeTestSupport
       case .vanish(let number): players[number] = nil
       }
     }
-    #expect(cache.faults() == [] && budget.usedBytes <= budget.byteLimit)
+    #expect(cache.faults() == [] && budget.byteCount <= budget.byteLimit)
     let best = BestCache.hits(of: requests, limit: budget.byteLimit) { _ in frameCost }
     let length = requests.count / list.passes.count
     for pass in 1..<list.passes.count {

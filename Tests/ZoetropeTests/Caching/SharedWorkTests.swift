@@ -34,11 +34,11 @@ import ZoetropeTestSupport
     source.startsHashing()
     let shared = SharedFrames(image, cache: MemoryFrameCache(budget: budget), budget: budget)
     let scheduler = FrameScheduler(sharing: shared)
-    let consumer = Task { for await _ in scheduler.frames().stream {} }
+    let consumer = Task { for await _ in scheduler.play().stream {} }
     await source.reading()
     scheduler.stop()
     // Read to its end, the source would have this wait for 2⁵⁵ bytes.
-    await shared.idle()
+    await shared.waitUntilIdle()
     await consumer.value
     #expect(scheduler.state == .stopped)
   }
@@ -94,8 +94,8 @@ import ZoetropeTestSupport
       let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
       producer.yield(DeltaGIF.make(width: 8, height: 8, frameCount: 4, patch: 2))
       producer.finish()
-      let stream = try await StreamedImage(chunks, storage: StreamStorage(memoryLimit: 0))
-      #expect(await stream.ending() == .complete)
+      let stream = try await StreamedImage(chunks, storage: StreamStorage(memoryByteLimit: 0))
+      #expect(await stream.waitUntilEnded() == .complete)
     }
   }
 
@@ -161,11 +161,11 @@ import ZoetropeTestSupport
       shelf.put(image, for: LoadIdentifier("long"))
     }
     // 56 bytes for each frame, and what random access keeps for it.
-    #expect(budget.usedBytes >= 400_000 + 20_000 * 56 && budget.usedBytes < 3 << 20)
+    #expect(budget.byteCount >= 400_000 + 20_000 * 56 && budget.byteCount < 3 << 20)
     #expect(source != nil)
     // A quarter of the budget is for images.
     budget.byteLimit = 4 << 20
-    #expect(shelf.count == 0 && budget.usedBytes == 0 && source == nil)
+    #expect(shelf.count == 0 && budget.byteCount == 0 && source == nil)
   }
 
   @Test func `a settled stream on the shelf costs what it has in memory`() async throws {
@@ -177,8 +177,8 @@ import ZoetropeTestSupport
       producer.finish()
     }
     let stream = try await StreamedImage(
-      chunks, storage: StreamStorage(memoryLimit: 1 << 18), budget: budget)
-    #expect(await stream.ending() == .complete)
+      chunks, storage: StreamStorage(memoryByteLimit: 1 << 18), budget: budget)
+    #expect(await stream.waitUntilEnded() == .complete)
     let image = try #require(stream.image)
     shelf.put(image, for: LoadIdentifier("stream"))
     #expect(shelf.share.heldBytes >= 1 << 18 && shelf.share.heldBytes < 1 << 19)

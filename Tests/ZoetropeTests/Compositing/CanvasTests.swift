@@ -158,7 +158,7 @@ import ZoetropeTestSupport
 
   @Test func `what lies between the rows is never another picture's`() throws {
     var canvas = try Canvas(size: Self.size, format: .rgba8)
-    let byteCount = canvas.bitmap.cost
+    let byteCount = canvas.bitmap.byteCount
     var held: [Bitmap] = []
     for round in 0..<6 {
       held.append(canvas.bitmap)
@@ -169,9 +169,9 @@ import ZoetropeTestSupport
     held.append(canvas.bitmap)
     for bitmap in held { #expect(Self.hasClearPadding(bitmap)) }
     for format in [PixelFormat.bgra8, .rgb565, .grey8] {
-      let count = PixelBuffer(size: Self.size, format: format).finish().cost
+      let count = PixelBuffer(size: Self.size, format: format).finish().byteCount
       try Self.leaveMarkedBlocks(count)
-      #expect(Self.hasClearPadding(canvas.bitmap.converted(to: format)))
+      #expect(try Self.hasClearPadding(canvas.bitmap.converted(to: format)))
     }
   }
 }

@@ -72,7 +72,7 @@ import ZoetropeTestSupport
   private static func bitmap(
     _ rows: [[UInt8]], _ size: PixelSize, _ format: PixelFormat
   ) -> Bitmap {
-    Bitmap(size: size, format: format) { y, bytes in
+    Bitmap.drawn(size: size, format: format) { y, bytes in
       for (place, byte) in rows[y].enumerated() {
         bytes.storeBytes(of: byte, toByteOffset: place, as: UInt8.self)
       }

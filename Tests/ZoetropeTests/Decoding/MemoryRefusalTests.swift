@@ -53,7 +53,7 @@ import ZoetropeTestSupport
       try scratch.makeRoom(for: Self.tooMuch, taking: Self.tooMuch)
     }
     attempt { () throws(AnimatedImageError) in _ = try PixelBuffer(asking: size) }
-    attempt { () throws(AnimatedImageError) in _ = try vast.converted(asking: .bgra8) }
+    attempt { () throws(AnimatedImageError) in _ = try vast.converted(to: .bgra8) }
     attempt { () throws(AnimatedImageError) in
       _ = try Bitmap(
         size: size, format: .bgra8, bytesPerRow: size.width * 4,

@@ -30,7 +30,7 @@ import ZoetropeTestSupport
     do {
       let made = FrameScheduler(image, clock: clock)
       scheduler = made
-      var frames = made.frames().stream.makeAsyncIterator()
+      var frames = made.play().stream.makeAsyncIterator()
       #expect(await frames.next()?.index == 0)
       #expect(made.state == .playing)
     }
@@ -84,7 +84,7 @@ import ZoetropeTestSupport
     let clock = ManualClock()
     let scheduler = FrameScheduler(image, clock: clock)
     await sampleOfTestingAConsumer(scheduler, clock)
-    #expect(await scheduler.ending() == .cancelled)
+    #expect(await scheduler.waitUntilEnded() == .cancelled)
     // Frame 0, and 3 after 100 ms: those between them are shorter, and were skipped.
     #expect(scheduler.statistics.presented == 2)
   }

@@ -1,6 +1,7 @@
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @testable import ZoetropeCodec
 @testable import ZoetropeCore
@@ -87,7 +88,7 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
         PixelRect(x: width - 1, y: 0, width: 1, height: height),
       ] {
         let pixel = bitmap.format.bytesPerPixel
-        let part = Bitmap(size: rect.size, format: bitmap.format) { y, bytes in
+        let part = Bitmap.drawn(size: rect.size, format: bitmap.format) { y, bytes in
           for place in 0..<rect.width * pixel {
             bytes.storeBytes(
               of: bitmap.row(rect.y + y)[rect.x * pixel + place], toByteOffset: place,

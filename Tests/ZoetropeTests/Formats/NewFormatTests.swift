@@ -66,7 +66,7 @@ import ZoetropeTestSupport
       count += 1
     }
     #expect(count == 6 && stream.format == .farbfeld)
-    #expect(await stream.ending() == .complete)
+    #expect(await stream.waitUntilEnded() == .complete)
 
     let core = StreamCore(options: .init(), storage: .init())
     // One frame, and half of the next.
@@ -82,7 +82,7 @@ import ZoetropeTestSupport
   @Test func `it is read by byte ranges, with and without an index`() async throws {
     // Large frames: only what lies between them is read.
     let film = FarbfeldFilm(size: PixelSize(width: 100, height: 80), frameCount: 4)
-    let options = RemoteOptions(readAhead: 0, requestCost: 1)
+    let options = RemoteOptions(readAheadByteCount: 0, gapByteLimit: 1)
     let ranges = CountedRanges(film.bytes)
     let remote = try await RemoteImage(reading: ranges, remoteOptions: options)
     #expect(remote.frames == (try AnimatedImage(bytes: film.bytes).frames))

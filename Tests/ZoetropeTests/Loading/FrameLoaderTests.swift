@@ -39,7 +39,7 @@ import ZoetropeTestSupport
     let scheduler = try #require(seen.scheduler)
     let reader = FrameReader(try AnimatedImage(bytes: bytes))
     var index = 0
-    for await frame in scheduler.frames().stream {
+    for await frame in scheduler.play().stream {
       #expect(frame.index == index)
       #expect(try reader.frame(at: index).bitmap == frame.bitmap)
       index += 1
@@ -309,7 +309,7 @@ import ZoetropeTestSupport
 
   @Test func `a load plays as it was told`() async {
     let bytes = bytes
-    let options = PlaybackOptions(startIndex: 7, rate: 3)
+    let options = PlaybackOptions(rate: 3, startIndex: 7)
     let seen = await collect(loader.phases(for: 1, playback: options) { _ in bytes })
     #expect(seen.scheduler?.rate == 3)
   }
@@ -322,7 +322,7 @@ import ZoetropeTestSupport
     let bytes = bytes
     let scheduler = try #require(await collect(loader.phases(for: 1) { _ in bytes }).scheduler)
     var count = 0
-    for try await _ in scheduler.frames() { count += 1 }
+    for try await _ in scheduler.play() { count += 1 }
     #expect(count == 12)
   }
 
@@ -406,7 +406,7 @@ import ZoetropeTestSupport
     var running: [Int] { state.withLock { $0.running } }
 
     func frame(for key: FrameKey) -> CachedFrame? { nil }
-    func store(_ frame: CachedFrame, for key: FrameKey) {
+    func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) {
       guard key.index == 0 else { return }
       state.withLock { $0.running.append($0.gate?.runningCount ?? 0) }
     }

@@ -35,7 +35,7 @@ import ZoetropeTestSupport
     producer.yield(Array(bytes(before: 3).dropFirst(bytes(before: 1).count)))
     let player = try #require(await phases.next()?.scheduler)
     #expect(await phases.next() == nil)
-    var frames = player.frames().makeAsyncIterator()
+    var frames = player.play().makeAsyncIterator()
     for index in 0..<3 { #expect(try await frames.next()?.index == index) }
     producer.yield(Array(bytes.dropFirst(bytes(before: 3).count)))
     producer.finish()
@@ -74,7 +74,7 @@ import ZoetropeTestSupport
       })
     {
       guard let player = phase.scheduler else { continue }
-      for try await frame in player.frames() where frame.index == 11 { break }
+      for try await frame in player.play() where frame.index == 11 { break }
     }
     await eventually { cache.statistics.count == 1 }
     let key = AnimationKey(
@@ -104,7 +104,7 @@ import ZoetropeTestSupport
       var count = 0
       for await phase in loader.phases(for: 1, chunks: open) {
         guard let player = phase.scheduler else { continue }
-        for try await frame in player.frames() {
+        for try await frame in player.play() {
           count = max(count, frame.index + 1)
           if frame.play > 0 { break }
         }
@@ -136,7 +136,7 @@ import ZoetropeTestSupport
     do {
       var player: FrameScheduler?
       for await phase in loader.phases(for: 1, chunks: { chunks }) { player = phase.scheduler }
-      var frames = try #require(player).frames().makeAsyncIterator()
+      var frames = try #require(player).play().makeAsyncIterator()
       #expect(try await frames.next()?.index == 0)
     }
     await ended.wait()

@@ -44,7 +44,7 @@ import ZoetropeTestSupport
             playCount: .indefinite, direction: index < 6 ? .forward : .backward,
             latePolicy: .stretch),
           clock: ManualClock(.jumping))
-        let stream = scheduler.frames().stream
+        let stream = scheduler.play().stream
         players.append(
           (
             scheduler,
@@ -67,15 +67,15 @@ import ZoetropeTestSupport
       player.scheduler.stop()
       await player.consumer.value
       // A stream that was left says so to its player from a task of its own.
-      _ = await player.scheduler.ending()
+      _ = await player.scheduler.waitUntilEnded()
     }
-    for frames in shared { await frames.idle() }
+    for frames in shared { await frames.waitUntilIdle() }
     #expect(cache.faults() == [])
-    #expect(cache.statistics.heldCost == 0)
-    #expect(budget.usedBytes <= budget.byteLimit)
+    #expect(cache.statistics.heldByteCount == 0)
+    #expect(budget.byteCount <= budget.byteLimit)
     cache.removeAll()
-    #expect(cache.statistics.cost == 0)
-    #expect(budget.usedBytes == 0)
+    #expect(cache.statistics.byteCount == 0)
+    #expect(budget.byteCount == 0)
     withExtendedLifetime((shared, images, players)) {}
   }
 
@@ -89,12 +89,12 @@ import ZoetropeTestSupport
         try AnimatedImage(bytes: bytes), rendering: Rendering(target: TargetSize(width: 100)),
         cache: cache, budget: budget)
       for index in 0..<2 { _ = try await frames.frame(at: index) }
-      await frames.idle()
+      await frames.waitUntilIdle()
       shared.append(frames)
-      #expect(cache.statistics.heldCost == 0 && budget.usedBytes <= budget.byteLimit)
+      #expect(cache.statistics.heldByteCount == 0 && budget.byteCount <= budget.byteLimit)
     }
     budget.removeAll()
-    #expect(budget.usedBytes == 0)
+    #expect(budget.byteCount == 0)
     // They go on where they were all the same.
     for frames in shared { #expect(try await frames.frame(at: 3).index == 3) }
   }
@@ -110,10 +110,10 @@ import ZoetropeTestSupport
     }
     for reader in readers {
       for index in [59, 58, 57] { _ = try reader.frame(at: index) }
-      #expect(budget.usedBytes <= budget.byteLimit)
+      #expect(budget.byteCount <= budget.byteLimit)
     }
     budget.pressure = .severe
-    #expect(budget.usedBytes <= budget.byteLimit / 8)
+    #expect(budget.byteCount <= budget.byteLimit / 8)
     budget.pressure = .none
     // Given up on the way, a trail leaves the pictures as they are.
     let plain = FrameReader(try AnimatedImage(bytes: bytes))
@@ -123,7 +123,7 @@ import ZoetropeTestSupport
       if index % 7 == 0 { budget.removeAll() }
     }
     budget.removeAll()
-    #expect(budget.usedBytes == 0)
+    #expect(budget.byteCount == 0)
   }
 
   @Test func `what storing a frame takes does not grow with the players`() {
@@ -134,9 +134,9 @@ import ZoetropeTestSupport
     let cache = MemoryFrameCache(budget: budget)
     let hold = cache.hold(makeAnimation(1))
     let before = members.reduce(0) { $0 + $1.askedCount }
-    for index in 0..<1000 { cache.store(makeBitmap(), for: makeAnimation(1)[index]) }
+    for index in 0..<1000 { cache.storeIfPossible(makeBitmap(), for: makeAnimation(1)[index]) }
     let asked = members.reduce(0) { $0 + $1.askedCount } - before
-    #expect(asked <= 1000 && budget.usedBytes <= budget.byteLimit)
+    #expect(asked <= 1000 && budget.byteCount <= budget.byteLimit)
     withExtendedLifetime(hold) {}
   }
 
@@ -146,9 +146,9 @@ import ZoetropeTestSupport
     for member in members { member.take(1) }
     for _ in 0..<10_000 { AskedMember(budget).take(1) }
     #expect(budget.listedCount(for: .checkpoints) <= 400)
-    #expect(budget.usedBytes == 100)
+    #expect(budget.byteCount == 100)
     budget.removeAll()
-    #expect(budget.usedBytes == 0 && members.allSatisfy { $0.askedCount > 0 })
+    #expect(budget.byteCount == 0 && members.allSatisfy { $0.askedCount > 0 })
   }
 }
 

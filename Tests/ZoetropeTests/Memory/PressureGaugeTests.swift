@@ -52,11 +52,11 @@ import ZoetropeTestSupport
       reads.add()
       return MemoryReading(someStall: 0, fullStall: calm.count == 0 ? 80 : 0)
     }
-    let budget = MemoryBudget(byteLimit: 16 * bitmap.cost, watch: watch)
+    let budget = MemoryBudget(byteLimit: 16 * bitmap.byteCount, watch: watch)
     let cache = MemoryFrameCache(budget: budget)
-    for index in 0..<3 { cache.store(bitmap, for: makeAnimation(1)[index]) }
+    for index in 0..<3 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
     #expect(!budget.isWatching)
-    for index in 3..<16 { cache.store(bitmap, for: makeAnimation(1)[index]) }
+    for index in 3..<16 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
     await eventually { cache.statistics.count <= 2 }
     #expect(budget.isWatching && budget.pressure == .severe && cache.statistics.count == 2)
     calm.add()
@@ -72,7 +72,7 @@ import ZoetropeTestSupport
     await clock.sleepers(count: 1)
     clock.advance(by: .seconds(1))
     await eventually { !budget.isWatching }
-    for index in 0..<16 { cache.store(bitmap, for: makeAnimation(2)[index]) }
+    for index in 0..<16 { cache.storeIfPossible(bitmap, for: makeAnimation(2)[index]) }
     #expect(budget.isWatching)
     await clock.sleepers(count: 1)
     budget.watchesPressure = false
@@ -91,9 +91,9 @@ import ZoetropeTestSupport
     let watch = PressureWatch(isEnabled: false, clock: ContinuousClock()) {
       MemoryReading(someStall: 0, fullStall: calm.count == 0 ? 80 : 0)
     }
-    let budget = MemoryBudget(byteLimit: 8 * bitmap.cost, watch: watch)
+    let budget = MemoryBudget(byteLimit: 8 * bitmap.byteCount, watch: watch)
     let cache = MemoryFrameCache(budget: budget)
-    for index in 0..<8 { cache.store(bitmap, for: makeAnimation(1)[index]) }
+    for index in 0..<8 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
     #expect(watch.poll(budget) == .severe)
     #expect(cache.statistics.count == 1)
     calm.add()

@@ -12,15 +12,15 @@ import ZoetropeTestSupport
     let group = Group(limit: 64 << 20)
     let budget = group.budget(of: 1 << 30)
     let cache = MemoryFrameCache(budget: budget)
-    cache.store(bitmap, for: makeAnimation(1)[0])
+    cache.storeIfPossible(bitmap, for: makeAnimation(1)[0])
     // The watch, which this has started, has taken its first look and sleeps.
     await group.clock.sleepers(count: 1)
     for index in 1..<1000 {
-      cache.store(bitmap, for: makeAnimation(1)[index])
+      cache.storeIfPossible(bitmap, for: makeAnimation(1)[index])
       #expect(group.usage <= group.limit)
     }
     // From then on the clock stood still: nobody but those who stored has looked.
-    #expect(budget.effectiveLimit <= 56 << 20 && cache.statistics.cost > 40 << 20)
+    #expect(budget.effectiveLimit <= 56 << 20 && cache.statistics.byteCount > 40 << 20)
     #expect(cache.statistics.rejections == 0 && budget.pressure == .none)
     await group.end()
   }
@@ -29,23 +29,23 @@ import ZoetropeTestSupport
     let group = Group(limit: 64 << 20)
     let budget = group.budget(of: 1 << 30)
     let cache = MemoryFrameCache(budget: budget)
-    for index in 0..<200 { cache.store(bitmap, for: makeAnimation(1)[index]) }
-    let full = cache.statistics.cost
+    for index in 0..<200 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
+    let full = cache.statistics.byteCount
     await group.clock.sleepers(count: 1)
     group.others = 30 << 20
     // The first pause is a whole one when the group was found roomy before it was filled.
     await group.look(after: .seconds(1))
-    #expect(cache.statistics.cost < 28 << 20)
+    #expect(cache.statistics.byteCount < 28 << 20)
     group.others = 60 << 20
     await group.look(after: .milliseconds(100))
-    #expect(cache.statistics.cost == 0)
-    cache.store(bitmap, for: makeAnimation(1)[0])
+    #expect(cache.statistics.byteCount == 0)
+    cache.storeIfPossible(bitmap, for: makeAnimation(1)[0])
     #expect(cache.statistics.rejections == 1)
     // Nothing is held, and it is still looked at, or the budget would stay narrow for ever.
     group.others = 0
     await group.look(after: .seconds(1))
-    for index in 0..<200 { cache.store(bitmap, for: makeAnimation(1)[index]) }
-    #expect(cache.statistics.cost >= full - (4 << 20) && group.usage <= group.limit)
+    for index in 0..<200 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
+    #expect(cache.statistics.byteCount >= full - (4 << 20) && group.usage <= group.limit)
     await group.end()
   }
 
@@ -55,7 +55,7 @@ import ZoetropeTestSupport
     let budget = group.budget(of: 1 << 30)
     let cache = MemoryFrameCache(budget: budget)
     let hold = cache.hold(makeAnimation(1))
-    for index in 0..<20 { cache.store(bitmap, for: makeAnimation(1)[index]) }
+    for index in 0..<20 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
     #expect(cache.statistics.count == 2)
     hold.end()
     #expect(cache.statistics.count == 0)
@@ -66,7 +66,7 @@ import ZoetropeTestSupport
     let group = Group(limit: 64 << 20)
     let budget = group.budget(of: 1 << 30)
     let cache = MemoryFrameCache(budget: budget)
-    for index in 0..<200 { cache.store(bitmap, for: makeAnimation(1)[index]) }
+    for index in 0..<200 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
     #expect(budget.effectiveLimit < 64 << 20)
     // A watch that has yet to begin would take back what the look below finds.
     await group.clock.sleepers(count: 1)
@@ -86,7 +86,7 @@ import ZoetropeTestSupport
     let budget = group.budget(of: 1 << 30)
     group.stall = 50
     let cache = MemoryFrameCache(budget: budget)
-    for index in 0..<200 { cache.store(bitmap, for: makeAnimation(1)[index]) }
+    for index in 0..<200 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
     await group.clock.sleepers(count: 1)
     #expect(budget.pressure == .severe)
     budget.watchesPressure = false
@@ -108,7 +108,7 @@ import ZoetropeTestSupport
     budget.charge(30 << 20, as: .frames)
     let reading = budget.fit {
       defer { budget.charge(change, as: .frames) }
-      return MemoryReading(usage: budget.usedBytes, limit: 64 << 20)
+      return MemoryReading(usage: budget.byteCount, limit: 64 << 20)
     }
     #expect(reading.room == 26 << 20)
     #expect(budget.effectiveLimit == min(30 << 20, (30 << 20) + change) + (26 << 20))
@@ -146,7 +146,7 @@ import ZoetropeTestSupport
       get { taken.load(ordering: .relaxed) }
       set { taken.store(newValue, ordering: .relaxed) }
     }
-    var usage: Int { others + (held.withLock { $0 }?.usedBytes ?? 0) }
+    var usage: Int { others + (held.withLock { $0 }?.byteCount ?? 0) }
 
     func budget(of byteLimit: Int) -> MemoryBudget {
       let watch = PressureWatch(clock: clock) { [weak self] in

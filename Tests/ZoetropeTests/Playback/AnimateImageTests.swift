@@ -107,17 +107,16 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: [
-    (AnimatedImageError.Code.notAnImage, AnimationStatus.unsupportedFormat, -22142),
-    (.unsupported, .unsupportedFormat, -22142), (.truncated, .incompleteInputImage, -22143),
-    (.noFrames, .incompleteInputImage, -22143), (.malformed, .corruptInputImage, -22141),
-    (.limitExceeded, .allocationFailure, -22144), (.outOfMemory, .allocationFailure, -22144),
-    (.parameter, .parameterError, -22140),
-    (.io, .parameterError, -22140), (.cancelled, .cancelled, 0),
+    (AnimatedImageError.Code.notAnImage, AnimationStatus.unsupportedFormat),
+    (.unsupported, .unsupportedFormat), (.truncated, .incompleteInputImage),
+    (.noFrames, .incompleteInputImage), (.malformed, .corruptInputImage),
+    (.limitExceeded, .allocationFailure), (.outOfMemory, .allocationFailure),
+    (.parameter, .parameterError),
+    (.io, .parameterError), (.cancelled, .cancelled),
   ])
   func `errors become the statuses that Image IO documents`(
-    code: AnimatedImageError.Code, status: AnimationStatus, number: Int
+    code: AnimatedImageError.Code, status: AnimationStatus
   ) {
     #expect(AnimationStatus(AnimatedImageError(code, "")) == status)
-    #expect(status.code == number)
   }
 }

@@ -10,7 +10,7 @@ import ZoetropeTestSupport
     async throws
   {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(3), clock: clock)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(scheduler.state == .idle)
     for index in 0..<3 {
       let frame = try #require(await frames.next())
@@ -40,7 +40,7 @@ import ZoetropeTestSupport
     let shared = PaintedFrames.shared(delays)
     let scheduler = FrameScheduler(sharing: shared, options: options, clock: clock)
     var count = 0
-    for await frame in scheduler.frames().stream {
+    for await frame in scheduler.play().stream {
       if frame.index == 0 {
         // 1/3 + 1/7 + 3/100 + 1001/30000 s, over 210 000.
         let ticks = Int128(count / 4) * (70_000 + 30_000 + 6_300 + 7_007)
@@ -67,7 +67,7 @@ import ZoetropeTestSupport
   @Test func `a frame that was on its way during a seek is told from those after it`() async throws
   {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(5), clock: clock)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     let first = try #require(await frames.next())
     #expect(first.seekCount == 0)
     #expect(scheduler.seekCount == 0)
@@ -89,7 +89,7 @@ import ZoetropeTestSupport
       options.direction = direction
       let scheduler = FrameScheduler(
         sharing: PaintedFrames.tenths(9), options: options, clock: ManualClock(.jumping))
-      for await frame in scheduler.frames().stream {
+      for await frame in scheduler.play().stream {
         shown[direction, default: []].append(frame.bitmap)
       }
     }
@@ -99,7 +99,7 @@ import ZoetropeTestSupport
 
   @Test func `a slow consumer sees the newest frame, told what it missed`() async throws {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(5), clock: clock)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     for _ in 0..<3 {
       await clock.sleepers(count: 1)
@@ -117,7 +117,7 @@ import ZoetropeTestSupport
   @Test func `a lossless stream waits for its consumer and loses nothing`() async throws {
     let scheduler = FrameScheduler(
       sharing: PaintedFrames.tenths(4), options: .everyFrame, clock: clock)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(100))
@@ -139,7 +139,7 @@ import ZoetropeTestSupport
       sharing: shared,
       options: PlaybackOptions(latePolicy: .latest, buffering: .lossless, decodeAhead: ahead),
       clock: clock)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     for shown in stride(from: 0, to: 35, by: 7) {
       let index = await frames.next()?.index
       try #require(index == shown)
@@ -163,7 +163,7 @@ import ZoetropeTestSupport
 
   @Test func `pause, resume, seek and rate act on a running stream`() async throws {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(5), clock: clock)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(40))
@@ -198,7 +198,7 @@ import ZoetropeTestSupport
       sharing: PaintedFrames.tenths(1, playCount: .indefinite), options: .everyFrame,
       clock: ManualClock(.jumping))
     var count = 0
-    for await frame in scheduler.frames().stream {
+    for await frame in scheduler.play().stream {
       count += 1
       #expect(frame.isLast)
     }
@@ -211,7 +211,7 @@ import ZoetropeTestSupport
       sharing: PaintedFrames.tenths(9, playCount: .indefinite),
       options: PlaybackOptions(reducesMotion: true, posterIndex: 4), clock: clock)
     var shown: [Int] = []
-    for await frame in scheduler.frames().stream { shown.append(frame.index) }
+    for await frame in scheduler.play().stream { shown.append(frame.index) }
     #expect(shown == [4])
     #expect(scheduler.state == .finished)
     #expect(clock.deadlines.isEmpty)
@@ -219,12 +219,12 @@ import ZoetropeTestSupport
 
   @Test func `a second stream starts anew and ends the first`() async {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(3), clock: clock)
-    var first = scheduler.frames().stream.makeAsyncIterator()
+    var first = scheduler.play().stream.makeAsyncIterator()
     #expect(await first.next()?.index == 0)
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(100))
     #expect(await first.next()?.index == 1)
-    var second = scheduler.frames().stream.makeAsyncIterator()
+    var second = scheduler.play().stream.makeAsyncIterator()
     #expect(await first.next() == nil)
     let frame = await second.next()
     #expect(frame?.index == 0)

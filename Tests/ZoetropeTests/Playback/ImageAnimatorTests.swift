@@ -36,7 +36,7 @@ import ZoetropeTestSupport
     await change(of: animator) { animator.restart() }
     #expect(animator.frame?.index == 0 && animator.state == .playing)
     animator.stop()
-    await shared.idle()
+    await shared.waitUntilIdle()
   }
 
   @Test func `a pause keeps the picture, and starting goes on`() async {
@@ -60,31 +60,5 @@ import ZoetropeTestSupport
     }
     await shared.live.reach(.nothing)
     #expect(shared.live.count(.session) == 0)
-  }
-
-  @Test func `a callback gets every frame and the ending, and starting returns at once`() async {
-    let scheduler = FrameScheduler(
-      sharing: PaintedFrames.tenths(4), options: .everyFrame, clock: ManualClock(.jumping))
-    let indices = Mutex<[Int]>([])
-    let state = await withCheckedContinuation { continuation in
-      scheduler.start { frame in
-        indices.withLock { $0.append(frame.index) }
-      } onEnd: {
-        continuation.resume(returning: $0)
-      }
-    }
-    #expect(state == .finished && indices.withLock { $0 } == [0, 1, 2, 3])
-  }
-
-  @Test func `a callback ends with stop, and with its task`() async {
-    for endsByTask in [false, true] {
-      let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(4), clock: clock)
-      let shown = Tally()
-      let task = scheduler.start { _ in shown.add() }
-      await shown.reach(1)
-      if endsByTask { task.cancel() } else { scheduler.stop() }
-      await task.value
-      #expect(scheduler.state == (endsByTask ? .cancelled : .stopped))
-    }
   }
 }

@@ -39,7 +39,7 @@ import ZoetropeTestSupport
     var kept: [ScheduledFrame] = []
     var previous: ScheduledFrame?
     var count = 0
-    for await frame in scheduler.frames().stream {
+    for await frame in scheduler.play().stream {
       #expect(frame.bitmap == expected[frame.index], "frame \(frame.index)")
       if let previous {
         #expect(

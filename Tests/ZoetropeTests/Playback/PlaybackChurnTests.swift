@@ -55,7 +55,7 @@ import ZoetropeTestSupport
       sharing: shared, options: PlaybackOptions(delayPolicy: .exact, buffering: buffering))
     let (reached, continuation) = AsyncStream.makeStream(of: Void.self)
     let started = scheduler.map { scheduler in
-      consume(scheduler.frames().stream, frameLimit: frameLimit, leaves: ending == .leave) {
+      consume(scheduler.play().stream, frameLimit: frameLimit, leaves: ending == .leave) {
         continuation.yield()
       }
     }
@@ -80,7 +80,7 @@ import ZoetropeTestSupport
       scheduler?.stop()
     }
     await consumer.value
-    guard let state = await scheduler?.ending() else { return }
+    guard let state = await scheduler?.waitUntilEnded() else { return }
     #expect(state == (ending == .stop || ending == .control ? .stopped : .cancelled))
   }
 

@@ -7,7 +7,7 @@ import ZoetropeTestSupport
 
   @Test func `stop ends the stream at once and drops the frame nobody took`() async {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     _ = await frames.next()
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(100))
@@ -18,20 +18,20 @@ import ZoetropeTestSupport
     scheduler.stop()
     scheduler.resume()
     #expect(scheduler.state == .stopped)
-    #expect(await scheduler.ending() == .stopped)
+    #expect(await scheduler.waitUntilEnded() == .stopped)
   }
 
   @Test func `leaving the loop ends playback`() async {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
-    for await frame in scheduler.frames().stream where frame.index == 0 { break }
-    #expect(await scheduler.ending() == .cancelled)
+    for await frame in scheduler.play().stream where frame.index == 0 { break }
+    #expect(await scheduler.waitUntilEnded() == .cancelled)
   }
 
   @Test func `cancelling the consumer's task ends playback`() async {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
     let consumer = Task {
       var count = 0
-      for await _ in scheduler.frames().stream { count += 1 }
+      for await _ in scheduler.play().stream { count += 1 }
       return count
     }
     await clock.sleepers(count: 1)
@@ -43,23 +43,23 @@ import ZoetropeTestSupport
   @Test func `dropping the stream ends playback`() async {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
     do {
-      let stream = scheduler.frames().stream
+      let stream = scheduler.play().stream
       var frames = stream.makeAsyncIterator()
       _ = await frames.next()
     }
-    #expect(await scheduler.ending() == .cancelled)
+    #expect(await scheduler.waitUntilEnded() == .cancelled)
   }
 
   @Test func `dropping a stream that was never awaited ends playback`() async {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
-    _ = scheduler.frames().stream
-    #expect(await scheduler.ending() == .cancelled)
+    _ = scheduler.play().stream
+    #expect(await scheduler.waitUntilEnded() == .cancelled)
   }
 
   @Test func `a stream keeps its scheduler`() async {
     var scheduler: FrameScheduler? = FrameScheduler(
       sharing: PaintedFrames.tenths(9), clock: clock)
-    let stream = scheduler?.frames().stream
+    let stream = scheduler?.play().stream
     var frames = stream?.makeAsyncIterator()
     #expect(await frames?.next()?.index == 0)
     scheduler = nil
@@ -76,7 +76,7 @@ import ZoetropeTestSupport
     do {
       let frames = FrameScheduler(
         sharing: shared, options: .everyFrame, clock: ManualClock(.jumping)
-      ).frames()
+      ).play()
       for try await frame in frames { indices.append(frame.index) }
     }
     #expect(indices == Array(0..<9))
@@ -88,15 +88,15 @@ import ZoetropeTestSupport
     let options = PlaybackOptions(latePolicy: .catchUp(maximumRate: .nan))
     let scheduler = FrameScheduler(
       sharing: PaintedFrames.tenths(9), options: options, clock: clock)
-    _ = scheduler.frames().stream
+    _ = scheduler.play().stream
     scheduler.rate = .nan
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
   }
 
   @Test func `a frame that cannot be decoded ends playback when its time comes`() async throws {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9, failing: 2), clock: clock)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(100))
@@ -105,7 +105,7 @@ import ZoetropeTestSupport
     #expect(scheduler.state == .playing)
     #expect(clock.deadlines.map(\.offset) == [.milliseconds(200)])
     clock.advance(by: .milliseconds(100))
-    guard let error = await scheduler.ending().error else {
+    guard let error = await scheduler.waitUntilEnded().error else {
       Issue.record("\(scheduler.state)")
       return
     }
@@ -120,7 +120,7 @@ import ZoetropeTestSupport
       clock: ManualClock(.jumping))
     var shown: [Int] = []
     let error = await #expect(throws: AnimatedImageError.self) {
-      for try await frame in scheduler.frames() { shown.append(frame.index) }
+      for try await frame in scheduler.play() { shown.append(frame.index) }
     }
     #expect(error?.code == .malformed)
     #expect(shown == [0, 1])
@@ -128,7 +128,7 @@ import ZoetropeTestSupport
 
   @Test func `a throwing stream that is stopped does not throw`() async throws {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock)
-    for try await _ in scheduler.frames() { scheduler.stop() }
+    for try await _ in scheduler.play() { scheduler.stop() }
     #expect(scheduler.state == .stopped)
   }
 
@@ -136,7 +136,7 @@ import ZoetropeTestSupport
   func `options that make no sense fail the stream`(options: PlaybackOptions) async {
     let scheduler = FrameScheduler(
       sharing: PaintedFrames.tenths(9), options: options, clock: clock)
-    for await _ in scheduler.frames().stream { Issue.record("no frame was expected") }
+    for await _ in scheduler.play().stream { Issue.record("no frame was expected") }
     guard let error = scheduler.state.error else {
       Issue.record("\(scheduler.state)")
       return
@@ -146,7 +146,7 @@ import ZoetropeTestSupport
 
   @Test func `an image without frames fails the stream`() async {
     let scheduler = FrameScheduler(sharing: PaintedFrames.shared([]), clock: clock)
-    for await _ in scheduler.frames().stream { Issue.record("no frame was expected") }
+    for await _ in scheduler.play().stream { Issue.record("no frame was expected") }
     guard let error = scheduler.state.error else {
       Issue.record("\(scheduler.state)")
       return
@@ -157,7 +157,7 @@ import ZoetropeTestSupport
   @Test func `stopping during a decode does not wait for it`() async {
     let gate = Gate(closed: [1])
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9, gate: gate), clock: clock)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     _ = await frames.next()
     scheduler.stop()
     #expect(await frames.next() == nil)

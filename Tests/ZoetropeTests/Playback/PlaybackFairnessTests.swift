@@ -16,7 +16,7 @@ import ZoetropeTestSupport
     let (begun, hasBegun) = AsyncStream.makeStream(of: Void.self)
     let consumer = Task {
       var count = 0
-      for await _ in loop.frames().stream {
+      for await _ in loop.play().stream {
         if count == 0 { hasBegun.yield() }
         count += 1
       }
@@ -26,7 +26,7 @@ import ZoetropeTestSupport
     let player = FrameScheduler(
       sharing: PaintedFrames.tenths(50), options: .everyFrame, clock: ManualClock(.jumping))
     var frames: [Int] = []
-    for await frame in player.frames().stream { frames.append(frame.index) }
+    for await frame in player.play().stream { frames.append(frame.index) }
     #expect(frames == Array(0..<50))
     loop.stop()
     #expect(await consumer.value > 0)
@@ -96,7 +96,7 @@ import ZoetropeTestSupport
     let logger = Logger(label: "test") { _ in BlockingHandler(gate: gate) }
     let clock = ManualClock()
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(9), clock: clock, logger: logger)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(350))
@@ -105,7 +105,7 @@ import ZoetropeTestSupport
     scheduler.stop()
     #expect(await frames.next() == nil)
     gate.open(0)
-    #expect(await scheduler.ending() == .stopped)
+    #expect(await scheduler.waitUntilEnded() == .stopped)
     #expect(gate.decoded.count == 2)
   }
 
@@ -114,7 +114,9 @@ import ZoetropeTestSupport
     let scheduler = FrameScheduler(sharing: shared, clock: ManualClock())
     // A frame that is wanted and never decoded.
     let ticket = FrameTicket(index: 0, live: shared.live)
-    let (ending, idle) = (Task { await scheduler.ending() }, Task { await shared.idle() })
+    let (ending, idle) = (
+      Task { await scheduler.waitUntilEnded() }, Task { await shared.waitUntilIdle() }
+    )
     ending.cancel()
     idle.cancel()
     #expect(await ending.value == .idle)

@@ -35,7 +35,7 @@ import ZoetropeTestSupport
       let scheduler = FrameScheduler(
         sharing: PaintedFrames.tenths(4, failing: failing), options: .everyFrame,
         clock: ManualClock(.jumping), logger: logger)
-      for await _ in scheduler.frames().stream {}
+      for await _ in scheduler.play().stream {}
       scheduler.stop()
       #expect(lines.all.count == 1)
       #expect(lines.all.first?.hasPrefix(start) == true, "\(lines.all)")
@@ -49,7 +49,7 @@ import ZoetropeTestSupport
     let clock = ManualClock()
     let scheduler = FrameScheduler(
       sharing: PaintedFrames.tenths(9), clock: clock, logger: logger)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     _ = await frames.next()
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(350))
@@ -57,7 +57,7 @@ import ZoetropeTestSupport
     #expect(scheduler.statistics.skipped == 2)
     // Lines are written elsewhere, in order.
     scheduler.stop()
-    _ = await scheduler.ending()
+    _ = await scheduler.waitUntilEnded()
     #expect(lines.all.count == 2)
     #expect(lines.all.first?.contains("debug frames skipped") == true)
   }
@@ -93,7 +93,7 @@ import ZoetropeTestSupport
     let scheduler = FrameScheduler(
       sharing: PaintedFrames.tenths(4), clock: clock, logger: logger)
     asked.scheduler.withLock { $0 = scheduler }
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     _ = await frames.next()
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(350))

@@ -28,15 +28,15 @@ import ZoetropeTestSupport
   func `playing takes a handful of canvases however many frames are shown`(
     options: PlaybackOptions
   ) async throws {
-    let canvas = PixelBuffer(size: Self.size).finish().cost
+    let canvas = PixelBuffer(size: Self.size).finish().byteCount
     var options = options
     options.playCount = .indefinite
     let scheduler = FrameScheduler(try image(), options: options, clock: ManualClock(.jumping))
     var shown = 0
     var most = 0
-    for await frame in scheduler.frames().stream {
+    for await frame in scheduler.play().stream {
       most = max(most, PixelMemory.blockCount(of: canvas))
-      #expect(frame.bitmap.cost == canvas)
+      #expect(frame.bitmap.byteCount == canvas)
       shown += 1
       if shown == 1000 { break }
     }
@@ -44,6 +44,6 @@ import ZoetropeTestSupport
     // pass frames on one at a time: the one that decodes, that of the playback, and this one. Each may be held
     // up before it lets go of one, for as long as it likes.
     #expect(most <= options.decodeAhead + 4 + 3)
-    #expect(await scheduler.ending() == .cancelled)
+    #expect(await scheduler.waitUntilEnded() == .cancelled)
   }
 }

@@ -95,7 +95,7 @@ import Zoetrope
   @Test(arguments: [
     (PlaybackOptions(startIndex: 2), [2, 3, 0, 1, 2, 3]),
     (PlaybackOptions(direction: .backward), [3, 2, 1, 0, 3, 2, 1, 0]),
-    (PlaybackOptions(startIndex: 1, direction: .backward), [1, 0, 3, 2, 1, 0]),
+    (PlaybackOptions(direction: .backward, startIndex: 1), [1, 0, 3, 2, 1, 0]),
     (PlaybackOptions(bounces: true), [0, 1, 2, 3, 2, 1, 0]),
     (
       PlaybackOptions(playCount: .finite(4), bounces: true),
@@ -103,7 +103,7 @@ import Zoetrope
     ),
     (PlaybackOptions(direction: .backward, bounces: true), [3, 2, 1, 0, 1, 2, 3]),
     (PlaybackOptions(range: 1..<3), [1, 2, 1, 2]),
-    (PlaybackOptions(range: 1..<4, direction: .backward), [3, 2, 1, 3, 2, 1]),
+    (PlaybackOptions(direction: .backward, range: 1..<4), [3, 2, 1, 3, 2, 1]),
     (PlaybackOptions(range: 1..<2), [1]),
     (PlaybackOptions(playCount: .once), [0, 1, 2, 3]),
     (PlaybackOptions(startIndex: 2, reducesMotion: true), [2]),
@@ -122,7 +122,7 @@ import Zoetrope
     (PlaybackOptions(rate: 0.1), 10_000),
     (PlaybackOptions(rate: 1.25), 800), (PlaybackOptions(fixedDelay: .milliseconds(7)), 70),
     (PlaybackOptions(fixedDelay: .zero), 0),
-    (PlaybackOptions(fixedDelay: .milliseconds(7), rate: 0.5), 140),
+    (PlaybackOptions(rate: 0.5, fixedDelay: .milliseconds(7)), 140),
   ])
   func `rate and fixed delay choose how long a play lasts`(options: PlaybackOptions, end: Int)
     throws

@@ -150,7 +150,7 @@ import Zoetrope
   @Test func `a playback on the system's clock is paused, moved, sped up and resumed`() async throws
   {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(6), options: .everyFrame)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     scheduler.pause()
     scheduler.rate = 20

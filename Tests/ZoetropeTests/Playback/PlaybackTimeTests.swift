@@ -32,12 +32,12 @@ import ZoetropeTestSupport
     options.delayPolicy = .exact
     let player = FrameScheduler(sharing: shared, options: options, clock: ManualClock(.jumping))
     var times: [Duration] = []
-    for await frame in player.frames().stream { times.append(frame.presentationTime) }
+    for await frame in player.play().stream { times.append(frame.presentationTime) }
     #expect(times.count == 20)
     for (index, time) in times.enumerated() {
       let scheduler = FrameScheduler(
         sharing: shared, options: options, clock: ManualClock(.jumping))
-      var frames = scheduler.frames().stream.makeAsyncIterator()
+      var frames = scheduler.play().stream.makeAsyncIterator()
       scheduler.seek(to: time)
       #expect(await frames.next()?.index == index)
     }
@@ -63,7 +63,7 @@ import ZoetropeTestSupport
     let scheduler = FrameScheduler(
       sharing: PaintedFrames.tenths(5),
       options: PlaybackOptions(latePolicy: .stretch, buffering: .lossless), clock: clock)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(290))
@@ -117,7 +117,7 @@ import ZoetropeTestSupport
         var run = try MachineRun(
           delays: [.part(1, 4_294_967_295), .part(1, 4_294_967_295), .part(1, 4_294_967_295)],
           playCount: .indefinite,
-          options: PlaybackOptions(delayPolicy: .exact, rate: rate, bounces: bounces))
+          options: PlaybackOptions(rate: rate, bounces: bounces, delayPolicy: .exact))
         run.run(limit: 2)
         for _ in 0..<4 {
           run.now += .seconds(Int64.max / 4096)
@@ -135,9 +135,9 @@ import ZoetropeTestSupport
       let clock = ManualClock()
       let scheduler = FrameScheduler(
         sharing: PaintedFrames.tenths(5),
-        options: PlaybackOptions(playCount: .indefinite, fixedDelay: delay, rate: rate),
+        options: PlaybackOptions(playCount: .indefinite, rate: rate, fixedDelay: delay),
         clock: clock)
-      var frames = scheduler.frames().stream.makeAsyncIterator()
+      var frames = scheduler.play().stream.makeAsyncIterator()
       var last = await frames.next()
       for step in 0..<8 {
         clock.advance(by: .milliseconds(100))
@@ -165,7 +165,7 @@ import ZoetropeTestSupport
       var run = try MachineRun(
         delays: .tenths(3), playCount: .indefinite,
         options: PlaybackOptions(
-          fixedDelay: .seconds(Int64.max), rate: 0.001, bounces: bounces, latePolicy: policy))
+          rate: 0.001, bounces: bounces, fixedDelay: .seconds(Int64.max), latePolicy: policy))
       run.now = PlaybackStateMachine.endOfTime - .seconds(100_000_000_000_000)
       run.run(limit: 40)
       let times = run.presentations.map(\.deadline)
@@ -193,15 +193,15 @@ import ZoetropeTestSupport
           options: PlaybackOptions(
             playCount: .finite(2), latePolicy: policy, buffering: .lossless, decodeAhead: ahead),
           clock: ManualClock(.jumping))
-        for await _ in scheduler.frames().stream {}
+        for await _ in scheduler.play().stream {}
         #expect(scheduler.state == .finished)
       }
     }
     let most = Duration.seconds(Int64.max)
     for delay in [most, most * 8] {
       let scheduler = FrameScheduler(
-        sharing: PaintedFrames.tenths(5), options: PlaybackOptions(fixedDelay: delay, rate: 0))
-      var frames = scheduler.frames().stream.makeAsyncIterator()
+        sharing: PaintedFrames.tenths(5), options: PlaybackOptions(rate: 0, fixedDelay: delay))
+      var frames = scheduler.play().stream.makeAsyncIterator()
       #expect(await frames.next()?.index == 0)
       scheduler.seek(to: most * -8)
       #expect(await frames.next()?.index == 0)
@@ -216,7 +216,7 @@ import ZoetropeTestSupport
     ] {
       let scheduler = FrameScheduler(
         sharing: PaintedFrames.tenths(5), options: options, clock: ManualClock(.jumping))
-      for await _ in scheduler.frames().stream {}
+      for await _ in scheduler.play().stream {}
       guard let error = scheduler.state.error else {
         Issue.record("\(options): \(scheduler.state)")
         continue

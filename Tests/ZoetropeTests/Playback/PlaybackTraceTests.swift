@@ -11,7 +11,7 @@ import ZoetropeTestSupport
     let scheduler = FrameScheduler(
       sharing: PaintedFrames.tenths(9, gate: gate),
       options: PlaybackOptions(decodeAhead: 1, recordsTrace: true), clock: clock)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     _ = await frames.next()
     await clock.sleepers(count: 1)
     clock.advance(by: .milliseconds(103))
@@ -26,7 +26,7 @@ import ZoetropeTestSupport
       await clock.sleepers(count: 1)
       clock.advance(to: clock.deadlines[0])
     }
-    #expect(await scheduler.ending() == .finished)
+    #expect(await scheduler.waitUntilEnded() == .finished)
     return scheduler.trace
   }
 

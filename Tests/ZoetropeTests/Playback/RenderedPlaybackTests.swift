@@ -47,7 +47,7 @@ import ZoetropeTestSupport
       count += 1
     }
     let scheduler = FrameScheduler(image, rendering: rendering, options: options, clock: clock)
-    for await frame in scheduler.frames().stream {
+    for await frame in scheduler.play().stream {
       #expect(frame.bitmap == expected[frame.index])
       count += 1
     }

@@ -21,7 +21,7 @@ import ZoetropeTestSupport
         let scheduler = FrameScheduler(sharing: shared, clock: clock)
         group.addTask {
           var shown: [Int] = []
-          for await frame in scheduler.frames().stream {
+          for await frame in scheduler.play().stream {
             shown.append(frame.index)
             shownCount.add()
           }
@@ -73,7 +73,7 @@ import ZoetropeTestSupport
         let scheduler = FrameScheduler(sharing: shared, clock: clock)
         group.addTask {
           var shown: [Int] = []
-          for await frame in scheduler.frames().stream {
+          for await frame in scheduler.play().stream {
             shown.append(frame.index)
             shownCount.add()
           }
@@ -87,7 +87,7 @@ import ZoetropeTestSupport
       }
       for await shown in group { #expect(shown == (0..<3).flatMap { _ in 0..<6 }) }
     }
-    await shared.idle()
+    await shared.waitUntilIdle()
     #expect(shared.share.heldBytes == 0)
     place.withLock { $0 = nil }
   }
@@ -114,7 +114,7 @@ import ZoetropeTestSupport
     let clock = ManualClock()
     let shared = PaintedFrames.tenths(6, keeping: 2)
     let first = FrameScheduler(sharing: shared, clock: clock)
-    var firstFrames = first.frames().stream.makeAsyncIterator()
+    var firstFrames = first.play().stream.makeAsyncIterator()
     for _ in 0..<2 {
       _ = await firstFrames.next()
       await clock.sleepers(count: 1)
@@ -126,7 +126,7 @@ import ZoetropeTestSupport
     #expect(shared.decodeCount == 5)
     let second = FrameScheduler(
       sharing: shared, options: PlaybackOptions(startIndex: 1), clock: clock)
-    var secondFrames = second.frames().stream.makeAsyncIterator()
+    var secondFrames = second.play().stream.makeAsyncIterator()
     #expect(await secondFrames.next()?.index == 1)
     await clock.sleepers(count: 2)
     #expect(shared.decodeCount == 5)
@@ -144,7 +144,7 @@ import ZoetropeTestSupport
       canvasSize: PaintedFrames.size, playCount: .once, keeping: 0, burst: 2
     ) { () throws(AnimatedImageError) in PaintedFrames() }
     let scheduler = FrameScheduler(sharing: shared, clock: clock)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)
     // Two ahead and two more; nothing while two are left. A frame that nobody has taken is in
     // memory as well: then it is two ahead again.
@@ -170,7 +170,7 @@ import ZoetropeTestSupport
           let clock = ManualClock(.jumping)
           let scheduler = FrameScheduler(sharing: shared, options: options, clock: clock)
           var shown: [Int] = []
-          for await frame in scheduler.frames().stream {
+          for await frame in scheduler.play().stream {
             #expect(frame.bitmap == PaintedFrames.bitmap(frame.index))
             shown.append(frame.index)
           }

@@ -22,7 +22,7 @@ import ZoetropeTestSupport
   private func sources() async throws -> [any AnimationSource] {
     let bytes = Self.film
     let stream = try await StreamedImage(AsyncStream(chunks: [bytes]))
-    #expect(await stream.ending() == .complete)
+    #expect(await stream.waitUntilEnded() == .complete)
     return [whole, stream, try await RemoteImage(reading: CountedRanges(bytes))]
   }
 
@@ -44,7 +44,7 @@ import ZoetropeTestSupport
     for source in try await sources() {
       var next = 0
       for try await frame in source.bitmaps(rendering: half) {
-        let scaled = expected[next].scaled(to: TargetSize(width: 32, height: 24), filter: .box)
+        let scaled = try expected[next].scaled(to: TargetSize(width: 32, height: 24), filter: .box)
         #expect(frame.index == next && frame.bitmap == scaled)
         next += 1
       }
@@ -107,7 +107,7 @@ import ZoetropeTestSupport
     #expect(reader.decodedCount - before < 2000)
     #expect(stream.progress.ending == nil)
     continuation.yield([0x3b])
-    #expect(await stream.ending() == .complete)
+    #expect(await stream.waitUntilEnded() == .complete)
     #expect(try reader.frame(at: 5).bitmap == expected[5])
   }
 
@@ -126,7 +126,7 @@ import ZoetropeTestSupport
       }
       continuation.yield(Array(Self.film[max(cut, whole.frames[0].byteRange.lowerBound + 12)...]))
       continuation.finish()
-      #expect(await stream.ending() == .complete)
+      #expect(await stream.waitUntilEnded() == .complete)
       for index in [2, 50, 49, 48, 100, 99, 119, 118, 60, 61, 0] {
         #expect(try reader.frame(at: index).bitmap == expected[index], "\(known), \(index)")
       }

@@ -52,8 +52,8 @@ private struct GrowingBar: ImageOrigin, AnimationSource {
     return buffer.finish()
   }
 
-  func half(_ index: Int) -> Bitmap {
-    picture(index).scaled(to: TargetSize(width: 24, height: 4), filter: .box)
+  func half(_ index: Int) throws -> Bitmap {
+    try picture(index).scaled(to: TargetSize(width: 24, height: 4), filter: .box)
   }
 
   fileprivate func draw(_ index: Int) -> Bitmap {
@@ -114,7 +114,7 @@ private final class BarReader: FrameReading {
     }
     #expect(next == 10)
     for try await frame in bar.bitmaps(rendering: half) {
-      #expect(frame.bitmap == bar.half(frame.index))
+      #expect(try frame.bitmap == bar.half(frame.index))
     }
   }
 
@@ -134,7 +134,7 @@ private final class BarReader: FrameReading {
 
   @Test func `a scheduler seeks in it`() async throws {
     let scheduler = FrameScheduler(bar, options: .everyFrame, clock: ManualClock(.jumping))
-    var iterator = scheduler.frames().makeAsyncIterator()
+    var iterator = scheduler.play().makeAsyncIterator()
     #expect(try await iterator.next()?.index == 0)
     try scheduler.seek(toFrame: 20)
     var frame = try await iterator.next()
@@ -150,7 +150,7 @@ private final class BarReader: FrameReading {
     let drawn = bar.drawn
     #expect(drawn == GrowingBar.count && cache.statistics.count == GrowingBar.count)
     for try await frame in bar.bitmaps(rendering: half, cache: cache) {
-      #expect(frame.bitmap == bar.half(frame.index))
+      #expect(try frame.bitmap == bar.half(frame.index))
     }
     #expect(try await bar.bitmap(at: 17, rendering: half, cache: cache).size.width == 24)
     #expect(bar.drawn == drawn)

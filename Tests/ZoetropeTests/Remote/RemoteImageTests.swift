@@ -13,7 +13,7 @@ import ZoetropeTestSupport
   static let readable = recipes.filter { $0.expectations.errorCode == nil }
 
   /// Every other request costs more than any gap.
-  private static let exact = RemoteOptions(readAhead: 0, requestCost: 1)
+  private static let exact = RemoteOptions(readAheadByteCount: 0, gapByteLimit: 1)
 
   @Test(.computes, arguments: recipes)
   func `a fixture read by ranges has the structure and errors of the whole file`(
@@ -53,7 +53,7 @@ import ZoetropeTestSupport
     ]
     for (order, cacheByteLimit) in zip(orders, [64 << 20, 0, 100]) {
       var options = Self.exact
-      options.cacheByteLimit = cacheByteLimit
+      options.byteLimit = cacheByteLimit
       let ranges = CountedRanges(recipe.bytes)
       let image = try await RemoteImage(
         reading: ranges, index: ImageIndex(of: whole), remoteOptions: options)
@@ -105,7 +105,7 @@ import ZoetropeTestSupport
     ranges.reset()
     _ = try await image.bitmap(at: 21)
     #expect(ranges.reads == [whole.frames[21].byteRange])
-    #expect(Self.exact.requestCost == 1)
+    #expect(Self.exact.gapByteLimit == 1)
     let exact = try await RemoteImage(
       reading: CountedRanges(bytes), index: ImageIndex(of: whole), remoteOptions: Self.exact)
     #expect(exact.byteRanges(forFrame: 20) == whole.frames[...20].map(\.byteRange))
@@ -132,7 +132,7 @@ import ZoetropeTestSupport
     #expect(whole.frames.count == 20)
     let ranges = CountedRanges(bytes)
     let image = try await RemoteImage(
-      reading: ranges, remoteOptions: RemoteOptions(requestCost: 1 << 16))
+      reading: ranges, remoteOptions: RemoteOptions(gapByteLimit: 1 << 16))
     #expect(image.frames == whole.frames && image.damage == whole.damage)
     // One probe for each chunk of pixels.
     #expect(ranges.reads.count <= 22)
@@ -290,7 +290,7 @@ import ZoetropeTestSupport
       let ranges = CountedRanges(bytes)
       let image = try await RemoteImage(
         reading: ranges, index: ImageIndex(of: whole),
-        remoteOptions: RemoteOptions(cacheByteLimit: cacheByteLimit, readAhead: 0))
+        remoteOptions: RemoteOptions(byteLimit: cacheByteLimit, readAheadByteCount: 0))
       #expect(try await image.bitmap(at: 119) == FrameReader(whole).frame(at: 119).bitmap)
       #expect(ranges.reads.allSatisfy { $0.count <= 5 << 20 })
       if cacheByteLimit == 64 << 20 { #expect(ranges.readByteCount < bytes.count) }
@@ -321,7 +321,7 @@ import ZoetropeTestSupport
     let player = FrameScheduler(image, options: options, clock: ManualClock(.jumping))
     let reader = FrameReader(whole)
     var count = 0
-    for try await frame in player.frames() {
+    for try await frame in player.play() {
       if frame.index == 0 { reader.rewind() }
       #expect(frame.index == count % 50)
       #expect(frame.bitmap == (try reader.next())?.bitmap)
@@ -345,7 +345,7 @@ import ZoetropeTestSupport
     let player = FrameScheduler(image, options: .everyFrame, clock: ManualClock(.jumping))
     var count = 0
     let error = await #expect(throws: AnimatedImageError.self) {
-      for try await _ in player.frames() { count += 1 }
+      for try await _ in player.play() { count += 1 }
     }
     #expect(error?.code == .io && error?.byteOffset == limit)
     #expect(count == 10)
@@ -357,11 +357,11 @@ import ZoetropeTestSupport
     let ranges = CountedRanges(Self.independent, clock: clock)
     let image = try await RemoteImage(reading: ranges, index: ImageIndex(of: whole))
     let player = FrameScheduler(image, clock: ManualClock())
-    let consumer = Task { for try await _ in player.frames() {} }
+    let consumer = Task { for try await _ in player.play() {} }
     await clock.sleepers(count: 1)
     player.stop()
     try await consumer.value
-    await player.shared.idle()
+    await player.shared.waitUntilIdle()
     await eventually { image.fetcher.flightCount == 0 && clock.deadlines.isEmpty }
     await eventually { player.shared.live.count(.ticket) == 0 }
   }

@@ -19,10 +19,10 @@ import ZoetropeTestSupport
       let image = try await RemoteImage(reading: CountedRanges(Self.film), budget: budget)
       for index in 0..<40 { _ = try await image.bitmap(at: index) }
       #expect(image.fetcher.cache.byteCount == Self.film.count)
-      await image.randomAccessFrames.idle()
+      await image.randomAccessFrames.waitUntilIdle()
       await eventually { budget.used(for: .images) == Self.film.count }
       budget.removeAll()
-      #expect(budget.usedBytes == 0 && image.fetcher.cache.byteCount == 0)
+      #expect(budget.byteCount == 0 && image.fetcher.cache.byteCount == 0)
       let again = try await image.bitmap(at: 39)
       #expect(again == (try await whole.bitmap(at: 39)))
       #expect(budget.used(for: .images) > 0)
@@ -33,7 +33,7 @@ import ZoetropeTestSupport
       }
       await eventually { budget.used(for: .images) <= 250 }
     }
-    await eventually { budget.usedBytes == 0 }
+    await eventually { budget.byteCount == 0 }
   }
 
   @Test func `the bytes of a stream are charged as long as an image has them`() async throws {
@@ -77,7 +77,7 @@ import ZoetropeTestSupport
     let ranges = CountedRanges(gif.bytes, clock: clock)
     let image = try await RemoteImage(
       reading: ranges, index: ImageIndex(of: AnimatedImage(bytes: gif.bytes)),
-      remoteOptions: RemoteOptions(readAhead: 0, requestCost: 0))
+      remoteOptions: RemoteOptions(readAheadByteCount: 0, gapByteLimit: 0))
     #expect(image.byteRanges(forFrame: 499).count > 400)
     let most = Mutex(0)
     let driver = Task {
@@ -118,7 +118,7 @@ import ZoetropeTestSupport
           producer.finish()
         }
         let image = try await StreamedImage(chunks, budget: budget)
-        #expect(await image.ending() == .complete)
+        #expect(await image.waitUntilEnded() == .complete)
         let received = image.core.received
         #expect(received.residentByteCount <= most)
         #expect(received.residentByteCount + received.spilledByteCount == bytes.count)
@@ -131,7 +131,7 @@ import ZoetropeTestSupport
           #expect(try await shared.frame(at: index).bitmap == whole.bitmap(at: index))
         }
         // Nobody plays: what a decoding position holds is charged, and given back on demand.
-        await shared.idle()
+        await shared.waitUntilIdle()
         #expect(budget.used(for: .checkpoints) > 0)
         budget.removeAll()
         #expect(budget.used(for: .checkpoints) == 0)

@@ -14,7 +14,7 @@ struct DirtyRescaleTests {
   #endif
 
   @Test(arguments: ScalingFilter.allCases)
-  func `a dirty rescale is bit-identical to a full one`(filter: ScalingFilter) {
+  func `a dirty rescale is bit-identical to a full one`(filter: ScalingFilter) throws {
     var generator = SplitMix64(seed: 100)
     let formats: [PixelFormat] = [
       .rgba8, .rgba8, .rgba8, .bgra8, .rgbx8, .rgba8Premultiplied, .rgba16, .rgb565, .grey8,
@@ -23,22 +23,22 @@ struct DirtyRescaleTests {
     for _ in 0..<Self.sizePairs {
       let source = Self.randomSize(using: &generator)
       let size = Self.randomSize(using: &generator)
-      let scaler = FrameScaler(
+      let scaler = try FrameScaler(
         from: source, into: TargetSize(size),
         fit: Bool.random(using: &generator) ? .fill : .stretch,
         filter: filter, linearLight: Int.random(in: 0..<8, using: &generator) == 0)
       let format = formats[Int.random(in: 0..<formats.count, using: &generator)]
       var bitmap = Bitmap.random(
         source, format, alpha: Self.randomAlpha(using: &generator), using: &generator)
-      var scaled = scaler.scale(bitmap)
+      var scaled = try scaler.scale(bitmap)
       for _ in 0..<6 {
         let dirty = Self.randomRect(in: source, using: &generator)
         bitmap = bitmap.scribbled(
           in: dirty, alpha: Self.randomAlpha(using: &generator), using: &generator)
         let previous = scaled
-        let result = scaler.rescale(bitmap, previous: previous, dirty: dirty)
+        let result = try scaler.rescale(bitmap, previous: previous, dirty: dirty)
         scaled = result.bitmap
-        let full = scaler.scale(bitmap)
+        let full = try scaler.scale(bitmap)
         if scaled != full { differing += 1 }
         #expect(scaled == full, "\(format) \(source) to \(size), dirty \(dirty)")
         #expect(Self.differences(previous, full, outside: result.dirtyOut) == 0)
@@ -48,20 +48,20 @@ struct DirtyRescaleTests {
     #expect(differing == 0)
   }
 
-  @Test func `nothing dirty gives the previous picture`() {
+  @Test func `nothing dirty gives the previous picture`() throws {
     var generator = SplitMix64(seed: 1)
     let bitmap = Bitmap.random(PixelSize(width: 20, height: 20), using: &generator)
-    let scaler = FrameScaler(from: bitmap.size, to: PixelSize(width: 11, height: 30))
-    let scaled = scaler.scale(bitmap)
+    let scaler = try FrameScaler(from: bitmap.size, to: PixelSize(width: 11, height: 30))
+    let scaled = try scaler.scale(bitmap)
     let outside = PixelRect(x: 20, y: 3, width: 4, height: 4)
-    let result = scaler.rescale(bitmap, previous: scaled, dirty: outside)
+    let result = try scaler.rescale(bitmap, previous: scaled, dirty: outside)
     #expect(result.bitmap == scaled)
     #expect(result.dirtyOut == .empty)
     #expect(scaler.touched(by: PixelRect(bitmap.size)) == PixelRect(scaler.size))
   }
 
-  @Test func `a small dirty rectangle touches little`() {
-    let scaler = FrameScaler(
+  @Test func `a small dirty rectangle touches little`() throws {
+    let scaler = try FrameScaler(
       from: PixelSize(width: 400, height: 400), to: PixelSize(width: 100, height: 100),
       filter: .bilinear)
     let touched = scaler.touched(by: PixelRect(x: 200, y: 200, width: 4, height: 4))

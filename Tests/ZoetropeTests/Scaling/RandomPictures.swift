@@ -13,7 +13,7 @@ extension Bitmap {
     _ fill: (_ x: Int, _ y: Int, _ byte: Int) -> UInt8
   ) -> Bitmap {
     let count = format.bytesPerPixel
-    return Bitmap(size: size, format: format) { y, bytes in
+    return Bitmap.drawn(size: size, format: format) { y, bytes in
       for x in 0..<size.width {
         for byte in 0..<count {
           bytes.storeBytes(of: fill(x, y, byte), toByteOffset: x * count + byte, as: UInt8.self)

@@ -18,7 +18,7 @@ struct ReferenceScaler {
     }
     let stretch = max(1, ratio)
     let reach: Double =
-      switch filter {
+      switch filter.kind {
       case .nearest: 0
       case .box: 0.5
       case .bilinear: 1
@@ -34,7 +34,7 @@ struct ReferenceScaler {
 
   private func shape(_ x: Double) -> Double {
     let d = abs(x)
-    switch filter {
+    switch filter.kind {
     case .nearest: return 1
     case .box: return x > -0.5 && x <= 0.5 ? 1 : 0
     case .bilinear: return max(0, 1 - d)

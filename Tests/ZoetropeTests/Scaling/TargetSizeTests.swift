@@ -43,21 +43,16 @@ struct TargetSizeTests {
     // Half blocks in cells of 8x16: samples are square.
     Case(
       source: (100, 100),
-      target: TargetSize(
-        columns: 80, rows: 24, samples: PixelSize(width: 1, height: 2),
-        cell: PixelSize(width: 8, height: 16)), fit: .fit, expected: (48, 48)),
+      target: TargetSize(width: 80, height: 48), fit: .fit, expected: (48, 48)),
     // Whole cells of 8x16: twice as high as wide, so a square picture has two columns a row.
     Case(
       source: (100, 100),
-      target: TargetSize(
-        columns: 80, rows: 24, samples: PixelSize(width: 1, height: 1),
-        cell: PixelSize(width: 8, height: 16)), fit: .fit, expected: (48, 24)),
+      target: TargetSize(width: 80, height: 24, pixelAspect: 0.5), fit: .fit,
+      expected: (48, 24)),
     // Braille in cells of 9x20: a sample is 4.5x5.
     Case(
       source: (100, 100),
-      target: TargetSize(
-        columns: 40, rows: nil, samples: PixelSize(width: 2, height: 4),
-        cell: PixelSize(width: 9, height: 20)), fit: .fit, expected: (80, 72)),
+      target: TargetSize(width: 80, pixelAspect: 4.5 / 5), fit: .fit, expected: (80, 72)),
   ]
 
   @Test(arguments: cases)
@@ -126,9 +121,7 @@ struct TargetSizeTests {
       #expect(size.width <= 1_000_000_000 && size.height <= 1_000_000_000)
       #expect(size.area < .max)
     }
-    let cells = TargetSize(
-      columns: .max, rows: .max, samples: PixelSize(width: 2, height: 4),
-      cell: PixelSize(width: 8, height: 16))
+    let cells = TargetSize(width: .max, height: .max, pixelAspect: 0.5)
     #expect(cells.size(of: PixelSize(width: 16, height: 16), fit: fit).area < .max)
   }
 }

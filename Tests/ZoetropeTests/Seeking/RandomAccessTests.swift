@@ -26,7 +26,7 @@ import ZoetropeTestSupport
     orders += (0..<200).map { _ in Int.random(in: 0..<Self.count, using: &random) }
     for index in orders {
       #expect(try await image.bitmap(at: index, cache: cache) == expected[index], "frame \(index)")
-      #expect(budget.usedBytes <= 1 << 20)
+      #expect(budget.byteCount <= 1 << 20)
     }
   }
 
@@ -113,15 +113,15 @@ import ZoetropeTestSupport
       _ = try await image.bitmap(at: 100, cache: nil)
       #expect(budget.used(for: .checkpoints) >= 2 * canvasCost)
       budget.byteLimit = 0
-      #expect(budget.usedBytes == 0)
+      #expect(budget.byteCount == 0)
       #expect(try await image.bitmap(at: 99, cache: nil) == expected[99])
-      #expect(budget.usedBytes == 0)
+      #expect(budget.byteCount == 0)
       budget.byteLimit = 64 * canvasCost
       #expect(try await image.bitmap(at: 20, cache: nil) == expected[20])
-      #expect(budget.usedBytes > 0)
-      await image.idle()
+      #expect(budget.byteCount > 0)
+      await image.waitUntilIdle()
     }
-    await eventually { budget.usedBytes == 0 }
+    await eventually { budget.byteCount == 0 }
   }
 
   @Test func `an index that is not there is refused`() async throws {
@@ -148,7 +148,7 @@ import ZoetropeTestSupport
     _ = try await shared.frame(at: 0)
     #expect(source.count == Self.count + 1)
     // The two frames kept for others and the canvas that it stands on, but no checkpoint.
-    #expect(budget.usedBytes == 3 * canvasCost)
+    #expect(budget.byteCount == 3 * canvasCost)
     // The first way back replays everything, once.
     for play in 0..<3 {
       let before = source.count
@@ -190,11 +190,11 @@ import ZoetropeTestSupport
     for pass in 0..<8 where pass == 0 || budget.used(for: .checkpoints) < part {
       for index in 0..<Self.count {
         _ = try await image.bitmap(at: index * 37 % Self.count, cache: cache)
-        #expect(budget.usedBytes <= budget.byteLimit)
+        #expect(budget.byteCount <= budget.byteLimit)
       }
     }
     #expect(budget.used(for: .checkpoints) >= budget.byteLimit / 2 - canvasCost)
-    #expect(cache.statistics.cost >= budget.byteLimit / 2 - 2 * canvasCost)
+    #expect(cache.statistics.byteCount >= budget.byteLimit / 2 - 2 * canvasCost)
   }
 
   @Test func `a second scheduler with the same cache decodes nothing`() async throws {
@@ -207,7 +207,7 @@ import ZoetropeTestSupport
     for _ in 0..<2 {
       var shown = 0
       let scheduler = FrameScheduler(image, options: options, cache: cache)
-      for await frame in scheduler.frames().stream {
+      for await frame in scheduler.play().stream {
         #expect(frame.bitmap == expected[frame.index])
         shown += 1
       }
@@ -222,7 +222,7 @@ extension AnimatedImage {
   fileprivate var longestReplay: Int { state.checkpoints(of: self).longestReplay }
 
   /// Returns when nothing is decoded for it any more.
-  fileprivate func idle() async { await state.frames(of: self).idle() }
+  fileprivate func waitUntilIdle() async { await state.frames(of: self).waitUntilIdle() }
 
   /// Waits until `count` tasks wait for one frame.
   fileprivate func waitForAskers(_ count: Int) async {

@@ -86,14 +86,14 @@ import ZoetropeTestSupport
       let reader = SeekingReader(image, store: store)
       for index in Array(0..<120) + (0..<120).reversed() {
         _ = try reader.frame(at: index)
-        #expect(budget.usedBytes <= 16 * canvas)
+        #expect(budget.byteCount <= 16 * canvas)
         #expect(budget.used(for: .checkpoints) <= budget.limit(for: .checkpoints))
       }
-      #expect(budget.usedBytes > 0)
+      #expect(budget.byteCount > 0)
       budget.byteLimit = 8 * canvas
-      #expect(budget.usedBytes <= 8 * canvas)
+      #expect(budget.byteCount <= 8 * canvas)
     }
-    #expect(budget.usedBytes == 0)
+    #expect(budget.byteCount == 0)
   }
 
   @Test func `an index that is not there is refused and does no harm`() throws {

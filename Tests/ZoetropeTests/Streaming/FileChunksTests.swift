@@ -100,7 +100,7 @@ import ZoetropeTestSupport
     #expect(await image.waitForFrame(0))
     #expect(image.progress.ending == nil)
     try writing.writeAll(bytes[half...])
-    #expect(await image.ending() == .complete)
+    #expect(await image.waitUntilEnded() == .complete)
     #expect(image.frames == whole.frames)
   }
 

@@ -186,7 +186,7 @@ import ZoetropeTestSupport
     #expect(error?.code == .cancelled)
 
     producer.yield(Array(recipe.bytes[half...]))
-    #expect(await stream.ending() == .complete)
+    #expect(await stream.waitUntilEnded() == .complete)
     #expect(try await stream.partialFrame() == nil)
   }
 
@@ -252,7 +252,7 @@ import ZoetropeTestSupport
     _ = try await again.next(isolation: #isolation)
     #expect(stream.progress.decodedFrameCount == count)
     producer.yield([0x3b])
-    #expect(await stream.ending() == .complete)
+    #expect(await stream.waitUntilEnded() == .complete)
     #expect(stream.progress.totalFrames == count)
   }
 }

@@ -166,14 +166,14 @@ import ZoetropeTestSupport
     #expect(stream.frames.isEmpty && stream.image == nil)
     producer.yield(Array(recipe.bytes[(first + 10)...]))
     #expect(await stream.waitForFrame(0))
-    #expect(await stream.ending() == .complete)
+    #expect(await stream.waitUntilEnded() == .complete)
     #expect(stream.frames == whole.frames)
   }
 
   @Test func `bytes past the memory limit are read back from the file`() async throws {
     let frame = GIFPieces.frame(dataBytes: 4000)
     let bytes = GIFPieces.header + Array(repeating: frame, count: 200).flatMap { $0 } + [0x3b]
-    let core = await Self.receive(bytes, .random, storage: StreamStorage(memoryLimit: 1))
+    let core = await Self.receive(bytes, .random, storage: StreamStorage(memoryByteLimit: 1))
     #expect(core.ending == .complete)
     #expect(core.received.memoryLimit == 1 << 18)
     #expect(core.received.spilledByteCount == bytes.count - 1 << 18)
@@ -195,7 +195,7 @@ import ZoetropeTestSupport
     let bytes = GIFPieces.header + Array(repeating: frame, count: 20).flatMap { $0 } + [0x3b]
     let stream = try await StreamedImage(
       Self.sequence(Split.sixtyFour.chunks(bytes)), storage: StreamStorage(byteLimit: 10_000))
-    #expect(await stream.ending()?.error?.code == .limitExceeded)
+    #expect(await stream.waitUntilEnded()?.error?.code == .limitExceeded)
     #expect(stream.frameCount == 9)
     #expect(stream.image?.frames.count == 9)
   }
@@ -205,14 +205,14 @@ import ZoetropeTestSupport
     let frame = GIFPieces.frame(dataBytes: 100)
     let bytes = GIFPieces.header + frame + frame + frame.prefix(20)
     let cut = try await StreamedImage(Self.sequence([bytes]))
-    #expect(await cut.ending() == .truncated)
+    #expect(await cut.waitUntilEnded() == .truncated)
     #expect(cut.frameCount == 2)
 
     let (chunks, producer) = AsyncThrowingStream.makeStream(of: [UInt8].self)
     producer.yield(bytes)
     producer.finish(throwing: Outage())
     let broken = try await StreamedImage(chunks)
-    let ending = await broken.ending()
+    let ending = await broken.waitUntilEnded()
     #expect(ending?.error?.code == .io)
     #expect(ending?.error?.detail.contains("Outage") == true)
     #expect(broken.image?.frames.count == 2)
@@ -225,7 +225,7 @@ import ZoetropeTestSupport
     #expect(ReceivedBytes(memoryLimit: .max, byteLimit: .max).memoryLimit > .max / 2)
     let bytes = GIFPieces.header + GIFPieces.frame() + [0x3b]
     let core = await Self.receive(
-      bytes, .seven, storage: StreamStorage(memoryLimit: .max, byteLimit: .max))
+      bytes, .seven, storage: StreamStorage(memoryByteLimit: .max, byteLimit: .max))
     #expect(core.ending == .complete)
     #expect(core.received.spilledByteCount == 0)
   }
@@ -236,7 +236,7 @@ import ZoetropeTestSupport
     for memoryLimit in [0, 1] {
       let stream = StreamCore(
         options: .init(),
-        storage: StreamStorage(memoryLimit: memoryLimit, directory: "/nonexistent"))
+        storage: StreamStorage(memoryByteLimit: memoryLimit, directory: "/nonexistent"))
       var failure: AnimatedImageError?
       do {
         _ = try await stream.receive(start)
@@ -280,7 +280,7 @@ import ZoetropeTestSupport
   @Test func `a byte that begins no block ends the stream as truncated`() async throws {
     let bytes = GIFPieces.header + GIFPieces.frame() + [0x77] + GIFPieces.frame() + [0x3b]
     let stream = try await StreamedImage(Self.sequence([bytes]))
-    #expect(await stream.ending() == .truncated)
+    #expect(await stream.waitUntilEnded() == .truncated)
     #expect(stream.frameCount == 1)
   }
 
@@ -326,12 +326,12 @@ import ZoetropeTestSupport
     let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
     producer.yield(GIFPieces.header + GIFPieces.frame())
     let stream = try await StreamedImage(chunks)
-    let caller = Task { await stream.ending() }
+    let caller = Task { await stream.waitUntilEnded() }
     caller.cancel()
     #expect(await caller.value == nil)
     #expect(stream.progress.ending == nil)
     producer.yield([0x3b])
-    #expect(await stream.ending() == .complete)
+    #expect(await stream.waitUntilEnded() == .complete)
   }
 
   @Test func `a chunk larger than a slice is scanned to its end`() async throws {
@@ -364,7 +364,7 @@ import ZoetropeTestSupport
     let bytes = GIFPieces.header + frame + frame + frame.prefix(20)
     let stream = try await StreamedImage(
       Self.sequence([bytes]), options: DecodingOptions(damage: .strict))
-    #expect(await stream.ending()?.error != nil)
+    #expect(await stream.waitUntilEnded()?.error != nil)
     #expect(stream.frameCount == 2)
   }
 
@@ -382,7 +382,7 @@ import ZoetropeTestSupport
       let core = try Weak(#require(stream?.core))
       if cancels {
         stream?.cancel()
-        #expect(await stream?.ending() == .cancelled)
+        #expect(await stream?.waitUntilEnded() == .cancelled)
         #expect(stream?.frameCount == 1)
       }
       stream = nil
@@ -404,7 +404,7 @@ import ZoetropeTestSupport
       }))
     #expect(await stream.waitForFrame(0))
     stream.cancel()
-    #expect(await stream.ending() == .cancelled)
+    #expect(await stream.waitUntilEnded() == .cancelled)
     #expect(stream.frameCount == 1)
     gate.open()
   }
@@ -425,7 +425,7 @@ import ZoetropeTestSupport
       }))
     core.withLock { $0 = stream.core }
     gate.open()
-    #expect(await stream.ending() == .truncated)
+    #expect(await stream.waitUntilEnded() == .truncated)
     #expect(stream.frameCount == 50)
     #expect(worst.withLock { $0 } == 0)
   }
@@ -459,7 +459,7 @@ import ZoetropeTestSupport
       switch round % 4 {
       case 0: stream.cancel()
       case 1: _ = await stream.waitForFrame(1)
-      case 2: _ = await stream.ending()
+      case 2: _ = await stream.waitUntilEnded()
       default: break
       }
     }

@@ -27,7 +27,7 @@ import ZoetropeTestSupport
       producer.yield(Self.header + beginning)
       stream = try await StreamedImage(chunks)
       scheduler = FrameScheduler(stream, options: options, clock: clock)
-      frames = scheduler.frames().stream.makeAsyncIterator()
+      frames = scheduler.play().stream.makeAsyncIterator()
       if count > 0 { _ = await stream.waitForFrame(count - 1) }
     }
 
@@ -49,7 +49,7 @@ import ZoetropeTestSupport
     func end(with bytes: [UInt8] = [0x3b]) async -> StreamEnding? {
       producer.yield(bytes)
       producer.finish()
-      return await stream.ending()
+      return await stream.waitUntilEnded()
     }
 
     /// The next frame's index, deadline in milliseconds, and lateness.

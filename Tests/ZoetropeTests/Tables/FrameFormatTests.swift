@@ -20,8 +20,8 @@ import ZoetropeTestSupport
     maximumCount: Int = 64, drawing: FrameDrawing? = nil
   ) -> FrameFormat {
     FrameFormat(
-      name, family: family, size: PixelSize(width: side, height: side), style: style,
-      maximumCount: maximumCount, drawing: drawing)
+      name, size: PixelSize(width: side, height: side), family: family, format: style,
+      drawing: drawing, maximumCount: maximumCount)
   }
 
   private func key(_ format: FrameFormat, _ index: Int, in store: FrameStore) throws -> FrameKey {
@@ -158,7 +158,7 @@ import ZoetropeTestSupport
         let key = AnimationKey(
           content: ContentIdentity(high: UInt64(seed), low: 2), rendition: rendition)[index]
         let bitmap = makePixels(size, seed: index)
-        try store.keep(CachedFrame(bitmap), for: key)
+        try store.store(CachedFrame(bitmap), for: key)
         #expect(store.bitmap(for: key) == bitmap)
       }
     }
@@ -191,7 +191,7 @@ import ZoetropeTestSupport
     #expect(try isKept(a) && !isKept(b))
     // A former version of the format.
     let memory = MemoryFrameCache(budget: MemoryBudget(byteLimit: 8 << 20))
-    memory.store(CachedFrame(try rendered(a)[0]), for: try key(a, 0, in: store))
+    memory.storeIfPossible(CachedFrame(try rendered(a)[0]), for: try key(a, 0, in: store))
     memory.remove(in: format("c"))
     #expect(memory.statistics.count == 1)
     memory.remove(in: format("a", 24))

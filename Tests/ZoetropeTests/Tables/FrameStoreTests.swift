@@ -28,7 +28,7 @@ import ZoetropeTestSupport
       .lzwTruncated, "the data ends after 3 of 9 pixels", frameIndex: 4, byteOffset: 77,
       validRows: 0)
     let kept = CachedFrame(makePixels(size, seed: 5), damage: damage)
-    try open().keep(kept, for: key(1, 4))
+    try open().store(kept, for: key(1, 4))
     let found = try #require(try open().frame(for: key(1, 4)))
     #expect(found.bitmap == kept.bitmap)
     #expect(found.damage == damage)
@@ -50,7 +50,7 @@ import ZoetropeTestSupport
       Rendition(size: size, canvasFormat: .rgba16),
     ]
     for (seed, rendition) in renditions.enumerated() {
-      try store.keep(
+      try store.store(
         frame(seed), for: AnimationKey(content: content, rendition: rendition)[0])
     }
     for (seed, rendition) in renditions.enumerated() {
@@ -61,7 +61,7 @@ import ZoetropeTestSupport
 
   @Test func `a canvas that starts as a frame of a store does not write to it`() throws {
     let store = try open()
-    try store.keep(frame(1), for: key(1, 0))
+    try store.store(frame(1), for: key(1, 0))
     let bounds = PixelRect(size)
     // The canvas has the only reference to the pixels.
     var canvas = Canvas(try #require(store.bitmap(for: key(1, 0))))
@@ -81,7 +81,7 @@ import ZoetropeTestSupport
     var bitmap: Bitmap?
     do {
       let store = try open()
-      try store.keep(frame(9), for: key(1, 0))
+      try store.store(frame(9), for: key(1, 0))
       bitmap = store.bitmap(for: key(1, 0))
       store.removeAll()
       #expect(store.frame(for: key(1, 0)) == nil)
@@ -95,27 +95,27 @@ import ZoetropeTestSupport
     let reader = try open(8192 * 18)
     var leases: [Bitmap] = []
     for index in 0..<16 {
-      try writer.keep(frame(index), for: key(1, index))
+      try writer.store(frame(index), for: key(1, index))
       // In the same process and in what counts as another one.
       let store = index % 2 == 0 ? writer : reader
       leases.append(try #require(store.bitmap(for: key(1, index))))
     }
     for round in 0..<20 {
       let error = #expect(throws: AnimatedImageError.self) {
-        try writer.keep(frame(99), for: key(2, round))
+        try writer.store(frame(99), for: key(2, round))
       }
       #expect(error?.code == .storeBusy)
     }
     for index in 0..<16 { #expect(leases[index] == frame(index).bitmap) }
     leases = []
-    try writer.keep(frame(99), for: key(2, 0))
+    try writer.store(frame(99), for: key(2, 0))
     #expect(reader.bitmap(for: key(2, 0)) == frame(99).bitmap)
   }
 
   @Test func `without room for one frame the store is full, not busy`() throws {
     let store = try open(8192)
     let error = #expect(throws: AnimatedImageError.self) {
-      try store.keep(frame(1), for: key(1, 0))
+      try store.store(frame(1), for: key(1, 0))
     }
     #expect(error?.code == .storeFull)
   }
@@ -126,7 +126,7 @@ import ZoetropeTestSupport
     let store = try open()
     for (width, height) in [(0, 0), (0, 30), (41, 30)] {
       let key = makeAnimation(1, width: width, height: height)[0]
-      let error = #expect(throws: AnimatedImageError.self) { try store.keep(frame(1), for: key) }
+      let error = #expect(throws: AnimatedImageError.self) { try store.store(frame(1), for: key) }
       #expect(error?.code == .parameter)
     }
     #expect(scratchTables.isEmpty)
@@ -151,7 +151,7 @@ import ZoetropeTestSupport
         store.remove(key.animation.content, size: size)
         expected = expected.filter { $0.key.animation.content != key.animation.content }
       case 3..<20:
-        try store.keep(frame(step), for: key)
+        try store.store(frame(step), for: key)
         expected[key] = step
       default:
         guard let found = store.bitmap(for: key) else { break }
@@ -171,7 +171,7 @@ import ZoetropeTestSupport
       let side = 16 + round / 100 * 24
       let animation = makeAnimation(round % 3, width: side, height: side)
       let pixels = makePixels(PixelSize(width: side, height: side), seed: round)
-      store.store(CachedFrame(pixels), for: animation[round])
+      store.storeIfPossible(CachedFrame(pixels), for: animation[round])
       #expect(store.statistics.byteCount <= limit)
     }
     #expect(store.statistics.frameCount > 10)
@@ -187,10 +187,10 @@ import ZoetropeTestSupport
 
   @Test func `removing reaches a table that others made anew`() throws {
     let (first, second) = (try open(), try open())
-    try first.keep(frame(1), for: key(1, 0))
+    try first.store(frame(1), for: key(1, 0))
     #expect(second.frame(for: key(1, 0)) != nil)
     first.remove(size: size)
-    try first.keep(frame(2), for: key(1, 0))
+    try first.store(frame(2), for: key(1, 0))
     // Its own table is the one that was removed.
     second.remove(key(1, 0).animation.content)
     #expect(first.frame(for: key(1, 0)) == nil)
@@ -198,16 +198,16 @@ import ZoetropeTestSupport
 
   @Test func `a removed directory is made anew`() throws {
     let store = try open()
-    try store.keep(frame(1), for: key(1, 0))
+    try store.store(frame(1), for: key(1, 0))
     try FileManager.default.removeItem(atPath: directory.string)
     #expect(store.frame(for: key(1, 0)) == nil)
-    try store.keep(frame(2), for: key(1, 0))
+    try store.store(frame(2), for: key(1, 0))
     #expect(store.bitmap(for: key(1, 0)) == frame(2).bitmap)
     #expect(try open().bitmap(for: key(1, 0)) == frame(2).bitmap)
   }
 
   @Test func `directories and files of others are refused`() throws {
-    try open().keep(frame(1), for: key(1, 0))
+    try open().store(frame(1), for: key(1, 0))
     try directory.setPermissions(0o755)
     #expect(throws: AnimatedImageError.self) { try open() }
     try directory.setPermissions(0o700)
@@ -217,7 +217,7 @@ import ZoetropeTestSupport
     #expect(store.frame(for: key(1, 0)) == nil)
     #expect(store.lastError?.code == .storeDenied)
     let error = #expect(throws: AnimatedImageError.self) {
-      try store.keep(frame(1), for: key(1, 0))
+      try store.store(frame(1), for: key(1, 0))
     }
     #expect(error?.code == .storeDenied)
     try FileManager.default.removeItem(atPath: table.string)
@@ -238,7 +238,7 @@ import ZoetropeTestSupport
   @Test func `no byte of header, entry or pixels that is flipped shows a wrong pixel`() throws {
     do {
       let store = try open(8192 * 18)
-      for index in 0..<3 { try store.keep(frame(index), for: key(1, index)) }
+      for index in 0..<3 { try store.store(frame(index), for: key(1, index)) }
     }
     let table = try #require(scratchTables.first)
     let good = try Data(contentsOf: URL(filePath: table.string))
@@ -268,7 +268,7 @@ import ZoetropeTestSupport
         } else {
           losses += 1
         }
-        try store.keep(frames[index], for: key(1, index))
+        try store.store(frames[index], for: key(1, index))
         #expect(store.bitmap(for: key(1, index)) == frames[index].bitmap)
       }
     }
@@ -280,7 +280,7 @@ import ZoetropeTestSupport
   @Test func `a table that is truncated while it is open is given up`() throws {
     for length in [0, 100, 4096, 4097, 8192, 9000, 12288, 20000, 40000] {
       let store = try open(8192 * 18)
-      for index in 0..<3 { try store.keep(frame(index), for: key(1, index)) }
+      for index in 0..<3 { try store.store(frame(index), for: key(1, index)) }
       let lease = store.bitmap(for: key(1, 0))
       let table = try #require(scratchTables.first)
       try table.truncate(to: length)
@@ -291,7 +291,7 @@ import ZoetropeTestSupport
       }
       // What it has are zeros, but it does not end the process.
       #expect(lease?[0, 0] != RGBA(red: 1, green: 2, blue: 3))
-      try store.keep(frame(7), for: key(1, 7))
+      try store.store(frame(7), for: key(1, 7))
       #expect(store.bitmap(for: key(1, 7)) == frame(7).bitmap)
     }
   }
@@ -315,7 +315,7 @@ import ZoetropeTestSupport
 
   @Test func `tables of older and newer versions are left alone, and pruned once unused`() throws {
     let store = try open()
-    try store.keep(frame(1), for: key(1, 0))
+    try store.store(frame(1), for: key(1, 0))
     let table = try #require(scratchTables.first)
     let name = table.lastComponent?.string ?? ""
     let stem = name[..<(name.range(of: "-v")?.lowerBound ?? name.endIndex)]
@@ -344,9 +344,9 @@ import ZoetropeTestSupport
     let allocated = { () throws -> Int in
       store.statistics.tables.reduce(0) { $0 + $1.byteCount }
     }
-    try store.keep(frame(0), for: key(2, 0))
+    try store.store(frame(0), for: key(2, 0))
     let before = try allocated()
-    for index in 0..<8 { try store.keep(frame(index), for: key(1, index)) }
+    for index in 0..<8 { try store.store(frame(index), for: key(1, index)) }
     #expect(try allocated() >= before + 8 * 5760)
     var leases = (0..<8).compactMap { store.bitmap(for: key(1, $0)) }
     #expect(leases.count == 8)
@@ -361,11 +361,11 @@ import ZoetropeTestSupport
 
   @Test func `another secret finds nothing and harms nothing`() throws {
     let first = try open()
-    try first.keep(frame(1), for: key(1, 0))
+    try first.store(frame(1), for: key(1, 0))
     try directory.appending("secret").flip(5)
     let second = try open()
     #expect(second.frame(for: key(1, 0)) == nil)
-    try second.keep(frame(2), for: key(1, 0))
+    try second.store(frame(2), for: key(1, 0))
     #expect(first.bitmap(for: key(1, 0)) == frame(1).bitmap)
     #expect(second.bitmap(for: key(1, 0)) == frame(2).bitmap)
     #expect(scratchTables.count == 2)
@@ -373,7 +373,7 @@ import ZoetropeTestSupport
 
   @Test func `verifying drops what is not intact`() throws {
     let store = try open(8192 * 18)
-    for index in 0..<3 { try store.keep(frame(index), for: key(1, index)) }
+    for index in 0..<3 { try store.store(frame(index), for: key(1, index)) }
     #expect(try store.verify() == (3, 0))
     let table = try #require(scratchTables.first)
     let bytes = try Data(contentsOf: URL(filePath: table.string))

@@ -110,7 +110,7 @@ import ZoetropeTestSupport
   @Test func `a format without room does not keep the others from being filled`() async throws {
     let formats = ["a", "b"].map { name in
       FrameFormat(
-        name, family: "f", size: PixelSize(width: 20, height: 20), maximumCount: 16)
+        name, size: PixelSize(width: 20, height: 20), family: "f", maximumCount: 16)
     }
     let store = try FrameStore(at: directory, formats: formats)
     func rendition(_ format: FrameFormat) -> Rendition {
@@ -122,7 +122,7 @@ import ZoetropeTestSupport
       content: ContentIdentity(high: 1, low: 2), rendition: rendition(formats[0]))
     var leases: [Bitmap] = []
     for index in 0..<16 {
-      try store.keep(CachedFrame(makePixels(size, seed: index)), for: others[index])
+      try store.store(CachedFrame(makePixels(size, seed: index)), for: others[index])
       leases.append(try #require(store.bitmap(for: others[index])))
     }
     let error = await #expect(throws: AnimatedImageError.self) {

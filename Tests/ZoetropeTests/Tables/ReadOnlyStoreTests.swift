@@ -18,7 +18,7 @@
     init() throws {
       scratch = try ScratchDirectory()
       let store = try FrameStore(at: directory)
-      for index in 0..<3 { try store.keep(frame(index), for: key(index)) }
+      for index in 0..<3 { try store.store(frame(index), for: key(index)) }
       _ = try store.identity(of: AnimatedImage(contentsOf: film, knownTo: store))
     }
 
@@ -52,10 +52,10 @@
         #expect(try store.verify() == (3, 0))
         #expect(store.statistics.frameCount == 3)
         #expect(store.lastError == nil)
-        store.store(frame(3), for: key(3))
+        store.storeIfPossible(frame(3), for: key(3))
         #expect(store.lastError?.code == .storeDenied)
         let error = #expect(throws: AnimatedImageError.self) {
-          try store.keep(frame(3), for: key(3))
+          try store.store(frame(3), for: key(3))
         }
         #expect(error?.code == .storeDenied)
         #expect(throws: AnimatedImageError.self) { try store.prune(to: 0) }
@@ -143,7 +143,9 @@
     @Test func `a table alone may be read-only`() throws {
       let store = try FrameStore(at: directory)
       reading { #expect(store.frame(for: key(0)) != nil) }
-      let error = #expect(throws: AnimatedImageError.self) { try store.keep(frame(5), for: key(5)) }
+      let error = #expect(throws: AnimatedImageError.self) {
+        try store.store(frame(5), for: key(5))
+      }
       #expect(error?.code == .storeDenied)
       #expect(!store.isReadOnly)
     }

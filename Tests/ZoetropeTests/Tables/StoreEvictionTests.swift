@@ -48,7 +48,7 @@ import Zoetrope
     }
 
     func store(in store: FrameStore) throws {
-      for key in keys { try store.keep(frame, for: key) }
+      for key in keys { try store.store(frame, for: key) }
     }
 
     func hits(in store: FrameStore) -> Int { keys.count { store.frame(for: $0) != nil } }
@@ -162,9 +162,9 @@ import Zoetrope
       let store = try open()
       #expect(Film(1, count: 3).hits(in: store) == 3)
       var numbers: [Int32] = []
-      FileSystem.forEachName(in: "/proc/self/fd") { name in
+      for name in try FileSystem.names(in: "/proc/self/fd") {
         let path = FileSystem.destination(ofLink: FilePath("/proc/self/fd").appending(name))
-        guard let path, path.string.hasPrefix(directory.string + "/") else { return }
+        guard let path, path.string.hasPrefix(directory.string + "/") else { continue }
         if let number = Int32(name) { numbers.append(number) }
       }
       // As in a child between `fork` and `exec`.
@@ -281,7 +281,7 @@ import Zoetrope
         for film in films[..<2] { _ = film.hits(in: writer) }
         for index in 0..<40 {
           let key = makeAnimation(7, width: 42, height: 30)[index]
-          try? writer.keep(films[2].frame, for: key)
+          try? writer.store(films[2].frame, for: key)
         }
       }
       // Frames are evicted without mapping them.
@@ -300,7 +300,7 @@ import Zoetrope
         if call == .list { count.add(1, ordering: .relaxed) }
         return call == .list ? .error(EIO) : nil
       }) {
-        for key in Film(2, count: 100).keys { writer.store(film.frame, for: key) }
+        for key in Film(2, count: 100).keys { writer.storeIfPossible(film.frame, for: key) }
       }
       #expect(count.load(ordering: .relaxed) == 1)
       #expect(store.statistics.byteCount <= limit)
@@ -316,7 +316,7 @@ import Zoetrope
         if call == .list { count.add(1, ordering: .relaxed) }
         return nil
       }) {
-        for key in other.keys { writer.store(other.frame, for: key) }
+        for key in other.keys { writer.storeIfPossible(other.frame, for: key) }
       }
       #expect(other.kept(in: writer) < 20)
       #expect(count.load(ordering: .relaxed) < 10)
@@ -337,7 +337,7 @@ import Zoetrope
         if call == .list { count.add(1, ordering: .relaxed) }
         return nil
       }) {
-        for key in film.keys { store.store(film.frame, for: key) }
+        for key in film.keys { store.storeIfPossible(film.frame, for: key) }
       }
       #expect(store.statistics.frameCount == 300)
       // A 64th of the limit is 64 frames. The clock may end a share early.
@@ -359,7 +359,7 @@ import Zoetrope
           let film = Film(number, count: 100)
           for key in film.keys {
             for store in [first, second] {
-              store.store(film.frame, for: key)
+              store.storeIfPossible(film.frame, for: key)
               if let bitmap = store.bitmap(for: key) { leases.append(bitmap) }
               if leases.count > 20 { leases.removeFirst() }
             }

@@ -62,7 +62,8 @@
         attempt { () throws(AnimatedImageError) in
           let store = try FrameStore(at: directory, byteLimit: 4096 * 24)
           for index in 0..<2 {
-            attempt { () throws(AnimatedImageError) in try store.keep(frame(index), for: key(index))
+            attempt { () throws(AnimatedImageError) in
+              try store.store(frame(index), for: key(index))
             }
           }
           check(store)
@@ -71,7 +72,7 @@
             _ = try store.identity(of: image)
           }
           store.remove(ContentIdentity(high: 77, low: 77))
-          attempt { () throws(AnimatedImageError) in try store.keep(frame(1), for: key(1)) }
+          attempt { () throws(AnimatedImageError) in try store.store(frame(1), for: key(1)) }
           attempt { () throws(AnimatedImageError) in _ = try store.verify() }
           attempt { () throws(AnimatedImageError) in try store.prune(to: 4096 * 7) }
           check(store)
@@ -92,7 +93,7 @@
       let store = try FrameStore(at: directory, byteLimit: 4096 * 24)
       check(store)
       for index in 0..<2 {
-        try store.keep(frame(index), for: key(index))
+        try store.store(frame(index), for: key(index))
         #expect(store.bitmap(for: key(index)) == frame(index).bitmap)
       }
       #expect(try store.verify().dropped == 0)
@@ -146,7 +147,7 @@
         check(store)
         #expect(store.bitmap(for: key(0)) != nil)
         let error = #expect(throws: AnimatedImageError.self) {
-          try store.keep(frame(9), for: key(9))
+          try store.store(frame(9), for: key(9))
         }
         #expect(error?.code == .storeFull)
         #expect(store.bitmap(for: key(9)) == nil)

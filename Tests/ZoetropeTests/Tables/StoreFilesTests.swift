@@ -30,11 +30,11 @@ import Zoetrope
     let animation = makeAnimation(1, width: size.width, height: size.height)
     // More than the limit allows, in two sizes.
     for index in 0..<40 {
-      store.store(CachedFrame(makePixels(size, seed: index)), for: animation[index])
+      store.storeIfPossible(CachedFrame(makePixels(size, seed: index)), for: animation[index])
     }
     #expect(store.statistics.frameCount > 10)
     let small = makeAnimation(2, width: 16, height: 16)
-    store.store(
+    store.storeIfPossible(
       CachedFrame(makePixels(PixelSize(width: 16, height: 16), seed: 1)), for: small[0])
     #expect(store.statistics.byteCount <= limit)
     try store.prune(to: limit / 2)
@@ -51,7 +51,7 @@ import Zoetrope
     let directory = scratch.path.appending("store")
     let store = try FrameStore(at: directory)
     let key = makeAnimation(1, width: size.width, height: size.height)[0]
-    try store.keep(CachedFrame(makePixels(size, seed: 1)), for: key)
+    try store.store(CachedFrame(makePixels(size, seed: 1)), for: key)
     let table = try #require(
       FileManager.default.contentsOfDirectory(atPath: directory.string)
         .first { $0.hasSuffix(".frames") })
@@ -77,7 +77,7 @@ import Zoetrope
       let size = PixelSize(width: width, height: 2)
       let table = FrameFormat("\(width)", size: size, maximumCount: 16).rendering.table
       let key = AnimationKey(content: content, rendition: Rendition(size: size, table: table))[0]
-      try store.keep(CachedFrame(makePixels(size, seed: width)), for: key)
+      try store.store(CachedFrame(makePixels(size, seed: width)), for: key)
     }
     #expect(store.statistics.frameCount == 70)
     #expect(store.statistics.tables.count == 70)
@@ -92,7 +92,7 @@ import Zoetrope
     let directory = scratch.path.appending("store")
     let key = makeAnimation(1, width: size.width, height: size.height)[0]
     let frame = CachedFrame(makePixels(size, seed: 1))
-    try FrameStore(at: directory).keep(frame, for: key)
+    try FrameStore(at: directory).store(frame, for: key)
     let name = try #require(
       FileManager.default.contentsOfDirectory(atPath: directory.string)
         .first { $0.hasSuffix(".frames") })
@@ -104,11 +104,11 @@ import Zoetrope
     #expect(try store.verify() == (0, 1))
     #expect(!FileManager.default.fileExists(atPath: table.string))
     #expect(try store.verify() == (0, 0))
-    try store.keep(frame, for: key)
+    try store.store(frame, for: key)
     try table.flip(60)
     let next = try FrameStore(at: directory)
     #expect(next.frame(for: key) == nil)
-    try next.keep(frame, for: key)
+    try next.store(frame, for: key)
     #expect(next.bitmap(for: key) == frame.bitmap)
   }
 
@@ -118,11 +118,11 @@ import Zoetrope
     let store = try FrameStore(at: scratch.path.appending("store"), byteLimit: limit)
     let animation = makeAnimation(1, width: size.width, height: size.height)
     for index in 0..<16 {
-      try store.keep(CachedFrame(makePixels(size, seed: index)), for: animation[index])
+      try store.store(CachedFrame(makePixels(size, seed: index)), for: animation[index])
     }
     let small = PixelSize(width: 16, height: 16)
     let key = makeAnimation(2, width: 16, height: 16)[0]
-    try store.keep(CachedFrame(makePixels(small, seed: 1)), for: key)
+    try store.store(CachedFrame(makePixels(small, seed: 1)), for: key)
     #expect(store.contains(key))
     #expect((0..<16).count { store.contains(animation[$0]) } >= 10)
     #expect(store.statistics.byteCount <= limit)
@@ -133,7 +133,7 @@ import Zoetrope
     let store = try FrameStore(at: scratch.path.appending("store"), byteLimit: 256 << 20)
     let size = PixelSize(width: 16, height: 16)
     let key = makeAnimation(1, width: 16, height: 16)[0]
-    try store.keep(CachedFrame(makePixels(size, seed: 1)), for: key)
+    try store.store(CachedFrame(makePixels(size, seed: 1)), for: key)
     #expect(try #require(store.statistics.tables.first).capacity == 8192)
     // The header, the times of use, one page of entries and one of pixels.
     #expect(store.statistics.byteCount <= 4 * 4096 + 8 * 8192)
@@ -144,7 +144,7 @@ import Zoetrope
     let directory = scratch.path.appending("store")
     #expect(try !FrameStore.exists(at: directory))
     let key = makeAnimation(1, width: size.width, height: size.height)[0]
-    try FrameStore(at: directory).keep(CachedFrame(makePixels(size, seed: 1)), for: key)
+    try FrameStore(at: directory).store(CachedFrame(makePixels(size, seed: 1)), for: key)
     #expect(try FrameStore.exists(at: directory))
     let secret = directory.appending("secret")
     try FileManager.default.removeItem(atPath: secret.string)

@@ -159,7 +159,7 @@ import ZoetropeTestSupport
     let size = PixelSize(width: 40, height: 30)
     for index in 0..<40 {
       let key = makeAnimation(9, width: 40, height: 30)[index]
-      try store.keep(CachedFrame(makePixels(size, seed: index)), for: key)
+      try store.store(CachedFrame(makePixels(size, seed: index)), for: key)
     }
     let second = try run(mounting: limit, "3 0", scratch: scratch)
     #expect(second.status == 0, "\(second.text)")

@@ -28,9 +28,9 @@ import ZoetropeTestSupport
       note()
       return store.frame(for: key)
     }
-    func store(_ frame: CachedFrame, for key: FrameKey) {
+    func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) {
       note()
-      store.store(frame, for: key)
+      store.storeIfPossible(frame, for: key)
     }
     func remove(_ content: ContentIdentity) { store.remove(content) }
     func removeAll() { store.removeAll() }
@@ -59,7 +59,7 @@ import ZoetropeTestSupport
         _ = try await loader.bitmap(forFileAt: path)
         for await phase in loader.phases(forFileAt: path) {
           guard case .playing(let scheduler) = phase else { continue }
-          for await _ in scheduler.frames().stream { break }
+          for await _ in scheduler.play().stream { break }
         }
       }
     }
@@ -105,7 +105,7 @@ import ZoetropeTestSupport
     let scheduler = FrameScheduler(
       sharing: SharedFrames(image, cache: store),
       options: PlaybackOptions(decodeAhead: 3), clock: clock)
-    var frames = scheduler.frames().stream.makeAsyncIterator()
+    var frames = scheduler.play().stream.makeAsyncIterator()
     _ = await frames.next()
     // One is shown; the others are in memory before they are due.
     await eventually { store.statistics.hits >= 4 }

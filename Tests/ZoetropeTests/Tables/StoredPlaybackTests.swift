@@ -37,7 +37,7 @@ import ZoetropeTestSupport
     }
     #expect(second.decodedCount == 0)
     // They lie in the table: none takes memory in the cache.
-    #expect(cache.statistics.cost == 0)
+    #expect(cache.statistics.byteCount == 0)
     #expect(cache.diskStore?.statistics.hits == image.frames.count)
   }
 

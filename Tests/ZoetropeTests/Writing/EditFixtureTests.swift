@@ -57,7 +57,8 @@ struct EditFixtureTests {
     ]
     for list in edits {
       let outcome = comparison.run(list)
-      #expect(outcome.problem == nil && outcome.refusal == nil, "\(path) \(list)")
+      #expect(outcome.problem == nil && outcome.refusal == nil,
+        "\(path) \(list): \(outcome.problem ?? "") \(String(describing: outcome.refusal))")
     }
   }
 

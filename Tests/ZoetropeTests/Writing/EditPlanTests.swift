@@ -131,8 +131,8 @@ struct EditPlanTests {
     let film = gif([
       Patch(rect: square(4, 4), color: 2), Patch(rect: whole, color: 3),
     ])
-    #expect(try actions(film, [.reverse]) == "ee")
-    #expect(try actions(film, [.reverse, .backAndForth]) == "ee")
+    #expect(try actions(film, [.reverse]) == "ec")
+    #expect(try actions(film, [.reverse, .backAndForth]) == "ec")
   }
 
   @Test("More than 256 colours in the new frame are refused before anything is written")
@@ -168,7 +168,7 @@ struct EditPlanTests {
           Patch(rect: square(0, 0), disposal: 3, palette: palette, noise: 3),
         ], side: 20)
     }
-    #expect(try actions(film(255), [.reverse]) == "ee")
+    #expect(try actions(film(255), [.reverse]) == "ec")
     #expect(throws: AnimatedImageError.self) { try actions(film(256), [.reverse]) }
   }
 
@@ -205,7 +205,7 @@ struct EditPlanTests {
       #expect(outcome.problem == nil)
       #expect(try AnimatedImage(bytes: outcome.bytes).renderStaticBitmap() == source)
     }
-    let rect = PixelRect(x: 1, y: 1, width: 3, height: 2)
+    let rect = PixelRect(x: 1, y: 0, width: source.width - 1, height: 1)
     let outcome = comparison.run([.crop(rect)])
     #expect(outcome.problem == nil)
     #expect(
@@ -251,7 +251,7 @@ struct EditPlanTests {
     let image = try AnimatedImage(bytes: gif([Patch(rect: whole)]))
     let sink = FailingSink()
     let task = Task {
-      withUnsafeCurrentTask { $0?.cancel() }
+      unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
       return try await image.plan([]).write(to: sink)
     }
     let error = await #expect(throws: AnimatedImageError.self) { try await task.value }

@@ -273,7 +273,7 @@ import ZoetropeTestSupport
         try? writer.append(Self.film[index % 4], delay: Self.delay)
         appended.withLock { $0 += 1 }
       }
-      try? writer.finish()
+      _ = try? writer.finish()
     }
     entered.wait()
     // All but the first few wait for the sink, which takes nothing.

@@ -8,14 +8,22 @@
 /// for the next picture: use one encoder per thread, for many pictures.
 public final class PNGEncoder {
   /// How much time to spend on making the file small.
-  public enum Effort: Sendable, Hashable {
+  public struct Effort: OpenChoice, Sendable, Hashable, CustomStringConvertible {
+    package enum Kind: String, CaseIterable, Sendable { case fast, balanced, small }
+
+    package let kind: Kind
+    package init(_ kind: Kind) { self.kind = kind }
+
     /// About half the time of ``balanced``, for files an eighth larger.
-    case fast
+    public static let fast = Effort(.fast)
     /// The best size per unit of time, by measurement. The default.
-    case balanced
+    public static let balanced = Effort(.balanced)
     /// Files some ten percent smaller than with ``balanced``, for some 30 times its time, more for
     /// drawings and less for noise: for pictures that are written once and kept or sent often.
-    case small
+    public static let small = Effort(.small)
+
+    /// The effort's name.
+    public var description: String { rawValue }
   }
 
   private let scanlines: ScanlineCompressor

@@ -7,6 +7,8 @@ package final class PNGFormEncoder {
   private let form: PNGForm
   /// The first index of each colour of the palette.
   private let indices: [UInt32: UInt8]
+  /// An entry that cannot be seen, whatever its colour.
+  private let clearIndex: UInt8?
   /// The sample of grey, or the three of RGB, that are transparent; in the file's depth.
   private let key: [UInt16]
   private let scanlines = ScanlineCompressor(effort: .balanced)
@@ -19,6 +21,7 @@ package final class PNGFormEncoder {
     indices = Dictionary(
       zip(header.palette.prefix(256), (0...255).map { UInt8($0) }),
       uniquingKeysWith: { first, _ in first })
+    clearIndex = header.palette.prefix(256).firstIndex { $0 >> 24 == 0 }.map { UInt8($0) }
     let bytes = header.transparency
     key = stride(from: 0, to: bytes.count - 1, by: 2).map { bytes.bigEndian16(at: $0) }
   }
@@ -71,7 +74,8 @@ package final class PNGFormEncoder {
     }
     let lines = try scanlines.reserve((form.rowBytes(width: rect.width) + 1) * rect.height)
     if !isDirect {
-      lines.store(rows(bitmap, rect, columns: 0, 1, rows: 0, 1).rawBytes)
+      // The encoder alone has this memory.
+      unsafe lines.store(rows(bitmap, rect, columns: 0, 1, rows: 0, 1).rawBytes)
     } else if form.bitDepth == 16 {
       PixelPacking.writeDeep(bitmap, rect, as: form.colorType, into: lines)
     } else {
@@ -117,7 +121,9 @@ package final class PNGFormEncoder {
       // The colour of what is not seen may be any.
       guard isGrey || pixel.w == 0 else { return nil }
       return Samples(isGrey ? pixel.x : 0, pixel.w, 0, 0)
-    case .palette: return indices[pixel.word].map { Samples(UInt16($0), 0, 0, 0) }
+    case .palette:
+      let index = indices[pixel.word] ?? (pixel.w == 0 ? clearIndex : nil)
+      return index.map { Samples(UInt16($0), 0, 0, 0) }
     case .rgb:
       let color = Samples(pixel.x, pixel.y, pixel.z, 0)
       guard key.count == 3 else { return pixel.w == full ? color : nil }

@@ -18,7 +18,11 @@ struct PNGStorage: Sendable {
   ///
   /// Opaque pictures get a transparent colour too where it costs nothing, for the pixels of a frame that stay.
   init(_ survey: ColorSurvey, allowsGrey: Bool) {
-    if let found = survey.colors, let table = Self.table(found, allowsGrey: allowsGrey) {
+    // Decoders give a transparent pixel the colour of the key, which counts if hidden colours do.
+    let mayMark = !survey.keepsHiddenColors || survey.isOpaque
+    if let found = survey.colors,
+      let table = Self.table(found, allowsGrey: allowsGrey && (mayMark || !found.contains(0)))
+    {
       self = Self(table)
       return
     }
@@ -26,12 +30,13 @@ struct PNGStorage: Sendable {
     let depth = isDeep ? 16 : 8
     let isGrey = survey.isGrey && allowsGrey
     if survey.isOpaqueOrClear {
-      let key: [UInt16]? =
+      var key: [UInt16]? =
         isGrey
         ? survey.unusedGrey.map { [UInt16($0)] }
         : survey.unusedColor.map { color in
           (0..<3).map { UInt16(color >> ($0 * 8) & 0xff) }
         }
+      if !mayMark, key?.contains(where: { $0 != 0 }) == true { key = nil }
       if key != nil || survey.isOpaque {
         form = PNGForm(colorType: isGrey ? .grey : .rgb, bitDepth: depth)
         self.key = key.map { samples in samples.map { isDeep ? $0 * 257 : $0 } }

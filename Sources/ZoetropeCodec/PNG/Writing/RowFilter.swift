@@ -171,7 +171,7 @@ struct RowFilter {
     let apart = leftBelow ^ overBelow
     let toCorner = (distance(toLeft, toOver) & apart) | ~apart
     let upward = corner.replacing(with: over, where: toOver .<= toCorner)
-    // Left wins if it is no farther than either, that is, than the nearer of the two.
+    // Left is used if it is no farther than either, that is, than the nearer of the two.
     let other = toOver.replacing(with: toCorner, where: toCorner .< toOver)
     return upward.replacing(with: left, where: toLeft .<= other)
   }

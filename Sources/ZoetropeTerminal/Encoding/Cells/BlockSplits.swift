@@ -1,5 +1,5 @@
 /// The characters that pictures are drawn with.
-public enum CellGlyphs: String, Sendable, Hashable, CaseIterable {
+package enum CellGlyphs: String, Sendable, Hashable, CaseIterable {
   /// `▀`, `▄`, `█` and space: two exact colours per cell.
   case half
   /// Quadrants and eighth blocks, which most fonts have.
@@ -100,8 +100,8 @@ struct BlockGlyph: Sendable, Hashable {
 
   /// The characters that draw eight parts and nothing simpler does, by their bits.
   static let octantScalars: [Int: UInt32] = {
-    // Quadrants, halves and quarters were characters before the octants came, and their row of
-    // Unicode skips them; the middle and corner quarters lie elsewhere.
+    // Quadrants, halves and quarters existed before the octants, and the octants' row of Unicode skips them;
+    // the middle and corner quarters are elsewhere.
     var known: Set<Int> = [0b11, 0b11_1111, 0b1100_0000, 0b1111_1100]
     for quadrants in 0..<16 {
       var bits = 0
@@ -185,8 +185,8 @@ struct SplitChooser: Sendable {
     (ink(index).w * inkScale[index], (total - ink(index)).w * paperScale[index])
   }
 
-  /// The split whose outline comes nearest to that of the opaque pixels, among those that can be
-  /// drawn with ink on their covered side alone.
+  /// The split whose outline is nearest to that of the opaque pixels, among those that can be drawn with ink on
+  /// their covered side only.
   func bestOutline() -> Int {
     var best = 0
     var most = total.w * total.w
@@ -227,7 +227,7 @@ struct SplitChooser: Sendable {
       if explained > needed {
         best = index
         most = explained
-        // Only the step away from one colour for all has to be worth a second colour.
+        // Only the step from one colour to two has to be worth a second colour.
         needed = explained + 1e-6
       }
     }

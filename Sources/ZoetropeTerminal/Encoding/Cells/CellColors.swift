@@ -2,11 +2,10 @@ internal import Glibc
 
 /// How colours are averaged and compared.
 ///
-/// Each model is best by a measure of its own. ``coded`` has the better signal-to-noise ratio in
-/// coded values: averaging light costs a photograph in 62 x 23 cells 0.5 to 0.7 dB. ``linear``
-/// keeps the brightness that the eye sees: with ``coded`` a fine pattern of black and white becomes
-/// too dark.
-public enum LightModel: String, Sendable, Hashable {
+/// Each model is best by its own measure. ``coded`` has the better signal-to-noise ratio in coded values:
+/// averaging light costs a photograph in 62 x 23 cells 0.5 to 0.7 dB. ``linear`` keeps the perceived
+/// brightness: with ``coded`` a fine pattern of black and white becomes too dark.
+package enum LightModel: String, Sendable, Hashable {
   /// In coded values, with the least squared error. The default.
   case coded
   /// In amounts of light, so that fine patterns keep their brightness.
@@ -129,7 +128,7 @@ struct ColorMapper: Sendable {
     return depth == .full ? exact : reduce(exact)
   }
 
-  /// The light of a colour that ``color(of:)`` gave.
+  /// The light of a colour that ``color(of:)`` returned.
   func light(of color: TerminalColor) -> SIMD4<Float> {
     color.kind == 0 ? tables.light(of: color) : palette[Int(color.word & 255)]
   }
@@ -162,7 +161,7 @@ struct ColorMapper: Sendable {
 
   private static let appearances = (0..<256).map { appearance(of: entry(UInt8($0))) }
 
-  /// A colour in Oklab, where distances are about those that the eye sees.
+  /// A colour in Oklab, where distances are approximately perceptual.
   ///
   /// The numbers are Björn Ottosson's: https://bottosson.github.io/posts/oklab/
   private static func appearance(of color: TerminalColor) -> SIMD4<Float> {

@@ -1,18 +1,18 @@
-public import ZoetropeFrames
+package import ZoetropeFrames
 
 /// Draws pictures with block characters, in two colours per cell.
 ///
-/// Only cells that change are painted. With a hold threshold of 0 the screen depends on the last
-/// picture alone, not on those before it.
-public struct CellEncoder: FrameEncoding {
+/// Paints only cells that change. With a hold threshold of 0 the screen depends only on the last picture, not
+/// on those before it.
+package struct CellEncoder: FrameEncoding {
   /// The cells it draws to.
-  public let area: CellRect
+  package let area: CellRect
   /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
-  public let pixelSize: PixelSize
+  package let pixelSize: PixelSize
   /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
-  public var isGraphics: Bool { false }
+  package var isGraphics: Bool { false }
   /// The number of cells painted so far.
-  public private(set) var paintedCellCount = 0
+  package private(set) var paintedCellCount = 0
   let glyphs: CellGlyphs
   private(set) var options: EncodingOptions
   let screenColumns: Int
@@ -30,7 +30,7 @@ public struct CellEncoder: FrameEncoding {
   ///   - glyphs: The characters to draw with.
   ///   - colors: How many colours the terminal can show. Without any, use ``DotEncoder``.
   ///   - options: How pictures are encoded.
-  public init(
+  package init(
     area: CellRect, screen: ScreenSize, crop: PixelRect? = nil, glyphs: CellGlyphs,
     colors: ColorDepth = .full, options: EncodingOptions = EncodingOptions()
   ) {
@@ -49,24 +49,24 @@ public struct CellEncoder: FrameEncoding {
     shown = Array(repeating: .unknown, count: max(area.columns * area.rows, 0))
   }
 
-  /// Forgets what the terminal shows, so that the next picture is sent whole.
-  public mutating func invalidate() {
+  /// Discards the known screen contents, so that the next picture is sent whole.
+  package mutating func invalidate() {
     cells.forgetPicture()
     for index in shown.indices { shown[index] = .unknown }
   }
 
   /// Changes the hold threshold from the next picture on.
-  public mutating func setHoldThreshold(_ threshold: Int) {
+  package mutating func setHoldThreshold(_ threshold: Int) {
     // Cells that were held must be compared again with a lower threshold.
     if threshold < options.holdThreshold { cells.forgetPicture() }
     options.holdThreshold = max(threshold, 0)
   }
 
   /// A hash of everything that determines the next bytes, apart from the next picture.
-  public var stateHash: Int { shown.hashValue }
+  package var stateHash: Int { shown.hashValue }
 
   /// Returns a copy that holds no picture.
-  public func withoutPicture() -> Self {
+  package func withoutPicture() -> Self {
     var copy = self
     copy.cells = cells.withoutPicture()
     copy.chooser = SplitChooser(glyphs)
@@ -74,13 +74,13 @@ public struct CellEncoder: FrameEncoding {
   }
 
   /// Restores the picture that ``withoutPicture()`` left out.
-  public mutating func resume(showing bitmap: Bitmap) { cells.resume(after: bitmap) }
+  package mutating func resume(showing bitmap: Bitmap) { cells.resume(after: bitmap) }
 
   /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
-  public var stateByteCount: Int { shown.count * MemoryLayout<ShownCell>.stride }
+  package var stateByteCount: Int { shown.count * MemoryLayout<ShownCell>.stride }
 
   /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
-  public mutating func encode(
+  package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
     guard !area.isEmpty, !bitmap.size.isEmpty else { return }
@@ -95,7 +95,7 @@ public struct CellEncoder: FrameEncoding {
     }
   }
 
-  /// What the loaded cell should show; nil when it may stay as it is.
+  /// The new contents of the loaded cell; nil if it may stay as it is.
   private func choose(column: Int, row: Int) -> ShownCell? {
     let now = shown[row * area.columns + column]
     let hold = options.holdThreshold
@@ -216,7 +216,7 @@ public struct CellEncoder: FrameEncoding {
       let turnedPaper = Self.near(wanted.paper, pen.foreground, snap)
       var turned = turnedInk == nil ? PenState.cost(of: wanted.ink) : 0
       turned += turnedPaper == nil ? PenState.cost(of: wanted.paper) : 0
-      // The terminal's own background cannot be had as ink.
+      // The terminal's own background is not available as ink.
       let isTurned =
         wanted.paper == .default
         ? false : wanted.ink == .default || (glyph.opposite != 0 && turned < straight)
@@ -238,7 +238,7 @@ public struct CellEncoder: FrameEncoding {
     shown[row * area.columns + column] = painted
   }
 
-  /// The pen's colour when it is near enough to the wanted one to be used for it.
+  /// The pen's colour if it is near enough to the desired one to be used instead.
   @inline(__always)
   private static func near(
     _ wanted: TerminalColor, _ pen: TerminalColor?, _ limit: Int
@@ -248,7 +248,7 @@ public struct CellEncoder: FrameEncoding {
   }
 }
 
-/// What a cell shows: the split, and the colours of its two parts.
+/// The contents of a cell: the split, and the colours of its two parts.
 ///
 /// Which of the two is drawn as ink makes no difference to the picture, and is not kept.
 struct ShownCell: Sendable, Hashable, BitwiseCopyable {

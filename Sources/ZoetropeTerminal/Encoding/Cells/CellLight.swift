@@ -81,8 +81,8 @@ struct CellSource: Sendable {
 /// Over a bare backdrop the last channel is the fraction of the cell that opaque pixels cover, and
 /// only those have light.
 ///
-/// The order of summation does not depend on which cells are sampled, so a cell sampled alone gives
-/// bit for bit what it gives in a whole picture.
+/// The order of summation does not depend on which cells are sampled, so a cell sampled alone is bit-identical
+/// to the same cell in a whole picture.
 struct CellSampler: Sendable {
   /// The boundaries of the bands, in 24ths of a cell's height.
   let bandCuts: [Int]
@@ -255,7 +255,7 @@ struct CellSampler: Sendable {
     return total
   }
 
-  /// Turns the pixels of one line into light, laid over the backdrop.
+  /// Converts the pixels of one line to light, blended with the backdrop.
   private mutating func load(row y: Int, from left: Int, through right: Int, of bitmap: Bitmap) {
     let pixels = bitmap.pixels(row: source.y + y)
     let (tables, source, backdrop) = (self.tables, self.source, self.backdrop)

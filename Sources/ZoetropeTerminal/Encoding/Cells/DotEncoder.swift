@@ -1,7 +1,7 @@
-public import ZoetropeFrames
+package import ZoetropeFrames
 
 /// The characters that show pictures by their shape.
-public enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
+package enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
   /// ASCII from light to dense.
   case ascii
   /// Quadrants: 2 x 2 dots per cell, in most fonts.
@@ -40,17 +40,17 @@ public enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
 
 /// Draws pictures with the shapes of characters, in the terminal's own colour or one per cell.
 ///
-/// Brightness comes from an ordered dither that is fixed to the screen, so static parts do not
-/// flicker. The screen depends on the last picture alone.
-public struct DotEncoder: FrameEncoding {
+/// Brightness comes from an ordered dither that is fixed to the screen, so static parts do not flicker. The
+/// screen depends only on the last picture.
+package struct DotEncoder: FrameEncoding {
   /// The cells it draws to.
-  public let area: CellRect
+  package let area: CellRect
   /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
-  public let pixelSize: PixelSize
+  package let pixelSize: PixelSize
   /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
-  public var isGraphics: Bool { false }
+  package var isGraphics: Bool { false }
   /// The number of cells painted so far.
-  public private(set) var paintedCellCount = 0
+  package private(set) var paintedCellCount = 0
   private let glyphs: DotGlyphs
   private let options: EncodingOptions
   private let isInverted: Bool
@@ -74,7 +74,7 @@ public struct DotEncoder: FrameEncoding {
   ///   - colors: Above ``ColorDepth/none`` each character has the colour of its cell. Default: none.
   ///   - isDarkOnLight: Whether the terminal's background is light. Default: false.
   ///   - options: How pictures are encoded.
-  public init(
+  package init(
     area: CellRect, screen: ScreenSize, crop: PixelRect? = nil, glyphs: DotGlyphs,
     colors: ColorDepth = .none, isDarkOnLight: Bool = false,
     options: EncodingOptions = EncodingOptions()
@@ -96,30 +96,30 @@ public struct DotEncoder: FrameEncoding {
       repeating: Shown(scalar: 0, color: .default), count: max(area.columns * area.rows, 0))
   }
 
-  /// Forgets what the terminal shows, so that the next picture is sent whole.
-  public mutating func invalidate() {
+  /// Discards the known screen contents, so that the next picture is sent whole.
+  package mutating func invalidate() {
     cells.forgetPicture()
     for index in shown.indices { shown[index].scalar = 0 }
   }
 
   /// A hash of everything that determines the next bytes, apart from the next picture.
-  public var stateHash: Int { shown.hashValue }
+  package var stateHash: Int { shown.hashValue }
 
   /// Returns a copy that holds no picture.
-  public func withoutPicture() -> Self {
+  package func withoutPicture() -> Self {
     var copy = self
     copy.cells = cells.withoutPicture()
     return copy
   }
 
   /// Restores the picture that ``withoutPicture()`` left out.
-  public mutating func resume(showing bitmap: Bitmap) { cells.resume(after: bitmap) }
+  package mutating func resume(showing bitmap: Bitmap) { cells.resume(after: bitmap) }
 
   /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
-  public var stateByteCount: Int { shown.count * MemoryLayout<Shown>.stride }
+  package var stateByteCount: Int { shown.count * MemoryLayout<Shown>.stride }
 
   /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
-  public mutating func encode(
+  package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
     guard !area.isEmpty, !bitmap.size.isEmpty else { return }

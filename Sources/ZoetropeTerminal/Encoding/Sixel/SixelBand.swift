@@ -226,7 +226,7 @@ struct SixelRoute: Sendable {
     var passes: [[Int]] = []
     for index in runs.indices {
       let run = runs[index]
-      // A pass of its own also costs a carriage return.
+      // A separate pass also costs a carriage return.
       var best = -1
       var least = Self.cost(from: Pen(column: .max, register: -1), to: run)
       for (candidate, pass) in passes.enumerated() {

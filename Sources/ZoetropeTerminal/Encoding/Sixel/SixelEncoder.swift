@@ -1,17 +1,17 @@
-public import ZoetropeFrames
+package import ZoetropeFrames
 
 /// Draws pictures as sixels: with exact colours where 256 suffice, and only the pixels that change.
 ///
 /// Sixel colours are whole percentages, so "exact" means to the nearest percent. A picture of more
 /// colours gets a fixed palette and a dither pattern fixed to the pixels, so that static parts do
 /// not flicker. Over ``Backdrop/terminal`` transparent pixels are not drawn.
-public struct SixelEncoder: FrameEncoding {
+package struct SixelEncoder: FrameEncoding {
   /// The cells it draws to.
-  public let area: CellRect
+  package let area: CellRect
   /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
-  public let pixelSize: PixelSize
+  package let pixelSize: PixelSize
   /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
-  public var isGraphics: Bool { true }
+  package var isGraphics: Bool { true }
   let passthrough: Passthrough
   let options: EncodingOptions
   private let cell: PixelSize
@@ -47,7 +47,7 @@ public struct SixelEncoder: FrameEncoding {
   ///   - keepsRegisters: Whether the terminal keeps colour definitions from one image to the next.
   ///   - passthrough: How sequences pass through a multiplexer.
   ///   - options: How pictures are encoded.
-  public init(
+  package init(
     area: CellRect, screen: ScreenSize, imageSize: PixelSize, crop: PixelRect? = nil,
     registerCount: Int = 256, keepsRegisters: Bool = false, passthrough: Passthrough = .none,
     options: EncodingOptions = EncodingOptions()
@@ -85,15 +85,15 @@ public struct SixelEncoder: FrameEncoding {
     Array(repeating: Self.unknownPixel, count: pixelSize.area)
   }
 
-  /// Forgets what the terminal shows, so that the next picture is sent whole.
-  public mutating func invalidate() {
+  /// Discards the known screen contents, so that the next picture is sent whole.
+  package mutating func invalidate() {
     history.forget()
     shown = unknownPixels
     registers.forgetDefinitions()
   }
 
   /// A hash of everything that determines the next bytes, apart from the next picture.
-  public var stateHash: Int {
+  package var stateHash: Int {
     var hasher = Hasher()
     hasher.combine(history.contentHash)
     registers.hash(into: &hasher)
@@ -101,7 +101,7 @@ public struct SixelEncoder: FrameEncoding {
   }
 
   /// Returns a copy that holds no picture.
-  public func withoutPicture() -> Self {
+  package func withoutPicture() -> Self {
     var copy = self
     copy.history.forget()
     copy.shown = []
@@ -110,24 +110,24 @@ public struct SixelEncoder: FrameEncoding {
   }
 
   /// Restores the picture that ``withoutPicture()`` left out.
-  public mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
+  package mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
 
   /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
-  public var stateByteCount: Int { 4096 }
+  package var stateByteCount: Int { 4096 }
 
   /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
-  public mutating func encode(
+  package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
     _ = encode(bitmap, changed: changed, pen: &pen, into: &output) { true }
   }
 
-  /// Like ``encode(_:changed:pen:into:)``, but can be given up: `isWanted` is asked before each row is read and each
-  /// band is drawn.
+  /// Like ``encode(_:changed:pen:into:)``, but can be given up: `isWanted` is called before each row is read
+  /// and each band is drawn.
   ///
   /// - Returns: False if `isWanted` returned false. Then nothing was appended, and the next picture is
   ///   sent whole.
-  public mutating func encode(
+  package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
     while isWanted: () -> Bool
   ) -> Bool {
@@ -151,7 +151,7 @@ public struct SixelEncoder: FrameEncoding {
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
     _ check: () throws(CancellationError) -> Void
   ) throws(CancellationError) {
-    // The pixels on screen cannot be told from a picture before scaling.
+    // The pixels on screen cannot be derived from a picture before scaling.
     let previous = isFiltered ? nil : history.last
     guard !area.isEmpty, let picture = history.next(bitmap, changed: changed) else { return }
     let (bitmap, part) = (picture.bitmap, picture.part)
@@ -283,7 +283,7 @@ public struct SixelEncoder: FrameEncoding {
     (value + step - 1) / step * step
   }
 
-  /// Draws what differs in `region`, encoded as short as possible.
+  /// Draws the differences in `region`, encoded as short as possible.
   private mutating func draw(
     _ region: PixelRect, wanted: [UInt32], exact: Bool, pen: inout PenState,
     into output: inout [UInt8], _ check: () throws(CancellationError) -> Void
@@ -310,7 +310,7 @@ public struct SixelEncoder: FrameEncoding {
       var outer = PenState.unknown
       outer.move(toColumn: area.column + cellColumn, row: area.row + cellRow, into: &sequence)
     }
-    // P2 = 1: what is not drawn stays as it is.
+    // P2 = 1: pixels that are not drawn stay as they are.
     sequence.append(ascii: "\u{1B}P7;1q")
     // The size in whole cells: foot 1.13 merges a new image into an old one cell by cell, and
     // leaves black or stale pixels in cells that are only partly covered.

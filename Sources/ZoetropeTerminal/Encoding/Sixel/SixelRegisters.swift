@@ -65,10 +65,9 @@ struct SixelRegisters: Sendable {
 
 /// Counts in how many places of a picture each colour is used.
 ///
-/// A place is eight columns of a band, about the size of a small change, where a colour is selected
-/// once however many pixels have it. Counting pixels would give flat areas the short numbers and
-/// dithered ones, which select colours all the time, the long ones: 4 % more bytes on a moving
-/// spot.
+/// A place is eight columns of a band, about the size of a small change, where a colour is selected once
+/// however many pixels have it. Counting pixels would give flat areas the short numbers and dithered areas,
+/// which constantly select colours, the long ones: 4 % more bytes on a moving spot.
 struct ColorUses: Sendable {
   /// Places, by the number of the colour.
   private(set) var counts: [Int]

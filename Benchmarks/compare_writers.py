@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""compare_writers.py BENCH_WRITE check|race FILE...: animations written again as APNG.
+
+check: every frame of the file we write, decoded by Pillow and by ffmpeg (8 and 16 bits), beside the frames that we
+decode from the original; then delays and plays. Colours of transparent pixels do not count. Prints what differs.
+
+race: bytes and seconds beside apngasm and apngopt (Debian's, with their defaults), both from what they read: PNG
+frames, and an APNG that stores each frame whole, made by ours. --effort NAME, --limit PIXELS leaves out files with
+more pixels in all frames.
+"""
+import argparse, glob, hashlib, os, shutil, subprocess, sys, tempfile, time
+
+parser = argparse.ArgumentParser()
+parser.add_argument("bench")
+parser.add_argument("mode", choices=["check", "race"])
+parser.add_argument("files", nargs="+")
+parser.add_argument("--effort", default="balanced")
+parser.add_argument("--limit", type=int, default=1 << 40)
+parser.add_argument("--with", dest="peers", default="apngasm,apngopt")
+options = parser.parse_args()
+
+
+def run(*arguments, **more):
+    return subprocess.run([str(a) for a in arguments], capture_output=True, check=True, **more).stdout
+
+
+def facts(path):
+    lines = run(options.bench, "facts", path).decode().split("\n")
+    plays, width, height = map(int, lines[0].split())
+    return plays, width, height, [tuple(map(int, line.split())) for line in lines[1:] if line]
+
+
+def cleaned(raw, deep):
+    import numpy
+    pixels = numpy.frombuffer(raw, dtype="<u2" if deep else "u1").reshape(-1, 4).copy()
+    pixels[pixels[:, 3] == 0] = 0
+    return pixels.tobytes()
+
+
+def hashes(raw, size, deep):
+    size *= 8 if deep else 4
+    return [hashlib.md5(cleaned(raw[at:at + size], deep)).hexdigest() for at in range(0, len(raw), size)]
+
+
+def is_deep(path):
+    with open(path, "rb") as file:
+        head = file.read(26)
+    return head[1:4] == b"PNG" and head[24] == 16
+
+
+def check(path, folder):
+    from PIL import Image
+    from fractions import Fraction
+    deep = is_deep(path)
+    out = os.path.join(folder, "out.png")
+    more = ["deep"] if deep else []
+    try:
+        run(options.bench, "copy", path, out, options.effort, 0, *more)
+    except subprocess.CalledProcessError as error:
+        return [f"not written: {error.stderr.decode().strip()[-200:]}"]
+    plays, width, height, delays = facts(path)
+    found = facts(out)
+    problems = []
+    if found[0] != plays:
+        problems.append(f"plays {plays} became {found[0]}")
+    if [Fraction(*d) for d in found[3]] != [Fraction(*d) for d in delays]:
+        problems.append("delays differ")
+    if width * height * len(delays) > options.limit:
+        return problems + ["not compared: large"] if problems else []
+    expected = hashes(run(options.bench, "dump", path, *more), width * height, deep)
+    if hashes(run(options.bench, "dump", out, *more), width * height, deep) != expected:
+        problems.append("our pixels differ")
+    # As ffmpeg shows it; equal frames are frames all the same.
+    form = "rgba64le" if deep else "rgba"
+    try:
+        raw = run("ffmpeg", "-v", "error", "-i", out, "-f", "rawvideo", "-pix_fmt", form, "-vsync", "passthrough", "-")
+        theirs = hashes(raw, width * height, deep)
+        if theirs != expected:
+            wrong = sum(a != b for a, b in zip(theirs, expected))
+            problems.append(f"ffmpeg: {wrong} of {len(expected)} frames differ, {len(theirs)} decoded")
+    except subprocess.CalledProcessError as error:
+        problems.append(f"ffmpeg: {error.stderr.decode().strip()[-200:]}")
+    if not deep:
+        try:
+            Image.MAX_IMAGE_PIXELS = None
+            image = Image.open(out)
+            theirs, times = [], []
+            # Pillow counts a static image that is no frame as its first one.
+            first = 1 if getattr(image, "default_image", False) else 0
+            for index in range(first, image.n_frames):
+                image.seek(index)
+                times.append(image.info.get("duration"))
+                theirs.append(hashlib.md5(cleaned(image.convert("RGBA").tobytes(), False)).hexdigest())
+            if theirs != expected:
+                wrong = sum(a != b for a, b in zip(theirs, expected))
+                problems.append(f"Pillow: {wrong} of {len(expected)} frames differ, {len(theirs)} decoded, mode {image.mode}")
+            if image.info.get("loop", 0) != plays:
+                problems.append(f"Pillow: {image.info.get('loop')} plays for {plays}")
+            wanted = [1000 * d[0] / d[1] for d in delays]
+            if any(abs((a or 0) - b) > 1e-6 * max(b, 1) for a, b in zip(times, wanted)):
+                problems.append("Pillow: delays differ")
+        except Exception as error:
+            problems.append(f"Pillow: {error!r}")
+    return problems
+
+
+def race(path, folder):
+    _, width, height, delays = facts(path)
+    if len(delays) < 2 or width * height * len(delays) > options.limit:
+        return None
+    frames = os.path.join(folder, "frames")
+    shutil.rmtree(frames, ignore_errors=True)
+    os.mkdir(frames)
+    run(options.bench, "frames", path, frames)
+    ours = os.path.join(folder, "ours.png")
+    best = None
+    for _ in range(3):
+        seconds, size, count = run(options.bench, "copy", path, ours, options.effort, 0, "merge").split()
+        best = min(best or 1e9, float(seconds))
+    results = {"ours": (os.path.getsize(ours), best)}
+    if "apngasm" in options.peers:
+        out = os.path.join(folder, "asm.png")
+        start = time.monotonic()
+        run("apngasm", out, os.path.join(frames, "f000000.png"))
+        results["apngasm"] = (os.path.getsize(out), time.monotonic() - start)
+    if "apngopt" in options.peers:
+        # From apngasm's file if there is one: the same pictures in another coding.
+        source = os.path.join(folder, "asm.png") if "apngasm" in options.peers else ours
+        out = os.path.join(folder, "opt.png")
+        start = time.monotonic()
+        run("apngopt", source, out)
+        results["apngopt"] = (os.path.getsize(out), time.monotonic() - start)
+    return results
+
+
+with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+    sums, bad = {}, 0
+    for path in options.files:
+        if options.mode == "check":
+            problems = check(path, folder)
+            bad += bool(problems)
+            for problem in problems:
+                print(f"{os.path.basename(path)}: {problem}", flush=True)
+            continue
+        try:
+            results = race(path, folder)
+        except subprocess.CalledProcessError as error:
+            print(f"{os.path.basename(path)}: {error.cmd[0]} failed", flush=True)
+            continue
+        if not results:
+            continue
+        for name, (size, seconds) in results.items():
+            total = sums.setdefault(name, [0, 0.0, 0])
+            sums[name] = [total[0] + size, total[1] + seconds, total[2] + (size < results["ours"][0])]
+        print(os.path.basename(path), *(f"{n} {s} {t:.3f}" for n, (s, t) in results.items()), flush=True)
+    if options.mode == "check":
+        print(f"{len(options.files)} files, {bad} with a difference")
+    for name, (size, seconds, smaller) in sums.items():
+        print(f"{name}: {size} bytes, {seconds:.2f} s, smaller than ours in {smaller} files")

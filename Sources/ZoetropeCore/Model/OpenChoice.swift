@@ -1,0 +1,22 @@
+/// A value that callers choose among named ones, of which later releases may have more: a struct with static
+/// members over a private list, so that callers cannot switch over it exhaustively, and this package can.
+package protocol OpenChoice: Sendable, Hashable, CustomStringConvertible {
+  associatedtype Kind: RawRepresentable<String>, CaseIterable, Hashable, Sendable
+
+  var kind: Kind { get }
+  init(_ kind: Kind)
+}
+
+extension OpenChoice {
+  /// Its name, as the command line and JSON spell it.
+  package var rawValue: String { kind.rawValue }
+
+  /// The choice of this name; nil if there is none.
+  package init?(rawValue: String) {
+    guard let kind = Kind(rawValue: rawValue) else { return nil }
+    self.init(kind)
+  }
+
+  /// All choices of this release.
+  package static var allCases: [Self] { Kind.allCases.map { Self($0) } }
+}

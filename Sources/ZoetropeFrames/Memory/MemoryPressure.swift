@@ -1,0 +1,397 @@
+internal import Glibc
+internal import Logging
+internal import Synchronization
+
+/// How short of memory the machine or this process's control group is.
+///
+/// Not an enum, so that later releases can add levels: end a `switch` over it with `default`.
+public struct MemoryPressure: Sendable, Hashable, Comparable {
+  /// The budget is divided by two to this power.
+  let shift: Int
+
+  /// No shortage: the whole budget may be used.
+  public static let none = MemoryPressure(shift: 0)
+  /// Tasks sometimes wait for memory: half of the budget may be used.
+  public static let some = MemoryPressure(shift: 1)
+  /// All tasks wait, or the limit was reached: an eighth of the budget may be used.
+  public static let severe = MemoryPressure(shift: 3)
+
+  /// Every level, in order.
+  package static let allLevels = [none, some, severe]
+
+  /// The level below this one.
+  var lower: MemoryPressure { Self.allLevels.last { $0 < self } ?? .none }
+
+  /// Orders by shortage.
+  public static func < (left: MemoryPressure, right: MemoryPressure) -> Bool {
+    left.shift < right.shift
+  }
+}
+
+extension MemoryPressure: CustomStringConvertible {
+  /// The level's name, as logged.
+  public var description: String {
+    switch self {
+    case .none: "none"
+    case .some: "some"
+    default: "severe"
+    }
+  }
+}
+
+/// One reading of the memory facts; those that the system does not report are nil.
+package struct MemoryReading: Sendable, Hashable {
+  /// Percentage of the last ten seconds in which some tasks waited for memory.
+  package var someStall: Double?
+  /// Percentage of the last ten seconds in which all tasks waited for memory.
+  package var fullStall: Double?
+  /// Times the group has exceeded `memory.high`.
+  package var highEvents: Int?
+  /// Times the group has reached `memory.max` or was killed for it.
+  package var maxEvents: Int?
+  /// Bytes used by the group with the least room, without inactive file pages.
+  package var usage: Int?
+  /// Bytes that it may use.
+  package var limit: Int?
+  /// The part of ``usage`` that is active file pages, which the system reclaims before it kills.
+  package var filePages: Int?
+
+  /// Bytes that caches may add (or, below 0, must release) so that an eighth of the group's limit,
+  /// at most 64 MiB, stays free for canvases in use and for what the rest of the process allocates
+  /// between two readings. Nil without a limit.
+  package var room: Int? {
+    guard let usage, let limit else { return nil }
+    return limit - min(limit / 8, 64 << 20) - (usage - (filePages ?? 0))
+  }
+}
+
+/// Turns readings into a ``MemoryPressure``. A pure value: one reading in, one level out.
+///
+/// A rise takes effect immediately. A fall needs ``calmReadings`` consecutive readings and goes one level at a
+/// time, so that a cache does not refill straight into the same limit.
+package struct PressureGauge: Sendable, Hashable {
+  /// Consecutive lower readings after which the level falls by one.
+  package static let calmReadings = 10
+
+  package private(set) var level = MemoryPressure.none
+  private var calm = 0
+  private var last: MemoryReading?
+
+  package init() {}
+
+  /// Takes one reading and returns the current level.
+  package mutating func update(_ reading: MemoryReading) -> MemoryPressure {
+    let seen = Self.level(of: reading, after: last)
+    last = reading
+    if seen >= level {
+      level = seen
+      calm = 0
+    } else {
+      calm += 1
+      if calm >= Self.calmReadings {
+        level = level.lower
+        calm = 0
+      }
+    }
+    return level
+  }
+
+  /// The level of a single reading. At 5 % stall, interactive work feels slow. A group that reads large files
+  /// keeps hitting its limit, because their pages are charged to it until they are reclaimed. This is not a
+  /// shortage unless the other pages fill the limit as well.
+  private static func level(of reading: MemoryReading, after last: MemoryReading?) -> MemoryPressure
+  {
+    let fill: Double? =
+      if let usage = reading.usage, let limit = reading.limit, limit > 0 {
+        Double(usage) / Double(limit)
+      } else { nil }
+    if (reading.fullStall ?? 0) >= 5 { return .severe }
+    if grew(reading.maxEvents, last?.maxEvents), fill ?? 1 >= 0.85 { return .severe }
+    if (reading.someStall ?? 0) >= 5 || grew(reading.highEvents, last?.highEvents) { return .some }
+    return fill ?? 0 >= 0.95 ? .some : .none
+  }
+
+  private static func grew(_ now: Int?, _ before: Int?) -> Bool {
+    guard let now, let before else { return false }
+    return now > before
+  }
+}
+
+/// Monitors system memory while one ``MemoryBudget`` holds something, and reduces the budget while
+/// memory is short.
+///
+/// Reads pressure-stall information and the counters and usage of this process's control group.
+/// Does nothing where the system offers neither. Runs as a task on the cooperative pool.
+package final class PressureWatch: Sendable {
+  /// Below this number of held bytes, there is nothing worth releasing.
+  package static let threshold = 1 << 20
+
+  private struct Findings: Sendable {
+    var gauge = PressureGauge()
+    var lacksRoom = false
+  }
+
+  private let enabled: Atomic<Bool>
+  private let running = Atomic<Bool>(false)
+  private let findings = Mutex(Findings())
+  private let interval: Duration
+  /// Held bytes at which the room is read before the interval is over.
+  private let nextLook = Atomic<Int>(PressureWatch.threshold)
+  private let clock: any Clock<Duration>
+  private let read: @Sendable () -> MemoryReading
+  private let logger = Logger(label: "zoetrope.memory")
+
+  /// Creates a watch that reads system memory once per second; stall averages span ten.
+  package convenience init(isEnabled: Bool = true) {
+    self.init(isEnabled: isEnabled, clock: ContinuousClock()) { Self.machine.read() }
+  }
+
+  package init(
+    isEnabled: Bool = true, interval: Duration = .seconds(1), clock: any Clock<Duration>,
+    reading read: @escaping @Sendable () -> MemoryReading
+  ) {
+    enabled = Atomic(isEnabled)
+    self.interval = interval
+    self.clock = clock
+    self.read = read
+  }
+
+  private static let machine = MachineMemory()
+  /// Below this room, storing does not trigger another reading.
+  private static let leastRoom = 4 << 20
+
+  /// Whether it starts when there is something to watch. Once false, a running task ends at its
+  /// next reading.
+  package var isEnabled: Bool {
+    get { enabled.load(ordering: .relaxed) }
+    set { enabled.store(newValue, ordering: .relaxed) }
+  }
+
+  /// Whether its task runs.
+  package var isRunning: Bool { running.load(ordering: .acquiring) }
+
+  /// Starts the task unless it runs or there is nothing to do. Costs two atomic loads if it runs.
+  package func start(for budget: MemoryBudget) {
+    guard isEnabled, !isRunning, isNeeded(for: budget),
+      running.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing)
+        .exchanged
+    else { return }
+    Task.detached(priority: .utility) {
+      self.findings.withLock { $0 = Findings() }
+      // Keeps the budget alive until it is empty, at most one interval longer than its owners.
+      while self.isEnabled, self.isNeeded(for: budget) {
+        self.poll(budget)
+        self.planLook(for: budget)
+        do { try await self.clock.sleep(for: self.pause(for: budget)) } catch { break }
+      }
+      if !self.isEnabled { budget.forgetFindings() }
+      self.running.store(false, ordering: .releasing)
+      // Bytes stored since the last reading saw this task still running.
+      self.start(for: budget)
+    }
+  }
+
+  /// Takes one reading, sets the budget's pressure and ceiling, and returns the current level.
+  ///
+  /// Logs changes under `zoetrope.memory`: rising pressure, or a group with less room than the budget needs, as
+  /// a warning; the end of either as a notice. Reads about five small files, in 50 µs.
+  @discardableResult
+  package func poll(_ budget: MemoryBudget) -> MemoryPressure {
+    let reading = budget.fit(read)
+    let (before, level) = findings.withLock { ($0.gauge.level, $0.gauge.update(reading)) }
+    budget.find(level)
+    budget.settle()
+    let (lackedRoom, lacksRoom) = findings.withLock { findings in
+      let before = findings.lacksRoom
+      findings.lacksRoom = budget.lacksRoom(since: before)
+      return (before, findings.lacksRoom)
+    }
+    let facts: Logger.Metadata = [
+      "pressure": "\(level)", "limit": "\(budget.effectiveLimit)", "used": "\(budget.byteCount)",
+      "was": "\(before)",
+    ]
+    if level != before {
+      logger.log(
+        level: level > before ? .warning : .notice, "memory pressure changed", metadata: facts)
+    }
+    if lacksRoom != lackedRoom {
+      logger.log(
+        level: lacksRoom ? .warning : .notice, "room in the control group changed",
+        metadata: facts)
+    }
+    return level
+  }
+
+  /// Reads the room in the control group if much of it was filled since the last reading: a cache
+  /// can fill a small group within one interval. Otherwise costs two atomic loads.
+  ///
+  /// - Returns: Whether it took a reading.
+  package func lookIfDue(for budget: MemoryBudget) -> Bool {
+    guard isEnabled else { return false }
+    let due = nextLook.load(ordering: .relaxed)
+    // The thread that clears the mark takes the reading.
+    guard budget.byteCount >= due,
+      nextLook.compareExchange(expected: due, desired: .max, ordering: .relaxed).exchanged
+    else { return false }
+    _ = budget.fit(read)
+    planLook(for: budget)
+    return true
+  }
+
+  /// Sets the mark of the next reading to when a quarter of the room is filled. Sets none near the
+  /// end, where the budget's own limit applies.
+  private func planLook(for budget: MemoryBudget) {
+    let used = budget.byteCount
+    let room = budget.effectiveLimit - used
+    nextLook.store(
+      room < Self.leastRoom ? .max : max(used + room / 4, Self.threshold), ordering: .relaxed)
+  }
+
+  /// The time to the next reading: shorter if the rest of the process could fill the group
+  /// meanwhile.
+  private func pause(for budget: MemoryBudget) -> Duration {
+    budget.byteCount >= Self.threshold && budget.lacksRoom(since: false) ? interval / 10 : interval
+  }
+
+  /// A reduced budget is watched until it is restored, even if nothing is held.
+  private func isNeeded(for budget: MemoryBudget) -> Bool {
+    budget.byteCount >= Self.threshold || budget.effectiveLimit < budget.byteLimit
+  }
+}
+
+/// Reads the files that ``MemoryFacts`` parses. `root` prefixes every path, for tests.
+package struct MachineMemory: Sendable {
+  private let root: String
+  private let group: ControlGroup
+  private var groupFolders: [String] { group.folders }
+  private var isVersion2: Bool { group.isVersion2 }
+
+  package init(root: String = "") {
+    self.root = root
+    group = ControlGroup(of: "memory", root: root)
+  }
+
+  /// Bytes that this process may use: the lowest of its groups' limits and the machine's memory.
+  package var byteLimit: Int {
+    min(groupFolders.compactMap(limit).min() ?? .max, Self.physicalBytes)
+  }
+
+  /// Takes a reading.
+  ///
+  /// Ancestor groups may set limits too; the one with the least room counts.
+  package func read() -> MemoryReading {
+    var reading = MemoryReading()
+    let stall =
+      (isVersion2 ? first { ControlGroup.text($0 + "/memory.pressure") } : nil)
+      ?? ControlGroup.text(root + "/proc/pressure/memory")
+    if let stall = stall.flatMap(MemoryFacts.stall) {
+      reading.someStall = stall.some
+      reading.fullStall = stall.full
+    }
+    if isVersion2 {
+      // Includes events of descendant groups.
+      let events = first { ControlGroup.text($0 + "/memory.events") }.map(MemoryFacts.events)
+      reading.highEvents = events?["high"]
+      reading.maxEvents = events.map { ($0["max"] ?? 0) + ($0["oom"] ?? 0) }
+    } else {
+      reading.maxEvents = first { number($0 + "/memory.failcnt") }
+    }
+    for folder in groupFolders {
+      guard let limit = limit(of: folder), let usage = usage(of: folder) else { continue }
+      if let known = reading.limit, let used = reading.usage, known - used <= limit - usage.total {
+        continue
+      }
+      reading.limit = limit
+      reading.usage = usage.total
+      reading.filePages = usage.filePages
+    }
+    return reading
+  }
+
+  /// The value of the innermost group that has one. In a container, the directory of the process's
+  /// own group may be the mount itself.
+  private func first<Value>(_ read: (String) -> Value?) -> Value? {
+    for folder in groupFolders {
+      if let value = read(folder) { return value }
+    }
+    return nil
+  }
+
+  /// Bytes that a group may use before its processes are throttled or killed.
+  private func limit(of folder: String) -> Int? {
+    let names = isVersion2 ? ["memory.max", "memory.high"] : ["memory.limit_in_bytes"]
+    return names.compactMap { number("\(folder)/\($0)") }.min()
+  }
+
+  /// Bytes that a group uses, without inactive file pages, which the kernel reclaims first.
+  private func usage(of folder: String) -> (total: Int, filePages: Int)? {
+    guard let all = number(folder + (isVersion2 ? "/memory.current" : "/memory.usage_in_bytes"))
+    else { return nil }
+    let facts = ControlGroup.text(folder + "/memory.stat").map(MemoryFacts.events) ?? [:]
+    let prefix = isVersion2 ? "" : "total_"
+    let total = max(all - (facts[prefix + "inactive_file"] ?? 0), 0)
+    return (total, min(facts[prefix + "active_file"] ?? 0, total))
+  }
+
+  private func number(_ path: String) -> Int? {
+    ControlGroup.text(path).flatMap { MemoryFacts.byteCount($0) }
+  }
+
+  private static var physicalBytes: Int {
+    let pages = sysconf(Int32(_SC_PHYS_PAGES))
+    let page = sysconf(Int32(_SC_PAGESIZE))
+    return pages > 0 && page > 0 ? pages * page : 1 << 30
+  }
+}
+
+extension MemoryBudget {
+  /// The default limit of a budget: a quarter of the memory that this process may use (the lowest
+  /// of its control groups' limits and the machine's memory), clamped to 16...512 MiB.
+  ///
+  /// A quarter leaves room for the rest of the program. 512 MiB hold 128 canvases of one megapixel;
+  /// beyond that, decoding again is cheaper than the memory. 16 MiB hold one large canvas with its
+  /// checkpoints.
+  public static let defaultByteLimit = defaultByteLimit(of: MachineMemory().byteLimit)
+
+  package static func defaultByteLimit(of memory: Int) -> Int {
+    min(max(memory / 4, 16 << 20), 512 << 20)
+  }
+}
+
+/// Parsers of the memory files in `/proc` and `/sys/fs/cgroup`. Pure functions of text.
+package enum MemoryFacts {
+  /// Parses a number of a control-group file. Nil for `max`, for the equivalent 2⁶³ of version
+  /// 1, and for anything else that is not a byte count.
+  package static func byteCount(_ text: some StringProtocol) -> Int? {
+    let words = text.split(whereSeparator: \.isWhitespace)
+    guard words.count == 1, let value = Int(words[0]), 0..<1 << 60 ~= value else { return nil }
+    return value
+  }
+
+  /// The counters of `memory.events`, by name.
+  package static func events(_ text: String) -> [String: Int] {
+    var counters: [String: Int] = [:]
+    for line in text.split(whereSeparator: \.isNewline) {
+      let fields = line.split(separator: " ")
+      guard fields.count == 2, let value = Int(fields[1]) else { continue }
+      counters[String(fields[0])] = value
+    }
+    return counters
+  }
+
+  /// The ten-second averages of a pressure-stall file: percentages of time in which some or all
+  /// tasks waited for memory.
+  package static func stall(_ text: String) -> (some: Double, full: Double)? {
+    var some: Double?
+    var full: Double?
+    for line in text.split(whereSeparator: \.isNewline) {
+      let fields = line.split(separator: " ")
+      guard let average = fields.first(where: { $0.hasPrefix("avg10=") }),
+        let value = Double(average.dropFirst(6)), value.isFinite
+      else { continue }
+      if fields.first == "some" { some = value }
+      if fields.first == "full" { full = value }
+    }
+    return some.map { ($0, full ?? 0) }
+  }
+}

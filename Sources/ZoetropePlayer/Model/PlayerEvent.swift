@@ -1,0 +1,63 @@
+import Zoetrope
+import ZoetropeProcess
+import ZoetropeTerminal
+
+/// What happens to the player.
+enum PlayerEvent: Sendable {
+  /// A file is being opened. Most keys are kept for it.
+  case opening(name: String, hasNextFile: Bool)
+  /// The file is open, and will be played or reported.
+  case opened
+  /// A file is to be played on a screen that was cleared for it.
+  case play(PlayRequest)
+
+  /// A key, the mouse, or an answer of the terminal.
+  case input(InputEvent)
+  /// Frames of a stream have arrived, or more of its bytes.
+  case arrived([FrameControl], playCount: PlayCount, StreamProgress)
+  /// The scheduler delivered a frame, some milliseconds early; `direction` is the scheduler's now.
+  case frame(ScheduledFrame, due: ContinuousClock.Instant, direction: PlaybackDirection)
+  /// The scheduler has ended.
+  case ended(PlaybackState)
+
+  /// The link has room for a picture, and no input waits.
+  case room
+  /// The answer to ``PlayerEffect/encode(_:)``; nil when encoding was given up.
+  case encoded([UInt8]?)
+  /// The answer to ``PlayerEffect/redraw(_:clears:)``; not whole when encoding was given up.
+  case redrawn([UInt8], isWhole: Bool)
+  /// The next frame is due, on a screen of the size that it was encoded for.
+  case due
+  /// Everything that was to be written has been written.
+  case written
+
+  /// Time has passed; `isIdle` when nothing waits to be written.
+  case time(isIdle: Bool)
+  /// The status line is to be brought up to date.
+  case refresh
+  /// A message for the status line, until a key is pressed or for a time.
+  case message(String, for: Duration?)
+
+  /// The screen has another size.
+  case resized(ScreenSize)
+  /// The screen may hold anything.
+  case repaint
+  /// The system asks the process to stop, as Ctrl-Z does.
+  case stopping
+  /// A signal or the loss of the terminal ends playing.
+  case ending(ExitStatus)
+}
+
+/// A file to play, and how.
+struct PlayRequest: Sendable {
+  var file: PlayedFile
+  /// The files to choose from; of a single one there is no list.
+  var files = FileList(entries: [], current: 0)
+  /// Whether a file follows that can be opened.
+  var hasNextFile = false
+  /// Whether the last frame stays until a key is pressed.
+  var holds = true
+  /// The first frame; nil for the first in the direction of playing.
+  var startIndex: Int?
+  var isPaused = false
+}

@@ -1,0 +1,216 @@
+import Zoetrope
+import ZoetropeProcess
+import ZoetropeTerminal
+
+extension PlayerModel {
+  /// Says something in the status line until a key is pressed.
+  private mutating func say(_ text: String) { message = Message(text: text) }
+
+  /// Performs the action of a key or the mouse.
+  mutating func perform(_ action: PlayerAction) -> [PlayerEffect] {
+    switch action {
+    case .togglePause: return togglePause()
+    case .step(let count): return step(count)
+    case .seek(let distance): return seek(by: distance)
+    case .seekToFrame(let index): return jump(to: index)
+    case .seekToEnd: return jump(to: range.upperBound - 1)
+    case .seekToPart(let part): return jump(to: file.frameIndex(at: file.duration * part))
+    case .scaleSpeed(let factor): return setRate(options.rate * factor)
+    case .resetSpeed: return setRate(1)
+    case .reverse: return reverse()
+    case .bounce:
+      say(options.bounces ? "bounce: off" : "bounce: on")
+      return restart { $0.bounces.toggle() }
+    case .cycleLoops: return cycleLoops()
+    case .markSection: return markSection()
+    case .toggleMotion: return toggleMotion()
+    case .cycleFit:
+      stage.fit.fit = Self.after(stage.fit.fit, in: [nil] + FrameLayout.Fit.allCases)
+      say("fit: \(stage.fit.fit?.rawValue ?? "auto")")
+      return repaint()
+    case .cycleBackdrop:
+      stage.cycleBackdrop()
+      say("background: \(stage.backdrop.name)")
+      return repaint()
+    case .cycleMode:
+      stage.mode = Self.after(stage.mode, in: stage.modes(including: settings.mode))
+      say("drawing: \(stage.mode.name)")
+      return repaint()
+    case .toggleOutline:
+      stage.view.isOutlined.toggle()
+      return repaint()
+    case .toggleStored:
+      stage.view.isStored.toggle()
+      return repaint()
+    case .zoom(let factor): return stage.zoom(by: factor) ? reframe() : []
+    case .zoomAt(let factor, let column, let row):
+      return stage.zoom(by: factor, at: (column, row)) ? reframe() : []
+    case .pan(let x, let y):
+      if stage.pan(x: x, y: y) { return reframe() }
+      if stage.shown?.layout.crop == nil { say("the whole picture is visible; + zooms in") }
+    case .drag(let columns, let rows):
+      return stage.drag(columns: columns, rows: rows) ? reframe() : []
+    case .toggleInfo: showsDetails.toggle()
+    case .toggleTimeline: showsTimeline.toggle()
+    case .toggleHelp: return cover(with: .help(page: 0))
+    case .showList:
+      if hasOtherFiles { return cover(with: .list(request.files)) }
+      say("the only file")
+    case .nextFile:
+      // One key press too many must not end the player.
+      if request.hasNextFile {
+        phase = .over(.skip(1))
+      } else {
+        say(hasOtherFiles ? "the last file" : "the only file")
+      }
+    case .previousFile:
+      if hasOtherFiles { phase = .over(.skip(-1)) } else { say("the only file") }
+    case .saveFrame: return saveFrame()
+    case .saveSection: return file.frameCount > 0 ? [.saveAll(range)] : []
+    case .repaint: return repaint()
+    case .suspend: return suspend()
+    case .quit: phase = .over(.quit)
+    case .interrupt: phase = .over(.ended(.interrupted))
+    case .abort: phase = .over(.ended(.quit))
+    }
+    return []
+  }
+
+  private static func after<Value: Equatable>(_ value: Value, in all: [Value]) -> Value {
+    guard let index = all.firstIndex(of: value) else { return all.first ?? value }
+    return all[(index + 1) % all.count]
+  }
+
+  /// The frames to play.
+  private var range: Range<Int> { options.range ?? 0..<file.frameCount }
+
+  /// The first frame in the current direction.
+  private var firstIndex: Int {
+    options.direction == .forward ? range.lowerBound : max(range.upperBound - 1, 0)
+  }
+
+  /// Continues from frame `index`, by default the current one, with other options.
+  ///
+  /// What cannot be changed while a scheduler runs (plays, bouncing, playing again after the end) takes a
+  /// new one.
+  private mutating func restart(
+    at index: Int? = nil, _ change: (inout PlaybackOptions) -> Void = { _ in }
+  ) -> [PlayerEffect] {
+    change(&options)
+    options = restarting(at: index ?? position)
+    frames.forgetScheduler()
+    motion.isEnded = false
+    return [.start(options, isPaused: motion.isPaused)]
+  }
+
+  /// The options of a scheduler that starts at a frame, with motion.
+  private func restarting(at index: Int) -> PlaybackOptions {
+    var options = options
+    options.startIndex =
+      options.range.map { min(max(index, $0.lowerBound), $0.upperBound - 1) } ?? index
+    options.reducesMotion = false
+    return options
+  }
+
+  private mutating func togglePause() -> [PlayerEffect] {
+    if motion.isEnded {
+      (motion.isPaused, motion.isOff) = (false, false)
+      return restart(at: firstIndex)
+    }
+    motion.isPaused.toggle()
+    if motion.isPaused { return [.pause] }
+    motion.isOff = false
+    return [.resume]
+  }
+
+  private mutating func step(_ count: Int) -> [PlayerEffect] {
+    motion.isPaused = true
+    let range = range
+    // Nothing of a stream has arrived.
+    guard !range.isEmpty else { return [] }
+    let place = (position - range.lowerBound + count) % range.count
+    return jump(to: range.lowerBound + (place + range.count) % range.count)
+  }
+
+  private mutating func seek(by distance: Duration) -> [PlayerEffect] {
+    let time = file.startTime(position) + distance
+    var index = file.frameIndex(at: min(max(time, .zero), file.duration))
+    // A seek shorter than the frame still moves by one.
+    if index == position { index += distance < .zero ? -1 : 1 }
+    return jump(to: index)
+  }
+
+  /// Shows frame `wanted`, or the nearest that is played, and continues from there unless paused.
+  private mutating func jump(to wanted: Int) -> [PlayerEffect] {
+    let range = range
+    guard !range.isEmpty else { return [] }
+    position = min(max(wanted, range.lowerBound), range.upperBound - 1)
+    // Frames delivered early are obsolete.
+    frames.forgetScheduler()
+    motion.isEnded = false
+    return [
+      .seek(to: position, isPaused: motion.isPaused, restart: restarting(at: position))
+    ]
+  }
+
+  private mutating func setRate(_ rate: Double) -> [PlayerEffect] {
+    options.rate = PlaybackRate(min(max(rate, 0.05), 20)).value
+    return [.setRate(options.rate)]
+  }
+
+  private mutating func reverse() -> [PlayerEffect] {
+    options.direction = options.direction.reversed
+    return motion.isEnded ? restart() : [.setDirection(options.direction)]
+  }
+
+  private mutating func cycleLoops() -> [PlayerEffect] {
+    let next: (count: PlayCount?, name: String) =
+      switch options.playCount {
+      case nil: (.once, "once")
+      case .finite: (.indefinite, "forever")
+      case .indefinite: (nil, "as in the file")
+      }
+    say("plays: \(next.name)")
+    return restart { $0.playCount = next.count }
+  }
+
+  /// Sets the start of the repeated section, then its end, then removes it.
+  private mutating func markSection() -> [PlayerEffect] {
+    // The frame at which a stream is to start may not have arrived.
+    guard position < file.frameCount else { return [] }
+    if options.range != nil {
+      say("section off")
+      let playCount = settings.playback.playCount
+      return restart {
+        $0.range = nil
+        $0.playCount = playCount
+      }
+    }
+    guard let start = sectionStart.take() else {
+      sectionStart = position
+      say("section from frame \(position + 1); press a again to set its end")
+      return []
+    }
+    let range = min(start, position)..<max(start, position) + 1
+    say("section: frames \(range.lowerBound + 1) to \(range.upperBound)")
+    return restart {
+      $0.range = range
+      $0.playCount = .indefinite
+    }
+  }
+
+  private mutating func toggleMotion() -> [PlayerEffect] {
+    motion.isOff.toggle()
+    motion.isPaused = motion.isOff
+    say(motion.isOff ? "motion off" : "motion on")
+    position = firstIndex
+    return restart()
+  }
+
+  /// Saves the current frame; during a jump the target, once it is shown.
+  mutating func saveFrame() -> [PlayerEffect] {
+    savesTarget = frames.shown?.index != position
+    guard let shown = frames.shown, !savesTarget else { return [] }
+    return [.save(shown.bitmap, index: shown.index)]
+  }
+}

@@ -1,0 +1,93 @@
+import Zoetrope
+import ZoetropeTerminal
+
+extension PlayerModel {
+  /// Whether the oldest delivered item is taken now: when no frame waits, or when one that could not
+  /// be encoded has been overtaken by a frame that is due.
+  func takes(due: ContinuousClock.Instant?, at now: ContinuousClock.Instant) -> Bool {
+    guard let next = frames.next else { return true }
+    let drops = options.latePolicy == .skip || options.latePolicy == .latest
+    return next.bytes == nil && drops && due.map { $0 <= now } ?? false
+  }
+
+  /// Whether the next frame can be shown now.
+  func isDue(at now: ContinuousClock.Instant) -> Bool {
+    frames.next.map { $0.due <= now && ($0.bytes != nil || overlay != nil) } ?? false
+  }
+
+  /// Whether something is to be redrawn once there is room.
+  var wantsRedraw: Bool { overlay == nil && frames.redraw != .nothing }
+
+  /// Whether a picture waits for room.
+  var wantsRoom: Bool { wantsRedraw || overlay == nil && frames.isNextPlain }
+
+  /// Redraws what was requested, or encodes the next frame: only what can be sent, since when there is
+  /// room again, another frame may be due.
+  mutating func useRoom() -> [PlayerEffect] {
+    guard wantsRoom else { return [] }
+    if wantsRedraw {
+      let clears = frames.redraw == .screen || !stage.keepsPlace
+      if clears { status.forget() }
+      let picture = frames.pictureOfShown()
+      if let picture { stage.place(picture.bitmap) }
+      return [.redraw(picture, clears: clears)]
+    }
+    guard let picture = frames.pictureOfNext() else { return [] }
+    stage.place(picture.bitmap)
+    return [.encode(picture)]
+  }
+
+  /// Completes a redraw. Nothing is seen without the picture, so all of it is one synchronized update.
+  mutating func redrawn(
+    _ bytes: [UInt8], isWhole: Bool, at now: ContinuousClock.Instant
+  ) -> [PlayerEffect] {
+    if !isWhole { frames.request(.screen) }
+    var bytes = bytes
+    if let status = changedStatus(now: true, at: now) { stage.append(status, to: &bytes) }
+    stage.synchronize(&bytes)
+    return [.writePicture(bytes)]
+  }
+
+  /// Shows the next frame, or under an overlay takes note of it.
+  mutating func showNext(at now: ContinuousClock.Instant) -> [PlayerEffect] {
+    guard isDue(at: now), let (frame, made) = frames.showNext(isCovered: overlay != nil) else {
+      return []
+    }
+    position = frame.index
+    var effects: [PlayerEffect] = []
+    if savesTarget { effects = saveFrame() + [.refresh] }
+    if overlay != nil { return effects }
+    var bytes = made ?? []
+    if let status = changedStatus(now: false, at: now) { stage.append(status, to: &bytes) }
+    statistics.shown += 1
+    statistics.dropped += frame.skipped
+    statistics.byteCount += bytes.count
+    return [.writePicture(bytes)] + effects
+  }
+
+  /// Redraws everything with a new encoder, as soon as there is room.
+  mutating func repaint() -> [PlayerEffect] {
+    frames.request(.screen)
+    if let overlay { return cover(with: overlay) }
+    return [.offerRoom]
+  }
+
+  /// Redraws the picture, of which another part is to be seen, as soon as there is room.
+  mutating func reframe() -> [PlayerEffect] {
+    frames.request(.picture)
+    return [.offerRoom]
+  }
+
+  /// Fits everything to another size of the screen.
+  mutating func fit(_ screen: ScreenSize) -> [PlayerEffect] {
+    stage.screen = screen
+    if settings.isInline {
+      stage.room.columns = screen.columns
+      stage.room.rows = min(stage.room.rows, screen.rows)
+      stage.room.row = max(0, min(stage.room.row, screen.rows - stage.room.rows))
+    } else {
+      stage.room = plan.room
+    }
+    return [.dropOutput] + (overlay.map { cover(with: $0) } ?? repaint())
+  }
+}

@@ -1,0 +1,248 @@
+import Zoetrope
+import ZoetropeProcess
+import ZoetropeTerminal
+
+/// Decides what the player does.
+///
+/// A pure value: ``handle(_:at:)`` takes what happened and returns what is to be done about it, in
+/// this order. ``Player`` performs it, and knows the terminal, the scheduler and the files.
+struct PlayerModel: Sendable {
+  /// What the player is busy with.
+  enum Phase: Sendable {
+    case opening, playing
+    case over(PlayerOutcome)
+  }
+
+  /// Whether frames follow one another.
+  struct Motion: Sendable, Hashable {
+    var isPaused = false
+    /// Whether the last frame of the last play stays on the screen.
+    var isEnded = false
+    /// Whether a key, or the settings, turned motion off.
+    var isOff = false
+  }
+
+  /// A text in the status line.
+  struct Message: Sendable, Hashable {
+    var text: String
+    /// When it goes by itself; nil when it stays until a key is pressed.
+    var endsAt: ContinuousClock.Instant?
+  }
+
+  let settings: PlayerSettings
+  /// When `--duration` ends playing.
+  let deadline: ContinuousClock.Instant?
+  var phase = Phase.opening
+  var stage: Stage
+  var frames = PlayerFrames()
+  var status = StatusRows()
+  var statistics = PlayerStatistics()
+
+  var request: PlayRequest
+  /// How the file is played now.
+  var options: PlaybackOptions
+  var motion = Motion()
+  /// The frame that keys count from, which is ahead of the one on screen during a jump.
+  var position = 0
+  /// The start of a section that has no end yet.
+  var sectionStart: Int?
+  /// Whether to save the target of a jump once it is shown.
+  var savesTarget = false
+
+  var keys = KeyReducer()
+  var mouse = MouseReducer()
+  /// Input for the file that comes next.
+  private(set) var typed: [InputEvent] = []
+  /// What covers the picture.
+  var overlay: PlayerOverlay?
+  var message: Message?
+  var showsDetails = false
+  var showsTimeline = false
+
+  /// A player for files of which the first, `request`, has been opened.
+  init(
+    settings: PlayerSettings, stage: Stage, request: PlayRequest, typed: [InputEvent] = [],
+    at now: ContinuousClock.Instant
+  ) {
+    self.settings = settings
+    self.stage = stage
+    self.request = request
+    self.typed = typed
+    options = settings.playback
+    deadline = settings.wallTime.map { now + $0 }
+  }
+
+  /// How the file ended; nil while it is played or opened.
+  var outcome: PlayerOutcome? {
+    if case .over(let outcome) = phase { outcome } else { nil }
+  }
+
+  var file: PlayedFile { request.file }
+
+  /// Whether there are other files.
+  var hasOtherFiles: Bool { request.files.entries.count > 1 }
+
+  /// The contents of each row of the screen.
+  var plan: ScreenPlan {
+    ScreenPlan(
+      stage.screen, showsStatus: settings.showsStatus && !settings.isInline,
+      isAnimated: file.mayMove)
+  }
+
+  /// Takes note of `event`; returns what is to be done, in this order.
+  mutating func handle(
+    _ event: PlayerEvent, at now: ContinuousClock.Instant
+  ) -> [PlayerEffect] {
+    switch event {
+    case .opening(let name, let hasNextFile):
+      phase = .opening
+      request.hasNextFile = hasNextFile
+      (frames.next, frames.endsAt) = (nil, nil)
+      if message?.endsAt == nil { message = Message(text: "opening \(name)") }
+      // Most files are open before anybody could read this.
+      status.due = now + .milliseconds(150)
+      return []
+    case .opened:
+      if message?.endsAt == nil { message = nil }
+      status.due = nil
+      return []
+    case .play(let request): return play(request)
+    case .input(let event): return take(event)
+    case .arrived(let frames, let playCount, let progress):
+      request.file.append(frames, playCount: playCount, progress: progress)
+      return refresh(now: false, at: now)
+    case .frame(let frame, let due, let direction):
+      options.direction = direction
+      if frames.take(frame, due: due) { statistics.dropped += 1 }
+      return []
+    case .ended(let state): return end(state, at: now)
+    case .room: return useRoom()
+    case .encoded(let bytes):
+      frames.next?.bytes = bytes
+      return []
+    case .redrawn(let bytes, let isWhole): return redrawn(bytes, isWhole: isWhole, at: now)
+    case .due: return showNext(at: now)
+    case .written:
+      // An inline picture is complete when the terminal has read all of it.
+      if settings.isStill, frames.shown != nil, outcome == nil { phase = .over(.next) }
+      return []
+    case .time(let isIdle): return take(isIdle: isIdle, at: now)
+    case .refresh: return refresh(now: true, at: now)
+    case .message(let text, let time):
+      message = Message(text: text, endsAt: time.map { now + $0 })
+      return []
+    case .resized(let screen): return fit(screen)
+    case .repaint: return repaint()
+    case .stopping: return suspend()
+    case .ending(let status):
+      phase = .over(.ended(status))
+      return []
+    }
+  }
+
+  /// When ``PlayerEvent/due`` or ``PlayerEvent/time(isIdle:)`` has something to do, if nothing else
+  /// happens before; nil for never.
+  func wakeTime(isIdle: Bool) -> ContinuousClock.Instant? {
+    let due = overlay != nil || frames.next?.bytes != nil ? frames.next?.due : nil
+    return [
+      isIdle ? due : nil, mayEnd(isIdle: isIdle) ? frames.endsAt : nil, deadline, status.due,
+      message?.endsAt,
+    ].compactMap { $0 }.min()
+  }
+
+  /// Returns the input that was kept for this file, which is to be handled now.
+  mutating func takeTyped() -> [InputEvent] {
+    defer { typed = [] }
+    return typed
+  }
+
+  /// Keeps input for the file that comes next.
+  mutating func keep(_ events: [InputEvent]) { typed += events }
+
+  private mutating func play(_ request: PlayRequest) -> [PlayerEffect] {
+    self.request = request
+    phase = .playing
+    motion = Motion(isPaused: request.isPaused, isOff: settings.playback.reducesMotion)
+    (sectionStart, savesTarget, overlay) = (nil, false, nil)
+    frames.forgetFile()
+    status.forget()
+    stage.forgetFile()
+    if !settings.isInline { stage.room = plan.room }
+    options = settings.playback
+    options.rate = PlaybackRate(options.rate).value
+    options.startIndex = request.startIndex
+    position = request.startIndex ?? 0
+    return [.start(options, isPaused: motion.isPaused)]
+  }
+
+  private mutating func take(_ event: InputEvent) -> [PlayerEffect] {
+    if case .reply = event { return [] }
+    switch (phase, event) {
+    // Keys after the end of a file are for the next one.
+    case (.over, _):
+      typed.append(event)
+      return []
+    case (.opening, .key(let key)) where !Self.interrupts(key):
+      typed.append(event)
+      return []
+    case (.opening, .mouse): return []
+    default: break
+    }
+    var effects: [PlayerEffect] = []
+    switch event {
+    case .key(let key): effects = take(key)
+    case .mouse(let mouse): effects = take(mouse)
+    case .reply: break
+    }
+    return outcome == nil ? effects + [.refresh] : effects
+  }
+
+  /// Whether a key has a meaning while a file is opened, and need not wait for a picture that is being
+  /// encoded.
+  static func interrupts(_ key: KeyEvent) -> Bool {
+    var keys = KeyReducer()
+    return switch keys.action(for: key) {
+    case .quit, .interrupt, .abort, .suspend, .repaint, .nextFile, .previousFile: true
+    default: false
+    }
+  }
+
+  private mutating func take(isIdle: Bool, at now: ContinuousClock.Instant) -> [PlayerEffect] {
+    var effects: [PlayerEffect] = []
+    if let end = message?.endsAt, end <= now {
+      message = nil
+      effects += refresh(now: true, at: now)
+    }
+    if let due = status.due, due <= now { effects += refresh(now: true, at: now) }
+    if let deadline, deadline <= now, outcome == nil { phase = .over(.quit) }
+    if let end = frames.endsAt, end <= now, mayEnd(isIdle: isIdle) {
+      frames.endsAt = nil
+      if request.holds {
+        motion.isEnded = true
+        effects += refresh(now: true, at: now)
+      } else if outcome == nil {
+        phase = .over(.next)
+      }
+    }
+    return effects
+  }
+
+  /// Whether the file may end: an inline picture must be complete, and nobody reads the help.
+  private func mayEnd(isIdle: Bool) -> Bool { (isIdle || !settings.isInline) && overlay == nil }
+
+  private mutating func end(
+    _ state: PlaybackState, at now: ContinuousClock.Instant
+  ) -> [PlayerEffect] {
+    if state == .finished { frames.endsAt = max(frames.shownUntil ?? now, now) }
+    if let error = state.error {
+      phase = .over(
+        .failed(CommandFailure(error, file: file.name, damage: settings.decoding.damage)))
+    }
+    return []
+  }
+
+  /// Stops the process as Ctrl-Z does, and resumes when it is continued.
+  mutating func suspend() -> [PlayerEffect] {
+    motion.isPaused || motion.isEnded ? [.suspend] : [.pause, .suspend, .resume]
+  }
+}

@@ -1,0 +1,93 @@
+import Synchronization
+import Zoetrope
+import ZoetropeProcess
+
+/// Passes frames from a scheduler to the drawing thread.
+final class FrameInbox: Sendable {
+  enum Item: Sendable {
+    /// A frame, and when it is due.
+    case frame(ScheduledFrame, due: ContinuousClock.Instant)
+    /// The scheduler has ended.
+    case ended(PlaybackState)
+
+    /// When the frame is due; nil for the end.
+    var due: ContinuousClock.Instant? {
+      if case .frame(_, let due) = self { due } else { nil }
+    }
+  }
+
+  private struct Contents {
+    var items: [Item] = []
+    var isClosed = false
+    var waiter: CheckedContinuation<Void, Never>?
+  }
+
+  /// How many milliseconds early a frame is put here, after the first one.
+  private static let lead: Int64 = 15
+
+  private let contents = Mutex(Contents())
+
+  /// Starts a task that puts the frames of `scheduler` here, and its end.
+  ///
+  /// - Parameters:
+  ///   - clock: The scheduler's. It runs ahead from the first frame on.
+  ///   - waits: Whether the next frame is asked for only when everything here has been taken, so that
+  ///     the scheduler notices how long that takes.
+  ///   - shifts: Whether a late frame shifts the schedule, and is due when it is delivered.
+  func take(from scheduler: FrameScheduler, _ clock: LeadClock, waits: Bool, shifts: Bool) {
+    Task {
+      var anchor: ContinuousClock.Instant?
+      for await frame in scheduler.play().stream {
+        let start = anchor ?? .now.advanced(by: .zero - frame.presentationTime)
+        if anchor == nil {
+          anchor = start
+          clock.run(ahead: Self.lead)
+        }
+        let time = frame.presentationTime + (shifts ? frame.lateness : .zero)
+        put(.frame(frame, due: start.advanced(by: time)))
+        if waits { await emptied() }
+      }
+      put(.ended(scheduler.state))
+    }
+  }
+
+  /// Adds an item and wakes the drawing thread.
+  private func put(_ item: Item) {
+    contents.withLock { $0.items.append(item) }
+    WakePipe.wake()
+  }
+
+  /// The oldest item, without taking it.
+  var first: Item? { contents.withLock { $0.items.first } }
+
+  /// Takes the oldest item.
+  func take() -> Item? {
+    let (item, waiter) = contents.withLock { contents in
+      let item = contents.items.isEmpty ? nil : contents.items.removeFirst()
+      return (item, contents.items.isEmpty ? contents.waiter.take() : nil)
+    }
+    waiter?.resume()
+    return item
+  }
+
+  /// Waits until everything has been taken or the inbox is closed.
+  private func emptied() async {
+    await withCheckedContinuation { continuation in
+      let isDone = contents.withLock { contents in
+        if contents.items.isEmpty || contents.isClosed { return true }
+        contents.waiter = continuation
+        return false
+      }
+      if isDone { continuation.resume() }
+    }
+  }
+
+  /// Closes the inbox: nothing more will be taken.
+  func close() {
+    let waiter = contents.withLock { contents in
+      contents.isClosed = true
+      return contents.waiter.take()
+    }
+    waiter?.resume()
+  }
+}

@@ -1,0 +1,31 @@
+import Synchronization
+import Zoetrope
+
+/// The system's clock, some milliseconds ahead.
+///
+/// A scheduler on this clock delivers each frame early, which leaves time to encode it before it is
+/// due. It starts without a lead, because the first frame is wanted at once.
+struct LeadClock: SystemClockAhead {
+  typealias Instant = ContinuousClock.Instant
+
+  private final class Ahead: Sendable {
+    let nanoseconds = Atomic<Int64>(0)
+  }
+
+  private let ahead = Ahead()
+
+  var lead: Duration { .nanoseconds(ahead.nanoseconds.load(ordering: .relaxed)) }
+
+  var now: Instant { ContinuousClock.now.advanced(by: lead) }
+  var minimumResolution: Duration { ContinuousClock().minimumResolution }
+
+  func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    try await ContinuousClock().sleep(
+      until: deadline.advanced(by: .zero - lead), tolerance: tolerance)
+  }
+
+  /// Sets the lead.
+  func run(ahead milliseconds: Int64) {
+    ahead.nanoseconds.store(milliseconds * 1_000_000, ordering: .relaxed)
+  }
+}

@@ -1,0 +1,57 @@
+internal import Glibc
+internal import SystemPackage
+
+/// The system calls on the files of a frame store. A test may let each of them fail.
+///
+/// In a release build every check below is a constant.
+package enum TableCall: Sendable, Hashable, CaseIterable {
+  case open, stat, resize, allocate, read, write, lock, map, punch, publish, makeDirectory, list
+  /// Opening a file, or using a directory, for more than reading.
+  case openWriting
+
+  #if DEBUG
+    /// The injected outcome of a call.
+    package enum Fault: Sendable {
+      /// It fails with this error number.
+      case error(Int32)
+      /// It reads or writes half of the bytes.
+      case short
+      /// The process is killed before the call.
+      case kill
+    }
+
+    /// Decides about each call of the current task; nil lets them all through.
+    @TaskLocal package static var plan: (@Sendable (TableCall) -> Fault?)?
+  #endif
+
+  /// Throws if the call is to fail.
+  @inline(__always)
+  func check() throws(Errno) { _ = try granted(1) }
+
+  /// How many of `count` bytes the call is to transfer.
+  @inline(__always)
+  func granted(_ count: Int) throws(Errno) -> Int {
+    #if DEBUG
+      switch Self.plan?(self) {
+      case .error(let number): throw Errno(rawValue: number)
+      case .short: return max(count / 2, 1)
+      case .kill: kill(getpid(), SIGKILL)
+      case nil: break
+      }
+    #endif
+    return count
+  }
+
+  /// Makes the call with `body`, again whenever a signal interrupts it; `action` completes "cannot …".
+  @inline(__always)
+  func make<Result>(
+    _ action: @autoclosure () -> String, _ body: () throws -> Result
+  ) throws(AnimatedImageError) -> Result {
+    while true {
+      do { return try body() } catch {
+        let number = error as? Errno ?? .ioError
+        if number != .interrupted { throw .store(number, action()) }
+      }
+    }
+  }
+}

@@ -1,0 +1,277 @@
+internal import Glibc
+internal import Synchronization
+package import SystemPackage
+internal import ZoetropeShims
+
+extension AnimatedImageError {
+  /// A failed system call on a file of a frame store.
+  static func store(_ number: Errno, _ action: String) -> AnimatedImageError {
+    let code: Code =
+      switch number.rawValue {
+      case ENOSPC, EDQUOT, EFBIG: .storeFull
+      case EROFS, EACCES, EPERM, ELOOP: .storeDenied
+      case ENOLCK, ENOTSUP, EINVAL, ENOSYS, ENODEV: .storeUnsupported
+      case ENOENT, ESTALE: .storeDamaged
+      default: .io
+      }
+    return AnimatedImageError(code, "cannot \(action): \(number)", systemError: number)
+  }
+}
+
+/// A file that several processes read and write concurrently.
+///
+/// Written with `pwrite`, so that a full disk is an error and not SIGBUS. Locks belong to the open
+/// file description (`F_OFD_SETLK`): they end with the process and, unlike POSIX locks, survive
+/// closing another descriptor of the file. Two of these objects on one file exclude each other; two
+/// threads with one object do not.
+package final class TableFile: Sendable {
+  /// As `zt_lock_byte` numbers them.
+  package enum Lock: Int32 { case none, shared, exclusive }
+
+  /// Bytes in a memory page.
+  package static var pageSize: Int { sysconf(Int32(_SC_PAGESIZE)) }
+
+  fileprivate let descriptor: FileDescriptor
+  /// Whether it is open for reading only, because this user may not write it.
+  package let isReadOnly: Bool
+  /// Whether a hole in this file has freed space; 0 until one was punched, then 1 for yes and 2 for no.
+  private let punching = Atomic(0)
+
+  /// Opens a file that belongs to this user alone, or one that this user may only read and that only this user
+  /// and root may write. Does not follow symbolic links.
+  ///
+  /// - Returns: Nil if there is none.
+  package static func open(
+    _ path: FilePath, creating: Bool = false
+  ) throws(AnimatedImageError) -> TableFile? {
+    try open(path, creating: creating, .readWrite)
+  }
+
+  private static func open(
+    _ path: FilePath, creating: Bool, _ mode: FileDescriptor.AccessMode
+  ) throws(AnimatedImageError) -> TableFile? {
+    let writes = mode == .readWrite
+    var options: FileDescriptor.OpenOptions = [.closeOnExec, .noFollow, .nonBlocking]
+    if creating { options.formUnion([.create, .exclusiveCreate]) }
+    let file: TableFile
+    do throws(AnimatedImageError) {
+      let descriptor = try TableCall.open.make("open \(path)") {
+        try IdleFiles.shared.makingRoom {
+          try TableCall.open.check()
+          if writes { try TableCall.openWriting.check() }
+          return try FileDescriptor.open(
+            path, mode, options: options, permissions: creating ? [.ownerReadWrite] : nil)
+        }
+      }
+      file = TableFile(descriptor, isReadOnly: !writes)
+    } catch {
+      guard !creating, let number = error.systemError else { throw error }
+      if number == .noSuchFileOrDirectory { return nil }
+      guard writes, [.readOnlyFileSystem, .permissionDenied, .notPermitted].contains(number)
+      else { throw error }
+      return try open(path, creating: false, .readOnly)
+    }
+    let status = try file.status
+    guard status.isRegular, writes ? status.isPrivate : status.isTrusted else {
+      throw AnimatedImageError(
+        .storeDenied,
+        "\(path) is not a file \(writes ? "owned by this user alone" : "that only its owner may write")"
+      )
+    }
+    return file
+  }
+
+  private init(_ descriptor: FileDescriptor, isReadOnly: Bool) {
+    self.descriptor = descriptor
+    self.isReadOnly = isReadOnly
+  }
+
+  deinit { try? descriptor.close() }
+
+  package var status: FileStatus {
+    get throws(AnimatedImageError) {
+      try TableCall.stat.make("stat") {
+        try TableCall.stat.check()
+        return try FileStatus(of: descriptor)
+      }
+    }
+  }
+
+  /// Reads up to `count` bytes from `offset` on, as many as there are.
+  package func read(_ count: Int, at offset: Int) throws(AnimatedImageError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var done = 0
+    while done < count {
+      let step = try TableCall.read.make("read") {
+        let wanted = try TableCall.read.granted(count - done)
+        return try descriptor.read(at: offset + done, into: &bytes, done..<done + wanted)
+      }
+      if step == 0 { break }
+      done += step
+    }
+    bytes.removeLast(count - done)
+    return bytes
+  }
+
+  /// Writes all of `bytes` at `offset`.
+  package func write(_ bytes: borrowing RawSpan, at offset: Int) throws(AnimatedImageError) {
+    try Self.checkSizeLimit(offset + bytes.byteCount)
+    var done = 0
+    while done < bytes.byteCount {
+      let rest = bytes.extracting(droppingFirst: done)
+      let step: Int
+      do throws(Errno) {
+        let wanted = try TableCall.write.granted(rest.byteCount)
+        step = try descriptor.writeSome(rest.extracting(first: wanted), at: offset + done)
+      } catch {
+        if error == .interrupted { continue }
+        throw .store(error, "write")
+      }
+      // Nothing written and no error: unexpected, but it must not loop forever.
+      if step == 0 { throw .store(.ioError, "write") }
+      done += step
+    }
+  }
+
+  /// Makes the file `byteCount` bytes long and allocates disk space for the first `allocated`. Only for a file
+  /// that is not open elsewhere.
+  package func resize(to byteCount: Int, allocating allocated: Int) throws(AnimatedImageError) {
+    try Self.checkSizeLimit(byteCount)
+    try TableCall.resize.make("resize") {
+      try TableCall.resize.check()
+      try descriptor.resize(to: Int64(byteCount), retryOnInterrupt: false)
+    }
+    try TableCall.allocate.make("allocate") {
+      try TableCall.allocate.check()
+      let error = posix_fallocate(descriptor.rawValue, 0, off_t(allocated))
+      if error != 0 { throw Errno(rawValue: error) }
+    }
+  }
+
+  /// Throws if a file of this process may not be `byteCount` bytes long: the system would end the
+  /// process with SIGXFSZ.
+  private static func checkSizeLimit(_ byteCount: Int) throws(AnimatedImageError) {
+    if byteCount > zt_file_size_limit() { throw .store(.fileTooLarge, "write \(byteCount) bytes") }
+  }
+
+  /// The result of punching a hole.
+  package enum Hole {
+    /// The space is free, and the range reads as zeros.
+    case freed
+    /// The range may read as zeros, but takes its space.
+    case kept
+    /// Nothing: the file system has no holes.
+    case none
+  }
+
+  /// Frees the disk space of `range`, unless an earlier range of this file kept its own.
+  ///
+  /// If blocks are larger than the range (ZFS, XFS with blocks of 64 KiB), the system writes zeros, reports
+  /// success and frees nothing. So the first time, check where the hole is. The number of allocated bytes would
+  /// not tell: other processes write to the file, and ZFS updates it seconds later.
+  package func punchHole(_ range: Range<Int>) -> Hole {
+    if punching.load(ordering: .relaxed) == 2 { return .none }
+    let start = Int64(range.lowerBound)
+    let granted: Int
+    do throws(AnimatedImageError) {
+      granted = try TableCall.punch.make("punch") {
+        let granted = try TableCall.punch.granted(2)
+        let error = zt_punch_hole(descriptor.rawValue, start, Int64(range.count))
+        if error != 0 { throw Errno(rawValue: error) }
+        return granted
+      }
+    } catch { return .none }
+    if punching.load(ordering: .relaxed) == 0 {
+      let hole = zt_find_hole(descriptor.rawValue, start)
+      let isFreed = granted == 2 && (0..<Int64(range.upperBound)).contains(hole)
+      punching.store(isFreed ? 1 : 2, ordering: .relaxed)
+      if !isFreed { return .kept }
+    }
+    return .freed
+  }
+
+  /// Changes this object's lock on the byte at `offset`, without waiting.
+  ///
+  /// - Returns: False if another object's lock conflicts.
+  package func setLock(_ lock: Lock, at offset: Int) throws(AnimatedImageError) -> Bool {
+    try TableCall.lock.make("lock") {
+      try TableCall.lock.check()
+      let error = zt_lock_byte(descriptor.rawValue, Int64(offset), lock.rawValue)
+      guard error == 0 || error == EAGAIN else { throw Errno(rawValue: error) }
+      return error == 0
+    }
+  }
+}
+
+/// The bytes of a table, read directly from the system's file cache.
+///
+/// If the file is truncated or cannot be read, its bytes read as zeros and ``hasGap`` becomes true;
+/// see `zt_table.h`. Others may write to the file at any moment: callers validate what they read,
+/// or hold a lock.
+///
+/// Unsafe code: every range is checked against the mapping, which lives from `init` to `deinit`.
+@safe
+package final class TableMapping: Sendable {
+  // The pointer never changes, the bytes are only read, and the mapping ends in `deinit`, when no
+  // reference to this object is left.
+  private nonisolated(unsafe) let start: UnsafePointer<UInt8>
+  private let byteCount: Int
+
+  /// Maps the first `byteCount` bytes of `file`; nil if the system cannot.
+  package init?(_ file: TableFile, byteCount: Int) {
+    guard byteCount > 0, (try? TableCall.map.check()) != nil,
+      let start = unsafe zt_map(file.descriptor.rawValue, byteCount)
+    else {
+      return nil
+    }
+    unsafe self.start = start
+    self.byteCount = byteCount
+  }
+
+  deinit { unsafe zt_unmap(start) }
+
+  /// Whether zeros have replaced bytes that could not be read. Never reset.
+  package var hasGap: Bool { unsafe zt_map_has_gap(start) }
+
+  /// The bytes of `range` as read-only pixels, without a copy.
+  ///
+  /// - Parameter owner: Retained as long as the pixels; it retains this mapping, and keeps others
+  ///   from replacing the bytes.
+  /// - Precondition: The range lies in the mapping and starts at a multiple of 64.
+  package func lend(_ range: Range<Int>, by owner: any AnyObject & Sendable) -> PixelStorage {
+    unsafe PixelStorage(lent: buffer(range), by: owner)
+  }
+
+  /// Calls `body` with the bytes of `range`.
+  package func withBytes<Result>(
+    in range: Range<Int>, _ body: (borrowing RawSpan) -> Result
+  ) -> Result { body(unsafe buffer(range).bytes) }
+
+  /// Requests the bytes of `range` from the disk, all at once. Does not wait.
+  package func willNeed(_ range: Range<Int>) {
+    let bytes = unsafe buffer(range)
+    if let start = bytes.baseAddress { unsafe zt_will_need(start, bytes.count) }
+  }
+
+  /// Keeps the system from reading ahead in `range`, which starts at a page boundary.
+  package func willScatter(_ range: Range<Int>) {
+    let bytes = unsafe buffer(range)
+    if let start = bytes.baseAddress { unsafe zt_will_scatter(start, bytes.count) }
+  }
+
+  /// Reads one byte of each page of `range`, so that they are in memory.
+  package func touch(_ range: Range<Int>) {
+    let bytes = unsafe buffer(range)
+    if let start = bytes.baseAddress { unsafe zt_touch(start, bytes.count) }
+  }
+
+  /// The 64-bit word at `offset`, a multiple of 8.
+  package func word(at offset: Int) -> UInt64 {
+    unsafe buffer(offset..<offset + 8).load(as: UInt64.self)
+  }
+
+  private func buffer(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+    precondition(range.lowerBound >= 0 && range.upperBound <= byteCount)
+    return unsafe UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count)
+  }
+}
