@@ -86,7 +86,7 @@ package struct PlaybackStateMachine: Sendable {
   /// that frame is shown, at this position in it, in media time from its start playing forward. Zero is its
   /// start in playing direction.
   var fresh: Duration? = .zero
-  /// Whether the direction decides the first frame because none was chosen.
+  /// Whether the direction determines the first frame, because the options specify none.
   var beginsAtEnd: Bool
   /// When playback was paused, while a frame is on screen.
   var pausedAt: Duration?

@@ -2,8 +2,8 @@ internal import SystemPackage
 
 /// The random bytes that key a store's hashes and checksums, stored in its directory.
 ///
-/// They keep outsiders from constructing a file that is shown in place of another. Frames written
-/// under another secret are never mistaken for frames of this store.
+/// Without them, nobody outside can construct a file that a lookup takes for another one. Frames written
+/// under another secret never match a lookup in this store.
 struct StoreSecret: Sendable {
   static let fileName = "secret"
 

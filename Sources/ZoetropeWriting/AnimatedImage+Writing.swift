@@ -1,13 +1,13 @@
 extension AnimationWriterOptions {
-  /// Options that copy `image` to another file: its play count and metadata, and one frame for each of its own.
+  /// Options that copy `image` to another file, with its play count, its metadata and all of its frames.
   public init(copying image: AnimatedImage) {
     self.init(playCount: image.playCount, identicalFrames: .keep, metadata: image.metadata)
   }
 }
 
 extension ColorSurvey {
-  /// Looks at all frames of `image` and its static image, on the calling thread. Takes as long as decoding them, or
-  /// less: it ends when there is nothing more to learn.
+  /// Surveys the frames of `image` on the calling thread. Takes at most as long as decoding them: it ends when more
+  /// frames cannot change the result.
   ///
   /// - Throws: the errors of ``FrameReader/next()``; `cancelled` once `isCancelled` returns true.
   public init(
@@ -23,15 +23,16 @@ extension ColorSurvey {
 }
 
 extension AnimatedImage {
-  /// Writes the animation to another file: every pixel, delay and play, in two passes over its frames.
+  /// Writes the animation to another file without loss, in two passes over its frames.
   ///
-  /// The first pass looks at the colours (see ``ColorSurvey``), so that the file takes the smallest lossless form.
-  /// Frames have 16 bits if the image was opened with ``DecodingOptions/keeps16Bit``. Runs on threads of the library.
+  /// The first pass collects the colours (see ``ColorSurvey``), so that the file uses the smallest lossless pixel
+  /// format. Frames have 16 bits per sample if the image was opened with ``DecodingOptions/keeps16Bit``. The work runs
+  /// on threads of the library.
   ///
   /// - Parameters:
-  ///   - sink: Where the bytes go, such as a ``FileSink``; the file that is read may be replaced.
-  ///   - options: Default: nil, ``AnimationWriterOptions/init(copying:)``. A survey is made if they have none, and
-  ///     the static image of an APNG is written if they have no other one.
+  ///   - sink: The destination, such as a ``FileSink``. It may replace the file that is being read.
+  ///   - options: Default: nil, ``AnimationWriterOptions/init(copying:)``. If they have no survey, one is made. If they
+  ///     have no poster, the static image of an APNG is written.
   ///   - progress: Called after each frame, on a thread of the library.
   /// - Throws: the errors of ``FrameReader/next()`` and ``AnimationWriter/append(_:)-(WritableFrame)``; `cancelled` as soon
   ///   as the task is cancelled.
@@ -85,7 +86,7 @@ extension AnimatedImage {
     }
   }
 
-  /// Runs `work` on a thread of its own: the threads for frames and files are for shorter work.
+  /// Runs `work` on its own thread, because the threads for frames and files are for shorter work.
   func onOwnThread<Value: Sendable>(
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
@@ -96,8 +97,8 @@ extension AnimatedImage {
     return try result.get()
   }
 
-  /// The bytes of the animation in another file, chunk by chunk: like ``write(to:options:progress:)``, but each chunk
-  /// is made when it is asked for.
+  /// The bytes that ``write(to:options:progress:)`` would write, as a sequence of chunks. Each chunk is encoded when it
+  /// is requested.
   ///
   /// - Parameter options: Default: nil, ``AnimationWriterOptions/init(copying:)`` with the number of frames, so that
   ///   the first chunk does not wait for the last frame.

@@ -1,20 +1,20 @@
 internal import Synchronization
 internal import SystemPackage
 
-/// Where the bytes of a written animation go.
+/// The destination of a written animation.
 ///
-/// One thread at a time calls it, not always the same one: a call may block, but must not wait for the writer. After
-/// an error nothing more is written. Either ``finish()`` or ``abandon()`` is called last, and only once.
+/// Calls come from one thread at a time, not always the same one. A call may block, but must not wait for the writer.
+/// After an error, nothing more is written. The last call is either ``finish()`` or ``abandon()``, exactly once.
 public protocol AnimationSink: AnyObject, Sendable {
-  /// Whether ``patch(_:at:)`` can replace bytes that were written.
+  /// Whether ``patch(_:at:)`` can replace bytes that are already written.
   var canPatch: Bool { get }
   /// Takes the next bytes.
   func write(_ bytes: [UInt8]) throws(AnimatedImageError)
-  /// Replaces bytes that were written, from `offset` on.
+  /// Replaces bytes that are already written, starting at `offset`.
   func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError)
-  /// Called once all bytes are written.
+  /// Called when all bytes are written.
   func finish() throws(AnimatedImageError)
-  /// Called if the animation is not completed. What was written is of no use.
+  /// Called if the animation is not completed. Discard the bytes written so far.
   func abandon()
 }
 
@@ -46,18 +46,17 @@ public final class MemorySink: AnimationSink {
   public func abandon() { state.withLock { $0.bytes = [] } }
 }
 
-/// Hands the bytes of a written animation to a closure, in order.
+/// Passes the bytes of a written animation to a closure, in order.
 public final class CallbackSink: AnimationSink {
   private let take: @Sendable ([UInt8]) throws -> Void
 
-  /// - Parameter take: Receives each chunk; an error that it throws ends the writing. It may block, which holds the
-  ///   writer back.
+  /// - Parameter take: Receives each chunk. If it throws, writing ends; if it blocks, the writer waits.
   public init(_ take: @escaping @Sendable ([UInt8]) throws -> Void) { self.take = take }
 
   /// Always false.
   public var canPatch: Bool { false }
 
-  /// Calls the closure. Errors that are no ``AnimatedImageError`` become ``AnimatedImageError/Code/io``.
+  /// Calls the closure. Errors other than ``AnimatedImageError`` become ``AnimatedImageError/Code/io``.
   public func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
     do {
       try take(bytes)
@@ -76,18 +75,19 @@ public final class CallbackSink: AnimationSink {
   /// Does nothing.
   public func finish() {}
 
-  /// Does nothing: the closure's owner learns from the writer that the bytes are not complete.
+  /// Does nothing. The writer's error says that the bytes are incomplete.
   public func abandon() {}
 }
 
-/// Writes an animation to a file that is there whole or not at all.
+/// Writes an animation to a file that appears only when it is complete.
 ///
-/// The bytes go to a temporary name in the same directory, with the first bytes, and the file is renamed when it is
-/// complete; a process that is killed leaves only the temporary file. A file that is replaced passes its permissions
-/// on, and the target of a link is replaced instead of the link. So the file that is read may be the one that is
-/// written. To a pipe or a device, bytes go straight; a program that writes to pipes has to ignore `SIGPIPE`.
+/// The first bytes create a temporary file in the same directory, which is renamed when it is complete. A process that
+/// is killed leaves only the temporary file. The new file has the permissions of the file that it replaces. If the path
+/// is a symbolic link, its target is replaced. An animation can be written to the file from which it is read.
+///
+/// Pipes and devices are written directly. A program that writes to pipes must ignore `SIGPIPE`.
 public final class FileSink: AnimationSink {
-  /// Where the file will be.
+  /// The path of the file.
   public let path: FilePath
   private let isReplacing: Bool
   private let output = Mutex<Output>(.none)
@@ -99,10 +99,10 @@ public final class FileSink: AnimationSink {
     case stream(FileDescriptor)
   }
 
-  /// Creates nothing yet.
+  /// Creates a sink; the file is created with the first bytes.
   ///
-  /// - Parameter replaces: Whether a file that is there is replaced. Default: true; otherwise writing fails with
-  ///   ``AnimatedImageError/Code/io``.
+  /// - Parameter replaces: Whether to replace an existing file. Default: true. If false and the file exists, writing
+  ///   fails with ``AnimatedImageError/Code/io``.
   public init(_ path: FilePath, replaces: Bool = true) {
     self.path = path
     isReplacing = replaces
@@ -137,7 +137,7 @@ public final class FileSink: AnimationSink {
         throw error as? Errno ?? .ioError
       }
     }
-    // Before any work, although only the end is certain.
+    // Checked here to fail before any work. `publish` checks again, without a race.
     if !isReplacing, FileStatus(at: path, followsLinks: false) != nil { throw .fileExists }
     return .file(try TemporaryFile(for: isReplacing ? FileSystem.followingLinks(path) : path))
   }
@@ -150,7 +150,7 @@ public final class FileSink: AnimationSink {
     }
   }
 
-  /// Gives the file its name.
+  /// Renames the file to its final name.
   public func finish() throws(AnimatedImageError) {
     try perform { (output) throws(Errno) in
       defer { output = .none }

@@ -1,60 +1,59 @@
-/// What an ``AnimationWriter`` writes, and how.
+/// The format, canvas and timing of a file, and how ``AnimationWriter`` compresses it.
 public struct AnimationWriterOptions: Sendable {
   /// The format of the file. Default: ``AnimationFormat/apng``.
   ///
-  /// A ``AnimationFormat/gif`` is exact as well: frames that it cannot hold are refused, those that change more than
-  /// 256 colours or have partly transparent ones. Its delays are rounded to centiseconds without drift, and no frame is
-  /// left out for a short one. Of the metadata it gets comments.
+  /// ``AnimationFormat/gif`` is lossless too. Frames that it cannot hold are rejected: those that change pixels to more
+  /// than 256 colours, or have partly transparent pixels. Its delays are rounded to centiseconds without drift. Of the
+  /// metadata, only comments are written.
   public var format: AnimationFormat
-  /// The size of the canvas. Default: nil, that of the first frame. Every frame must have it.
+  /// The size of the canvas and of every frame. Default: nil, the size of the first frame.
   public var size: PixelSize?
   /// How many times the animation plays in total. Default: ``PlayCount/indefinite``.
   public var playCount: PlayCount
   /// How much time to spend on making the file small. Default: `balanced`.
   public var effort: PNGEncoder.Effort
-  /// What becomes of a frame that equals the one before. Default: ``IdenticalFrames/merge``.
+  /// How to write a frame that equals the previous one. Default: ``IdenticalFrames/merge``.
   public var identicalFrames: IdenticalFrames
-  /// How delays are stored by a format with whole centiseconds. Default: ``Timing/browser``. APNG stores all
-  /// delays as they are.
+  /// How GIF, which has whole centiseconds, stores delays. Default: ``Timing/browser``. APNG stores delays unchanged.
   public var timing: Timing
   /// Colour space, profile, density, Exif and text. Default: nil, none.
   public var metadata: AnimationMetadata?
-  /// A picture for readers without animation support that is not a frame. Default: nil, the first frame is shown.
+  /// A picture, not a frame, for readers without animation support. Default: nil, they show the first frame.
   public var poster: Bitmap?
-  /// The colours of all frames, from a first pass: with them the file takes the smallest lossless form. Default:
-  /// nil. The file is then RGBA with the depth of the first frame.
+  /// The colours of all frames, from a first pass. With them, the file uses the smallest lossless pixel format.
+  /// Default: nil, RGBA with the depth of the first frame.
   public var survey: ColorSurvey?
-  /// Whether transparent pixels keep their colours. Default: false, they become transparent black.
+  /// Whether fully transparent pixels keep their colours. Default: false, they become transparent black.
   public var keepsHiddenColors: Bool
-  /// How many frames will be appended, if that is known. Default: nil.
+  /// The number of frames that will be appended, if it is known. Default: nil.
   ///
-  /// An APNG states its number of frames at the start. To a sink that cannot be patched, such as a pipe, its bytes
-  /// go at once only if the number is known; otherwise the compressed frames stay in memory until the end. With a
-  /// number identical frames are kept.
+  /// An APNG states its number of frames at the start. A sink that cannot be patched, such as a pipe, receives bytes
+  /// while frames are appended only if the number is known. Otherwise the compressed frames stay in memory until the
+  /// end. If the number is set, identical frames are kept.
   public var frameCount: Int?
-  /// Bytes that the writer may hold beside the output. Default: nil, eight canvases and 16 MiB. A lower limit
-  /// costs threads.
+  /// The bytes of memory that the writer may use, besides the output. Default: nil, eight canvases and 16 MiB. With a
+  /// lower limit, fewer threads encode.
   public var memoryLimit: Int?
-  /// Threads that encode concurrently, including the caller's. Default: 0, one per processor. The bytes do not
-  /// depend on it.
+  /// The number of threads that encode, including the calling thread. Default: 0, one per processor. It does not
+  /// affect the output.
   public var parallelism: Int
 
-  /// What becomes of a frame that equals the one before.
+  /// How to write a frame that equals the previous one.
   public struct IdenticalFrames: Sendable, Hashable {
     private let merges: Bool
-    /// Its time is added to the frame before, unless browsers replace one of the two delays: see
+    /// Adds its delay to the previous frame, unless browsers replace one of the two delays; see
     /// ``DelayPolicy/browser``.
     public static let merge = Self(merges: true)
-    /// It is written as a frame of one pixel that changes nothing.
+    /// Writes a frame of one pixel that changes nothing.
     public static let keep = Self(merges: false)
   }
 
   /// How delays are stored in whole centiseconds.
   public struct Timing: Sendable, Hashable {
     private let isExact: Bool
-    /// At least 2 cs, which all browsers show as stored; shorter frames are merged. A play stays as long as it was.
+    /// At least 2 cs, which all browsers show as stored. Shorter frames are merged; the duration of a play is kept.
     public static let browser = Self(isExact: false)
-    /// As exactly as centiseconds allow, even below 2 cs: for other players.
+    /// As exact as centiseconds allow, even below 2 cs, for players other than browsers.
     public static let exact = Self(isExact: true)
   }
 
@@ -82,45 +81,45 @@ public struct AnimationWriterOptions: Sendable {
   }
 }
 
-/// A frame to write: the whole canvas, and how long it is shown.
+/// A frame to write: the whole canvas and its delay.
 public struct WritableFrame: Sendable {
   /// The canvas.
   public var bitmap: Bitmap
-  /// For how long it is shown.
+  /// How long it is shown.
   public var delay: FrameDelay
-  /// Where the bitmap may differ from that of the frame before; nil if anywhere.
+  /// The part of the bitmap that may differ from the previous frame; nil if all of it may.
   ///
-  /// A hint that saves comparing the rest. Pixels outside must be equal: debug builds check it.
+  /// This hint saves comparing the rest. Pixels outside must be equal; debug builds check this.
   public var changed: PixelRect?
 
-  /// Creates a frame that may differ anywhere from the one before.
+  /// Creates a frame. Without `changed`, all of it may differ from the previous frame.
   public init(bitmap: Bitmap, delay: FrameDelay, changed: PixelRect? = nil) {
     self.bitmap = bitmap
     self.delay = delay
     self.changed = changed
   }
 
-  /// A composited frame whose predecessor is the frame written before it.
+  /// Creates a frame from a composited one. The frame before it in the source must be the previous frame written.
   public init(_ frame: CompositedFrame, delay: FrameDelay) {
     self.init(bitmap: frame.bitmap, delay: delay, changed: frame.dirtyRect)
   }
 }
 
-/// What was written.
+/// The size and contents of a written file.
 public struct WrittenAnimation: Sendable, Hashable {
-  /// Bytes of the file.
+  /// The size of the file in bytes.
   public let byteCount: Int
-  /// Frames of the file.
+  /// The number of frames in the file.
   public let frameCount: Int
-  /// Frames that were merged into others, since they were equal or too short.
+  /// The number of frames that were merged into others, because they were equal or too short.
   public let mergedCount: Int
-  /// Frames whose compressed pixels were copied from the source of an edit.
+  /// The number of frames whose compressed pixels were copied from the source of an edit.
   public let copiedCount: Int
-  /// Whether edited delays are what was asked for to the last digit; else the ends of frames are rounded.
+  /// Whether edited delays are stored exactly. If not, the times at which frames end are rounded.
   public let hasExactDelays: Bool
-  /// Damage that was found in the source of an edit.
+  /// The damage found in the source of an edit.
   public let damage: [Damage]
-  /// Frames that were compressed.
+  /// The number of frames that were compressed.
   public var encodedCount: Int { frameCount - copiedCount }
 
   package init(

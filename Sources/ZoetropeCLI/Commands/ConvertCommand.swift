@@ -8,28 +8,28 @@ struct ConvertCommand: ZoetropeSubcommand {
     commandName: "convert",
     abstract: "Cut, retime, crop and convert animations without loss.",
     discussion: """
-      OUTPUT is a file, whose name ends in .gif, .png or .apng, a directory that exists or ends in a \
-      slash (files are called {stem}.gif or {stem}.png, with --format), a template with {name} (the \
-      input's, with its extension), {stem} and {ext}, a pipe or device, or - for standard output, which \
-      has the input's format without --format. Several files need a directory, or {stem} or {name} in \
-      the template.
+      OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. The name of \
+      a file ends in .gif, .png or .apng. A directory exists or ends in a slash; with --format, files in \
+      it are called {stem}.gif or {stem}.png. A template may contain {name} (the input's name with its \
+      extension), {stem} and {ext}. Standard output has the input's format unless --format is given. \
+      Several files need a directory, or {stem} or {name} in the template.
 
-      Options combine. They apply in this order: --frames or --time, --reverse, --back-and-forth, \
-      --speed, --duration or --delay, --fps, --crop, --size. Frames that are left out take their time \
-      with them; --fps keeps the duration. A cut within a frame's time shortens its delay.
+      Options can be combined. They apply in this order: --frames or --time, --reverse, \
+      --back-and-forth, --speed, --duration or --delay, --fps, --crop, --size. Removing frames shortens \
+      the animation; --fps keeps its duration. A cut in the middle of a frame shortens its delay.
 
-      What is shown stays as it was, to the pixel. While format and size stay, compressed frames are \
-      copied and only those at seams are encoded anew: other speeds, delays, plays and ends cost no more \
-      than copying the file. Where the format cannot hold the result, nothing is written: a GIF has at most \
-      256 colours where a frame changes, and no partly transparent pixels. Its delays are rounded to \
-      hundredths of a second without drift; frames that would be shown for less than 20 ms, which \
-      browsers show for 100 ms, are left out, and others shown longer.
+      Pixels never change unless --size scales them. If format and size stay the same, compressed frames \
+      are copied, and only frames next to a cut are encoded again. Changing speed, delays or plays, or \
+      cutting the end, costs no more than copying the file. Nothing is written if the format cannot hold \
+      the result: a GIF frame can change pixels to at most 256 colours, none of them partly transparent. \
+      GIF delays are rounded to hundredths of a second without drift. Browsers show delays below 20 ms \
+      for 100 ms, so such frames are dropped and their time is given to others.
 
-      One line tells the bytes before and after, how many frames were copied and encoded, and "exact" or \
-      what is not. --plan tells it beforehand, with the reason for every frame. Existing files are not \
-      overwritten without --force, with which a file may also take the place of its own input; no \
-      partial file ever has a final name. Exit status for several files: the one they share, else 1; when \
-      output fails, that of the failure.
+      One line reports the sizes before and after, the number of frames copied and encoded, and "exact" \
+      or the differences. --plan reports it in advance, with the reason for every frame. Existing files \
+      are overwritten only with --force, which also allows a file to replace its own input. Files appear \
+      only when complete. The exit status for several files is the one they share, else 1; if output \
+      fails, that of the failure.
 
       EXAMPLES:
         zoetrope convert party.gif -o party.png
@@ -54,7 +54,7 @@ struct ConvertCommand: ZoetropeSubcommand {
   @OptionGroup(title: "Reading") var reading: ReadingArguments
 
   struct PlanArguments: ParsableArguments {
-    @Flag(help: "Only tell what would be copied and encoded, and why.")
+    @Flag(help: "Only report what would be copied or encoded, and why.")
     var plan = false
   }
 
@@ -81,17 +81,17 @@ struct AnimationWritingArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The format of the output. (default: as its name says)",
+      "The format of the output. (default: by its extension)",
       argumentType: AnimationFormatChoice.self))
   var format: AnimationFormatChoice?
 
-  @Option(help: "How hard new frames of PNG are made small.")
+  @Option(help: "How hard new PNG frames are compressed.")
   var effort = CompressionChoice.default
 
-  @Flag(help: "Keep delays below 20 ms in GIF, which browsers show for 100 ms.")
+  @Flag(help: "Keep GIF delays below 20 ms; browsers show them for 100 ms.")
   var exactDelays = false
 
-  @Flag(help: "Keep the colours of fully transparent pixels, which nothing shows.")
+  @Flag(help: "Keep the colours of fully transparent pixels.")
   var hiddenColors = false
 
   @Flag(help: "Replace existing files.")

@@ -6,24 +6,24 @@ import ZoetropeProcess
 struct MakeCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "make",
-    abstract: "Make an animation of pictures.",
+    abstract: "Make an animation from pictures.",
     discussion: """
-      FRAMES are PNG files of one size, directories of them, or - for PNG files one after another, as \
-      extract -o - writes them. They are taken in natural order, f2.png before f10.png, unless --order \
-      given. A still GIF is taken as well.
+      FRAMES are still PNG or GIF files of the same size, directories of PNG files, or -, which reads \
+      concatenated PNG files as extract -o - writes them. Files are sorted in natural order, f2.png before \
+      f10.png, unless --order given is set.
 
-      A manifest that extract --manifest wrote names the files itself, with delays, plays and the static \
-      image: extract and make are each other's inverse. Names in it are looked up from the current \
-      directory; --fps, --delay, --delays and --plays replace what it says.
+      FRAMES can also be a manifest written by extract --manifest. It lists the files, their delays, the \
+      number of plays and the static image, so make can restore the animation. Its paths are \
+      relative to the current directory. --fps, --delay, --delays and --plays override it.
 
-      --delays FILE has one delay on each line, such as 100ms, 0.1s or 1/30; text behind # is skipped. \
-      Every frame is kept, equal ones too. Nothing is written if a picture cannot be read, has another \
-      size, or does not fit the format: a GIF has at most 256 colours where a frame changes, no partly \
-      transparent pixels, and hundredths of a second.
+      --delays FILE contains one delay per line, such as 100ms, 0.1s or 1/30; # starts a comment. Every \
+      frame is kept, even if it equals the one before. Nothing is written if a picture cannot be read, \
+      differs in size or does not fit the format: a GIF frame can change pixels to at most 256 colours, \
+      none of them partly transparent, and GIF delays are whole hundredths of a second.
 
       OUTPUT is a file whose name ends in .gif, .png or .apng, a pipe or device, or - for standard \
-      output, which is APNG without --format. Existing files are not overwritten without --force, \
-      pictures never.
+      output, which is APNG unless --format is given. Existing files are overwritten only with --force, \
+      input files never.
 
       EXAMPLES:
         zoetrope make frames/ -o film.png --fps 24
@@ -49,10 +49,10 @@ struct MakeCommand: ZoetropeSubcommand {
     @Option(parsing: .unconditional, help: "Frames per second, such as 25, 29.97 or 30000/1001.")
     var fps: PictureRate?
 
-    @Option(parsing: .unconditional, help: "Show every frame for so long, such as 40ms or 1/30.")
+    @Option(parsing: .unconditional, help: "The delay of every frame, such as 40ms or 1/30.")
     var delay: DelayArgument?
 
-    @Option(help: "A file with a delay for each frame, one per line.", completion: .file())
+    @Option(help: "A file with one delay per line, one for each frame.", completion: .file())
     var delays: String?
 
     @Option(
@@ -76,11 +76,11 @@ struct MakeCommand: ZoetropeSubcommand {
   }
 
   struct PictureArguments: ParsableArguments {
-    @Option(help: "In which order files are taken.")
+    @Option(help: "The order of the files.")
     var order = FrameOrder.natural
 
     @Option(
-      help: "A picture for programs that do not play APNG, which is no frame.",
+      help: "A picture, not a frame, for programs without APNG.",
       completion: .file(extensions: ["png"]))
     var poster: String?
   }

@@ -101,15 +101,15 @@ extension ExtractionFormat {
 
 extension AnimationFormatChoice {
   static let allValueDescriptions = [
-    "gif": "at most 256 colours a frame, hundredths of a second",
-    "apng": "every colour and delay, 16 bits, partial alpha",
+    "gif": "256 colours per frame, delays of whole centiseconds",
+    "apng": "all colours and delays, 16 bits, partial alpha",
   ]
 }
 
 extension FrameOrder {
   static let allValueDescriptions = [
-    "natural": "f2 before f10, of all files together",
-    "given": "as they are named; directories in natural order",
+    "natural": "all files sorted, f2 before f10",
+    "given": "as given; files of a directory in natural order",
   ]
 }
 
@@ -118,7 +118,7 @@ extension PlaysArgument {
 
   static let allValueDescriptions = [
     "forever": "without end",
-    "N": "this often in total",
+    "N": "N times in total",
   ]
 }
 

@@ -2,20 +2,20 @@ import ArgumentParser
 import Zoetrope
 import ZoetropeProcess
 
-/// The options that keep a part of an animation.
+/// The options that select the part of an animation to keep.
 struct CutArguments: ParsableArguments {
   @Option(
-    parsing: .unconditional, help: "Which frames, such as 12-, 0,3-7,-1 or ::2.",
+    parsing: .unconditional, help: "The frames to keep, such as 12-, 0,3-7,-1 or ::2.",
     transform: SelectionArguments.selector)
   var frames: FrameSelector?
 
   @Option(
     parsing: .unconditional,
-    help: "What is shown in a time range, such as 1.5s-3s, 500ms- or -2s.")
+    help: "A time range to keep, such as 1.5s-3s, 500ms- or -2s.")
   var time: TimeRange?
 
   @Option(
-    parsing: .unconditional, help: "At most this many frames a second; the duration stays.")
+    parsing: .unconditional, help: "Limit the frame rate; the duration is kept.")
   var fps: PictureRate?
 
   @Option(help: .timing)
@@ -34,16 +34,16 @@ struct ChangeArguments: ParsableArguments {
   @Option(parsing: .unconditional, help: "Play this many times as fast, 0.001 to 1000.")
   var speed: Double?
 
-  @Option(parsing: .unconditional, help: "Scale all delays so that one play takes so long, such as 3s.")
+  @Option(parsing: .unconditional, help: "Scale all delays so that one play lasts this long.")
   var duration: TimeArgument?
 
-  @Option(parsing: .unconditional, help: "Show every frame for so long, such as 40ms or 1/30.")
+  @Option(parsing: .unconditional, help: "The delay of every frame, such as 40ms or 1/30.")
   var delay: DelayArgument?
 
   @Flag(help: "Play backwards.")
   var reverse = false
 
-  @Flag(help: "Play forwards, then backwards; both ends are shown once.")
+  @Flag(help: "Play forwards, then backwards; show both ends once.")
   var backAndForth = false
 
   @Option(

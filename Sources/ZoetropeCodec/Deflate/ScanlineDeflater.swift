@@ -30,8 +30,8 @@ final class ScanlineDeflater {
   /// The most bits of a code.
   private static let limit = 12
 
-  /// The last place of each hash, plus ``origin``. Places of ranges before are less than that, so that the
-  /// table, which is larger than many pictures, need not be cleared for each.
+  /// The last place of each hash, plus ``origin``. Places from earlier ranges are below ``origin``, so the table,
+  /// which is larger than many pictures, need not be cleared for each one.
   private let table = PixelStorage(byteCount: 4 << hashBits)
   private var origin: Int
   /// `literals << 32 | length << 16 | distance - 1`

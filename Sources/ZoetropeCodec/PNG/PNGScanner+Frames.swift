@@ -66,7 +66,7 @@ extension PNGScanner {
   /// Reports and clears the fault of a control chunk that a valid one replaces.
   private mutating func replaceFault(_ kind: Damage.Kind) {
     guard let fault = animation.fault, fault.type == chunkType else { return }
-    note(kind, "\(fault.detail), another one follows", at: fault.offset)
+    note(kind, "\(fault.detail); another one follows", at: fault.offset)
     animation.fault = nil
   }
 

@@ -1,8 +1,8 @@
-/// The colours of all pictures of an animation, found in a first pass, so that it can be written in the smallest
-/// lossless form.
+/// The colours of all pictures of an animation, collected in a first pass, so that it can be written in the smallest
+/// lossless pixel format.
 ///
-/// Without one, an ``PixelFormat/rgba8`` animation is written as RGBA of 8 bits. Takes 2 MiB, and 1 to 5 ns for
-/// each changed pixel; a survey with ``isSettled`` has nothing more to learn.
+/// Without a survey, a ``PixelFormat/rgba8`` animation is written as 8-bit RGBA. A survey takes 2 MiB, and 1 to 5 ns
+/// for each changed pixel. Once ``isSettled`` is true, more pictures cannot change it.
 public struct ColorSurvey: Sendable {
   /// Whether the colours of transparent pixels count; otherwise all of them are taken for transparent black.
   public let keepsHiddenColors: Bool

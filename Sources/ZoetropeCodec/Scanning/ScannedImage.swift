@@ -87,7 +87,7 @@ package struct ScannedImage: Sendable, Hashable {
 }
 
 extension Damage.Kind {
-  /// Whether it says that the data ends before the end marker; noted at most once.
+  /// Whether the data ends before the end marker. Noted at most once per image.
   fileprivate var isEarlyEnd: Bool { self == .missingTrailer || self == .cutBlock }
 }
 

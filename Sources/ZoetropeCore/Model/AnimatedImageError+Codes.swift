@@ -15,7 +15,7 @@ extension AnimatedImageError.Code {
   public static let outOfMemory = Self("outOfMemory")
   /// The system cannot provide memory that the limits allow, or a thread. A later attempt may succeed.
   public static let io = Self("io")
-  /// A file of the format cannot hold what it was given, or cannot be written yet.
+  /// The format cannot hold the animation, or cannot be written yet.
   public static let unwritable = Self("unwritable")
   /// An invalid argument, such as a frame index past the end.
   public static let parameter = Self("parameter")

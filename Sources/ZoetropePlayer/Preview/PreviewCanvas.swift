@@ -19,7 +19,7 @@ struct PreviewCanvas {
   /// ends encoding too.
   mutating func bytes(showing bitmap: Bitmap, index: Int, changed: PixelRect?) -> [UInt8] {
     let picture = endingWithoutMemory(try bitmap.converted(to: .rgba8))
-    // The end of synchronized output could end an update of the other program.
+    // No synchronized output: its end could end an update of the other program.
     var writer =
       writer ?? FrameWriter(encoder: target.encoder(for: picture.size), isSynchronized: false)
     writer.pen = PenState(foreground: .default, background: .default)

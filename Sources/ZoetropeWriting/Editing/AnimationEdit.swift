@@ -1,8 +1,7 @@
 /// One change to an animation: a cut, another speed, a crop.
 ///
-/// Edits are values and combine in order: each applies to what the ones before it leave, so that frames and times count
-/// from there. ``AnimatedImage/plan(_:options:)`` tells what they cost, and ``AnimatedImage/write(_:options:to:progress:)``
-/// carries them out.
+/// Edits are values that apply in order. Each counts frames and times in the result of the previous ones.
+/// ``AnimatedImage/plan(_:options:)`` reports their cost; ``AnimatedImage/write(_:options:to:progress:)`` applies them.
 public struct AnimationEdit: Sendable, Hashable {
   /// Not public: more kinds will come.
   package enum Kind: Sendable, Hashable {
@@ -25,12 +24,13 @@ public struct AnimationEdit: Sendable, Hashable {
   /// Keeps the frames in `range`, counted from 0; at least one.
   public static func frames(_ range: Range<Int>) -> Self { Self(kind: .frames(range)) }
 
-  /// Keeps the frames at `indices`, counted from 0, in that order; at least one. The time of others goes with them.
+  /// Keeps the frames at `indices`, counted from 0, in that order; at least one. Other frames are removed with their
+  /// time.
   public static func frames(at indices: [Int]) -> Self { Self(kind: .frameList(indices)) }
 
   /// Keeps what is shown in `range`, counted from the start of the first frame.
   ///
-  /// A cut inside a frame's time shortens its delay. Ends past the animation are clamped to it.
+  /// A cut in the middle of a frame shortens its delay. Times past the end are clamped.
   public static func time(_ range: Range<Duration>) -> Self { Self(kind: .time(range)) }
 
   /// Plays `factor` times as fast; 0.001 to 1000, rounded to a millionth.
@@ -39,9 +39,9 @@ public struct AnimationEdit: Sendable, Hashable {
   /// Scales all delays so that one play takes `duration` exactly.
   public static func duration(_ duration: Duration) -> Self { Self(kind: .duration(duration)) }
 
-  /// Drops frames so that there are at most `rate` per second; the duration is kept.
+  /// Drops frames so that at most `rate` per second remain; the duration is kept.
   ///
-  /// Does nothing if no frame is shown for less than 1/`rate` seconds: frames are never doubled.
+  /// Frames are never repeated, so an animation that is already slower does not change.
   public static func framesPerSecond(_ rate: Double) -> Self { Self(kind: .framesPerSecond(rate)) }
 
   /// Plays backwards.
@@ -55,13 +55,13 @@ public struct AnimationEdit: Sendable, Hashable {
 
   /// Sets the total number of plays.
   ///
-  /// GIF has 1 to 65,536 plays and endless ones, APNG 1 to 2,147,483,647.
+  /// GIF can store 1 to 65,536 plays or endless ones, APNG 1 to 2,147,483,647.
   public static func playCount(_ count: PlayCount) -> Self { Self(kind: .playCount(count)) }
 
   /// Shows every frame for `delay`.
   public static func delay(_ delay: FrameDelay) -> Self { Self(kind: .delay(delay)) }
 
-  /// Sets the delay of each frame; one for each.
+  /// Sets the delays of all frames; there must be one for each.
   public static func delays(_ delays: [FrameDelay]) -> Self { Self(kind: .delays(delays)) }
 }
 
@@ -86,14 +86,14 @@ extension AnimationEdit: CustomStringConvertible {
   }
 }
 
-/// How edits are carried out.
+/// How edits read and store delays.
 public struct EditOptions: Sendable, Hashable {
-  /// How long a stored delay lasts. Default: ``DelayPolicy/browser``, for which 10 ms or less are 100 ms.
+  /// How long a stored delay lasts. Default: ``DelayPolicy/browser``, which replaces 10 ms or less with 100 ms.
   ///
-  /// Delays that no edit changes are kept as stored.
+  /// Delays that no edit changes stay as stored.
   public var delays: DelayPolicy
-  /// How delays are stored by GIF, which has whole centiseconds. Default: `browser`, which drops frames that would be
-  /// shown for less than 2 cs and keeps the total.
+  /// How GIF, which has whole centiseconds, stores delays. Default: `browser`, which drops frames that would last less
+  /// than 2 cs and keeps the total.
   public var timing: AnimationWriterOptions.Timing
 
   /// Creates options; omitted arguments take their defaults.

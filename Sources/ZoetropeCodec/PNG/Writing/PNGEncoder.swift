@@ -18,8 +18,8 @@ public final class PNGEncoder {
     public static let fast = Effort(.fast)
     /// The best size per unit of time, by measurement. The default.
     public static let balanced = Effort(.balanced)
-    /// Files some ten percent smaller than with ``balanced``, for some 30 times its time, more for
-    /// drawings and less for noise: for pictures that are written once and kept or sent often.
+    /// Files about ten percent smaller than with ``balanced``, in about 30 times the time, more for drawings
+    /// and less for noise. For pictures that are written once and stored or sent often.
     public static let small = Effort(.small)
 
     /// The effort's name.
@@ -49,7 +49,7 @@ public final class PNGEncoder {
     try encode(bitmap, in: PixelRect(bitmap.size))
   }
 
-  /// Encodes the part of `bitmap` in `rect`, which must lie inside.
+  /// Encodes the part of `bitmap` in `rect`, which must be inside it.
   package func encode(
     _ bitmap: Bitmap, in rect: PixelRect
   ) throws(AnimatedImageError) -> [UInt8] {

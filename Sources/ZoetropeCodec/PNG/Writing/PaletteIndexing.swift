@@ -80,7 +80,7 @@ struct ColorIndexer {
   /// Writes the indices of a row; false if there are too many colours.
   ///
   /// Takes eight pixels at a time: those of the row above, one colour, or any, which are looked up one by one
-  /// without comparing neighbours, since such branches are mispredicted in dithered pictures.
+  /// without comparing neighbours, because such branches are mispredicted in dithered pictures.
   @inline(__always)
   private static func indexRow(
     _ source: UnsafeRawPointer, above: UnsafeRawPointer?, width: Int,

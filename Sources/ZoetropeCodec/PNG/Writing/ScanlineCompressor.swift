@@ -1,6 +1,6 @@
 /// Filters and compresses the scanlines of pictures, and keeps the working memory for the next one.
 ///
-/// One owner at a time. Whoever has pictures to write fills ``lines`` and calls ``pack(_:_:)``.
+/// One owner at a time, who fills ``lines`` and calls ``pack(_:_:)``.
 final class ScanlineCompressor {
   private let effort: PNGEncoder.Effort
   private let compressors = CompressorSet()
@@ -63,9 +63,10 @@ final class ScanlineCompressor {
       filter.filter(lines, rows: rows, into: self.filtered, fixed: 4)
       byFilter += deflater.compress(self.filtered, range: range, form: filtered, into: packed)
     }
-    // ``packed`` holds what was compressed last: nothing more to do if the sample was the whole picture.
-    // Drawings that compress well repeat farther apart than a sample shows, and lose by filtering: 199 pictures
-    // of 87 animations from elsewhere take the same bytes with any limit from 1/8 to 1/20, and more without.
+    // ``packed`` holds the pixels that were compressed last, so nothing remains to do if the sample was the
+    // whole picture. Drawings that compress well repeat at longer distances than a sample shows, and lose by
+    // filtering: 199 pictures of 87 animations from other sources take the same bytes with any limit from 1/8
+    // to 1/20, and more without.
     if let filter, byFilter < unfiltered, unfiltered > sampled / 20 {
       if sampled == total { return byFilter }
       filter.filter(lines, rows: 0..<size.height, into: lines, fixed: 4)
