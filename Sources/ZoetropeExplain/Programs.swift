@@ -201,7 +201,8 @@ extension Programs {
         delays: DelayRule(
           steps: [DelayRule.Step(bound: .milliseconds(20), shown: tenth)],
           rule: rule(
-            .delays, "less than 20 ms is shown as 100 ms (-min_delay 2, -default_delay 10)", measured,
+            .delays, "less than 20 ms is shown as 100 ms (-min_delay 2, -default_delay 10)",
+            measured,
             "\(guide)#gif-2")),
         plays: plays, pictures: .gif(gif)),
       apng: Behaviour(
@@ -294,7 +295,8 @@ extension Programs {
             + "the frame before",
           measured, "\(source)/magick/layer.c"),
         frames: rule(
-          .frames, "a truncated frame, or one without pixels, makes the file yield no frames", measured,
+          .frames, "a truncated frame, or one without pixels, makes the file yield no frames",
+          measured,
           "\(source)/coders/gif.c")))
     return Program(
       id: "imagemagick", name: "ImageMagick",

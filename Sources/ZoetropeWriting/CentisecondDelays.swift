@@ -52,7 +52,11 @@ package struct CentisecondDelays: Sendable {
   package mutating func finish() -> [Kept] {
     let rest = total.rounded(to: 100) - stored
     if let winner {
-      if pending != nil { pending?.centiseconds += rest } else { pending = (winner.frame, max(rest, least)) }
+      if pending != nil {
+        pending?.centiseconds += rest
+      } else {
+        pending = (winner.frame, max(rest, least))
+      }
     }
     winner = nil
     defer { pending = nil }

@@ -79,7 +79,9 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
     }
 
     /// Appends the next frame, or completes the file.
-    private mutating func advance(isolation actor: isolated (any Actor)?) async throws(AnimatedImageError) {
+    private mutating func advance(isolation actor: isolated (any Actor)?)
+      async throws(AnimatedImageError)
+    {
       let writer = try await started()
       var next: Frames.Element?
       do {

@@ -53,13 +53,15 @@ struct PicturePreparation: Sendable {
         if isDeep {
           guard row[sample &* 2] == row[sample &* 2 &+ 1] else {
             throw AnimatedImageError(
-              .parameter, "a frame of 16 bits does not fit a file of 8, as its first frame or survey made it")
+              .parameter,
+              "a frame of 16 bits does not fit a file of 8, as its first frame or survey made it")
           }
           target.storeBytes(
             of: row[sample &* 2], toByteOffset: y &* stride &+ sample, as: UInt8.self)
         } else {
           target.storeBytes(
-            of: UInt16(row[sample]) &* 257, toByteOffset: y &* stride &+ sample &* 2, as: UInt16.self)
+            of: UInt16(row[sample]) &* 257, toByteOffset: y &* stride &+ sample &* 2,
+            as: UInt16.self)
         }
       }
     }

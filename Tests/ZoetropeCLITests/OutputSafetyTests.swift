@@ -106,7 +106,8 @@ import Testing
         let refused = try tool.run(extract + ["--resume", "--manifest", "mine.json"])
         #expect(refused.status == 4)
         #expect(
-          refused.errors == "zoetrope: mine.json exists and is not a manifest; --force replaces it\n")
+          refused.errors
+            == "zoetrope: mine.json exists and is not a manifest; --force replaces it\n")
         #expect(try tool.read("mine.json") == bytes)
       }
       #expect(try tool.run(extract + ["--force", "--manifest", "mine.json"]).status == 0)

@@ -130,7 +130,8 @@ import Zoetrope
       #expect(try tool.shell("rm out/cat-0002.png; touch -d 'next day' cat.gif") == 0)
       let result = try tool.run("extract", "cat.gif", "-o", "out/", "--resume")
       #expect(result.status == 4)
-      #expect(result.errors.contains("out/cat-0000.png is older than cat.gif; --force rewrites all"))
+      #expect(
+        result.errors.contains("out/cat-0000.png is older than cat.gif; --force rewrites all"))
       #expect(try tool.list("out") == ["cat-0000.png", "cat-0001.png"])
     }
   }

@@ -94,7 +94,8 @@ struct InfoCommand: ZoetropeSubcommand {
       if let template = InfoTemplate(text) { return template }
       let fields = InfoTemplate.Field.allCases.map { "{\($0.rawValue)}" }.joined(separator: " ")
       throw ValidationError(
-        "unknown field in --format; it may contain \(fields), {{ and }} for braces, and \\t, \\n and \\\\")
+        "unknown field in --format; it may contain \(fields), {{ and }} for braces, and \\t, \\n and \\\\"
+      )
     }
   }
 

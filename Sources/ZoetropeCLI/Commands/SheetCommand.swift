@@ -95,7 +95,9 @@ struct SheetCommand: ZoetropeSubcommand {
 
     func validate() throws {
       guard !output.isEmpty, atlas != "" else { throw ValidationError("the output name is empty") }
-      if atlas == nil, atlasShape != .hash { throw ValidationError("--atlas-shape requires --atlas") }
+      if atlas == nil, atlasShape != .hash {
+        throw ValidationError("--atlas-shape requires --atlas")
+      }
     }
   }
 

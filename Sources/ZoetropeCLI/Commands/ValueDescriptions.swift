@@ -242,8 +242,7 @@ extension FitArgument {
 
 extension FilterArgument {
   static var allValueDescriptions: [String: String] {
-    ScalingFilter.allValueDescriptions.merging(["auto": "nearest for pixel art, else smooth"])
-    {
+    ScalingFilter.allValueDescriptions.merging(["auto": "nearest for pixel art, else smooth"]) {
       $1
     }
   }

@@ -24,8 +24,10 @@ struct ZoetropeCommand: ParsableCommand {
       """,
     version: VersionText.text,
     subcommands: [
-      InfoCommand.self, ExtractCommand.self, StillCommand.self, ConvertCommand.self, MakeCommand.self,
-      PlayCommand.self, CheckCommand.self, ExplainCommand.self, SheetCommand.self, ProbeCommand.self, CacheCommand.self,
+      InfoCommand.self, ExtractCommand.self, StillCommand.self, ConvertCommand.self,
+      MakeCommand.self,
+      PlayCommand.self, CheckCommand.self, ExplainCommand.self, SheetCommand.self,
+      ProbeCommand.self, CacheCommand.self,
     ])
 }
 

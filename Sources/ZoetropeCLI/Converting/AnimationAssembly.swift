@@ -129,7 +129,8 @@ final class ImagePictures: PictureSupply {
         index: index, bitmap: try whole.bitmap.cropped(to: crop),
         dirtyRect: dirty.isEmpty
           ? .empty
-          : PixelRect(x: dirty.x - crop.x, y: dirty.y - crop.y, width: dirty.width, height: dirty.height),
+          : PixelRect(
+            x: dirty.x - crop.x, y: dirty.y - crop.y, width: dirty.width, height: dirty.height),
         damage: whole.damage)
     }
     if let rendered = try renderer?.render(frame, isCancelled: { Signals.ending != nil }) {

@@ -53,7 +53,8 @@ struct AnimationDestination: Hashable {
     guard !bytes.isEmpty else { throw .usage("the output name is empty") }
     if let stream = Self.stream(bytes) {
       guard inputs.count == 1 else {
-        throw .usage("a stream holds one animation; put {stem} into the output name, or name a directory")
+        throw .usage(
+          "a stream holds one animation; put {stem} into the output name, or name a directory")
       }
       (places, self.format) = ([stream], format)
       return
@@ -144,7 +145,8 @@ struct AnimationDestination: Hashable {
       case .stream(let path?): try identities.check(path)
       case .file(let path):
         guard names.insert(path) else {
-          throw .usage("two outputs would be called \(path); put {stem} or {name} into the output name")
+          throw .usage(
+            "two outputs would be called \(path); put {stem} or {name} into the output name")
         }
         try identities.check(path, unless: isInPlace ? inputs[number] : nil)
         guard isForced || !OutputFile.isTaken(path) else {

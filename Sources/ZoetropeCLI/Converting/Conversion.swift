@@ -119,8 +119,10 @@ struct ConversionStep: Hashable {
 
   init(_ frame: EditPlan.Frame) {
     switch frame.action {
-    case .copied: self.init(source: frame.source, delay: frame.delay, action: .copied, rect: nil, reason: nil)
-    case .patched: self.init(source: frame.source, delay: frame.delay, action: .patched, rect: nil, reason: nil)
+    case .copied:
+      self.init(source: frame.source, delay: frame.delay, action: .copied, rect: nil, reason: nil)
+    case .patched:
+      self.init(source: frame.source, delay: frame.delay, action: .patched, rect: nil, reason: nil)
     case .encoded(let rect, let reason):
       self.init(
         source: frame.source, delay: frame.delay, action: .encoded, rect: rect,

@@ -40,7 +40,9 @@ struct ConvertRequest: Hashable {
         if reporting.isJSON, Signals.ending == nil {
           let failure = error
           let line = CommandRunner.line { failure.write(to: &$0, schema: ConversionReport.schema) }
-          if try OutputStream.print(line) == .readerGone { return .combined(statuses + [error.status]) }
+          if try OutputStream.print(line) == .readerGone {
+            return .combined(statuses + [error.status])
+          }
         } else {
           error.report(asJSON: reporting.isJSON)
         }
@@ -95,7 +97,8 @@ struct ConvertRequest: Hashable {
   /// Refuses pictures that are larger than a canvas may be.
   private func check(_ image: AnimatedImage, _ input: InputFile) throws(CommandFailure) {
     guard let rendering else { return }
-    let canvas = edits.crop.map { PixelRect(image.canvasSize).intersection($0).size } ?? image.canvasSize
+    let canvas =
+      edits.crop.map { PixelRect(image.canvasSize).intersection($0).size } ?? image.canvasSize
     guard !canvas.isEmpty else { return }
     try rendering.check(canvas: canvas, options: image.options, file: input.name)
   }

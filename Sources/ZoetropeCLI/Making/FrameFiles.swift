@@ -48,7 +48,9 @@ struct FrameFiles {
     }
     inputs = files
     if files.contains(where: { $0.path == nil }) {
-      guard files.count == 1 else { throw .usage("standard input comes alone, as one picture after another") }
+      guard files.count == 1 else {
+        throw .usage("standard input comes alone, as one picture after another")
+      }
       sources = try Self.pictures(inStandardInput: options.limits)
       return
     }
@@ -75,10 +77,15 @@ struct FrameFiles {
   private static func pictures(in directory: FilePath) throws(CommandFailure) -> [InputFile] {
     var names: [[UInt8]] = []
     for name in (try? FileSystem.names(in: directory)) ?? [] {
-      if name.lowercased().hasSuffix(".png"), !name.hasPrefix(".") { names.append(Array(name.utf8)) }
+      if name.lowercased().hasSuffix(".png"), !name.hasPrefix(".") {
+        names.append(Array(name.utf8))
+      }
     }
-    let start = directory.bytes + (directory.bytes.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")])
-    return names.sorted(by: NaturalOrder.isOrdered).map { InputFile(path: FilePath(bytes: start + $0)) }
+    let start =
+      directory.bytes + (directory.bytes.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")])
+    return names.sorted(by: NaturalOrder.isOrdered).map {
+      InputFile(path: FilePath(bytes: start + $0))
+    }
   }
 
   /// All bytes of a list.
@@ -99,7 +106,9 @@ struct FrameFiles {
   /// The most bytes of a manifest or a list of delays.
   private static let listLimit = 256 << 20
 
-  private static func pictures(inStandardInput limits: DecodingLimits) throws(CommandFailure) -> [Source] {
+  private static func pictures(inStandardInput limits: DecodingLimits) throws(CommandFailure)
+    -> [Source]
+  {
     do throws(AnimatedImageError) {
       let bytes = try StandardInput.readAll(from: .standardInput, byteLimit: limits.liveBytes) {
         Signals.ending != nil

@@ -31,7 +31,8 @@ struct FrameManifest: Hashable {
         "\(name) is no manifest of extract with the schema \(AnimationReport.schema)")
     }
     guard json["error"] == nil else {
-      throw .usage("\(name) is the manifest of an extraction that failed; extract --resume completes it")
+      throw .usage(
+        "\(name) is the manifest of an extraction that failed; extract --resume completes it")
     }
     guard let plays = Self.playCount(json["loop"]) else {
       throw .usage("\(name) does not tell the number of plays")
@@ -47,7 +48,8 @@ struct FrameManifest: Hashable {
       paths[index] = Self.path(of: item) ?? paths[index]
       // The file of a picture that was left out is that of an earlier frame.
       guard let path = paths[item["same_as"]?.integer ?? index] else {
-        throw .usage("frame \(index) in \(name) has no file; extract -o DIR --manifest FILE writes one")
+        throw .usage(
+          "frame \(index) in \(name) has no file; extract -o DIR --manifest FILE writes one")
       }
       frames.append(Frame(path: path, delay: delay))
     }

@@ -50,7 +50,9 @@ struct MakeRequest: Hashable {
     options.size = pictures.size
     options.playCount = timeline.playCount
     options.metadata = pictures.metadata
-    if let poster = poster.map({ InputFile($0) }) ?? files.manifest?.poster.map({ InputFile(path: $0) }) {
+    if let poster = poster.map({ InputFile($0) })
+      ?? files.manifest?.poster.map({ InputFile(path: $0) })
+    {
       if format == .gif {
         departures.append(.staticImage)
       } else {
@@ -98,7 +100,8 @@ struct MakeRequest: Hashable {
     case .listed(let name)?:
       let list = InputFile(name)
       guard let path = list.path else { throw .usage("--delays takes a file") }
-      let delays = try DelayList.delays(in: try FrameFiles.contents(of: path, name: name), name: name)
+      let delays = try DelayList.delays(
+        in: try FrameFiles.contents(of: path, name: name), name: name)
       guard delays.count == count else {
         throw .usage("\(name) has \(delays.count) delays for \(count) frames")
       }
@@ -216,7 +219,9 @@ final class FilePictures: PictureSupply {
     // Others are widened as they are written: nothing is lost.
     image.options.keeps16Bit = options.keeps16Bit && image.isDeep
     let frame = try FrameReader(image).frame(at: 0) { Signals.ending != nil }
-    if let damage = frame.damage, !damage.kind.isTolerated { throw damage.error(format: image.format) }
+    if let damage = frame.damage, !damage.kind.isTolerated {
+      throw damage.error(format: image.format)
+    }
     // Where it differs from the picture before is not known.
     return CompositedFrame(index: index, bitmap: frame.bitmap)
   }

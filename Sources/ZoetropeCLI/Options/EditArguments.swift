@@ -22,7 +22,9 @@ struct CutArguments: ParsableArguments {
   var timing = TimingArgument(policy: .browser)
 
   func validate() throws {
-    guard frames == nil || time == nil else { throw ValidationError("--frames or --time, not both") }
+    guard frames == nil || time == nil else {
+      throw ValidationError("--frames or --time, not both")
+    }
     if let time, time.start == time.end {
       throw ValidationError("--time takes a range, such as 1s-3s: a moment has no duration")
     }
@@ -48,7 +50,8 @@ struct ChangeArguments: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The total number of plays. (default: as in FILE)", argumentType: PlaysArgument.self))
+    help: ArgumentHelp(
+      "The total number of plays. (default: as in FILE)", argumentType: PlaysArgument.self))
   var plays: PlaysArgument?
 
   @Option(
@@ -90,7 +93,9 @@ struct EditChoices: Hashable {
     if let speed { edits.append(.speed(speed)) }
     if let duration { edits.append(.duration(duration)) }
     if let delay { edits.append(.delay(delay)) }
-    if let rate { edits.append(.framesPerSecond(Double(rate.numerator) / Double(rate.denominator))) }
+    if let rate {
+      edits.append(.framesPerSecond(Double(rate.numerator) / Double(rate.denominator)))
+    }
     if let crop { edits.append(.crop(crop)) }
     if let playCount { edits.append(.playCount(playCount)) }
     return edits

@@ -52,7 +52,8 @@ package enum PixelOverlay {
       guard let base else { continue }
       let below = base.row(rect.y + y)
       for x in 0..<rect.width
-      where row.load(type, at: (rect.x &+ x) &* size) == below.load(type, at: (rect.x &+ x) &* size) {
+      where row.load(type, at: (rect.x &+ x) &* size) == below.load(type, at: (rect.x &+ x) &* size)
+      {
         target.storeBytes(of: clear, toByteOffset: y &* stride &+ x &* size, as: type)
       }
     }

@@ -70,7 +70,9 @@ private struct JSONParser {
     if take("{") { return try object(depth: depth) }
     if take("[") { return try array(depth: depth) }
     if take("\"") { return .string(try string()) }
-    for (word, value) in [("null", JSONValue.null), ("true", .boolean(true)), ("false", .boolean(false))]
+    for (word, value) in [
+      ("null", JSONValue.null), ("true", .boolean(true)), ("false", .boolean(false)),
+    ]
     where rest.starts(with: word.utf8) {
       rest = rest.dropFirst(word.utf8.count)
       return value

@@ -110,7 +110,8 @@ struct GIFEditWriter: EditWriting {
     switch plan.playCount {
     case .once: break
     case .indefinite: try output.append(GIFFrameEncoder.loopBlock(0))
-    case .finite(let plays): try output.append(GIFFrameEncoder.loopBlock(UInt16(clamping: plays - 1)))
+    case .finite(let plays):
+      try output.append(GIFFrameEncoder.loopBlock(UInt16(clamping: plays - 1)))
     }
     try writeExtras(before: 0, &output)
   }

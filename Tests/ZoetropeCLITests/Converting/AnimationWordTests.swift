@@ -35,9 +35,13 @@ import ZoetropeProcess
 
   @Test func `a crop is a size and a place`() {
     #expect(
-      CropArgument(argument: "320x200+10+20")?.rect == PixelRect(x: 10, y: 20, width: 320, height: 200))
+      CropArgument(argument: "320x200+10+20")?.rect
+        == PixelRect(x: 10, y: 20, width: 320, height: 200))
     #expect(CropArgument(argument: "3x2")?.rect == PixelRect(x: 0, y: 0, width: 3, height: 2))
-    for text in ["", "3", "3x", "x3", "0x3", "3x2+1", "3x2+1+2+3", "3x2-1+0", "3x2+a+b", "9999999999x1", "+1+2"] {
+    for text in [
+      "", "3", "3x", "x3", "0x3", "3x2+1", "3x2+1+2+3", "3x2-1+0", "3x2+a+b", "9999999999x1",
+      "+1+2",
+    ] {
       #expect(CropArgument(argument: text) == nil, "\(text)")
     }
   }
@@ -53,15 +57,19 @@ import ZoetropeProcess
 
   @Test func `numbers in names are compared as numbers`() {
     let names = [
-      "a.png", "f.png", "f0.png", "f00.png", "f1.png", "f01.png", "f001.png", "f2.png", "f9.png", "f10.png", "f10a.png",
-      "f10a2.png", "f10a10.png", "f99999999999999999999.png", "f100000000000000000000.png", "g1.png",
+      "a.png", "f.png", "f0.png", "f00.png", "f1.png", "f01.png", "f001.png", "f2.png", "f9.png",
+      "f10.png", "f10a.png",
+      "f10a2.png", "f10a10.png", "f99999999999999999999.png", "f100000000000000000000.png",
+      "g1.png",
     ]
     func order(_ names: [String]) -> [String] {
       names.map { Array($0.utf8) }.sorted(by: NaturalOrder.isOrdered).map {
         String(decoding: $0, as: UTF8.self)
       }
     }
-    #expect(order(names.reversed()).filter { !$0.hasPrefix("f0") } == names.filter { !$0.hasPrefix("f0") })
+    #expect(
+      order(names.reversed()).filter { !$0.hasPrefix("f0") } == names.filter { !$0.hasPrefix("f0") }
+    )
     // An order: no name comes before itself, and not both of two names before each other.
     for first in names {
       for second in names {
@@ -150,7 +158,8 @@ import ZoetropeProcess
   ])
   func `options without sense are refused before a file is opened`(_ line: String) {
     #expect(throws: (any Error).self) {
-      try ConvertCommand.parse(["a.gif", "-o", "b.gif"] + line.split(separator: " ").map(String.init))
+      try ConvertCommand.parse(
+        ["a.gif", "-o", "b.gif"] + line.split(separator: " ").map(String.init))
     }
   }
 

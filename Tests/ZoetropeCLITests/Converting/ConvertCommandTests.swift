@@ -97,7 +97,8 @@ import ZoetropeTestSupport
           #expect(after.pictures[place] == rows, "\(output), frame \(place)")
         }
       }
-      let time = try tool.run("convert", "cat.gif", "-o", "t.gif", "--time", "150ms-", "--duration", "2s")
+      let time = try tool.run(
+        "convert", "cat.gif", "-o", "t.gif", "--time", "150ms-", "--duration", "2s")
       #expect(time.status == 0)
       let cut = try film(tool, "t.gif")
       #expect(cut.pictures == Array(before.pictures[1...]))
@@ -111,8 +112,12 @@ import ZoetropeTestSupport
   @Test func `what only changes times is copied, byte for byte`() throws {
     try withTool { (tool: Tool) throws in
       let plain = try tool.run("convert", "cat.gif", "-o", "a.gif")
-      #expect(plain.text == "cat.gif: a.gif, GIF, 6x4, 187 -> 187 bytes (0 %), 3 frames: 3 copied, 0 encoded; exact\n")
-      let slow = try tool.run("convert", "cat.gif", "-o", "b.gif", "--delay", "1/4", "--plays", "forever")
+      #expect(
+        plain.text
+          == "cat.gif: a.gif, GIF, 6x4, 187 -> 187 bytes (0 %), 3 frames: 3 copied, 0 encoded; exact\n"
+      )
+      let slow = try tool.run(
+        "convert", "cat.gif", "-o", "b.gif", "--delay", "1/4", "--plays", "forever")
       #expect(slow.text.hasSuffix("3 frames: 3 copied, 0 encoded; exact\n"))
       #expect(try film(tool, "b.gif").delays.allSatisfy { $0.milliseconds == 250 })
     }
@@ -135,7 +140,9 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `a picture with more colours than a GIF has is refused before anything is written`() throws {
+  @Test func `a picture with more colours than a GIF has is refused before anything is written`()
+    throws
+  {
     try withTool { (tool: Tool) throws in
       let picture = Bitmap(width: 20, height: 20) { x, y in
         RGBA(red: UInt8(x), green: UInt8(y), blue: 0)
@@ -173,21 +180,25 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `nothing is written over without force, and a file may replace its own input`() throws {
+  @Test func `nothing is written over without force, and a file may replace its own input`() throws
+  {
     try withTool { (tool: Tool) throws in
       let before = try tool.read("cat.gif")
       let refused = try tool.run("convert", "cat.gif", "-o", "cat.gif", "--plays", "2")
       #expect(refused.status == 4)
       #expect(refused.errors == "zoetrope: cat.gif exists; --force replaces it\n")
       #expect(try tool.read("cat.gif") == before)
-      #expect(try tool.run("convert", "cat.gif", "-o", "./cat.gif", "--plays", "2", "--force").status == 0)
+      #expect(
+        try tool.run("convert", "cat.gif", "-o", "./cat.gif", "--plays", "2", "--force").status == 0
+      )
       #expect(try film(tool, "cat.gif").playCount == .finite(2))
       // Another input is read, and stays as it is.
       #expect(try tool.shell("cp cat.gif dog.gif && mkdir d && cp cat.gif d/dog.gif") == 0)
       let other = try tool.run(
         "convert", "d/dog.gif", "dog.gif", "-o", "{stem}.gif", "--force")
       #expect(other.status == 2)
-      let cross = try tool.run("convert", "cat.gif", "dog.gif", "-o", "d/../{stem}.gif", "--force", "-q")
+      let cross = try tool.run(
+        "convert", "cat.gif", "dog.gif", "-o", "d/../{stem}.gif", "--force", "-q")
       #expect(cross.status == 0)
       #expect(cross.output.isEmpty)
       #expect(try tool.shell("ln dog.gif x.gif && mkdir e && ln -s ../x.gif e/cat.gif") == 0)
@@ -214,14 +225,20 @@ import ZoetropeTestSupport
   @Test func `pipes in and out, and devices`() throws {
     try withTool { (tool: Tool) throws in
       #expect(try tool.shell(#""$ZOETROPE" convert - -o - --speed 2 <cat.gif >a.gif 2>err"#) == 0)
-      #expect(String(decoding: try tool.read("err"), as: UTF8.self).hasPrefix("standard input: standard output, GIF, "))
+      #expect(
+        String(decoding: try tool.read("err"), as: UTF8.self).hasPrefix(
+          "standard input: standard output, GIF, "))
       #expect(try film(tool, "a.gif").delays.map(\.milliseconds) == [20, 50, 50])
-      #expect(try tool.shell(#""$ZOETROPE" convert - -o - --format apng -q <cat.gif | cat >a.png"#) == 0)
+      #expect(
+        try tool.shell(#""$ZOETROPE" convert - -o - --format apng -q <cat.gif | cat >a.png"#) == 0)
       #expect(try film(tool, "a.png").difference(from: film(tool, "cat.gif")) == nil)
-      #expect(try tool.shell(#""$ZOETROPE" convert cat.gif -o /dev/fd/3 --format apng -q 3>b.png"#) == 0)
+      #expect(
+        try tool.shell(#""$ZOETROPE" convert cat.gif -o /dev/fd/3 --format apng -q 3>b.png"#) == 0)
       #expect(try tool.read("b.png") == tool.read("a.png"))
       // A reader that leaves ends it quietly.
-      #expect(try tool.shell(#"{ "$ZOETROPE" convert cat.gif -o - -q; echo $? >st; } | true; grep -q 0 st"#) == 0)
+      #expect(
+        try tool.shell(
+          #"{ "$ZOETROPE" convert cat.gif -o - -q; echo $? >st; } | true; grep -q 0 st"#) == 0)
     }
   }
 
@@ -244,7 +261,8 @@ import ZoetropeTestSupport
   @Test func `a failed input does not stop the others`() throws {
     try withTool { (tool: Tool) throws in
       try tool.write([1, 2, 3], to: "no.gif")
-      let result = try tool.run("convert", "no.gif", "cat.gif", "-o", "o/", "--format", "apng", "--json")
+      let result = try tool.run(
+        "convert", "no.gif", "cat.gif", "-o", "o/", "--format", "apng", "--json")
       #expect(result.status == 1)
       let lines = try JSONLine.all(result.output)
       #expect(lines.count == 2)

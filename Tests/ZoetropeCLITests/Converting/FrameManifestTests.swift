@@ -2,10 +2,10 @@ import SystemPackage
 import Testing
 import Zoetrope
 import ZoetropeProcess
+import ZoetropeTerminal
 
 @testable import ZoetropeCLI
 @testable import ZoetropeCore
-import ZoetropeTerminal
 
 /// Manifests as `make` reads them, and the JSON below them.
 @Suite(.timeLimit(.minutes(10))) struct FrameManifestTests {
@@ -26,7 +26,8 @@ import ZoetropeTerminal
       """#.split(separator: "\n").joined())
     #expect(manifest.playCount == .finite(3))
     #expect(manifest.poster == "s.png")
-    #expect(manifest.frames.map(\.path) == ["a b.png", "a b.png", FilePath(bytes: [0xff] + "a.png".utf8)])
+    #expect(
+      manifest.frames.map(\.path) == ["a b.png", "a b.png", FilePath(bytes: [0xff] + "a.png".utf8)])
     #expect(manifest.frames.map(\.delay.numerator) == [1, 0, 7])
   }
 
@@ -50,7 +51,8 @@ import ZoetropeTerminal
   }
 
   @Test func `JSON is read as it is written`() throws {
-    let text = #" {"a" : [1, -2.5e1, true, false, null, "\"\\\/\b\f\n\r\té😀\ud83d\ude00"], "b":{} , "a2":[]}"#
+    let text =
+      #" {"a" : [1, -2.5e1, true, false, null, "\"\\\/\b\f\n\r\té😀\ud83d\ude00"], "b":{} , "a2":[]}"#
     let value = try JSONValue(parsing: Array(text.utf8)[...])
     #expect(value["a"]?.elements?[0].integer == 1)
     #expect(value["a"]?.elements?[1] == .number(-25))
@@ -66,7 +68,8 @@ import ZoetropeTerminal
   }
 
   @Test(arguments: [
-    "", " ", "{", "[", "[1", "[1,]", "{\"a\"}", "{\"a\":}", "{a:1}", "\"a", "\"\\x\"", "\"\\u12\"", "nul", "+1", ".5",
+    "", " ", "{", "[", "[1", "[1,]", "{\"a\"}", "{\"a\":}", "{a:1}", "\"a", "\"\\x\"", "\"\\u12\"",
+    "nul", "+1", ".5",
     "NaN", "0x10", "1 2", "\"\n\"", "]", "1e999", "\"\\", String(repeating: "[", count: 100_000),
     "\"\\u+123\"",
   ])

@@ -37,7 +37,9 @@ import ZoetropeTestSupport
     gif.frames = [(0, 4), (1, 5), (1, 6), (0, 7), (2, 8)]
     for option in ["--unique", "--changed-only"] {
       try withTool(gif) { (tool: Tool) throws in
-        #expect(try tool.run("extract", "cat.gif", "-o", "f/", option, "--manifest", "m.json").status == 0)
+        #expect(
+          try tool.run("extract", "cat.gif", "-o", "f/", option, "--manifest", "m.json").status == 0
+        )
         #expect(try tool.list("f").count < 5)
         let result = try tool.run("make", "m.json", "-o", "again.gif")
         #expect(result.status == 0)
@@ -53,7 +55,9 @@ import ZoetropeTestSupport
   private func withPictures(_ numbers: [Int], _ body: (Tool) throws -> Void) throws {
     try withTool { (tool: Tool) throws in
       for number in numbers {
-        let picture = Bitmap(width: 1, height: 1) { _, _ in RGBA(red: UInt8(number), green: 0, blue: 0) }
+        let picture = Bitmap(width: 1, height: 1) { _, _ in
+          RGBA(red: UInt8(number), green: 0, blue: 0)
+        }
         try tool.write(PNGEncoder().encode(picture), to: "f\(number).png")
       }
       try body(tool)
@@ -70,7 +74,8 @@ import ZoetropeTestSupport
       #expect(try tool.run(["make"] + files + ["-o", "a.png", "--fps", "10"]).status == 0)
       #expect(try reds(tool, "a.png") == [1, 2, 10])
       #expect(
-        try tool.run(["make"] + files + ["-o", "b.png", "--fps", "10", "--order", "given"]).status == 0)
+        try tool.run(["make"] + files + ["-o", "b.png", "--fps", "10", "--order", "given"]).status
+          == 0)
       #expect(try reds(tool, "b.png") == [1, 10, 2])
       #expect(try tool.shell("mkdir d && mv f*.png d && echo x >d/x.txt") == 0)
       #expect(try tool.run("make", "d", "-o", "c.png", "--fps", "10").status == 0)
@@ -86,7 +91,10 @@ import ZoetropeTestSupport
         #expect(result.status == 0, "\(options)")
         return try WrittenFilm(tool.read("a.png")).delays
       }
-      #expect(try delays("--fps", "30000/1001").allSatisfy { $0.numerator == 1001 && $0.denominator == 30000 })
+      #expect(
+        try delays("--fps", "30000/1001").allSatisfy {
+          $0.numerator == 1001 && $0.denominator == 30000
+        })
       #expect(try delays("--delay", "1/3").allSatisfy { $0.numerator == 1 && $0.denominator == 3 })
       try tool.write(Array("40ms\n1/7\n2s\n".utf8), to: "d.txt")
       #expect(try delays("--delays", "d.txt").map(\.milliseconds) == [40, 142, 2000])
@@ -121,7 +129,8 @@ import ZoetropeTestSupport
       #expect(film.pictures.count == 2)
       #expect(film.poster == [9, 0, 0, 255])
       #expect(
-        try tool.run("make", "f1.png", "-o", "a.gif", "--fps", "5", "--poster", "f9.png").status == 2)
+        try tool.run("make", "f1.png", "-o", "a.gif", "--fps", "5", "--poster", "f9.png").status
+          == 2)
     }
   }
 
@@ -162,7 +171,8 @@ import ZoetropeTestSupport
       try tool.write(PNGEncoder().encode(clear), to: "clear.png")
       try tool.write(Array(try tool.read("f1.png").dropLast(30)), to: "bad.png")
       try tool.write([1], to: "old.png")
-      #expect(try tool.shell("mkdir d; \"$ZOETROPE\" extract cat.gif -o d2/ --manifest m.json") == 0)
+      #expect(
+        try tool.shell("mkdir d; \"$ZOETROPE\" extract cat.gif -o d2/ --manifest m.json") == 0)
       #expect(try tool.shell("sed s,d2/cat-000,gone-, m.json >gone.json") == 0)
       let before = try tool.list()
       let result = try tool.run(["make"] + line.split(separator: " ").map(String.init))

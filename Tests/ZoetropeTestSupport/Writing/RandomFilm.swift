@@ -92,7 +92,8 @@ package struct RandomFilm {
       func sample() -> UInt64 { isDeep ? UInt64(below(65536)) : UInt64(below(256)) * 257 }
       var samples = [sample(), sample(), sample()]
       if kind == 1 || kind == 3 { samples = [samples[0], samples[0], samples[0]] }
-      let alpha: UInt64 = [65535, below(3) == 0 ? 0 : 65535, below(3) == 0 ? sample() : 65535][below(3) * kind % 3]
+      let alpha: UInt64 = [65535, below(3) == 0 ? 0 : 65535, below(3) == 0 ? sample() : 65535][
+        below(3) * kind % 3]
       return samples[0] | samples[1] << 16 | samples[2] << 32 | alpha << 48
     }
   }
@@ -169,7 +170,8 @@ package struct RandomFilm {
     for decoder in [PixelDecoder.fast, .reference] {
       let image = try AnimatedImage(
         bytes: file,
-        options: DecodingOptions(damage: .strict, decoder: decoder, keeps16Bit: true, parallelism: 1))
+        options: DecodingOptions(
+          damage: .strict, decoder: decoder, keeps16Bit: true, parallelism: 1))
       if image.format != .apng { problems.append("\(decoder): \(image.format)") }
       if image.playCount != options.playCount { problems.append("\(decoder): \(image.playCount)") }
       if !image.damage.isEmpty { problems.append("\(decoder): \(image.damage)") }

@@ -48,9 +48,10 @@ import ZoetropeTestSupport
     #expect(chunks[1].data == [0, 0, 0, 3, 0, 0, 0, 0])
   }
 
-  @Test(arguments: [
-    (PlayCount.once, 1), (.finite(2), 2), (.finite(65_536), 65_536), (.indefinite, 0),
-  ] as [(PlayCount, UInt32)])
+  @Test(
+    arguments: [
+      (PlayCount.once, 1), (.finite(2), 2), (.finite(65_536), 65_536), (.indefinite, 0),
+    ] as [(PlayCount, UInt32)])
   func `the number of plays is stored as it is`(plays: PlayCount, stored: UInt32) throws {
     let file = try Self.write([(Self.red, 100)], AnimationWriterOptions(playCount: plays)).bytes
     let image = try AnimatedImage(bytes: file)
@@ -158,7 +159,8 @@ import ZoetropeTestSupport
       pictures.map { ($0, 100) }, AnimationWriterOptions(identicalFrames: .keep, survey: survey)
     ).bytes
     let reader = FrameReader(
-      try AnimatedImage(bytes: file, options: DecodingOptions(keeps16Bit: pictures[0].format == .rgba16)))
+      try AnimatedImage(
+        bytes: file, options: DecodingOptions(keeps16Bit: pictures[0].format == .rgba16)))
     for (index, picture) in pictures.enumerated() {
       let found = try reader.frame(at: index).bitmap
       // A colour that stands for transparent has no meaning.
@@ -190,9 +192,14 @@ import ZoetropeTestSupport
     #expect(try Self.form([many(255, clear: true)]) == [3, 8])
     #expect(try Self.form([many(256, clear: true)]) == [2, 8])
     // 300 colours in the file, 200 in a frame.
-    #expect(try Self.form([many(200), Pictures.make(40, 40) { x, _ in
-      RGBA(red: UInt8(x), green: 200, blue: 3)
-    }, many(190), Pictures.make(40, 40) { x, y in RGBA(red: UInt8(x), green: UInt8(y), blue: 4) }]) == [2, 8])
+    #expect(
+      try Self.form([
+        many(200),
+        Pictures.make(40, 40) { x, _ in
+          RGBA(red: UInt8(x), green: 200, blue: 3)
+        }, many(190),
+        Pictures.make(40, 40) { x, y in RGBA(red: UInt8(x), green: UInt8(y), blue: 4) },
+      ]) == [2, 8])
     #expect(try Self.form([many(100, grey: true)]) == [0, 8])
     #expect(try Self.form([many(256, grey: true)]) == [0, 8])
     #expect(try Self.form([Pictures.photograph(40, 40, alpha: true)]) == [6, 8])
@@ -236,9 +243,12 @@ import ZoetropeTestSupport
   }
 
   @Test func `colours of transparent pixels are dropped unless they are asked for`() throws {
-    let hidden = Pictures.make(8, 6) { x, _ in RGBA(red: 1, green: 2, blue: 3, alpha: x < 4 ? 0 : 255) }
+    let hidden = Pictures.make(8, 6) { x, _ in
+      RGBA(red: 1, green: 2, blue: 3, alpha: x < 4 ? 0 : 255)
+    }
     for keeps in [false, true] {
-      let file = try Self.write([(hidden, 100)], AnimationWriterOptions(keepsHiddenColors: keeps)).bytes
+      let file = try Self.write([(hidden, 100)], AnimationWriterOptions(keepsHiddenColors: keeps))
+        .bytes
       let found = try FrameReader(AnimatedImage(bytes: file)).frame(at: 0).bitmap
       #expect(found[0, 0] == (keeps ? RGBA(red: 1, green: 2, blue: 3, alpha: 0) : .clear))
       #expect(found[5, 0] == hidden[5, 0])
@@ -252,25 +262,32 @@ import ZoetropeTestSupport
     func frame(_ step: Int) -> Bitmap {
       Pictures.make(size, size) { x, y in
         let inside = (step * 3..<step * 3 + 6).contains(x) && (4..<10).contains(y)
-        return inside ? RGBA(red: 200, green: UInt8(x * 9), blue: UInt8(y * 9), alpha: x % 2 == 0 ? 255 : 90) : .clear
+        return inside
+          ? RGBA(red: 200, green: UInt8(x * 9), blue: UInt8(y * 9), alpha: x % 2 == 0 ? 255 : 90)
+          : .clear
       }
     }
     let clear = Self.picture(.clear)
     let films = [
       (0..<6).map(frame), [frame(0), Pictures.make(size, size) { _, _ in .clear }, frame(0)],
-      [Self.red, clear, Self.red], [Pictures.photograph(9, 9, alpha: true), Pictures.photograph(9, 9)],
+      [Self.red, clear, Self.red],
+      [Pictures.photograph(9, 9, alpha: true), Pictures.photograph(9, 9)],
     ]
     for film in films {
       for effort in [PNGEncoder.Effort.fast, .balanced, .small] {
-        let file = try Self.write(film.map { ($0, 100) }, AnimationWriterOptions(effort: effort)).bytes
+        let file = try Self.write(film.map { ($0, 100) }, AnimationWriterOptions(effort: effort))
+          .bytes
         for decoder in [PixelDecoder.fast, .reference] {
-          let reader = FrameReader(try AnimatedImage(bytes: file, options: DecodingOptions(decoder: decoder)))
+          let reader = FrameReader(
+            try AnimatedImage(bytes: file, options: DecodingOptions(decoder: decoder)))
           for (index, picture) in film.enumerated() {
             let found = try reader.frame(at: index).bitmap
             for y in 0..<picture.height {
               for x in 0..<picture.width {
                 let wanted = picture[x, y].alpha == 0 ? .clear : picture[x, y]
-                if found[x, y] != wanted { Issue.record("\(effort) \(decoder) \(index): \(x), \(y)") }
+                if found[x, y] != wanted {
+                  Issue.record("\(effort) \(decoder) \(index): \(x), \(y)")
+                }
               }
             }
           }
@@ -293,7 +310,10 @@ import ZoetropeTestSupport
 
   // MARK: Arguments
 
-  @Test func `frames of another size and premultiplied ones are refused, and so is everything after`() throws {
+  @Test
+  func `frames of another size and premultiplied ones are refused, and so is everything after`()
+    throws
+  {
     let writer = try AnimationWriter(AnimationWriterOptions(), to: MemorySink())
     try writer.append(Self.red, delay: Self.delay(10))
     for _ in 0..<2 {
@@ -310,10 +330,13 @@ import ZoetropeTestSupport
     #expect(error?.code == .parameter)
   }
 
-  @Test(arguments: [1, 2, 4]) func `the number of frames must be as promised`(promised: Int) throws {
+  @Test(arguments: [1, 2, 4]) func `the number of frames must be as promised`(promised: Int) throws
+  {
     let writer = try AnimationWriter(AnimationWriterOptions(frameCount: promised), to: MemorySink())
     let error = #expect(throws: AnimatedImageError.self) {
-      for picture in [Self.red, Self.green, Self.red] { try writer.append(picture, delay: Self.delay(10)) }
+      for picture in [Self.red, Self.green, Self.red] {
+        try writer.append(picture, delay: Self.delay(10))
+      }
       try writer.finish()
     }
     #expect(error?.code == .parameter)

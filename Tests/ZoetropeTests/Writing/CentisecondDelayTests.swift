@@ -36,7 +36,8 @@ import ZoetropeTestSupport
     let delays = [ExactTime(1, 500), ExactTime(12, 1000), ExactTime(8, 1000), ExactTime(1, 1)]
     #expect(
       Self.stored(delays) == [
-        CentisecondDelays.Kept(frame: 1, delays: [2]), CentisecondDelays.Kept(frame: 3, delays: [100]),
+        CentisecondDelays.Kept(frame: 1, delays: [2]),
+        CentisecondDelays.Kept(frame: 3, delays: [100]),
       ])
   }
 
@@ -75,7 +76,8 @@ import ZoetropeTestSupport
       }
       let sum = delays.reduce(.zero, +)
       let kept = Self.stored(delays)
-      #expect(abs(Int128(Self.total(kept)) - sum.rounded(to: 100)) <= (sum < ExactTime(2, 100) ? 2 : 0))
+      #expect(
+        abs(Int128(Self.total(kept)) - sum.rounded(to: 100)) <= (sum < ExactTime(2, 100) ? 2 : 0))
       #expect(kept.map(\.frame) == kept.map(\.frame).sorted())
     }
   }

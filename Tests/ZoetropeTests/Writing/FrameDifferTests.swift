@@ -44,11 +44,15 @@ import ZoetropeTestSupport
     let background = pixels
     return (0..<8).map { step in
       if step % 3 == 2 { pixels = background }
-      let (left, top) = (Int.random(in: 0..<width, using: &random), Int.random(in: 0..<height, using: &random))
+      let (left, top) = (
+        Int.random(in: 0..<width, using: &random), Int.random(in: 0..<height, using: &random)
+      )
       let color =
         Int.random(in: 0..<3, using: &random) == 0
         ? RGBA.clear : RGBA(red: UInt8.random(in: 0...255, using: &random), green: 9, blue: 9)
-      for y in top..<height { for x in left..<width where (x + y) % 3 > 0 { pixels[y * width + x] = color } }
+      for y in top..<height {
+        for x in left..<width where (x + y) % 3 > 0 { pixels[y * width + x] = color }
+      }
       let now = pixels
       return Pictures.make(width, height) { now[$1 * width + $0] }
     }
@@ -66,7 +70,8 @@ import ZoetropeTestSupport
       for picture in film {
         let changes = differ.changes(to: picture, within: nil)
         if let frame = try differ.add(
-          picture, changes: changes, cost: { (work) throws(AnimatedImageError) in work.estimatedCost })
+          picture, changes: changes,
+          cost: { (work) throws(AnimatedImageError) in work.estimatedCost })
         {
           placed.append(frame)
         }
@@ -85,7 +90,8 @@ import ZoetropeTestSupport
     let film = Self.film(seed: 3)
     var differ = FrameDiffer(framesCanClear: true, search: .keep)
     #expect(differ.changes(to: film[0], within: nil) == PixelRect(film[0].size))
-    _ = try differ.add(film[0], changes: PixelRect(film[0].size), cost: { (_) throws(AnimatedImageError) in 0 })
+    _ = try differ.add(
+      film[0], changes: PixelRect(film[0].size), cost: { (_) throws(AnimatedImageError) in 0 })
     #expect(differ.changes(to: film[0], within: nil).isEmpty)
     let changed = differ.changes(to: film[1], within: nil)
     #expect(differ.changes(to: film[1], within: PixelRect(film[1].size)) == changed)
@@ -103,7 +109,8 @@ import ZoetropeTestSupport
       }
     }
     var differ = FrameDiffer(framesCanClear: true, search: .background)
-    _ = try differ.add(film[0], changes: PixelRect(film[0].size), cost: { (_) throws(AnimatedImageError) in 0 })
+    _ = try differ.add(
+      film[0], changes: PixelRect(film[0].size), cost: { (_) throws(AnimatedImageError) in 0 })
     let first = try differ.add(
       film[1], changes: differ.changes(to: film[1], within: nil),
       cost: { (work) throws(AnimatedImageError) in work.estimatedCost })

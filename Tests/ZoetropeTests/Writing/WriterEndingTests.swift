@@ -146,7 +146,9 @@ import ZoetropeTestSupport
     #expect(try parts.withLock { $0.flatMap { $0 } } == Self.expected())
   }
 
-  @Test(arguments: [0, 60, 200, 1 << 20]) func `an error of the sink ends the writer`(limit: Int) throws {
+  @Test(arguments: [0, 60, 200, 1 << 20]) func `an error of the sink ends the writer`(limit: Int)
+    throws
+  {
     let sink = FailingSink(after: limit)
     let writer = try AnimationWriter(AnimationWriterOptions(), to: sink)
     var error: AnimatedImageError?
@@ -184,7 +186,9 @@ import ZoetropeTestSupport
       stream.finish()
     }
     var bytes: [UInt8] = []
-    for try await chunk in EncodedBytes(frames, options: AnimationWriterOptions()) { bytes += chunk }
+    for try await chunk in EncodedBytes(frames, options: AnimationWriterOptions()) {
+      bytes += chunk
+    }
     #expect(try bytes == Self.expected())
   }
 
@@ -204,7 +208,8 @@ import ZoetropeTestSupport
         let options = AnimationWriterOptions(parallelism: 1 + round % 3)
         let file = FileSink(path)
         let writer =
-          kind == 3 ? try AnimationWriter(options, to: failing) : try AnimationWriter(options, to: file)
+          kind == 3
+          ? try AnimationWriter(options, to: failing) : try AnimationWriter(options, to: file)
         do {
           for picture in Self.film.prefix(count) { try writer.append(picture, delay: Self.delay) }
           switch kind {

@@ -108,7 +108,8 @@ struct APNGEncoder: AnimationEncoding {
   }
 
   var workingByteCount: Int {
-    let lines = (storage.form.rowBytes(width: request.canvasSize.width) + 1) * request.canvasSize.height
+    let lines =
+      (storage.form.rowBytes(width: request.canvasSize.width) + 1) * request.canvasSize.height
     return lines * (request.effort == .small ? 4 : 2)
   }
 }

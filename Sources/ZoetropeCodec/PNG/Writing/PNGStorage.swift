@@ -52,7 +52,9 @@ struct PNGStorage: Sendable {
     form = table.form
     holdsClear = table.colors.contains(0)
     self.table = table
-    guard form.colorType == .grey, holdsClear, let place = table.colors.firstIndex(of: 0) else { return }
+    guard form.colorType == .grey, holdsClear, let place = table.colors.firstIndex(of: 0) else {
+      return
+    }
     key = [UInt16(table.remap?[place] ?? 0)]
   }
 
@@ -65,7 +67,8 @@ struct PNGStorage: Sendable {
     if !colors.contains(0), !isFull { colors.append(0) }
     let opaque = colors.filter { $0 != 0 }
     if allowsGrey, opaque.allSatisfy({ $0 >> 24 == 255 }),
-      let table = ColorTable(grey: opaque, withClear: opaque.count < colors.count,
+      let table = ColorTable(
+        grey: opaque, withClear: opaque.count < colors.count,
         mustHold: found.contains(0))
     {
       return table

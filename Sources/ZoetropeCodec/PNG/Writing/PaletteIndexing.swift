@@ -110,7 +110,9 @@ struct ColorIndexer {
       x &+= 8
     }
     while x < width {
-      guard let found = unsafe index(of: source + x &* 4, table, &colors, limit) else { return false }
+      guard let found = unsafe index(of: source + x &* 4, table, &colors, limit) else {
+        return false
+      }
       unsafe target.storeBytes(of: found, toByteOffset: x, as: UInt8.self)
       x &+= 1
     }
