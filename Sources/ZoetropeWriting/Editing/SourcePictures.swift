@@ -16,9 +16,9 @@ final class SourcePictures {
 
   init(_ image: AnimatedImage, isCancelled: @escaping @Sendable () -> Bool) {
     var image = image
-    // As deep as the file, so that its pixels are exact.
+    // As deep as the file, so that its pixels are exact. Pixels that opening may have decoded have another depth.
     image.options.keeps16Bit = image.header.format != .gif && image.header.bitDepth == 16
-    image = image.charged(to: .shared)
+    image.state = ReadingState()
     self.image = image
     self.isCancelled = isCancelled
     reader = SeekingReader(image)

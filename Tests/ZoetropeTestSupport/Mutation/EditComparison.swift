@@ -40,6 +40,8 @@ package struct EditComparison {
   ) throws(AnimatedImageError) -> AnimatedImage {
     var image = try AnimatedImage(bytes: bytes, options: options)
     image.options.keeps16Bit = image.header.format != .gif && image.header.bitDepth == 16
+    // Without pixels that opening decoded at another depth.
+    image.state = ReadingState()
     return image
   }
 

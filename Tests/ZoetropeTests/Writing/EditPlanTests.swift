@@ -224,6 +224,18 @@ struct EditPlanTests {
     #expect(try actions(film, [.frames(1..<3)]) == "ec")
   }
 
+  @Test("The only frame of a file that ends in it keeps its 16 bits")
+  func cutDeepFrame() throws {
+    let bytes = try FixtureLibrary().file("APNG/type-grey-alpha-16.png")
+    let first = try #require(try AnimatedImage(bytes: bytes).frames.first).byteRange
+    var options = DecodingOptions()
+    options.damage = .partialRows
+    var comparison = try EditComparison(Array(bytes[..<(first.upperBound - 8)]), options: options)
+    #expect(comparison.frames.count == 1)
+    let outcome = comparison.run([.speed(2)])
+    #expect(outcome.problem == nil && outcome.refusal == nil)
+  }
+
   @Test("Every frame is announced, and the result says what was done")
   func progress() async throws {
     let film = gif((0..<6).map { Patch(rect: square($0, $0), color: UInt8($0 + 1)) })
