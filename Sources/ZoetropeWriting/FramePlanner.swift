@@ -19,12 +19,13 @@ struct FramePlanner: Sendable {
   ) {
     self.options = options
     self.preparation = preparation
-    let search: FrameDiffer.Search =
+    var search: Set<DisposalMethod> =
       switch options.effort {
-      case .fast: .keep
-      case .balanced: .background
-      case .small: .all
+      case .fast: []
+      case .balanced: [.background]
+      case .small: [.background, .previous]
       }
+    if !encoder.canDisposeToBackground { search.remove(.background) }
     differ = FrameDiffer(framesCanClear: true, search: search)
     trial = options.effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
   }

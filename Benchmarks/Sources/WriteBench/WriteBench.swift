@@ -15,6 +15,15 @@ enum WriteBench {
     let isDeep = arguments.last == "deep"
     guard arguments.count > 1 else { return }
     if arguments[0] == "long" { return try long(arguments) }
+    do {
+      try await run(arguments, isDeep)
+    } catch {
+      FileHandle.standardError.write(Data("\(error)\n".utf8))
+      exit(1)
+    }
+  }
+
+  private static func run(_ arguments: [String], _ isDeep: Bool) async throws {
     let image = try AnimatedImage(
       contentsOf: FilePath(arguments[1]), options: DecodingOptions(keeps16Bit: isDeep))
     switch arguments[0] {

@@ -55,6 +55,8 @@ package typealias EncoderMaker =
 package protocol AnimationEncoding: Sendable {
   /// Whether pictures are to be given with 16 bits per sample, otherwise with 8.
   var isDeep: Bool { get }
+  /// Whether decoders agree on what the disposal to the background leaves.
+  var canDisposeToBackground: Bool { get }
   /// The bytes before the first frame of `frameCount`.
   func start(frameCount: Int) -> [UInt8]
   /// The bytes in which ``start(frameCount:)`` depends on the number of frames, and where they are.

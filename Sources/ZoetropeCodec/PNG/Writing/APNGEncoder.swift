@@ -36,6 +36,9 @@ struct APNGEncoder: AnimationEncoding {
 
   var isDeep: Bool { storage.form.bitDepth == 16 }
 
+  // Pillow fills the rectangle with black, which is opaque unless it is the key.
+  var canDisposeToBackground: Bool { storage.key.map { $0.allSatisfy { $0 == 0 } } ?? true }
+
   func start(frameCount: Int) -> [UInt8] {
     var chunks = PNGChunks(capacity: 4096)
     chunks.append(raw: PNGChunks.signature)
