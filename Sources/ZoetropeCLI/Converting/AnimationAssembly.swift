@@ -144,6 +144,7 @@ final class ImagePictures: PictureSupply {
   func poster() throws(AnimatedImageError) -> Bitmap? {
     guard image.staticImage != nil else { return nil }
     let whole = CompositedFrame(index: 0, bitmap: try image.renderStaticBitmap().cropped(to: crop))
-    return rendering.map { whole.scaled(by: $0) }?.bitmap ?? whole.bitmap
+    guard let rendering else { return whole.bitmap }
+    return try whole.scaled(by: rendering).bitmap
   }
 }

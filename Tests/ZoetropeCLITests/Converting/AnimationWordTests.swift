@@ -164,8 +164,8 @@ import ZoetropeProcess
   }
 
   @Test func `PNG files one after another are told apart`() throws {
-    let first = try PNGEncoder().encode(Bitmap(width: 2, height: 1))
-    let second = try PNGEncoder().encode(Bitmap(width: 30, height: 20))
+    let first = try PNGEncoder().encode(Bitmap.drawn(width: 2, height: 1))
+    let second = try PNGEncoder().encode(Bitmap.drawn(width: 30, height: 20))
     func pictures(_ bytes: [UInt8]) -> [[UInt8]] { PNGSequence.pictures(in: bytes).map(Array.init) }
     #expect(pictures(first + second + first) == [first, second, first])
     #expect(pictures([]).isEmpty)

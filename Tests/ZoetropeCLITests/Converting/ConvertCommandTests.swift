@@ -137,7 +137,7 @@ import ZoetropeTestSupport
 
   @Test func `a picture with more colours than a GIF has is refused before anything is written`() throws {
     try withTool { (tool: Tool) throws in
-      let picture = Bitmap(width: 20, height: 20) { x, y in
+      let picture = Bitmap.drawn(width: 20, height: 20) { x, y in
         RGBA(red: UInt8(x), green: UInt8(y), blue: 0)
       }
       try tool.write(PNGEncoder().encode(picture), to: "many.png")

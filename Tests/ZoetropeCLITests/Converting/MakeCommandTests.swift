@@ -53,7 +53,7 @@ import ZoetropeTestSupport
   private func withPictures(_ numbers: [Int], _ body: (Tool) throws -> Void) throws {
     try withTool { (tool: Tool) throws in
       for number in numbers {
-        let picture = Bitmap(width: 1, height: 1) { _, _ in RGBA(red: UInt8(number), green: 0, blue: 0) }
+        let picture = Bitmap.drawn(width: 1, height: 1) { _, _ in RGBA(red: UInt8(number), green: 0, blue: 0) }
         try tool.write(PNGEncoder().encode(picture), to: "f\(number).png")
       }
       try body(tool)
@@ -157,8 +157,8 @@ import ZoetropeTestSupport
     _ line: String, _ message: String
   ) throws {
     try withPictures([1, 2]) { (tool: Tool) throws in
-      try tool.write(PNGEncoder().encode(Bitmap(width: 2, height: 1)), to: "big.png")
-      let clear = Bitmap(width: 1, height: 1) { _, _ in RGBA(red: 9, green: 9, blue: 9, alpha: 99) }
+      try tool.write(PNGEncoder().encode(Bitmap.drawn(width: 2, height: 1)), to: "big.png")
+      let clear = Bitmap.drawn(width: 1, height: 1) { _, _ in RGBA(red: 9, green: 9, blue: 9, alpha: 99) }
       try tool.write(PNGEncoder().encode(clear), to: "clear.png")
       try tool.write(Array(try tool.read("f1.png").dropLast(30)), to: "bad.png")
       try tool.write([1], to: "old.png")

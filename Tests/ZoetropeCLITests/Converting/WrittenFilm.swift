@@ -1,12 +1,15 @@
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @testable import ZoetropeCLI
 
 extension Bitmap {
   /// A picture in which `color` gives each pixel.
-  init(width: Int, height: Int, color: (_ x: Int, _ y: Int) -> RGBA = { _, _ in .clear }) {
-    self.init(size: PixelSize(width: width, height: height)) { y, bytes in
+  static func drawn(
+    width: Int, height: Int, color: (_ x: Int, _ y: Int) -> RGBA = { _, _ in .clear }
+  ) -> Bitmap {
+    drawn(size: PixelSize(width: width, height: height)) { y, bytes in
       for x in 0..<width {
         bytes.storeBytes(of: color(x, y).word, toByteOffset: 4 * x, as: UInt32.self)
       }
