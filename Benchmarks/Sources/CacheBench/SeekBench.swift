@@ -24,8 +24,9 @@ enum SeekBench {
     MemoryBudget.shared.byteLimit = 64 << 20
     let options = DecodingOptions(parallelism: 1)
     MemoryFrameCache.shared.removeAll()
-    let plain = FrameReader(try open(options))
-    let count = plain.image.frames.count
+    let image = try open(options)
+    let plain = FrameReader(image)
+    let count = image.frames.count
     var generator = SplitMix64(seed: 1)
     let targets = (0..<seekCount).map { _ in Int.random(in: 0..<count, using: &generator) }
     let replays = try targets.prefix(replayCount).map { index in

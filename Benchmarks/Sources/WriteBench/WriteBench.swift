@@ -63,7 +63,7 @@ enum WriteBench {
     var seed: UInt32 = 1
     for index in 0..<count {
       let left = index * 7 % (width - 64)
-      let bitmap = Bitmap(size: PixelSize(width: width, height: height)) { y, row in
+      let bitmap = try Bitmap(size: PixelSize(width: width, height: height)) { y, row in
         for x in 0..<width {
           seed = seed &* 1_664_525 &+ 1_013_904_223
           let isNoise = (left..<left + 64).contains(x) && y < 64
