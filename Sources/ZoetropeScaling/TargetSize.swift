@@ -188,7 +188,7 @@ package struct SourceBox: Sendable, Hashable {
   package var width: Double
   package var height: Double
 
-  /// All of a picture of `size`.
+  /// The whole of a picture of `size`.
   package init(_ size: PixelSize) {
     self.init(x: 0, y: 0, width: Double(size.width), height: Double(size.height))
   }

@@ -161,8 +161,8 @@ struct PreviewTarget {
 extension TerminalCapabilities {
   /// What the environment says about a terminal that is not queried.
   ///
-  /// It trusts `TERM` about graphics, which the player asks for instead. Other variables prove nothing:
-  /// a shell may have inherited them from another terminal.
+  /// For graphics it trusts `TERM`; the player queries the terminal instead. Other variables prove nothing,
+  /// because a shell may have inherited them from another terminal.
   init(unasked environment: TerminalEnvironment) {
     self.init(environment: environment)
     switch environment["TERM"] {

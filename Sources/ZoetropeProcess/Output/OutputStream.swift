@@ -147,7 +147,7 @@ package enum Delivery: Sendable {
 package enum WriteFailure: Error, Hashable, Sendable {
   /// The reader of a pipe has gone away: a quiet end, not an error.
   case closedPipe
-  /// A signal asked for the end.
+  /// A signal stopped the process.
   case stopped(ExitStatus)
   /// The output exists and may not be replaced.
   case exists(String)

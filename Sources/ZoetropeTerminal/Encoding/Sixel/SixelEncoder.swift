@@ -18,7 +18,7 @@ package struct SixelEncoder: FrameEncoding {
   /// The number of pixel rows that may be drawn to.
   private let room: Int
   /// The colour of each pixel on screen; ``unknownPixel`` where it is unknown and ``barePixel``
-  /// where the terminal's background shows. Empty when the previous picture says it all.
+  /// where the terminal's background shows. Empty while the whole previous picture is on screen.
   private var shown: [UInt32]
   private var registers: SixelRegisters
   private var history: PictureHistory
