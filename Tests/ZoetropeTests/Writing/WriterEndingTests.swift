@@ -167,12 +167,11 @@ import ZoetropeTestSupport
   @Test func `the chunks of a sequence are the file`() async throws {
     let image = try AnimatedImage(bytes: Self.expected())
     var bytes: [UInt8] = []
-    var count = 0
+    // Scheduling decides how many there are: what was written since the last one is one chunk.
     for try await chunk in image.encoded() {
+      #expect(!chunk.isEmpty)
       bytes += chunk
-      count += 1
     }
-    #expect(count > 2)
     let sink = MemorySink()
     try await image.write(to: sink)
     #expect(bytes == sink.bytes)
