@@ -64,7 +64,7 @@ import Zoetrope
       #expect(result.text == "cat.gif: 3 frames, 3 new at 6x4\n")
       let lines = result.errors.split(separator: "\n")
       #expect(lines.count == 2)
-      #expect(lines.first?.hasPrefix("zoetrope: no.gif: ") == true)
+      #expect(lines.first?.hasPrefix("zoetrope: error: no.gif: ") == true)
       let json = try JSONLine.all(
         tool.run("cache", "warm", "none", "cat.gif", "--cache", "c", "--json").output)
       #expect(json.map { $0["schema"] } == ["zoetrope.warm/2", "zoetrope.warm/2"])
@@ -160,7 +160,7 @@ import Zoetrope
       var warming = Warming(
         image, input: InputFile(path.string), rendering: Rendering(drawing: drawing), store: store)
       var room = WarmRoom(byteCount: 1 << 20)
-      let failure = #expect(throws: CommandFailure.self) { _ = try warming.run(room: &room) }
+      let failure = #expect(throws: CommandFailure.self) { _ = try warming.run(room: &room, ProgressReporter(style: .none)) }
       #expect(failure?.code == "io")
       #expect(failure?.message.contains("changed") == true)
       #expect(store.statistics.insertions == 0)
@@ -232,14 +232,14 @@ import Zoetrope
       let result = try tool.run(arguments)
       #expect(result.status == 4)
       #expect(result.output.isEmpty)
-      #expect(result.errors.hasPrefix("zoetrope: c: "))
+      #expect(result.errors.hasPrefix("zoetrope: error: c: "))
       let json = try JSONLine.one(Array(tool.run(arguments + ["--json"]).errors.utf8))
       #expect(json["error"]["code"] == "storeDenied")
       #expect(try tool.run("cache", command, "--cache", "none").status == 2)
       // No directory, and not absent either.
       let file = try tool.run(["cache", command, "--cache", "cat.gif"] + arguments.dropFirst(4))
       #expect(file.status == 4)
-      #expect(file.errors.hasPrefix("zoetrope: cat.gif: "))
+      #expect(file.errors.hasPrefix("zoetrope: error: cat.gif: "))
     }
   }
 

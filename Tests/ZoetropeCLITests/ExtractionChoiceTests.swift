@@ -137,7 +137,7 @@ import Testing
       }
       let again = try tool.run("still", "cat.gif", "-o", "d", "--frame", "1")
       #expect(again.status == 4)
-      #expect(again.errors == "zoetrope: d/cat-0001.png exists; --force replaces it\n")
+      #expect(again.errors == "zoetrope: error: d/cat-0001.png exists; --force replaces it\n")
     }
   }
 

@@ -14,7 +14,7 @@ import Zoetrope
         #"{file}\t{format} {width}x{height} {frames} {plays} {{{duration_ms}/{stored_ms}}}"#
       let result = try tool.run("info", "cat.gif", "none", "thrice.gif", "--format", template)
       #expect(result.status == 1)
-      #expect(result.errors.hasPrefix("zoetrope: none: "))
+      #expect(result.errors.hasPrefix("zoetrope: error: none: "))
       #expect(
         result.text == "cat.gif\tgif 6x4 3 forever {240/140}\nthrice.gif\tgif 6x4 3 3 {240/140}\n")
       let exact = try tool.run(

@@ -7,7 +7,7 @@ import ZoetropeProcess
 struct ExplainCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Predict how browsers and other programs play a file, and why they differ.",
+    abstract: "Predict how browsers and other programs play a file.",
     usage: "zoetrope explain [options] <files> ...",
     discussion: """
       For each program this shows how often it plays the file, how long one play takes, which delays it \

@@ -26,7 +26,9 @@ enum UsageHint {
     guard let first = lines.first, first.hasPrefix("Error: ") else { return message }
     let text = first.dropFirst("Error: ".count)
     // Names of options and files keep their letters.
-    lines[0] = "zoetrope: error: " + text.prefix(1).lowercased() + text.dropFirst()
+    let isWord = text.dropFirst().first?.isLowercase ?? false
+    lines[0] =
+      "zoetrope: error: " + (isWord ? text.prefix(1).lowercased() + text.dropFirst() : text)
     return lines.map {
       $0.replacing(" --help' for more information.", with: " -h' for the options.") + "\n"
     }.joined()

@@ -25,6 +25,9 @@ enum ShortHelp {
     "warm": ["size", "cache", "cache-limit", "recursive"],
   ]
 
+  /// How many options `-h` lists for a command.
+  static func optionCount(of command: String) -> Int { options[command]?.count ?? 0 }
+
   /// The short help that `arguments` ask for with `-h`, or by being empty; nil for other arguments.
   static func text(for arguments: [String]) -> String? {
     if arguments.isEmpty { return overview }
@@ -44,7 +47,11 @@ enum ShortHelp {
   /// The help of the whole tool.
   static var overview: String {
     let commands = ZoetropeCommand.configuration.subcommands.map { command in
-      "  \(command._commandName.paddedRight(to: 12))\(command.configuration.abstract)\n"
+      let abstract = command.configuration.abstract
+      // Details after a colon would not fit the line.
+      let text = abstract.split(separator: ":")[0]
+      return
+        "  \(command._commandName.paddedRight(to: 13))\(text)\(text.hasSuffix(".") ? "" : ".")\n"
     }
     return """
       \(ZoetropeCommand.configuration.abstract)
