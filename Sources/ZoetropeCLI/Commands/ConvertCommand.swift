@@ -85,8 +85,8 @@ struct AnimationWritingArguments: ParsableArguments {
       argumentType: AnimationFormatChoice.self))
   var format: AnimationFormatChoice?
 
-  @Option(help: "How hard new PNG frames are compressed.")
-  var effort = CompressionChoice.default
+  @Option(help: "How hard newly encoded frames are compressed.")
+  var compression = CompressionChoice.default
 
   @Flag(help: "Keep GIF delays below 20 ms; browsers show them for 100 ms.")
   var exactDelays = false
@@ -119,7 +119,7 @@ struct AnimationWritingArguments: ParsableArguments {
 
   var choices: WritingChoices {
     WritingChoices(
-      format: format, effort: effort.effort, keepsShortDelays: exactDelays,
+      format: format, effort: compression.effort, keepsShortDelays: exactDelays,
       keepsHiddenColors: hiddenColors, jobs: jobs ?? 0, isForced: force)
   }
 

@@ -34,11 +34,12 @@ struct AnimationDestination: Hashable {
   private(set) var places: [Place]
   /// Nil if the output is to have the format of its input.
   let format: AnimationFormatChoice?
-  /// The place's name in messages.
-  func name(of place: Int) -> String {
+
+  /// The name of an output in messages and reports.
+  func name(of place: Int) -> FileName {
     switch places[place] {
-    case .stream(nil): "standard output"
-    case .stream(let path?), .file(let path): "\(path)"
+    case .stream(nil): FileName(Array("standard output".utf8))
+    case .stream(let path?), .file(let path): FileName(path)
     }
   }
 

@@ -7,7 +7,7 @@ struct ConversionReport {
 
   /// The input as it was named; nil if there are many.
   var input: InputFile?
-  let output: String
+  let output: FileName
   let format: AnimationFormatChoice
   /// Bytes of the input, or of all inputs.
   let inputByteCount: Int
@@ -29,7 +29,7 @@ struct ConversionReport {
   /// One line, and for a plan a further one for each run of frames.
   var text: String {
     let source = input.map { "\($0.name.sanitized): " } ?? ""
-    var line = "\(source)\(output.sanitized), \(format.rawValue.uppercased()), \(size), "
+    var line = "\(source)\(output.text.sanitized), \(format.rawValue.uppercased()), \(size), "
     line += byteCount.map { "\(inputByteCount) -> \($0) bytes\(change($0)), " } ?? ""
     line += "\(steps.count) frame\(steps.count == 1 ? "" : "s"): "
     if input != nil { line += "\(copiedCount) copied, " }
@@ -50,7 +50,7 @@ struct ConversionReport {
       json.object { json in
         json.field("schema", Self.schema)
         if let input { json.field("file", input.fileName, base64Key: "file_base64") }
-        json.field("output", FileName(Array(output.utf8)), base64Key: "output_base64")
+        json.field("output", output, base64Key: "output_base64")
         json.field("written", byteCount != nil)
         json.field("format", format.rawValue)
         json.field("bytes_before", inputByteCount)

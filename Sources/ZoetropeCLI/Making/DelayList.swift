@@ -9,7 +9,7 @@ enum DelayList {
     var delays: [FrameDelay] = []
     let lines = bytes.split(omittingEmptySubsequences: false) { $0 == 0x0a }
     for (number, line) in lines.enumerated() {
-      let words = line.prefix { $0 != UInt8(ascii: "#") }.split { $0 <= 0x20 }
+      let words = line.prefix { $0 != UInt8(ascii: "#") }.split { blanks.contains($0) }
       guard let word = words.first else { continue }
       let text = String(decoding: word, as: UTF8.self)
       guard words.count == 1, let delay = DelayArgument(text)?.delay else {
@@ -19,4 +19,7 @@ enum DelayList {
     }
     return delays
   }
+
+  /// Space, tab and carriage return.
+  private static let blanks: [UInt8] = [0x20, 0x09, 0x0d]
 }

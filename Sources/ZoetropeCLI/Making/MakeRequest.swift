@@ -103,13 +103,15 @@ struct MakeRequest: Hashable {
       let delays = try DelayList.delays(
         in: try FrameFiles.contents(of: path, name: name), name: name)
       guard delays.count == count else {
-        throw .usage("\(name) has \(delays.count) delays for \(count) frames")
+        throw .usage(
+          "\(name) lists \(delays.count) delay\(delays.count == 1 ? "" : "s") for "
+            + "\(count) frame\(count == 1 ? "" : "s")")
       }
       return delays
     case nil:
       if let manifest = files.manifest { return manifest.frames.map(\.delay) }
       guard count > 1 else { return [FrameDelay(centiseconds: 0)] }
-      throw .usage("for how long is a frame shown? --fps, --delay or --delays tells it")
+      throw .usage("the frames need delays: --fps, --delay, --delays or a manifest")
     }
   }
 }
@@ -145,10 +147,9 @@ final class FilePictures: PictureSupply {
         continue
       }
       guard image.canvasSize == size else {
-        var failure = CommandFailure.usage(
-          "the picture is \(image.canvasSize), the first one \(size); all have one size")
-        failure.file = source.name
-        throw failure
+        throw .usage(
+          "\(sources[0].name) is \(size), \(source.name) \(image.canvasSize); all frames need one size"
+        )
       }
     }
     guard let first else { throw .usage("there are no pictures") }

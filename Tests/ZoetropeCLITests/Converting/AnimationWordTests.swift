@@ -121,7 +121,7 @@ import ZoetropeProcess
     let inputs = [InputFile("x/a.gif"), InputFile("b.png")]
     func places(_ name: String, _ choice: AnimationFormatChoice? = nil) throws -> [String] {
       let destination = try AnimationDestination(name, for: inputs, format: choice)
-      return inputs.indices.map { destination.name(of: $0) }
+      return inputs.indices.map { destination.name(of: $0).text }
     }
     #expect(try places("o/{stem}.png") == ["o/a.png", "o/b.png"])
     #expect(try places("{name}.{ext}", .apng) == ["a.gif.png", "b.png.png"])
@@ -154,7 +154,7 @@ import ZoetropeProcess
   @Test(arguments: [
     "--frames 1 --time 1s-", "--time 1s", "--speed 2 --duration 1s", "--delay 1/3 --speed 2",
     "--speed 0", "--speed nan", "--speed 1001", "--duration 0", "--plays 0", "--crop 0x1", "-j 0",
-    "--effort hard", "--format webp", "--fit fill", "--frames 3-1",
+    "--compression hard", "--format webp", "--fit fill", "--frames 3-1",
   ])
   func `options without sense are refused before a file is opened`(_ line: String) {
     #expect(throws: (any Error).self) {

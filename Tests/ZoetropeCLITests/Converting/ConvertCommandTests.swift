@@ -54,7 +54,7 @@ import ZoetropeTestSupport
           // Only what a GIF cannot hold is refused.
           let image = try AnimatedImage(bytes: FixtureFile.read(source))
           let isPartial = before.pictures.contains { picture in
-            picture.indices.contains { $0 % 4 == 3 && (1...254).contains(picture[$0]) }
+            picture.indices.contains { $0 % 4 == 3 && (1...65534).contains(picture[$0]) }
           }
           #expect(isPartial || image.isDeep || image.playCount == .finite(0x7fff_ffff), "\(source)")
           continue
@@ -92,7 +92,7 @@ import ZoetropeTestSupport
         #expect(after.playCount == .finite(3))
         #expect(after.delays.allSatisfy { $0.milliseconds == 50 })
         for (place, index) in [2, 3, 4, 5, 4, 3].enumerated() {
-          var rows: [UInt8] = []
+          var rows: [UInt16] = []
           for y in 1..<4 { rows += before.pictures[index][(y * 6 + 1) * 4..<(y * 6 + 5) * 4] }
           #expect(after.pictures[place] == rows, "\(output), frame \(place)")
         }
@@ -112,10 +112,12 @@ import ZoetropeTestSupport
   @Test func `what only changes times is copied, byte for byte`() throws {
     try withTool { (tool: Tool) throws in
       let plain = try tool.run("convert", "cat.gif", "-o", "a.gif")
+      let count = try tool.read("cat.gif").count
       #expect(
         plain.text
-          == "cat.gif: a.gif, GIF, 6x4, 187 -> 187 bytes (0 %), 3 frames: 3 copied, 0 encoded; exact\n"
+          == "cat.gif: a.gif, GIF, 6x4, \(count) -> \(count) bytes (0 %), 3 frames: 3 copied, 0 encoded; exact\n"
       )
+      #expect(try tool.read("a.gif") == tool.read("cat.gif"))
       let slow = try tool.run(
         "convert", "cat.gif", "-o", "b.gif", "--delay", "1/4", "--plays", "forever")
       #expect(slow.text.hasSuffix("3 frames: 3 copied, 0 encoded; exact\n"))
@@ -130,7 +132,7 @@ import ZoetropeTestSupport
       #expect(result.text.hasSuffix("; scaled\n"))
       let film = try film(tool, "a.png")
       #expect(film.size == PixelSize(width: 3, height: 2))
-      let reds = [[UInt8]](repeating: [255, 0, 0, 255], count: 6)
+      let reds = [[UInt16]](repeating: [0xffff, 0, 0, 0xffff], count: 6)
       #expect(film.pictures[0] == Array(reds.joined()))
       // One colour for each frame fits.
       #expect(try tool.run("convert", "cat.gif", "-o", "b.gif", "--size", "12x").status == 0)
@@ -204,7 +206,7 @@ import ZoetropeTestSupport
       #expect(try tool.shell("ln dog.gif x.gif && mkdir e && ln -s ../x.gif e/cat.gif") == 0)
       let linked = try tool.run("convert", "cat.gif", "x.gif", "-o", "e/{stem}.gif", "--force")
       #expect(linked.status == 2)
-      #expect(linked.errors.contains("which is read; give the output another name"))
+      #expect(linked.errors.contains("e/cat.gif is the same file as the input x.gif"))
     }
   }
 
@@ -217,7 +219,8 @@ import ZoetropeTestSupport
     try withTool { (tool: Tool) throws in
       let result = try tool.run(["convert"] + line.split(separator: " ").map(String.init))
       #expect([1, 2, 3, 4].contains(result.status))
-      #expect(result.errors.hasPrefix("zoetrope: "))
+      let start = line.hasSuffix("--json") ? #"{"error":{"code":"usage""# : "zoetrope: "
+      #expect(result.errors.hasPrefix(start))
       #expect(try tool.list().allSatisfy { $0 == "cat.gif" || $0 == "o" })
     }
   }
@@ -296,7 +299,7 @@ import ZoetropeTestSupport
       // The temporary file asks for the signal: nothing depends on how fast it runs.
       let script = """
         mkdir o; { (until set -- o/.z*; test -e "$1" || ! kill -0 $$; do :; done; kill -\(name) $$) 2>noise & \
-        exec "$ZOETROPE" convert cat.gif -o o/a.png --effort small -j 1 2>err; }
+        exec "$ZOETROPE" convert cat.gif -o o/a.png --compression small -j 1 2>err; }
         """
       #expect(try tool.endingSignal(of: script) == number)
       #expect(
@@ -316,13 +319,13 @@ import ZoetropeTestSupport
   }
 }
 
-extension [UInt8] {
+extension [UInt16] {
   /// The pixels of RGBA, transparent ones without their colours.
-  fileprivate var visible: [UInt8] {
-    var bytes = self
-    for place in stride(from: 0, to: count - 3, by: 4) where bytes[place + 3] == 0 {
-      bytes.replaceSubrange(place..<place + 3, with: [0, 0, 0])
+  fileprivate var visible: [UInt16] {
+    var samples = self
+    for place in stride(from: 0, to: count - 3, by: 4) where samples[place + 3] == 0 {
+      samples.replaceSubrange(place..<place + 3, with: [0, 0, 0])
     }
-    return bytes
+    return samples
   }
 }

@@ -20,14 +20,13 @@ struct WrittenFilm {
   let size: PixelSize
   let playCount: PlayCount
   let delays: [FrameDelay]
-  /// Rows of RGBA, 16 bits if the file has them.
-  let pictures: [[UInt8]]
-  let poster: [UInt8]?
+  /// Rows of RGBA, 16 bits per sample: a sample of 8 bits is repeated.
+  let pictures: [[UInt16]]
+  let poster: [UInt16]?
 
-  /// - Parameter isDeep: Whether 16 bits are kept.
-  init(_ bytes: [UInt8], isDeep: Bool = true) throws {
+  init(_ bytes: [UInt8]) throws {
     var options = DecodingOptions()
-    options.keeps16Bit = try isDeep && AnimatedImage(bytes: bytes).isDeep
+    options.keeps16Bit = try AnimatedImage(bytes: bytes).isDeep
     let image = try AnimatedImage(bytes: bytes, options: options)
     (size, playCount) = (image.canvasSize, image.playCount)
     delays = image.frames.map(\.delay)
@@ -36,10 +35,17 @@ struct WrittenFilm {
     poster = image.staticImage == nil ? nil : Self.pixels(try image.renderStaticBitmap())
   }
 
-  private static func pixels(_ bitmap: Bitmap) -> [UInt8] {
-    var bytes: [UInt8] = []
-    for y in 0..<bitmap.height { bytes.append(copying: bitmap.row(y)) }
-    return bytes
+  private static func pixels(_ bitmap: Bitmap) -> [UInt16] {
+    var samples: [UInt16] = []
+    for y in 0..<bitmap.height {
+      let row = bitmap.row(y)
+      for sample in 0..<bitmap.width * 4 {
+        samples.append(
+          bitmap.format == .rgba16
+            ? row.load(UInt16.self, at: 2 * sample) : UInt16(row[sample]) * 257)
+      }
+    }
+    return samples
   }
 
   /// How `other` differs, in words; nil if it does not.
