@@ -28,10 +28,10 @@ struct ConvertRequest: Hashable {
     }
     if !isPlan { try destination.check(inputs, isInPlace: true, isForced: form.isForced) }
     var settled = self
-    settled.form.format = destination.format
     var statuses: [ExitStatus] = []
     for (place, input) in inputs.enumerated() {
       do throws(CommandFailure) {
+        settled.form.format = destination.formats[place]
         let (status, delivery) = try settled.convert(input, to: destination, place)
         statuses.append(status)
         // Nobody reads on; what failed before still counts.
@@ -68,7 +68,9 @@ struct ConvertRequest: Hashable {
     do throws(AnimatedImageError) {
       conversion = try Conversion(image, edits, self)
     } catch {
-      throw CommandFailure(planning: error, file: input.name, damage: options.damage)
+      throw CommandFailure(
+        planning: error, file: input.name, damage: options.damage,
+        isScaled: rendering.map { $0.filter != .nearest } ?? false)
     }
     var report = ConversionReport(
       input: input, output: destination.name(of: place), format: conversion.format,
@@ -135,8 +137,12 @@ struct WritingChoices: Hashable {
 }
 
 extension CommandFailure {
-  /// Why an output is not written; of a GIF that cannot hold the pictures, with the format that can.
-  init(planning error: AnimatedImageError, file: String, damage: DamagePolicy) {
+  /// Why an output is not written; of a GIF that cannot hold the pictures, with what can.
+  ///
+  /// - Parameter isScaled: Whether pictures are scaled in a way that adds colours.
+  init(
+    planning error: AnimatedImageError, file: String, damage: DamagePolicy, isScaled: Bool = false
+  ) {
     if let status = Signals.ending {
       self.init(status, code: "interrupted", "interrupted, nothing is written", file: file)
       return
@@ -148,7 +154,8 @@ extension CommandFailure {
     }
     self.init(
       failure.status, code: failure.code,
-      "\(failure.message); an APNG can: a name in .png, or --format apng", file: file)
+      "\(failure.message); choose an APNG (a name ending in .png, or --format apng)"
+        + (isScaled ? ", or --filter nearest, which adds no colours" : ""), file: file)
     frame = failure.frame
   }
 

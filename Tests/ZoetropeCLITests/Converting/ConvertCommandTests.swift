@@ -50,7 +50,7 @@ import ZoetropeTestSupport
         guard line["error"] == .missing else {
           refused += 1
           #expect(line["error"]["code"] == "unwritable", "\(source)")
-          #expect(line["error"]["message"].text?.contains("; an APNG can: ") == true)
+          #expect(line["error"]["message"].text?.contains("; choose an APNG (") == true)
           // Only what a GIF cannot hold is refused.
           let image = try AnimatedImage(bytes: FixtureFile.read(source))
           let isPartial = before.pictures.contains { picture in
@@ -155,7 +155,8 @@ import ZoetropeTestSupport
         #expect(result.status == 4)
         #expect(result.output.isEmpty)
         #expect(result.errors.contains("more than the 256 colours"))
-        #expect(result.errors.contains("; an APNG can: a name in .png, or --format apng"))
+        #expect(
+          result.errors.contains("; choose an APNG (a name ending in .png, or --format apng)\n"))
       }
       #expect(try tool.list() == ["cat.gif", "many.png"])
     }
@@ -306,6 +307,48 @@ import ZoetropeTestSupport
         String(decoding: try tool.read("err"), as: UTF8.self)
           == "zoetrope: cat.gif: interrupted, nothing is written\n")
       #expect(try tool.list("o").isEmpty)
+    }
+  }
+
+  @Test func `a killed conversion leaves no file under a final name`() throws {
+    var gif = SampleGIF(width: 250, height: 250)
+    gif.frames = (0..<200).map { (UInt8($0 % 3), 4) }
+    gif.isMixed = true
+    try withTool(gif) { (tool: Tool) throws in
+      let script = """
+        mkdir o; { (until set -- o/.z*; test -e "$1" || ! kill -0 $$; do :; done; kill -KILL $$) 2>noise & \
+        exec "$ZOETROPE" convert cat.gif -o o/a.png --compression small -j 1 2>err; }
+        """
+      #expect(try tool.endingSignal(of: script) == SIGKILL)
+      #expect(try tool.list("o").allSatisfy { $0.hasPrefix(".zoetrope-") })
+      // The next one removes what it left.
+      #expect(try tool.run("convert", "cat.gif", "-o", "o/b.gif").status == 0)
+      #expect(try tool.list("o") == ["b.gif"])
+    }
+  }
+
+  @Test func `files in a directory keep their names and formats`() throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.run("convert", "cat.gif", "-o", "dog.png").status == 0)
+      #expect(try tool.run("convert", "cat.gif", "dog.png", "-o", "o/", "--speed", "2").status == 0)
+      #expect(try tool.list("o") == ["cat.gif", "dog.png"])
+      #expect(try film(tool, "o/dog.png").delays.map(\.milliseconds) == [20, 50, 50])
+      #expect(try AnimatedImage(bytes: tool.read("o/cat.gif")).format == .gif)
+    }
+  }
+
+  @Test func `a GIF that scaling gives too many colours is refused with what helps`() throws {
+    try withTool { (tool: Tool) throws in
+      let picture = Bitmap(width: 16, height: 16) { x, y in
+        RGBA(red: UInt8(x * 16), green: UInt8(y * 16), blue: 0)
+      }
+      try tool.write(PNGEncoder().encode(picture), to: "many.png")
+      let scaled = ["convert", "many.png", "-o", "a.gif", "--size", "300%"]
+      let refused = try tool.run(scaled)
+      #expect(refused.status == 4)
+      #expect(refused.errors.hasSuffix(", or --filter nearest, which adds no colours\n"))
+      #expect(try tool.run(scaled + ["--filter", "nearest"]).status == 0)
+      #expect(try film(tool, "a.gif").size == PixelSize(width: 48, height: 48))
     }
   }
 

@@ -158,7 +158,7 @@ import ZoetropeTestSupport
     ("m.json f1.png -o a.png", "m.json is a manifest"),
     ("gone.json -o a.png", "gone-0.png: "),
     ("f1.png f2.png -o old.png --fps 5", "old.png exists; --force replaces it"),
-    ("f1.png f2.png -o a --fps 5", "--format gif or --format apng chooses one"),
+    ("f1.png f2.png -o a --fps 5", "the name of the output has no extension; choose --format gif"),
     ("f1.png f2.png -o a.png --delays none.txt", "none.txt: "),
     ("clear.png f1.png -o a.gif --fps 5", "a GIF cannot hold partly transparent pixels"),
   ])
