@@ -22,6 +22,11 @@ func samplesOfWritingAnimations(
   for bitmap in pictures { try survey.add(bitmap) }
   let options = AnimationWriterOptions(effort: .small, survey: survey)
 
+  let edits: [AnimationEdit] = [.time(.seconds(1)..<(.seconds(3))), .speed(1.5)]
+  let plan = try await image.plan(edits)
+  print(plan)
+  try await plan.write(to: FileSink("cut.png"))
+
   for try await chunk in image.encoded() {
     try await response.write(chunk)
   }

@@ -31,7 +31,7 @@ enum WriteBench {
     let image = try AnimatedImage(
       contentsOf: FilePath(arguments[1]),
       options: DecodingOptions(
-        keeps16Bit: isDeep, decoder: arguments.contains("libpng") ? .reference : .fast))
+        decoder: arguments.contains("libpng") ? .reference : .fast, keeps16Bit: isDeep))
     switch arguments[0] {
     case "copy":
       var options = AnimationWriterOptions(copying: image)
