@@ -35,14 +35,14 @@ import Zoetrope
       #expect(second.text == "cat.gif: 3 frames, 0 new at 3x2\n")
       let third = try JSONLine.one(
         tool.run("cache", "warm", "cat.gif", "--cache", "c", "--json").output)
-      #expect(third["schema"] == "zoetrope.warm/1")
+      #expect(third["schema"] == "zoetrope.warm/2")
       #expect(third["file"] == "cat.gif")
       #expect(third["width"] == 6)
       #expect(third["stored"] == 3)
       #expect(third["known"] == 0)
       #expect(third["kept"] == 3)
       let found = try stat(tool, "--cache-limit", "1MB")
-      #expect(found["schema"] == "zoetrope.cache/1")
+      #expect(found["schema"] == "zoetrope.cache/2")
       #expect(found["directory"] == "c")
       #expect(found["frame_count"] == 6)
       #expect(found["byte_limit"] == 1_000_000)
@@ -67,7 +67,7 @@ import Zoetrope
       #expect(lines.first?.hasPrefix("zoetrope: no.gif: ") == true)
       let json = try JSONLine.all(
         tool.run("cache", "warm", "none", "cat.gif", "--cache", "c", "--json").output)
-      #expect(json.map { $0["schema"] } == ["zoetrope.warm/1", "zoetrope.warm/1"])
+      #expect(json.map { $0["schema"] } == ["zoetrope.warm/2", "zoetrope.warm/2"])
       #expect(json[0]["error"]["code"] == "io")
       #expect(json[1]["known"] == 3)
     }

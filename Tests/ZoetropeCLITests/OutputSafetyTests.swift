@@ -184,9 +184,9 @@ import Testing
         "play", "cat.gif", "--protocol", "none", "--start", "150ms", "--once", "--trace", "-",
         "--speed", "20")
       #expect(start.text.split(separator: "\n").dropFirst().first?.contains(#""index":1"#) == true)
-      #expect(try tool.run("extract", "cat.gif", "-o", "o/{time_ms:04}-{delay_ms}.png").status == 0)
+      #expect(try tool.run("extract", "cat.gif", "-o", "o/{start_ms:04}-{shown_ms}.png").status == 0)
       #expect(try tool.list("o") == ["0000-100.png", "0100-100.png", "0200-100.png"])
-      #expect(try tool.run("still", "cat.gif", "--frame", "2", "-o", "s-{time_ms}.png").status == 0)
+      #expect(try tool.run("still", "cat.gif", "--frame", "2", "-o", "s-{start_ms}.png").status == 0)
       #expect(try tool.list().contains("s-200.png"))
       let list = try JSONLine.one(
         tool.run("extract", "cat.gif", "-o", "m/", "--manifest", "-").output)

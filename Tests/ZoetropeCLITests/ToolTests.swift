@@ -139,7 +139,7 @@ import Zoetrope
   @Test func `selection, template and manifest agree`() throws {
     try withTool { (tool: Tool) throws in
       let result = try tool.run(
-        "extract", "cat.gif", "-o", "f/{stem}_{time_ms}_{delay_ms}_%02d.rgba", "--format", "rgba",
+        "extract", "cat.gif", "-o", "f/{stem}_{start_ms}_{shown_ms}_%02d.rgba", "--format", "rgba",
         "--time", "40ms-", "--max", "1", "--manifest", "-")
       #expect(result.status == 0)
       #expect(try tool.list("f") == ["cat_40_100_01.rgba"])
