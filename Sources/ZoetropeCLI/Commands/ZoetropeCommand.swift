@@ -8,7 +8,7 @@ import ZoetropeProcess
 struct ZoetropeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "zoetrope",
-    abstract: "Inspect, extract and play animated GIF and PNG.",
+    abstract: "Inspect, extract, edit and play animated GIF and PNG.",
     usage: "zoetrope <command> [options] [<files> ...]",
     discussion: """
       zoetrope FILE is short for zoetrope play FILE. zoetrope COMMAND -h lists the options most used, \
@@ -28,9 +28,9 @@ struct ZoetropeCommand: ParsableCommand {
       """,
     version: VersionText.text,
     subcommands: [
-      InfoCommand.self, ExtractCommand.self, StillCommand.self, PlayCommand.self, CheckCommand.self,
-      ExplainCommand.self, SheetCommand.self, ProbeCommand.self, CacheCommand.self,
-      SchemaCommand.self,
+      InfoCommand.self, ExtractCommand.self, StillCommand.self, ConvertCommand.self,
+      MakeCommand.self, PlayCommand.self, CheckCommand.self, ExplainCommand.self,
+      SheetCommand.self, ProbeCommand.self, CacheCommand.self, SchemaCommand.self,
       CompletionsCommand.self,
     ])
 }
