@@ -160,7 +160,9 @@ import Zoetrope
       var warming = Warming(
         image, input: InputFile(path.string), rendering: Rendering(drawing: drawing), store: store)
       var room = WarmRoom(byteCount: 1 << 20)
-      let failure = #expect(throws: CommandFailure.self) { _ = try warming.run(room: &room, ProgressReporter(style: .none)) }
+      let failure = #expect(throws: CommandFailure.self) {
+        _ = try warming.run(room: &room, ProgressReporter(style: .none))
+      }
       #expect(failure?.code == "io")
       #expect(failure?.message.contains("changed") == true)
       #expect(store.statistics.insertions == 0)

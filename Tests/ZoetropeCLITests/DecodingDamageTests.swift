@@ -27,7 +27,8 @@ import Zoetrope
       let isNew = damage.add(found)
       #expect(!isNew)
       #expect(damage.items.isEmpty)
-      let checked = try DamageReport(of: image, input: InputFile("cat"), ProgressReporter(style: .none))
+      let checked = try DamageReport(
+        of: image, input: InputFile("cat"), ProgressReporter(style: .none))
       #expect(checked.damage == image.damage)
       #expect(checked.damage.count { $0.kind == .cutFrame } == 1)
     }

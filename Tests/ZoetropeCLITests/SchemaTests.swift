@@ -53,6 +53,9 @@ import Zoetrope
       try check(
         tool.run("sheet", "cat.gif", "-o", "t.png", "--atlas", "-", "--atlas-shape", "array")
           .output)
+      try check(
+        tool.run("convert", "cat.gif", "text.gif", "-o", "v/{stem}.png", "--json").output)
+      try check(tool.run("convert", "cat.gif", "-o", "w.gif", "--plan", "--json").output)
       try check(tool.run("probe", "--json").output)
       let trace = try tool.run("play", "cat.gif", "--protocol", "none", "--trace", "-").text
       try check(Array((trace.filter { $0 != "\n" } + "\n").utf8))

@@ -21,7 +21,7 @@ struct ConvertRequest: Hashable {
   /// All names are checked before the first file is opened, and each input is planned before a byte of its output is
   /// written.
   func run() throws(CommandFailure) -> ExitStatus {
-    let inputs = try InputFile.all(files)
+    let inputs = try InputList(files).inputs()
     let destination = try AnimationDestination(output, for: inputs, format: form.format)
     if destination.places.contains(.stream(nil)), reporting.isJSON, !isPlan {
       throw .usage("the animation and --json cannot both go to standard output")
@@ -185,7 +185,7 @@ struct AnimationWriting {
       } catch {
         throw error.commandFailure
       }
-      var reporter = reporting.reporter(total: frameCount)
+      let reporter = reporting.reporter(total: frameCount)
       var last = (frames: 0, bytes: Int?.some(0))
       do throws(AnimatedImageError) {
         let written = try body(sink) { frames, bytes in

@@ -20,6 +20,11 @@ enum ShortHelp {
     "check": ["strict", "json", "limits", "recursive", "files-from"],
     "explain": ["as", "verbose", "json"],
     "sheet": ["output", "atlas", "frames", "distinct", "columns", "label", "size", "force"],
+    "convert": [
+      "output", "frames", "time", "speed", "duration", "fps", "reverse", "crop", "size", "plays",
+      "format", "plan", "force",
+    ],
+    "make": ["output", "fps", "delay", "plays", "format", "force"],
     "probe": ["json"],
     "schema": [], "completions": [],
     "warm": ["size", "cache", "cache-limit", "recursive"],

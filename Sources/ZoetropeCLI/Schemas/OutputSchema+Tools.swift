@@ -42,6 +42,39 @@ extension OutputSchema {
     SchemaField("sourceSize", size), SchemaField("duration", .integer, "milliseconds"),
   ]
 
+  static let conversion = OutputSchema(
+    name: "conversion", summary: "What convert and make print with --json.",
+    root: .either([
+      .object([
+        SchemaField("schema", .words([ConversionReport.schema])),
+        .optional("file", .string), .optional("file_base64", .string),
+        SchemaField("output", .string.orNull), .optional("output_base64", .string),
+        SchemaField("written", .boolean), SchemaField("format", .string),
+        SchemaField("bytes_before", .integer, "of the input, or of all inputs"),
+        SchemaField("byte_count", .integer.orNull), SchemaField("width", .integer),
+        SchemaField("height", .integer),
+        SchemaField(
+          "loop",
+          .object([SchemaField("plays", .integer.orNull), SchemaField("forever", .boolean)])),
+        SchemaField("frame_count", .integer), SchemaField("copied", .integer),
+        SchemaField("patched", .integer), SchemaField("encoded", .integer),
+        SchemaField("exact", .boolean), SchemaField("departures", .array(of: .string)),
+        SchemaField("damage", .array(of: .reference("damage"))),
+        .optional(
+          "frames",
+          .array(
+            of: .object([
+              SchemaField("index", .integer, "counted from 0"),
+              SchemaField("source", .integer.orNull),
+              SchemaField(
+                "delay", .object([SchemaField("num", .integer), SchemaField("den", .integer)])),
+              SchemaField("action", .string),
+              .optional("rect", .array(of: .integer, count: 4)), .optional("reason", .string),
+            ])), "with --plan"),
+      ]),
+      failed(ConversionReport.schema),
+    ]))
+
   static let probe = OutputSchema(
     name: "probe", summary: "What probe --json prints.",
     root: .object([

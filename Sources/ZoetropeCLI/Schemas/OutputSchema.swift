@@ -43,7 +43,7 @@ struct OutputSchema: Sendable {
 
   /// All of them.
   static let all = [
-    animation, arrival, atlas, cache, check, explain, probe, progress, trace, warm,
+    animation, arrival, atlas, cache, check, conversion, explain, probe, progress, trace, warm,
   ]
 }
 
@@ -254,7 +254,7 @@ extension OutputSchema {
     name: "progress", summary: "The lines on standard error with --progress json, or --json.",
     root: .either([
       .object(
-        [SchemaField("phase", .words(["extract", "done"]))] + optionalFile + [
+        [SchemaField("phase", .words(["extract", "write", "done"]))] + optionalFile + [
           .optional("position", .integer, "the number of the file, from 1"),
           .optional("files", .integer, "how many files there are"),
           SchemaField("done", .integer.orNull, "frames"),
