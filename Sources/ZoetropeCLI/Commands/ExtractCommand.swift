@@ -16,7 +16,8 @@ struct ExtractCommand: ZoetropeSubcommand {
 
       OUTPUT is a directory, a template, or - for standard output. Files in a directory are called \
       {stem}-{index}.png. A template may contain {name} (the input's name with its extension), {stem}, \
-      {index}, {start_ms}, {shown_ms}, {ext} and %04d. Numbers take a width, as in {start_ms:06}. {index} \
+      {dir} (the input's directory, relative to the one named), {parent} (the name of the directory that \
+      holds it), {index}, {start_ms}, {shown_ms}, {ext} and %04d. Numbers take a width, as in {start_ms:06}. {index} \
       without a width has as many digits as the last frame's number; in a directory, and while frames are \
       written as they arrive, it has at least four. Pipes and devices receive one frame after another.
 
@@ -25,6 +26,12 @@ struct ExtractCommand: ZoetropeSubcommand {
       a directory or {stem}. FORMAT ffconcat writes PNG files and then a list with their durations: \
       DIR/{stem}.ffconcat, or the name given with -o. ffmpeg 5.0 or later plays it with -safe 0 -f concat \
       -i LIST.
+
+      FORMAT tar writes one archive for all files, named as WebDataset expects: stem.0000.png and so on, \
+      and stem.json, the file's line of the manifest.
+
+      The manifest gives each file a "status": ok, damaged, unreadable or failed. With --fps, "pictures" \
+      lists the frame that each picture shows. A manifest called .csv has a row for each picture.
 
       With --unique or --changed-only the manifest lists skipped frames with "same_as", the frame that \
       shows the same picture. Written frames have "shown_by", all frames that show their picture, and with \
@@ -45,6 +52,7 @@ struct ExtractCommand: ZoetropeSubcommand {
       EXAMPLES:
         zoetrope extract party.gif -o frames/
         zoetrope extract a.png -o 'f-{index:04}-{start_ms}.png' --frames 0,3-7,-1
+        zoetrope extract -r data -o 'out/{dir}/{stem}-{index}.png' --manifest out.csv
         zoetrope extract *.gif -o 'all/{name}-{index:04}.{ext}' --size 320x
         curl -s URL | zoetrope extract - -o frames/
       """)

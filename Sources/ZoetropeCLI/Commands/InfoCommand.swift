@@ -32,6 +32,8 @@ struct InfoCommand: ZoetropeSubcommand {
       then fetch only the bytes of the frames they need. An existing index is replaced, any other file \
       is not.
 
+      A directory stands for the GIF and PNG files in it, with -r also for those in its subdirectories.
+
       Exit status for several files: the one they share, else 1.
 
       EXAMPLES:
