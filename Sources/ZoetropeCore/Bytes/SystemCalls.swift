@@ -1,6 +1,6 @@
 package import Glibc
-package import SystemPackage
 internal import Synchronization
+package import SystemPackage
 internal import ZoetropeShims
 
 // System calls that take an address, each wrapped in a function on values.
