@@ -244,7 +244,7 @@ extension ExtractRequest {
     }
     var preparations: [ExtractionPreparation] = []
     for (number, input) in inputs.enumerated() {
-      progress.begin(number)
+      progress.check(number)
       var preparation = ExtractionPreparation(input: input, destination: destination)
       do throws(CommandFailure) {
         try preparation.scan(for: self, knownTo: store)

@@ -11,7 +11,9 @@ final class ProgressReporter {
   private let style: ProgressStyle
   /// What is done, in JSON.
   private let phase: String
-  private let start = ContinuousClock.now
+  private var start = ContinuousClock.now
+  /// Whether inputs are only opened, before work on them begins.
+  private var isChecking = false
   private var lastUpdate: ContinuousClock.Instant?
   /// The width of the line on the terminal; 0 if there is none.
   private var shownWidth = 0
@@ -58,8 +60,15 @@ final class ProgressReporter {
   /// Whether there are several inputs.
   private var isBatch: Bool { inputs.count > 1 }
 
+  /// Opens input `number`, before work on any input begins.
+  func check(_ number: Int) {
+    (self.number, isChecking) = (number, true)
+    update(nil)
+  }
+
   /// Begins with the next input, or with input `number`.
   func begin(_ number: Int? = nil) {
+    if isChecking { (isChecking, start) = (false, .now) }
     let next = number ?? (self.number ?? -1) + 1
     doneWeight = weights.isEmpty ? 0 : weights.prefix(next).reduce(0, +)
     (self.number, total) = (next, nil)
@@ -133,7 +142,8 @@ final class ProgressReporter {
         number: number + 1, count: inputs.count, name: inputs[number].shortName,
         done: done?.frames ?? 0, total: stream?.total ?? total,
         bytes: done?.bytes.map { $0 + earlierBytes },
-        secondsLeft: secondsLeft(done?.frames ?? 0, elapsed: elapsed)
+        secondsLeft: isChecking ? nil : secondsLeft(done?.frames ?? 0, elapsed: elapsed),
+        isChecking: isChecking
       ).text(width: width)
     } else if let stream {
       text = StreamLine(progress: stream, done: done?.frames, hasBlocks: hasBlocks).text(
@@ -157,7 +167,7 @@ final class ProgressReporter {
   ) {
     var json = JSONWriter()
     json.object {
-      $0.field("phase", phase)
+      $0.field("phase", isChecking ? "open" : phase)
       if let number, inputs.indices.contains(number) {
         $0.field("file", inputs[number].fileName, base64Key: "file_base64")
         $0.field("position", number + 1)
@@ -206,13 +216,15 @@ struct BatchLine: Hashable {
   /// Bytes written so far for all inputs; nil if nothing is written.
   let bytes: Int?
   let secondsLeft: Int?
+  /// Whether it is only opened, before anything is written.
+  var isChecking = false
 
   /// The line for a terminal of `width` columns; nil if it does not fit. The name is shortened before other parts
   /// are left out.
   func text(width: Int) -> String? {
     guard width >= 20 else { return nil }
     let start = "[\(number)/\(count)] "
-    var rest = ""
+    var rest = isChecking && width >= 50 ? "  checking names" : ""
     if let total { rest += "  \(done)/\(total)" }
     if width >= 50, let bytes { rest += "  \(bytes.byteSize)" }
     if width >= 40, let secondsLeft { rest += "  \(Self.time(secondsLeft)) left" }

@@ -14,6 +14,10 @@ import Testing
 
   @Test func `it has the file, its frames, all bytes and the time left`() {
     #expect(line().text(width: 80) == "[37/500] penguins.png  12/86  4.1 MB  2 min left")
+    let checked = BatchLine(
+      number: 2, count: 9, name: "a.gif", done: 0, total: nil, bytes: nil, secondsLeft: nil,
+      isChecking: true)
+    #expect(checked.text(width: 80) == "[2/9] a.gif  checking names")
     #expect(line(bytes: nil, left: nil).text(width: 80) == "[37/500] penguins.png  12/86")
   }
 
