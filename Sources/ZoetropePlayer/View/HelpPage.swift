@@ -42,7 +42,7 @@ package enum HelpPage {
       title: "Files",
       entries: [
         ("n > Enter PgDn", "next file"), ("N < PgUp", "previous file"),
-        ("Tab F8", "list of files, / searches"), ("s", "save the frame"),
+        ("Tab F8", "list of files, / finds"), ("s", "save the frame"),
         ("S S", "save section or all"),
       ]),
     Section(

@@ -272,10 +272,12 @@ import ZoetropeTestSupport
     .removingLastComponent().removingLastComponent().removingLastComponent()
     .appending("Fixtures")
 
-  @Test func `a table names programs, and the rules that had an effect with their sources`() throws
+  @Test func `a table names programs, and -v the rules that had an effect with their sources`() throws
   {
     try withTool { (tool: Tool) throws in
-      let result = try tool.run("explain", "cat.gif", "--as", "chromium,ffmpeg,gtk")
+      let table = try tool.run("explain", "cat.gif", "--as", "chromium,ffmpeg,gtk")
+      let result = try tool.run("explain", "-v", "cat.gif", "--as", "chromium,ffmpeg,gtk")
+      #expect(table.text.split(separator: "\n").count == 5 && result.text.hasPrefix(table.text))
       #expect(result.status == 0)
       #expect(result.errors.isEmpty)
       let lines = result.text.split(separator: "\n").map(String.init)
@@ -284,7 +286,7 @@ import ZoetropeTestSupport
         lines.dropFirst().prefix(4).map {
           $0.split(separator: " ").first.map(String.init)
         } == ["program", "chromium", "ffmpeg", "gtk"])
-      #expect(lines[2] == "  chromium  forever  240 ms    1: 0 to 100 ms  none")
+      #expect(lines[2] == "  chromium  forever  240 ms    1 delay: 0 to 100 ms  none")
       #expect(lines[3].contains("once"))
       #expect(lines[4].hasSuffix("none known"))
       #expect(result.text.contains("ffmpeg, delays: less than 20 ms is shown as 100 ms"))
