@@ -272,8 +272,7 @@ import ZoetropeTestSupport
     .removingLastComponent().removingLastComponent().removingLastComponent()
     .appending("Fixtures")
 
-  @Test func `a table names programs, and -v the rules that had an effect with their sources`() throws
-  {
+  @Test func `a table names programs, and -v adds the rules that had an effect`() throws {
     try withTool { (tool: Tool) throws in
       let table = try tool.run("explain", "cat.gif", "--as", "chromium,ffmpeg,gtk")
       let result = try tool.run("explain", "-v", "cat.gif", "--as", "chromium,ffmpeg,gtk")

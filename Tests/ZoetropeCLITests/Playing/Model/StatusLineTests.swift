@@ -88,7 +88,8 @@ import ZoetropeTerminal
     line.zoom = 1
     let text = line.text(columns: 80)
     #expect(
-      text.hasPrefix("a name of twenty-eight chars 1920x1080 GIF | still picture | kitty"), "\(text)")
+      text.hasPrefix("a name of twenty-eight chars 1920x1080 GIF | still picture | kitty"),
+      "\(text)")
     #expect(text.hasSuffix("? help"))
     line.isEnded = true
     #expect(line.text(columns: 80).hasSuffix("q quits  ? help"))
