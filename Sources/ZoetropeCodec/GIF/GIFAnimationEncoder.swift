@@ -27,6 +27,10 @@ struct GIFAnimationEncoder: AnimationEncoding {
       guard survey.isOpaqueOrClear else { throw Self.partialAlpha }
     }
     self.request = request
+    if let table = request.colorTable {
+      self.table = table
+      return
+    }
     var colors: [UInt32] = []
     if let survey = request.survey, let found = survey.colors {
       colors = found.filter { color in color >> 24 == 255 }
@@ -69,7 +73,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
       }
       bytes.append(0)
     }
-    return bytes
+    return bytes + request.extensions
   }
 
   // A GIF does not state it.
@@ -91,20 +95,29 @@ struct GIFAnimationEncoder: AnimationEncoding {
   var end: [UInt8] { [0x3b] }
 
   func makeFrameEncoder(effort: PNGEncoder.Effort?) -> any FrameCompressing {
-    GIFFrameCompressor(globalTable: table)
+    switch (effort ?? request.effort).kind {
+    case .fast: GIFFrameCompressor(globalTable: table, depth: nil)
+    case .balanced: GIFFrameCompressor(globalTable: table, depth: .estimate)
+    case .small: GIFFrameCompressor(globalTable: table, depth: .all)
+    }
   }
 
   // The difference, its indices and the coder's memory.
-  var workingByteCount: Int { 6 * request.canvasSize.area + 1 << 16 }
+  var workingByteCount: Int { 7 * request.canvasSize.area + 1 << 18 }
 }
 
 /// Compresses the frames of a GIF, each with a graphic control that ``GIFAnimationEncoder`` replaces.
 private final class GIFFrameCompressor: FrameCompressing, @unchecked Sendable {
-  // Sendable: only `encode` uses the encoder, one call at a time, which `isBusy` enforces.
+  // Sendable: only `encode` uses the encoders, one call at a time, which `isBusy` enforces.
   private let encoder: GIFFrameEncoder
+  /// Nil to code the frame in one way.
+  private let search: GIFFrameSearch?
   private let isBusy = Atomic<Bool>(false)
 
-  init(globalTable: [UInt32]) { encoder = GIFFrameEncoder(globalTable: globalTable) }
+  init(globalTable: [UInt32], depth: GIFFrameSearch.Depth?) {
+    encoder = GIFFrameEncoder(globalTable: globalTable)
+    search = depth.map { GIFFrameSearch(globalTable: globalTable, depth: $0) }
+  }
 
   func encode(
     _ work: FrameWork, isCancelled: () -> Bool
@@ -116,6 +129,9 @@ private final class GIFFrameCompressor: FrameCompressing, @unchecked Sendable {
       for x in work.rect.x..<work.rect.maxX where (1...254).contains(row[x &* 4 &+ 3]) {
         throw GIFAnimationEncoder.partialAlpha
       }
+    }
+    if let search {
+      return CodedFrame(bytes: try search.code(work, isCancelled: isCancelled), blend: .over)
     }
     var bytes: [UInt8] = []
     try encoder.append(
