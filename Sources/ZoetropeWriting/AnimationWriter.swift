@@ -9,10 +9,10 @@ internal import Synchronization
 ///
 /// ```swift
 /// let writer = try AnimationWriter(AnimationWriterOptions(), to: FileSink("party.png"))
-/// for frame in frames {
-///   try await writer.append(frame, delay: FrameDelay(numerator: 1, denominator: 30))
+/// for bitmap in pictures {
+///   try await writer.append(bitmap, delay: FrameDelay(numerator: 1, denominator: 30))
 /// }
-/// let written = try await writer.finish()
+/// try await writer.finish()
 /// ```
 ///
 /// Each call has two forms. In a task, the one that suspends is called: it runs on the library's threads, and

@@ -9,23 +9,14 @@ package struct FrameDiffer: Sendable {
     package var disposal = DisposalMethod.keep
   }
 
-  /// Which disposals are tried.
-  package enum Search: Sendable {
-    /// Only what is needed.
-    case keep
-    /// Background, where pixels become transparent.
-    case background
-    /// Background and previous.
-    case all
-  }
-
   /// Whether a frame can make pixels transparent by itself, as in APNG; in GIF only the disposal before can.
   private let framesCanClear: Bool
-  private let search: Search
+  /// The disposals that are tried to save bytes, besides keep.
+  private let search: Set<DisposalMethod>
   /// The frame that waits for the next one.
   package private(set) var last: Placed?
 
-  package init(framesCanClear: Bool, search: Search) {
+  package init(framesCanClear: Bool, search: Set<DisposalMethod>) {
     self.framesCanClear = framesCanClear
     self.search = search
   }
@@ -63,10 +54,10 @@ package struct FrameDiffer: Sendable {
       best = try Self.work(picture, on: Self.cleared(shown, before.work.rect))
     } else {
       var candidates: [(work: FrameWork, disposal: DisposalMethod)] = []
-      if search != .keep, !vanished.intersection(area).isEmpty {
+      if search.contains(.background), !vanished.intersection(area).isEmpty {
         candidates.append((try Self.work(picture, on: Self.cleared(shown, area)), .background))
       }
-      if search == .all, let base = before.work.base {
+      if search.contains(.previous), let base = before.work.base {
         let work = Self.work(picture, on: base)
         if work.rect.size.area < best.rect.size.area { candidates.append((work, .previous)) }
       }

@@ -22,14 +22,15 @@ struct FramePlanner: Sendable {
     self.options = options
     self.preparation = preparation
     centiseconds = options.format == .gif ? RoundedDelays() : nil
-    let search: FrameDiffer.Search =
+    let search: Set<DisposalMethod> =
       switch options.effort.kind {
-      case .fast: .keep
-      case .balanced: .background
-      // Several readers of GIF get the disposal *previous* wrong.
-      case .small: encoder.framesCanClear ? .all : .background
+      case .fast: []
+      case .balanced: [.background]
+      case .small: [.background, .previous]
       }
-    differ = FrameDiffer(framesCanClear: encoder.framesCanClear, search: search)
+    differ = FrameDiffer(
+      framesCanClear: encoder.framesCanClear,
+      search: search.intersection(encoder.reliableDisposals))
     trial = options.effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
   }
 

@@ -99,6 +99,29 @@ extension ExtractionFormat {
   ]
 }
 
+extension AnimationFormatChoice {
+  static let allValueDescriptions = [
+    "gif": "256 colours per frame, delays of whole centiseconds",
+    "apng": "all colours and delays, 16 bits, partial alpha",
+  ]
+}
+
+extension FrameOrder {
+  static let allValueDescriptions = [
+    "natural": "all files sorted, f2 before f10",
+    "given": "as given; files of a directory in natural order",
+  ]
+}
+
+extension PlaysArgument {
+  static let allValueStrings = ["forever", "N"]
+
+  static let allValueDescriptions = [
+    "forever": "without end",
+    "N": "N times in total",
+  ]
+}
+
 extension CompressionChoice {
   static let allValueDescriptions = [
     "fast": "twice as fast as default, files an eighth larger",

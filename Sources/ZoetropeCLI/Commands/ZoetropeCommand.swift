@@ -8,7 +8,7 @@ import ZoetropeProcess
 struct ZoetropeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "zoetrope",
-    abstract: "Inspect, extract and play animated GIF and PNG.",
+    abstract: "Inspect, extract, edit and play animated GIF and PNG.",
     discussion: """
       Exit status: 0 success, 1 some inputs or frames failed, 2 wrong arguments, 3 nothing could be \
       decoded, 4 output could not be written, 5 a limit was exceeded, 6 damaged under a strict option, \
@@ -24,8 +24,10 @@ struct ZoetropeCommand: ParsableCommand {
       """,
     version: VersionText.text,
     subcommands: [
-      InfoCommand.self, ExtractCommand.self, StillCommand.self, PlayCommand.self, CheckCommand.self,
-      ExplainCommand.self, SheetCommand.self, ProbeCommand.self, CacheCommand.self,
+      InfoCommand.self, ExtractCommand.self, StillCommand.self, ConvertCommand.self,
+      MakeCommand.self,
+      PlayCommand.self, CheckCommand.self, ExplainCommand.self, SheetCommand.self,
+      ProbeCommand.self, CacheCommand.self,
     ])
 }
 

@@ -52,6 +52,9 @@ struct GIFAnimationEncoder: AnimationEncoding {
   // Only the disposal of the frame before does.
   var framesCanClear: Bool { false }
 
+  // Several decoders get *previous* wrong.
+  var reliableDisposals: Set<DisposalMethod> { [.background] }
+
   func start(frameCount: Int) -> [UInt8] {
     var bytes = Array("GIF89a".utf8)
     bytes += UInt16(request.canvasSize.width).littleEndianBytes

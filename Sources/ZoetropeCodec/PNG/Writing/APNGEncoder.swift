@@ -39,6 +39,11 @@ struct APNGEncoder: AnimationEncoding {
 
   var isDeep: Bool { storage.form.bitDepth == 16 }
 
+  // Pillow disposes to black, which is opaque unless it is the key.
+  var reliableDisposals: Set<DisposalMethod> {
+    storage.key?.contains { $0 != 0 } == true ? [.previous] : [.background, .previous]
+  }
+
   func start(frameCount: Int) -> [UInt8] {
     var chunks = PNGChunks(capacity: 4096)
     chunks.append(raw: PNGChunks.signature)

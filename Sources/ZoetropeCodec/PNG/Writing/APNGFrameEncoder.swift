@@ -81,9 +81,7 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
   ) throws(AnimatedImageError) {
     let (rect, form) = (work.rect, storage.form)
     let height = rows.reduce(0) { $0 + $1.count }
-    // Indices take a byte each before they are packed.
-    let rowBytes = storage.table == nil ? form.rowBytes(width: rect.width) : rect.width
-    let lines = try scanlines.reserve((rowBytes + 1) * height)
+    let lines = try scanlines.reserve((form.rowBytes(width: rect.width) + 1) * height)
     let bandRows = max(1, Self.bandBytes / (rect.width * work.picture.format.bytesPerPixel))
     var target = 0
     for range in rows {
@@ -96,10 +94,6 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
         try fill(work, blend, band, into: lines, atRow: target)
         target += count
       }
-    }
-    if storage.table != nil, form.bitDepth < 8 {
-      PixelPacking.pack(
-        lines, width: rect.width, height: height, remap: nil, depth: form.bitDepth)
     }
   }
 
@@ -115,9 +109,7 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
         throw Self.unknownColor
       }
     }
-    let clear =
-      storage.table == nil
-      ? storage.key.map { PixelOverlay.word($0, bitDepth: storage.form.bitDepth) } : nil
+    let clear = storage.key.map { PixelOverlay.word($0, bitDepth: storage.form.bitDepth) }
     if blend == .over || clear.map({ $0 != 0 }) == true {
       picture = try PixelOverlay.picture(
         work.picture, over: blend == .over ? work.base : nil, in: band, clear: clear ?? 0)

@@ -22,22 +22,20 @@ struct ColorIndexer {
       ? colors : nil
   }
 
-  /// Prepares ``index(_:_:into:atRow:)`` with how each colour of `table` is stored.
+  /// Prepares ``index(_:_:into:atRow:)`` with the colours of a palette.
   func prepare(_ table: ColorTable) {
     precondition(table.colors.count <= Self.maximumCount)
-    // Colours of a palette are in the order of the file already.
-    let levels = table.form.colorType == .palette ? nil : table.remap
     unsafe memset(slots.baseAddress, 0, 8 << Int(Self.slotBits))
     let slots = unsafe slots.baseAddress.assumingMemoryBound(to: UInt64.self)
     for (place, word) in table.colors.enumerated() {
       var slot = Int((word &* 0x9E37_79B1) &>> (32 &- Self.slotBits))
       while unsafe slots[slot] != 0 { slot = (slot &+ 1) & (1 &<< Int(Self.slotBits) &- 1) }
       unsafe slots[slot] =
-        (UInt64(word) | 1 &<< 32) &<< 16 | UInt64(levels?[place] ?? UInt8(place))
+        (UInt64(word) | 1 &<< 32) &<< 16 | UInt64(place)
     }
   }
 
-  /// Writes the rows of `rect` as rows `row` and on of `target`, with the values that ``prepare(_:)`` was given;
+  /// Writes the rows of `rect` as rows `row` and on of `target`, with the places of its colours in the palette;
   /// false if a pixel has another colour.
   func index(
     _ bitmap: Bitmap, _ rect: PixelRect, into target: PixelStorage, atRow row: Int
@@ -212,7 +210,7 @@ struct ColorTable {
 
   /// The smallest depth at which grey samples hold every colour exactly; nil if a colour is not
   /// grey.
-  static func greyDepth(of colors: [UInt32]) -> Int? {
+  private static func greyDepth(of colors: [UInt32]) -> Int? {
     var depth = 1
     for word in colors {
       let level = word & 0xff
