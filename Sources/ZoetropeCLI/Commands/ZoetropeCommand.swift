@@ -25,8 +25,7 @@ struct ZoetropeCommand: ParsableCommand {
     version: VersionText.text,
     subcommands: [
       InfoCommand.self, ExtractCommand.self, StillCommand.self, ConvertCommand.self,
-      MakeCommand.self,
-      PlayCommand.self, CheckCommand.self, ExplainCommand.self, SheetCommand.self,
+      OptimizeCommand.self, MakeCommand.self, PlayCommand.self, CheckCommand.self, ExplainCommand.self, SheetCommand.self,
       ProbeCommand.self, CacheCommand.self,
     ])
 }

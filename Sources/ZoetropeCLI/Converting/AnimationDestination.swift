@@ -47,8 +47,11 @@ struct AnimationDestination: Hashable {
   /// that directory, or called as the template says.
   ///
   /// Nothing has been opened, and every name is known: no output needs the frames of its input for it.
+  ///
+  /// - Parameter keepsFormat: Whether outputs have the formats of their inputs, and in a directory their names.
   init(
-    _ argument: String, for inputs: [InputFile], format: AnimationFormatChoice?
+    _ argument: String, for inputs: [InputFile], format: AnimationFormatChoice? = nil,
+    keepsFormat: Bool = false
   ) throws(CommandFailure) {
     let bytes = RawArguments.bytes(of: argument)
     guard !bytes.isEmpty else { throw .usage("the output name is empty") }
@@ -64,14 +67,15 @@ struct AnimationDestination: Hashable {
     if bytes.last == UInt8(ascii: "/") || OutputFile.isDirectory(FilePath(bytes: bytes)) {
       let slash: [UInt8] = bytes.last == UInt8(ascii: "/") ? [] : Array("/".utf8)
       template = OutputTemplate(
-        tokens: [.text(bytes + slash), .stem, .text(Array(".".utf8)), .fileExtension])
+        tokens: [.text(bytes + slash)]
+          + (keepsFormat ? [.name] : [.stem, .text(Array(".".utf8)), .fileExtension]))
     } else {
       template = try OutputTemplate(parsing: bytes)
     }
     guard !template.tellsFramesApart else {
       throw .usage("one file holds all frames: no {index}, {time_ms} or {delay_ms} in its name")
     }
-    let choice = try Self.format(of: template, format)
+    let choice = keepsFormat ? nil : try Self.format(of: template, format)
     try template.checkNames(of: inputs, example: "DIR/{name}.{ext}")
     self.format = choice
     places = inputs.map { input in
@@ -80,7 +84,7 @@ struct AnimationDestination: Hashable {
           bytes: template.name(
             OutputTemplate.Values(
               name: input.fullStem, stem: input.stem, index: nil, lastIndex: nil,
-              timeMilliseconds: 0, delayMilliseconds: 0, fileExtension: choice.fileExtension))))
+              timeMilliseconds: 0, delayMilliseconds: 0, fileExtension: choice?.fileExtension ?? input.path?.extension ?? "gif"))))
     }
   }
 
@@ -130,6 +134,16 @@ struct AnimationDestination: Hashable {
       throw .usage("the output is \(choice.rawValue.uppercased()), and its name ends in .\(ending)")
     }
     return choice
+  }
+
+  /// Refuses to write `format` to a file whose name says that it has another one.
+  func check(_ place: Int, holds format: AnimationFormat) throws(CommandFailure) {
+    guard case .file(let path) = places[place], let ending = path.extension else { return }
+    let isGIF = format == .gif
+    guard let known = AnimationFormatChoice(extension: ending.lowercased()),
+      (known == .gif) != isGIF
+    else { return }
+    throw .usage("the output is \(isGIF ? "GIF" : "PNG"), and its name ends in .\(ending)")
   }
 
   /// Refuses to write over a file that is read, or one that is there without `isForced`, or twice to one name.

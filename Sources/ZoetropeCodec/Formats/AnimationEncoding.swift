@@ -14,6 +14,8 @@ package struct AnimationRequest: Sendable {
   package var colorTable: [UInt32]?
   /// GIF: extension blocks that come before the first frame.
   package var extensions: [UInt8] = []
+  /// GIF: whether a frame that needs no graphic control has none, until the first one that does.
+  package var omitsEmptyControls = false
 
   package init(
     canvasSize: PixelSize, isDeep: Bool, playCount: PlayCount, metadata: AnimationMetadata?,

@@ -25,12 +25,13 @@ struct FrameColors {
   mutating func collect(_ work: FrameWork) throws(AnimatedImageError) {
     reset()
     let (rect, hasBase) = (work.rect, work.base != nil)
+    let (picture, base) = (work.picture, work.base ?? work.picture)
     ids.reserveCapacity(rect.size.area)
     var requiredCount = 0
     // Neighbours are mostly equal.
     var last: (word: UInt32, isUnchanged: Bool, id: UInt16) = (0, false, Self.idMask)
     for y in rect.y..<rect.maxY {
-      let (row, below) = (work.picture.row(y), (work.base ?? work.picture).row(y))
+      let (row, below) = (picture.row(y), base.row(y))
       for x in rect.x..<rect.maxX {
         let word = row.load(UInt32.self, at: x &* 4)
         if word &>> 24 == 0 {

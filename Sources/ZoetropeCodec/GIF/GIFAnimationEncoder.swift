@@ -8,6 +8,8 @@ struct GIFAnimationEncoder: AnimationEncoding {
   private let request: AnimationRequest
   /// A power of two of them, with one at least that no pixel has; empty without a global table.
   private let table: [UInt32]
+  /// Some players draw a frame without a graphic control as the frame before.
+  private var needsControls: Bool
 
   /// - Throws: `unwritable` for what no GIF can hold.
   init(_ request: AnimationRequest) throws(AnimatedImageError) {
@@ -27,6 +29,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
       guard survey.isOpaqueOrClear else { throw Self.partialAlpha }
     }
     self.request = request
+    needsControls = !request.omitsEmptyControls
     if let table = request.colorTable {
       self.table = table
       return
@@ -84,12 +87,14 @@ struct GIFAnimationEncoder: AnimationEncoding {
 
   func poster(_ coded: CodedFrame) -> [UInt8] { [] }
 
-  func frame(
+  mutating func frame(
     _ coded: CodedFrame, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod
   ) -> [UInt8] {
     // The frame was compressed with a graphic control, before its delay and disposal were known.
     let hasTransparentIndex = coded.bytes[3] & 1 != 0
     let centiseconds = UInt64(delay.numerator) * 100 / UInt64(delay.denominator)
+    if hasTransparentIndex || disposal != .keep || centiseconds > 0 { needsControls = true }
+    guard needsControls else { return Array(coded.bytes.dropFirst(8)) }
     return GIFFrameEncoder.control(
       delay: UInt16(clamping: centiseconds), disposal: disposal,
       transparentIndex: hasTransparentIndex ? coded.bytes[6] : nil) + coded.bytes.dropFirst(8)

@@ -209,11 +209,10 @@ package final class GIFFrameSearch {
     _ way: Way, _ codeSize: Int, _ rule: LZWSearch.Rule, _ limit: Int, _ bytes: inout [UInt8],
     _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Bool? {
-    let (drawn, kept) = (drawn.rawBytes, kept.rawBytes)
     let first = way == .color || way == .colorOrTransparent ? drawn : kept
     let second = way == .color || way == .transparentOrColor ? drawn : kept
     return try search.append(
-      first, or: second, minimumCodeSize: codeSize, rule, limit: limit, to: &bytes,
+      first.rawBytes, or: second.rawBytes, minimumCodeSize: codeSize, rule, limit: limit, to: &bytes,
       isCancelled: isCancelled)
   }
 
