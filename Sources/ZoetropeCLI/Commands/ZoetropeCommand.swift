@@ -25,7 +25,8 @@ struct ZoetropeCommand: ParsableCommand {
     version: VersionText.text,
     subcommands: [
       InfoCommand.self, ExtractCommand.self, StillCommand.self, ConvertCommand.self,
-      OptimizeCommand.self, MakeCommand.self, PlayCommand.self, CheckCommand.self, ExplainCommand.self, SheetCommand.self,
+      OptimizeCommand.self, MakeCommand.self, PlayCommand.self, CheckCommand.self,
+      ExplainCommand.self, SheetCommand.self,
       ProbeCommand.self, CacheCommand.self,
     ])
 }
