@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """compare_writers.py BENCH_WRITE check|race FILE...: animations written again as APNG.
 
-check: every frame of the file we write, decoded by Pillow and by ffmpeg (8 and 16 bits), beside the frames that we
-decode from the original; then delays and plays. Colours of transparent pixels do not count. Prints what differs.
+check: every frame of the file we write, decoded by us, through libpng, by Pillow and by ffmpeg (8 and 16 bits),
+against the frames that we decode from the original; then delays and plays. Colours of transparent pixels do not
+count. Prints what differs.
 
-race: bytes and seconds beside apngasm and apngopt (Debian's, with their defaults), both from what they read: PNG
-frames, and an APNG that stores each frame whole, made by ours. --effort NAME, --limit PIXELS leaves out files with
-more pixels in all frames.
+race: bytes and seconds beside apngasm, apngopt (Debian's, with their defaults), ffmpeg and Pillow. Ours reads the
+original; apngopt reads apngasm's file, and the others read PNG frames. --effort NAME; --limit PIXELS leaves out files
+with more pixels in all frames; --with NAMES chooses the peers.
 """
 import argparse, glob, hashlib, os, shutil, subprocess, sys, tempfile, time
 
@@ -16,7 +17,7 @@ parser.add_argument("mode", choices=["check", "race"])
 parser.add_argument("files", nargs="+")
 parser.add_argument("--effort", default="balanced")
 parser.add_argument("--limit", type=int, default=1 << 40)
-parser.add_argument("--with", dest="peers", default="apngasm,apngopt")
+parser.add_argument("--with", dest="peers", default="apngasm,apngopt,ffmpeg,pillow")
 options = parser.parse_args()
 
 
@@ -76,6 +77,8 @@ def check(path, folder):
     expected = hashes(run(options.bench, "dump", path, *more), width * height, deep)
     if hashes(run(options.bench, "dump", out, *more), width * height, deep) != expected:
         problems.append("our pixels differ")
+    if hashes(run(options.bench, "dump", out, "libpng", *more), width * height, deep) != expected:
+        problems.append("libpng's pixels differ")
     # As ffmpeg shows it; equal frames are frames all the same.
     # 16 bits that fit 8 are stored so, and ffmpeg does not widen them exactly.
     wide = is_deep(out)
@@ -140,6 +143,18 @@ def race(path, folder):
         start = time.monotonic()
         run("apngopt", source, out)
         results["apngopt"] = (os.path.getsize(out), time.monotonic() - start)
+    if "ffmpeg" in options.peers:
+        out = os.path.join(folder, "ff.png")
+        start = time.monotonic()
+        run("ffmpeg", "-v", "error", "-y", "-framerate", "25", "-i", os.path.join(frames, "f%06d.png"), "-f", "apng", out)
+        results["ffmpeg"] = (os.path.getsize(out), time.monotonic() - start)
+    if "pillow" in options.peers:
+        from PIL import Image
+        out = os.path.join(folder, "pil.png")
+        start = time.monotonic()
+        pictures = [Image.open(name) for name in sorted(glob.glob(os.path.join(frames, "*.png")))]
+        pictures[0].save(out, save_all=True, append_images=pictures[1:], duration=40)
+        results["pillow"] = (os.path.getsize(out), time.monotonic() - start)
     return results
 
 

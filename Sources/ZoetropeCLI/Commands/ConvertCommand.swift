@@ -7,6 +7,7 @@ struct ConvertCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "convert",
     abstract: "Cut, retime, crop and convert animations without loss.",
+    usage: "zoetrope convert [options] <files> ... -o <output>",
     discussion: """
       OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. The name of \
       a file ends in .gif, .png or .apng. A directory exists or ends in a slash; files in it keep the \

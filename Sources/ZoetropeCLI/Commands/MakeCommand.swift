@@ -7,6 +7,7 @@ struct MakeCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "make",
     abstract: "Make an animation from pictures.",
+    usage: "zoetrope make [options] <frames> ... -o <output>",
     discussion: """
       FRAMES are still PNG or GIF files of the same size, directories of PNG files, or -, which reads \
       concatenated PNG files as extract -o - writes them. Files are sorted in natural order, f2.png before \

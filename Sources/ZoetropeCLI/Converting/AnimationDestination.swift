@@ -74,7 +74,7 @@ struct AnimationDestination: Hashable {
       template = try OutputTemplate(parsing: bytes)
     }
     guard !template.tellsFramesApart else {
-      throw .usage("one file holds all frames: no {index}, {time_ms} or {delay_ms} in its name")
+      throw .usage("one file holds all frames: no {index}, {start_ms} or {shown_ms} in its name")
     }
     if isDirectory, format == nil {
       choices = try inputs.map { (input) throws(CommandFailure) in
@@ -91,7 +91,7 @@ struct AnimationDestination: Hashable {
         FilePath(
           bytes: template.name(
             OutputTemplate.Values(
-              name: input.fullStem, stem: input.stem, index: nil, lastIndex: nil,
+              input, index: nil, lastIndex: nil,
               timeMilliseconds: 0, delayMilliseconds: 0,
               fileExtension: choice?.fileExtension ?? ""))))
     }

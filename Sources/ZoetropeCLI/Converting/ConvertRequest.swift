@@ -21,7 +21,7 @@ struct ConvertRequest: Hashable {
   /// All names are checked before the first file is opened, and each input is planned before a byte of its output is
   /// written.
   func run() throws(CommandFailure) -> ExitStatus {
-    let inputs = try InputFile.all(files)
+    let inputs = try InputList(files).inputs()
     let destination = try AnimationDestination(output, for: inputs, format: form.format)
     if destination.places.contains(.stream(nil)), reporting.isJSON, !isPlan {
       throw .usage("the animation and --json cannot both go to standard output")
@@ -147,16 +147,11 @@ extension CommandFailure {
       self.init(status, code: "interrupted", "interrupted, nothing is written", file: file)
       return
     }
-    let failure = CommandFailure(error, file: file, damage: damage)
-    guard error.code == .unwritable, error.format == .gif else {
-      self = failure
-      return
-    }
-    self.init(
-      failure.status, code: failure.code,
-      "\(failure.message); choose an APNG (a name ending in .png, or --format apng)"
-        + (isScaled ? ", or --filter nearest, which adds no colours" : ""), file: file)
-    frame = failure.frame
+    self.init(error, file: file, damage: damage)
+    guard error.code == .unwritable, error.format == .gif else { return }
+    advice =
+      "choose an APNG (a name ending in .png, or --format apng)"
+      + (isScaled ? ", or --filter nearest, which adds no colours" : "")
   }
 
   /// Whether it is the fault of the output, so that a further one would fail as well.
@@ -185,7 +180,7 @@ struct AnimationWriting {
       } catch {
         throw error.commandFailure
       }
-      var reporter = reporting.reporter(total: frameCount)
+      let reporter = reporting.reporter(total: frameCount)
       var last = (frames: 0, bytes: Int?.some(0))
       do throws(AnimatedImageError) {
         let written = try body(sink) { frames, bytes in

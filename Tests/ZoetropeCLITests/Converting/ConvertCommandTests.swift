@@ -31,7 +31,7 @@ import ZoetropeTestSupport
         let difference = try film(tool, output).difference(from: before)
         #expect(difference == nil, "\(source): \(difference ?? "")")
         #expect(line["exact"] == true, "\(source)")
-        #expect(line["bytes"].integer == (try tool.read(output).count))
+        #expect(line["byte_count"].integer == (try tool.read(output).count))
         #expect(line["encoded"].integer == before.pictures.count)
       }
     }
@@ -173,7 +173,7 @@ import ZoetropeTestSupport
       let line = try JSONLine.one(tool.run(arguments + ["--json"]).output)
       #expect(line["schema"] == "zoetrope.conversion/1")
       #expect(line["written"] == false)
-      #expect(line["bytes"] == .null)
+      #expect(line["byte_count"] == .null)
       #expect(line["frames"].elements.map { $0["source"].integer } == [4, 3, 2, 1, 0])
       for frame in line["frames"].elements {
         let isEncoded = frame["action"] == "encoded"
@@ -189,7 +189,7 @@ import ZoetropeTestSupport
       let before = try tool.read("cat.gif")
       let refused = try tool.run("convert", "cat.gif", "-o", "cat.gif", "--plays", "2")
       #expect(refused.status == 4)
-      #expect(refused.errors == "zoetrope: cat.gif exists; --force replaces it\n")
+      #expect(refused.errors == "zoetrope: error: cat.gif exists; --force replaces it\n")
       #expect(try tool.read("cat.gif") == before)
       #expect(
         try tool.run("convert", "cat.gif", "-o", "./cat.gif", "--plays", "2", "--force").status == 0
@@ -220,7 +220,7 @@ import ZoetropeTestSupport
     try withTool { (tool: Tool) throws in
       let result = try tool.run(["convert"] + line.split(separator: " ").map(String.init))
       #expect([1, 2, 3, 4].contains(result.status))
-      let start = line.hasSuffix("--json") ? #"{"error":{"code":"usage""# : "zoetrope: "
+      let start = line.hasSuffix("--json") ? #"{"error":{"code":"usage""# : "zoetrope: error: "
       #expect(result.errors.hasPrefix(start))
       #expect(try tool.list().allSatisfy { $0 == "cat.gif" || $0 == "o" })
     }

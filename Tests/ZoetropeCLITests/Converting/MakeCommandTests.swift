@@ -104,7 +104,7 @@ import ZoetropeTestSupport
       let result = try tool.run(
         "make", "f1.png", "f2.png", "-o", "b.png", "--delays", "d.txt")
       #expect(result.status == 2)
-      #expect(result.errors == "zoetrope: d.txt lists 1 delay for 2 frames\n")
+      #expect(result.errors == "zoetrope: error: d.txt lists 1 delay for 2 frames\n")
     }
   }
 
