@@ -128,16 +128,11 @@ extension CommandFailure {
       self.init(status, code: "interrupted", "interrupted, nothing is written", file: file)
       return
     }
-    let failure = CommandFailure(error, file: file, damage: damage)
-    guard error.code == .unwritable, error.format == .gif else {
-      self = failure
-      return
-    }
-    self.init(
-      failure.status, code: failure.code,
-      "\(failure.message); choose an APNG (a name ending in .png, or --format apng)"
-        + (isScaled ? ", or --filter nearest, which adds no colours" : ""), file: file)
-    frame = failure.frame
+    self.init(error, file: file, damage: damage)
+    guard error.code == .unwritable, error.format == .gif else { return }
+    advice =
+      "choose an APNG (a name ending in .png, or --format apng)"
+      + (isScaled ? ", or --filter nearest, which adds no colours" : "")
   }
 
   /// Whether it is the fault of the output, so that a further one would fail as well.
