@@ -168,7 +168,7 @@ extension PlaybackTrace.Entry {
 extension PlaybackTrace {
   /// The trace as JSON: an object whose `frames` array has one entry per line.
   package var json: String {
-    "{\"version\":1,\"unit\":\"ns\",\"frames\":[\n"
+    "{\"schema\":\"zoetrope.trace/1\",\"unit\":\"ns\",\"frames\":[\n"
       + entries.map(\.json).joined(separator: ",\n") + "\n]}\n"
   }
 }

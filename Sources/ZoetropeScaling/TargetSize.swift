@@ -18,6 +18,8 @@ public struct TargetSize: Sendable, Hashable {
   /// Whether to enlarge images smaller than the box. Default: true. Ignored by ``ScalingFit/fill``
   /// and ``ScalingFit/stretch``, which always yield the box.
   public var allowsEnlarging: Bool
+  /// The factor of both sides, used if neither is limited; nil for 1.
+  package var scale: Double?
 
   /// Creates a box. A nil side follows from the other by the aspect ratio; with both nil, the size
   /// is unchanged.
@@ -28,6 +30,12 @@ public struct TargetSize: Sendable, Hashable {
     self.height = height
     self.pixelAspect = pixelAspect
     self.allowsEnlarging = allowsEnlarging
+  }
+
+  /// The size of the image times `scale`, which is more than 0.
+  package init(scale: Double) {
+    self.init()
+    self.scale = scale
   }
 
   /// Creates a box of exactly `size` square pixels.
@@ -54,9 +62,10 @@ public struct TargetSize: Sendable, Hashable {
       return PixelSize(
         width: Self.side(boxWidth, box: boxWidth), height: Self.side(boxHeight, box: boxHeight))
     }
-    let scale = min(
+    var scale = min(
       boxWidth.map { $0 / naturalWidth } ?? .infinity,
       boxHeight.map { $0 / naturalHeight } ?? .infinity)
+    if let factor = self.scale, boxWidth == nil, boxHeight == nil { scale = factor }
     let factor = Self.factor(scale, fit: fit, allowsEnlarging: allowsEnlarging)
     return PixelSize(
       width: Self.side(naturalWidth * factor, box: boxWidth),

@@ -65,8 +65,7 @@ package struct CommandFailure: Error, Hashable {
     default: status = .undecodable
     }
     code = error.code.name
-    let hasOption = error.limit.map { !$0.kind.isFixed } ?? false
-    message = hasOption ? "\(error.detail); --limits none removes the limits" : error.detail
+    message = error.limit.map { $0.sentence } ?? error.detail
     self.file = file
     byte = error.byteOffset
     frame = error.frameIndex
@@ -94,7 +93,9 @@ package struct CommandFailure: Error, Hashable {
 
   /// Reports it on standard error, as text or as JSON.
   package func report(asJSON: Bool) {
-    FileDescriptor.note(asJSON ? String(decoding: json, as: UTF8.self) : "zoetrope: \(line)\n")
+    guard !asJSON else { return FileDescriptor.note(String(decoding: json, as: UTF8.self)) }
+    // Ctrl-C is no error.
+    FileDescriptor.note("zoetrope: \(code == "interrupted" ? "" : "error: ")\(line)\n")
   }
 
   /// Writes an object of `schema` for an input that failed.
@@ -102,6 +103,7 @@ package struct CommandFailure: Error, Hashable {
     json.object {
       $0.field("schema", schema)
       $0.field("file", fileName, base64Key: "file_base64")
+      $0.field("status", InputCondition(self).rawValue)
       writeError(to: &$0)
     }
   }
@@ -112,12 +114,38 @@ package struct CommandFailure: Error, Hashable {
       $0.field("code", code)
       $0.field("message", message)
       if naming { $0.field("file", fileName, base64Key: "file_base64") }
-      $0.field("byte", byte)
+      $0.field("byte_offset", byte)
       $0.field("frame", frame)
     }
   }
 
   private var fileName: FileName? { file.map { FileName(argument: $0) } }
+}
+
+extension LimitExcess {
+  /// The excess with units that people use.
+  fileprivate var sentence: String {
+    let isBytes = [.liveBytes, .inputBytes].contains(kind)
+    let isPixels = [.canvasPixels, .scaledPixels, .pngPixels, .pixelsPerPlay].contains(kind)
+    func amount(_ value: Int) -> String {
+      if isBytes { return value.byteSize }
+      return isPixels ? value.pixelCount : value.grouped
+    }
+    let subject =
+      switch kind {
+      case .canvasPixels: "the canvas would have"
+      case .frameCount: "the number of frames would be"
+      case .liveBytes: "the memory needed would be"
+      case .pixelsPerPlay: "the frames of one play would have"
+      case .scaledPixels: "the scaled picture would have"
+      case .scaledSide: "the longer side of the scaled picture would be"
+      case .inputBytes: "the input would have"
+      case .pngPixels: "the picture would have"
+      default: "\(kind) would be"
+      }
+    let text = "\(subject) \(amount(asked)), the limit is \(amount(allowed))"
+    return kind.isFixed ? text : text + "; --limits none removes the limits"
+  }
 }
 
 /// The name of a file for reports: text, and its bytes where they are not valid UTF-8.

@@ -300,13 +300,13 @@ import ZoetropeTestSupport
       let result = try tool.run("explain", "--json", "cat.gif", "none", hidden)
       #expect(result.status == 1)
       let lines = try JSONLine.all(result.output)
-      #expect(lines.map { $0["schema"] } == Array(repeating: "zoetrope.explain/1", count: 3))
+      #expect(lines.map { $0["schema"] } == Array(repeating: "zoetrope.explain/2", count: 3))
       #expect(lines[1]["error"]["code"] == "io")
       let programs = lines[0]["programs"].elements
       #expect(programs.map { $0["id"].text } == Programs.all.map(\.id))
       #expect(programs[0]["plays"] == .null)
       #expect(programs[0]["forever"] == true)
-      #expect(programs[0]["play_ms"] == 240)
+      #expect(programs[0]["duration_ms"] == 240)
       #expect(programs[0]["changed_delays"].count == 1)
       #expect(programs[0]["changed_delays"][0]["frame"] == 2)
       #expect(programs[0]["changed_delays"][0]["shown_ms"] == 100)
@@ -345,7 +345,7 @@ import ZoetropeTestSupport
       let json = try JSONLine.one(tool.run(explain + ["--json"]).output)
       let program = json["programs"][0]
       #expect(program["difference"]["detail"] == "the checksum of bKGE")
-      #expect(program["play_ms"] == .null)
+      #expect(program["duration_ms"] == .null)
       #expect(try tool.run(explain).text.contains("shows nothing: frames"))
     }
   }
