@@ -39,8 +39,11 @@ enum WriteBench {
         "fast": .fast, "balanced": .balanced, "small": .small,
       ]
       options.effort = efforts[arguments[3]] ?? .balanced
-      // As the other programs, which merge equal frames.
-      if arguments.contains("merge") { options.identicalFrames = .merge }
+      // As the other programs, which merge equal frames and drop metadata.
+      if arguments.contains("merge") {
+        options.identicalFrames = .merge
+        options.metadata = nil
+      }
       options.parallelism = arguments.count > 4 ? Int(arguments[4]) ?? 0 : 0
       let start = ContinuousClock.now
       let written = try await image.write(to: FileSink(FilePath(arguments[2])), options: options)

@@ -29,9 +29,9 @@ struct ZoetropeCommand: ParsableCommand {
     version: VersionText.text,
     subcommands: [
       InfoCommand.self, ExtractCommand.self, StillCommand.self, ConvertCommand.self,
-      MakeCommand.self, PlayCommand.self, CheckCommand.self, ExplainCommand.self,
-      SheetCommand.self, ProbeCommand.self, CacheCommand.self, SchemaCommand.self,
-      CompletionsCommand.self,
+      OptimizeCommand.self, MakeCommand.self, PlayCommand.self, CheckCommand.self,
+      ExplainCommand.self, SheetCommand.self, ProbeCommand.self, CacheCommand.self,
+      SchemaCommand.self, CompletionsCommand.self,
     ])
 }
 

@@ -48,8 +48,11 @@ struct AnimationDestination: Hashable {
   /// `format` is given.
   ///
   /// Nothing has been opened, and every name is known: no output needs the frames of its input for it.
+  ///
+  /// - Parameter keepsFormat: Whether outputs have the formats of their inputs, and in a directory their names.
   init(
-    _ argument: String, for inputs: [InputFile], format: AnimationFormatChoice?
+    _ argument: String, for inputs: [InputFile], format: AnimationFormatChoice? = nil,
+    keepsFormat: Bool = false
   ) throws(CommandFailure) {
     let bytes = RawArguments.bytes(of: argument)
     guard !bytes.isEmpty else { throw .usage("the output name is empty") }
@@ -76,7 +79,9 @@ struct AnimationDestination: Hashable {
     guard !template.tellsFramesApart else {
       throw .usage("one file holds all frames: no {index}, {start_ms} or {shown_ms} in its name")
     }
-    if isDirectory, format == nil {
+    if keepsFormat {
+      // Each output has the format of its input, which is known once that is open.
+    } else if isDirectory, format == nil {
       choices = try inputs.map { (input) throws(CommandFailure) in
         try Self.format(ofName: input.fullStem, nil, "\(input.name)")
       }
@@ -93,7 +98,7 @@ struct AnimationDestination: Hashable {
             OutputTemplate.Values(
               input, index: nil, lastIndex: nil,
               timeMilliseconds: 0, delayMilliseconds: 0,
-              fileExtension: choice?.fileExtension ?? ""))))
+              fileExtension: choice?.fileExtension ?? input.path?.extension ?? ""))))
     }
   }
 
@@ -153,6 +158,16 @@ struct AnimationDestination: Hashable {
       throw .usage("--format \(choice.rawValue) contradicts the extension .\(ending) of \(file)")
     }
     return choice
+  }
+
+  /// Refuses to write `format` to a file whose name says that it has another one.
+  func check(_ place: Int, holds format: AnimationFormat) throws(CommandFailure) {
+    guard case .file(let path) = places[place], let ending = path.extension else { return }
+    let isGIF = format == .gif
+    guard let known = AnimationFormatChoice(extension: ending.lowercased()),
+      (known == .gif) != isGIF
+    else { return }
+    throw .usage("the output is \(isGIF ? "GIF" : "PNG"), and its name ends in .\(ending)")
   }
 
   /// Refuses to write over a file that is read, or one that is there without `isForced`, or twice to one name.

@@ -30,7 +30,7 @@ struct ConversionReport {
   var text: String {
     let source = input.map { "\($0.name.sanitized): " } ?? ""
     var line = "\(source)\(output.text.sanitized), \(format.rawValue.uppercased()), \(size), "
-    line += byteCount.map { "\(inputByteCount) -> \($0) bytes\(change($0)), " } ?? ""
+    line += byteCount.map { Self.sizes(inputByteCount, $0) + ", " } ?? ""
     line += "\(steps.count) frame\(steps.count == 1 ? "" : "s"): "
     if input != nil { line += "\(copiedCount) copied, " }
     line += "\(count(.encoded)) encoded; "
@@ -38,10 +38,12 @@ struct ConversionReport {
     return line + "\n" + (isPlan ? ConversionStep.text(steps) : "")
   }
 
-  private func change(_ count: Int) -> String {
-    guard inputByteCount > 0 else { return "" }
-    let percent = (100 * Double(count) / Double(inputByteCount) - 100).rounded()
-    return " (\(percent > 0 ? "+" : "")\(percent == 0 ? "0" : "\(Int(percent))") %)"
+  /// Bytes before and after.
+  static func sizes(_ before: Int, _ after: Int) -> String {
+    guard before > 0 else { return "\(before) -> \(after) bytes" }
+    let percent = (100 * Double(after) / Double(before) - 100).rounded()
+    let sign = percent > 0 ? "+" : ""
+    return "\(before) -> \(after) bytes (\(sign)\(percent == 0 ? "0" : "\(Int(percent))") %)"
   }
 
   /// A line of JSON.
@@ -104,13 +106,51 @@ struct ConversionReporting: Hashable {
   func tell(
     _ report: ConversionReport, isOutputStandard: Bool
   ) throws(CommandFailure) -> Delivery {
-    if isJSON { return try OutputStream.print(report.json, stopsOnSignal: false) }
-    if isQuiet, !report.isPlan { return .complete }
-    guard isOutputStandard, !report.isPlan else {
+    if report.isPlan, !isJSON {
       return try OutputStream.print(Array(report.text.utf8), stopsOnSignal: false)
     }
-    FileDescriptor.note(report.text)
+    return try tell(text: report.text, json: report.json, isOutputStandard: isOutputStandard)
+  }
+
+  func tell(
+    text: String, json: [UInt8], isOutputStandard: Bool
+  ) throws(CommandFailure) -> Delivery {
+    if isJSON { return try OutputStream.print(json, stopsOnSignal: false) }
+    if isQuiet { return .complete }
+    guard isOutputStandard else {
+      return try OutputStream.print(Array(text.utf8), stopsOnSignal: false)
+    }
+    FileDescriptor.note(text)
     return .complete
+  }
+
+  /// Calls `body` for each input. A failed input does not stop the others; failed output does.
+  func forEach(
+    _ inputs: [InputFile], schema: String = ConversionReport.schema,
+    _ body: (InputFile, Int) throws(CommandFailure) -> (ExitStatus, Delivery)
+  ) throws(CommandFailure) -> ExitStatus {
+    var statuses: [ExitStatus] = []
+    for (place, input) in inputs.enumerated() {
+      do throws(CommandFailure) {
+        let (status, delivery) = try body(input, place)
+        statuses.append(status)
+        // Nobody reads on; what failed before still counts.
+        if delivery == .readerGone { return .combined(statuses) }
+      } catch {
+        if isJSON, Signals.ending == nil {
+          let failure = error
+          let line = CommandRunner.line { failure.write(to: &$0, schema: schema) }
+          if try OutputStream.print(line) == .readerGone {
+            return .combined(statuses + [error.status])
+          }
+        } else {
+          error.report(asJSON: isJSON)
+        }
+        if Signals.ending != nil || error.isOfOutput { return error.status }
+        statuses.append(error.status)
+      }
+    }
+    return .combined(statuses)
   }
 
   func reporter(total: Int) -> ProgressReporter {

@@ -27,30 +27,11 @@ struct ConvertRequest: Hashable {
       throw .usage("the animation and --json cannot both go to standard output")
     }
     if !isPlan { try destination.check(inputs, isInPlace: true, isForced: form.isForced) }
-    var settled = self
-    var statuses: [ExitStatus] = []
-    for (place, input) in inputs.enumerated() {
-      do throws(CommandFailure) {
-        settled.form.format = destination.formats[place]
-        let (status, delivery) = try settled.convert(input, to: destination, place)
-        statuses.append(status)
-        // Nobody reads on; what failed before still counts.
-        if delivery == .readerGone { return .combined(statuses) }
-      } catch {
-        if reporting.isJSON, Signals.ending == nil {
-          let failure = error
-          let line = CommandRunner.line { failure.write(to: &$0, schema: ConversionReport.schema) }
-          if try OutputStream.print(line) == .readerGone {
-            return .combined(statuses + [error.status])
-          }
-        } else {
-          error.report(asJSON: reporting.isJSON)
-        }
-        if Signals.ending != nil || error.isOfOutput { return error.status }
-        statuses.append(error.status)
-      }
+    return try reporting.forEach(inputs) { (input, place) throws(CommandFailure) in
+      var settled = self
+      settled.form.format = destination.formats[place]
+      return try settled.convert(input, to: destination, place)
     }
-    return .combined(statuses)
   }
 
   private func convert(
@@ -147,20 +128,15 @@ extension CommandFailure {
       self.init(status, code: "interrupted", "interrupted, nothing is written", file: file)
       return
     }
-    let failure = CommandFailure(error, file: file, damage: damage)
-    guard error.code == .unwritable, error.format == .gif else {
-      self = failure
-      return
-    }
-    self.init(
-      failure.status, code: failure.code,
-      "\(failure.message); choose an APNG (a name ending in .png, or --format apng)"
-        + (isScaled ? ", or --filter nearest, which adds no colours" : ""), file: file)
-    frame = failure.frame
+    self.init(error, file: file, damage: damage)
+    guard error.code == .unwritable, error.format == .gif else { return }
+    advice =
+      "choose an APNG (a name ending in .png, or --format apng)"
+      + (isScaled ? ", or --filter nearest, which adds no colours" : "")
   }
 
   /// Whether it is the fault of the output, so that a further one would fail as well.
-  fileprivate var isOfOutput: Bool { status == .cannotWrite && code != "unwritable" }
+  var isOfOutput: Bool { status == .cannotWrite && code != "unwritable" }
 }
 
 /// The writing of one output, from its first byte to its name.

@@ -40,7 +40,8 @@ struct SizeArgument: ExpressibleByArgument, Hashable {
   init?(argument: String) {
     if argument.hasSuffix("%") {
       let digits = argument.dropLast()
-      guard let first = digits.first, first.isNumber, let percent = Double(digits),
+      guard digits.utf8.allSatisfy({ (48...57).contains($0) || $0 == 46 }),
+        let percent = Double(digits),
         (0.01...100_000).contains(percent)
       else { return nil }
       target = TargetSize(scale: percent / 100)

@@ -75,6 +75,20 @@ extension OutputSchema {
       failed(ConversionReport.schema),
     ]))
 
+  static let optimization = OutputSchema(
+    name: "optimization", summary: "What optimize prints with --json.",
+    root: .either([
+      .object(
+        [SchemaField("schema", .words([OptimizeRequest.schema]))] + file + [
+          SchemaField("output", .string), .optional("output_base64", .string),
+          SchemaField("format", .string), SchemaField("bytes_before", .integer),
+          SchemaField("byte_count", .integer), SchemaField("frame_count", .integer),
+          SchemaField("copy", .boolean, "whether the output is the input, byte for byte"),
+          SchemaField("damage", .array(of: .reference("damage"))),
+        ]),
+      failed(OptimizeRequest.schema),
+    ]))
+
   static let probe = OutputSchema(
     name: "probe", summary: "What probe --json prints.",
     root: .object([

@@ -43,7 +43,9 @@ struct OutputSchema: Sendable {
 
   /// All of them.
   static let all = [
-    animation, arrival, atlas, cache, check, conversion, explain, probe, progress, trace, warm,
+    animation, arrival, atlas, cache, check, conversion, explain, optimization, probe, progress,
+    trace,
+    warm,
   ]
 }
 

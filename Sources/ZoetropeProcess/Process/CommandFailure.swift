@@ -46,6 +46,8 @@ package struct CommandFailure: Error, Hashable {
   package var file: String?
   package var byte: Int?
   package var frame: Int?
+  /// What helps.
+  package var advice: String?
 
   package init(_ status: ExitStatus, code: String, _ message: String, file: String? = nil) {
     self.status = status
@@ -81,6 +83,7 @@ package struct CommandFailure: Error, Hashable {
     text += message.sanitized
     if let frame { text += ", frame \(frame)" }
     if let byte { text += ", byte \(byte)" }
+    if let advice { text += "; \(advice)" }
     return text
   }
 
@@ -112,7 +115,7 @@ package struct CommandFailure: Error, Hashable {
   package func writeError(to json: inout JSONWriter, naming: Bool = false) {
     json.object("error") {
       $0.field("code", code)
-      $0.field("message", message)
+      $0.field("message", advice.map { "\(message); \($0)" } ?? message)
       if naming { $0.field("file", fileName, base64Key: "file_base64") }
       $0.field("byte_offset", byte)
       $0.field("frame", frame)

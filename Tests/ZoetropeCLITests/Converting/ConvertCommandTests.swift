@@ -337,6 +337,16 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `a PNG that is not animated stays one`() throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write(PNGEncoder().encode(Bitmap(width: 3, height: 2)), to: "still.png")
+      #expect(try tool.run("convert", "still.png", "-o", "same.png").status == 0)
+      #expect(try tool.read("same.png") == tool.read("still.png"))
+      #expect(try tool.run("convert", "still.png", "-o", "part.png", "--crop", "1x1").status == 0)
+      #expect(try AnimatedImage(bytes: tool.read("part.png")).format == .png)
+    }
+  }
+
   @Test func `a GIF that scaling gives too many colours is refused with what helps`() throws {
     try withTool { (tool: Tool) throws in
       let picture = Bitmap(width: 16, height: 16) { x, y in
@@ -359,16 +369,5 @@ import ZoetropeTestSupport
       let last = try #require(try JSONLine.all(Array(result.errors.utf8)).last)
       #expect(last["phase"] == "done" && last["done"] == 3 && last["total"] == 3)
     }
-  }
-}
-
-extension [UInt16] {
-  /// The pixels of RGBA, transparent ones without their colours.
-  fileprivate var visible: [UInt16] {
-    var samples = self
-    for place in stride(from: 0, to: count - 3, by: 4) where samples[place + 3] == 0 {
-      samples.replaceSubrange(place..<place + 3, with: [0, 0, 0])
-    }
-    return samples
   }
 }

@@ -28,8 +28,10 @@ import ZoetropeTestSupport
     try #require(extracted.status == 0)
     let made = try tool.run("make", "m.json", "-o", "out.png", "--hidden-colors")
     #expect(made.status == 0, "\(made.errors)")
-    let difference = try WrittenFilm(tool.read("out.png")).difference(from: WrittenFilm(bytes))
+    let (before, after) = (try WrittenFilm(bytes), try WrittenFilm(tool.read("out.png")))
+    let difference = after.difference(from: before)
     #expect(difference == nil, "\(path): \(difference ?? "")")
+    #expect(after.pictures == before.pictures, "\(path): hidden colours")
   }
 
   @Test func `pictures that were left out of an extraction come back`() throws {

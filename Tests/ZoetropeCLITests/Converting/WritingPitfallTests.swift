@@ -172,10 +172,10 @@ import ZoetropeTestSupport
     let pictures = Self.transparent[number]
     try withPictures(pictures) { (tool: Tool) throws in
       let wanted = try samples(pictures)
-      #expect(try make(tool, "a.gif", "--fps", "10").pictures == wanted)
-      #expect(try make(tool, "a.png", "--fps", "10").pictures == wanted)
-      #expect(try convert(tool, "a.gif", "b.png").pictures == wanted)
-      #expect(try convert(tool, "a.png", "b.gif").pictures == wanted)
+      #expect(try make(tool, "a.gif", "--fps", "10").pictures.map(\.visible) == wanted)
+      #expect(try make(tool, "a.png", "--fps", "10").pictures.map(\.visible) == wanted)
+      #expect(try convert(tool, "a.gif", "b.png").pictures.map(\.visible) == wanted)
+      #expect(try convert(tool, "a.png", "b.gif").pictures.map(\.visible) == wanted)
     }
   }
 
@@ -195,12 +195,12 @@ import ZoetropeTestSupport
   func `a GIF holds 256 colours, a transparent one among them`(
     _ count: Int, _ hasClear: Bool, _ fits: Bool
   ) throws {
-    let pictures = [colors(count, hasClear: hasClear), plain(Self.red, side: 20)]
-    try withPictures([pictures[0]]) { (tool: Tool) throws in
+    let picture = colors(count, hasClear: hasClear)
+    try withPictures([picture]) { (tool: Tool) throws in
       let result = try tool.run("make", "f/f0.png", "-o", "a.gif")
       #expect(result.status == (fits ? 0 : 4))
       if fits {
-        #expect(try film(tool, "a.gif").pictures == samples([pictures[0]]))
+        #expect(try film(tool, "a.gif").pictures == samples([picture]))
       } else {
         #expect(result.errors.contains("256 colours"))
         #expect(try tool.list() == ["f"])
@@ -241,7 +241,7 @@ import ZoetropeTestSupport
         }
         return count
       }
-      #expect((count[1] - count[0]) / 20 < 300, "\(output): \(count)")
+      #expect((count[1] - count[0]) / 20 < 400, "\(output): \(count)")
     }
   }
 }
