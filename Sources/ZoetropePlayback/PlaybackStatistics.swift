@@ -27,7 +27,6 @@ public struct PlaybackStatistics: Sendable, Hashable {
   /// The total time by which those frames were late.
   public internal(set) var stallTime = Duration.zero
 
-  /// Creates statistics with all counters zero.
   package init() {}
 }
 
