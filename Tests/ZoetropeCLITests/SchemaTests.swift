@@ -55,6 +55,7 @@ import Zoetrope
           .output)
       try check(
         tool.run("convert", "cat.gif", "text.gif", "-o", "v/{stem}.png", "--json").output)
+      try check(tool.run("optimize", "cat.gif", "text.gif", "-o", "u/", "--json").output)
       try check(tool.run("convert", "cat.gif", "-o", "w.gif", "--plan", "--json").output)
       try check(tool.run("probe", "--json").output)
       let trace = try tool.run("play", "cat.gif", "--protocol", "none", "--trace", "-").text

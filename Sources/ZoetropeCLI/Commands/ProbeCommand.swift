@@ -10,6 +10,7 @@ struct ProbeCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "probe",
     abstract: "Show what the terminal can display.",
+    usage: "zoetrope probe [--json]",
     discussion: """
       The terminal is queried once and has 150 ms to answer (1 s over SSH). Without a terminal, only \
       facts from the environment are shown, and the exit status is 7.

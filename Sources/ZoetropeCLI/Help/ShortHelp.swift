@@ -25,6 +25,7 @@ enum ShortHelp {
       "format", "plan", "force",
     ],
     "make": ["output", "fps", "delay", "plays", "format", "force"],
+    "optimize": ["output", "effort", "strip", "force", "json", "quiet"],
     "probe": ["json"],
     "schema": [], "completions": [],
     "warm": ["size", "cache", "cache-limit", "recursive"],
