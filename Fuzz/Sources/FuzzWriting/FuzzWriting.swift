@@ -8,7 +8,8 @@ import Zoetrope
 public func fuzzWriting(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var choices = FuzzChoices(unsafe FuzzBytes.copy(data, count))
   // Films of bytes that run out would all be the same: the first ones seed the rest.
-  var random = SplitMix64(seed: (0..<4).reduce(0) { seed, _ in seed << 16 | UInt64(choices.word()) })
+  var random = SplitMix64(
+    seed: (0..<4).reduce(0) { seed, _ in seed << 16 | UInt64(choices.word()) })
   let film = RandomFilm { limit in
     choices.isEmpty ? Int.random(in: 0..<limit, using: &random) : choices.below(limit)
   }

@@ -149,7 +149,7 @@ struct GIFRecoding {
     _ submit: (FrameDiffer.Placed) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) {
     let trial = options.effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
-    var differ = FrameDiffer(framesCanClear: false, search: [.background])
+    var differ = FrameDiffer(framesCanClear: false, triesBackground: true)
     for index in image.frames.indices {
       let picture = try pictures.composite(index)
       let changes = differ.changes(to: picture, within: nil)
