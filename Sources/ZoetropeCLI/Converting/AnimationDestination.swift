@@ -84,7 +84,8 @@ struct AnimationDestination: Hashable {
           bytes: template.name(
             OutputTemplate.Values(
               name: input.fullStem, stem: input.stem, index: nil, lastIndex: nil,
-              timeMilliseconds: 0, delayMilliseconds: 0, fileExtension: choice?.fileExtension ?? input.path?.extension ?? "gif"))))
+              timeMilliseconds: 0, delayMilliseconds: 0,
+              fileExtension: choice?.fileExtension ?? input.path?.extension ?? "gif"))))
     }
   }
 
