@@ -68,18 +68,27 @@ lib: install ## builds the C library, libzoetrope.so with the Swift runtime, in 
 	swift build $(STATIC) --scratch-path .build-static --product ZoetropeC
 	Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/dist
 
-install-lib: lib ## installs libzoetrope, zoetrope.h, zoetrope.pc and zoetrope.supp in PREFIX (default /usr/local)
+CONFIGURATIONS := lib/pkgconfig/zoetrope.pc lib/cmake/zoetrope/zoetrope-config.cmake \
+	lib/cmake/zoetrope/zoetrope-config-version.cmake
+install-lib: lib ## installs libzoetrope, zoetrope.h, pkg-config and CMake files in PREFIX (default /usr/local)
 	install -d "$(DESTDIR)$(PREFIX)/lib/pkgconfig" "$(DESTDIR)$(PREFIX)/include"
 	install -m 755 $(LIBRARY)/dist/libzoetrope.so.1 "$(DESTDIR)$(PREFIX)/lib/"
 	ln -sf libzoetrope.so.1 "$(DESTDIR)$(PREFIX)/lib/libzoetrope.so"
 	install -m 644 Sources/CZoetrope/zoetrope.h "$(DESTDIR)$(PREFIX)/include/"
 	install -Dm 644 Sources/CZoetrope/zoetrope.supp "$(DESTDIR)$(PREFIX)/share/zoetrope/zoetrope.supp"
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' Sources/CZoetrope/zoetrope.pc.in \
-	  >"$(DESTDIR)$(PREFIX)/lib/pkgconfig/zoetrope.pc"
+	install -d "$(DESTDIR)$(PREFIX)/lib/cmake/zoetrope"
+	for file in $(CONFIGURATIONS); do \
+	  sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' "Sources/CZoetrope/$${file##*/}.in" >"$(DESTDIR)$(PREFIX)/$$file"; done
 	@# Update the loader's cache, if permitted.
 	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || :
 	@case "$(PREFIX)" in /usr|/usr/local) ;; *) \
 	  echo "link with -Wl,-rpath,$(PREFIX)/lib, or run programs with LD_LIBRARY_PATH=$(PREFIX)/lib" ;; esac
+
+.PHONY: uninstall-lib
+uninstall-lib: ## removes what install-lib installed in PREFIX
+	cd "$(DESTDIR)$(PREFIX)" && rm -f lib/libzoetrope.so.1 lib/libzoetrope.so include/zoetrope.h \
+	  share/zoetrope/zoetrope.supp $(CONFIGURATIONS)
+	cd "$(DESTDIR)$(PREFIX)" && { rmdir lib/cmake/zoetrope share/zoetrope 2>/dev/null || :; }
 
 test-lib: lib ## runs the tests and sample of the C ABI: make test-lib [WITH="plain address valgrind"]
 	@# valgrind's report needs symbol names.

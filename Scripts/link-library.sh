@@ -8,6 +8,8 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 header=$root/Sources/CZoetrope/zoetrope.h
 version=$(sed -n 's/.*text: StaticString = "\(.*\)"$/\1/p' "$root/Sources/ZoetropeC/Opening.swift")
 tool=$(sed -n 's/.*static let number = "\(.*\)"$/\1/p' "$root/Sources/ZoetropeCLI/Commands/ZoetropeCommand.swift")
+declared=$(sed -n 's/^#define ZOETROPE_VERSION "\(.*\)"$/\1/p' "$header")
+[ "$version" = "$declared" ] || { echo "the library is version '$version', its header '$declared'" >&2; exit 1; }
 [ "$version" = "$tool" ] || { echo "the library is version '$version', the tool '$tool'" >&2; exit 1; }
 # Asked of the compiler: what is called swiftc may be a launcher that lies elsewhere.
 resources=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": *"\(.*\)".*/\1/p')
@@ -37,6 +39,7 @@ FILE *zoetrope_stderr;
 __attribute__((constructor)) static void set(void) { zoetrope_stderr = stderr; }
 EOF
 cc -O2 -fPIC -c "$work/stderr.c" -o "$work/stderr.o"
+cc -O2 -fPIC -fno-builtin-hypotf -fno-math-errno -Wall -Wextra -Werror -c "$root/Scripts/older-glibc.c" -o "$work/older-glibc.o"
 archives=()
 for library in gif png16 deflate xxhash z; do
   path=$(cc -print-file-name="lib$library.a")
@@ -51,7 +54,7 @@ done
   -Wl,-soname,$name.1 -Wl,--version-script="$work/zoetrope.map" -Wl,-z,defs -Wl,-z,relro,-z,now \
   -Wl,--gc-sections -Wl,--build-id=none -Wl,-z,nodelete -Wl,--as-needed -static-libstdc++ -static-libgcc \
   "$runtime/$(uname -m)/swiftrt.o" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
-  "$work/stderr.o" -Wl,--start-group "${archives[@]}" \
+  "$work/stderr.o" "$work/older-glibc.o" -Wl,--start-group "${archives[@]}" \
   -L"$runtime" -lswiftCore -lswift_Concurrency -lswiftSynchronization -lswiftObservation -lswift_StringProcessing \
   -lswift_RegexParser -lswiftGlibc -lswiftSwiftOnoneSupport -lswift_Builtin_float -lFoundationEssentials -l_FoundationCShims \
   -l_FoundationCollections -ldispatch -lBlocksRuntime -Wl,--end-group -lm -lpthread -ldl

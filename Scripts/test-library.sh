@@ -22,6 +22,15 @@ for kind in "${@:-plain}"; do
       # A program that loads and unloads it by name.
       cc "${flags[@]}" Tests/CABI/unload_test.c -o "$folder/unload_test" -ldl
       timeout 60 "$folder/unload_test" "$folder/libzoetrope.so.1" Fixtures/Demo/variable-delay.gif
+      # Exceptions and hypotf with what stands in for glibc 2.35.
+      cc -O2 -fPIC -fno-builtin-hypotf -fno-math-errno -c Scripts/older-glibc.c -o "$folder/older-glibc.o"
+      alone=(-O1 -fno-builtin -static-libgcc -static-libstdc++ "$folder/older-glibc.o")
+      c++ -fPIC -shared -DIN_LIBRARY Tests/CABI/unwind_test.cpp "${alone[@]}" -o "$folder/libunwind_test.so"
+      c++ Tests/CABI/unwind_test.cpp "${alone[@]}" "$folder/libunwind_test.so" -Wl,-rpath,"$folder" -o "$folder/unwind_test"
+      for file in libunwind_test.so unwind_test; do
+        if nm -D --undefined-only "$folder/$file" | grep -E '_dl_find_object|hypotf'; then exit 1; fi
+      done
+      "$folder/unwind_test"
       # The program of the documentation.
       sed -n '/^```c$/,/^```$/{/^```/!p}' Sources/Zoetrope/Zoetrope.docc/CAndPython.md >"$folder/documented.c"
       cc "${flags[@]}" "$folder/documented.c" -o "$folder/documented" "${libraries[@]}"

@@ -16,7 +16,7 @@ ABI_VERSION = 1
 class Error(Structure):
     _fields_ = [
         ("code", c_int32), ("system_error", c_int32), ("frame", c_int64), ("byte_offset", c_int64),
-        ("name", c_char * 32), ("message", c_char * 456),
+        ("name", c_char * 32), ("message", c_char * 456), ("reserved", c_int64 * 4),
     ]
 
 
@@ -53,13 +53,14 @@ class Damage(Structure):
     _fields_ = [
         ("frame", c_int64), ("byte_offset", c_int64), ("valid_rows", c_int64),
         ("is_tolerated", c_int32), ("is_present", c_int32), ("kind", c_char * 48),
-        ("detail", c_char * 176),
+        ("detail", c_char * 176), ("reserved", c_int64 * 4),
     ]
 
 
 class Metadata(Structure):
     _fields_ = [
         ("kind", c_int32), ("reserved", c_int32), ("byte_count", c_size_t), ("key", c_char * 176),
+        ("reserved2", c_int64 * 4),
     ]
 
 
@@ -81,7 +82,7 @@ class Layout(Structure):
 class Frame(Structure):
     _fields_ = [
         ("index", c_int64), ("dirty_x", c_int64), ("dirty_y", c_int64), ("dirty_width", c_int64),
-        ("dirty_height", c_int64), ("damage", Damage),
+        ("dirty_height", c_int64), ("damage", Damage), ("reserved", c_int64 * 4),
     ]
 
 
@@ -97,6 +98,7 @@ _FUNCTIONS = {
     "zoetrope_abi_version": (c_uint32, []),
     "zoetrope_version": (c_char_p, []),
     "zoetrope_open_file": (c_int32, [c_char_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_open_descriptor": (c_int32, [c_int32, c_void_p, c_void_p, c_void_p]),
     "zoetrope_open_bytes": (c_int32, [c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]),
     "zoetrope_close": (None, [c_void_p]),
     "zoetrope_cancel": (None, [c_void_p]),

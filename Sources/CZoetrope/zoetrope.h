@@ -25,8 +25,9 @@
  * Structs. Those that begin with `size` can grow in later versions: set it to the sizeof of the struct.
  * Zero in any other field of an input struct means the default, so `{.size = sizeof(zoetrope_options)}`
  * means all defaults, and so does NULL. Set fields named `reserved` to 0. zoetrope_frame_info can grow as
- * well: zoetrope_get_frames takes its size. zoetrope_error, zoetrope_damage, zoetrope_frame,
- * zoetrope_metadata and zoetrope_buffer are fixed in version 1 of the ABI.
+ * well: zoetrope_get_frames takes its size. zoetrope_error, zoetrope_damage, zoetrope_frame and
+ * zoetrope_metadata keep their sizes in version 1 of the ABI; later versions may use their reserved fields,
+ * which are written as 0. zoetrope_buffer is fixed.
  *
  * Units. Times are in nanoseconds and sizes in pixels; byte counts are named so. Text is UTF-8 and
  * NUL-terminated. Text that is too long for its array is shortened in the middle with an ellipsis. Paths in
@@ -44,6 +45,12 @@ extern "C" {
 
 /* The version of the functions and structs below. The symbol version is ZOETROPE_1. */
 #define ZOETROPE_ABI_VERSION 1
+
+/* The version of this header. zoetrope_version() is that of the library. */
+#define ZOETROPE_VERSION_MAJOR 0
+#define ZOETROPE_VERSION_MINOR 1
+#define ZOETROPE_VERSION_PATCH 0
+#define ZOETROPE_VERSION "0.1.0"
 
 /* ---- Errors ---- */
 
@@ -73,6 +80,7 @@ typedef struct zoetrope_error {
   int64_t byte_offset; /* the file offset at which it was detected; -1 if unknown */
   char name[32];       /* the code's name, such as "malformed" */
   char message[456];   /* one clause that describes the error */
+  int64_t reserved[4];
 } zoetrope_error;
 
 /* ---- Library ---- */
@@ -126,6 +134,11 @@ typedef struct zoetrope_options {
 /* Opens the file at `path`. Scans its structure and decodes no pixels. The file stays open. */
 zoetrope_status zoetrope_open_file(const char *path, const zoetrope_options *options,
                                    zoetrope_animation **animation, zoetrope_error *error);
+
+/* Opens the regular file that `descriptor` refers to, whatever its position. Duplicates the descriptor, which
+   stays the caller's: closing it, reading from it or seeking does not affect the animation. */
+zoetrope_status zoetrope_open_descriptor(int descriptor, const zoetrope_options *options,
+                                         zoetrope_animation **animation, zoetrope_error *error);
 
 /* Opens the image in `bytes` and copies them. */
 zoetrope_status zoetrope_open_bytes(const void *bytes, size_t byte_count, const zoetrope_options *options,
@@ -234,6 +247,7 @@ typedef struct zoetrope_damage {
   int32_t is_present;   /* 0: there is no damage; ignore the other fields */
   char kind[48];        /* such as "gif.lzw.truncated" */
   char detail[176];     /* one clause that describes it */
+  int64_t reserved[4];
 } zoetrope_damage;
 
 /* Item `index`, below zoetrope_info.damage_count, of the damage found in the structure of the file. */
@@ -255,6 +269,7 @@ typedef struct zoetrope_metadata {
   int32_t reserved;
   size_t byte_count; /* of the whole value */
   char key[176];
+  int64_t reserved2[4];
 } zoetrope_metadata;
 
 /* Describes item `index`, below zoetrope_info.metadata_count, and copies up to `capacity` bytes of its value.
@@ -316,6 +331,7 @@ typedef struct zoetrope_frame {
      jump, the whole frame. */
   int64_t dirty_x, dirty_y, dirty_width, dirty_height;
   zoetrope_damage damage; /* of the frame's own pixels, not of pixels that earlier frames left */
+  int64_t reserved[4];
 } zoetrope_frame;
 
 /* The destination of frames. */

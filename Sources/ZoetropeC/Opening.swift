@@ -35,6 +35,21 @@ public func openFile(
   }
 }
 
+/// `zoetrope_open_descriptor` of the header.
+@c(zoetrope_open_descriptor)
+public func openDescriptor(
+  _ descriptor: Int32, _ options: UnsafePointer<zoetrope_options>?,
+  _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe open(animation, options, error) { (options, call) throws(AnimatedImageError) in
+    // Duplicated on the caller's thread: it may close its own as soon as the call has returned.
+    let source = try FileSource(duplicating: FileDescriptor(rawValue: descriptor))
+    return Opening { () throws(AnimatedImageError) in
+      try AnimatedImage(source: source, options: options) { call.isCancelled }
+    }
+  }
+}
+
 /// `zoetrope_open_bytes` of the header.
 @c(zoetrope_open_bytes)
 public func openBytes(

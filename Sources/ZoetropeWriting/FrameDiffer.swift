@@ -11,14 +11,15 @@ package struct FrameDiffer: Sendable {
 
   /// Whether a frame can make pixels transparent by itself, as in APNG; in GIF only the disposal before can.
   private let framesCanClear: Bool
-  /// The disposals that are tried to save bytes, besides keep.
-  private let search: Set<DisposalMethod>
+  /// Whether *background* is tried to save bytes. *Previous* never is: Pillow draws frames after it wrong, as do some
+  /// readers of GIF.
+  private let triesBackground: Bool
   /// The frame that waits for the next one.
   package private(set) var last: Placed?
 
-  package init(framesCanClear: Bool, search: Set<DisposalMethod>) {
+  package init(framesCanClear: Bool, triesBackground: Bool) {
     self.framesCanClear = framesCanClear
-    self.search = search
+    self.triesBackground = triesBackground
   }
 
   /// Where `picture` differs from the last frame; empty if nowhere, the whole canvas for the first frame.
@@ -52,23 +53,9 @@ package struct FrameDiffer: Sendable {
       before.work.rect = area.union(vanished)
       before.disposal = .background
       best = try Self.work(picture, on: Self.cleared(shown, before.work.rect))
-    } else {
-      var candidates: [(work: FrameWork, disposal: DisposalMethod)] = []
-      if search.contains(.background), !vanished.intersection(area).isEmpty {
-        candidates.append((try Self.work(picture, on: Self.cleared(shown, area)), .background))
-      }
-      if search.contains(.previous), let base = before.work.base {
-        let work = Self.work(picture, on: base)
-        if work.rect.size.area < best.rect.size.area { candidates.append((work, .previous)) }
-      }
-      if !candidates.isEmpty {
-        var least = try cost(best)
-        for candidate in candidates {
-          let cost = try cost(candidate.work)
-          guard cost < least else { continue }
-          (least, best, before.disposal) = (cost, candidate.work, candidate.disposal)
-        }
-      }
+    } else if triesBackground, !vanished.intersection(area).isEmpty {
+      let candidate = try Self.work(picture, on: Self.cleared(shown, area))
+      if try cost(candidate) < cost(best) { (best, before.disposal) = (candidate, .background) }
     }
     last = Placed(work: best)
     return before

@@ -602,6 +602,56 @@ static int64_t read_until_closed(void *context, int64_t offset, void *buffer, si
 }
 
 /* Large frames are decoded ahead, on threads that no call waits for. */
+/* What a handle says of frame 3, and its pixels. */
+static uint64_t third_frame(zoetrope_animation *animation) {
+  zoetrope_layout layout = layout_of(animation, NULL);
+  uint8_t *pixels = malloc(layout.byte_count);
+  zoetrope_buffer buffer = {pixels, layout.byte_count, 0, 0};
+  CHECK(zoetrope_frame_at_index(animation, 3, NULL, &buffer, NULL, NULL) == ZOETROPE_OK);
+  uint64_t sum = hash(pixels, layout.byte_count);
+  free(pixels);
+  return sum;
+}
+
+static void test_descriptors(const char *path) {
+  zoetrope_animation *animation = open_path(path), *other = NULL;
+  uint64_t expected = third_frame(animation);
+  zoetrope_close(animation);
+  int descriptor = open(path, O_RDONLY), pipes[2];
+  CHECK(lseek(descriptor, 100, SEEK_SET) == 100);
+  zoetrope_error error;
+  CHECK(zoetrope_open_descriptor(descriptor, NULL, &animation, &error) == ZOETROPE_OK);
+  zoetrope_options options = {.size = sizeof options, .timeout_ns = 60000000000};
+  CHECK(zoetrope_open_descriptor(descriptor, &options, &other, &error) == ZOETROPE_OK);
+  CHECK(lseek(descriptor, 0, SEEK_CUR) == 100);
+  CHECK(close(descriptor) == 0);
+  CHECK(third_frame(animation) == expected && third_frame(other) == expected);
+  zoetrope_close(animation);
+  zoetrope_close(other);
+  CHECK(zoetrope_open_descriptor(-1, NULL, &animation, &error) == ZOETROPE_IO && !animation);
+  CHECK(error.system_error == EBADF);
+  CHECK(pipe(pipes) == 0);
+  CHECK(zoetrope_open_descriptor(pipes[0], NULL, &animation, &error) == ZOETROPE_IO && !animation);
+  close(pipes[0]);
+  close(pipes[1]);
+  int directory = open("/", O_RDONLY | O_DIRECTORY);
+  CHECK(zoetrope_open_descriptor(directory, NULL, &animation, &error) == ZOETROPE_IO && !animation);
+  close(directory);
+}
+
+static void test_versions(void) {
+  char numbers[32];
+  snprintf(numbers, sizeof numbers, "%d.%d.%d", ZOETROPE_VERSION_MAJOR, ZOETROPE_VERSION_MINOR,
+           ZOETROPE_VERSION_PATCH);
+  CHECK(!strcmp(numbers, ZOETROPE_VERSION) && !strcmp(numbers, zoetrope_version()));
+  /* What later versions may use is written as 0. */
+  zoetrope_error error;
+  memset(&error, 0x55, sizeof error);
+  zoetrope_animation *animation;
+  CHECK(zoetrope_open_file("/nowhere", NULL, &animation, &error) == ZOETROPE_IO);
+  for (size_t i = 0; i < sizeof error.reserved / sizeof error.reserved[0]; i++) CHECK(error.reserved[i] == 0);
+}
+
 static void test_closing_ends_reading(void) {
   static const uint8_t header[] = {'G', 'I', 'F', '8', '9', 'a', 0, 4, 0, 4, 0x80, 0, 0, 0, 0, 0, 255, 255, 255};
   static const uint8_t frame[] = {0x2c, 0, 0, 0, 0, 0, 4, 0, 4, 0, 2, 2, 0x44, 1, 0};
@@ -1304,6 +1354,8 @@ int main(int count, char **arguments) {
   test_sampling(delays);
   test_png(delays);
   test_reader(delays);
+  test_descriptors(delays);
+  test_versions();
   test_closing_ends_reading();
   test_threads(delays);
   test_cancelling_a_call_that_waits(delays);

@@ -39,8 +39,11 @@ enum WriteBench {
         "fast": .fast, "balanced": .balanced, "small": .small,
       ]
       options.effort = efforts[arguments[3]] ?? .balanced
-      // As the other programs, which merge equal frames.
-      if arguments.contains("merge") { options.identicalFrames = .merge }
+      // As the other programs, which merge equal frames and drop metadata.
+      if arguments.contains("merge") {
+        options.identicalFrames = .merge
+        options.metadata = nil
+      }
       options.parallelism = arguments.count > 4 ? Int(arguments[4]) ?? 0 : 0
       let start = ContinuousClock.now
       let written = try await image.write(to: FileSink(FilePath(arguments[2])), options: options)
@@ -111,17 +114,7 @@ enum WriteBench {
         round % 4 == 3
         ? try AnimationWriter(options, to: FailingSink(after: .random(in: 0..<4000)))
         : try AnimationWriter(options, to: FileSink(file))
-      do {
-        for picture in film.prefix(frames) {
-          try writer.append(picture, delay: FrameDelay(numerator: 1, denominator: 30))
-        }
-        switch round % 4 {
-        case 0, 3: try writer.finish()
-        case 1: writer.cancel()
-        default: break
-        }
-        if round % 4 == 0 { finished += 1 }
-      } catch let error as AnimatedImageError where error.code == .io {}
+      if try end(writer, Array(film.prefix(frames)), way: round % 4) { finished += 1 }
     }
     let deadline = ContinuousClock.now + .seconds(60)
     var names: [String] = []
@@ -133,6 +126,21 @@ enum WriteBench {
       "\(try descriptors() - started.descriptors) descriptors and",
       "\(max(0, try threads() - started.threads)) threads more than after a tenth of them")
     if names.count != finished { exit(1) }
+  }
+}
+
+/// Ends a writer in one of four ways; returns whether it completed its file.
+private func end(_ writer: AnimationWriter, _ film: [Bitmap], way: Int) throws -> Bool {
+  do throws(AnimatedImageError) {
+    for picture in film {
+      try writer.append(picture, delay: FrameDelay(numerator: 1, denominator: 30))
+    }
+    if way == 1 { writer.cancel() }
+    if way == 0 || way == 3 { try writer.finish() }
+    return way == 0
+  } catch {
+    if error.code != .io { throw error }
+    return false
   }
 }
 

@@ -7,12 +7,14 @@ struct ConvertCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "convert",
     abstract: "Cut, retime, crop and convert animations without loss.",
+    usage: "zoetrope convert [options] <files> ... -o <output>",
     discussion: """
       OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. The name of \
-      a file ends in .gif, .png or .apng. A directory exists or ends in a slash; with --format, files in \
-      it are called {stem}.gif or {stem}.png. A template may contain {name} (the input's name with its \
-      extension), {stem} and {ext}. Standard output has the input's format unless --format is given. \
-      Several files need a directory, or {stem} or {name} in the template.
+      a file ends in .gif, .png or .apng. A directory exists or ends in a slash; files in it keep the \
+      names and formats of the inputs, or are called {stem}.gif or {stem}.png with --format. A template \
+      may contain {name} (the input's name with its extension), {stem} and {ext}. Standard output has the \
+      input's format unless --format is given. Several files need a directory, or {stem} or {name} in \
+      the template.
 
       Options can be combined. They apply in this order: --frames or --time, --reverse, \
       --back-and-forth, --speed, --duration or --delay, --fps, --crop, --size. Removing frames shortens \
@@ -23,7 +25,7 @@ struct ConvertCommand: ZoetropeSubcommand {
       cutting the end, costs no more than copying the file. Nothing is written if the format cannot hold \
       the result: a GIF frame can change pixels to at most 256 colours, none of them partly transparent. \
       GIF delays are rounded to hundredths of a second without drift. Browsers show delays below 20 ms \
-      for 100 ms, so such frames are dropped and their time is given to others.
+      for 100 ms, so frames that would get one are dropped and their time is given to others.
 
       One line reports the sizes before and after, the number of frames copied and encoded, and "exact" \
       or the differences. --plan reports it in advance, with the reason for every frame. Existing files \
@@ -34,7 +36,8 @@ struct ConvertCommand: ZoetropeSubcommand {
       EXAMPLES:
         zoetrope convert party.gif -o party.png
         zoetrope convert party.gif -o short.gif --time 1s-3s --speed 2
-        zoetrope convert *.gif -o apng/ --format apng --size 240x
+        zoetrope convert *.gif -o slow/ --speed 0.5
+        zoetrope convert *.gif -o apng/ --format apng --size 50%
         zoetrope convert party.gif -o tail.gif --frames 12- --plan
       """)
 

@@ -7,14 +7,15 @@ struct MakeCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "make",
     abstract: "Make an animation from pictures.",
+    usage: "zoetrope make [options] <frames> ... -o <output>",
     discussion: """
       FRAMES are still PNG or GIF files of the same size, directories of PNG files, or -, which reads \
       concatenated PNG files as extract -o - writes them. Files are sorted in natural order, f2.png before \
       f10.png, unless --order given is set.
 
       FRAMES can also be a manifest written by extract --manifest. It lists the files, their delays, the \
-      number of plays and the static image, so make can restore the animation. Its paths are \
-      relative to the current directory. --fps, --delay, --delays and --plays override it.
+      number of plays and the static image, so make restores the animation (use extract --depth 16 for \
+      16 bits per channel). Its paths are relative to the current directory. --fps, --delay, --delays and --plays override it.
 
       --delays FILE contains one delay per line, such as 100ms, 0.1s or 1/30; # starts a comment. Every \
       frame is kept, even if it equals the one before. Nothing is written if a picture cannot be read, \

@@ -7,6 +7,7 @@ struct OptimizeCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "optimize",
     abstract: "Make GIF and APNG files smaller without loss.",
+    usage: "zoetrope optimize [options] <files> ... -o <output>",
     discussion: """
       Every picture, every delay and the number of plays stay the same. A file never becomes larger: one \
       that cannot be made smaller is copied.

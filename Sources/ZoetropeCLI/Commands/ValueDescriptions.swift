@@ -96,6 +96,7 @@ extension ExtractionFormat {
     "rgba": "raw pixels: RGBA, straight alpha",
     "y4m": "video with a constant frame rate, without alpha",
     "ffconcat": "PNG files and a list of them for ffmpeg",
+    "tar": "an archive of PNG files, as WebDataset reads it",
   ]
 }
 

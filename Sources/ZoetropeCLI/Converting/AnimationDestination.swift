@@ -32,8 +32,8 @@ struct AnimationDestination: Hashable {
 
   /// The places of the outputs, in the order of the inputs.
   private(set) var places: [Place]
-  /// Nil if the output is to have the format of its input.
-  let format: AnimationFormatChoice?
+  /// The format of each output; nil for that of its input.
+  private(set) var formats: [AnimationFormatChoice?]
 
   /// The name of an output in messages and reports.
   func name(of place: Int) -> FileName {
@@ -44,7 +44,8 @@ struct AnimationDestination: Hashable {
   }
 
   /// The output of each of `inputs`: what `argument` names if it is a file, a pipe, a device or `-`; else a file in
-  /// that directory, or called as the template says.
+  /// that directory, or called as the template says. In a directory, the name of the input tells the format unless
+  /// `format` is given.
   ///
   /// Nothing has been opened, and every name is known: no output needs the frames of its input for it.
   ///
@@ -60,32 +61,44 @@ struct AnimationDestination: Hashable {
         throw .usage(
           "a stream holds one animation; put {stem} into the output name, or name a directory")
       }
-      (places, self.format) = ([stream], format)
+      (places, formats) = ([stream], [format])
       return
     }
     var template: OutputTemplate
-    if bytes.last == UInt8(ascii: "/") || OutputFile.isDirectory(FilePath(bytes: bytes)) {
+    var choices = [AnimationFormatChoice?](repeating: format, count: inputs.count)
+    let isDirectory =
+      bytes.last == UInt8(ascii: "/") || OutputFile.isDirectory(FilePath(bytes: bytes))
+    if isDirectory {
       let slash: [UInt8] = bytes.last == UInt8(ascii: "/") ? [] : Array("/".utf8)
-      template = OutputTemplate(
-        tokens: [.text(bytes + slash)]
-          + (keepsFormat ? [.name] : [.stem, .text(Array(".".utf8)), .fileExtension]))
+      let name: [OutputTemplate.Token] =
+        format == nil ? [.name] : [.stem, .text(Array(".".utf8)), .fileExtension]
+      template = OutputTemplate(tokens: [.text(bytes + slash)] + name)
     } else {
       template = try OutputTemplate(parsing: bytes)
     }
     guard !template.tellsFramesApart else {
-      throw .usage("one file holds all frames: no {index}, {time_ms} or {delay_ms} in its name")
+      throw .usage("one file holds all frames: no {index}, {start_ms} or {shown_ms} in its name")
     }
-    let choice = keepsFormat ? nil : try Self.format(of: template, format)
+    if keepsFormat {
+      // Each output has the format of its input, which is known once that is open.
+    } else if isDirectory, format == nil {
+      choices = try inputs.map { (input) throws(CommandFailure) in
+        try Self.format(ofName: input.fullStem, nil, "\(input.name)")
+      }
+    } else {
+      let choice = try Self.format(of: template, format)
+      choices = choices.map { _ in choice }
+    }
     try template.checkNames(of: inputs, example: "DIR/{name}.{ext}")
-    self.format = choice
-    places = inputs.map { input in
+    formats = choices
+    places = zip(inputs, choices).map { input, choice in
       .file(
         FilePath(
           bytes: template.name(
             OutputTemplate.Values(
-              name: input.fullStem, stem: input.stem, index: nil, lastIndex: nil,
+              input, index: nil, lastIndex: nil,
               timeMilliseconds: 0, delayMilliseconds: 0,
-              fileExtension: choice?.fileExtension ?? input.path?.extension ?? "gif"))))
+              fileExtension: choice?.fileExtension ?? input.path?.extension ?? ""))))
     }
   }
 
@@ -94,14 +107,14 @@ struct AnimationDestination: Hashable {
     let bytes = RawArguments.bytes(of: argument)
     guard !bytes.isEmpty else { throw .usage("the output name is empty") }
     if let stream = Self.stream(bytes) {
-      (places, self.format) = ([stream], format)
+      (places, formats) = ([stream], [format])
       return
     }
     let path = FilePath(bytes: bytes)
     guard bytes.last != UInt8(ascii: "/"), !OutputFile.isDirectory(path) else {
       throw .usage("\(path) is a directory; name a file")
     }
-    self.format = try Self.format(of: OutputTemplate(tokens: [.text(bytes)]), format)
+    formats = [try Self.format(ofName: bytes, format, "the output")]
     places = [.file(path)]
   }
 
@@ -116,23 +129,33 @@ struct AnimationDestination: Hashable {
   private static func format(
     of template: OutputTemplate, _ choice: AnimationFormatChoice?
   ) throws(CommandFailure) -> AnimationFormatChoice {
-    guard case .text(let text)? = template.tokens.last,
-      let name = text.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last,
+    if case .text(let text)? = template.tokens.last {
+      return try format(ofName: text, choice, "the output")
+    }
+    return try format(ofName: [], choice, "the output")
+  }
+
+  /// The format that the end of `bytes` stands for, unless it is chosen; `file` is what messages call it.
+  private static func format(
+    ofName bytes: [UInt8], _ choice: AnimationFormatChoice?, _ file: String
+  ) throws(CommandFailure) -> AnimationFormatChoice {
+    guard
+      let name = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last,
       let dot = name.lastIndex(of: UInt8(ascii: "."))
     else {
       if let choice { return choice }
-      throw .usage("the output's name tells no format; --format gif or --format apng chooses one")
+      throw .usage("the name of \(file) has no extension; choose --format gif or --format apng")
     }
     let ending = String(decoding: name[(dot + 1)...], as: UTF8.self)
     let known = AnimationFormatChoice(extension: ending.lowercased())
     guard let choice else {
       if let known { return known }
       throw .usage(
-        "the output's name ends in .\(ending), and what is written is GIF (.gif) or APNG (.png, .apng); "
-          + "--format chooses one for another name")
+        "the name of \(file) ends in .\(ending), not in .gif, .png or .apng; "
+          + "choose --format gif or --format apng")
     }
     if let known, known != choice {
-      throw .usage("the output is \(choice.rawValue.uppercased()), and its name ends in .\(ending)")
+      throw .usage("--format \(choice.rawValue) contradicts the extension .\(ending) of \(file)")
     }
     return choice
   }

@@ -32,7 +32,9 @@ struct Conversion {
   ) throws(AnimatedImageError) {
     self.image = image
     format = request.format(of: image)
-    if request.rendering == nil, image.format == format.format {
+    // A PNG that is not animated stays one.
+    let isSameFormat = image.format == format.format || image.format == .png && format == .apng
+    if request.rendering == nil, isSameFormat {
       let plan = try EditPlan(image, edits, request.editOptions) { Signals.ending != nil }
       way = .edited(plan)
       (size, playCount, damage) = (plan.canvasSize, plan.playCount, plan.damage)

@@ -56,7 +56,7 @@ struct ConversionReport {
         json.field("written", byteCount != nil)
         json.field("format", format.rawValue)
         json.field("bytes_before", inputByteCount)
-        json.field("bytes", byteCount)
+        json.field("byte_count", byteCount)
         json.field("width", size.width)
         json.field("height", size.height)
         json.object("loop") {

@@ -21,16 +21,16 @@ struct ConvertRequest: Hashable {
   /// All names are checked before the first file is opened, and each input is planned before a byte of its output is
   /// written.
   func run() throws(CommandFailure) -> ExitStatus {
-    let inputs = try InputFile.all(files)
+    let inputs = try InputList(files).inputs()
     let destination = try AnimationDestination(output, for: inputs, format: form.format)
     if destination.places.contains(.stream(nil)), reporting.isJSON, !isPlan {
       throw .usage("the animation and --json cannot both go to standard output")
     }
     if !isPlan { try destination.check(inputs, isInPlace: true, isForced: form.isForced) }
-    var settled = self
-    settled.form.format = destination.format
     return try reporting.forEach(inputs) { (input, place) throws(CommandFailure) in
-      try settled.convert(input, to: destination, place)
+      var settled = self
+      settled.form.format = destination.formats[place]
+      return try settled.convert(input, to: destination, place)
     }
   }
 
@@ -49,7 +49,9 @@ struct ConvertRequest: Hashable {
     do throws(AnimatedImageError) {
       conversion = try Conversion(image, edits, self)
     } catch {
-      throw CommandFailure(planning: error, file: input.name, damage: options.damage)
+      throw CommandFailure(
+        planning: error, file: input.name, damage: options.damage,
+        isScaled: rendering.map { $0.filter != .nearest } ?? false)
     }
     var report = ConversionReport(
       input: input, output: destination.name(of: place), format: conversion.format,
@@ -116,21 +118,21 @@ struct WritingChoices: Hashable {
 }
 
 extension CommandFailure {
-  /// Why an output is not written; of a GIF that cannot hold the pictures, with the format that can.
-  init(planning error: AnimatedImageError, file: String, damage: DamagePolicy) {
+  /// Why an output is not written; of a GIF that cannot hold the pictures, with what can.
+  ///
+  /// - Parameter isScaled: Whether pictures are scaled in a way that adds colours.
+  init(
+    planning error: AnimatedImageError, file: String, damage: DamagePolicy, isScaled: Bool = false
+  ) {
     if let status = Signals.ending {
       self.init(status, code: "interrupted", "interrupted, nothing is written", file: file)
       return
     }
-    let failure = CommandFailure(error, file: file, damage: damage)
-    guard error.code == .unwritable, error.format == .gif else {
-      self = failure
-      return
-    }
-    self.init(
-      failure.status, code: failure.code,
-      "\(failure.message); an APNG can: a name in .png, or --format apng", file: file)
-    frame = failure.frame
+    self.init(error, file: file, damage: damage)
+    guard error.code == .unwritable, error.format == .gif else { return }
+    advice =
+      "choose an APNG (a name ending in .png, or --format apng)"
+      + (isScaled ? ", or --filter nearest, which adds no colours" : "")
   }
 
   /// Whether it is the fault of the output, so that a further one would fail as well.
@@ -159,7 +161,7 @@ struct AnimationWriting {
       } catch {
         throw error.commandFailure
       }
-      var reporter = reporting.reporter(total: frameCount)
+      let reporter = reporting.reporter(total: frameCount)
       var last = (frames: 0, bytes: Int?.some(0))
       do throws(AnimatedImageError) {
         let written = try body(sink) { frames, bytes in

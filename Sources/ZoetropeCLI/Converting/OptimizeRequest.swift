@@ -16,7 +16,7 @@ struct OptimizeRequest: Hashable {
   ///
   /// All names are checked before the first file is opened.
   func run() throws(CommandFailure) -> ExitStatus {
-    let inputs = try InputFile.all(files)
+    let inputs = try InputList(files).inputs()
     let destination = try AnimationDestination(output, for: inputs, keepsFormat: true)
     if destination.places.contains(.stream(nil)), reporting.isJSON {
       throw .usage("the animation and --json cannot both go to standard output")
@@ -84,7 +84,7 @@ private struct OptimizeReport {
         json.field("output", output, base64Key: "output_base64")
         json.field("format", format.rawValue)
         json.field("bytes_before", result.sourceByteCount)
-        json.field("bytes", result.byteCount)
+        json.field("byte_count", result.byteCount)
         json.field("frame_count", result.frameCount)
         json.field("copy", result.isCopy)
         json.array("damage") { for item in damage { AnimationReport.write(item, to: &$0) } }

@@ -35,7 +35,7 @@ struct FrameFiles {
   init(
     _ arguments: [String], order: FrameOrder, _ options: DecodingOptions
   ) throws(CommandFailure) {
-    let given = try InputFile.all(arguments)
+    let given = arguments.map { InputFile($0) }
     var files: [InputFile] = []
     for input in given {
       if let path = input.path, OutputFile.isDirectory(path) {

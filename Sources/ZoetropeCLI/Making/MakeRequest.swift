@@ -28,7 +28,7 @@ struct MakeRequest: Hashable {
     if destination.places[0] == .stream(nil), reporting.isJSON {
       throw .usage("the animation and --json cannot both go to standard output")
     }
-    let format = destination.format ?? .apng
+    let format = destination.formats[0] ?? .apng
     if format == .gif, poster != nil {
       throw .usage("a GIF has no static image besides its frames: no --poster with it")
     }
@@ -37,9 +37,11 @@ struct MakeRequest: Hashable {
     try destination.check(files.inputs + listed, isInPlace: false, isForced: form.isForced)
     let delays = try self.delays(of: files)
     let pictures = try FilePictures(files.sources, options)
-    let timeline = EditTimeline(
+    var timeline = EditTimeline(
       delays.map { FrameControl(index: 0, rect: .empty, delay: $0) }, canvas: pictures.size,
       playCount: playCount ?? files.manifest?.playCount ?? .indefinite, policy: .exact)
+    // Those of a manifest are stored as they were, even where browsers replace them.
+    if self.delays != nil { timeline.set(delays) }
     let kept =
       format == .gif
       ? EditDelays.centiseconds(timeline, form.keepsShortDelays ? .exact : .browser)

@@ -77,8 +77,8 @@ package protocol AnimationEncoding: Sendable {
   var isDeep: Bool { get }
   /// Whether a frame can make pixels transparent by itself; otherwise only the disposal before it can.
   var framesCanClear: Bool { get }
-  /// The disposals, besides *keep*, that save bytes and that other decoders draw alike.
-  var reliableDisposals: Set<DisposalMethod> { get }
+  /// Whether other decoders agree on what the disposal *background* leaves.
+  var canDisposeToBackground: Bool { get }
   /// The bytes before the first frame of `frameCount`.
   func start(frameCount: Int) -> [UInt8]
   /// The bytes in which ``start(frameCount:)`` depends on the number of frames, and where they are.

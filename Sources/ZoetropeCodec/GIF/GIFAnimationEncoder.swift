@@ -55,8 +55,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
   // Only the disposal of the frame before does.
   var framesCanClear: Bool { false }
 
-  // Several decoders get *previous* wrong.
-  var reliableDisposals: Set<DisposalMethod> { [.background] }
+  var canDisposeToBackground: Bool { true }
 
   func start(frameCount: Int) -> [UInt8] {
     var bytes = Array("GIF89a".utf8)

@@ -25,6 +25,24 @@ package final class FileSource: ByteSource {
     }
   }
 
+  /// Reads the regular file that `original` refers to, through a duplicate.
+  ///
+  /// - Throws: `io` if it refers to anything else.
+  package convenience init(duplicating original: FileDescriptor) throws(AnimatedImageError) {
+    let status = try Self.status(of: original)
+    do {
+      let copy = try IdleFiles.shared.makingRoom { () throws -> CInt in
+        // Unlike `dup`, sets the flag that closes it in programs that are started.
+        let copy = fcntl(original.rawValue, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { throw Errno(rawValue: errno) }
+        return copy
+      }
+      self.init(FileDescriptor(rawValue: copy), status, path: nil)
+    } catch {
+      throw Self.failure(error)
+    }
+  }
+
   private init(_ descriptor: FileDescriptor, _ status: FileStatus, path: FilePath?) {
     self.descriptor = descriptor
     self.path = path

@@ -46,6 +46,20 @@ import ZoetropeProcess
     }
   }
 
+  @Test func `a size is in pixels or a percentage`() {
+    func size(_ text: String) -> PixelSize? {
+      SizeArgument(argument: text)?.target.size(of: PixelSize(width: 40, height: 31), fit: .fit)
+    }
+    #expect(size("20x") == PixelSize(width: 20, height: 16))
+    #expect(size("50%") == PixelSize(width: 20, height: 16))
+    #expect(size("12.5%") == PixelSize(width: 5, height: 4))
+    #expect(size("0.01%") == PixelSize(width: 1, height: 1))
+    #expect(size("250%") == PixelSize(width: 100, height: 78))
+    for text in ["%", "0%", "-5%", "+5%", "x%", "50", "1e3x%", "nan%", "5%x", "100001%", "0x1p3%"] {
+      #expect(SizeArgument(argument: text) == nil, "\(text)")
+    }
+  }
+
   @Test func `plays are a number from 1 up, or forever`() {
     #expect(PlaysArgument(argument: "forever")?.count == .indefinite)
     #expect(PlaysArgument(argument: "1")?.count == .once)
@@ -98,7 +112,7 @@ import ZoetropeProcess
     func format(
       _ name: String, _ choice: AnimationFormatChoice? = nil
     ) throws(CommandFailure) -> AnimationFormatChoice? {
-      try AnimationDestination(name, format: choice).format
+      try AnimationDestination(name, format: choice).formats[0]
     }
     #expect(try format("a.gif") == .gif)
     #expect(try format("a.GIF") == .gif)
@@ -126,8 +140,10 @@ import ZoetropeProcess
     #expect(try places("o/{stem}.png") == ["o/a.png", "o/b.png"])
     #expect(try places("{name}.{ext}", .apng) == ["a.gif.png", "b.png.png"])
     #expect(try places("o/", .gif) == ["o/a.gif", "o/b.gif"])
+    #expect(try places("o/") == ["o/a.gif", "o/b.png"])
+    #expect(try AnimationDestination("o/", for: inputs, format: nil).formats == [.gif, .apng])
     #expect(try places("{stem}{stem}.gif") == ["aa.gif", "bb.gif"])
-    for name in ["o.gif", "-", "/dev/null", "{stem}-{index}.gif", "{stem}.{ext}", "o/", "%d.gif"] {
+    for name in ["o.gif", "-", "/dev/null", "{stem}-{index}.gif", "{stem}.{ext}", "%d.gif"] {
       #expect(throws: CommandFailure.self, "\(name)") { try places(name) }
     }
   }

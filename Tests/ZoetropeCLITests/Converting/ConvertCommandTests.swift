@@ -31,7 +31,7 @@ import ZoetropeTestSupport
         let difference = try film(tool, output).difference(from: before)
         #expect(difference == nil, "\(source): \(difference ?? "")")
         #expect(line["exact"] == true, "\(source)")
-        #expect(line["bytes"].integer == (try tool.read(output).count))
+        #expect(line["byte_count"].integer == (try tool.read(output).count))
         #expect(line["encoded"].integer == before.pictures.count)
       }
     }
@@ -50,7 +50,7 @@ import ZoetropeTestSupport
         guard line["error"] == .missing else {
           refused += 1
           #expect(line["error"]["code"] == "unwritable", "\(source)")
-          #expect(line["error"]["message"].text?.contains("; an APNG can: ") == true)
+          #expect(line["error"]["message"].text?.contains("; choose an APNG (") == true)
           // Only what a GIF cannot hold is refused.
           let image = try AnimatedImage(bytes: FixtureFile.read(source))
           let isPartial = before.pictures.contains { picture in
@@ -155,7 +155,8 @@ import ZoetropeTestSupport
         #expect(result.status == 4)
         #expect(result.output.isEmpty)
         #expect(result.errors.contains("more than the 256 colours"))
-        #expect(result.errors.contains("; an APNG can: a name in .png, or --format apng"))
+        #expect(
+          result.errors.contains("; choose an APNG (a name ending in .png, or --format apng)\n"))
       }
       #expect(try tool.list() == ["cat.gif", "many.png"])
     }
@@ -172,7 +173,7 @@ import ZoetropeTestSupport
       let line = try JSONLine.one(tool.run(arguments + ["--json"]).output)
       #expect(line["schema"] == "zoetrope.conversion/1")
       #expect(line["written"] == false)
-      #expect(line["bytes"] == .null)
+      #expect(line["byte_count"] == .null)
       #expect(line["frames"].elements.map { $0["source"].integer } == [4, 3, 2, 1, 0])
       for frame in line["frames"].elements {
         let isEncoded = frame["action"] == "encoded"
@@ -188,7 +189,7 @@ import ZoetropeTestSupport
       let before = try tool.read("cat.gif")
       let refused = try tool.run("convert", "cat.gif", "-o", "cat.gif", "--plays", "2")
       #expect(refused.status == 4)
-      #expect(refused.errors == "zoetrope: cat.gif exists; --force replaces it\n")
+      #expect(refused.errors == "zoetrope: error: cat.gif exists; --force replaces it\n")
       #expect(try tool.read("cat.gif") == before)
       #expect(
         try tool.run("convert", "cat.gif", "-o", "./cat.gif", "--plays", "2", "--force").status == 0
@@ -219,7 +220,7 @@ import ZoetropeTestSupport
     try withTool { (tool: Tool) throws in
       let result = try tool.run(["convert"] + line.split(separator: " ").map(String.init))
       #expect([1, 2, 3, 4].contains(result.status))
-      let start = line.hasSuffix("--json") ? #"{"error":{"code":"usage""# : "zoetrope: "
+      let start = line.hasSuffix("--json") ? #"{"error":{"code":"usage""# : "zoetrope: error: "
       #expect(result.errors.hasPrefix(start))
       #expect(try tool.list().allSatisfy { $0 == "cat.gif" || $0 == "o" })
     }
@@ -309,6 +310,58 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `a killed conversion leaves no file under a final name`() throws {
+    var gif = SampleGIF(width: 250, height: 250)
+    gif.frames = (0..<200).map { (UInt8($0 % 3), 4) }
+    gif.isMixed = true
+    try withTool(gif) { (tool: Tool) throws in
+      let script = """
+        mkdir o; { (until set -- o/.z*; test -e "$1" || ! kill -0 $$; do :; done; kill -KILL $$) 2>noise & \
+        exec "$ZOETROPE" convert cat.gif -o o/a.png --compression small -j 1 2>err; }
+        """
+      #expect(try tool.endingSignal(of: script) == SIGKILL)
+      #expect(try tool.list("o").allSatisfy { $0.hasPrefix(".zoetrope-") })
+      // The next one removes what it left.
+      #expect(try tool.run("convert", "cat.gif", "-o", "o/b.gif").status == 0)
+      #expect(try tool.list("o") == ["b.gif"])
+    }
+  }
+
+  @Test func `files in a directory keep their names and formats`() throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.run("convert", "cat.gif", "-o", "dog.png").status == 0)
+      #expect(try tool.run("convert", "cat.gif", "dog.png", "-o", "o/", "--speed", "2").status == 0)
+      #expect(try tool.list("o") == ["cat.gif", "dog.png"])
+      #expect(try film(tool, "o/dog.png").delays.map(\.milliseconds) == [20, 50, 50])
+      #expect(try AnimatedImage(bytes: tool.read("o/cat.gif")).format == .gif)
+    }
+  }
+
+  @Test func `a PNG that is not animated stays one`() throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write(PNGEncoder().encode(Bitmap(width: 3, height: 2)), to: "still.png")
+      #expect(try tool.run("convert", "still.png", "-o", "same.png").status == 0)
+      #expect(try tool.read("same.png") == tool.read("still.png"))
+      #expect(try tool.run("convert", "still.png", "-o", "part.png", "--crop", "1x1").status == 0)
+      #expect(try AnimatedImage(bytes: tool.read("part.png")).format == .png)
+    }
+  }
+
+  @Test func `a GIF that scaling gives too many colours is refused with what helps`() throws {
+    try withTool { (tool: Tool) throws in
+      let picture = Bitmap(width: 16, height: 16) { x, y in
+        RGBA(red: UInt8(x * 16), green: UInt8(y * 16), blue: 0)
+      }
+      try tool.write(PNGEncoder().encode(picture), to: "many.png")
+      let scaled = ["convert", "many.png", "-o", "a.gif", "--size", "300%"]
+      let refused = try tool.run(scaled)
+      #expect(refused.status == 4)
+      #expect(refused.errors.hasSuffix(", or --filter nearest, which adds no colours\n"))
+      #expect(try tool.run(scaled + ["--filter", "nearest"]).status == 0)
+      #expect(try film(tool, "a.gif").size == PixelSize(width: 48, height: 48))
+    }
+  }
+
   @Test func `progress is lines of JSON for programs`() throws {
     try withTool { (tool: Tool) throws in
       let result = try tool.run("convert", "cat.gif", "-o", "a.png", "--progress", "json")
@@ -316,16 +369,5 @@ import ZoetropeTestSupport
       let last = try #require(try JSONLine.all(Array(result.errors.utf8)).last)
       #expect(last["phase"] == "done" && last["done"] == 3 && last["total"] == 3)
     }
-  }
-}
-
-extension [UInt16] {
-  /// The pixels of RGBA, transparent ones without their colours.
-  fileprivate var visible: [UInt16] {
-    var samples = self
-    for place in stride(from: 0, to: count - 3, by: 4) where samples[place + 3] == 0 {
-      samples.replaceSubrange(place..<place + 3, with: [0, 0, 0])
-    }
-    return samples
   }
 }

@@ -19,7 +19,7 @@ import ZoetropeTerminal
   @Test func `frames have files, delays and plays`() throws {
     let manifest = try manifest(
       #"""
-      {"schema":"zoetrope.animation/2","loop":{"plays":3,"forever":false},"default_image":{"is_frame_0":false,
+      {"schema":"zoetrope.animation/3","loop":{"plays":3,"forever":false},"default_image":{"is_frame_0":false,
       "output":"s.png"},"frames":[{"index":2,"delay":{"num":1,"den":3},"output":"a\u0020b.png"},
       {"index":3,"delay":{"num":0,"den":100},"same_as":2},
       {"index":4,"delay":{"num":7,"den":100},"output":"?","output_base64":"/2EucG5n"}]}
@@ -33,16 +33,16 @@ import ZoetropeTerminal
 
   @Test(arguments: [
     "", "{}\n{}", "[1,", "{}", #"{"schema":"zoetrope.animation/1"}"#,
-    #"{"schema":"zoetrope.animation/2","frames":[]}"#,
-    #"{"schema":"zoetrope.animation/2",\#(loop),"frames":[]}"#,
-    #"{"schema":"zoetrope.animation/2",\#(loop),"frames":5}"#,
-    #"{"schema":"zoetrope.animation/2",\#(loop),"error":{"code":"io"},"frames":[\#(frame)]}"#,
-    #"{"schema":"zoetrope.animation/2","loop":{"plays":0,"forever":false},"frames":[\#(frame)]}"#,
-    #"{"schema":"zoetrope.animation/2",\#(loop),"frames":[{"index":0,"delay":{"num":1,"den":10}}]}"#,
-    #"{"schema":"zoetrope.animation/2",\#(loop),"frames":[{"index":0,"output":"f.png"}]}"#,
-    #"{"schema":"zoetrope.animation/2",\#(loop),"frames":[{"index":0,"delay":{"num":-1,"den":1},"output":"f"}]}"#,
-    #"{"schema":"zoetrope.animation/2",\#(loop),"frames":[{"index":1,"delay":{"num":1,"den":1},"same_as":0}]}"#,
-    #"{"schema":"zoetrope.animation/2",\#(loop),"frames":[{"index":0,"delay":{"num":1,"den":1},"output":"-"}]}"#,
+    #"{"schema":"zoetrope.animation/3","frames":[]}"#,
+    #"{"schema":"zoetrope.animation/3",\#(loop),"frames":[]}"#,
+    #"{"schema":"zoetrope.animation/3",\#(loop),"frames":5}"#,
+    #"{"schema":"zoetrope.animation/3",\#(loop),"error":{"code":"io"},"frames":[\#(frame)]}"#,
+    #"{"schema":"zoetrope.animation/3","loop":{"plays":0,"forever":false},"frames":[\#(frame)]}"#,
+    #"{"schema":"zoetrope.animation/3",\#(loop),"frames":[{"index":0,"delay":{"num":1,"den":10}}]}"#,
+    #"{"schema":"zoetrope.animation/3",\#(loop),"frames":[{"index":0,"output":"f.png"}]}"#,
+    #"{"schema":"zoetrope.animation/3",\#(loop),"frames":[{"index":0,"delay":{"num":-1,"den":1},"output":"f"}]}"#,
+    #"{"schema":"zoetrope.animation/3",\#(loop),"frames":[{"index":1,"delay":{"num":1,"den":1},"same_as":0}]}"#,
+    #"{"schema":"zoetrope.animation/3",\#(loop),"frames":[{"index":0,"delay":{"num":1,"den":1},"output":"-"}]}"#,
   ])
   func `what is no whole manifest is refused with its name`(_ text: String) {
     let failure = #expect(throws: CommandFailure.self) { try manifest(text) }

@@ -48,7 +48,7 @@ struct WrittenFilm {
     return samples
   }
 
-  /// How `other` differs, in words; nil if it does not.
+  /// How `other` differs, in words; nil if it does not. Colours of transparent pixels do not count.
   func difference(from other: WrittenFilm) -> String? {
     if size != other.size { return "\(size), not \(other.size)" }
     if playCount != other.playCount { return "\(playCount), not \(other.playCount)" }
@@ -56,16 +56,29 @@ struct WrittenFilm {
       return "\(pictures.count) frames, not \(other.pictures.count)"
     }
     for index in pictures.indices {
-      if pictures[index] != other.pictures[index] { return "pixels of frame \(index)" }
+      if pictures[index].visible != other.pictures[index].visible {
+        return "pixels of frame \(index)"
+      }
       if !Self.isSame(delays[index], other.delays[index]) {
         return "frame \(index) for \(delays[index]), not \(other.delays[index])"
       }
     }
-    return poster == other.poster ? nil : "the static image"
+    return poster?.visible == other.poster?.visible ? nil : "the static image"
   }
 
   private static func isSame(_ first: FrameDelay, _ second: FrameDelay) -> Bool {
     UInt64(first.numerator) * UInt64(second.denominator)
       == UInt64(second.numerator) * UInt64(first.denominator)
+  }
+}
+
+extension [UInt16] {
+  /// The pixels of RGBA, transparent ones without their colours.
+  var visible: [UInt16] {
+    var samples = self
+    for place in stride(from: 0, to: count - 3, by: 4) where samples[place + 3] == 0 {
+      samples.replaceSubrange(place..<place + 3, with: [0, 0, 0])
+    }
+    return samples
   }
 }
