@@ -212,8 +212,8 @@ package final class GIFFrameSearch {
     let first = way == .color || way == .colorOrTransparent ? drawn : kept
     let second = way == .color || way == .transparentOrColor ? drawn : kept
     return try search.append(
-      first.rawBytes, or: second.rawBytes, minimumCodeSize: codeSize, rule, limit: limit, to: &bytes,
-      isCancelled: isCancelled)
+      first.rawBytes, or: second.rawBytes, minimumCodeSize: codeSize, rule, limit: limit,
+      to: &bytes, isCancelled: isCancelled)
   }
 
   /// Fills ``drawn`` and ``kept``; returns whether they differ.

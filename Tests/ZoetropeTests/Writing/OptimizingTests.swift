@@ -35,7 +35,10 @@ import ZoetropeTestSupport
           let (row, otherRow) = (frame.bitmap.row(y), other.bitmap.row(y))
           let size = frame.bitmap.format.bytesPerPixel
           for x in 0..<frame.bitmap.width {
-            let isEqual = (0..<size).allSatisfy { row[x * size + $0] == otherRow[x * size + $0] }
+            var isEqual = true
+            for place in x * size..<(x + 1) * size where row[place] != otherRow[place] {
+              isEqual = false
+            }
             let isClear =
               row[x * size + size - 1] == 0 && otherRow[x * size + size - 1] == 0
             if !isEqual, !isClear { return "\(decoder): frame \(frame.index), \(x), \(y)" }
@@ -136,8 +139,7 @@ import ZoetropeTestSupport
     }
     // Each picture in a file of its own, joined.
     let parts = try pictures.map { try Self.write([$0]) }
-    let head = parts[0].prefix { _ in true }
-    var film = Array(head.dropLast())
+    var film = Array(parts[0].dropLast())
     for part in parts.dropFirst() {
       let image = try AnimatedImage(bytes: part)
       film += GIFFrameEncoder.control(delay: 5, disposal: .keep, transparentIndex: nil)
