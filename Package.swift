@@ -231,4 +231,8 @@ if Context.environment["ZOETROPE_BENCH"] != nil {
         "Zoetrope", "ZoetropeTestSupport", .product(name: "SystemPackage", package: "swift-system"),
       ],
       path: "Benchmarks/Sources/CheckEdits", swiftSettings: settings))
+  package.targets.append(
+    .executableTarget(
+      name: "bench-write", dependencies: ["Zoetrope"], path: "Benchmarks/Sources/WriteBench",
+      swiftSettings: settings))
 }

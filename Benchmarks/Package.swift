@@ -17,10 +17,6 @@ let package = Package(
       ],
       path: "Sources/BenchDecode"),
     .executableTarget(
-      name: "bench-write",
-      dependencies: [.product(name: "Zoetrope", package: "zoetrope")],
-      path: "Sources/WriteBench"),
-    .executableTarget(
       name: "bench-scale",
       dependencies: [.product(name: "Zoetrope", package: "zoetrope")],
       path: "Sources/ScaleBench"),

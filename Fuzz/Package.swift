@@ -48,7 +48,7 @@ let package = Package(
   ]
     + [
       "FuzzScan", "FuzzCursor", "FuzzGIF", "FuzzAPNG", "FuzzDifferential", "FuzzCompositor",
-      "FuzzStream", "FuzzEdits", "FuzzCompressor",
+      "FuzzStream", "FuzzEdits", "FuzzCompressor", "FuzzWriting",
     ].map { program($0, ["FuzzSupport"]) }
     + ["Soak", "Mutate", "FuzzPixels"].map {
       program($0, ["CMalloc", .product(name: "SystemPackage", package: "swift-system")])

@@ -97,7 +97,7 @@ def problems(browser, name, explained, stored, result):
     if float(result["repeats"]) != float(repeats): found.append(f"repeats {result['repeats']} times, not {repeats}")
     if len(result["durations"]) != len(stored): return found + [f"{len(result['durations'])} frames, not {len(stored)}"]
     if browser == "chromium": return found
-    shown = [frame["delay_ms"] for frame in stored]
+    shown = [frame["stored_ms"] for frame in stored]
     for change in prediction["changed_delays"]: shown[change["frame"]] = change["shown_ms"]
     for index, (duration, expected) in enumerate(zip(result["durations"], shown)):
         if duration is None or abs(duration / 1000 - expected) > .0011: found.append(f"frame {index} for {duration} µs, not {expected} ms")

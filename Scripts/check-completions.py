@@ -25,6 +25,9 @@ LINES = [
     ("zoetrope still --damage par", ["zoetrope", "still", "--damage", "partial"]),
     ("zoetrope cache ver", ["zoetrope", "cache", "verify"]),
     ("zoetrope cache warm --lin", ["zoetrope", "cache", "warm", "--linear-light"]),
+    ("zoetrope conv", ["zoetrope", "convert"]),
+    ("zoetrope convert cat.gif --back", ["zoetrope", "convert", "cat.gif", "--back-and-forth"]),
+    ("zoetrope make --order gi", ["zoetrope", "make", "--order", "given"]),
     ("zoetrope cat", ["zoetrope", "cat.gif"]),
     ("zoetrope deep/in", ["zoetrope", "deep/inner.png"]),
     ("zoetrope play cat.gif --cache def", ["zoetrope", "play", "cat.gif", "--cache", "default"]),
@@ -33,6 +36,7 @@ LINES = [
 LISTS = [
     ("zoetrope ex", ["extract", "explain"], ["still"]),
     ("zoetrope extract --format ", ["png", "rgba", "y4m", "ffconcat"], ["--json", "cat.gif"]),
+    ("zoetrope convert --format ", ["gif", "apng"], ["--json", "cat.gif"]),
     ("zoetrope info --", ["--json", "--frames"], ["--compression"]),
     ("zoetrope info ", ["cat.gif", "deep/"], ["cat.txt"]),
     ("zoetrope ca", ["cache", "cat.gif"], ["cat.txt"]),

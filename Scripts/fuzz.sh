@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 time=$1
 shift
 targets=("$@")
-[ $# -gt 0 ] || targets=(FuzzScan FuzzGIF FuzzAPNG FuzzDifferential FuzzStream FuzzCompositor FuzzCursor FuzzArguments FuzzEdits FuzzCompressor)
+[ $# -gt 0 ] || targets=(FuzzScan FuzzGIF FuzzAPNG FuzzDifferential FuzzStream FuzzCompositor FuzzCursor FuzzArguments FuzzEdits FuzzCompressor FuzzWriting)
 build=.build-fuzz
 # A trap must end the process: the backtracer would take minutes over the sanitizer's address space.
 export SWIFT_BACKTRACE=enable=no

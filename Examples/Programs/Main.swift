@@ -20,6 +20,7 @@ struct Examples {
       case "stream-frames": try await StreamFrames.run(arguments)
       case "thumbnails": try await Thumbnails.run(arguments)
       case "view-model": try await ViewModel.run(arguments)
+      case "write-animation": try await WriteAnimation.run(arguments)
       default: throw Usage("NAME ARGUMENT..., where NAME is that of a file, such as even-frames")
       }
     } catch {

@@ -30,7 +30,7 @@ def main(tool, corpus):
         if "error" in info and info["error"]:
             wrong.append(f"{path}: the tool refuses it: {info['error']}")
             continue
-        times = [(f["start_ms"], f["effective_ms"], f["delay"]["num"], f["delay"]["den"])
+        times = [(f["start_ms"], f["shown_ms"], f["delay"]["num"], f["delay"]["den"])
                  for f in info["frames"]]
         ours = [(f.start_ns / 1e6, f.duration_ns / 1e6, *f.delay) for f in animation.frames]
         # The tool prints thousandths of a millisecond.

@@ -55,7 +55,6 @@ struct GIFModel: Hashable, Sendable {
   var failsAsWhole = false
   let rules: Rules
 
-  /// The rules that explain a difference.
   struct Rules: Hashable, Sendable {
     let canvas: Rule
     let dispose: Rule
@@ -116,12 +115,6 @@ struct GIFSimulation {
     return isUnusual ? .unpredicted(from: 0, .damage, "an unusual code size") : nil
   }
 
-  /// Draws frame `index` and compares it with `shown`.
-  ///
-  /// - Parameters:
-  ///   - stored: Its own pixels; nil if it has none.
-  ///   - changed: Where `shown` may differ from the frame before.
-  /// - Returns: The difference; nil if there is none. May be unpredicted.
   mutating func difference(
     at index: Int, stored: Bitmap?, shown: Bitmap, changed: [PixelRect]
   ) -> PredictedDifference? {

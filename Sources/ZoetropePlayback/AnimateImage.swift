@@ -13,18 +13,18 @@ public import SystemPackage
 ///   - options: Start frame, frame durations, number of plays and decoding options.
 ///   - clock: The clock that frames are timed by. Default: the system's clock.
 ///   - handler: Called with the frame's index and bitmap. Setting `stop` ends the animation immediately.
-/// - Returns: Why it ended. Cancelling the task ends it immediately with `cancelled`, even while the file is
-///   being opened.
+/// - Returns: How it ended: `finished`, `stopped` if the handler set `stop`, `cancelled`, or `failed` with the error.
+///   Cancelling the task ends it immediately, even while the file is being opened.
 public func animateImage(
   at path: FilePath, options: AnimationOptions = .init(),
   clock: some Clock<Duration> = ContinuousClock(),
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
-) async -> AnimationStatus {
+) async -> PlaybackState {
   do throws(AnimatedImageError) {
     let image = try await AnimatedImage.open(path, options: options.decoding)
     return await animate(
       SharedFrames(image, keeping: 0), options: options, clock: clock, handler: handler)
-  } catch { return AnimationStatus(error) }
+  } catch { return error.code == .cancelled ? .cancelled : .failed(error) }
 }
 
 /// Plays an animation in memory, calling `handler` with each frame at its time.
@@ -34,19 +34,19 @@ public func animateImage(
   bytes: [UInt8], options: AnimationOptions = .init(),
   clock: some Clock<Duration> = ContinuousClock(),
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
-) async -> AnimationStatus {
+) async -> PlaybackState {
   do throws(AnimatedImageError) {
     let image = try await AnimatedImage.open(bytes: bytes, options: options.decoding)
     return await animate(
       SharedFrames(image, keeping: 0), options: options, clock: clock, handler: handler)
-  } catch { return AnimationStatus(error) }
+  } catch { return error.code == .cancelled ? .cancelled : .failed(error) }
 }
 
 /// Plays the frames of an opened image.
 package func animate(
   _ shared: SharedFrames, options: AnimationOptions, clock: some Clock<Duration>,
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
-) async -> AnimationStatus {
+) async -> PlaybackState {
   let scheduler = FrameScheduler(
     sharing: shared,
     options: PlaybackOptions(
@@ -58,9 +58,7 @@ package func animate(
     handler(frame.index, frame.bitmap, &stop)
     if stop { scheduler.stop() }
   }
-  let state = scheduler.state
-  if let error = state.error { return AnimationStatus(error) }
-  return state == .finished ? .finished : state == .stopped ? .stopped : .cancelled
+  return scheduler.state
 }
 
 /// The options of ``animateImage(at:options:clock:handler:)``, as Image I/O documents them.
@@ -84,48 +82,4 @@ public struct AnimationOptions: Sendable, Hashable {
     self.loopCount = loopCount
     self.decoding = decoding
   }
-}
-
-/// How a call of ``animateImage(at:options:clock:handler:)`` ended. Failures have the names of Image I/O's.
-///
-/// Not an enum, so that later releases can add statuses: end a `switch` over it with `default`.
-public struct AnimationStatus: Sendable, Hashable {
-  private let name: String
-
-  /// Every play was shown.
-  public static let finished = AnimationStatus(name: "finished")
-  /// The handler set `stop`.
-  public static let stopped = AnimationStatus(name: "stopped")
-  /// The calling task was cancelled.
-  public static let cancelled = AnimationStatus(name: "cancelled")
-  /// An option is invalid, such as a start index past the end, or the file cannot be read.
-  public static let parameterError = AnimationStatus(name: "parameterError")
-  /// The data is malformed.
-  public static let corruptInputImage = AnimationStatus(name: "corruptInputImage")
-  /// The data is not in a supported format.
-  public static let unsupportedFormat = AnimationStatus(name: "unsupportedFormat")
-  /// The data ends before the first frame.
-  public static let incompleteInputImage = AnimationStatus(name: "incompleteInputImage")
-  /// A memory limit was exceeded (see ``DecodingLimits``).
-  public static let allocationFailure = AnimationStatus(name: "allocationFailure")
-
-  private init(name: String) { self.name = name }
-
-  /// The status for an error.
-  package init(_ error: AnimatedImageError) {
-    self =
-      switch error.code {
-      case .parameter, .io: .parameterError
-      case .notAnImage, .unsupported: .unsupportedFormat
-      case .truncated, .noFrames: .incompleteInputImage
-      case .limitExceeded, .outOfMemory: .allocationFailure
-      case .cancelled: .cancelled
-      default: .corruptInputImage
-      }
-  }
-}
-
-extension AnimationStatus: CustomStringConvertible {
-  /// The status's name.
-  public var description: String { name }
 }

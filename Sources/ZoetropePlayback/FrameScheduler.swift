@@ -241,3 +241,22 @@ extension AnimationSource {
     ).play()
   }
 }
+
+/// The result of a seek, because frames of a stream may not have arrived.
+public struct SeekResult: Sendable, Hashable {
+  private enum Kind: Sendable, Hashable { case available, awaited }
+
+  private let kind: Kind
+
+  /// The frame has arrived. Always so for a whole file.
+  public static let available = SeekResult(kind: .available)
+  /// The frame has not arrived. The current one stays on screen, and playback continues at the requested frame
+  /// as soon as it arrives. If the stream ends without it, playback continues at the last frame; a time past
+  /// the end then continues into the next play, as in a whole file.
+  public static let awaited = SeekResult(kind: .awaited)
+}
+
+extension SeekResult: CustomStringConvertible {
+  /// The result's name.
+  public var description: String { kind == .available ? "available" : "awaited" }
+}

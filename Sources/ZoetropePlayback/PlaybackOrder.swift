@@ -135,7 +135,6 @@ package struct PlaybackOrder: Sendable {
 package struct PlaybackStep: Sendable, Hashable {
   /// The frame.
   package var frame: Int
-  /// The play it belongs to, from 0.
   package var play: Int
   /// The direction of playback.
   package var direction: PlaybackDirection

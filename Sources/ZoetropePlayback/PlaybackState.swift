@@ -17,7 +17,7 @@ public struct PlaybackState: Sendable, Hashable {
   public static let paused = PlaybackState(kind: .paused)
   /// All plays were shown, including the last frame for its full duration.
   public static let finished = PlaybackState(kind: .finished)
-  /// ``FrameScheduler/stop()`` was called, or ``FrameScheduler/frames()`` began a new stream.
+  /// ``FrameScheduler/stop()`` was called, or ``FrameScheduler/play()`` began a new stream.
   public static let stopped = PlaybackState(kind: .stopped)
   /// The consumer's task was cancelled, or the stream was released.
   public static let cancelled = PlaybackState(kind: .cancelled)

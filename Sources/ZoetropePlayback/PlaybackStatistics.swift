@@ -27,7 +27,6 @@ public struct PlaybackStatistics: Sendable, Hashable {
   /// The total time by which those frames were late.
   public internal(set) var stallTime = Duration.zero
 
-  /// Creates statistics with all counters zero.
   package init() {}
 }
 
@@ -168,7 +167,7 @@ extension PlaybackTrace.Entry {
 extension PlaybackTrace {
   /// The trace as JSON: an object whose `frames` array has one entry per line.
   package var json: String {
-    "{\"version\":1,\"unit\":\"ns\",\"frames\":[\n"
+    "{\"schema\":\"zoetrope.trace/1\",\"unit\":\"ns\",\"frames\":[\n"
       + entries.map(\.json).joined(separator: ",\n") + "\n]}\n"
   }
 }

@@ -62,11 +62,6 @@ public struct ScheduledFrame: Sendable {
 /// fails. Cancelling the consumer's task ends it without an error. Playback lasts while the sequence or an
 /// iterator exists; both retain the ``FrameScheduler``.
 public struct ScheduledFrames: AsyncSequence, Sendable {
-  /// A frame with its times.
-  public typealias Element = ScheduledFrame
-  /// The error of a failed playback.
-  public typealias Failure = AnimatedImageError
-
   private let subscription: Subscription
 
   init(of scheduler: FrameScheduler, session: PlaybackSession) {

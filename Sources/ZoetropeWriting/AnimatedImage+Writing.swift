@@ -42,14 +42,14 @@ extension AnimatedImage {
     progress: (@Sendable (AnimationWriter.Progress) -> Void)? = nil
   ) async throws(AnimatedImageError) -> WrittenAnimation {
     try await onOwnThread { (flag) throws(AnimatedImageError) in
-      try write(to: sink, options: options, progress: progress, flag: flag)
+      try write(to: sink, options: options, progress: { progress?($0) }, flag: flag)
     }
   }
 
   /// ``write(to:options:progress:)`` on the calling thread.
   package func write(
     to sink: some AnimationSink, options: AnimationWriterOptions?,
-    progress: ((AnimationWriter.Progress) -> Void)? = nil, flag: CancelFlag = CancelFlag()
+    progress: (AnimationWriter.Progress) -> Void = { _ in }, flag: CancelFlag = CancelFlag()
   ) throws(AnimatedImageError) -> WrittenAnimation {
     let options = try completed(options ?? AnimationWriterOptions(copying: self)) { flag.isRaised }
     let writer = try AnimationWriter(options, to: sink, flag: flag)
@@ -57,10 +57,10 @@ extension AnimatedImage {
     for index in frames.indices {
       let frame = try reader.frame(at: index) { flag.isRaised }
       try writer.append(frame, delay: frames[index].delay)
-      progress?(writer.progress)
+      progress(writer.progress)
     }
     let written = try writer.finish()
-    progress?(writer.progress)
+    progress(writer.progress)
     return written
   }
 

@@ -9,10 +9,10 @@ internal import Synchronization
 ///
 /// ```swift
 /// let writer = try AnimationWriter(AnimationWriterOptions(), to: FileSink("party.png"))
-/// for frame in frames {
-///   try await writer.append(frame, delay: FrameDelay(numerator: 1, denominator: 30))
+/// for bitmap in pictures {
+///   try await writer.append(bitmap, delay: FrameDelay(numerator: 1, denominator: 30))
 /// }
-/// let written = try await writer.finish()
+/// try await writer.finish()
 /// ```
 ///
 /// Each call has two forms. In a task, the one that suspends is called: it runs on the library's threads, and
@@ -197,7 +197,7 @@ public final class AnimationWriter: Sendable {
         canvasSize: size, isDeep: isDeep, playCount: options.playCount, metadata: options.metadata,
         effort: options.effort, survey: survey, hasPoster: options.poster != nil))
     let format: PixelFormat = encoder.isDeep ? .rgba16 : .rgba8
-    let share = share(format.cost(of: size), encoder.workingByteCount)
+    let share = options.share(canvas: format.cost(of: size), working: encoder.workingByteCount)
     queue.begin(encoder, threads: share.threads, window: share.window)
     var preparation = PicturePreparation(
       size: size, format: format, keepsHiddenColors: options.keepsHiddenColors)
@@ -210,18 +210,19 @@ public final class AnimationWriter: Sendable {
     }
     return FramePlanner(options, preparation: preparation, encoder)
   }
+}
 
+extension AnimationWriterOptions {
   /// How many threads encode, and how many frames may be in progress, within the limit on memory.
   ///
   /// - Parameters:
   ///   - canvas: Bytes of a picture.
   ///   - working: What a thread takes to encode one.
-  private func share(_ canvas: Int, _ working: Int) -> (threads: Int, window: Int) {
-    let limit = options.memoryLimit ?? 8 * canvas + 16 << 20
+  func share(canvas: Int, working: Int) -> (threads: Int, window: Int) {
+    let limit = memoryLimit ?? 8 * canvas + 16 << 20
     // The frame that waits, the one that is appended, and what they are drawn on.
     let room = max(limit - 3 * canvas, 0)
-    let wanted =
-      options.parallelism > 0 ? options.parallelism : DecodeThreads.processorCount
+    let wanted = parallelism > 0 ? parallelism : DecodeThreads.processorCount
     let threads = max(1, min(wanted, room / (canvas + working)))
     return (threads, max(1, min(2 * threads, (room - threads * working) / max(canvas, 1))))
   }

@@ -9,25 +9,17 @@ package struct FrameDiffer: Sendable {
     package var disposal = DisposalMethod.keep
   }
 
-  /// Which disposals are tried.
-  package enum Search: Sendable {
-    /// Only what is needed.
-    case keep
-    /// Background, where pixels become transparent.
-    case background
-    /// Background and previous.
-    case all
-  }
-
   /// Whether a frame can make pixels transparent by itself, as in APNG; in GIF only the disposal before can.
   private let framesCanClear: Bool
-  private let search: Search
+  /// Whether *background* is tried to save bytes. *Previous* never is: Pillow draws frames after it wrong, as do some
+  /// readers of GIF.
+  private let triesBackground: Bool
   /// The frame that waits for the next one.
   package private(set) var last: Placed?
 
-  package init(framesCanClear: Bool, search: Search) {
+  package init(framesCanClear: Bool, triesBackground: Bool) {
     self.framesCanClear = framesCanClear
-    self.search = search
+    self.triesBackground = triesBackground
   }
 
   /// Where `picture` differs from the last frame; empty if nowhere, the whole canvas for the first frame.
@@ -61,23 +53,9 @@ package struct FrameDiffer: Sendable {
       before.work.rect = area.union(vanished)
       before.disposal = .background
       best = try Self.work(picture, on: Self.cleared(shown, before.work.rect))
-    } else {
-      var candidates: [(work: FrameWork, disposal: DisposalMethod)] = []
-      if search != .keep, !vanished.intersection(area).isEmpty {
-        candidates.append((try Self.work(picture, on: Self.cleared(shown, area)), .background))
-      }
-      if search == .all, let base = before.work.base {
-        let work = Self.work(picture, on: base)
-        if work.rect.size.area < best.rect.size.area { candidates.append((work, .previous)) }
-      }
-      if !candidates.isEmpty {
-        var least = try cost(best)
-        for candidate in candidates {
-          let cost = try cost(candidate.work)
-          guard cost < least else { continue }
-          (least, best, before.disposal) = (cost, candidate.work, candidate.disposal)
-        }
-      }
+    } else if triesBackground, !vanished.intersection(area).isEmpty {
+      let candidate = try Self.work(picture, on: Self.cleared(shown, area))
+      if try cost(candidate) < cost(best) { (best, before.disposal) = (candidate, .background) }
     }
     last = Placed(work: best)
     return before

@@ -22,14 +22,9 @@ struct FramePlanner: Sendable {
     self.options = options
     self.preparation = preparation
     centiseconds = options.format == .gif ? RoundedDelays() : nil
-    let search: FrameDiffer.Search =
-      switch options.effort.kind {
-      case .fast: .keep
-      case .balanced: .background
-      // Several readers of GIF get the disposal *previous* wrong.
-      case .small: encoder.framesCanClear ? .all : .background
-      }
-    differ = FrameDiffer(framesCanClear: encoder.framesCanClear, search: search)
+    differ = FrameDiffer(
+      framesCanClear: encoder.framesCanClear,
+      triesBackground: options.effort != .fast && encoder.canDisposeToBackground)
     trial = options.effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
   }
 
@@ -72,18 +67,14 @@ struct FramePlanner: Sendable {
     guard let pending else { return [] }
     let stored = centiseconds?.store(pending.delay) ?? delays.store(pending.delay)
     let (work, disposal) = (placed.work, placed.disposal)
-    // Frames that follow are drawn on the picture itself, and the last one is disposed of as the frame would be;
-    // with previous, each is the frame again.
-    let again =
-      disposal == .previous
-      ? work
-      : FrameWork(
-        picture: work.picture, base: work.picture,
-        rect: disposal == .keep ? PixelRect(x: 0, y: 0, width: 1, height: 1) : work.rect)
+    // Frames that follow are drawn on the picture itself, and the last one is disposed of as the frame would be.
+    let again = FrameWork(
+      picture: work.picture, base: work.picture,
+      rect: disposal == .keep ? PixelRect(x: 0, y: 0, width: 1, height: 1) : work.rect)
     return stored.enumerated().map { place, delay in
       EncodingQueue.Job(
         work: place == 0 ? work : again, delay: delay,
-        disposal: place == stored.count - 1 || disposal == .previous ? disposal : .keep,
+        disposal: place == stored.count - 1 ? disposal : .keep,
         index: pending.index)
     }
   }

@@ -67,6 +67,14 @@ enum CommentSamples {
     animator.start()
   }
 
+  static func writer(_ pictures: [Bitmap]) async throws {
+    let writer = try AnimationWriter(AnimationWriterOptions(), to: FileSink("party.png"))
+    for bitmap in pictures {
+      try await writer.append(bitmap, delay: FrameDelay(numerator: 1, denominator: 30))
+    }
+    try await writer.finish()
+  }
+
   static func clock() async throws {
     let clock = ManualClock()
     let task = Task { try await clock.sleep(until: clock.now.advanced(by: .seconds(1))) }

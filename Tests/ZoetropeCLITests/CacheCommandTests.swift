@@ -35,14 +35,14 @@ import Zoetrope
       #expect(second.text == "cat.gif: 3 frames, 0 new at 3x2\n")
       let third = try JSONLine.one(
         tool.run("cache", "warm", "cat.gif", "--cache", "c", "--json").output)
-      #expect(third["schema"] == "zoetrope.warm/1")
+      #expect(third["schema"] == "zoetrope.warm/2")
       #expect(third["file"] == "cat.gif")
       #expect(third["width"] == 6)
       #expect(third["stored"] == 3)
       #expect(third["known"] == 0)
       #expect(third["kept"] == 3)
       let found = try stat(tool, "--cache-limit", "1MB")
-      #expect(found["schema"] == "zoetrope.cache/1")
+      #expect(found["schema"] == "zoetrope.cache/2")
       #expect(found["directory"] == "c")
       #expect(found["frame_count"] == 6)
       #expect(found["byte_limit"] == 1_000_000)
@@ -64,10 +64,10 @@ import Zoetrope
       #expect(result.text == "cat.gif: 3 frames, 3 new at 6x4\n")
       let lines = result.errors.split(separator: "\n")
       #expect(lines.count == 2)
-      #expect(lines.first?.hasPrefix("zoetrope: no.gif: ") == true)
+      #expect(lines.first?.hasPrefix("zoetrope: error: no.gif: ") == true)
       let json = try JSONLine.all(
         tool.run("cache", "warm", "none", "cat.gif", "--cache", "c", "--json").output)
-      #expect(json.map { $0["schema"] } == ["zoetrope.warm/1", "zoetrope.warm/1"])
+      #expect(json.map { $0["schema"] } == ["zoetrope.warm/2", "zoetrope.warm/2"])
       #expect(json[0]["error"]["code"] == "io")
       #expect(json[1]["known"] == 3)
     }
@@ -160,7 +160,9 @@ import Zoetrope
       var warming = Warming(
         image, input: InputFile(path.string), rendering: Rendering(drawing: drawing), store: store)
       var room = WarmRoom(byteCount: 1 << 20)
-      let failure = #expect(throws: CommandFailure.self) { _ = try warming.run(room: &room) }
+      let failure = #expect(throws: CommandFailure.self) {
+        _ = try warming.run(room: &room, ProgressReporter(style: .none))
+      }
       #expect(failure?.code == "io")
       #expect(failure?.message.contains("changed") == true)
       #expect(store.statistics.insertions == 0)
@@ -232,14 +234,14 @@ import Zoetrope
       let result = try tool.run(arguments)
       #expect(result.status == 4)
       #expect(result.output.isEmpty)
-      #expect(result.errors.hasPrefix("zoetrope: c: "))
+      #expect(result.errors.hasPrefix("zoetrope: error: c: "))
       let json = try JSONLine.one(Array(tool.run(arguments + ["--json"]).errors.utf8))
       #expect(json["error"]["code"] == "storeDenied")
       #expect(try tool.run("cache", command, "--cache", "none").status == 2)
       // No directory, and not absent either.
       let file = try tool.run(["cache", command, "--cache", "cat.gif"] + arguments.dropFirst(4))
       #expect(file.status == 4)
-      #expect(file.errors.hasPrefix("zoetrope: cat.gif: "))
+      #expect(file.errors.hasPrefix("zoetrope: error: cat.gif: "))
     }
   }
 

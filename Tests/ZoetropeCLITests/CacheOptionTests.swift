@@ -108,7 +108,7 @@ import Zoetrope
         #expect(result.status == 0)
         let lines = result.errors.split(separator: "\n")
         #expect(lines.count == 1)
-        #expect(result.errors.hasPrefix("zoetrope: cache \(cache): "), "\(result.errors)")
+        #expect(result.errors.hasPrefix("zoetrope: warning: cache \(cache): "), "\(result.errors)")
         if code != "io" { #expect(result.errors.contains("(\(code): ")) }
       }
     }
@@ -124,7 +124,7 @@ import Zoetrope
       #expect(try tool.shell(script) == 0)
       #expect(try tool.read("out") == plain.output)
       let errors = String(decoding: try tool.read("err"), as: UTF8.self)
-      #expect(errors.hasPrefix("zoetrope: cache c: not all frames are kept"))
+      #expect(errors.hasPrefix("zoetrope: warning: cache c: not all frames are kept"))
       #expect(errors.contains("(storeFull: "))
       #expect(errors.split(separator: "\n").count == 1)
     }
@@ -174,7 +174,7 @@ import Zoetrope
       let stat = "unset XDG_CACHE_HOME; \(home) \"$ZOETROPE\" cache stat >out 2>err"
       #expect(try tool.shell(stat) == 2)
       let errors = String(decoding: try tool.read("err"), as: UTF8.self)
-      #expect(errors.hasPrefix("Error: HOME is \(reason); name a directory"))
+      #expect(errors.hasPrefix("zoetrope: error: HOME is \(reason); name a directory"))
     }
   }
 

@@ -27,7 +27,8 @@ import Zoetrope
       let isNew = damage.add(found)
       #expect(!isNew)
       #expect(damage.items.isEmpty)
-      let checked = try DamageReport(of: image, input: InputFile("cat"))
+      let checked = try DamageReport(
+        of: image, input: InputFile("cat"), ProgressReporter(style: .none))
       #expect(checked.damage == image.damage)
       #expect(checked.damage.count { $0.kind == .cutFrame } == 1)
     }
@@ -36,7 +37,7 @@ import Zoetrope
   @Test func `hashes of a frame that lacks pixels are a partial success`() throws {
     for (image, _) in try Self.cutFiles() {
       let report = AnimationReport(input: InputFile("cat"), image: image, policy: .browser)
-      let hashed = try report.withHashes()
+      let hashed = try report.withHashes(ProgressReporter(style: .none))
       #expect(hashed.damage == image.damage)
       #expect(hashed.hasDecodingLosses && !report.hasDecodingLosses)
     }

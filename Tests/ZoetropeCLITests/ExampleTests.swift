@@ -34,6 +34,14 @@ import Zoetrope
     }
   }
 
+  @Test func `write-animation writes every second frame for twice as long`() throws {
+    try withTool { (tool: Tool) throws in
+      let lines = try lines("write-animation cat.gif half.png", in: tool)
+      #expect(lines.first?.hasPrefix("half.png: 2 frames, ") == true)
+      #expect(try self.lines("dump-frames half.png", in: tool).first == "apng 6x4, 2 frames")
+    }
+  }
+
   @Test func `poster writes the picture of a time`() throws {
     try withTool { (tool: Tool) throws in
       _ = try lines("poster cat.gif poster.png 0.05", in: tool)

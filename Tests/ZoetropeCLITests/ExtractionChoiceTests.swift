@@ -66,7 +66,7 @@ import Testing
       #expect(result.status == 0)
       #expect(result.output == [0, 1, 1, 1, 2, 2].flatMap { gif.pixels($0) })
       let files = try tool.run(
-        "extract", "cat.gif", "-o", "o/{index:03}-{time_ms:04}-{delay_ms}.png", "--fps", "12.5",
+        "extract", "cat.gif", "-o", "o/{index:03}-{start_ms:04}-{shown_ms}.png", "--fps", "12.5",
         "--max", "2")
       #expect(files.status == 0)
       #expect(try tool.list("o") == ["000-0000-80.png", "001-0080-80.png"])
@@ -129,7 +129,7 @@ import Testing
       #expect(try tool.shell("mkdir d") == 0)
       for (output, name) in [
         ("d", "d/cat-0001.png"), ("new/", "new/cat-0001.png"),
-        ("t/{name}-{index}-{time_ms:05}-{delay_ms}.{ext}", "t/cat.gif-1-00040-100.png"),
+        ("t/{name}-{index}-{start_ms:05}-{shown_ms}.{ext}", "t/cat.gif-1-00040-100.png"),
         ("plain", "plain"),
       ] {
         #expect(try tool.run("still", "cat.gif", "-o", output, "--frame", "1").status == 0)
@@ -137,7 +137,7 @@ import Testing
       }
       let again = try tool.run("still", "cat.gif", "-o", "d", "--frame", "1")
       #expect(again.status == 4)
-      #expect(again.errors == "zoetrope: d/cat-0001.png exists; --force replaces it\n")
+      #expect(again.errors == "zoetrope: error: d/cat-0001.png exists; --force replaces it\n")
     }
   }
 
@@ -163,7 +163,7 @@ import Testing
       let result = try tool.run("check", "more.gif")
       #expect(result.status == 0)
       #expect(result.text.split(separator: "\n").count == 2)
-      #expect(result.text.hasSuffix(", and 4 more such\n"))
+      #expect(result.text.hasSuffix(", and 4 more such [gif.lzw.surplus]\n"))
       let damage = try JSONLine.one(tool.run("check", "more.gif", "--json").output)["damage"]
       #expect(damage.count == 5)
       #expect(damage.elements.allSatisfy { $0["kind"] == "gif.lzw.surplus" })

@@ -31,7 +31,7 @@ import ZoetropeTestSupport
   }
 
   @Test func `a report has a hash for every frame, as text and as JSON`() throws {
-    let report = try report().withHashes()
+    let report = try report().withHashes(ProgressReporter(style: .none))
     let hashes = try #require(report.hashes).map(\.description)
     #expect(hashes.count == 3 && Set(hashes).count == 3)
     #expect(hashes[0] == "aaf01ace4a12b33fd6f8cef805e9560a")
@@ -53,8 +53,8 @@ import ZoetropeTestSupport
     let json = try JSONLine.one(CommandRunner.line { report.write(to: &$0) })
     #expect(json["duration_ms"]["by_policy"]["exact"] == 140)
     #expect(json["duration_ms"]["by_policy"]["gtk"] == 160)
-    #expect(json["frames"][2]["shown_ms"]["imageio"] == 100)
-    #expect(json["frames"][2]["effective_ms"] == 100)
+    #expect(json["frames"][2]["by_policy"]["imageio"] == 100)
+    #expect(json["frames"][2]["shown_ms"] == 100)
   }
 
   @Test func `a pipe and a file have the same hashes and times`() throws {

@@ -14,12 +14,12 @@ import Zoetrope
         #"{file}\t{format} {width}x{height} {frames} {plays} {{{duration_ms}/{stored_ms}}}"#
       let result = try tool.run("info", "cat.gif", "none", "thrice.gif", "--format", template)
       #expect(result.status == 1)
-      #expect(result.errors.hasPrefix("zoetrope: none: "))
+      #expect(result.errors.hasPrefix("zoetrope: error: none: "))
       #expect(
         result.text == "cat.gif\tgif 6x4 3 forever {240/140}\nthrice.gif\tgif 6x4 3 3 {240/140}\n")
       let exact = try tool.run(
         "info", "cat.gif", "--timing", "exact", "--format",
-        #"{duration_ms} {least_delay_ms} {longest_delay_ms}\n{bytes} {damage}"#)
+        #"{duration_ms} {least_delay_ms} {longest_delay_ms}\n{byte_count} {damage}"#)
       #expect(exact.text == "140 0 100\n\(SampleGIF().bytes.count) 0\n")
     }
   }

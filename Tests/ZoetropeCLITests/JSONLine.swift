@@ -21,8 +21,15 @@ struct JSONLine: Equatable, Sendable, ExpressibleByStringLiteral, ExpressibleByI
   init(integerLiteral number: Int) { value = .number(Double(number)) }
   init(booleanLiteral truth: Bool) { value = .boolean(truth) }
 
-  /// Reads text of one value on each line.
+  /// Reads text of one value on each line, each as its schema says.
   static func all(_ bytes: [UInt8]) throws -> [JSONLine] {
+    let lines = try parsed(bytes)
+    SchemaValidator.check(lines)
+    return lines
+  }
+
+  /// Reads text of one value on each line.
+  static func parsed(_ bytes: [UInt8]) throws -> [JSONLine] {
     try #require(bytes.last == 0x0a)
     return try bytes.dropLast().split(separator: 0x0a, omittingEmptySubsequences: false).map {
       JSONLine(

@@ -13,7 +13,7 @@ import Testing
       #expect(result.status == 1)
       #expect(result.errors.isEmpty)
       let lines = try JSONLine.all(result.output)
-      #expect(lines.map { $0["schema"] } == Array(repeating: "zoetrope.animation/2", count: 4))
+      #expect(lines.map { $0["schema"] } == Array(repeating: "zoetrope.animation/3", count: 4))
       #expect(lines.map { $0["file"].text } == ["cat.gif", "no\u{1b}.gif", "cat.gif", "none"])
       #expect(lines[0] == lines[2])
       for line in [lines[0], lines[2]] { #expect(line["error"] == .missing) }
@@ -36,8 +36,8 @@ import Testing
       #expect(info["loop"]["raw"] == 0)
       #expect(info["loop"]["plays"] == .null)
       #expect(info["loop"]["forever"] == true)
-      #expect(info["frames"].elements.map { $0["delay_ms"].integer } == [40, 100, 0])
-      #expect(info["frames"].elements.map { $0["effective_ms"].integer } == [40, 100, 100])
+      #expect(info["frames"].elements.map { $0["stored_ms"].integer } == [40, 100, 0])
+      #expect(info["frames"].elements.map { $0["shown_ms"].integer } == [40, 100, 100])
       #expect(info["frames"].elements.map { $0["start_ms"].integer } == [0, 40, 140])
       #expect(info["frames"][1]["delay"]["num"] == 10)
       #expect(info["frames"][1]["delay"]["den"] == 100)
@@ -55,16 +55,16 @@ import Testing
       try tool.write(Array(SampleGIF().bytes.dropLast(12)), to: "cut.gif")
       let arguments = ["--json", "none", "cut.gif", "cat.gif"]
       let lines = try JSONLine.all(tool.run(["check"] + arguments).output)
-      #expect(lines.map { $0["schema"] } == Array(repeating: "zoetrope.check/2", count: 3))
+      #expect(lines.map { $0["schema"] } == Array(repeating: "zoetrope.check/3", count: 3))
       #expect(lines.map { $0["file"].text } == ["none", "cut.gif", "cat.gif"])
       #expect(lines[0]["error"]["code"] == "io")
       #expect(lines[1]["status"] == "damaged")
       #expect(lines[1]["damage"][0]["frame"].integer != nil)
-      #expect(lines[1]["damage"][0]["at_byte"].integer ?? 0 > 0)
+      #expect(lines[1]["damage"][0]["byte_offset"].integer ?? 0 > 0)
       #expect(lines[2]["status"] == "ok")
       let strict = try tool.run(["check", "--damage", "strict"] + arguments)
       let failed = try JSONLine.all(strict.output)[1]
-      #expect(failed["error"]["byte"].integer ?? 0 > 0)
+      #expect(failed["error"]["byte_offset"].integer ?? 0 > 0)
     }
   }
 

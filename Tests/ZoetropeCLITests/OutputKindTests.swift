@@ -95,7 +95,7 @@ import Testing
       let refused = try tool.run(arguments)
       #expect(refused.status == 4)
       #expect(refused.output.isEmpty)
-      #expect(refused.errors == "zoetrope: t.json exists; --force replaces it\n")
+      #expect(refused.errors == "zoetrope: error: t.json exists; --force replaces it\n")
       #expect(try tool.read("t.json") == [1])
       #expect(try tool.run(arguments + ["--force"]).status == 0)
       #expect(try tool.read("t.json").count > 100)

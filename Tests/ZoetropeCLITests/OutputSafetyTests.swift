@@ -90,7 +90,7 @@ import Testing
       #expect(try tool.read("a.y4m") == tool.read("whole.y4m"))
       #expect(try tool.shell("\"$ZOETROPE\" info - <cat.gif >&- 2>err") == 4)
       let errors = String(decoding: try tool.read("err"), as: UTF8.self)
-      #expect(errors == "zoetrope: standard output: Bad file descriptor\n")
+      #expect(errors == "zoetrope: error: standard output: Bad file descriptor\n")
     }
   }
 
@@ -107,7 +107,7 @@ import Testing
         #expect(refused.status == 4)
         #expect(
           refused.errors
-            == "zoetrope: mine.json exists and is not a manifest; --force replaces it\n")
+            == "zoetrope: error: mine.json exists and is not a manifest; --force replaces it\n")
         #expect(try tool.read("mine.json") == bytes)
       }
       #expect(try tool.run(extract + ["--force", "--manifest", "mine.json"]).status == 0)
@@ -184,9 +184,11 @@ import Testing
         "play", "cat.gif", "--protocol", "none", "--start", "150ms", "--once", "--trace", "-",
         "--speed", "20")
       #expect(start.text.split(separator: "\n").dropFirst().first?.contains(#""index":1"#) == true)
-      #expect(try tool.run("extract", "cat.gif", "-o", "o/{time_ms:04}-{delay_ms}.png").status == 0)
+      #expect(
+        try tool.run("extract", "cat.gif", "-o", "o/{start_ms:04}-{shown_ms}.png").status == 0)
       #expect(try tool.list("o") == ["0000-100.png", "0100-100.png", "0200-100.png"])
-      #expect(try tool.run("still", "cat.gif", "--frame", "2", "-o", "s-{time_ms}.png").status == 0)
+      #expect(
+        try tool.run("still", "cat.gif", "--frame", "2", "-o", "s-{start_ms}.png").status == 0)
       #expect(try tool.list().contains("s-200.png"))
       let list = try JSONLine.one(
         tool.run("extract", "cat.gif", "-o", "m/", "--manifest", "-").output)
@@ -339,10 +341,14 @@ import Testing
     }
   }
 
-  @Test func `a directory is called one`() throws {
+  @Test func `a directory without animations is called one`() throws {
     try withTool { (tool: Tool) throws in
-      let result = try tool.run("info", ".")
-      #expect(result.errors == "zoetrope: .: is a directory\n")
+      #expect(try tool.shell("mkdir empty") == 0)
+      let result = try tool.run("info", "empty")
+      #expect(
+        result.errors
+          == "zoetrope: error: empty: no GIF or PNG files in this directory; -r also searches its "
+          + "subdirectories\n")
     }
   }
 

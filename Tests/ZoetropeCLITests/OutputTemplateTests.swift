@@ -5,14 +5,15 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct OutputTemplateTests {
   private let values = OutputTemplate.Values(
-    name: Array("cat.gif".utf8), stem: Array("cat".utf8), index: 7, lastIndex: 9,
+    name: Array("cat.gif".utf8), stem: Array("cat".utf8), directory: Array("a/b".utf8),
+    parent: Array("b".utf8), index: 7, lastIndex: 9,
     timeMilliseconds: 1400, delayMilliseconds: 40, fileExtension: "png")
 
   @Test(arguments: [
     ("{stem}-{index:04}.png", "cat-0007.png"), ("%04d.png", "0007.png"), ("%d", "7"),
-    ("{index}_{time_ms}_{delay_ms}.{ext}", "7_1400_40.png"), ("{{x}}%%{index}", "{x}%7"),
+    ("{index}_{start_ms}_{shown_ms}.{ext}", "7_1400_40.png"), ("{{x}}%%{index}", "{x}%7"),
     ("a/{stem}/{index}", "a/cat/7"), ("{name}-{index}", "cat.gif-7"),
-    ("{time_ms:06}_{delay_ms:3}", "001400_040"),
+    ("{dir}/{parent}-{stem}", "a/b/b-cat"), ("{start_ms:06}_{shown_ms:3}", "001400_040"),
   ])
   func `places are filled`(_ template: String, _ name: String) throws {
     let parsed = try OutputTemplate(parsing: Array(template.utf8))
@@ -20,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "{", "{nope}", "{name:3}", "{stem:}", "{time_ms:21}", "{index:}", "{index:999}", "%s", "%",
+    "{", "{nope}", "{name:3}", "{stem:}", "{start_ms:21}", "{index:}", "{index:999}", "%s", "%",
     "%099d", "{index:-1}",
   ])
   func `a place that is not known is a usage error`(_ template: String) {

@@ -77,13 +77,13 @@ import Zoetrope
     AnimationReport(input: InputFile("spinner.png"), image: image, policy: .browser)
       .write(to: &writer)
     let json = try JSONLine.one(writer.bytes + [0x0a])
-    #expect(Set(json["frames"].elements.map { $0["delay_ms"].real }) == [83.333])
+    #expect(Set(json["frames"].elements.map { $0["stored_ms"].real }) == [83.333])
     var now = 0.0
     for frame in json["frames"].elements {
       #expect(abs((frame["start_ms"].real ?? -1) - now) < 1e-6)
-      now += frame["effective_ms"].real ?? -1
+      now += frame["shown_ms"].real ?? -1
     }
-    #expect(abs((json["duration_ms"]["effective"].real ?? -1) - now) < 1e-6)
+    #expect(abs((json["duration_ms"]["shown"].real ?? -1) - now) < 1e-6)
   }
 
   @Test func `a bar fills in eighths and leaves the last column free`() throws {

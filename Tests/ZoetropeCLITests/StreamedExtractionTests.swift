@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "o/{stem}-{index:1}-{time_ms}-{delay_ms}.png", "o/%02d.png", "o/{index:2}/f.png",
+    "o/{stem}-{index:1}-{start_ms}-{shown_ms}.png", "o/%02d.png", "o/{index:2}/f.png",
   ])
   func `names are those of a file`(template: String) throws {
     try withTool { (tool: Tool) throws in

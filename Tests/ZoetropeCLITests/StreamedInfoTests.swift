@@ -19,13 +19,13 @@ import Testing
       #expect(fed.end() == 0)
       let all = try fed.lines()
       for line in all.dropLast() {
-        #expect(line["schema"] == "zoetrope.arrival/1")
+        #expect(line["schema"] == "zoetrope.arrival/2")
         #expect(line["width"] == 6)
         #expect(line["announced_frames"] == .null)
       }
       let counts = all.map { $0["frame_count"].integer ?? -1 }
       #expect(counts == counts.sorted())
-      let durations = Set(all.dropLast().map { $0["duration_ms"]["exact"].integer ?? -1 })
+      let durations = Set(all.dropLast().map { $0["duration_ms"]["stored"].integer ?? -1 })
       // 40 ms, 100 ms and 0 ms, perhaps after a line without a frame.
       #expect(durations.subtracting([0]) == [40, 140])
       let whole = try JSONLine.one(tool.run("info", "cat.gif", "--json").output)
@@ -105,7 +105,7 @@ import Testing
       fed.send(SIGINT)
       #expect(fed.end() == 130)
       let report = try #require(try JSONLine.all(fed.output).last)
-      #expect(report["schema"] == "zoetrope.animation/2")
+      #expect(report["schema"] == "zoetrope.animation/3")
       #expect(report["frame_count"] == 1)
       #expect(report["error"]["code"] == "interrupted")
     }

@@ -20,10 +20,10 @@ import Zoetrope
       let result = try tool.run("info", "a\u{1b}b.gif")
       #expect(result.status == 3)
       #expect(result.output.isEmpty)
-      #expect(result.errors.hasPrefix("zoetrope: a\\x1Bb.gif: "))
+      #expect(result.errors.hasPrefix("zoetrope: error: a\\x1Bb.gif: "))
       let both = try tool.run("info", "cat.gif", "missing.gif")
       #expect(both.status == 1)
-      #expect(both.errors.hasPrefix("zoetrope: missing.gif: "))
+      #expect(both.errors.hasPrefix("zoetrope: error: missing.gif: "))
     }
   }
 
@@ -139,7 +139,7 @@ import Zoetrope
   @Test func `selection, template and manifest agree`() throws {
     try withTool { (tool: Tool) throws in
       let result = try tool.run(
-        "extract", "cat.gif", "-o", "f/{stem}_{time_ms}_{delay_ms}_%02d.rgba", "--format", "rgba",
+        "extract", "cat.gif", "-o", "f/{stem}_{start_ms}_{shown_ms}_%02d.rgba", "--format", "rgba",
         "--time", "40ms-", "--max", "1", "--manifest", "-")
       #expect(result.status == 0)
       #expect(try tool.list("f") == ["cat_40_100_01.rgba"])
@@ -187,7 +187,7 @@ import Zoetrope
       // Help, too, says that it was not printed.
       #expect(try tool.shell("\"$ZOETROPE\" info --help >/dev/full 2>errors") == 4)
       let errors = String(decoding: try tool.read("errors"), as: UTF8.self)
-      #expect(errors == "zoetrope: standard output: No space left on device\n")
+      #expect(errors == "zoetrope: error: standard output: No space left on device\n")
       // A file size limit of nothing: the kernel refuses the first byte of every file.
       let code = try tool.shell(
         "mkdir o && (ulimit -f 0; \"$ZOETROPE\" extract cat.gif -o o 2>/dev/null)")

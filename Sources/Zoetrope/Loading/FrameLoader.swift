@@ -388,7 +388,7 @@ public enum LoadingPhase: Sendable {
   /// The first frame. Reported again if fetched bytes differ from those of the cached poster. (Files
   /// are checked before their cached poster is shown.)
   case poster(Bitmap)
-  /// The image is an animation and ready to play: iterate ``FrameScheduler/frames()``. The last phase
+  /// The image is an animation and ready to play: iterate ``FrameScheduler/play()``. The last phase
   /// of an animation; a still image ends with its poster.
   case playing(FrameScheduler)
   /// The load failed. This is the last phase. A cancelled load ends without it.

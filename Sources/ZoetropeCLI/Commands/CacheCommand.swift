@@ -15,7 +15,7 @@ struct CacheCommand: ParsableCommand {
       contents of their file. Frames of changed or deleted files are evicted in time, as the least \
       recently used ones.
 
-      --json prints one object (schema zoetrope.cache/1). Exit status: 0 success, 1 damaged frames were \
+      --json prints one object (schema zoetrope.cache/2). Exit status: 0 success, 1 damaged frames were \
       dropped, 4 the cache cannot be used.
 
       EXAMPLES:

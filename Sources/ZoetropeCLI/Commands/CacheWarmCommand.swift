@@ -7,13 +7,14 @@ struct CacheWarmCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "warm",
     abstract: "Decode and scale frames into the cache, for later runs.",
+    usage: "zoetrope cache warm [options] <files> ...",
     discussion: """
       Use the same size and filter as later commands: frames of another size or filter are stored \
       separately. Without --size, the frames are those that play uses. You may interrupt the command at \
       any time; the next run stores the rest. A file that cannot be read does not stop the others. If the \
       frames do not fit, those at the end of the animation are left out (status 5).
 
-      --json prints one object per line and file (schema zoetrope.warm/1): "stored" counts new frames, \
+      --json prints one object per line and file (schema zoetrope.warm/2): "stored" counts new frames, \
       "known" frames that were already there, and "kept" frames that are there now.
 
       EXAMPLES:
@@ -22,7 +23,9 @@ struct CacheWarmCommand: CacheSubcommand {
       """)
 
   @Argument(help: .files, completion: .animations)
-  var files: [String]
+  var files: [String] = []
+
+  @OptionGroup(title: "Files") var listing: FileArguments
 
   @OptionGroup(title: "Cache") var store: CacheStoreArguments
 
@@ -30,22 +33,28 @@ struct CacheWarmCommand: CacheSubcommand {
 
   @OptionGroup(title: "Reading") var reading: ReadingArguments
 
+  func validate() throws { try listing.check(files) }
+
   func execute() throws(CommandFailure) -> ExitStatus {
+    let inputs = try listing.inputs(files)
     let frames = try store.open()
     var room = WarmRoom(byteCount: store.byteLimit)
-    return CommandRunner.forEach(files, asJSON: store.json, schema: WarmReport.schema) {
-      input throws(CommandFailure) in
+    return CommandRunner.forEach(inputs, asJSON: store.json, schema: WarmReport.schema) {
+      (input, progress) throws(CommandFailure) in
       let image = try input.open(reading.options, knownTo: frames)
       try scaling.rendering?.check(against: image, file: input.name)
       var warming = Warming(
         image, input: input, rendering: scaling.rendering ?? Rendering(), store: frames)
       // Signals are caught so that a report of what was stored is written.
       let report = try Signals.whileCaught { () throws(CommandFailure) in
-        try warming.run(room: &room)
+        try warming.run(room: &room, progress)
       }
       let output =
         store.json ? CommandRunner.line { report.write(to: &$0) } : Array(report.text.utf8)
-      return (report.status, output)
+      return InputOutcome(
+        status: report.status, output: output,
+        condition: InputCondition(hasLosses: image.damage.contains { !$0.kind.isTolerated }),
+        frameCount: report.kept)
     }
   }
 }
@@ -64,11 +73,13 @@ struct Warming {
     report = WarmReport(input: input, rendition: rendition, frameCount: image.frames.count)
   }
 
-  /// Stores the frames that are not there yet, with progress on a terminal.
+  /// Stores the frames that are not there yet.
   ///
   /// - Parameter room: The space that is left for the files of this command.
-  mutating func run(room: inout WarmRoom) throws(CommandFailure) -> WarmReport {
-    var progress = ProgressReporter(style: .auto, total: image.frames.count)
+  mutating func run(
+    room: inout WarmRoom, _ progress: ProgressReporter
+  ) throws(CommandFailure) -> WarmReport {
+    progress.expect(image.frames.count)
     defer { progress.finish((report.known + report.stored, nil)) }
     do throws(AnimatedImageError) {
       let content = try store.identity(of: image) { Signals.ending != nil }
@@ -167,7 +178,7 @@ struct WarmRoom {
 
 /// What `cache warm` did with one file.
 struct WarmReport {
-  static let schema = "zoetrope.warm/1"
+  static let schema = "zoetrope.warm/2"
 
   let input: InputFile
   let rendition: Rendition
@@ -202,7 +213,7 @@ struct WarmReport {
       $0.field("file", input.fileName, base64Key: "file_base64")
       $0.field("width", rendition.size.width)
       $0.field("height", rendition.size.height)
-      $0.field("format", "\(rendition.format)")
+      $0.field("pixel_format", "\(rendition.format)")
       $0.field("frame_count", frameCount)
       $0.field("stored", stored)
       $0.field("known", known)

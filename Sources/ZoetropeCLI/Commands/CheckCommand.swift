@@ -8,14 +8,15 @@ struct CheckCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Decode everything and report damage: where it is and what is lost.",
+    usage: "zoetrope check [options] <files> ...",
     discussion: """
       Exit status: 0 nothing is lost, 1 some data is lost, 3 nothing can be decoded. With --strict it is \
       6 for any deviation from the format, even a harmless one. For several files it is the status they \
       share, else 1.
 
       Repeated findings are counted; --json lists each one. Results are printed as soon as a file is done. \
-      --json prints one object per line and file, in order (schema zoetrope.check/2). A file that cannot be \
-      decoded has an "error" with "code", "message", "byte" and "frame".
+      --json prints one object per line and file, in order (schema zoetrope.check/3). A file that cannot be \
+      decoded has an "error" with "code", "message", "byte_offset" and "frame".
 
       EXAMPLES:
         zoetrope check upload.gif --limits strict
@@ -23,7 +24,9 @@ struct CheckCommand: ZoetropeSubcommand {
       """)
 
   @Argument(help: .files, completion: .animations)
-  var files: [String]
+  var files: [String] = []
+
+  @OptionGroup(title: "Files") var listing: FileArguments
 
   @OptionGroup(title: "Report") var report: ReportArguments
 
@@ -37,35 +40,42 @@ struct CheckCommand: ZoetropeSubcommand {
     var json = false
   }
 
-  func execute() -> ExitStatus {
+  func validate() throws { try listing.check(files) }
+
+  func execute() throws(CommandFailure) -> ExitStatus {
     let (json, strict) = (report.json, report.strict)
-    return CommandRunner.forEach(files, asJSON: json, schema: DamageReport.schema) {
-      input throws(CommandFailure) in
+    return CommandRunner.forEach(
+      try listing.inputs(files), asJSON: json, schema: DamageReport.schema
+    ) { (input, progress) throws(CommandFailure) in
       let image = try input.open(reading.options)
-      // Signals are caught so that no progress bar is left on the terminal.
+      // Signals are caught so that no progress line is left on the terminal.
       let report = try Signals.whileCaught { () throws(CommandFailure) in
-        try DamageReport(of: image, input: input)
+        try DamageReport(of: image, input: input, progress)
       }
       let output = json ? CommandRunner.line { report.write(to: &$0) } : Array(report.text.utf8)
-      return (report.status(isStrict: strict), output)
+      return InputOutcome(
+        status: report.status(isStrict: strict), output: output,
+        condition: InputCondition(hasLosses: report.hasLosses), frameCount: report.frameCount)
     }
   }
 }
 
 /// What `check` reports about a file, after decoding everything.
 struct DamageReport {
-  static let schema = "zoetrope.check/2"
+  static let schema = "zoetrope.check/3"
 
   let input: InputFile
   let format: AnimationFormat
   let frameCount: Int
   let damage: [Damage]
 
-  /// Decodes every frame of `image`, with a progress bar on a terminal.
-  init(of image: AnimatedImage, input: InputFile) throws(CommandFailure) {
+  /// Decodes every frame of `image`.
+  init(
+    of image: AnimatedImage, input: InputFile, _ progress: ProgressReporter
+  ) throws(CommandFailure) {
     var damage = DecodingDamage(of: image)
     let reader = FrameReader(image)
-    var progress = ProgressReporter(style: .auto, total: image.frames.count)
+    progress.expect(image.frames.count)
     var count = 0
     defer { progress.finish((count, nil)) }
     do throws(AnimatedImageError) {
@@ -113,10 +123,12 @@ struct DamageReport {
     let counts = damage.reduce(into: [Remark: Int]()) { $0[Remark($1), default: 0] += 1 }
     var told: Set<Remark> = []
     for item in damage where told.insert(Remark(item)).inserted {
-      text += "  \(item.kind.isTolerated ? "tolerated" : "lost     ") \(item)".sanitized
+      text += "  \(item.kind.isTolerated ? "tolerated" : "lost     ") \(item.sentence)".sanitized
       if let rows = item.validRows { text += ", \(rows) rows are good" }
       let count = counts[Remark(item), default: 1]
       if count > 1 { text += ", and \(count - 1) more such" }
+      // The name under which it is documented.
+      text += " [\(item.kind.name)]"
       text += "\n"
     }
     return text
@@ -129,7 +141,8 @@ struct DamageReport {
       $0.field("file", input.fileName, base64Key: "file_base64")
       $0.field("format", format.rawValue)
       $0.field("frame_count", frameCount)
-      $0.field("status", damage.isEmpty ? "ok" : hasLosses ? "damaged" : "deviations")
+      $0.field("status", InputCondition(hasLosses: hasLosses).rawValue)
+      $0.field("has_deviations", !damage.isEmpty)
       $0.array("damage") { for item in damage { AnimationReport.write(item, to: &$0) } }
     }
   }

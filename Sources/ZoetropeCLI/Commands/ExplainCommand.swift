@@ -7,15 +7,16 @@ import ZoetropeProcess
 struct ExplainCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Predict how browsers and other programs play a file, and why they differ.",
+    abstract: "Predict how browsers and other programs play a file.",
+    usage: "zoetrope explain [options] <files> ...",
     discussion: """
       For each program this shows how often it plays the file, how long one play takes, which delays it \
-      changes, and the first frame, counted from 0, that looks different from Zoetrope's. Rules that had \
-      an effect are listed with their sources. "Measured" rules were compared with that version of the \
+      changes, and the first frame, counted from 0, that looks different from Zoetrope's. -v lists the \
+      rules that had an effect, with their sources. "Measured" rules were compared with that version of the \
       program; "reported" ones come from its source code or documentation. All frames are decoded if the \
       programs include chromium, ffmpeg, pillow or imagemagick.
 
-      --json prints one object per line and file (schema zoetrope.explain/1) with all rules; "applies" \
+      --json prints one object per line and file (schema zoetrope.explain/2) with all rules; "applies" \
       marks those that had an effect. The "outcome" of "difference" is none, differs, unpredicted (from \
       "frame" on) or unknown (no rule predicts a difference).
 
@@ -25,7 +26,9 @@ struct ExplainCommand: ZoetropeSubcommand {
       """)
 
   @Argument(help: .files, completion: .animations)
-  var files: [String]
+  var files: [String] = []
+
+  @OptionGroup(title: "Files") var listing: FileArguments
 
   @OptionGroup(title: "Report") var report: ReportArguments
 
@@ -38,15 +41,21 @@ struct ExplainCommand: ZoetropeSubcommand {
         argumentType: ProgramsArgument.self))
     var `as`: ProgramsArgument?
 
+    @Flag(name: .shortAndLong, help: "Also list the rules that had an effect, with their sources.")
+    var verbose = false
+
     @Flag(help: .json)
     var json = false
   }
 
-  func execute() -> ExitStatus {
+  func validate() throws { try listing.check(files) }
+
+  func execute() throws(CommandFailure) -> ExitStatus {
     let (options, json) = (reading.options, report.json)
     let programs = report.as?.programs ?? Programs.all
-    return CommandRunner.forEach(files, asJSON: json, schema: ExplanationReport.schema) {
-      input throws(CommandFailure) in
+    return CommandRunner.forEach(
+      try listing.inputs(files), asJSON: json, schema: ExplanationReport.schema, isBrief: true
+    ) { (input, _) throws(CommandFailure) in
       let image = try input.open(options)
       let explanation = try Signals.whileCaught { () throws(CommandFailure) in
         do throws(AnimatedImageError) {
@@ -59,8 +68,14 @@ struct ExplainCommand: ZoetropeSubcommand {
         }
       }
       let report = ExplanationReport(input: input, explanation: explanation)
-      let output = json ? CommandRunner.line { report.write(to: &$0) } : Array(report.text.utf8)
-      return (.success, output)
+      let output =
+        json
+        ? CommandRunner.line { report.write(to: &$0) }
+        : Array(report.text(showsRules: self.report.verbose).utf8)
+      return InputOutcome(
+        status: .success, output: output,
+        condition: InputCondition(hasLosses: image.damage.contains { !$0.kind.isTolerated }),
+        frameCount: image.frames.count)
     }
   }
 }

@@ -7,6 +7,7 @@ struct ExtractCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "extract",
     abstract: "Write frames as PNG files, raw pixels or video.",
+    usage: "zoetrope extract [options] <files> ... -o <output>",
     discussion: """
       Frames are composited: each shows the whole canvas as a browser would. Files appear only when \
       complete, and existing files are overwritten only with --force, inputs never. All output names are \
@@ -15,7 +16,8 @@ struct ExtractCommand: ZoetropeSubcommand {
 
       OUTPUT is a directory, a template, or - for standard output. Files in a directory are called \
       {stem}-{index}.png. A template may contain {name} (the input's name with its extension), {stem}, \
-      {index}, {time_ms}, {delay_ms}, {ext} and %04d. Numbers take a width, as in {time_ms:06}. {index} \
+      {dir} (the input's directory, relative to the one named), {parent} (the name of the directory that \
+      holds it), {index}, {start_ms}, {shown_ms}, {ext} and %04d. Numbers take a width, as in {start_ms:06}. {index} \
       without a width has as many digits as the last frame's number; in a directory, and while frames are \
       written as they arrive, it has at least four. Pipes and devices receive one frame after another.
 
@@ -24,6 +26,12 @@ struct ExtractCommand: ZoetropeSubcommand {
       a directory or {stem}. FORMAT ffconcat writes PNG files and then a list with their durations: \
       DIR/{stem}.ffconcat, or the name given with -o. ffmpeg 5.0 or later plays it with -safe 0 -f concat \
       -i LIST.
+
+      FORMAT tar writes one archive for all files, named as WebDataset expects: stem.0000.png and so on, \
+      and stem.json, the file's line of the manifest.
+
+      The manifest gives each file a "status": ok, damaged, unreadable or failed. With --fps, "pictures" \
+      lists the frame that each picture shows. A manifest called .csv has a row for each picture.
 
       With --unique or --changed-only the manifest lists skipped frames with "same_as", the frame that \
       shows the same picture. Written frames have "shown_by", all frames that show their picture, and with \
@@ -43,13 +51,16 @@ struct ExtractCommand: ZoetropeSubcommand {
 
       EXAMPLES:
         zoetrope extract party.gif -o frames/
-        zoetrope extract a.png -o 'f-{index:04}-{time_ms}.png' --frames 0,3-7,-1
+        zoetrope extract a.png -o 'f-{index:04}-{start_ms}.png' --frames 0,3-7,-1
+        zoetrope extract -r data -o 'out/{dir}/{stem}-{index}.png' --manifest out.csv
         zoetrope extract *.gif -o 'all/{name}-{index:04}.{ext}' --size 320x
         curl -s URL | zoetrope extract - -o frames/
       """)
 
   @Argument(help: .files, completion: .animations)
-  var files: [String]
+  var files: [String] = []
+
+  @OptionGroup(title: "Files") var listing: FileArguments
 
   @OptionGroup(title: "Frames") var selected: SelectionArguments
 
@@ -72,6 +83,9 @@ struct ExtractCommand: ZoetropeSubcommand {
 
     @Flag(help: "Write only frames that differ from the one before.")
     var changedOnly = false
+
+    @Flag(help: "Leave out frames that damage touched.")
+    var skipDamaged = false
 
     @Option(
       parsing: .unconditional,
@@ -117,7 +131,7 @@ struct ExtractCommand: ZoetropeSubcommand {
     var background = BackgroundArgument(color: .black)
 
     @Option(
-      help: "Write a JSON line per input with its frames; - for stdout.",
+      help: "Write a JSON line per input, or rows if FILE ends in .csv; - for stdout.",
       completion: .file())
     var manifest: String?
 
@@ -162,6 +176,7 @@ struct ExtractCommand: ZoetropeSubcommand {
 
   func validate() throws {
     try following.check(files)
+    try listing.check(files)
     guard !writing.raw || scaling.size == nil else {
       throw ValidationError("--raw writes frames at their stored size; drop --size")
     }
@@ -170,11 +185,11 @@ struct ExtractCommand: ZoetropeSubcommand {
     }
     if choosing.fps != nil {
       guard selected.frames == nil, selected.time == nil, selected.every == 1, !writing.raw,
-        choosing.staticImage == .skip, writing.manifest == nil
+        choosing.staticImage == .skip
       else {
         throw ValidationError(
           "--fps resamples a whole play; it cannot be combined with --frames, --time, --every, "
-            + "--raw, --static or --manifest")
+            + "--raw or --static")
       }
       guard writing.format != .ffconcat, choosing.pictures == .all else {
         throw ValidationError(
@@ -186,38 +201,47 @@ struct ExtractCommand: ZoetropeSubcommand {
     case .png, .rgba: break
     case .y4m:
       guard !writing.raw, choosing.staticImage == .skip, writing.depth == 8,
-        writing.manifest == nil, !writing.resume, choosing.pictures == .all
+        writing.manifest == nil, !writing.resume, choosing.pictures == .all,
+        !choosing.skipDamaged
       else {
         throw ValidationError(
           "--format y4m writes one video; it cannot be combined with --raw, --static, --depth, "
-            + "--manifest, --resume, --unique or --changed-only")
+            + "--manifest, --resume, --unique, --changed-only or --skip-damaged")
       }
     case .ffconcat:
       guard !writing.raw, choosing.staticImage == .skip else {
         throw ValidationError("--format ffconcat cannot be combined with --raw or --static")
       }
+    case .tar:
+      guard !writing.resume else {
+        throw ValidationError(
+          "--format tar writes one archive; it cannot be combined with --resume")
+      }
     }
   }
 
   /// The command as a value.
-  var request: ExtractRequest {
+  func request(for inputs: [InputFile]) -> ExtractRequest {
     var options = reading.options
     options.keeps16Bit = writing.depth == 16
     var cache = caching.settings
     cache.isQuiet = writing.quiet
     cache.reportsJSON = writing.progress == .json
     return ExtractRequest(
-      files: files, output: writing.output, selection: selected.selection, rate: choosing.fps,
+      inputs: inputs, output: writing.output, selection: selected.selection, rate: choosing.fps,
       isRaw: writing.raw, rendering: scaling.rendering, format: writing.format,
       effort: writing.compression.effort, choice: choosing.pictures,
       background: writing.background.color, staticImage: choosing.staticImage,
-      manifest: writing.manifest, policy: selected.timing.policy, jobs: writing.jobs ?? 0,
+      manifest: writing.manifest, skipsDamaged: choosing.skipDamaged,
+      policy: selected.timing.policy, jobs: writing.jobs ?? 0,
       isForced: writing.force, isResuming: writing.resume, isFollowing: following.follow,
       followTimeout: following.followTimeout?.time, progress: writing.progress,
       isQuiet: writing.quiet, cache: cache, options: options)
   }
 
-  var reportsJSON: Bool { request.reportsJSON }
+  var reportsJSON: Bool { writing.progress == .json }
 
-  func execute() throws(CommandFailure) -> ExitStatus { try request.run() }
+  func execute() throws(CommandFailure) -> ExitStatus {
+    try request(for: listing.inputs(files)).run()
+  }
 }

@@ -9,27 +9,30 @@ struct InfoCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
     abstract: "Show size, frames, plays, delays and metadata without decoding pixels.",
+    usage: "zoetrope info [options] <files> ...",
     discussion: """
       --json prints one object per line and file, in order, as soon as a file is done (schema \
-      zoetrope.animation/2). For a file that cannot be read, it has only an "error" with "code", \
-      "message", "byte" and "frame". "plays" is null when "forever" is true; "delay" is the stored \
-      fraction; "start_ms" and "effective_ms" follow --timing; "file_base64" is present if the file name \
+      zoetrope.animation/3). For a file that cannot be read, it has only a "status" and an "error" with \
+      "code", "message", "byte_offset" and "frame". "plays" is null when "forever" is true; "delay" is the stored \
+      fraction; "start_ms" and "shown_ms" follow --timing; "file_base64" is present if the file name \
       is not valid UTF-8.
 
       --follow reads a file that is still being written until its animation is complete. With --json it \
-      prints an object (schema zoetrope.arrival/1) whenever frames arrive, and then the report. On a \
+      prints an object (schema zoetrope.arrival/2) whenever frames arrive, and then the report. On a \
       terminal, progress is shown on standard error, for a pipe too. Ctrl-C prints what is known so far.
 
       --hashes decodes every frame and adds the hash of its composited pixels: the XXH3-128, with seed 0, \
       of what extract --format rgba writes, as xxh128sum prints it. It never changes between versions. In \
       JSON it is the field "hash" of a frame.
 
-      --timing all shows each delay under every named policy. In JSON, frames have "shown_ms" and the \
-      object has "by_policy"; all other times use browser timing.
+      --timing all shows each delay under every named policy. In JSON, frames and the whole \
+      object have "by_policy"; all other times use browser timing.
 
       --save-index writes the result of the scan. Programs that read the file remotely (RemoteImage) can \
       then fetch only the bytes of the frames they need. An existing index is replaced, any other file \
       is not.
+
+      A directory stands for the GIF and PNG files in it, with -r also for those in its subdirectories.
 
       Exit status for several files: the one they share, else 1.
 
@@ -41,7 +44,9 @@ struct InfoCommand: ZoetropeSubcommand {
       """)
 
   @Argument(help: .files, completion: .animations)
-  var files: [String]
+  var files: [String] = []
+
+  @OptionGroup(title: "Files") var listing: FileArguments
 
   @OptionGroup(title: "Report") var wanted: ReportArguments
 
@@ -58,7 +63,7 @@ struct InfoCommand: ZoetropeSubcommand {
       help: ArgumentHelp(
         """
         Print a line per file. The fields are {file} {frames} {duration_ms} {format} {width} {height} \
-        {plays} {bytes} {damage} {stored_ms} {least_delay_ms} {longest_delay_ms}; \\t and \\n work.
+        {plays} {byte_count} {damage} {stored_ms} {least_delay_ms} {longest_delay_ms}; \\t and \\n work.
         """,
         valueName: "template"),
       transform: Self.template)
@@ -101,15 +106,17 @@ struct InfoCommand: ZoetropeSubcommand {
 
   func validate() throws {
     try following.check(files)
+    try listing.check(files)
     guard wanted.saveIndex != nil else { return }
-    if files.count > 1 { throw ValidationError("--save-index takes one file") }
+    if files.count != 1 { throw ValidationError("--save-index takes one file") }
     if following.follow { throw ValidationError("--save-index cannot be combined with --follow") }
   }
 
   /// Prints a report or an error for each file in order, as soon as it is done.
-  func execute() -> ExitStatus {
-    if files.count == 1 {
-      let input = InputFile(files[0])
+  func execute() throws(CommandFailure) -> ExitStatus {
+    let inputs = try listing.inputs(files)
+    if inputs.count == 1 {
+      let input = inputs[0]
       // If nobody sees the progress, bytes after the animation are read and reported as well.
       if following.follow
         || wanted.saveIndex == nil && input.isReadOnce && isatty(STDERR_FILENO) == 1
@@ -118,24 +125,29 @@ struct InfoCommand: ZoetropeSubcommand {
       }
     }
     let (options, policy, json) = (reading.options, wanted.timing.policy, wanted.json)
-    return CommandRunner.forEach(files, asJSON: json, schema: AnimationReport.schema) {
-      input throws(CommandFailure) in
+    return CommandRunner.forEach(
+      inputs, asJSON: json, schema: AnimationReport.schema, isBrief: !wanted.hashes
+    ) { (input, progress) throws(CommandFailure) in
       let indexPath = wanted.saveIndex.map { FilePath(bytes: RawArguments.bytes(of: $0)) }
       if let indexPath { try InputIdentities([input]).check(indexPath) }
       let image = try input.open(options)
       if let indexPath { try Self.save(ImageIndex(of: image), to: indexPath) }
       var report = AnimationReport(input: input, image: image, policy: policy)
-      try complete(&report)
-      return (report.hasDecodingLosses ? .partial : .success, output(report))
+      try complete(&report, progress)
+      return InputOutcome(
+        status: report.hasDecodingLosses ? .partial : .success, output: output(report),
+        condition: InputCondition(hasLosses: report.hasLosses), frameCount: image.frames.count)
     }
   }
 
   /// Adds what was asked for beyond the scan; decodes every frame for hashes.
-  private func complete(_ report: inout AnimationReport) throws(CommandFailure) {
+  private func complete(
+    _ report: inout AnimationReport, _ progress: ProgressReporter
+  ) throws(CommandFailure) {
     if wanted.timing.isAll { report.policies = NamedPolicy.all }
     guard wanted.hashes else { return }
     report = try Signals.whileCaught { [report] () throws(CommandFailure) in
-      try report.withHashes()
+      try report.withHashes(progress)
     }
   }
 
@@ -178,7 +190,7 @@ struct InfoCommand: ZoetropeSubcommand {
     _ stream: StreamedImage, from input: InputFile
   ) throws(CommandFailure) -> ExitStatus {
     let tellsArrival = wanted.json && following.follow
-    var progress = ProgressReporter(style: tellsArrival ? .none : .auto)
+    let progress = ProgressReporter(style: tellsArrival ? .none : .auto)
     var arrival = ArrivalReport(input: input, stream: stream, policy: wanted.timing.policy)
     for state in StreamChanges(of: stream) {
       if tellsArrival, arrival.update(to: state) {
@@ -206,7 +218,7 @@ struct InfoCommand: ZoetropeSubcommand {
     }
     var report = AnimationReport(input: input, image: image, policy: wanted.timing.policy)
     report.failure = interruption
-    if interruption == nil { try complete(&report) }
+    if interruption == nil { try complete(&report, progress) }
     try OutputStream.print(output(report), stopsOnSignal: false)
     interruption?.report(asJSON: wanted.json)
     return interruption?.status ?? (report.hasDecodingLosses ? .partial : .success)

@@ -11,6 +11,7 @@ struct PlayCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "play",
     abstract: "Play files in the terminal, on time.",
+    usage: "zoetrope play [options] <files> ...",
     discussion: """
       On a terminal, a single file plays as often as it specifies, and its last frame stays until you \
       press a key; several files play once each. ? shows the keys. Without a terminal, one frame is \
@@ -44,9 +45,10 @@ struct PlayCommand: ZoetropeSubcommand {
       """)
 
   @Argument(
-    help: "GIF or PNG files; - for standard input.",
-    completion: .animations)
+    help: .files, completion: .animations)
   var files: [String] = []
+
+  @OptionGroup(title: "Files") var listing: FileArguments
 
   @OptionGroup(title: "Drawing") var drawing: DrawingArguments
 
@@ -159,7 +161,9 @@ struct PlayCommand: ZoetropeSubcommand {
 
   func validate() throws {
     if preview.clear {
-      guard files.isEmpty else { throw ValidationError("--clear takes no file") }
+      guard files.isEmpty, listing.filesFrom == nil else {
+        throw ValidationError("--clear takes no file")
+      }
       return
     }
     try checkPreview()
@@ -171,7 +175,7 @@ struct PlayCommand: ZoetropeSubcommand {
             + "must be frames counted from 0")
       }
     }
-    guard !files.isEmpty else { throw ValidationError("name a file") }
+    try listing.check(files)
   }
 
   private func checkPreview() throws {
@@ -198,13 +202,13 @@ struct PlayCommand: ZoetropeSubcommand {
       try PictureDrawing.clear(previewSettings)
       return .success
     }
-    let inputs = files.map { InputFile($0) }
+    let inputs = try listing.inputs(files)
     let isDumb = TerminalCapabilities(environment: .current).isDumb
     let isPlayed = isUndrawn || isatty(STDOUT_FILENO) == 1 && !isDumb
     try checkTrace(inputs, isPlayed: isPlayed)
     let store = caching.settings.open()
     defer { caching.settings.reportFailure(of: store) }
-    let settings = settings(store)
+    let settings = settings(store, fileCount: inputs.count)
     if preview.place != nil {
       return PreviewPlay(inputs[0], settings: settings, preview: previewSettings).run()
     }
@@ -242,7 +246,7 @@ struct PlayCommand: ZoetropeSubcommand {
 
   private var isStandingStill: Bool { screen.hasNoMotion || MotionPreference.isReduced }
 
-  private var playback: PlaybackOptions {
+  private func playback(fileCount: Int) -> PlaybackOptions {
     var options = PlaybackOptions()
     options.playCount = playing.once ? .once : playing.loops?.playCount
     // Without a screen and keys, a file that plays forever would never end.
@@ -250,7 +254,7 @@ struct PlayCommand: ZoetropeSubcommand {
       options.playCount = .once
     }
     // Several files play once each, unless the user says otherwise.
-    if files.count > 1, options.playCount == nil { options.playCount = .once }
+    if fileCount > 1, options.playCount == nil { options.playCount = .once }
     options.fixedDelay = playing.delay.map { .milliseconds(Int($0)) }
     options.delayPolicy = playing.timing.policy
     options.rate = playing.speed
@@ -264,7 +268,7 @@ struct PlayCommand: ZoetropeSubcommand {
     return options
   }
 
-  func settings(_ store: FrameStore?) -> PlayerSettings {
+  func settings(_ store: FrameStore?, fileCount: Int? = nil) -> PlayerSettings {
     var settings = PlayerSettings()
     settings.mode = drawing.output?.mode
     settings.colors = drawing.colors?.depth
@@ -285,7 +289,7 @@ struct PlayCommand: ZoetropeSubcommand {
         ? false : isStandingStill ? true : playing.loops?.isFinite == true ? false : nil
     settings.wallTime = playing.duration?.time
     settings.start = first
-    settings.playback = playback
+    settings.playback = playback(fileCount: fileCount ?? files.count)
     settings.decoding = reading.options
     settings.reading = inputReading
     settings.store = store

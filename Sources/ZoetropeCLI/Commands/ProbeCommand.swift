@@ -10,6 +10,7 @@ struct ProbeCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "probe",
     abstract: "Show what the terminal can display.",
+    usage: "zoetrope probe [--json]",
     discussion: """
       The terminal is queried once and has 150 ms to answer (1 s over SSH). Without a terminal, only \
       facts from the environment are shown, and the exit status is 7.
@@ -45,12 +46,14 @@ struct ProbeCommand: ZoetropeSubcommand {
       terminal             \(found.name.isEmpty ? "unknown" : TerminalText.sanitized(found.name))
       draws with           \(DrawingMode(best: found).name)
       colours              \(found.colors.rawValue)
-      kitty graphics       \(word(found.hasKittyGraphics)), edits \(word(found.hasKittyEdits))
+      kitty graphics       \(word(found.hasKittyGraphics))
+      edits in place       \(word(found.hasKittyEdits))
       iTerm2 images        \(word(found.hasITerm2Images))
-      sixel                \(word(found.hasSixel)), \(found.sixelRegisterCount) colours
+      sixel                \(found.hasSixel ? "yes, \(found.sixelRegisterCount) colours" : "no")
       synchronized output  \(word(found.hasSynchronizedOutput))
-      sextants, octants    \(word(found.drawsSextants)), \(word(found.drawsOctants))
-      cell                 \(cell)
+      sextants             \(word(found.drawsSextants))
+      octants              \(word(found.drawsOctants))
+      cell size            \(cell)
       multiplexer          \(found.multiplexer.rawValue)
       answered             \(word(found.didAnswer))
       """

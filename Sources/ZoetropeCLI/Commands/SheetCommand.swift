@@ -7,6 +7,7 @@ struct SheetCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "sheet",
     abstract: "Draw frames side by side: a contact sheet, or a sprite sheet with an atlas.",
+    usage: "zoetrope sheet [options] <files> ... -o <output>",
     discussion: """
       Each input starts a new row. All cells have the size of the largest frame; smaller frames are \
       centred. A sheet of one input is about square; a sheet of several inputs has as many columns as \
@@ -24,7 +25,9 @@ struct SheetCommand: ZoetropeSubcommand {
       """)
 
   @Argument(help: .files, completion: .animations)
-  var files: [String]
+  var files: [String] = []
+
+  @OptionGroup(title: "Files") var listing: FileArguments
 
   @OptionGroup(title: "Frames") var selected: SelectionArguments
 
@@ -101,9 +104,11 @@ struct SheetCommand: ZoetropeSubcommand {
     }
   }
 
+  func validate() throws { try listing.check(files) }
+
   func execute() throws(CommandFailure) -> ExitStatus {
     try SheetRequest(
-      files: files, output: writing.output, selection: selected.selection,
+      inputs: listing.inputs(files), output: writing.output, selection: selected.selection,
       distinctCount: choice.distinct, columns: layout.columns, padding: layout.padding,
       label: layout.label, background: layout.background.color, rendering: scaling.rendering,
       atlas: writing.atlas, atlasShape: writing.atlasShape, policy: selected.timing.policy,

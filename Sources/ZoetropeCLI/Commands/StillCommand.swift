@@ -9,6 +9,7 @@ struct StillCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "still",
     abstract: "Write or draw one picture of each animation.",
+    usage: "zoetrope still [options] <files> ... [-o <output>]",
     discussion: """
       The picture is the poster unless --frame or --at selects a frame.
 
@@ -27,6 +28,8 @@ struct StillCommand: ZoetropeSubcommand {
 
   @Argument(help: .files, completion: .animations)
   var files: [String] = []
+
+  @OptionGroup(title: "Files") var listing: FileArguments
 
   @OptionGroup(title: "Picture") var picture: PictureArguments
 
@@ -100,11 +103,13 @@ struct StillCommand: ZoetropeSubcommand {
       throw ValidationError("-o cannot be combined with options for drawing and previews")
     }
     if preview.clear {
-      guard files.isEmpty else { throw ValidationError("--clear takes no file") }
+      guard files.isEmpty, listing.filesFrom == nil else {
+        throw ValidationError("--clear takes no file")
+      }
       return
     }
-    guard !files.isEmpty else { throw ValidationError("name a file") }
-    if preview.id != nil || preview.place?.position != nil, files.count > 1 {
+    try listing.check(files)
+    if preview.id != nil || preview.place?.position != nil, files.count != 1 {
       throw ValidationError("--id and a --place with a position take one file")
     }
   }
@@ -118,7 +123,7 @@ struct StillCommand: ZoetropeSubcommand {
       return .success
     }
     return try StillRequest(
-      files: files, output: writing.output.map { .files($0) } ?? .drawing(drawn),
+      inputs: listing.inputs(files), output: writing.output.map { .files($0) } ?? .drawing(drawn),
       choice: picture.choice, rendering: scaling.rendering, format: writing.format,
       policy: picture.timing.policy, isForced: writing.force, cache: caching.settings,
       options: reading.options

@@ -18,7 +18,7 @@ struct StillRequest: Hashable {
     case drawing(PreviewSettings)
   }
 
-  var files: [String]
+  var inputs: [InputFile]
   var output: Output
   var choice: Choice
   /// How the picture is scaled; nil for its own size.
@@ -35,16 +35,15 @@ struct StillRequest: Hashable {
   func run() throws(CommandFailure) -> ExitStatus {
     let store = cache.open()
     defer { cache.reportFailure(of: store) }
-    let inputs = try InputFile.all(files)
     switch output {
     case .drawing(let settings):
       let drawing = try PictureDrawing(settings)
-      return try each(inputs, keptIn: store) { (_, picture) throws(CommandFailure) -> Delivery in
+      return try each(.none, keptIn: store) { (_, picture) throws(CommandFailure) -> Delivery in
         try drawing.draw(endingWithoutMemory(try picture.frame.bitmap.converted(to: .rgba8)))
       }
     case .files(let name):
       var files = try StillFiles(name, inputs, format: format, isForced: isForced)
-      return try each(inputs, keptIn: store) {
+      return try each(.auto, keptIn: store) {
         (input, picture) throws(CommandFailure) -> Delivery in
         let values = OutputTemplate.Values(
           input: input, index: picture.index, of: picture.image, policy: policy, format: format)
@@ -64,26 +63,35 @@ struct StillRequest: Hashable {
   /// Decodes the picture of each input and passes it to `body`, whose errors end the command. If the reader of
   /// the output has gone away, the status is that of the inputs so far. At most one input is open at a time.
   private func each(
-    _ inputs: [InputFile], keptIn store: FrameStore?,
+    _ style: ProgressStyle, keptIn store: FrameStore?,
     _ body: (InputFile, Picture) throws(CommandFailure) -> Delivery
   ) throws(CommandFailure) -> ExitStatus {
     var statuses: [ExitStatus] = []
+    // One picture is done at once; only several files are worth a line.
+    let progress = ProgressReporter(style: inputs.count > 1 ? style : .none, inputs: inputs)
+    defer { progress.summarize() }
     for input in inputs {
       let picture: Picture
+      progress.begin()
       do throws(CommandFailure) {
         picture = try self.picture(of: input, keptIn: store)
       } catch {
+        progress.clear()
         if Signals.ending != nil { throw error }
         error.report(asJSON: false)
         statuses.append(error.status)
+        progress.end(InputCondition(error))
         continue
       }
       guard try body(input, picture) == .complete else { return .combined(statuses + [.success]) }
       if let damage = picture.frame.damage, !damage.kind.isTolerated {
+        progress.clear()
         CommandRunner.report(damage, of: input, asJSON: false)
         statuses.append(.partial)
+        progress.end(.damaged, frames: 1)
       } else {
         statuses.append(.success)
+        progress.end(.ok, frames: 1)
       }
     }
     return .combined(statuses)

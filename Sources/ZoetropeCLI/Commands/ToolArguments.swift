@@ -15,6 +15,7 @@ enum ToolArguments {
     }
   ) throws(CommandFailure) -> [String] {
     var arguments = arguments
+    if arguments == ["-V"] || arguments == ["version"] { return ["--version"] }
     if impliesPlay(arguments, isFile: isFile) { arguments.insert("play", at: 0) }
     guard arguments.first == "play" else { return arguments }
     let options = arguments.prefix { $0 != "--" }

@@ -17,6 +17,23 @@ enum UsageHint {
     return line + message.drop { $0 != "\n" }
   }
 
+  /// The parser's `message` as the tool words its own: one line that says what is wrong, without the usage of the
+  /// whole command, and where help is.
+  static func inOneVoice(_ message: String) -> String {
+    var lines = message.split(separator: "\n").map(String.init).filter {
+      !$0.hasPrefix("Usage: ")
+    }
+    guard let first = lines.first, first.hasPrefix("Error: ") else { return message }
+    let text = first.dropFirst("Error: ".count)
+    // Names of options and files keep their letters.
+    let isWord = text.dropFirst().first?.isLowercase ?? false
+    lines[0] =
+      "zoetrope: error: " + (isWord ? text.prefix(1).lowercased() + text.dropFirst() : text)
+    return lines.map {
+      $0.replacing(" --help' for more information.", with: " -h' for the options.") + "\n"
+    }.joined()
+  }
+
   /// The message for `help` with a command that does not exist, for which the parser would print the help
   /// of the whole tool; nil for other arguments.
   static func unknownTopic(of arguments: [String]) -> String? {

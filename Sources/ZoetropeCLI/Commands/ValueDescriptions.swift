@@ -96,6 +96,30 @@ extension ExtractionFormat {
     "rgba": "raw pixels: RGBA, straight alpha",
     "y4m": "video with a constant frame rate, without alpha",
     "ffconcat": "PNG files and a list of them for ffmpeg",
+    "tar": "an archive of PNG files, as WebDataset reads it",
+  ]
+}
+
+extension AnimationFormatChoice {
+  static let allValueDescriptions = [
+    "gif": "256 colours per frame, delays of whole centiseconds",
+    "apng": "all colours and delays, 16 bits, partial alpha",
+  ]
+}
+
+extension FrameOrder {
+  static let allValueDescriptions = [
+    "natural": "all files sorted, f2 before f10",
+    "given": "as given; files of a directory in natural order",
+  ]
+}
+
+extension PlaysArgument {
+  static let allValueStrings = ["forever", "N"]
+
+  static let allValueDescriptions = [
+    "forever": "without end",
+    "N": "N times in total",
   ]
 }
 

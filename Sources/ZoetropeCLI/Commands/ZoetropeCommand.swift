@@ -8,14 +8,18 @@ import ZoetropeProcess
 struct ZoetropeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "zoetrope",
-    abstract: "Inspect, extract and play animated GIF and PNG.",
+    abstract: "Inspect, extract, edit and play animated GIF and PNG.",
+    usage: "zoetrope <command> [options] [<files> ...]",
     discussion: """
+      zoetrope FILE is short for zoetrope play FILE. zoetrope COMMAND -h lists the options most used, \
+      zoetrope COMMAND --help all of them.
+
+      Frames count from 0 in options, JSON and file names. Only the player's screen and keys count from 1.
+
       Exit status: 0 success, 1 some inputs or frames failed, 2 wrong arguments, 3 nothing could be \
       decoded, 4 output could not be written, 5 a limit was exceeded, 6 damaged under a strict option, \
       7 unusable terminal. If a signal ends the process it is 128 plus the signal's number, such as 130 \
       for Ctrl-C. For several inputs it is the status they share, else 1.
-
-      zoetrope FILE is short for zoetrope play FILE.
 
       EXAMPLES:
         zoetrope info party.gif
@@ -24,8 +28,10 @@ struct ZoetropeCommand: ParsableCommand {
       """,
     version: VersionText.text,
     subcommands: [
-      InfoCommand.self, ExtractCommand.self, StillCommand.self, PlayCommand.self, CheckCommand.self,
+      InfoCommand.self, ExtractCommand.self, StillCommand.self, ConvertCommand.self,
+      OptimizeCommand.self, MakeCommand.self, PlayCommand.self, CheckCommand.self,
       ExplainCommand.self, SheetCommand.self, ProbeCommand.self, CacheCommand.self,
+      SchemaCommand.self, CompletionsCommand.self,
     ])
 }
 
@@ -81,9 +87,10 @@ package enum ZoetropeTool {
       return error.status
     }
     if let message = UsageHint.unknownTopic(of: arguments) {
-      FileDescriptor.note(message)
+      FileDescriptor.note(UsageHint.inOneVoice(message))
       return .usage
     }
+    if let help = ShortHelp.text(for: arguments) { return print(help) }
     do {
       var command = try parse(arguments)
       if let command = command as? any ZoetropeSubcommand { return command.status() }
@@ -97,21 +104,26 @@ package enum ZoetropeTool {
       // Help and version are successes; any other error here is wrong usage.
       guard ZoetropeCommand.exitCode(for: error) != .success else {
         if let name = fileThatLooksLikeHelp(arguments) {
-          FileDescriptor.note(
-            "Error: Unknown option '\(name.sanitized)'; for a file of that name, use ./\(name.sanitized)\n"
-          )
+          CommandFailure.usage(
+            "unknown option '\(name.sanitized)'; for a file of that name, use ./\(name.sanitized)"
+          ).report(asJSON: false)
           return .usage
         }
-        do throws(CommandFailure) {
-          try OutputStream.print(Array(text.utf8))
-        } catch {
-          error.report(asJSON: false)
-          return error.status
-        }
-        return .success
+        return print(text)
       }
-      FileDescriptor.note(UsageHint.improved(text, for: arguments))
+      FileDescriptor.note(UsageHint.inOneVoice(UsageHint.improved(text, for: arguments)))
       return .usage
+    }
+  }
+
+  /// Prints help, a version or a script.
+  private static func print(_ text: String) -> ExitStatus {
+    do throws(CommandFailure) {
+      try OutputStream.print(Array(text.utf8))
+      return .success
+    } catch {
+      error.report(asJSON: false)
+      return error.status
     }
   }
 }

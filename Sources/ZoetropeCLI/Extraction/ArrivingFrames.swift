@@ -8,7 +8,7 @@ final class ArrivingFrames: FrameSupply {
   private let request: ExtractRequest
   private let destination: OutputDestination
   private let identities: InputIdentities
-  private let image: StreamedImage
+  private let stream: StreamedImage
   private let reader: RenderedReader
   /// Reads stored frames; nil until the first one is needed.
   private var stored: StoredFrameReader?
@@ -29,23 +29,25 @@ final class ArrivingFrames: FrameSupply {
   ) throws(CommandFailure) {
     (self.input, self.destination, self.names, self.request) = (input, destination, names, request)
     identities = InputIdentities([input])
-    image = try input.openStream(
+    stream = try input.openStream(
       request.decodingOptions, isFollowed: request.isFollowing, patience: request.followTimeout)
     try request.rendering?.check(
-      canvas: image.canvasSize, options: request.decodingOptions, file: input.name)
-    reader = RenderedReader(image.origin.base, rendering: request.rendering ?? Rendering())
-    changes = StreamChanges(of: image)
+      canvas: stream.canvasSize, options: request.decodingOptions, file: input.name)
+    reader = RenderedReader(stream.origin.base, rendering: request.rendering ?? Rendering())
+    changes = StreamChanges(of: stream)
     timeline = PlaybackTimeline([], policy: request.policy)
     selection = OrderedSelection(request.selection, policy: request.policy)
   }
 
-  var arrival: StreamProgress? { image.progress }
+  var arrival: StreamProgress? { stream.progress }
 
-  var metadata: AnimationMetadata? { image.image?.metadata }
+  var image: AnimatedImage? { nil }
+
+  var metadata: AnimationMetadata? { stream.image?.metadata }
 
   func next(isWriting: Bool) -> SuppliedFrame? {
-    while nextIndex < image.frameCount, Signals.ending == nil {
-      let control = image.core.frame(nextIndex)
+    while nextIndex < stream.frameCount, Signals.ending == nil {
+      let control = stream.core.frame(nextIndex)
       nextIndex += 1
       timeline.append([control])
       guard selection.takes(control) else { continue }
@@ -59,8 +61,8 @@ final class ArrivingFrames: FrameSupply {
   func frame(at index: Int?) throws(AnimatedImageError) -> CompositedFrame? {
     guard let index else { return nil }
     if request.isRaw {
-      if stored == nil { stored = try image.storedReader() }
-      return try stored?.read(image.core.frame(index))
+      if stored == nil { stored = try stream.storedReader() }
+      return try stored?.read(stream.core.frame(index))
     }
     return try reader.frame(at: index) { Signals.ending != nil }
   }
@@ -75,7 +77,7 @@ final class ArrivingFrames: FrameSupply {
     let path = FilePath(
       bytes: template.name(
         OutputTemplate.Values(
-          name: input.fullStem, stem: input.stem, index: index, lastIndex: nil,
+          input, index: index, lastIndex: nil,
           timeMilliseconds: starts[0], delayMilliseconds: starts[1] - starts[0],
           fileExtension: request.format.fileExtension)))
     var output = output
@@ -92,17 +94,17 @@ final class ArrivingFrames: FrameSupply {
     return output
   }
 
-  func stop() { image.cancel() }
+  func stop() { stream.cancel() }
 
   func settle(
     _ failure: CommandFailure?, isWritten: Bool
   ) throws(CommandFailure) -> (image: AnimatedImage, failure: CommandFailure?) {
     let failure =
       failure
-      ?? image.progress.ending?.error.map {
+      ?? stream.progress.ending?.error.map {
         CommandFailure($0, file: input.name, damage: request.options.damage)
       }
-    guard let settled = image.image else {
+    guard let settled = stream.image else {
       throw failure
         ?? CommandFailure(
           AnimatedImageError(.noFrames, "no frame has arrived"), file: input.name,

@@ -5,7 +5,7 @@ import ZoetropeProcess
 
 /// `zoetrope extract` as a value.
 struct ExtractRequest: Hashable {
-  var files: [String]
+  var inputs: [InputFile]
   var output = "-"
   var selection = FrameSelection()
   /// The constant frame rate to resample to; nil for the frames themselves.
@@ -23,6 +23,8 @@ struct ExtractRequest: Hashable {
   var background = RGBA.black
   var staticImage = StaticImageChoice.skip
   var manifest: String?
+  /// Whether frames that damage touched are left out.
+  var skipsDamaged = false
   /// How long each frame is shown.
   var policy = DelayPolicy.browser
   /// The number of threads; 0 is one per processor.
@@ -54,7 +56,7 @@ struct ExtractRequest: Hashable {
   /// How pictures are encoded.
   var form: PictureForm {
     switch format {
-    case .png, .ffconcat: .png(effort)
+    case .png, .ffconcat, .tar: .png(effort)
     case .rgba: .rgba
     case .y4m: .video(background: background)
     }
@@ -70,37 +72,62 @@ extension ExtractRequest {
   /// All names are checked before the first frame is written: a duplicate, an input, or a file that
   /// may not be replaced ends the command with nothing written.
   func run() throws(CommandFailure) -> ExitStatus {
-    let inputs = try InputFile.all(files)
     let destination = try settle(inputs)
     let identities = InputIdentities(inputs)
     let store = cache.open()
     defer { cache.reportFailure(of: store) }
+    let progress = ProgressReporter(
+      style: isQuiet ? .none : progress, inputs: inputs, writes: true)
     let preparations = try prepare(
-      inputs, for: destination, avoiding: identities, keptIn: store)
-    let stream = try Self.open(destination)
-    defer { stream.close() }
+      inputs, for: destination, avoiding: identities, keptIn: store, progress)
+    let (stream, archive) = try open(destination)
+    var isComplete = false
+    defer {
+      if !isComplete, let archive { archive.discard() } else if archive == nil { stream.close() }
+    }
     if destination.isStream { try identities.check(stream) }
-    var manifest = ManifestLines(isPrintedAtOnce: manifest == "-", isKept: manifest != nil)
-    let status = try extract(preparations, to: stream, keptIn: store, manifest: &manifest)
-    if Signals.ending == nil { try write(manifest) }
+    var manifest = ManifestLines(
+      manifest.map { $0 == "-" ? .printed : $0.lowercased().hasSuffix(".csv") ? .table : .lines })
+    let status = try extract(
+      preparations, to: stream, keptIn: store, manifest: &manifest, progress)
+    guard Signals.ending == nil else { return status }
+    if format == .tar, !Self.endsAll(status) {
+      _ = try Delivery.of { () throws(WriteFailure) in
+        try stream.write(TarArchive.end)
+        try archive?.finish()
+      }
+      isComplete = true
+    }
+    try write(manifest)
+    if !isQuiet { progress.summarize() }
     return status
   }
 
   /// Extracts the prepared files in order; returns the combined status.
   private func extract(
     _ preparations: [ExtractionPreparation], to stream: OutputStream, keptIn store: FrameStore?,
-    manifest: inout ManifestLines
+    manifest: inout ManifestLines, _ progress: ProgressReporter
   ) throws(CommandFailure) -> ExitStatus {
+    defer { progress.clear() }
     var statuses: [ExitStatus] = []
-    for preparation in preparations {
+    for (number, preparation) in preparations.enumerated() {
+      progress.begin(number)
       do throws(CommandFailure) {
         let extraction = try Extraction(
           preparation, request: self, stream: stream, store: store)
-        let result = try Signals.whileCaught { () throws(CommandFailure) in try extraction.run() }
+        let result = try Signals.whileCaught { () throws(CommandFailure) in
+          try extraction.run(progress)
+        }
+        progress.end(
+          result.report.condition, frames: result.report.written.count,
+          bytes: result.report.written.reduce(0) { $0 + $1.byteCount })
         let gone = result.failure?.status ?? .success
         statuses.append(result.outputIsGone ? gone : result.status)
         // The reader has gone away, but earlier failures still count.
-        if try manifest.add({ result.report.write(to: &$0) }) == .readerGone {
+        if try manifest.add(result.report) == .readerGone { return .combined(statuses) }
+        if format == .tar, result.failure == nil, !result.outputIsGone,
+          try add(result.report, as: preparation.archiveKey, to: stream) == .readerGone
+        {
           return .combined(statuses)
         }
         if let failure = result.failure {
@@ -109,15 +136,24 @@ extension ExtractRequest {
         }
         if result.outputIsGone { return .combined(statuses) }
       } catch {
+        progress.clear()
         error.report(asJSON: reportsJSON)
         if Self.endsAll(error.status) { return error.status }
         statuses.append(error.status)
-        let failure = error
-        let delivery = try manifest.add { failure.write(to: &$0, schema: AnimationReport.schema) }
-        if delivery == .readerGone { return .combined(statuses) }
+        progress.end(InputCondition(error))
+        if try manifest.add(error) == .readerGone { return .combined(statuses) }
       }
     }
     return .combined(statuses)
+  }
+
+  /// Adds the report about an input to an archive, after its frames.
+  private func add(
+    _ report: AnimationReport, as key: [UInt8]?, to archive: OutputStream
+  ) throws(CommandFailure) -> Delivery {
+    let name = (key ?? []) + Array(".json".utf8)
+    let bytes = TarArchive.file(name, CommandRunner.line { report.write(to: &$0) })
+    return try Delivery.of { () throws(WriteFailure) in try archive.write(bytes) }
   }
 
   /// Whether a failure of this kind also affects the remaining files.
@@ -134,9 +170,10 @@ extension ExtractRequest {
     if destination == .standardOutput, manifest == "-" {
       throw .usage("the frames and the manifest cannot both go to standard output")
     }
-    if destination.isStream, format == .y4m, files.count > 1 {
+    if destination.isStream, format == .y4m, inputs.count > 1 {
       throw .usage("a stream holds one video; add {stem} to the output name, or name a directory")
     }
+    if format == .tar { return try settleArchive(destination) }
     guard case .files(let template) = destination else {
       if format == .ffconcat {
         throw .usage("--format ffconcat writes files; name a directory with -o")
@@ -147,7 +184,7 @@ extension ExtractRequest {
     if [.y4m, .ffconcat].contains(format), template.tellsFramesApart {
       throw .usage(
         "--format \(format.rawValue) writes one file for all frames; its name cannot contain {index}, "
-          + "{time_ms} or {delay_ms}")
+          + "{start_ms} or {shown_ms}")
     }
     if format == .ffconcat, template.listedFrames == nil {
       throw .usage("--format ffconcat requires -o with a directory or a name ending in .ffconcat")
@@ -156,13 +193,30 @@ extension ExtractRequest {
     return destination
   }
 
+  /// The destination of an archive: a pipe, or a file that is written like one and named at the end.
+  private func settleArchive(
+    _ destination: OutputDestination
+  ) throws(CommandFailure) -> OutputDestination {
+    guard case .files(let template) = destination else { return destination }
+    guard case .text(let name)? = template.tokens.first, template.tokens.count == 1 else {
+      throw .usage("--format tar writes one archive for all files; name a file such as frames.tar")
+    }
+    let path = FilePath(bytes: name)
+    guard path.extension?.lowercased() == "tar" else {
+      throw .usage("the output is an archive; name a file that ends in .tar, or - for stdout")
+    }
+    try InputIdentities(inputs).check(path)
+    if !isForced, OutputFile.isTaken(path) { throw WriteFailure.exists("\(path)").commandFailure }
+    return .stream(path)
+  }
+
   /// Determines and checks the names of all outputs.
   ///
   /// With several files, each is scanned here and opened again later, because a process may not be able to keep
   /// all of them open. Inputs that can be read only once are kept open.
   private func prepare(
     _ inputs: [InputFile], for destination: OutputDestination,
-    avoiding identities: InputIdentities, keptIn store: FrameStore?
+    avoiding identities: InputIdentities, keptIn store: FrameStore?, _ progress: ProgressReporter
   ) throws(CommandFailure) -> [ExtractionPreparation] {
     var names = OutputNames()
     if let manifest, manifest != "-" {
@@ -179,14 +233,18 @@ extension ExtractRequest {
       }
     }
     guard case .files = destination else {
-      return try inputs.map { (input) throws(CommandFailure) -> ExtractionPreparation in
+      let keys = format == .tar ? try TarArchive.keys(of: inputs) : []
+      return try inputs.enumerated().map {
+        (number, input) throws(CommandFailure) -> ExtractionPreparation in
         var preparation = ExtractionPreparation(input: input, destination: destination)
+        if format == .tar { preparation.archiveKey = keys[number] }
         if isFollowing { try preparation.scan(for: self, knownTo: store) }
         return preparation
       }
     }
     var preparations: [ExtractionPreparation] = []
-    for input in inputs {
+    for (number, input) in inputs.enumerated() {
+      progress.check(number)
       var preparation = ExtractionPreparation(input: input, destination: destination)
       do throws(CommandFailure) {
         try preparation.scan(for: self, knownTo: store)
@@ -207,8 +265,8 @@ extension ExtractRequest {
   /// Not for several files, whose names are all checked before anything is written, nor for options that depend
   /// on the end of the file.
   private func isStreamed(to destination: OutputDestination) -> Bool {
-    guard files.count == 1, isFollowing || InputFile(files[0]).isReadOnce,
-      rate == nil, format == .png || format == .rgba, staticImage == .skip,
+    guard inputs.count == 1, isFollowing || inputs[0].isReadOnce,
+      rate == nil, !skipsDamaged, format == .png || format == .rgba, staticImage == .skip,
       selection.isDecidedInOrder, options.damage != .strict,
       cache.directory == nil
     else { return false }
@@ -229,11 +287,20 @@ extension ExtractRequest {
   }
 
   /// Opens the stream for all frames, once for all files: closing a pipe between files would end it.
-  private static func open(_ destination: OutputDestination) throws(CommandFailure) -> OutputStream
-  {
-    guard case .stream(let path) = destination else { return .standardOutput }
+  ///
+  /// An archive in a file appears when it is complete.
+  private func open(
+    _ destination: OutputDestination
+  ) throws(CommandFailure) -> (OutputStream, archive: PendingFile?) {
+    guard case .stream(let path) = destination else { return (.standardOutput, nil) }
     do throws(WriteFailure) {
-      return try OutputStream(path)
+      guard format == .tar, !OutputStream.isNeeded(for: path) else {
+        return (try OutputStream(path), nil)
+      }
+      try OutputFile.makeDirectory(OutputFile.directory(of: path))
+      TemporaryFile.sweep(OutputFile.directory(of: path))
+      let file = try PendingFile(path, isReplacing: isForced, followsLinks: true)
+      return (file.stream, file)
     } catch {
       throw error.commandFailure
     }
@@ -254,40 +321,5 @@ extension ExtractRequest {
   /// The number of threads to use.
   var threadCount: Int {
     jobs > 0 ? jobs : max(1, min(64, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-  }
-}
-
-/// The lines of a manifest: one JSON object for each input.
-struct ManifestLines {
-  /// Whether each line is printed to standard output immediately.
-  let isPrintedAtOnce: Bool
-  let isKept: Bool
-  private(set) var bytes: [UInt8] = []
-
-  init(isPrintedAtOnce: Bool, isKept: Bool) {
-    (self.isPrintedAtOnce, self.isKept) = (isPrintedAtOnce, isKept)
-  }
-
-  mutating func add(_ body: (inout JSONWriter) -> Void) throws(CommandFailure) -> Delivery {
-    guard isKept else { return .complete }
-    var json = JSONWriter()
-    body(&json)
-    let line = json.bytes + [0x0a]
-    if isPrintedAtOnce {
-      // After a signal the frames are incomplete, and so is the list.
-      return Signals.ending == nil ? try OutputStream.print(line) : .complete
-    }
-    bytes += line
-    return .complete
-  }
-
-  /// Whether the file at `path` begins like a manifest.
-  static func isManifest(_ path: FilePath) -> Bool {
-    guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else {
-      return false
-    }
-    defer { try? file.close() }
-    let start = Array("{\"schema\":\"\(AnimationReport.schemaName)/".utf8)
-    return file.prefix(start.count) == start
   }
 }

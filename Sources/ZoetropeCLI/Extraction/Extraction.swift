@@ -7,6 +7,8 @@ import ZoetropeProcess
 protocol FrameSupply: AnyObject {
   /// The progress of a stream; nil for a file.
   var arrival: StreamProgress? { get }
+  /// The whole image; nil for a stream.
+  var image: AnimatedImage? { get }
   /// The metadata known when the first frame is written.
   var metadata: AnimationMetadata? { get }
 
@@ -83,7 +85,8 @@ struct Extraction {
       plan = planned
     } else {
       plan = try ExtractionPlan(
-        image: image, input: input, request: request, destination: destination)
+        image: image, input: input, request: request, destination: destination,
+        archiveKey: preparation.archiveKey)
     }
     do throws(WriteFailure) {
       for directory in plan.directories {
@@ -100,12 +103,14 @@ struct Extraction {
   /// Writes every frame. The caller must catch signals, because there may be temporary files.
   ///
   /// - Throws: The error that prevents creating a video's file, or extracting the input at all.
-  func run() throws(CommandFailure) -> ExtractionResult {
+  func run(_ progress: ProgressReporter) throws(CommandFailure) -> ExtractionResult {
     let pending = try pendingVideo()
     var state = State(sieve: PictureSieve(request.choice), stream: pending?.stream ?? stream)
     state.writing = writeHeader(to: state.stream)
-    var progress = ProgressReporter(
-      style: request.isQuiet ? .none : request.progress, total: plan?.outputs.count)
+    if request.skipsDamaged, !request.isRaw, let image = frames.image {
+      state.trail = DamageTrail(of: image)
+    }
+    progress.expect(plan?.outputs.count)
     while state.writing == nil, let supplied = frames.next(isWriting: state.isWriting) {
       if case .output(let output) = supplied {
         do throws(CommandFailure) {
@@ -123,6 +128,8 @@ struct Extraction {
     let (written, failure) = state.writer?.finish() ?? ([:], nil)
     state.writing = state.writing ?? failure
     progress.finish(state.progress, of: frames.arrival)
+    // Damage is reported next.
+    progress.clear()
     return try result(state, written, pending)
   }
 
@@ -139,6 +146,10 @@ struct Extraction {
     var kept: [ExtractionPlan.Output] = []
     /// How many frames show the same picture as another frame.
     var repeatCount = 0
+    /// How many frames were left out because damage touched them.
+    var skippedCount = 0
+    /// Nil unless such frames are left out.
+    var trail: DamageTrail?
     var damage: [Damage] = []
     var writing: WriteFailure?
     var decoding: CommandFailure?
@@ -147,7 +158,7 @@ struct Extraction {
 
     var progress: (frames: Int, bytes: Int?) {
       let (frames, bytes) = writer?.progress ?? (0, 0)
-      return (frames + repeatCount, bytes)
+      return (frames + repeatCount + skippedCount, bytes)
     }
 
     /// Whether the writer has frames to finish.
@@ -166,7 +177,7 @@ struct Extraction {
     let writer = state.writer ?? makeWriter(state.stream)
     state.writer = writer
     let job = FrameJob(
-      place: state.submitted.count, bitmap: frame.bitmap, path: output.path,
+      place: state.submitted.count, bitmap: frame.bitmap, path: output.path, entry: output.entry,
       repeats: output.repeats)
     state.submitted.append(output)
     // The writer keeps its failure.
@@ -179,8 +190,13 @@ struct Extraction {
     of output: ExtractionPlan.Output, _ state: inout State
   ) throws(CommandFailure) -> CompositedFrame? {
     do throws(AnimatedImageError) {
+      if let index = output.index { try follow(to: index, &state) }
       guard let frame = try frames.frame(at: output.index) else { return nil }
       if let damage = frame.damage, state.damage.last != damage { state.damage.append(damage) }
+      if request.skipsDamaged, isTouched(frame, output.index, &state) {
+        state.skippedCount += 1
+        return nil
+      }
       guard let index = output.index, try !state.sieve.takes(frame.bitmap, of: index) else {
         return frame
       }
@@ -189,6 +205,23 @@ struct Extraction {
     } catch {
       throw CommandFailure(error, file: input.name, damage: request.options.damage)
     }
+  }
+
+  /// With ``ExtractRequest/skipsDamaged``, decodes the frames before `index`, because their damage may show in it.
+  private func follow(to index: Int, _ state: inout State) throws(AnimatedImageError) {
+    while let next = state.trail?.next, next < index, Signals.ending == nil {
+      let damage = try frames.frame(at: next)?.damage
+      if let damage, state.damage.last != damage { state.damage.append(damage) }
+      state.trail?.note(damage)
+    }
+  }
+
+  /// Whether damage to a frame, or to one below it, shows in it.
+  private func isTouched(_ frame: CompositedFrame, _ index: Int?, _ state: inout State) -> Bool {
+    let isDamaged = frame.damage.map { !$0.kind.isTolerated } ?? false
+    guard let index, state.trail != nil else { return isDamaged }
+    if state.trail?.next == index { state.trail?.note(frame.damage) }
+    return state.trail?.isTouched ?? isDamaged
   }
 
   private func makeWriter(_ stream: OutputStream) -> ExtractionWriter {
@@ -228,7 +261,11 @@ struct Extraction {
   ) throws(CommandFailure) -> ExtractionResult {
     let (image, decoding) = try frames.settle(state.decoding, isWritten: state.writing == nil)
     var report = AnimationReport(input: input, image: image, policy: request.policy)
-    report.outputs = outputs(state, written)
+    if let rate = plan?.rate ?? request.rate, request.rate != nil {
+      (report.rate, report.pictures) = (rate, pictures(state, written))
+    } else {
+      report.outputs = outputs(state, written)
+    }
     report.showings = request.choice == .all ? nil : state.sieve.showings
     // Known only now, at the end of the stream.
     var damage = DecodingDamage(of: image)
@@ -251,7 +288,9 @@ struct Extraction {
     let count = state.kept.count + written.count
     return ExtractionResult(
       report,
-      tally: plan.map { "\(count + state.repeatCount) of \($0.outputs.count) frames" }
+      tally: plan.map {
+        "\(count + state.repeatCount + state.skippedCount) of \($0.outputs.count) frames"
+      }
         ?? "\(count) frame\(count == 1 ? "" : "s")",
       isResumable: !destination.isStream && request.format != .y4m, request: request,
       writing: failure, decoding: decoding)
@@ -278,17 +317,32 @@ struct Extraction {
       followsLinks: path.bytes == RawArguments.bytes(of: request.output))
   }
 
+  /// The outputs of a resampled play, whether written now or kept.
+  private func pictures(_ state: State, _ written: [Int: WrittenFrame]) -> [SampledPicture] {
+    let now = state.submitted.enumerated().compactMap { place, output in
+      written[place].map { (output, $0) }
+    }
+    let all = now + state.kept.compactMap { output in kept(output).map { (output, $0) } }
+    return all.compactMap { output, frame in
+      guard let number = output.picture, let index = output.index else { return nil }
+      return SampledPicture(number: number, frame: index, output: frame)
+    }.sorted { $0.number < $1.number }
+  }
+
+  /// The file of an output that existed.
+  private func kept(_ output: ExtractionPlan.Output) -> WrittenFrame? {
+    output.path.map {
+      WrittenFrame(name: FileName($0), byteCount: FileStatus(at: $0)?.byteCount ?? 0)
+    }
+  }
+
   /// The output of each frame by index, and of the static image, whether written now or kept.
   private func outputs(_ state: State, _ written: [Int: WrittenFrame]) -> [Int?: WrittenFrame] {
     var outputs: [Int?: WrittenFrame] = [:]
     for (place, output) in state.submitted.enumerated() {
       if let frame = written[place] { outputs[output.index] = frame }
     }
-    for output in state.kept {
-      guard let path = output.path else { continue }
-      outputs[output.index] = WrittenFrame(
-        name: FileName(path), byteCount: FileStatus(at: path)?.byteCount ?? 0)
-    }
+    for output in state.kept { outputs[output.index] = kept(output) }
     return outputs
   }
 }

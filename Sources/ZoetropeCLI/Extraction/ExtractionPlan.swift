@@ -9,6 +9,10 @@ struct ExtractionPlan {
     let index: Int?
     /// Nil for a stream, and for a file that contains all frames.
     var path: FilePath?
+    /// The number of the picture of a resampled play; nil for a frame.
+    var picture: Int?
+    /// The name of its file in an archive.
+    var entry: [UInt8]?
     /// How often the frame is written to a stream.
     var repeats = 1
     /// Whether the file exists and is kept.
@@ -26,7 +30,7 @@ struct ExtractionPlan {
   /// - Throws: A usage failure when the selection is empty.
   init(
     image: AnimatedImage, input: InputFile, request: ExtractRequest,
-    destination: OutputDestination
+    destination: OutputDestination, archiveKey: [UInt8]? = nil
   ) throws(CommandFailure) {
     var indices: [Int?] = []
     if request.staticImage != .skip, image.staticImage != nil { indices.append(nil) }
@@ -48,6 +52,13 @@ struct ExtractionPlan {
       throw failure
     }
     outputs = indices.map { Output(index: $0, path: nil) }
+    if request.rate != nil { for number in indices.indices { outputs[number].picture = number } }
+    if let archiveKey {
+      for number in indices.indices {
+        outputs[number].entry = TarArchive.name(
+          archiveKey, request.rate == nil ? indices[number] : number)
+      }
+    }
     pictureSize =
       request.rendering.map { Rendition($0, of: image.canvasSize, options: image.options).size }
       ?? image.canvasSize
@@ -56,7 +67,7 @@ struct ExtractionPlan {
     let starts = image.startTimes(policy: request.policy)
       .map(OutputTemplate.Values.milliseconds)
     var values = OutputTemplate.Values(
-      name: input.fullStem, stem: input.stem, index: nil, lastIndex: image.frames.count - 1,
+      input, index: nil, lastIndex: image.frames.count - 1,
       starts: starts, fileExtension: request.format.fileExtension)
     var names = template
     if let frames = request.format == .ffconcat ? template.listedFrames : nil {
@@ -79,7 +90,7 @@ struct ExtractionPlan {
           rate.time(ofPicture: number))
         values.delayMilliseconds = OutputTemplate.Values.milliseconds(rate.time(ofPicture: 1))
       }
-      outputs[number] = Output(index: index, path: FilePath(bytes: names.name(values)))
+      outputs[number].path = FilePath(bytes: names.name(values))
     }
   }
 

@@ -14,6 +14,8 @@ struct ExtractionPreparation {
   var failure: CommandFailure?
   /// The names already taken, if frames are written while bytes arrive.
   var streamedNames: OutputNames?
+  /// What the names of its files in an archive begin with.
+  var archiveKey: [UInt8]?
 
   init(input: InputFile, destination: OutputDestination) {
     (self.input, self.destination) = (input, destination)
@@ -29,7 +31,8 @@ struct ExtractionPreparation {
       : input.open(request.decodingOptions, knownTo: store)
     self.image = image
     plan = try ExtractionPlan(
-      image: image, input: input, request: request, destination: destination)
+      image: image, input: input, request: request, destination: destination, archiveKey: archiveKey
+    )
   }
 
   /// Rejects names that are taken by another output, an input, or a file that must be kept.
@@ -76,9 +79,9 @@ extension ExtractRequest {
   ) throws(CommandFailure) -> Bool {
     guard names.insert(path) else {
       throw .usage(
-        files.count > 1
+        inputs.count > 1
           ? "two outputs would be called \(path); separate {stem} and {index} in the output name, "
-            + "or extract the files to different directories"
+            + "or add {dir}"
           : "two outputs would be called \(path); add {index} to the output name")
     }
     try identities.check(path)

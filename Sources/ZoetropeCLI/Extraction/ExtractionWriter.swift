@@ -9,6 +9,8 @@ struct FrameJob: Sendable {
   let bitmap: Bitmap
   /// Nil for the stream.
   let path: FilePath?
+  /// Its name in an archive; nil unless the stream is one.
+  var entry: [UInt8]?
   /// How often it is written to the stream.
   var repeats = 1
 }
@@ -35,12 +37,19 @@ final class ExtractionWriter {
     var stream = OutputStream.standardOutput
   }
 
+  /// A frame that is ready for the stream.
+  struct Encoded {
+    let bytes: [UInt8]
+    let repeats: Int
+    let written: WrittenFrame
+  }
+
   struct State {
     var queue: [FrameJob] = []
     /// Frames submitted and not yet written.
     var pending = 0
     /// Encoded frames for the stream that wait for an earlier one.
-    var ready: [Int: (bytes: [UInt8], repeats: Int)] = [:]
+    var ready: [Int: Encoded] = [:]
     /// The place that is next in the stream.
     var nextPlace = 0
     var isStreaming = false
@@ -135,9 +144,16 @@ final class ExtractionWriter {
       let bytes = try encoder.encode(job.bitmap)
       if let path = job.path {
         try OutputFile.write(bytes, to: path, isReplacing: context.isReplacing)
-        shared.update { $0.finish(job.place, name: FileName(path), byteCount: bytes.count) }
+        let written = WrittenFrame(name: FileName(path), byteCount: bytes.count)
+        shared.update { $0.finish(job.place, written) }
       } else {
-        try stream(bytes, of: job, shared, context.stream)
+        let output = context.stream
+        let name = job.entry ?? Array((output == .standardOutput ? "-" : output.name).utf8)
+        let written = WrittenFrame(name: FileName(name), byteCount: bytes.count * job.repeats)
+        let encoded = Encoded(
+          bytes: job.entry.map { TarArchive.file($0, bytes) } ?? bytes, repeats: job.repeats,
+          written: written)
+        try stream(encoded, of: job, shared, output)
       }
     } catch {
       shared.update {
@@ -149,23 +165,22 @@ final class ExtractionWriter {
 
   /// Writes the next frames to the stream if they are ready, unless another thread is already doing so.
   private static func stream(
-    _ bytes: [UInt8], of job: FrameJob, _ shared: Monitor<State>, _ stream: OutputStream
+    _ encoded: Encoded, of job: FrameJob, _ shared: Monitor<State>, _ stream: OutputStream
   ) throws(WriteFailure) {
-    let name = FileName(Array((stream == .standardOutput ? "-" : stream.name).utf8))
-    var next = shared.update { state -> (bytes: [UInt8], repeats: Int)? in
-      state.ready[job.place] = (bytes, job.repeats)
+    var next = shared.update { state -> Encoded? in
+      state.ready[job.place] = encoded
       return state.startStreaming()
     }
-    while let (bytes, repeats) = next {
+    while let frame = next {
       do throws(WriteFailure) {
-        for _ in 0..<repeats { try stream.write(bytes) }
+        for _ in 0..<frame.repeats { try stream.write(frame.bytes) }
       } catch {
         shared.update { $0.isStreaming = false }
         throw error
       }
-      next = shared.update { state -> (bytes: [UInt8], repeats: Int)? in
+      next = shared.update { state -> Encoded? in
         state.isStreaming = false
-        state.finish(state.nextPlace, name: name, byteCount: bytes.count * repeats)
+        state.finish(state.nextPlace, frame.written)
         state.nextPlace += 1
         return state.startStreaming()
       }
@@ -174,14 +189,14 @@ final class ExtractionWriter {
 }
 
 extension ExtractionWriter.State {
-  fileprivate mutating func finish(_ place: Int, name: FileName, byteCount: Int) {
-    written[place] = WrittenFrame(name: name, byteCount: byteCount)
-    self.byteCount += byteCount
+  fileprivate mutating func finish(_ place: Int, _ frame: WrittenFrame) {
+    written[place] = frame
+    byteCount += frame.byteCount
     pending -= 1
   }
 
   /// The bytes to write next, if they are ready and no thread is writing.
-  fileprivate mutating func startStreaming() -> (bytes: [UInt8], repeats: Int)? {
+  fileprivate mutating func startStreaming() -> ExtractionWriter.Encoded? {
     guard !isStreaming, failure == nil, let next = ready.removeValue(forKey: nextPlace) else {
       return nil
     }

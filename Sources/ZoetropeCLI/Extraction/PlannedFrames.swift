@@ -3,7 +3,7 @@ import ZoetropeProcess
 
 /// The frames of a file that a plan lists: composited or stored, scaled or not.
 final class PlannedFrames: FrameSupply {
-  private let image: AnimatedImage
+  private let file: AnimatedImage
   private var outputs: ArraySlice<ExtractionPlan.Output>
   private let composited: FrameReader
   private let stored: StoredFrameReader
@@ -22,8 +22,10 @@ final class PlannedFrames: FrameSupply {
     _ outputs: [ExtractionPlan.Output], of image: AnimatedImage, _ request: ExtractRequest,
     store: FrameStore?
   ) {
-    (self.image, self.outputs) = (image, outputs[...])
-    (isRaw, rendering, hasRepeats) = (request.isRaw, request.rendering, request.rate != nil)
+    (file, self.outputs) = (image, outputs[...])
+    (isRaw, rendering, hasRepeats) = (
+      request.isRaw, request.rendering, request.rate != nil || request.skipsDamaged
+    )
     composited = FrameReader(image)
     stored = StoredFrameReader(image)
     kept = store.map {
@@ -36,7 +38,9 @@ final class PlannedFrames: FrameSupply {
 
   var arrival: StreamProgress? { nil }
 
-  var metadata: AnimationMetadata? { image.metadata }
+  var image: AnimatedImage? { file }
+
+  var metadata: AnimationMetadata? { file.metadata }
 
   func next(isWriting: Bool) -> SuppliedFrame? {
     Signals.ending == nil ? outputs.popFirst().map { .output($0) } : nil
@@ -50,7 +54,7 @@ final class PlannedFrames: FrameSupply {
 
   func settle(
     _ failure: CommandFailure?, isWritten: Bool
-  ) throws(CommandFailure) -> (image: AnimatedImage, failure: CommandFailure?) { (image, failure) }
+  ) throws(CommandFailure) -> (image: AnimatedImage, failure: CommandFailure?) { (file, failure) }
 
   /// Frame `index`, or the static image for nil; nil when it has no pixels.
   func frame(at index: Int?) throws(AnimatedImageError) -> CompositedFrame? {

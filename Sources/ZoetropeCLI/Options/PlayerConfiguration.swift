@@ -86,7 +86,7 @@ struct PlayerConfiguration: Hashable {
   /// Options that make no sense in the file.
   private static let excluded: Set<String> = [
     "no-config", "help", "version", "follow", "frame", "trace", "force", "place", "id",
-    "cell", "clear",
+    "cell", "clear", "recursive", "files-from", "null",
   ]
 
   private func failure(_ message: String, _ line: Line) -> CommandFailure {

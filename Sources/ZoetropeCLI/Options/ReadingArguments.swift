@@ -1,5 +1,6 @@
 import ArgumentParser
 import Zoetrope
+import ZoetropeProcess
 
 /// The options of every command that opens files.
 struct ReadingArguments: ParsableArguments {
@@ -15,6 +16,38 @@ struct ReadingArguments: ParsableArguments {
   /// The options for the library.
   var options: DecodingOptions {
     DecodingOptions(damage: damage.policy, limits: limits.limits, decoder: decoder.decoder)
+  }
+}
+
+/// The options of commands that take several files.
+struct FileArguments: ParsableArguments {
+  @Flag(name: .shortAndLong, help: "Search directories with their subdirectories.")
+  var recursive = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Also read names from this file, one per line; - for stdin.", valueName: "list"),
+    completion: .file())
+  var filesFrom: String?
+
+  @Flag(
+    name: [.customShort("0"), .customLong("null")],
+    help: "With --files-from: names end with NUL, as of find -print0.")
+  var null = false
+
+  func validate() throws {
+    if null, filesFrom == nil { throw ValidationError("-0 requires --files-from") }
+    if filesFrom == "" { throw ValidationError("the name of the list is empty") }
+  }
+
+  /// Rejects a command line without any file.
+  func check(_ files: [String]) throws {
+    if files.isEmpty, filesFrom == nil { throw ValidationError("name a file") }
+  }
+
+  /// The inputs of the command; directories are replaced by the animations in them.
+  func inputs(_ files: [String]) throws(CommandFailure) -> [InputFile] {
+    try InputList(files, isRecursive: recursive, list: filesFrom, endsNamesWithNull: null).inputs()
   }
 }
 
@@ -40,7 +73,7 @@ struct FollowArguments: ParsableArguments {
 }
 
 extension ArgumentHelp {
-  static var files: Self { "GIF or PNG files; - for standard input." }
+  static var files: Self { "GIF or PNG files or directories; - for stdin." }
   static var json: Self { "Print one JSON object per line and file." }
   static var timing: Self {
     Self("How to treat short delays, in all times.", valueName: "policy")

@@ -4,7 +4,7 @@ internal import ZoetropeProcess
 
 /// The options of commands that can scale pictures.
 struct ScalingArguments: ParsableArguments {
-  @Option(help: "Scale to 320x240, to a width (320x) or a height (x240).")
+  @Option(help: "Scale to 320x240, to a width (320x) or height (x240), or by 50%.")
   var size: SizeArgument?
 
   @Option(help: "With --size: how to treat different proportions.")
@@ -30,7 +30,7 @@ struct ScalingArguments: ParsableArguments {
   }
 }
 
-/// A size such as 320x240, 320x or x240, with sides up to 65535.
+/// A size such as 320x240, 320x or x240, with sides up to 65535, or a percentage such as 50% or 12.5%.
 struct SizeArgument: ExpressibleByArgument, Hashable {
   /// Larger than any display, and small enough not to overflow.
   private static let longestSide = 65535
@@ -38,6 +38,15 @@ struct SizeArgument: ExpressibleByArgument, Hashable {
   let target: TargetSize
 
   init?(argument: String) {
+    if argument.hasSuffix("%") {
+      let digits = argument.dropLast()
+      guard digits.utf8.allSatisfy({ (48...57).contains($0) || $0 == 46 }),
+        let percent = Double(digits),
+        (0.01...100_000).contains(percent)
+      else { return nil }
+      target = TargetSize(scale: percent / 100)
+      return
+    }
     let sides = argument.split(separator: "x", omittingEmptySubsequences: false)
     guard sides.count == 2, sides != ["", ""] else { return nil }
     var numbers: [Int?] = []

@@ -5,7 +5,7 @@ import ZoetropeProcess
 
 /// A template for output names, with placeholders for the frame's number and times.
 ///
-/// The placeholders are `{name}` `{stem}` `{index}` `{time_ms}` `{delay_ms}` `{ext}`, numbers also with a
+/// The placeholders are `{name}` `{stem}` `{dir}` `{parent}` `{index}` `{start_ms}` `{shown_ms}` `{ext}`; numbers take a
 /// width, as in `{index:04}`, and `%d` or `%04d` for the index, as in ffmpeg and ImageMagick. `{{` and `%%` are
 /// literal. `{index}` without a width has as many digits as the last frame's number, so that names sort; `%d`
 /// has no leading zeros.
@@ -15,6 +15,10 @@ struct OutputTemplate: Hashable, Sendable {
     /// The input's name with its extension.
     case name
     case stem
+    /// The input's directory, relative to the directory argument below which it was found.
+    case directory
+    /// The name of the input's directory.
+    case parent
     /// At least `width` digits; if fitted, at least as many as the last frame's number.
     case index(width: Int, isFitted: Bool)
     case time(width: Int)
@@ -26,6 +30,8 @@ struct OutputTemplate: Hashable, Sendable {
   struct Values {
     var name: [UInt8]
     var stem: [UInt8]
+    var directory: [UInt8]
+    var parent: [UInt8]
     /// Nil for the static image, whose index is `static` in names.
     var index: Int?
     /// The largest possible ``index``; nil for a stream, whose length is unknown.
@@ -48,10 +54,22 @@ struct OutputTemplate: Hashable, Sendable {
   init(tokens: [Token]) { self.tokens = tokens }
 
   /// Whether two files can have different names.
-  var tellsFilesApart: Bool { tokens.contains(.stem) || hasName }
+  var tellsFilesApart: Bool {
+    [Token.stem, .name, .directory, .parent].contains(where: tokens.contains)
+  }
 
-  /// Whether two files can have different names that differ only in the extension.
-  var hasName: Bool { tokens.contains(.name) }
+  /// What differs between the outputs of different inputs.
+  private func fileKey(_ input: InputFile) -> [[UInt8]] {
+    tokens.compactMap { token in
+      switch token {
+      case .name: input.fullStem
+      case .stem: input.stem
+      case .directory: input.directory
+      case .parent: input.parent
+      default: nil
+      }
+    }
+  }
 
   /// Whether every frame of a file gets a different name.
   var hasIndex: Bool { tokens.contains { if case .index = $0 { true } else { false } } }
@@ -66,6 +84,8 @@ struct OutputTemplate: Hashable, Sendable {
       case .text(let bytes): bytes
       case .name: values.name
       case .stem: values.stem
+      case .directory: values.directory
+      case .parent: values.parent
       case .index(let width, let isFitted):
         // Words are not padded.
         values.index.map {
@@ -86,15 +106,17 @@ extension OutputTemplate {
     guard tellsFilesApart else {
       throw .usage("several files need a directory, or {stem} or {name} in the output name")
     }
-    var names: [[UInt8]: InputFile] = [:]
+    var names: [[[UInt8]]: InputFile] = [:]
     for input in inputs {
-      let name = hasName ? input.fullStem : input.stem
-      guard let other = names.updateValue(input, forKey: name) else { continue }
+      guard let other = names.updateValue(input, forKey: fileKey(input)) else { continue }
+      let isElsewhere = other.directory != input.directory
       throw .usage(
         "\(other.name) and \(input.name) would have the same output names; "
-          + (other.fullStem == input.fullStem
-            ? "write them to different directories"
-            : "use {name}, which includes the extension, as in -o '\(example)'"))
+          + (other.fullStem != input.fullStem
+            ? "use {name}, which includes the extension, as in -o '\(example)'"
+            : isElsewhere
+              ? "use {dir}, the input's directory, as in -o '\(example.replacing("{name}", with: "{dir}/{name}"))'"
+              : "write them to different directories"))
     }
   }
 
@@ -142,15 +164,17 @@ extension OutputTemplate {
     switch (parts[0], width) {
     case ("name", 0?) where parts.count == 1: return .name
     case ("stem", 0?) where parts.count == 1: return .stem
+    case ("dir", 0?) where parts.count == 1: return .directory
+    case ("parent", 0?) where parts.count == 1: return .parent
     case ("ext", 0?) where parts.count == 1: return .fileExtension
     case ("index", let width?) where width <= 20:
       return .index(width: width, isFitted: parts.count == 1)
-    case ("time_ms", let width?) where width <= 20: return .time(width: width)
-    case ("delay_ms", let width?) where width <= 20: return .delay(width: width)
+    case ("start_ms", let width?) where width <= 20: return .time(width: width)
+    case ("shown_ms", let width?) where width <= 20: return .delay(width: width)
     default:
       throw .usage(
-        "unknown field {\(name)} in the output name; the fields are {name} {stem} {index} {time_ms} "
-          + "{delay_ms} {ext}, and numbers take a width, as in {index:04}")
+        "unknown field {\(name)} in the output name; the fields are {name} {stem} {dir} {parent} "
+          + "{index} {start_ms} {shown_ms} {ext}, and numbers take a width, as in {index:04}")
     }
   }
 
@@ -173,19 +197,29 @@ extension OutputTemplate.Values {
   ) {
     let starts = index.map { _ in image.startTimes(policy: policy).map(Self.milliseconds) }
     self.init(
-      name: input.fullStem, stem: input.stem, index: index, lastIndex: image.frames.count - 1,
+      input, index: index, lastIndex: image.frames.count - 1,
       starts: starts ?? [], fileExtension: format.rawValue)
   }
 
   /// The values for frame `index`; `starts` are the start times of all frames, and the end.
   init(
-    name: [UInt8], stem: [UInt8], index: Int?, lastIndex: Int?, starts: [Int],
-    fileExtension: String
+    _ input: InputFile, index: Int?, lastIndex: Int?, starts: [Int], fileExtension: String
   ) {
     self.init(
-      name: name, stem: stem, index: nil, lastIndex: lastIndex, timeMilliseconds: 0,
-      delayMilliseconds: 0, fileExtension: fileExtension)
+      input, index: nil, lastIndex: lastIndex, timeMilliseconds: 0, delayMilliseconds: 0,
+      fileExtension: fileExtension)
     setFrame(index, starts: starts)
+  }
+
+  /// The values for a frame with these times.
+  init(
+    _ input: InputFile, index: Int?, lastIndex: Int?, timeMilliseconds: Int,
+    delayMilliseconds: Int, fileExtension: String
+  ) {
+    self.init(
+      name: input.fullStem, stem: input.stem, directory: input.directory, parent: input.parent,
+      index: index, lastIndex: lastIndex, timeMilliseconds: timeMilliseconds,
+      delayMilliseconds: delayMilliseconds, fileExtension: fileExtension)
   }
 
   /// Sets the values that differ between frames.
@@ -255,7 +289,7 @@ extension OutputTemplate {
       .text(directory.last == slash ? directory : directory + [slash]), .stem,
     ]
     switch format {
-    case .png, .rgba: return OutputTemplate(tokens: start + numbered + [.fileExtension])
+    case .png, .rgba, .tar: return OutputTemplate(tokens: start + numbered + [.fileExtension])
     case .y4m, .ffconcat:
       return OutputTemplate(tokens: start + [.text(Array(".\(format.rawValue)".utf8))])
     }
@@ -305,7 +339,9 @@ enum FileEnding {
     let ending = String(decoding: bytes[(dot + 1)...], as: UTF8.self)
     let word = ending.lowercased()
     let isPNG = ["png", "apng"].contains(word)
-    let other = [ExtractionFormat.y4m, .ffconcat].first { $0.rawValue == word && $0 != format }
+    let other = [ExtractionFormat.y4m, .ffconcat, .tar].first {
+      $0.rawValue == word && $0 != format
+    }
     guard others.contains(word) || format != .png && isPNG || other != nil else { return }
     throw .usage(
       "the output is \(format.content), but its name ends in .\(ending)"
@@ -326,11 +362,13 @@ enum ExtractionFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   case y4m
   /// PNG files and a list of them with their durations.
   case ffconcat
+  /// PNG files and a report per input, in one archive.
+  case tar
 
   init(_ format: OutputFormat) { self = format == .png ? .png : .rgba }
 
   /// The extension of a frame's file.
-  var fileExtension: String { self == .ffconcat ? "png" : rawValue }
+  var fileExtension: String { [.ffconcat, .tar].contains(self) ? "png" : rawValue }
 
   /// The content of the output, for messages.
   var content: String {
@@ -339,6 +377,7 @@ enum ExtractionFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     case .rgba: "raw pixels"
     case .y4m: "video"
     case .ffconcat: "a list of frames"
+    case .tar: "an archive"
     }
   }
 }

@@ -5,12 +5,16 @@ import ZoetropeProcess
 struct AnimationReport {
   /// The JSON schema; its number changes when a field is removed or changes its meaning.
   static let schemaName = "zoetrope.animation"
-  static var schema: String { "\(schemaName)/2" }
+  static var schema: String { "\(schemaName)/3" }
 
   let input: InputFile
   let image: AnimatedImage
   /// How long each frame is shown, for the times next to stored delays.
   let policy: DelayPolicy
+  /// The pictures of a resampled play; nil without `--fps`.
+  var pictures: [SampledPicture]?
+  /// The frame rate of ``pictures``.
+  var rate: PictureRate?
   /// The output of each frame, by index; that of the static image is at nil. Nil without output.
   var outputs: [Int?: WrittenFrame]?
   /// Which frames show each output; nil if each output shows one frame.
@@ -43,20 +47,29 @@ struct AnimationReport {
 
   /// Whether any data was lost.
   var hasLosses: Bool { damage.contains { !$0.kind.isTolerated } }
+
+  /// Everything that was written.
+  var written: [WrittenFrame] { pictures?.map(\.output) ?? outputs.map { Array($0.values) } ?? [] }
+
+  /// What is known about the file: without decoding, only damage to its structure.
+  var condition: InputCondition {
+    failure.map { InputCondition($0) } ?? InputCondition(hasLosses: hasLosses)
+  }
 }
 
 extension AnimationReport {
   /// Writes the report as one object.
   ///
-  /// Sizes and delays are those stored in the file. `start_ms` and `effective_ms` are times under ``policy``,
+  /// Sizes and delays are those stored in the file. `start_ms` and `shown_ms` are times under ``policy``,
   /// which `--at`, `--time` and `--start` refer to.
   func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("schema", Self.schema)
       json.field("file", input.fileName, base64Key: "file_base64")
+      json.field("status", condition.rawValue)
       failure?.writeError(to: &json)
       json.field("format", image.format.rawValue)
-      json.field("bytes", image.byteCount)
+      json.field("byte_count", image.byteCount)
       json.field("width", image.canvasSize.width)
       json.field("height", image.canvasSize.height)
       if let outputSize { json.field("output_size", [outputSize.width, outputSize.height]) }
@@ -78,8 +91,8 @@ extension AnimationReport {
         json.field("forever", image.playCount == .indefinite)
       }
       json.object("duration_ms") {
-        $0.field("exact", storedDuration)
-        $0.field("effective", shownDuration)
+        $0.field("stored", storedDuration)
+        $0.field("shown", shownDuration)
         $0.field("policy", policy.description)
         if !policies.isEmpty {
           $0.object("by_policy") {
@@ -91,12 +104,13 @@ extension AnimationReport {
       metadata(&json)
       json.array("damage") { for item in damage { Self.write(item, to: &$0) } }
       json.array("frames") { frames(&$0) }
+      if let pictures { write(pictures, to: &json) }
     }
   }
 
   /// When each frame starts under ``policy``, and how long it is shown: until the next one starts, so that
   /// rounded times add up.
-  private func times(of frames: [FrameControl]) -> [(start: Decimal, shown: Decimal)] {
+  func times(of frames: [FrameControl]) -> [(start: Decimal, shown: Decimal)] {
     let starts = frames.starts(policy)
     return zip(starts, starts.dropFirst() + [shownDuration]).map { ($0, $1 - $0) }
   }
@@ -112,16 +126,16 @@ extension AnimationReport {
           $0.field("num", Int(frame.delay.numerator))
           $0.field("den", Int(frame.delay.denominator))
         }
-        json.field("delay_ms", Decimal(frame.delay))
-        json.field("effective_ms", shown)
+        json.field("stored_ms", Decimal(frame.delay))
+        json.field("shown_ms", shown)
         json.field("rect", [frame.rect.x, frame.rect.y, frame.rect.width, frame.rect.height])
         json.field("dispose", frame.disposal.name)
         json.field("blend", frame.blend == .source ? "source" : "over")
         json.field("independent", frame.isIndependent)
         json.field("interlaced", frame.isInterlaced)
-        json.field("bytes", [frame.byteRange.lowerBound, frame.byteRange.count])
+        json.field("byte_range", [frame.byteRange.lowerBound, frame.byteRange.count])
         if !policies.isEmpty {
-          json.object("shown_ms") {
+          json.object("by_policy") {
             for named in policies {
               $0.field(named.name, Decimal(named.policy.shownDuration(of: frame.delay)))
             }
@@ -132,6 +146,25 @@ extension AnimationReport {
         }
         outputs?[picture]?.write(to: &json)
         showings?.write(frame.index, to: &json)
+      }
+    }
+  }
+
+  private func write(_ pictures: [SampledPicture], to json: inout JSONWriter) {
+    if let rate {
+      json.object("picture_rate") {
+        $0.field("num", rate.numerator)
+        $0.field("den", rate.denominator)
+      }
+    }
+    json.array("pictures") { json in
+      for picture in pictures {
+        json.object {
+          $0.field("number", picture.number)
+          $0.field("frame", picture.frame)
+          $0.field("start_ms", Decimal(rate?.time(ofPicture: picture.number) ?? .zero))
+          picture.output.write(to: &$0)
+        }
       }
     }
   }
@@ -166,8 +199,8 @@ extension AnimationReport {
         for block in data.applicationBlocks {
           $0.object {
             $0.field("identifier", block.identifier)
-            $0.field("bytes", block.byteCount)
-            $0.field("at_byte", block.byteOffset)
+            $0.field("byte_count", block.byteCount)
+            $0.field("byte_offset", block.byteOffset)
           }
         }
       }
@@ -192,9 +225,17 @@ extension AnimationReport {
     json.field("kind", damage.kind.name)
     json.field("tolerated", damage.kind.isTolerated)
     json.field("frame", damage.frameIndex)
-    json.field("at_byte", damage.byteOffset)
+    json.field("byte_offset", damage.byteOffset)
     json.field("valid_rows", damage.validRows)
     json.field("reason", damage.detail)
+  }
+}
+
+extension Damage {
+  /// The damage in words, without its identifier, which is in JSON. Frames count from 0.
+  var sentence: String {
+    let place = frameIndex.map { ", frame \($0)" } ?? ""
+    return "\(detail)\(place), byte \(byteOffset)"
   }
 }
 
@@ -221,14 +262,15 @@ extension AnimationReport {
   func text(showsFrames: Bool, showsMetadata: Bool) -> String {
     var text = "\(input.name.sanitized): \(headline)\n"
     text += Self.row("bytes", "\(image.byteCount)")
-    if image.frames.count > 1 || image.format != .png {
+    // A picture without motion has no times.
+    if image.frames.count > 1 {
       text += Self.row("duration", durations)
       text += Self.row("delays", delays)
     }
     if image.staticImage != nil {
       text += Self.row("static", "the static image is not a frame; extract it with --static")
     }
-    for item in damage.prefix(8) { text += Self.row("damage", "\(item)".sanitized) }
+    for item in damage.prefix(8) { text += Self.row("damage", item.sentence.sanitized) }
     if damage.count > 8 { text += Self.row("damage", "and \(damage.count - 8) more") }
     if showsMetadata { text += metadata }
     if showsFrames { text += frameTable }
@@ -239,7 +281,7 @@ extension AnimationReport {
     let count = image.frames.count
     let name = image.format.rawValue.uppercased()
     var text = "\(name), \(image.canvasSize), \(count) frame\(count == 1 ? "" : "s")"
-    if image.format != .png {
+    if count > 1 {
       switch image.playCount {
       case .indefinite: text += ", plays forever"
       case .finite(1): text += ", plays once"
@@ -347,6 +389,15 @@ extension AnimationReport {
   private static func row(_ title: String, _ value: String) -> String {
     "  \(title.paddedRight(to: 9)) \(value)\n"
   }
+}
+
+/// A picture of a resampled play.
+struct SampledPicture: Hashable, Sendable {
+  /// Its number, from 0.
+  let number: Int
+  /// The frame that it shows.
+  let frame: Int
+  let output: WrittenFrame
 }
 
 /// A frame that was written.

@@ -3,7 +3,7 @@ import ZoetropeProcess
 
 /// The state of an animation whose bytes are still arriving.
 struct ArrivalReport {
-  static let schema = "zoetrope.arrival/1"
+  static let schema = "zoetrope.arrival/2"
 
   private let input: InputFile
   private let stream: StreamedImage
@@ -43,8 +43,8 @@ struct ArrivalReport {
       json.field("frame_count", frameCount)
       json.field("announced_frames", progress?.announcedFrames)
       json.object("duration_ms") {
-        $0.field("exact", Decimal(stored.startTime(frameCount)))
-        $0.field("effective", Decimal(shown.startTime(frameCount)))
+        $0.field("stored", Decimal(stored.startTime(frameCount)))
+        $0.field("shown", Decimal(shown.startTime(frameCount)))
         $0.field("policy", policy.description)
       }
     }

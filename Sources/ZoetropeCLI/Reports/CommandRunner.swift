@@ -2,6 +2,15 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
+/// The report about one input.
+struct InputOutcome {
+  let status: ExitStatus
+  /// The report, for standard output.
+  let output: [UInt8]
+  let condition: InputCondition
+  let frameCount: Int
+}
+
 /// How commands report results and failures.
 enum CommandRunner {
   /// Reports damage in `input` on standard error, as text or as JSON.
@@ -17,7 +26,8 @@ enum CommandRunner {
       }
       FileDescriptor.note(String(decoding: line, as: UTF8.self))
     } else {
-      FileDescriptor.note("zoetrope: \(input.name.sanitized): \("\(damage)".sanitized)\n")
+      FileDescriptor.note(
+        "zoetrope: warning: \(input.name.sanitized): \(damage.sentence.sanitized)\n")
     }
   }
 
@@ -32,24 +42,34 @@ enum CommandRunner {
   ///
   /// A failure is printed as an object of `schema` in the input's place if `asJSON`, else as a line on standard
   /// error.
+  ///
+  /// - Parameter isBrief: Whether a summary is printed only if an input failed, because the reports are short.
   static func forEach(
-    _ files: [String], asJSON: Bool, schema: String,
-    _ report: (InputFile) throws(CommandFailure) -> (ExitStatus, [UInt8])
+    _ inputs: [InputFile], asJSON: Bool, schema: String, isBrief: Bool = false,
+    _ report: (InputFile, ProgressReporter) throws(CommandFailure) -> InputOutcome
   ) -> ExitStatus {
+    let progress = ProgressReporter(style: .auto, inputs: inputs)
+    // A summary would hide among the reports of a file or two.
+    defer { progress.summarize(isQuiet: isBrief) }
     var statuses: [ExitStatus] = []
-    for file in files {
+    for input in inputs {
       var output: [UInt8] = []
+      progress.begin()
       do throws(CommandFailure) {
-        let status: ExitStatus
-        (status, output) = try report(InputFile(file))
-        statuses.append(status)
+        let outcome = try report(input, progress)
+        output = outcome.output
+        statuses.append(outcome.status)
+        progress.end(outcome.condition, frames: outcome.frameCount)
       } catch {
         statuses.append(error.status)
+        progress.end(InputCondition(error))
+        progress.clear()
         if Signals.ending != nil || !asJSON { error.report(asJSON: asJSON) }
         if let status = Signals.ending { return status }
         if asJSON { output = line { error.write(to: &$0, schema: schema) } }
       }
       do throws(CommandFailure) {
+        progress.clear()
         // The reader has gone away, but earlier failures still count.
         if try OutputStream.print(output) == .readerGone { return .combined(statuses) }
       } catch {

@@ -4,7 +4,7 @@ import ZoetropeProcess
 
 /// What `explain` prints about one file.
 struct ExplanationReport {
-  static let schema = "zoetrope.explain/1"
+  static let schema = "zoetrope.explain/2"
 
   let input: InputFile
   let explanation: Explanation
@@ -43,12 +43,12 @@ extension Explanation.Prediction {
       }
       json.field("forever", plays == .count(.indefinite))
       if case .stored(let number) = plays { json.field("stored_loop", number) }
-      json.field("play_ms", numberText: playDuration.map { Decimal($0).description })
+      json.field("duration_ms", numberText: playDuration.map { Decimal($0).description })
       json.array("changed_delays") { json in
         for change in changes {
           json.object {
             $0.field("frame", change.frame)
-            $0.field("delay_ms", Decimal(change.stored))
+            $0.field("stored_ms", Decimal(change.stored))
             $0.field("shown_ms", numberText: change.shown.map { Decimal($0).description })
           }
         }
@@ -88,8 +88,8 @@ extension Rule {
 // MARK: - Text
 
 extension ExplanationReport {
-  /// A table of the programs, followed by the rules that had an effect.
-  var text: String {
+  /// A table of the programs, followed by the rules that had an effect if asked for.
+  func text(showsRules: Bool) -> String {
     let count = image.frames.count
     var text =
       "\(input.name.sanitized): \(image.format.rawValue.uppercased()), \(image.canvasSize), "
@@ -103,6 +103,7 @@ extension ExplanationReport {
       }
       text += "  " + cells.joined(separator: "  ") + "\n"
     }
+    guard showsRules else { return text }
     for prediction in explanation.predictions {
       for rule in prediction.effectiveRules {
         text += "  \(prediction.program.id), \(rule.subject.rawValue): \(rule.text) "
@@ -149,7 +150,8 @@ extension Explanation.Prediction {
       if ways.count > 2 { break }
     }
     let more = ways.count > 2 ? ", …" : ""
-    return "\(changes.count): " + ways.prefix(2).joined(separator: ", ") + more
+    return "\(changes.count) delay\(changes.count == 1 ? "" : "s"): "
+      + ways.prefix(2).joined(separator: ", ") + more
   }
 
   private var differenceText: String {
@@ -159,9 +161,9 @@ extension Explanation.Prediction {
     case .none: return "none"
     case .unknown: return "none known"
     case .differs:
-      return (difference.isTotal ? "shows nothing: " : "\(difference.frame ?? 0): ") + cause
+      return (difference.isTotal ? "shows nothing: " : "frame \(difference.frame ?? 0): ") + cause
         + detail
-    case .unpredicted: return "unknown from \(difference.frame ?? 0): \(cause)\(detail)"
+    case .unpredicted: return "unknown from frame \(difference.frame ?? 0): \(cause)\(detail)"
     }
   }
 }

@@ -2,15 +2,15 @@ import Zoetrope
 import ZoetropeProcess
 
 extension AnimationReport {
-  /// The report with the hash of every frame's picture. Decodes all frames, with a progress bar on a terminal.
+  /// The report with the hash of every frame's picture. Decodes all frames.
   ///
   /// - Throws: The error of a frame that cannot be decoded, or an interruption by a signal.
-  func withHashes() throws(CommandFailure) -> AnimationReport {
+  func withHashes(_ progress: ProgressReporter) throws(CommandFailure) -> AnimationReport {
     var report = self
     var hashes: [PixelHash] = []
     let reader = FrameReader(image)
     var damage = DecodingDamage(of: image)
-    var progress = ProgressReporter(style: .auto, total: image.frames.count)
+    progress.expect(image.frames.count)
     defer { progress.finish((hashes.count, nil)) }
     do throws(AnimatedImageError) {
       while Signals.ending == nil, let frame = try reader.next() {

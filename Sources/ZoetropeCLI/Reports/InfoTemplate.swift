@@ -7,7 +7,8 @@ import ZoetropeProcess
 /// ` a line break.
 struct InfoTemplate: Hashable, Sendable {
   enum Field: String, CaseIterable, Sendable {
-    case file, format, width, height, frames, plays, bytes, damage
+    case file, format, width, height, frames, plays, damage
+    case byteCount = "byte_count"
     case durationMilliseconds = "duration_ms"
     case storedMilliseconds = "stored_ms"
     case leastDelay = "least_delay_ms"
@@ -76,7 +77,7 @@ struct InfoTemplate: Hashable, Sendable {
     case .plays:
       if case .finite(let count) = image.playCount { return "\(count)" }
       return "forever"
-    case .bytes: return "\(image.byteCount)"
+    case .byteCount: return "\(image.byteCount)"
     case .damage: return "\(report.damage.count)"
     case .durationMilliseconds: return "\(report.shownDuration)"
     case .storedMilliseconds: return "\(report.storedDuration)"

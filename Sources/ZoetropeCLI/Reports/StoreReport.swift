@@ -4,7 +4,7 @@ import ZoetropeProcess
 
 /// The contents of a frame store, and what a `zoetrope cache` command did to it.
 struct StoreReport {
-  static let schema = "zoetrope.cache/1"
+  static let schema = "zoetrope.cache/2"
 
   let directory: FilePath
   let byteLimit: Int
@@ -96,7 +96,7 @@ struct StoreReport {
             if let name = table.name { $0.field("name", name) }
             $0.field("width", table.size.width)
             $0.field("height", table.size.height)
-            $0.field("format", "\(table.format)")
+            $0.field("pixel_format", "\(table.format)")
             $0.field("frame_count", table.frameCount)
             $0.field("capacity", table.capacity)
             $0.field("byte_count", table.byteCount)

@@ -4,7 +4,7 @@ import ZoetropeProcess
 
 /// `zoetrope sheet` as a value.
 struct SheetRequest: Hashable {
-  var files: [String]
+  var inputs: [InputFile]
   var output: String
   var selection = FrameSelection()
   /// At most this many frames of each input, the least similar ones; nil for all selected frames.
@@ -31,7 +31,6 @@ struct SheetRequest: Hashable {
   /// Draws the sheet. An input that cannot be opened is reported and left out. Nothing is written if no input
   /// can be opened, or if a frame cannot be decoded.
   func run() throws(CommandFailure) -> ExitStatus {
-    let inputs = try InputFile.all(files)
     try checkOutputs(InputIdentities(inputs))
     var statuses: [ExitStatus] = []
     var sources: [SheetSource] = []
@@ -87,15 +86,9 @@ struct SheetRequest: Hashable {
           input: input, image: image, rendering: rendering, indices: indices, policy: policy)
       }
     } catch {
-      var failure = CommandFailure.usage(
-        "frame \(error.number) does not exist; the frames are 0 to \(error.count - 1)")
-      failure.file = input.name
-      throw failure
+      throw .missing(error, of: input)
     }
-    var failure = CommandFailure.usage(
-      "the selection matches none of the \(image.frames.count) frames")
-    failure.file = input.name
-    throw failure
+    throw .emptySelection(of: image, input: input, policy: policy)
   }
 
   /// Returns whether damage lost any data.
@@ -127,7 +120,7 @@ struct SheetRequest: Hashable {
     var canvas = try catching(output) { () throws(AnimatedImageError) -> SheetCanvas in
       try SheetCanvas(size: layout.size, background: background)
     }
-    var progress = ProgressReporter(
+    let progress = ProgressReporter(
       style: isQuiet ? .none : .auto, total: sources.reduce(0) { $0 + $1.indices.count })
     var done = 0
     defer { progress.finish((done, nil)) }
@@ -146,6 +139,7 @@ struct SheetRequest: Hashable {
           canvas.write(labels[number][place], in: layout.labelRect(ofFrame: place, input: number))
         }
         if let item = frame.damage, damage.add(item), !item.kind.isTolerated {
+          progress.clear()
           if !isQuiet { CommandRunner.report(item, of: source.input, asJSON: false) }
           hasLosses = true
         }

@@ -9,13 +9,11 @@ package final class ArrivingFrame {
   package let control: FrameControl
   /// The part of it that can be drawn.
   package var pixels: FramePixels { decoder.pixels }
-  /// How much of it has arrived.
   package var progress: ArrivalProgress { decoder.progress }
   /// The bytes of the frame decoded so far, counted from the start of its range.
   package private(set) var byteCount = 0
   private var decoder: any ArrivalDecoding
 
-  /// - Throws: `outOfMemory` if allocation fails.
   package init(
     _ control: FrameControl, header: ImageHeader, options: DecodingOptions
   ) throws(AnimatedImageError) {

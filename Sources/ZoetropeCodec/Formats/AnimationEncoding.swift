@@ -10,6 +10,12 @@ package struct AnimationRequest: Sendable {
   package var survey: ColorSurvey?
   /// Whether a static image that is no frame comes first.
   package var hasPoster: Bool
+  /// GIF: the global table, opaque colours as `RGBA.word`; nil for one made from the survey.
+  package var colorTable: [UInt32]?
+  /// GIF: extension blocks that come before the first frame.
+  package var extensions: [UInt8] = []
+  /// GIF: whether a frame that needs no graphic control has none, until the first one that does.
+  package var omitsEmptyControls = false
 
   package init(
     canvasSize: PixelSize, isDeep: Bool, playCount: PlayCount, metadata: AnimationMetadata?,
@@ -33,11 +39,25 @@ package struct FrameWork: Sendable {
   package var base: Bitmap?
   /// Covers all pixels in which the two differ; not empty.
   package var rect: PixelRect
+  /// What may be copied for it.
+  package var source: SourceFrame?
 
   package init(picture: Bitmap, base: Bitmap?, rect: PixelRect) {
     self.picture = picture
     self.base = base
     self.rect = rect
+  }
+}
+
+/// A frame of a GIF that draws the same on the same canvas.
+package struct SourceFrame: Sendable {
+  /// Descriptor, colour table and compressed indices.
+  package var bytes: [UInt8]
+  package var transparentIndex: UInt8?
+
+  package init(bytes: [UInt8], transparentIndex: UInt8?) {
+    self.bytes = bytes
+    self.transparentIndex = transparentIndex
   }
 }
 
@@ -57,6 +77,8 @@ package protocol AnimationEncoding: Sendable {
   var isDeep: Bool { get }
   /// Whether a frame can make pixels transparent by itself; otherwise only the disposal before it can.
   var framesCanClear: Bool { get }
+  /// Whether other decoders agree on what the disposal *background* leaves.
+  var canDisposeToBackground: Bool { get }
   /// The bytes before the first frame of `frameCount`.
   func start(frameCount: Int) -> [UInt8]
   /// The bytes in which ``start(frameCount:)`` depends on the number of frames, and where they are.

@@ -8,6 +8,8 @@ struct GIFAnimationEncoder: AnimationEncoding {
   private let request: AnimationRequest
   /// A power of two of them, with one at least that no pixel has; empty without a global table.
   private let table: [UInt32]
+  /// Some players draw a frame without a graphic control as the frame before.
+  private var needsControls: Bool
 
   /// - Throws: `unwritable` for what no GIF can hold.
   init(_ request: AnimationRequest) throws(AnimatedImageError) {
@@ -27,6 +29,11 @@ struct GIFAnimationEncoder: AnimationEncoding {
       guard survey.isOpaqueOrClear else { throw Self.partialAlpha }
     }
     self.request = request
+    needsControls = !request.omitsEmptyControls
+    if let table = request.colorTable {
+      self.table = table
+      return
+    }
     var colors: [UInt32] = []
     if let survey = request.survey, let found = survey.colors {
       colors = found.filter { color in color >> 24 == 255 }
@@ -47,6 +54,8 @@ struct GIFAnimationEncoder: AnimationEncoding {
 
   // Only the disposal of the frame before does.
   var framesCanClear: Bool { false }
+
+  var canDisposeToBackground: Bool { true }
 
   func start(frameCount: Int) -> [UInt8] {
     var bytes = Array("GIF89a".utf8)
@@ -69,7 +78,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
       }
       bytes.append(0)
     }
-    return bytes
+    return bytes + request.extensions
   }
 
   // A GIF does not state it.
@@ -77,12 +86,14 @@ struct GIFAnimationEncoder: AnimationEncoding {
 
   func poster(_ coded: CodedFrame) -> [UInt8] { [] }
 
-  func frame(
+  mutating func frame(
     _ coded: CodedFrame, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod
   ) -> [UInt8] {
     // The frame was compressed with a graphic control, before its delay and disposal were known.
     let hasTransparentIndex = coded.bytes[3] & 1 != 0
     let centiseconds = UInt64(delay.numerator) * 100 / UInt64(delay.denominator)
+    if hasTransparentIndex || disposal != .keep || centiseconds > 0 { needsControls = true }
+    guard needsControls else { return Array(coded.bytes.dropFirst(8)) }
     return GIFFrameEncoder.control(
       delay: UInt16(clamping: centiseconds), disposal: disposal,
       transparentIndex: hasTransparentIndex ? coded.bytes[6] : nil) + coded.bytes.dropFirst(8)
@@ -91,20 +102,29 @@ struct GIFAnimationEncoder: AnimationEncoding {
   var end: [UInt8] { [0x3b] }
 
   func makeFrameEncoder(effort: PNGEncoder.Effort?) -> any FrameCompressing {
-    GIFFrameCompressor(globalTable: table)
+    switch (effort ?? request.effort).kind {
+    case .fast: GIFFrameCompressor(globalTable: table, depth: nil)
+    case .balanced: GIFFrameCompressor(globalTable: table, depth: .estimate)
+    case .small: GIFFrameCompressor(globalTable: table, depth: .all)
+    }
   }
 
   // The difference, its indices and the coder's memory.
-  var workingByteCount: Int { 6 * request.canvasSize.area + 1 << 16 }
+  var workingByteCount: Int { 7 * request.canvasSize.area + 1 << 18 }
 }
 
 /// Compresses the frames of a GIF, each with a graphic control that ``GIFAnimationEncoder`` replaces.
 private final class GIFFrameCompressor: FrameCompressing, @unchecked Sendable {
-  // Sendable: only `encode` uses the encoder, one call at a time, which `isBusy` enforces.
+  // Sendable: only `encode` uses the encoders, one call at a time, which `isBusy` enforces.
   private let encoder: GIFFrameEncoder
+  /// Nil to code the frame in one way.
+  private let search: GIFFrameSearch?
   private let isBusy = Atomic<Bool>(false)
 
-  init(globalTable: [UInt32]) { encoder = GIFFrameEncoder(globalTable: globalTable) }
+  init(globalTable: [UInt32], depth: GIFFrameSearch.Depth?) {
+    encoder = GIFFrameEncoder(globalTable: globalTable)
+    search = depth.map { GIFFrameSearch(globalTable: globalTable, depth: $0) }
+  }
 
   func encode(
     _ work: FrameWork, isCancelled: () -> Bool
@@ -116,6 +136,9 @@ private final class GIFFrameCompressor: FrameCompressing, @unchecked Sendable {
       for x in work.rect.x..<work.rect.maxX where (1...254).contains(row[x &* 4 &+ 3]) {
         throw GIFAnimationEncoder.partialAlpha
       }
+    }
+    if let search {
+      return CodedFrame(bytes: try search.code(work, isCancelled: isCancelled), blend: .over)
     }
     var bytes: [UInt8] = []
     try encoder.append(

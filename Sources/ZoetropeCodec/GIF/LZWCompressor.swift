@@ -7,18 +7,15 @@ internal import Glibc
 /// When all 4,096 codes are taken, the table is cleared with the next code.
 ///
 /// Unsafe code: a slot number has 13 bits; at most 3,838 slots are taken, so every probe ends at a free one. Indices
-/// are read below their count. Bits are stored four bytes at a time before `chunkSize`, in a block that has sixteen bytes
-/// more: the last two codes and the last bits take seven at most.
+/// are read below their count.
 package final class LZWCompressor {
   private static let slotBits = 13
-  /// Bytes that are written at a time: whole sub-blocks.
-  private static let chunkSize = 255 * 256
   /// Pixels between two checks for cancelling: some ten milliseconds.
   private static let stretch = 1 << 20
   private static let codeLimit = 4096
 
   private let table = PixelStorage(byteCount: 4 << slotBits)
-  private let chunk = PixelStorage(byteCount: chunkSize + 16)
+  private let chunk = LZWCodeWriter.makeChunk()
 
   /// Working memory of 96 KB.
   package init() {}
@@ -41,7 +38,7 @@ package final class LZWCompressor {
     precondition((2...8).contains(minimumCodeSize) && count > 0)
     precondition(IndexedBlitter.greatestIndex(in: indices) < 1 << minimumCodeSize)
     target.append(UInt8(minimumCodeSize))
-    var writer = CodeWriter(chunk)
+    var writer = LZWCodeWriter(chunk)
     let clear = 1 << minimumCodeSize
     var (width, next) = (minimumCodeSize + 1, clear + 2)
     writer.put(clear, width)
@@ -71,7 +68,7 @@ package final class LZWCompressor {
   @inline(__always)
   private func compress(
     _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, clear: Int, _ code: inout Int,
-    _ width: inout Int, _ next: inout Int, _ writer: inout CodeWriter, into target: inout [UInt8]
+    _ width: inout Int, _ next: inout Int, _ writer: inout LZWCodeWriter, into target: inout [UInt8]
   ) {
     let slots = unsafe table.baseAddress.assumingMemoryBound(to: UInt32.self)
     let mask = 1 &<< Self.slotBits &- 1
@@ -108,64 +105,4 @@ package final class LZWCompressor {
   }
 
   private func clearTable() { unsafe memset(table.baseAddress, 0, 4 << Self.slotBits) }
-
-  /// Packs codes, least significant bit first, and splits them into sub-blocks.
-  @safe
-  private struct CodeWriter {
-    private let chunk: PixelStorage
-    private let base: UnsafeMutableRawPointer
-    private var position = 0
-    private var bits: UInt64 = 0
-    private var bitCount = 0
-
-    init(_ chunk: PixelStorage) {
-      self.chunk = chunk
-      unsafe base = chunk.baseAddress
-    }
-
-    /// Whether ``drain(into:)`` is due: two more codes, of at most 24 bits, may fill the chunk.
-    @inline(__always) var isFull: Bool { position >= LZWCompressor.chunkSize &- 4 }
-
-    /// Adds a code of at most 12 bits; fewer than 32 bits wait before it.
-    @inline(__always)
-    mutating func put(_ code: Int, _ width: Int) {
-      bits |= UInt64(truncatingIfNeeded: code) &<< UInt64(bitCount)
-      bitCount &+= width
-      guard bitCount >= 32 else { return }
-      unsafe base.storeBytes(
-        of: UInt32(truncatingIfNeeded: bits).littleEndian, toByteOffset: position, as: UInt32.self)
-      bits &>>= 32
-      bitCount &-= 32
-      position &+= 4
-    }
-
-    /// Moves the whole sub-blocks to `target`, and the rest to the front.
-    @inline(never)
-    mutating func drain(into target: inout [UInt8]) {
-      let whole = position / 255 * 255
-      append(whole, to: &target)
-      unsafe memmove(base, base + whole, position - whole)
-      position -= whole
-    }
-
-    /// Moves everything to `target`, with zero bits to fill the last byte.
-    mutating func finish(into target: inout [UInt8]) {
-      while bitCount > 0 {
-        unsafe base.storeBytes(
-          of: UInt8(truncatingIfNeeded: bits), toByteOffset: position, as: UInt8.self)
-        bits &>>= 8
-        bitCount -= 8
-        position += 1
-      }
-      append(position, to: &target)
-    }
-
-    private func append(_ count: Int, to target: inout [UInt8]) {
-      for start in stride(from: 0, to: count, by: 255) {
-        let size = min(255, count - start)
-        target.append(UInt8(size))
-        target.append(copying: chunk.bytes.extracting(start..<start + size))
-      }
-    }
-  }
 }

@@ -38,12 +38,12 @@ package struct PNGFastDecoder: FrameDecoding {
     if isDone { pixels.expandInPlace(at: control.rect) }
   }
 
-  /// Inflates, unfilters and puts the pixels in order. Returns false if the data is not proved
-  /// valid; then nothing is set, except perhaps the fault.
+  /// Inflates, unfilters and deinterlaces. Returns false if the data is not proven valid; then nothing is set,
+  /// except perhaps the fault.
   ///
-  /// The samples lie `front` bytes into a storage that has ``InPlaceLayout/back`` more bytes after
-  /// them, the slack that the inflater, the filters and ``PNGRaster`` require, or at the end of a
-  /// block of the canvas's form, which leaves as many. Before them lies the raster.
+  /// The storage holds the raster, then the samples from byte `front` on. The inflater, the filters and
+  /// ``PNGRaster`` require ``InPlaceLayout/back`` spare bytes after the samples; a block shaped like the canvas
+  /// has as many.
   private func decode(
     _ stream: borrowing RawSpan, _ format: PNGSampleFormat, header: ImageHeader,
     into pixels: FramePixels, _ outcome: inout PNGFrameOutcome
@@ -82,8 +82,7 @@ package struct PNGFastDecoder: FrameDecoding {
     return true
   }
 
-  /// The number of bytes of the stream after the last row from which they count as surplus, however they end:
-  /// more than libpng would read.
+  /// The stream has surplus data if at least this many bytes follow the last row: more than libpng would read.
   private static let longestEnd = 2048 + 64
 
   /// Inflates the samples; returns how many bytes are valid, or nil if libpng is to find that out. Then

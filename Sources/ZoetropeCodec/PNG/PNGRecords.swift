@@ -125,7 +125,6 @@ struct PNGFrameControl: Sendable {
   let disposal: DisposalMethod
   let blend: BlendOperation
 
-  /// An invalid chunk.
   struct Fault: Error {
     let detail: String
 

@@ -2,7 +2,6 @@
 ///
 /// The pixels are 8-bit RGBA, or 16-bit if the frame has 16 bits and they are requested.
 package struct PNGReferenceDecoder: FrameDecoding {
-  /// Whether the samples of a 16-bit file keep their low byte.
   package let keeps16Bit: Bool
   private var data = PNGStreamAssembler()
 

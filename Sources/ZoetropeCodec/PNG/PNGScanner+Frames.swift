@@ -291,7 +291,6 @@ struct PNGAnimationState: Sendable {
     var end: Int
   }
 
-  /// An invalid chunk.
   struct Fault: Sendable {
     var type: PNGChunkType
     var detail: String

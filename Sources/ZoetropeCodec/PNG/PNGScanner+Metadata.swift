@@ -27,7 +27,6 @@ extension PNGScanner {
     }
   }
 
-  /// Drops metadata past the limits, which is reported once.
   mutating func leaveOutMetadata() {
     if metadataBudget.leaveOut() {
       note(.metadataLimit, "metadata past the limits is not kept")

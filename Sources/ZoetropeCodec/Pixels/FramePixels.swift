@@ -28,9 +28,7 @@ package final class FramePixels: @unchecked Sendable {
     package var layout = Layout.rgba8
     package var width = 0
     package var height = 0
-    /// Width and height.
     package var size: PixelSize { PixelSize(width: width, height: height) }
-    /// Bytes from one row to the next.
     package var bytesPerRow = 0
     /// Bytes from the start of the storage to the first pixel.
     package var offset = 0
@@ -54,7 +52,6 @@ package final class FramePixels: @unchecked Sendable {
   /// For ``Layout/indexed8``: 256 colours as `RGBA.word`. Entries past the file's palette are
   /// opaque black. An entry with alpha 0 is transparent. For keyed layouts, the key.
   package var palette = [UInt32](repeating: 0xff00_0000, count: 256)
-  /// The damage found in the frame, if any.
   package var damage: Damage?
   /// The samples.
   package private(set) var storage = PixelStorage(byteCount: 64)
@@ -167,7 +164,6 @@ extension FramePixels {
 }
 
 extension FramePixels.Layout {
-  /// Bytes per pixel.
   var bytesPerPixel: Int {
     switch self {
     case .indexed8, .grey8: 1

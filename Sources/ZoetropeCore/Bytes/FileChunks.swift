@@ -13,11 +13,6 @@ internal import ZoetropeShims
 /// let image = try await StreamedImage(FileChunks(.standardInput))
 /// ```
 public struct FileChunks: AsyncSequence, Sendable {
-  /// Some bytes, at least one.
-  public typealias Element = [UInt8]
-  /// `io` when reading fails.
-  public typealias Failure = AnimatedImageError
-
   private let descriptor: FileDescriptor
   private let following: Duration?
 

@@ -1,4 +1,5 @@
 package import Glibc
+internal import Synchronization
 package import SystemPackage
 internal import ZoetropeShims
 
@@ -103,19 +104,24 @@ package enum FileSystem {
     return FilePath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) })
   }
 
-  /// The names in `directory`, in no order.
+  /// The names in `directory`, in no order; invalid UTF-8 is replaced.
   package static func names(in directory: FilePath) throws(Errno) -> [String] {
+    try entries(of: directory).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The names in `directory` as bytes, in no order.
+  package static func entries(of directory: FilePath) throws(Errno) -> [[UInt8]] {
     guard let stream = unsafe directory.withPlatformString({ unsafe opendir($0) }) else {
       throw Errno(rawValue: errno)
     }
     defer { unsafe _ = closedir(stream) }
-    var names: [String] = []
+    var names: [[UInt8]] = []
     errno = 0
     while let entry = unsafe readdir(stream) {
       // `d_name` holds a NUL-terminated name of at most 255 bytes.
       names.append(
         unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-          unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+          unsafe Array(bytes.prefix { $0 != 0 })
         })
       errno = 0
     }
@@ -279,12 +285,23 @@ package func environmentVariable(_ name: String) -> String? {
 
 /// The raw bytes of the command-line arguments.
 package enum RawArguments {
+  /// The bytes of names that are not arguments, by their text.
+  private static let found = Mutex<[String: [UInt8]]>([:])
+
+  /// Remembers the bytes of a name found in a directory or a list, for ``bytes(of:)``; returns its text.
+  package static func text(ofFound name: [UInt8]) -> String {
+    let text = String(decoding: name, as: UTF8.self)
+    if !name.elementsEqual(text.utf8) { found.withLock { $0[text] = name } }
+    return text
+  }
+
   /// The bytes of the argument whose text is `argument`.
   ///
   /// Only an argument with a replacement character can differ from its bytes. Its bytes are those of the first
   /// process argument that decodes to the same text.
   package static func bytes(of argument: String) -> [UInt8] {
     guard argument.unicodeScalars.contains("\u{fffd}") else { return Array(argument.utf8) }
+    if let bytes = found.withLock({ $0[argument] }) { return bytes }
     for index in 1..<max(1, Int(CommandLine.argc)) {
       // Entries below `argc` are NUL-terminated strings that live as long as the process.
       guard let pointer = unsafe CommandLine.unsafeArgv[index] else { continue }

@@ -47,8 +47,8 @@ package struct TemporaryFile: Sendable {
 
   /// Gives the complete file its final name and closes it, or removes it and throws.
   ///
-  /// A file that is replaced passes its permissions on. Without `isReplacing` the name is given by a link, which
-  /// fails with `fileExists` when the name is taken, even by another process at this moment.
+  /// A replaced file's permissions are kept. Unless `isReplacing` is set, the name is created with `link`, which
+  /// fails with `fileExists` if the name is taken, even by another process at this moment.
   package func publish(isReplacing: Bool) throws(Errno) {
     defer { try? descriptor.close() }
     do throws(Errno) {

@@ -421,33 +421,3 @@ extension AnimatedImageError {
     AnimatedImageError(.outOfMemory, "the system cannot allocate \(byteCount) bytes of memory")
   }
 }
-
-/// Identifies the picture of a canvas that a block holds; the default identifies none.
-///
-/// One word, so that it fits in an atomic.
-package struct PictureStamp: Sendable, Hashable {
-  private static let canvasCount = Atomic<UInt64>(0)
-  private static let versionBits: UInt64 = 24
-  private static let versionMask: UInt64 = 1 << versionBits - 1
-
-  package let word: UInt64
-
-  package init(word: UInt64 = 0) { self.word = word }
-
-  /// The first picture of a new canvas, which no other stamp identifies.
-  package static func newCanvas() -> PictureStamp {
-    let number = canvasCount.add(1, ordering: .relaxed).newValue
-    return PictureStamp(word: number << versionBits)
-  }
-
-  /// The canvas; 0 for the stamp that identifies none.
-  package var canvas: UInt64 { word >> Self.versionBits }
-
-  /// The picture's number, in the order in which the canvas returned them.
-  package var version: Int { Int(word & Self.versionMask) }
-
-  /// The stamp of the canvas's next picture; nil when the numbers are exhausted.
-  package var next: PictureStamp? {
-    word & Self.versionMask == Self.versionMask ? nil : PictureStamp(word: word + 1)
-  }
-}

@@ -87,21 +87,6 @@ package final class DecodeThreads: Sendable {
   }
 }
 
-/// Tells work on a decode thread that the task it works for was cancelled.
-///
-/// `Task.isCancelled` cannot, because decode threads run no task and it is always false there.
-package final class CancelFlag: Sendable {
-  private let raised = Atomic<Bool>(false)
-
-  package init() {}
-
-  /// Marks the result as no longer needed.
-  package func raise() { raised.store(true, ordering: .relaxed) }
-
-  /// Whether the result is no longer needed.
-  package var isRaised: Bool { raised.load(ordering: .relaxed) }
-}
-
 extension DecodeThreads {
   /// Like ``result(of:)``, for work that polls whether the calling task was cancelled.
   package func cancellableResult<Value: Sendable>(
@@ -113,68 +98,6 @@ extension DecodeThreads {
     } onCancel: {
       flag.raise()
     }
-  }
-}
-
-/// A value that one task waits for until it arrives or the task is cancelled.
-///
-/// Whichever happens first ends the wait; the other is dropped. Every cancellable wait in this
-/// library uses one of these.
-///
-/// Work that several tasks wait for is built on it three times, because what keeps the work alive is not the
-/// same: a ``FrameTicket`` is wanted while anybody holds it, waiting or not, is found weakly, and also calls
-/// playback drivers, which have no task; a read of ``RangeFetcher`` serves any part of its bytes and may go on
-/// for a window without waiters; a load of `FrameCoalescer` is found by its key and takes on the highest priority
-/// of its waiters. The waiters themselves are a plain array in each. A common type would need all three
-/// as options, each with one user.
-///
-/// Never resume it while holding a lock: resuming takes the waiting task's own lock, which
-/// `Task.cancel()` holds while it calls handlers that may take yours.
-package final class ResultHandover<Value: Sendable>: Sendable {
-  private enum State {
-    case open
-    case awaited(CheckedContinuation<Value?, Never>)
-    case closed(Value?)
-  }
-
-  private let state = Mutex(State.open)
-
-  package init() {}
-
-  /// Waits for the value; nil as soon as the calling task is cancelled. Call it only once.
-  ///
-  /// - Parameter onCancel: Called, on any thread, when cancelling has ended the wait.
-  package func valueUnlessCancelled(_ onCancel: @Sendable () -> Void = {}) async -> Value? {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let value: Value?? = state.withLock { state in
-          if case .closed(let value) = state { return .some(value) }
-          state = .awaited(continuation)
-          return nil
-        }
-        if let value { continuation.resume(returning: value) }
-      }
-    } onCancel: {
-      if close(with: nil) { onCancel() }
-    }
-  }
-
-  /// Ends the wait with `value`. Does nothing and returns false if it has already ended.
-  @discardableResult
-  package func close(with value: Value?) -> Bool {
-    let (isFirst, waiting) = state.withLock { state in
-      switch state {
-      case .open:
-        state = .closed(value)
-        return (true, nil as CheckedContinuation<Value?, Never>?)
-      case .awaited(let continuation):
-        state = .closed(nil)
-        return (true, continuation)
-      case .closed: return (false, nil)
-      }
-    }
-    waiting?.resume(returning: value)
-    return isFirst
   }
 }
 

@@ -13,16 +13,11 @@
 public struct ImageIndex: Sendable, Hashable {
   package let scan: ScannedImage
   package let header: ImageHeader
-  /// The size of the file in bytes.
   package let byteCount: Int
 
-  /// The file's format.
   package var format: AnimationFormat { header.format }
-  /// The size of every composited frame.
   package var canvasSize: PixelSize { header.canvasSize }
-  /// The total number of plays.
   package var playCount: PlayCount { scan.playCount }
-  /// The frames, in order; at least one.
   package var frames: [FrameControl] { scan.frames }
 
   /// The index of an opened image. Reads nothing.

@@ -5,11 +5,6 @@ internal import Synchronization
 /// Ends after the last frame, or without an error if the iterating task is cancelled. Throws after the last
 /// intact frame was consumed.
 public struct BitmapSequence: AsyncSequence, Sendable {
-  /// A composited frame.
-  public typealias Element = CompositedFrame
-  /// The error that ends it early.
-  public typealias Failure = AnimatedImageError
-
   /// Retained, because releasing a stream ends it.
   private let image: any AnimationSource
   private let rendering: Rendering

@@ -164,7 +164,6 @@ public final class FrameReader {
   /// Returns to the first frame with a transparent canvas, as at the start of each play.
   public func rewind() { jump(to: 0) }
 
-  /// Releases the memory reserved for the next frames.
   package func rest() { compositor.rest() }
 
   package var frameCount: Int { image.frames.count }

@@ -78,7 +78,6 @@ package struct FrameRenderer: Sendable {
       index: frame.index, bitmap: bitmap, dirtyRect: dirty, damage: frame.damage)
   }
 
-  /// Releases the memory reserved for the next frames.
   package mutating func rest() {
     guard isKnownUniquelyReferenced(&last) else { return }
     last?.rest()

@@ -46,7 +46,6 @@ package final class RenderedReader {
 
   deinit { hold?.end() }
 
-  /// Frames decoded so far, replays included.
   package var decodedCount: Int { reader.decodedCount }
 
   /// The last frame that will be read in order; nil for all. Later ones are not decoded ahead.

@@ -3,7 +3,6 @@
 /// Pixels that a GIF frame leaves unchanged are transparent; an APNG frame has exactly its stored pixels.
 /// Not `Sendable`. Decodes on the calling thread.
 public final class StoredFrameReader {
-  /// The image.
   package let image: AnimatedImage
   private var decoder: FrameDecoder
   private let pixels = FramePixels()

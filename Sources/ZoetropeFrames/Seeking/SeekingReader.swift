@@ -34,7 +34,6 @@ public final class SeekingReader {
   /// Frames decoded so far, replays included.
   public private(set) var decodedCount = 0
 
-  /// The last frame that will be read in order; nil for all. Later ones are not decoded ahead.
   var lastWanted: Int?
 
   /// Creates a reader of `image` that shares the checkpoints of its random access (see

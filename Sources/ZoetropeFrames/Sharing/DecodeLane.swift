@@ -199,39 +199,6 @@ final class DecodeLane: Sendable {
   private static let bytesMissing = AnimatedImageError(.bytesMissing, "bytes are not here yet")
 }
 
-/// Produces composited frames on the calling thread.
-///
-/// Need not be `Sendable`: it is owned by one ``DecodeLane``, which never calls it concurrently. One call
-/// is one decode step, the unit of cancelling.
-package protocol FrameProducing: AnyObject {
-  /// Frame `index`, composited. Ascending order must be cheapest.
-  func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame
-
-  /// As ``frame(at:)``; throws `cancelled` soon after `isCancelled` returns true, and stays usable.
-  func frame(
-    at index: Int, isCancelled: () -> Bool
-  ) throws(AnimatedImageError) -> CompositedFrame
-
-  /// Fetches bytes that frame `index` needs; nil if none are missing. Called before each frame, and again after
-  /// each fetch. The default implementation returns nil.
-  func fetch(for index: Int) -> FrameFetch?
-
-  /// Releases resources reserved for playing. The default implementation does nothing.
-  func rest()
-}
-
-extension FrameProducing {
-  package func frame(
-    at index: Int, isCancelled: () -> Bool
-  ) throws(AnimatedImageError) -> CompositedFrame {
-    try frame(at: index)
-  }
-
-  package func fetch(for index: Int) -> FrameFetch? { nil }
-
-  package func rest() {}
-}
-
 /// Fetches bytes; returns the error if it could not. Cancelled when the frame is no longer needed.
 package typealias FrameFetch = @Sendable () async -> AnimatedImageError?
 

@@ -31,7 +31,6 @@ public final class SharedFrames: Sendable {
   package let live = LiveObjects()
   /// The unscaled canvas size.
   private let sourceSize: PixelSize
-  /// Nil if frames keep the canvas size.
   private let scaler: FrameScaler?
   private let keeping: Int
   private let threads: DecodeThreads
@@ -42,7 +41,6 @@ public final class SharedFrames: Sendable {
   package let burst: Int
   private let makeProducer: DecodeLane.Factory
   private let resting: RestingCost?
-  /// Retained, because releasing a stream ends it.
   private let image: (any AnimationSource)?
   package let share = BudgetShare(.checkpoints)
   private let state = Mutex(State())

@@ -53,9 +53,6 @@ public struct StreamProgress: Sendable, Hashable {
   /// How the stream ended; nil until it has ended.
   public let ending: StreamEnding?
 
-  /// The total number of frames; nil until the stream has ended.
-  package var totalFrames: Int? { ending == nil ? nil : frameCount }
-
   package init(
     byteCount: Int, frameCount: Int, decodedFrameCount: Int = 0, announcedFrames: Int?,
     ending: StreamEnding?
@@ -73,11 +70,6 @@ public struct StreamProgress: Sendable, Hashable {
 /// A consumer that is slower than the stream gets the newest value only. Ends after the value with an
 /// ``StreamProgress/ending``, or when the iterating task is cancelled. Retains the stream.
 public struct StreamUpdates: AsyncSequence, Sendable {
-  /// A state of the stream.
-  public typealias Element = StreamProgress
-  /// It never fails: a failing stream has an ending that says so.
-  public typealias Failure = Never
-
   let image: StreamedImage
 
   /// Creates an iterator, which begins with the present state.

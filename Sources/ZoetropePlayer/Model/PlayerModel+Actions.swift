@@ -8,6 +8,7 @@ extension PlayerModel {
 
   /// Performs the action of a key or the mouse.
   mutating func perform(_ action: PlayerAction) -> [PlayerEffect] {
+    defer { if action != .saveSection { asksToSave = false } }
     switch action {
     case .togglePause: return togglePause()
     case .step(let count): return step(count)
@@ -66,7 +67,7 @@ extension PlayerModel {
     case .previousFile:
       if hasOtherFiles { phase = .over(.skip(-1)) } else { say("the only file") }
     case .saveFrame: return saveFrame()
-    case .saveSection: return file.frameCount > 0 ? [.saveAll(range)] : []
+    case .saveSection: return saveSection()
     case .repaint: return repaint()
     case .suspend: return suspend()
     case .quit: phase = .over(.quit)
@@ -205,6 +206,19 @@ extension PlayerModel {
     say(motion.isOff ? "motion off" : "motion on")
     position = firstIndex
     return restart()
+  }
+
+  /// Saves the frames of the section, or all frames, once the key is pressed twice: a slip of the finger must not fill
+  /// the directory.
+  private mutating func saveSection() -> [PlayerEffect] {
+    guard file.frameCount > 0 else { return [] }
+    guard asksToSave || range.count == 1 else {
+      asksToSave = true
+      say("S again saves \(range.count) frames into the current directory")
+      return []
+    }
+    asksToSave = false
+    return [.saveAll(range)]
   }
 
   /// Saves the current frame; during a jump the target, once it is shown.

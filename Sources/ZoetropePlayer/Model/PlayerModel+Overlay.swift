@@ -17,7 +17,10 @@ extension PlayerModel {
       let closes = [.escape, .character("?"), .character("q")].contains(key.key)
       return closes || page + 1 >= count ? close() : cover(with: .help(page: page + 1))
     case .list(let list)? where !isControl:
-      return perform(ListAction(key, page: list.page(stage.screen.rows)), in: list)
+      let action =
+        list.search == nil
+        ? ListAction(key, page: list.page(stage.screen.rows)) : ListAction(searching: key)
+      return perform(action, in: list)
     default: return keys.action(for: key).map { perform($0) } ?? []
     }
   }

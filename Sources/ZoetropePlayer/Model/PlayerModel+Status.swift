@@ -49,6 +49,7 @@ extension PlayerModel {
       play: frames.shown?.play ?? 0, plays: options.playCount ?? file.playCount,
       mode: stage.mode.name, zoom: stage.viewport.zoom,
       isPaused: motion.isPaused, isEnded: motion.isEnded,
+      isStill: !file.mayMove && file.frameCount == 1,
       received: file.progress?.ending == nil ? file.progress?.byteCount : nil,
       isCut: file.progress?.ending.map { $0 != .complete } ?? false, section: section,
       message: message?.text,

@@ -48,6 +48,8 @@ struct PlayerModel: Sendable {
   var sectionStart: Int?
   /// Whether to save the target of a jump once it is shown.
   var savesTarget = false
+  /// Whether the next key may confirm that all frames are saved.
+  var asksToSave = false
 
   var keys = KeyReducer()
   var mouse = MouseReducer()

@@ -12,6 +12,8 @@ struct FileList: Sendable, Hashable {
   /// The file that is playing.
   var current: Int
   private(set) var selection: Int
+  /// The text that is searched for; nil unless one is being typed.
+  private(set) var search: String?
   /// The entry in the first row.
   private var top = 0
 
@@ -29,10 +31,39 @@ struct FileList: Sendable, Hashable {
     case .moveToEnd: selection = entries.count - 1
     case .select(let row):
       if row < page(rows), entries.indices.contains(top + row) { selection = top + row }
+    case .search: search = ""
+    case .type(let character):
+      // Names are no longer than this.
+      if let text = search, text.count < 255 { search = text + String(character) }
+      find(from: selection, by: 1)
+    case .erase:
+      if search?.popLast() == nil { search = nil }
+      find(from: selection, by: 1)
+    case .match(let step): find(from: selection + step, by: step)
+    case .endSearch: search = nil
     case .choose, .close: break
     }
     selection = min(max(selection, 0), max(entries.count - 1, 0))
     scroll(rows: rows)
+  }
+
+  /// Whether the name of an entry contains the text that is searched for, in upper or lower case.
+  private func matches(_ index: Int) -> Bool {
+    guard let search, !search.isEmpty else { return true }
+    return entries[index].name.lowercased().contains(search.lowercased())
+  }
+
+  /// Selects the first match from `start` on, around the end of the list.
+  private mutating func find(from start: Int, by step: Int) {
+    for offset in entries.indices {
+      let index = start + offset * step
+      let count = entries.count
+      let place = (index % count + count) % count
+      if matches(place) {
+        selection = place
+        return
+      }
+    }
   }
 
   /// The rows for entries on a screen of `rows` rows.
@@ -62,7 +93,14 @@ struct FileList: Sendable, Hashable {
   /// The bytes that show it.
   mutating func bytes(columns: Int, rows: Int, hasUTF8: Bool) -> [UInt8] {
     scroll(rows: rows)
-    let footer = "Enter plays, Up and Down select, Esc closes the list"
+    let footer: String
+    if let search {
+      let count = entries.indices.count { matches($0) }
+      footer =
+        "/\(search)  \(count) match\(count == 1 ? "" : "es"), Enter plays, Down is the next, Esc ends"
+    } else {
+      footer = "Enter plays, Up and Down select, / searches, Esc closes the list"
+    }
     let lines = lines(columns: columns, rows: rows)
     return ScreenText.bytes(
       hasUTF8 ? lines : lines.map { TerminalText.ascii($0) }, selected: selection - top,

@@ -1,16 +1,16 @@
 import ZoetropeTerminal
 
 /// The page that `?` shows, laid out for a screen's size.
-enum HelpPage {
+package enum HelpPage {
   /// Keys that belong together.
-  struct Section: Sendable {
-    let title: String
+  package struct Section: Sendable {
+    package let title: String
     /// Each with its keys, separated by spaces.
-    let entries: [(keys: String, text: String)]
+    package let entries: [(keys: String, text: String)]
   }
 
   /// In an order in which they fill two columns of a screen of 80 x 24.
-  static let sections = [
+  package static let sections = [
     Section(
       title: "Playing",
       entries: [
@@ -42,7 +42,8 @@ enum HelpPage {
       title: "Files",
       entries: [
         ("n > Enter PgDn", "next file"), ("N < PgUp", "previous file"),
-        ("Tab F8", "list of files"), ("s", "save the frame"), ("S", "save section or all"),
+        ("Tab F8", "list of files, / finds"), ("s", "save the frame"),
+        ("S S", "save section or all"),
       ]),
     Section(
       title: "Screen",

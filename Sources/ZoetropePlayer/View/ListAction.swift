@@ -11,6 +11,16 @@ enum ListAction: Sendable, Hashable {
   /// Plays the selected file.
   case choose
   case close
+  /// Begins a search by name.
+  case search
+  /// Adds to the text that is searched for.
+  case type(Character)
+  /// Removes the last character of that text.
+  case erase
+  /// Moves to the next match, or the previous one (-1).
+  case match(Int)
+  /// Ends the search.
+  case endSearch
 
   /// The action for `event`; nil when it has no meaning. `page` is the number of rows of a page.
   init?(_ event: KeyEvent, page: Int) {
@@ -22,7 +32,21 @@ enum ListAction: Sendable, Hashable {
     case .home, .character("g"): self = .moveToStart
     case .end, .character("G"): self = .moveToEnd
     case .enter: self = .choose
+    case .character("/"): self = .search
     case .escape, .tab, .function(8), .character("q"), .character("?"): self = .close
+    default: return nil
+    }
+  }
+
+  /// The action for `event` while a text is typed that is searched for.
+  init?(searching event: KeyEvent) {
+    switch event.key {
+    case .character(let character): self = .type(character)
+    case .backspace: self = .erase
+    case .down, .tab: self = .match(1)
+    case .up: self = .match(-1)
+    case .enter: self = .choose
+    case .escape: self = .endSearch
     default: return nil
     }
   }

@@ -26,6 +26,8 @@ struct StatusLine: Sendable {
   var zoom = 1.0
   var isPaused = false
   var isEnded = false
+  /// Whether it is a picture without motion, which has neither frames nor times.
+  var isStill = false
   /// The bytes received of a stream that has not ended; nil otherwise.
   var received: Int?
   /// Whether a stream ended before its animation was complete.
@@ -100,7 +102,8 @@ struct StatusLine: Sendable {
   }
 
   private var mark: String {
-    isEnded ? "■ " : isPaused ? "‖ " : isReversed ? "◂ " : "▸ "
+    if isStill { return "" }
+    return isEnded ? "■ " : isPaused ? "‖ " : isReversed ? "◂ " : "▸ "
   }
 
   /// More frames may follow the last one that has arrived.
@@ -129,6 +132,12 @@ struct StatusLine: Sendable {
 
   private func text(of part: Part) -> String? {
     switch part {
+    case .frame where isStill: return "still picture"
+    case .time, .rate, .normalRate, .loops, .section:
+      if isStill { return nil }
+    default: break
+    }
+    switch part {
     case .file: return file.map { "[\($0.number)/\($0.count)]" }
     case .name: return TerminalText.sanitized(name, limit: 256)
     case .size: return "\(size) \(format.displayName)"
@@ -154,6 +163,7 @@ struct StatusLine: Sendable {
     case .mode: return mode.isEmpty ? nil : mode
     case .note: return note
     case .details: return details
+    case .hint where isStill: return isEnded ? "q quits  ? help" : "? help"
     case .hint: return isEnded ? "q quits, space plays again" : "? help"
     }
   }

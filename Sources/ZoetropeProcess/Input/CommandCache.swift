@@ -43,7 +43,7 @@ package struct CommandCache: Hashable, Sendable {
     guard reportsJSON else {
       let place = (name?.text ?? "").sanitized
       FileDescriptor.note(
-        "zoetrope: cache \(place): \(consequence) (\(error.code.name): \(error.detail.sanitized))\n"
+        "zoetrope: warning: cache \(place): \(consequence) (\(error.detail.sanitized))\n"
       )
       return
     }

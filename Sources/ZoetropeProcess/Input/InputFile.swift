@@ -8,6 +8,8 @@ package struct InputFile: Hashable {
   package let name: String
   /// Nil for `-`, standard input.
   package let path: FilePath?
+  /// The directory argument below which it was found; nil if it was named itself.
+  private var root: FilePath?
 
   /// The input that `argument` names. The parser repairs invalid UTF-8 in arguments, so the path is taken from
   /// the process's own argument list.
@@ -16,20 +18,11 @@ package struct InputFile: Hashable {
     path = argument == "-" ? nil : FilePath(bytes: RawArguments.bytes(of: argument))
   }
 
-  /// The file at `path`, which was not named as an argument.
-  package init(path: FilePath) {
-    name = "\(path)"
+  /// The file at `path`, which was not named as an argument, but found below the directory `root` or in a list.
+  package init(path: FilePath, below root: FilePath? = nil) {
+    name = RawArguments.text(ofFound: path.bytes)
     self.path = path
-  }
-
-  /// The files of a command that reads all of them, called `names`.
-  ///
-  /// - Throws: A usage failure if standard input is named twice.
-  package static func all(_ names: [String]) throws(CommandFailure) -> [InputFile] {
-    if names.count(where: { $0 == "-" }) > 1 {
-      throw .usage("standard input can be read only once")
-    }
-    return names.map { InputFile($0) }
+    self.root = root
   }
 
   /// The name as given, for JSON.
@@ -47,6 +40,29 @@ package struct InputFile: Hashable {
   /// The stem and the extension, for names of outputs.
   package var fullStem: [UInt8] {
     path.map { FileStem.of($0.bytes, keepingExtension: true) } ?? Array("stdin".utf8)
+  }
+
+  /// The input's directory, for names of outputs: relative to the directory in which it was found, else as named.
+  /// Never leads out of the output's directory.
+  package var directory: [UInt8] {
+    guard var path else { return [UInt8(ascii: ".")] }
+    if let root { _ = path.removePrefix(root) }
+    let names = path.removingLastComponent().components.filter { $0.kind != .currentDirectory }
+      .map { FileStem.of(FilePath(root: nil, [$0]).bytes, keepingExtension: true) }
+    return names.isEmpty
+      ? [UInt8(ascii: ".")] : Array(names.joined(separator: [UInt8(ascii: "/")]))
+  }
+
+  /// The name of the directory that holds the input, for names of outputs.
+  package var parent: [UInt8] {
+    let directory = path?.removingLastComponent() ?? ""
+    if let last = directory.components.last, last.kind == .regular {
+      return FileStem.of(FilePath(root: nil, [last]).bytes, keepingExtension: true)
+    }
+    let isHere =
+      directory.components.allSatisfy { $0.kind == .currentDirectory } && !directory.isAbsolute
+    let here = isHere ? FileSystem.destination(ofLink: "/proc/self/cwd") : nil
+    return FileStem.of(here?.bytes ?? [], keepingExtension: true)
   }
 
   /// Opens the image. Reads a pipe or device to its end first, unless a signal interrupts it.
@@ -70,6 +86,9 @@ package struct InputFile: Hashable {
         return try AnimatedImage(
           bytes: Self.readPipe(path, options, isAbandoned: isAbandoned), options: options)
       }
+      if FileStatus(at: path)?.isDirectory ?? false {
+        throw AnimatedImageError(.io, Self.reasonAgainstDirectory(path), systemError: .isDirectory)
+      }
       let source = try FileSource(path: path)
       guard let store else { return try AnimatedImage(source: source, options: options) }
       return try AnimatedImage(source: source, options: options, knownTo: store)
@@ -78,6 +97,16 @@ package struct InputFile: Hashable {
         throw CommandFailure(status, code: "interrupted", "interrupted", file: name)
       }
       throw CommandFailure(error, file: name, damage: options.damage)
+    }
+  }
+
+  /// Why the directory at `path` gave no inputs.
+  private static func reasonAgainstDirectory(_ path: FilePath) -> String {
+    do throws(Errno) {
+      _ = try FileSystem.entries(of: path)
+      return "no GIF or PNG files in this directory; -r also searches its subdirectories"
+    } catch {
+      return "\(error)"
     }
   }
 

@@ -7,4 +7,23 @@ extension Int {
     if tenths < 10_000 { return "\(tenths / 10).\(tenths % 10) MB" }
     return "\(tenths / 10_000).\(tenths / 1000 % 10) GB"
   }
+
+  /// A number of pixels for people, such as `4,096 pixels`, `67.1 megapixels` or `2.2 gigapixels`.
+  package var pixelCount: String {
+    if self < 1_000_000 { return "\(grouped) pixels" }
+    let tenths = self / 100_000
+    if tenths < 10_000 { return "\(tenths / 10).\(tenths % 10) megapixels" }
+    return "\((tenths / 10_000).grouped).\(tenths / 1000 % 10) gigapixels"
+  }
+
+  /// Its digits in groups of three.
+  package var grouped: String {
+    var text = String(self)
+    var place = text.count - 3
+    while place > (self < 0 ? 1 : 0) {
+      text.insert(",", at: text.index(text.startIndex, offsetBy: place))
+      place -= 3
+    }
+    return text
+  }
 }

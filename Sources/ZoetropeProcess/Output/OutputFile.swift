@@ -89,7 +89,6 @@ package enum OutputFile {
     FileStatus(at: path)?.isDirectory ?? false
   }
 
-  /// The directory that holds `path`.
   package static func directory(of path: FilePath) -> FilePath { FileSystem.directory(of: path) }
 
   /// Creates `path` and any missing parent directories.
@@ -134,7 +133,6 @@ package struct PendingFile {
     try OutputFile.publish(file, isReplacing: isReplacing)
   }
 
-  /// Removes the file.
   package func discard() {
     guard let file else { return stream.close() }
     file.discard()

@@ -2,40 +2,6 @@ package import SystemPackage
 package import Zoetrope
 internal import ZoetropeTerminal
 
-/// The exit status. The numbers are part of the command-line contract.
-package enum ExitStatus: Int32, Error, Sendable {
-  /// Everything was done.
-  case success = 0
-  /// Some inputs or frames failed; the rest was written.
-  case partial = 1
-  /// The arguments are wrong.
-  case usage = 2
-  /// Nothing could be decoded.
-  case undecodable = 3
-  /// Output could not be written.
-  case cannotWrite = 4
-  /// The input exceeds a limit, or there is not enough memory.
-  case limit = 5
-  /// The input is damaged, and `--damage strict` or `--strict` was given.
-  case damaged = 6
-  /// The terminal cannot be used.
-  case terminal = 7
-  /// Ended by SIGHUP, or by the terminal going away.
-  case hungUp = 129
-  /// Interrupted by SIGINT.
-  case interrupted = 130
-  /// Ended by SIGQUIT.
-  case quit = 131
-  /// Ended by SIGTERM.
-  case terminated = 143
-
-  /// The status for several inputs: the one they share, else ``partial``.
-  package static func combined(_ statuses: [ExitStatus]) -> ExitStatus {
-    guard let first = statuses.first else { return .success }
-    return statuses.allSatisfy { $0 == first } ? first : .partial
-  }
-}
-
 /// Why a command stopped or an input failed, as text, as JSON and as an exit status.
 package struct CommandFailure: Error, Hashable {
   package let status: ExitStatus
@@ -46,6 +12,8 @@ package struct CommandFailure: Error, Hashable {
   package var file: String?
   package var byte: Int?
   package var frame: Int?
+  /// What helps.
+  package var advice: String?
 
   package init(_ status: ExitStatus, code: String, _ message: String, file: String? = nil) {
     self.status = status
@@ -65,8 +33,7 @@ package struct CommandFailure: Error, Hashable {
     default: status = .undecodable
     }
     code = error.code.name
-    let hasOption = error.limit.map { !$0.kind.isFixed } ?? false
-    message = hasOption ? "\(error.detail); --limits none removes the limits" : error.detail
+    message = error.limit.map { $0.sentence } ?? error.detail
     self.file = file
     byte = error.byteOffset
     frame = error.frameIndex
@@ -82,6 +49,7 @@ package struct CommandFailure: Error, Hashable {
     text += message.sanitized
     if let frame { text += ", frame \(frame)" }
     if let byte { text += ", byte \(byte)" }
+    if let advice { text += "; \(advice)" }
     return text
   }
 
@@ -94,7 +62,9 @@ package struct CommandFailure: Error, Hashable {
 
   /// Reports it on standard error, as text or as JSON.
   package func report(asJSON: Bool) {
-    FileDescriptor.note(asJSON ? String(decoding: json, as: UTF8.self) : "zoetrope: \(line)\n")
+    guard !asJSON else { return FileDescriptor.note(String(decoding: json, as: UTF8.self)) }
+    // Ctrl-C is no error.
+    FileDescriptor.note("zoetrope: \(code == "interrupted" ? "" : "error: ")\(line)\n")
   }
 
   /// Writes an object of `schema` for an input that failed.
@@ -102,6 +72,7 @@ package struct CommandFailure: Error, Hashable {
     json.object {
       $0.field("schema", schema)
       $0.field("file", fileName, base64Key: "file_base64")
+      $0.field("status", InputCondition(self).rawValue)
       writeError(to: &$0)
     }
   }
@@ -110,14 +81,40 @@ package struct CommandFailure: Error, Hashable {
   package func writeError(to json: inout JSONWriter, naming: Bool = false) {
     json.object("error") {
       $0.field("code", code)
-      $0.field("message", message)
+      $0.field("message", advice.map { "\(message); \($0)" } ?? message)
       if naming { $0.field("file", fileName, base64Key: "file_base64") }
-      $0.field("byte", byte)
+      $0.field("byte_offset", byte)
       $0.field("frame", frame)
     }
   }
 
   private var fileName: FileName? { file.map { FileName(argument: $0) } }
+}
+
+extension LimitExcess {
+  /// The excess with units that people use.
+  fileprivate var sentence: String {
+    let isBytes = [.liveBytes, .inputBytes].contains(kind)
+    let isPixels = [.canvasPixels, .scaledPixels, .pngPixels, .pixelsPerPlay].contains(kind)
+    func amount(_ value: Int) -> String {
+      if isBytes { return value.byteSize }
+      return isPixels ? value.pixelCount : value.grouped
+    }
+    let subject =
+      switch kind {
+      case .canvasPixels: "the canvas would have"
+      case .frameCount: "the number of frames would be"
+      case .liveBytes: "the memory needed would be"
+      case .pixelsPerPlay: "the frames of one play would have"
+      case .scaledPixels: "the scaled picture would have"
+      case .scaledSide: "the longer side of the scaled picture would be"
+      case .inputBytes: "the input would have"
+      case .pngPixels: "the picture would have"
+      default: "\(kind) would be"
+      }
+    let text = "\(subject) \(amount(asked)), the limit is \(amount(allowed))"
+    return kind.isFixed ? text : text + "; --limits none removes the limits"
+  }
 }
 
 /// The name of a file for reports: text, and its bytes where they are not valid UTF-8.

@@ -5,11 +5,8 @@ package import ZoetropeFrames
 /// The protocol cannot change part of an image: every picture that changed is sent whole, as a PNG
 /// that the terminal scales.
 package struct ITerm2Encoder: FrameEncoding {
-  /// The cells it draws to.
   package let area: CellRect
-  /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
   package let pixelSize: PixelSize
-  /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
   package var isGraphics: Bool { true }
   let passthrough: Passthrough
   let options: EncodingOptions
@@ -38,23 +35,18 @@ package struct ITerm2Encoder: FrameEncoding {
     self.options = options
   }
 
-  /// Discards the known screen contents, so that the next picture is sent whole.
   package mutating func invalidate() { history.forget() }
 
-  /// A hash of everything that determines the next bytes, apart from the next picture.
   package var stateHash: Int { history.contentHash ?? 0 }
 
-  /// Returns a copy that holds no picture.
   package func withoutPicture() -> Self {
     var copy = self
     copy.history.forget()
     return copy
   }
 
-  /// Restores the picture that ``withoutPicture()`` left out.
   package mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
 
-  /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
   package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {

@@ -19,11 +19,8 @@ package struct KittyEncoder: FrameEncoding {
   /// The largest number of columns and of rows inside tmux.
   package static var placeholderLimit: Int { KittyPlaceholders.limit }
 
-  /// The cells it draws to.
   package let area: CellRect
-  /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
   package let pixelSize: PixelSize
-  /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
   package var isGraphics: Bool { true }
   let method: Method
   let passthrough: Passthrough
@@ -68,10 +65,8 @@ package struct KittyEncoder: FrameEncoding {
     currentID = firstID
   }
 
-  /// Discards the known screen contents, so that the next picture is sent whole.
   package mutating func invalidate() { history.forget() }
 
-  /// A hash of everything that determines the next bytes, apart from the next picture.
   package var stateHash: Int {
     var hasher = Hasher()
     hasher.combine(isPlaced)
@@ -81,17 +76,14 @@ package struct KittyEncoder: FrameEncoding {
     return hasher.finalize()
   }
 
-  /// Returns a copy that holds no picture.
   package func withoutPicture() -> Self {
     var copy = self
     copy.history.forget()
     return copy
   }
 
-  /// Restores the picture that ``withoutPicture()`` left out.
   package mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
 
-  /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
   package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {

@@ -21,7 +21,6 @@ public struct MouseEvent: Sendable, Hashable {
   /// The modifiers that were held. Most terminals keep the mouse with Shift for themselves.
   public let modifiers: KeyEvent.Modifiers
 
-  /// Creates an event.
   package init(_ kind: Kind, column: Int, row: Int, modifiers: KeyEvent.Modifiers = []) {
     self.kind = kind
     self.column = column

@@ -51,15 +51,7 @@ struct EditOutput {
 
   /// The bytes of a small range of the source.
   mutating func bytes(_ range: Range<Int>) throws(AnimatedImageError) -> [UInt8] {
-    try source.withBytes(in: range, buffer: &buffer) { (bytes) throws(AnimatedImageError) in
-      guard bytes.byteCount == range.count else {
-        throw AnimatedImageError(
-          .io, "the file became shorter while it was copied", byteOffset: range.lowerBound)
-      }
-      var copy: [UInt8] = []
-      copy.append(copying: bytes)
-      return copy
-    }
+    try source.copy(range, &buffer)
   }
 
   /// Calls `body` for each chunk of `range`; see ``PNGStructureMap``.
@@ -78,5 +70,22 @@ struct EditOutput {
     byteCount += pending.count
     try sink.write(pending)
     pending.removeAll(keepingCapacity: true)
+  }
+}
+
+extension ByteSource {
+  /// The bytes of `range`.
+  func copy(
+    _ range: Range<Int>, _ buffer: inout ReadBuffer
+  ) throws(AnimatedImageError) -> [UInt8] {
+    try withBytes(in: range, buffer: &buffer) { (bytes) throws(AnimatedImageError) in
+      guard bytes.byteCount == range.count else {
+        throw AnimatedImageError(
+          .io, "the file became shorter while it was copied", byteOffset: range.lowerBound)
+      }
+      var copy: [UInt8] = []
+      copy.append(copying: bytes)
+      return copy
+    }
   }
 }

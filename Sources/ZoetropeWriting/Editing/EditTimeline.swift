@@ -247,13 +247,18 @@ package struct EditTimeline: Sendable, Hashable {
   }
 
   /// Sets all delays as they are to be stored.
-  private mutating func set(_ delays: [FrameDelay]) {
+  ///
+  /// Those that browsers would replace by a longer one are stored as the timing of the output asks for.
+  package mutating func set(_ delays: [FrameDelay]) {
     let frames = delays.map { FrameControl(index: 0, rect: .empty, delay: $0) }
     let timeline = PlaybackTimeline(frames, policy: .exact)
     timescale = timeline.timescale
     for index in showings.indices {
       showings[index].ticks = timeline.ticks(index)
-      showings[index].stored = delays[index]
+      let duration = delays[index].duration
+      let isKept =
+        DelayPolicy.browser.shownDuration(of: delays[index]) == duration || duration == .zero
+      showings[index].stored = isKept ? delays[index] : nil
     }
   }
 

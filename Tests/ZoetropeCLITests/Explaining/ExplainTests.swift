@@ -272,10 +272,11 @@ import ZoetropeTestSupport
     .removingLastComponent().removingLastComponent().removingLastComponent()
     .appending("Fixtures")
 
-  @Test func `a table names programs, and the rules that had an effect with their sources`() throws
-  {
+  @Test func `a table names programs, and -v adds the rules that had an effect`() throws {
     try withTool { (tool: Tool) throws in
-      let result = try tool.run("explain", "cat.gif", "--as", "chromium,ffmpeg,gtk")
+      let table = try tool.run("explain", "cat.gif", "--as", "chromium,ffmpeg,gtk")
+      let result = try tool.run("explain", "-v", "cat.gif", "--as", "chromium,ffmpeg,gtk")
+      #expect(table.text.split(separator: "\n").count == 5 && result.text.hasPrefix(table.text))
       #expect(result.status == 0)
       #expect(result.errors.isEmpty)
       let lines = result.text.split(separator: "\n").map(String.init)
@@ -284,7 +285,7 @@ import ZoetropeTestSupport
         lines.dropFirst().prefix(4).map {
           $0.split(separator: " ").first.map(String.init)
         } == ["program", "chromium", "ffmpeg", "gtk"])
-      #expect(lines[2] == "  chromium  forever  240 ms    1: 0 to 100 ms  none")
+      #expect(lines[2] == "  chromium  forever  240 ms    1 delay: 0 to 100 ms  none")
       #expect(lines[3].contains("once"))
       #expect(lines[4].hasSuffix("none known"))
       #expect(result.text.contains("ffmpeg, delays: less than 20 ms is shown as 100 ms"))
@@ -300,13 +301,13 @@ import ZoetropeTestSupport
       let result = try tool.run("explain", "--json", "cat.gif", "none", hidden)
       #expect(result.status == 1)
       let lines = try JSONLine.all(result.output)
-      #expect(lines.map { $0["schema"] } == Array(repeating: "zoetrope.explain/1", count: 3))
+      #expect(lines.map { $0["schema"] } == Array(repeating: "zoetrope.explain/2", count: 3))
       #expect(lines[1]["error"]["code"] == "io")
       let programs = lines[0]["programs"].elements
       #expect(programs.map { $0["id"].text } == Programs.all.map(\.id))
       #expect(programs[0]["plays"] == .null)
       #expect(programs[0]["forever"] == true)
-      #expect(programs[0]["play_ms"] == 240)
+      #expect(programs[0]["duration_ms"] == 240)
       #expect(programs[0]["changed_delays"].count == 1)
       #expect(programs[0]["changed_delays"][0]["frame"] == 2)
       #expect(programs[0]["changed_delays"][0]["shown_ms"] == 100)
@@ -345,7 +346,7 @@ import ZoetropeTestSupport
       let json = try JSONLine.one(tool.run(explain + ["--json"]).output)
       let program = json["programs"][0]
       #expect(program["difference"]["detail"] == "the checksum of bKGE")
-      #expect(program["play_ms"] == .null)
+      #expect(program["duration_ms"] == .null)
       #expect(try tool.run(explain).text.contains("shows nothing: frames"))
     }
   }

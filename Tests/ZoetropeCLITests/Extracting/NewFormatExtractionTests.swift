@@ -15,7 +15,7 @@ import ZoetropeTestSupport
     let tool = try Tool()
     defer { tool.cleanUp() }
     try tool.write(film.bytes, to: "film.ff")
-    var request = ExtractRequest(files: ["\(tool.directory)/film.ff"])
+    var request = ExtractRequest(inputs: [InputFile("\(tool.directory)/film.ff")])
     request.output = "\(tool.directory)/out"
     request.isQuiet = true
     request.progress = .none

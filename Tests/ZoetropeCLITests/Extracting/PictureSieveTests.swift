@@ -121,6 +121,6 @@ import ZoetropeTestSupport
   @Test(arguments: [("fast", PNGEncoder.Effort.fast), ("default", .balanced), ("small", .small)])
   func `a word of compression is an effort`(_ word: String, _ effort: PNGEncoder.Effort) throws {
     let parsed = try ZoetropeCommand.parseAsRoot(["extract", "a", "-o", "o", "--compression", word])
-    #expect((parsed as? ExtractCommand)?.request.form == .png(effort))
+    #expect((parsed as? ExtractCommand)?.request(for: []).form == .png(effort))
   }
 }

@@ -71,7 +71,7 @@ import ZoetropeTestSupport
       #expect(try tool.read("f.y4m") == expected("25:1", [(0, 1), (1, 3), (2, 2)]))
       let again = try tool.run("extract", "cat.gif", "--format", "y4m", "-o", "f.y4m")
       #expect(again.status == 4)
-      #expect(again.errors == "zoetrope: f.y4m exists; --force replaces it\n")
+      #expect(again.errors == "zoetrope: error: f.y4m exists; --force replaces it\n")
       let some = try tool.run(
         "extract", "cat.gif", "--format", "y4m", "-o", "f.y4m", "--force", "--frames", "1",
         "--timing", "exact")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ZoetropePlayer
 
 @testable import ZoetropeCLI
 
@@ -92,7 +93,8 @@ struct CommandManual {
     for argument in arguments { lines += Self.entry(argument) }
     lines.append(".SH OPTIONS")
     lines += options
-    if command.superCommands == nil { lines += Self.surroundings }
+    if command.commandName == "play" { lines += Self.keys + Self.configuration }
+    lines += Self.surroundings(of: command)
     if !examples.isEmpty {
       lines += [".SH EXAMPLES", ".EX"] + examples.map(Self.plain) + [".EE"]
     }
@@ -111,7 +113,8 @@ struct CommandManual {
     var parts = ["\\fB\(Self.plain(command.words.joined(separator: " ")))\\fR"]
     if !command.commands.isEmpty { parts.append("\\fIcommand\\fR") }
     if !command.options.isEmpty, command.commands.isEmpty { parts.append("[\\fIoptions\\fR]") }
-    for argument in command.arguments ?? [] where !argument.isOptional {
+    for argument in command.arguments ?? []
+    where !argument.isOptional || argument.isRepeating && argument.kind == "positional" {
       let value = "\\fI\(Self.plain(argument.valueName ?? ""))\\fR"
       if argument.kind == "positional" {
         parts.append(argument.isRepeating ? value + " ..." : value)
@@ -184,18 +187,70 @@ struct CommandManual {
     return lines
   }
 
-  /// What no command's help says.
-  private static let surroundings = [
-    ".SH ENVIRONMENT",
-    ".TP", "\\fBNO_COLOR\\fR", "\\fBplay\\fR draws without colours.",
-    ".TP", "\\fBNO_MOTION\\fR, \\fBZOETROPE_REDUCED_MOTION\\fR",
-    "\\fBplay\\fR shows one frame, unless the value is 0.",
-    ".TP", "\\fBXDG_CACHE_HOME\\fR", "Where the directory of \\fB\\-\\-cache default\\fR is.",
-    ".TP", "\\fBTERM\\fR, \\fBCOLORTERM\\fR, \\fBLC_ALL\\fR, \\fBLC_CTYPE\\fR, \\fBLANG\\fR",
-    "What the terminal shows, until it has answered for itself.",
-    ".SH FILES",
-    ".TP", "\\fI~/.cache/zoetrope/frames\\fR", "The cache of \\fB\\-\\-cache default\\fR.",
+  /// The keys of the player, as its help shows them.
+  private static var keys: [String] {
+    var lines = [
+      ".SH KEYS",
+      "Frames count from 1 here, as on the screen; options, JSON and the names of files count from 0.",
+    ]
+    for section in HelpPage.sections {
+      lines.append(".SS \(plain(section.title))")
+      for (keys, text) in section.entries {
+        lines += [".TP 18", "\\fB\(plain(keys))\\fR", plain(text)]
+      }
+    }
+    return lines
+  }
+
+  /// The file with default options.
+  private static let configuration = [
+    ".SH CONFIGURATION",
+    "The configuration file has default options of \\fBplay\\fR, one per line, without dashes. Empty lines and lines",
+    "that begin with # are skipped. The command line overrides the file.",
+    ".PP", ".EX", "# sharp pixels on a checkerboard", "protocol=sixel", "bg=checker", "no\\-mouse",
+    ".EE",
   ]
+
+  /// The environment and the files that a command uses.
+  private static func surroundings(of command: CommandFacts) -> [String] {
+    let isRoot = command.superCommands == nil
+    let options = Set(command.options.map(\.longName))
+    let plays = isRoot || command.commandName == "play"
+    let draws = plays || options.contains("protocol")
+    let caches = isRoot || options.contains("cache")
+    var environment: [String] = []
+    var files: [String] = []
+    if draws {
+      environment += [
+        ".TP", "\\fBNO_COLOR\\fR", "Pictures are drawn without colours.",
+        ".TP", "\\fBTERM\\fR, \\fBCOLORTERM\\fR, \\fBLC_ALL\\fR, \\fBLC_CTYPE\\fR, \\fBLANG\\fR",
+        "What the terminal shows, until it has answered for itself.",
+      ]
+    }
+    if plays {
+      environment += [
+        ".TP", "\\fBNO_MOTION\\fR, \\fBZOETROPE_REDUCED_MOTION\\fR",
+        "\\fBplay\\fR shows one frame, unless the value is 0.",
+        ".TP", "\\fBZOETROPE_CONFIG\\fR",
+        "The configuration file of \\fBplay\\fR; none is read if this is empty.",
+        ".TP", "\\fBXDG_CONFIG_HOME\\fR",
+        "Where \\fIzoetrope/config\\fR is, instead of \\fI\\(ti/.config\\fR.",
+      ]
+      files += [
+        ".TP", "\\fI\\(ti/.config/zoetrope/config\\fR", "Default options of \\fBplay\\fR.",
+      ]
+    }
+    if caches {
+      environment += [
+        ".TP", "\\fBXDG_CACHE_HOME\\fR", "Where the directory of \\fB\\-\\-cache default\\fR is.",
+      ]
+      files += [
+        ".TP", "\\fI\\(ti/.cache/zoetrope/frames\\fR", "The cache of \\fB\\-\\-cache default\\fR.",
+      ]
+    }
+    return (environment.isEmpty ? [] : [".SH ENVIRONMENT"] + environment)
+      + (files.isEmpty ? [] : [".SH FILES"] + files)
+  }
 
   /// `text` without anything that roff would interpret.
   private static func plain(_ text: String) -> String {

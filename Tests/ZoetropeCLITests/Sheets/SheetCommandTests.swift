@@ -116,7 +116,7 @@ import Zoetrope
       try tool.write([1, 2], to: "mine.png")
       let kept = try tool.run("sheet", "cat.gif", "-o", "s.png", "--atlas", "mine.png")
       #expect(kept.status == 4)
-      #expect(kept.errors == "zoetrope: mine.png exists; --force replaces it\n")
+      #expect(kept.errors == "zoetrope: error: mine.png exists; --force replaces it\n")
       #expect(try tool.list() == ["cat.gif", "mine.png"])
       #expect(try tool.read("mine.png") == [1, 2])
       let forced = try tool.run("sheet", "cat.gif", "-o", "mine.png", "--force")
@@ -134,7 +134,7 @@ import Zoetrope
     try withTool { (tool: Tool) throws in
       let some = try tool.run("sheet", "none", "cat.gif", "-o", "s.png")
       #expect(some.status == 1)
-      #expect(some.errors.hasPrefix("zoetrope: none: "))
+      #expect(some.errors.hasPrefix("zoetrope: error: none: "))
       #expect(try picture(tool, "s.png").size == PixelSize(width: 12, height: 8))
       #expect(try tool.run("sheet", "none", "-o", "t.png").status == 3)
       try tool.write(Array(SampleGIF().bytes.dropLast(12)), to: "cut.gif")

@@ -26,7 +26,8 @@ import ZoetropeTestSupport
     let compiled = Self.lines(try Self.text("Tests/DocumentationSamples/Comments.swift"))
     let modules = [
       "ZoetropeCore", "ZoetropeCodec", "ZoetropeScaling", "ZoetropeFrames", "ZoetropeCaching",
-      "ZoetropeStore", "ZoetropePlayback", "ZoetropeRemote", "Zoetrope", "ZoetropeTerminal",
+      "ZoetropeStore", "ZoetropePlayback", "ZoetropeRemote", "ZoetropeWriting", "Zoetrope",
+      "ZoetropeTerminal",
     ]
     let folders = modules.map { "Sources/\($0)" } + ["Tests/ZoetropeTestSupport"]
     var count = 0

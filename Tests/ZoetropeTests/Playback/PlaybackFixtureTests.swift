@@ -108,10 +108,12 @@ import ZoetropeTestSupport
     #expect(status == .finished)
     #expect(shown == Array(try AnimatedImage(bytes: bytes).frames.indices))
     #expect(shown.count > 1)
-    #expect(await animateImage(bytes: Array(1..<99)) { _, _, _ in } == .unsupportedFormat)
+    let other = await animateImage(bytes: Array(1..<99)) { _, _, _ in }
+    #expect(other.error?.code == .notAnImage)
     let cut = await animateImage(bytes: Array(bytes.prefix(30))) { _, _, _ in }
-    #expect(cut == .incompleteInputImage)
-    #expect(await animateImage(at: "/no/such/file") { _, _, _ in } == .parameterError)
+    #expect(cut.error?.code == .truncated)
+    let missing = await animateImage(at: "/no/such/file") { _, _, _ in }
+    #expect(missing.error?.code == .io)
   }
 }
 

@@ -237,7 +237,7 @@ import ZoetropeTestSupport
     let stream = try await StreamedImage(chunks)
     let count = try AnimatedImage(bytes: recipe.bytes).frames.count
     #expect(await stream.waitForFrame(count - 1))
-    #expect(stream.progress.decodedFrameCount == 0 && stream.progress.totalFrames == nil)
+    #expect(stream.progress.decodedFrameCount == 0 && stream.progress.ending == nil)
     var updates = stream.updates.makeAsyncIterator()
     _ = await updates.next(isolation: #isolation)
     var bitmaps = stream.bitmaps().makeAsyncIterator()
@@ -253,6 +253,6 @@ import ZoetropeTestSupport
     #expect(stream.progress.decodedFrameCount == count)
     producer.yield([0x3b])
     #expect(await stream.waitUntilEnded() == .complete)
-    #expect(stream.progress.totalFrames == count)
+    #expect(stream.progress.ending != nil && stream.progress.frameCount == count)
   }
 }

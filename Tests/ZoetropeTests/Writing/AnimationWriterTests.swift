@@ -183,9 +183,8 @@ import ZoetropeTestSupport
           : RGBA(red: UInt8(value & 255), green: UInt8(value >> 8), blue: 77)
       }
     }
-    #expect(try Self.form([Self.red, Self.green]) == [3, 1])
-    // Four colours need two bits, with a transparent one for what stays they would need four.
-    #expect(try Self.form([many(4)]) == [3, 2])
+    #expect(try Self.form([Self.red, Self.green]) == [3, 8])
+    #expect(try Self.form([many(4)]) == [3, 8])
     #expect(try Self.form([many(255)]) == [3, 8])
     #expect(try Self.form([many(256)]) == [3, 8])
     #expect(try Self.form([many(257)]) == [2, 8])

@@ -39,6 +39,9 @@ struct APNGEncoder: AnimationEncoding {
 
   var isDeep: Bool { storage.form.bitDepth == 16 }
 
+  // Pillow disposes to black, which is opaque unless it is the key.
+  var canDisposeToBackground: Bool { storage.key?.contains { $0 != 0 } != true }
+
   func start(frameCount: Int) -> [UInt8] {
     var chunks = PNGChunks(capacity: 4096)
     chunks.append(raw: PNGChunks.signature)
@@ -104,12 +107,18 @@ struct APNGEncoder: AnimationEncoding {
   }
 
   func makeFrameEncoder(effort: PNGEncoder.Effort?) -> any FrameCompressing {
-    APNGFrameEncoder(storage, effort: effort ?? request.effort)
+    APNGFrameEncoder(storage, effort: effort ?? request.effort, isTrial: effort != nil)
   }
 
   var workingByteCount: Int {
     let lines =
       (storage.form.rowBytes(width: request.canvasSize.width) + 1) * request.canvasSize.height
-    return lines * (request.effort == .small ? 4 : 2)
+    switch request.effort.kind {
+    case .fast: return 2 * lines
+    case .balanced:
+      let searched = min(lines, ScanlineCompressor.trialLimit)
+      return 2 * lines + searched + ScanlineCompressor.searchByteCount(searched)
+    case .small: return 4 * lines + ScanlineCompressor.searchByteCount(lines)
+    }
   }
 }

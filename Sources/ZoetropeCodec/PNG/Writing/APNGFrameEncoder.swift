@@ -13,15 +13,16 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
   private let indexer = ColorIndexer()
   private let isBusy = Atomic<Bool>(false)
 
-  /// Frames of up to this many bytes are compressed in both ways; of larger ones, a sample is.
+  /// Frames of up to this many bytes are tried in both ways; of larger ones, a sample is.
   private static let trialLimit = 1 << 18
   /// The size of a sample, and of the pieces in which frames are turned into scanlines.
   private static let (sampleBytes, bandBytes) = (3 << 15, 1 << 15)
 
-  init(_ storage: PNGStorage, effort: PNGEncoder.Effort) {
+  /// - Parameter isTrial: Whether only the number of bytes counts, roughly.
+  init(_ storage: PNGStorage, effort: PNGEncoder.Effort, isTrial: Bool) {
     self.storage = storage
     self.effort = effort
-    scanlines = ScanlineCompressor(effort: effort)
+    scanlines = ScanlineCompressor(effort: effort, levelAfterTrials: isTrial ? 7 : 12)
     if let table = storage.table { indexer.prepare(table) }
   }
 
@@ -37,15 +38,14 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
       blends.append(.over)
     }
     let (size, form) = (work.rect.size, storage.form)
-    if blends.count > 1, effort != .small,
-      form.rowBytes(width: size.width) * size.height > Self.trialLimit
-    {
-      let rows = sampleRows(size)
+    let isLarge = form.rowBytes(width: size.width) * size.height > Self.trialLimit
+    if blends.count > 1, effort == .balanced || isLarge && effort == .fast {
+      let rows = isLarge ? sampleRows(size) : [0..<size.height]
       let sampled = PixelSize(width: size.width, height: rows.reduce(0) { $0 + $1.count })
       var counts: [Int] = []
       for blend in blends {
         try fill(work, blend, rows: rows, isCancelled)
-        counts.append(try scanlines.pack(sampled, form))
+        counts.append(try scanlines.estimate(sampled, form))
       }
       blends = [blends[counts[1] < counts[0] ? 1 : 0]]
     }
@@ -81,9 +81,7 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
   ) throws(AnimatedImageError) {
     let (rect, form) = (work.rect, storage.form)
     let height = rows.reduce(0) { $0 + $1.count }
-    // Indices take a byte each before they are packed.
-    let rowBytes = storage.table == nil ? form.rowBytes(width: rect.width) : rect.width
-    let lines = try scanlines.reserve((rowBytes + 1) * height)
+    let lines = try scanlines.reserve((form.rowBytes(width: rect.width) + 1) * height)
     let bandRows = max(1, Self.bandBytes / (rect.width * work.picture.format.bytesPerPixel))
     var target = 0
     for range in rows {
@@ -96,10 +94,6 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
         try fill(work, blend, band, into: lines, atRow: target)
         target += count
       }
-    }
-    if storage.table != nil, form.bitDepth < 8 {
-      PixelPacking.pack(
-        lines, width: rect.width, height: height, remap: nil, depth: form.bitDepth)
     }
   }
 
@@ -115,9 +109,7 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
         throw Self.unknownColor
       }
     }
-    let clear =
-      storage.table == nil
-      ? storage.key.map { PixelOverlay.word($0, bitDepth: storage.form.bitDepth) } : nil
+    let clear = storage.key.map { PixelOverlay.word($0, bitDepth: storage.form.bitDepth) }
     if blend == .over || clear.map({ $0 != 0 }) == true {
       picture = try PixelOverlay.picture(
         work.picture, over: blend == .over ? work.base : nil, in: band, clear: clear ?? 0)

@@ -3,6 +3,9 @@
 /// One owner at a time, who fills ``lines`` and calls ``pack(_:_:)``.
 final class ScanlineCompressor {
   private let effort: PNGEncoder.Effort
+  /// The level at which ``PNGEncoder/Effort/balanced`` compresses small pictures, after it has tried all filters; nil
+  /// if it samples them as it does large ones.
+  private let levelAfterTrials: Int?
   private let compressors = CompressorSet()
   /// For ``PNGEncoder/Effort/fast``.
   private lazy var deflater = ScanlineDeflater()
@@ -14,7 +17,17 @@ final class ScanlineCompressor {
   /// A second result, for ``PNGEncoder/Effort/small``.
   private var spare = PixelStorage(byteCount: 64)
 
-  init(effort: PNGEncoder.Effort) { self.effort = effort }
+  /// Pictures with up to this many bytes of scanlines are small: the search for the best matches takes 28 bytes for
+  /// each of them (libdeflate, levels 10 to 12), so that two threads stay within a writer's memory.
+  static let trialLimit = 3 << 16
+
+  init(effort: PNGEncoder.Effort, levelAfterTrials: Int? = nil) {
+    self.effort = effort
+    self.levelAfterTrials = levelAfterTrials
+  }
+
+  /// The most memory that a search for the best matches takes for so many bytes of scanlines.
+  static func searchByteCount(_ lines: Int) -> Int { 1 << 20 + min(28 * lines, 8 << 20) }
 
   /// ``lines`` with room for `count` bytes of scanlines; the contents are lost.
   func reserve(_ count: Int) throws(AnimatedImageError) -> PixelStorage {
@@ -31,9 +44,12 @@ final class ScanlineCompressor {
   /// Filters ``lines`` and compresses them into ``packed``; returns the number of bytes. ``lines`` are lost.
   func pack(_ size: PixelSize, _ form: PNGForm) throws(AnimatedImageError) -> Int {
     let line = form.rowBytes(width: size.width) + 1
-    if effort == .small { return try packSmall(size, form, line: line) }
-    if effort == .fast { return try packFast(size, form, line: line) }
     let total = line * size.height
+    if effort == .small { return try packBest(size, form, line: line, level: 12, finals: 2) }
+    if effort == .fast { return try packFast(size, form, line: line) }
+    if let levelAfterTrials, total <= Self.trialLimit {
+      return try packBest(size, form, line: line, level: levelAfterTrials, finals: 1)
+    }
     let level = try prepare(size, form, line: line)
     let compressor = try compressors.compressor(level: level)
     try Self.reserve(&packed, compressor.bound(total))
@@ -123,30 +139,48 @@ final class ScanlineCompressor {
     return plain < sampled / 12 ? 8 : 7
   }
 
+  /// About the number of bytes that ``pack(_:_:)`` would give; ``lines`` are lost.
+  func estimate(_ size: PixelSize, _ form: PNGForm) throws(AnimatedImageError) -> Int {
+    let line = form.rowBytes(width: size.width) + 1
+    guard effort == .balanced, levelAfterTrials != nil, line * size.height <= Self.trialLimit else {
+      return try pack(size, form)
+    }
+    return try trials(size, form, line: line)[0].count
+  }
+
+  /// The bytes that ``lines`` take at a middle level, filtered in each way; the smallest first.
+  private func trials(
+    _ size: PixelSize, _ form: PNGForm, line: Int
+  ) throws(AnimatedImageError) -> [(filtering: Filtering, count: Int)] {
+    let total = line * size.height
+    let compressor = try compressors.compressor(level: 7)
+    try Self.reserve(&packed, compressor.bound(total))
+    let filter = form.canFilter ? RowFilter(form: form, width: size.width) : nil
+    if filter != nil { try Self.reserve(&filtered, total) }
+    var trials: [(filtering: Filtering, count: Int)] = []
+    for filtering in filter == nil ? [.none] : Filtering.all {
+      let source = apply(filtering, filter, height: size.height)
+      trials.append((filtering, compressor.compress(source, range: 0..<total, into: packed)))
+    }
+    return trials.sorted { $0.count < $1.count }
+  }
+
   /// Compresses ``lines`` into ``packed`` in every way that may be the smallest; returns the number of bytes.
   ///
-  /// All filterings are tried at a middle level, and the best two at the highest one: which of them wins is
-  /// decided by the longest searches only.
-  private func packSmall(
-    _ size: PixelSize, _ form: PNGForm, line: Int
+  /// All filterings are tried at a middle level, and the best one or two at `level`: which of them wins is decided by
+  /// the longest searches only.
+  private func packBest(
+    _ size: PixelSize, _ form: PNGForm, line: Int, level: Int, finals: Int
   ) throws(AnimatedImageError) -> Int {
     let total = line * size.height
-    let best = try compressors.compressor(level: 12)
+    let filter = form.canFilter ? RowFilter(form: form, width: size.width) : nil
+    let trials = filter == nil ? [] : try trials(size, form, line: line)
+    let best = try compressors.compressor(level: level)
     try Self.reserve(&packed, best.bound(total))
-    guard form.canFilter else { return best.compress(lines, range: 0..<total, into: packed) }
-    let trial = try compressors.compressor(level: 7)
-    try Self.reserve(&packed, trial.bound(total))
-    try Self.reserve(&spare, packed.byteCount)
-    try Self.reserve(&filtered, total)
-    let filter = RowFilter(form: form, width: size.width)
-    var trials: [(filtering: Filtering, count: Int)] = []
-    for filtering in Filtering.all {
-      let source = apply(filtering, filter, height: size.height)
-      trials.append((filtering, trial.compress(source, range: 0..<total, into: packed)))
-    }
-    trials.sort { $0.count < $1.count }
-    let first = apply(trials[0].filtering, filter, height: size.height)
+    let first = apply(trials.first?.filtering ?? .none, filter, height: size.height)
     let count = best.compress(first, range: 0..<total, into: packed)
+    guard finals > 1, trials.count > 1 else { return count }
+    try Self.reserve(&spare, packed.byteCount)
     let second = apply(trials[1].filtering, filter, height: size.height)
     let other = best.compress(second, range: 0..<total, into: spare)
     // 0 means that it did not fit, which the bound excludes.
@@ -164,12 +198,12 @@ final class ScanlineCompressor {
   }
 
   /// ``lines``, filtered.
-  private func apply(_ filtering: Filtering, _ filter: RowFilter, height: Int) -> PixelStorage {
+  private func apply(_ filtering: Filtering, _ filter: RowFilter?, height: Int) -> PixelStorage {
     switch filtering {
     case .none: return lines
-    case .chosen: filter.filter(lines, rows: 0..<height, into: filtered)
+    case .chosen: filter?.filter(lines, rows: 0..<height, into: filtered)
     case .fixed(let number):
-      filter.filter(lines, rows: 0..<height, into: filtered, fixed: number)
+      filter?.filter(lines, rows: 0..<height, into: filtered, fixed: number)
     }
     return filtered
   }

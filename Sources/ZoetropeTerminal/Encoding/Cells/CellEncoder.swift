@@ -5,11 +5,8 @@ package import ZoetropeFrames
 /// Paints only cells that change. With a hold threshold of 0 the screen depends only on the last picture, not
 /// on those before it.
 package struct CellEncoder: FrameEncoding {
-  /// The cells it draws to.
   package let area: CellRect
-  /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
   package let pixelSize: PixelSize
-  /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
   package var isGraphics: Bool { false }
   /// The number of cells painted so far.
   package private(set) var paintedCellCount = 0
@@ -49,7 +46,6 @@ package struct CellEncoder: FrameEncoding {
     shown = Array(repeating: .unknown, count: max(area.columns * area.rows, 0))
   }
 
-  /// Discards the known screen contents, so that the next picture is sent whole.
   package mutating func invalidate() {
     cells.forgetPicture()
     for index in shown.indices { shown[index] = .unknown }
@@ -62,7 +58,6 @@ package struct CellEncoder: FrameEncoding {
     options.holdThreshold = max(threshold, 0)
   }
 
-  /// A hash of everything that determines the next bytes, apart from the next picture.
   package var stateHash: Int { shown.hashValue }
 
   /// Returns a copy that holds no picture.
@@ -76,7 +71,6 @@ package struct CellEncoder: FrameEncoding {
   /// Restores the picture that ``withoutPicture()`` left out.
   package mutating func resume(showing bitmap: Bitmap) { cells.resume(after: bitmap) }
 
-  /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
   package var stateByteCount: Int { shown.count * MemoryLayout<ShownCell>.stride }
 
   /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.

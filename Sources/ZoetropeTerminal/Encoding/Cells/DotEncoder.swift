@@ -43,13 +43,9 @@ package enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
 /// Brightness comes from an ordered dither that is fixed to the screen, so static parts do not flicker. The
 /// screen depends only on the last picture.
 package struct DotEncoder: FrameEncoding {
-  /// The cells it draws to.
   package let area: CellRect
-  /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
   package let pixelSize: PixelSize
-  /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
   package var isGraphics: Bool { false }
-  /// The number of cells painted so far.
   package private(set) var paintedCellCount = 0
   private let glyphs: DotGlyphs
   private let options: EncodingOptions
@@ -96,29 +92,23 @@ package struct DotEncoder: FrameEncoding {
       repeating: Shown(scalar: 0, color: .default), count: max(area.columns * area.rows, 0))
   }
 
-  /// Discards the known screen contents, so that the next picture is sent whole.
   package mutating func invalidate() {
     cells.forgetPicture()
     for index in shown.indices { shown[index].scalar = 0 }
   }
 
-  /// A hash of everything that determines the next bytes, apart from the next picture.
   package var stateHash: Int { shown.hashValue }
 
-  /// Returns a copy that holds no picture.
   package func withoutPicture() -> Self {
     var copy = self
     copy.cells = cells.withoutPicture()
     return copy
   }
 
-  /// Restores the picture that ``withoutPicture()`` left out.
   package mutating func resume(showing bitmap: Bitmap) { cells.resume(after: bitmap) }
 
-  /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
   package var stateByteCount: Int { shown.count * MemoryLayout<Shown>.stride }
 
-  /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
   package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {

@@ -6,11 +6,8 @@ package import ZoetropeFrames
 /// colours gets a fixed palette and a dither pattern fixed to the pixels, so that static parts do
 /// not flicker. Over ``Backdrop/terminal`` transparent pixels are not drawn.
 package struct SixelEncoder: FrameEncoding {
-  /// The cells it draws to.
   package let area: CellRect
-  /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
   package let pixelSize: PixelSize
-  /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
   package var isGraphics: Bool { true }
   let passthrough: Passthrough
   let options: EncodingOptions
@@ -85,14 +82,12 @@ package struct SixelEncoder: FrameEncoding {
     Array(repeating: Self.unknownPixel, count: pixelSize.area)
   }
 
-  /// Discards the known screen contents, so that the next picture is sent whole.
   package mutating func invalidate() {
     history.forget()
     shown = unknownPixels
     registers.forgetDefinitions()
   }
 
-  /// A hash of everything that determines the next bytes, apart from the next picture.
   package var stateHash: Int {
     var hasher = Hasher()
     hasher.combine(history.contentHash)
@@ -100,7 +95,6 @@ package struct SixelEncoder: FrameEncoding {
     return hasher.finalize()
   }
 
-  /// Returns a copy that holds no picture.
   package func withoutPicture() -> Self {
     var copy = self
     copy.history.forget()
@@ -109,13 +103,10 @@ package struct SixelEncoder: FrameEncoding {
     return copy
   }
 
-  /// Restores the picture that ``withoutPicture()`` left out.
   package mutating func resume(showing bitmap: Bitmap) { history.resume(showing: bitmap) }
 
-  /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
   package var stateByteCount: Int { 4096 }
 
-  /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
   package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {

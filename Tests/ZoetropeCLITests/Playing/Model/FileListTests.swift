@@ -18,6 +18,38 @@ import ZoetropeTerminal
     #expect(list.lines(columns: 12, rows: 24).allSatisfy { TerminalText.columns(of: $0) <= 14 })
   }
 
+  @Test func `a search selects the next name that contains the text`() {
+    var list = list
+    list.perform(.search, rows: 24)
+    for letter in "FILE-1" { list.perform(.type(letter), rows: 24) }
+    // From the selected file on: 10, 11, 12, and then 1.
+    #expect(list.selection == 9)
+    list.perform(.match(1), rows: 24)
+    #expect(list.selection == 10)
+    list.perform(.match(-1), rows: 24)
+    list.perform(.match(-1), rows: 24)
+    #expect(list.selection == 0)
+    for letter in "x" { list.perform(.type(letter), rows: 24) }
+    #expect(list.selection == 0 && list.search == "FILE-1x")
+    for _ in 0..<8 { list.perform(.erase, rows: 24) }
+    #expect(list.search == nil)
+  }
+
+  @Test func `the footer counts the matches`() {
+    var list = list
+    list.perform(.search, rows: 24)
+    list.perform(.type("2"), rows: 24)
+    let text = String(decoding: list.bytes(columns: 80, rows: 24, hasUTF8: true), as: UTF8.self)
+    #expect(text.contains("/2  2 matches, Enter plays"))
+  }
+
+  @Test func `keys are letters while a text is typed`() {
+    #expect(ListAction(KeyEvent(.character("/")), page: 10) == .search)
+    #expect(ListAction(searching: KeyEvent(.character("q"))) == .type("q"))
+    #expect(ListAction(searching: KeyEvent(.escape)) == .endSearch)
+    #expect(ListAction(searching: KeyEvent(.enter)) == .choose)
+  }
+
   @Test func `the selection stays in the list and on the screen`() {
     var list = list
     // Four rows are for entries.

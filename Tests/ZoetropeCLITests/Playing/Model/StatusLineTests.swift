@@ -82,6 +82,20 @@ import ZoetropeTerminal
     }
   }
 
+  @Test func `a picture without motion has neither frames nor times`() {
+    var line = full
+    (line.isStill, line.index, line.count, line.file) = (true, 0, 1, nil)
+    line.zoom = 1
+    let text = line.text(columns: 80)
+    #expect(
+      text.hasPrefix("a name of twenty-eight chars 1920x1080 GIF | still picture | kitty"),
+      "\(text)")
+    #expect(text.hasSuffix("? help"))
+    line.isEnded = true
+    #expect(line.text(columns: 80).hasSuffix("q quits  ? help"))
+    #expect(!line.text(columns: 200).contains("loop"))
+  }
+
   @Test func `frames and sections are counted from 1`() {
     var line = StatusLine()
     (line.index, line.count) = (0, 5)

@@ -47,7 +47,7 @@ import Testing
       #expect(session.type("3g", expecting: "3/5"))
       #expect(session.type("s", expecting: "saved cat-0002.png"))
       #expect(session.type("s", expecting: "saved cat-0002-1.png"))
-      #expect(session.type("S", expecting: "saved 5 frames"))
+      #expect(session.type("SS", expecting: "saved 5 frames"))
       let names = try session.tool.list()
       #expect(
         names == [

@@ -66,8 +66,8 @@ import Testing
     terminal.type("q")
     // Both are reported when the terminal has been given back.
     #expect(terminal.end() == 1)
-    #expect(terminal.model.screen.contains("zoetrope: b.gif: "))
-    #expect(terminal.model.screen.contains("zoetrope: c.gif: "))
+    #expect(terminal.model.screen.contains("zoetrope: error: b.gif: "))
+    #expect(terminal.model.screen.contains("zoetrope: error: c.gif: "))
     #expect(terminal.model.state == TerminalState())
     session.tool.cleanUp()
   }

@@ -1,0 +1,132 @@
+import ArgumentParser
+import Zoetrope
+import ZoetropeProcess
+
+/// `zoetrope convert`.
+struct ConvertCommand: ZoetropeSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "convert",
+    abstract: "Cut, retime, crop and convert animations without loss.",
+    usage: "zoetrope convert [options] <files> ... -o <output>",
+    discussion: """
+      OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. The name of \
+      a file ends in .gif, .png or .apng. A directory exists or ends in a slash; files in it keep the \
+      names and formats of the inputs, or are called {stem}.gif or {stem}.png with --format. A template \
+      may contain {name} (the input's name with its extension), {stem} and {ext}. Standard output has the \
+      input's format unless --format is given. Several files need a directory, or {stem} or {name} in \
+      the template.
+
+      Options can be combined. They apply in this order: --frames or --time, --reverse, \
+      --back-and-forth, --speed, --duration or --delay, --fps, --crop, --size. Removing frames shortens \
+      the animation; --fps keeps its duration. A cut in the middle of a frame shortens its delay.
+
+      Pixels never change unless --size scales them. If format and size stay the same, compressed frames \
+      are copied, and only frames next to a cut are encoded again. Changing speed, delays or plays, or \
+      cutting the end, costs no more than copying the file. Nothing is written if the format cannot hold \
+      the result: a GIF frame can change pixels to at most 256 colours, none of them partly transparent. \
+      GIF delays are rounded to hundredths of a second without drift. Browsers show delays below 20 ms \
+      for 100 ms, so frames that would get one are dropped and their time is given to others.
+
+      One line reports the sizes before and after, the number of frames copied and encoded, and "exact" \
+      or the differences. --plan reports it in advance, with the reason for every frame. Existing files \
+      are overwritten only with --force, which also allows a file to replace its own input. Files appear \
+      only when complete. The exit status for several files is the one they share, else 1; if output \
+      fails, that of the failure.
+
+      EXAMPLES:
+        zoetrope convert party.gif -o party.png
+        zoetrope convert party.gif -o short.gif --time 1s-3s --speed 2
+        zoetrope convert *.gif -o slow/ --speed 0.5
+        zoetrope convert *.gif -o apng/ --format apng --size 50%
+        zoetrope convert party.gif -o tail.gif --frames 12- --plan
+      """)
+
+  @Argument(help: .files, completion: .animations)
+  var files: [String]
+
+  @OptionGroup(title: "Frames") var cut: CutArguments
+
+  @OptionGroup(title: "Changes") var change: ChangeArguments
+
+  @OptionGroup(title: "Output") var writing: AnimationWritingArguments
+
+  @OptionGroup(title: "Output") var planning: PlanArguments
+
+  @OptionGroup(title: "Scaling") var scaling: ScalingArguments
+
+  @OptionGroup(title: "Reading") var reading: ReadingArguments
+
+  struct PlanArguments: ParsableArguments {
+    @Flag(help: "Only report what would be copied or encoded, and why.")
+    var plan = false
+  }
+
+  /// The command as a value.
+  var request: ConvertRequest {
+    ConvertRequest(
+      files: files, output: writing.output, edits: EditChoices(cut, change),
+      rendering: scaling.rendering, form: writing.choices, policy: cut.timing.policy,
+      isPlan: planning.plan, reporting: writing.reporting, options: reading.options)
+  }
+
+  var reportsJSON: Bool { request.reporting.isJSON }
+
+  func execute() throws(CommandFailure) -> ExitStatus { try request.run() }
+}
+
+/// The options of commands that write animations.
+struct AnimationWritingArguments: ParsableArguments {
+  @Option(
+    name: [.customShort("o", allowingJoined: true), .long],
+    help: "A file, a directory, a template, or - for standard output.",
+    completion: .file())
+  var output: String
+
+  @Option(
+    help: ArgumentHelp(
+      "The format of the output. (default: by its extension)",
+      argumentType: AnimationFormatChoice.self))
+  var format: AnimationFormatChoice?
+
+  @Option(help: "How hard newly encoded frames are compressed.")
+  var compression = CompressionChoice.default
+
+  @Flag(help: "Keep GIF delays below 20 ms; browsers show them for 100 ms.")
+  var exactDelays = false
+
+  @Flag(help: "Keep the colours of fully transparent pixels.")
+  var hiddenColors = false
+
+  @Flag(help: "Replace existing files.")
+  var force = false
+
+  @Flag(help: "Print one JSON object per line and output.")
+  var json = false
+
+  @Option(
+    name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
+    help: "Threads. (default: one per processor)")
+  var jobs: Int?
+
+  @Option(help: "How progress is shown on standard error.")
+  var progress = ProgressStyle.auto
+
+  @Flag(name: .shortAndLong, help: "No progress, no warnings and no line at the end.")
+  var quiet = false
+
+  func validate() throws {
+    guard jobs.map({ (1...1024).contains($0) }) ?? true else {
+      throw ValidationError("--jobs must be a number from 1 to 1024")
+    }
+  }
+
+  var choices: WritingChoices {
+    WritingChoices(
+      format: format, effort: compression.effort, keepsShortDelays: exactDelays,
+      keepsHiddenColors: hiddenColors, jobs: jobs ?? 0, isForced: force)
+  }
+
+  var reporting: ConversionReporting {
+    ConversionReporting(isJSON: json, isQuiet: quiet, progress: progress)
+  }
+}

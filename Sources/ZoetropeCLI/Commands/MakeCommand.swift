@@ -1,0 +1,100 @@
+import ArgumentParser
+import Zoetrope
+import ZoetropeProcess
+
+/// `zoetrope make`.
+struct MakeCommand: ZoetropeSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "make",
+    abstract: "Make an animation from pictures.",
+    usage: "zoetrope make [options] <frames> ... -o <output>",
+    discussion: """
+      FRAMES are still PNG or GIF files of the same size, directories of PNG files, or -, which reads \
+      concatenated PNG files as extract -o - writes them. Files are sorted in natural order, f2.png before \
+      f10.png, unless --order given is set.
+
+      FRAMES can also be a manifest written by extract --manifest. It lists the files, their delays, the \
+      number of plays and the static image, so make restores the animation (use extract --depth 16 for \
+      16 bits per channel). Its paths are relative to the current directory. --fps, --delay, --delays and --plays override it.
+
+      --delays FILE contains one delay per line, such as 100ms, 0.1s or 1/30; # starts a comment. Every \
+      frame is kept, even if it equals the one before. Nothing is written if a picture cannot be read, \
+      differs in size or does not fit the format: a GIF frame can change pixels to at most 256 colours, \
+      none of them partly transparent, and GIF delays are whole hundredths of a second.
+
+      OUTPUT is a file whose name ends in .gif, .png or .apng, a pipe or device, or - for standard \
+      output, which is APNG unless --format is given. Existing files are overwritten only with --force, \
+      input files never.
+
+      EXAMPLES:
+        zoetrope make frames/ -o film.png --fps 24
+        zoetrope make f*.png -o film.gif --delay 40ms --plays 3
+        zoetrope make frames.json -o again.png
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "PNG files, directories of them, a manifest, or -.", valueName: "frames"),
+    completion: .file(extensions: ["png", "json"]))
+  var files: [String]
+
+  @OptionGroup(title: "Times") var times: TimeArguments
+
+  @OptionGroup(title: "Pictures") var pictures: PictureArguments
+
+  @OptionGroup(title: "Output") var writing: AnimationWritingArguments
+
+  @OptionGroup(title: "Reading") var reading: ReadingArguments
+
+  struct TimeArguments: ParsableArguments {
+    @Option(parsing: .unconditional, help: "Frames per second, such as 25, 29.97 or 30000/1001.")
+    var fps: PictureRate?
+
+    @Option(parsing: .unconditional, help: "The delay of every frame, such as 40ms or 1/30.")
+    var delay: DelayArgument?
+
+    @Option(help: "A file with one delay per line, one for each frame.", completion: .file())
+    var delays: String?
+
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp(
+        "The total number of plays. (default: forever)", argumentType: PlaysArgument.self))
+    var plays: PlaysArgument?
+
+    func validate() throws {
+      guard [fps != nil, delay != nil, delays != nil].count(where: { $0 }) <= 1 else {
+        throw ValidationError("--fps, --delay or --delays: choose one")
+      }
+      if delays == "" { throw ValidationError("the name of the list of delays is empty") }
+    }
+
+    var delayChoice: MakeRequest.Delays? {
+      if let delay { return .same(delay.delay) }
+      if let delays { return .listed(delays) }
+      return fps.flatMap { DelayArgument($0) }.map { .same($0.delay) }
+    }
+  }
+
+  struct PictureArguments: ParsableArguments {
+    @Option(help: "The order of the files.")
+    var order = FrameOrder.natural
+
+    @Option(
+      help: "A picture, not a frame, for programs without APNG.",
+      completion: .file(extensions: ["png"]))
+    var poster: String?
+  }
+
+  /// The command as a value.
+  var request: MakeRequest {
+    MakeRequest(
+      files: files, output: writing.output, delays: times.delayChoice,
+      playCount: times.plays?.count, order: pictures.order, poster: pictures.poster,
+      form: writing.choices, reporting: writing.reporting, options: reading.options)
+  }
+
+  var reportsJSON: Bool { request.reporting.isJSON }
+
+  func execute() throws(CommandFailure) -> ExitStatus { try request.run() }
+}

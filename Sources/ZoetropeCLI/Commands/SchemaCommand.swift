@@ -1,0 +1,41 @@
+import ArgumentParser
+import Zoetrope
+import ZoetropeProcess
+
+/// `zoetrope schema`.
+struct SchemaCommand: ZoetropeSubcommand {
+  static let configuration = CommandConfiguration(
+    commandName: "schema",
+    abstract: "Print the JSON Schema of what other commands print as JSON.",
+    usage: "zoetrope schema [<name>]",
+    discussion: """
+      Without a name, the schemas are listed. JSON with a field "schema" names its schema and a version, \
+      which changes when a field is removed or changes its meaning.
+
+      In all JSON, frames, plays and bytes count from 0. "stored" times are those in the file, "shown" \
+      times follow --timing, and names that end in _ms are milliseconds.
+
+      EXAMPLES:
+        zoetrope schema
+        zoetrope schema animation
+      """)
+
+  @Argument(
+    help: "The name of a schema.",
+    completion: .list(OutputSchema.all.map(\.name)))
+  var name: String?
+
+  func execute() throws(CommandFailure) -> ExitStatus {
+    guard let name else {
+      let width = OutputSchema.all.map(\.name.count).max() ?? 0
+      let lines = OutputSchema.all.map { "\($0.name.paddedRight(to: width))  \($0.summary)\n" }
+      try OutputStream.print(Array(lines.joined().utf8))
+      return .success
+    }
+    guard let schema = OutputSchema.all.first(where: { $0.name == name }) else {
+      throw .usage("there is no schema \(name); zoetrope schema lists them")
+    }
+    try OutputStream.print(CommandRunner.line { schema.write(to: &$0) })
+    return .success
+  }
+}

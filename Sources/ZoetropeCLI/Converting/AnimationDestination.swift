@@ -1,0 +1,198 @@
+import ArgumentParser
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// A format in which animations are written.
+enum AnimationFormatChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case gif, apng
+
+  var format: AnimationFormat { self == .gif ? .gif : .apng }
+
+  /// The extension of its files: sites and viewers know APNG by that of PNG.
+  var fileExtension: String { self == .gif ? "gif" : "png" }
+
+  /// The format of files whose names end in `word`.
+  init?(extension word: String) {
+    switch word {
+    case "gif": self = .gif
+    case "png", "apng": self = .apng
+    default: return nil
+    }
+  }
+}
+
+/// Where a command writes animations: a file for each, or a pipe or device for one.
+struct AnimationDestination: Hashable {
+  enum Place: Hashable {
+    /// Standard output when nil.
+    case stream(FilePath?)
+    case file(FilePath)
+  }
+
+  /// The places of the outputs, in the order of the inputs.
+  private(set) var places: [Place]
+  /// The format of each output; nil for that of its input.
+  private(set) var formats: [AnimationFormatChoice?]
+
+  /// The name of an output in messages and reports.
+  func name(of place: Int) -> FileName {
+    switch places[place] {
+    case .stream(nil): FileName(Array("standard output".utf8))
+    case .stream(let path?), .file(let path): FileName(path)
+    }
+  }
+
+  /// The output of each of `inputs`: what `argument` names if it is a file, a pipe, a device or `-`; else a file in
+  /// that directory, or called as the template says. In a directory, the name of the input tells the format unless
+  /// `format` is given.
+  ///
+  /// Nothing has been opened, and every name is known: no output needs the frames of its input for it.
+  ///
+  /// - Parameter keepsFormat: Whether outputs have the formats of their inputs, and in a directory their names.
+  init(
+    _ argument: String, for inputs: [InputFile], format: AnimationFormatChoice? = nil,
+    keepsFormat: Bool = false
+  ) throws(CommandFailure) {
+    let bytes = RawArguments.bytes(of: argument)
+    guard !bytes.isEmpty else { throw .usage("the output name is empty") }
+    if let stream = Self.stream(bytes) {
+      guard inputs.count == 1 else {
+        throw .usage(
+          "a stream holds one animation; put {stem} into the output name, or name a directory")
+      }
+      (places, formats) = ([stream], [format])
+      return
+    }
+    var template: OutputTemplate
+    var choices = [AnimationFormatChoice?](repeating: format, count: inputs.count)
+    let isDirectory =
+      bytes.last == UInt8(ascii: "/") || OutputFile.isDirectory(FilePath(bytes: bytes))
+    if isDirectory {
+      let slash: [UInt8] = bytes.last == UInt8(ascii: "/") ? [] : Array("/".utf8)
+      let name: [OutputTemplate.Token] =
+        format == nil ? [.name] : [.stem, .text(Array(".".utf8)), .fileExtension]
+      template = OutputTemplate(tokens: [.text(bytes + slash)] + name)
+    } else {
+      template = try OutputTemplate(parsing: bytes)
+    }
+    guard !template.tellsFramesApart else {
+      throw .usage("one file holds all frames: no {index}, {start_ms} or {shown_ms} in its name")
+    }
+    if keepsFormat {
+      // Each output has the format of its input, which is known once that is open.
+    } else if isDirectory, format == nil {
+      choices = try inputs.map { (input) throws(CommandFailure) in
+        try Self.format(ofName: input.fullStem, nil, "\(input.name)")
+      }
+    } else {
+      let choice = try Self.format(of: template, format)
+      choices = choices.map { _ in choice }
+    }
+    try template.checkNames(of: inputs, example: "DIR/{name}.{ext}")
+    formats = choices
+    places = zip(inputs, choices).map { input, choice in
+      .file(
+        FilePath(
+          bytes: template.name(
+            OutputTemplate.Values(
+              input, index: nil, lastIndex: nil,
+              timeMilliseconds: 0, delayMilliseconds: 0,
+              fileExtension: choice?.fileExtension ?? input.path?.extension ?? ""))))
+    }
+  }
+
+  /// The one output that `argument` names, without placeholders.
+  init(_ argument: String, format: AnimationFormatChoice?) throws(CommandFailure) {
+    let bytes = RawArguments.bytes(of: argument)
+    guard !bytes.isEmpty else { throw .usage("the output name is empty") }
+    if let stream = Self.stream(bytes) {
+      (places, formats) = ([stream], [format])
+      return
+    }
+    let path = FilePath(bytes: bytes)
+    guard bytes.last != UInt8(ascii: "/"), !OutputFile.isDirectory(path) else {
+      throw .usage("\(path) is a directory; name a file")
+    }
+    formats = [try Self.format(ofName: bytes, format, "the output")]
+    places = [.file(path)]
+  }
+
+  private static func stream(_ bytes: [UInt8]) -> Place? {
+    if bytes == [UInt8(ascii: "-")] { return .stream(nil) }
+    let path = FilePath(bytes: bytes)
+    return OutputStream.isNeeded(for: path) ? .stream(path) : nil
+  }
+
+  /// The format of files called as `template` says: `choice`, which the extension must not contradict, else what
+  /// the extension stands for.
+  private static func format(
+    of template: OutputTemplate, _ choice: AnimationFormatChoice?
+  ) throws(CommandFailure) -> AnimationFormatChoice {
+    if case .text(let text)? = template.tokens.last {
+      return try format(ofName: text, choice, "the output")
+    }
+    return try format(ofName: [], choice, "the output")
+  }
+
+  /// The format that the end of `bytes` stands for, unless it is chosen; `file` is what messages call it.
+  private static func format(
+    ofName bytes: [UInt8], _ choice: AnimationFormatChoice?, _ file: String
+  ) throws(CommandFailure) -> AnimationFormatChoice {
+    guard
+      let name = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last,
+      let dot = name.lastIndex(of: UInt8(ascii: "."))
+    else {
+      if let choice { return choice }
+      throw .usage("the name of \(file) has no extension; choose --format gif or --format apng")
+    }
+    let ending = String(decoding: name[(dot + 1)...], as: UTF8.self)
+    let known = AnimationFormatChoice(extension: ending.lowercased())
+    guard let choice else {
+      if let known { return known }
+      throw .usage(
+        "the name of \(file) ends in .\(ending), not in .gif, .png or .apng; "
+          + "choose --format gif or --format apng")
+    }
+    if let known, known != choice {
+      throw .usage("--format \(choice.rawValue) contradicts the extension .\(ending) of \(file)")
+    }
+    return choice
+  }
+
+  /// Refuses to write `format` to a file whose name says that it has another one.
+  func check(_ place: Int, holds format: AnimationFormat) throws(CommandFailure) {
+    guard case .file(let path) = places[place], let ending = path.extension else { return }
+    let isGIF = format == .gif
+    guard let known = AnimationFormatChoice(extension: ending.lowercased()),
+      (known == .gif) != isGIF
+    else { return }
+    throw .usage("the output is \(isGIF ? "GIF" : "PNG"), and its name ends in .\(ending)")
+  }
+
+  /// Refuses to write over a file that is read, or one that is there without `isForced`, or twice to one name.
+  ///
+  /// An animation may take the place of its own input, which is replaced once it is complete.
+  func check(
+    _ inputs: [InputFile], isInPlace: Bool, isForced: Bool
+  ) throws(CommandFailure) {
+    let identities = InputIdentities(inputs)
+    var names = OutputNames()
+    for (number, place) in places.enumerated() {
+      switch place {
+      case .stream(nil): try identities.check(.standardOutput)
+      case .stream(let path?): try identities.check(path)
+      case .file(let path):
+        guard names.insert(path) else {
+          throw .usage(
+            "two outputs would be called \(path); put {stem} or {name} into the output name")
+        }
+        try identities.check(path, unless: isInPlace ? inputs[number] : nil)
+        guard isForced || !OutputFile.isTaken(path) else {
+          throw CommandFailure(
+            .cannotWrite, code: "exists", "\(path) exists; --force replaces it")
+        }
+      }
+    }
+  }
+}

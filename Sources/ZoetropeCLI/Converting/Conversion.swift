@@ -1,0 +1,212 @@
+import Zoetrope
+import ZoetropeProcess
+
+/// What is done to one input: settled before a byte is written.
+///
+/// An animation that keeps its format and size is edited by copying compressed frames (``EditPlan``); any other is
+/// written anew, frame by frame.
+struct Conversion {
+  private enum Way {
+    case edited(EditPlan)
+    case assembled(AnimationAssembly)
+  }
+
+  let image: AnimatedImage
+  let format: AnimationFormatChoice
+  private let way: Way
+  /// What happens for each frame of the output.
+  let steps: [ConversionStep]
+  let size: PixelSize
+  let playCount: PlayCount
+  /// What is not as in the input, or not as it was asked for.
+  let departures: [Departure]
+  /// What is damaged in the input as a whole, or was found in frames that had to be decoded.
+  let damage: [Damage]
+
+  /// Plans the conversion of `image`, for which some or all frames are decoded.
+  ///
+  /// - Throws: `parameter` for edits without sense, `unwritable` if the format cannot hold the result; the errors of
+  ///   decoding; `cancelled` after a signal.
+  init(
+    _ image: AnimatedImage, _ edits: [AnimationEdit], _ request: ConvertRequest
+  ) throws(AnimatedImageError) {
+    self.image = image
+    format = request.format(of: image)
+    // A PNG that is not animated stays one.
+    let isSameFormat = image.format == format.format || image.format == .png && format == .apng
+    if request.rendering == nil, isSameFormat {
+      let plan = try EditPlan(image, edits, request.editOptions) { Signals.ending != nil }
+      way = .edited(plan)
+      (size, playCount, damage) = (plan.canvasSize, plan.playCount, plan.damage)
+      steps = plan.frames.map { ConversionStep($0) }
+      departures = Departure.ofTimes(plan.droppedCount, isExact: plan.hasExactDelays)
+      return
+    }
+    var timeline = EditTimeline(
+      image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: request.policy)
+    for edit in edits { try timeline.apply(edit) }
+    let delays =
+      format == .gif
+      ? EditDelays.centiseconds(timeline, request.editOptions.timing)
+      : EditDelays.fractions(timeline)
+    let pictures = ImagePictures(image, crop: timeline.canvas, request.rendering)
+    var options = request.writerOptions
+    options.format = format.format
+    options.size = pictures.size
+    options.playCount = timeline.playCount
+    options.metadata = image.metadata
+    var departures = Departure.ofTimes(delays.droppedCount, isExact: delays.isExact)
+    if pictures.size != timeline.canvas.size { departures.append(.scaled) }
+    if format == .gif {
+      options.keepsHiddenColors = false
+      if image.staticImage != nil { departures.append(.staticImage) }
+      if image.metadata.hasMoreThanGIF { departures.append(.metadata) }
+    } else {
+      options.poster = try pictures.poster()
+    }
+    var assembly = AnimationAssembly(pictures, frames: delays.kept, options: options)
+    try assembly.prepare()
+    way = .assembled(assembly)
+    (size, playCount) = (pictures.size, timeline.playCount)
+    let reason =
+      image.format == format.format
+      ? "its pixels are scaled" : "a \(format.rawValue.uppercased()) stores pixels in another way"
+    steps = delays.kept.map {
+      ConversionStep(source: $0.frame, delay: $0.delay, action: .encoded, rect: nil, reason: reason)
+    }
+    self.departures = departures
+    var found = DecodingDamage(of: image)
+    for item in assembly.damage { found.add(item) }
+    damage = image.damage + found.items
+  }
+
+  /// Writes the output; `progress` gets the number of frames and bytes so far.
+  func write(
+    to sink: some AnimationSink, progress: (_ frames: Int, _ bytes: Int) -> Void
+  ) throws(AnimatedImageError) -> WrittenAnimation {
+    switch way {
+    case .edited(let plan):
+      try plan.write(to: sink, isCancelled: { Signals.ending != nil }) {
+        progress($0.frames, $0.byteCount)
+      }
+    case .assembled(let assembly):
+      try assembly.write(to: sink) { progress($0.frameCount, $0.byteCount) }
+    }
+  }
+}
+
+/// What happens for one frame of the output.
+struct ConversionStep: Hashable {
+  enum Action: String, Hashable {
+    /// Byte for byte.
+    case copied
+    /// The compressed pixels are copied; delay or numbers are new.
+    case patched
+    /// Compressed anew, without loss.
+    case encoded
+  }
+
+  var source: Int
+  var delay: FrameDelay
+  var action: Action
+  /// What is compressed, if that is known before.
+  var rect: PixelRect?
+  /// Why it is.
+  var reason: String?
+
+  init(source: Int, delay: FrameDelay, action: Action, rect: PixelRect?, reason: String?) {
+    (self.source, self.delay, self.action) = (source, delay, action)
+    (self.rect, self.reason) = (rect, reason)
+  }
+
+  init(_ frame: EditPlan.Frame) {
+    switch frame.action {
+    case .copied:
+      self.init(source: frame.source, delay: frame.delay, action: .copied, rect: nil, reason: nil)
+    case .patched:
+      self.init(source: frame.source, delay: frame.delay, action: .patched, rect: nil, reason: nil)
+    case .encoded(let rect, let reason):
+      self.init(
+        source: frame.source, delay: frame.delay, action: .encoded, rect: rect,
+        reason: reason.description)
+    }
+  }
+
+  /// The action in words, as one line of a plan has it.
+  fileprivate var words: String {
+    switch action {
+    case .copied: "copied"
+    case .patched: "pixels copied"
+    case .encoded: "encoded, since \(reason ?? "")"
+    }
+  }
+
+  /// One line for each run of frames with the same treatment.
+  static func text(_ steps: [ConversionStep]) -> String {
+    var text = ""
+    var start = 0
+    while start < steps.count {
+      var end = start + 1
+      while end < steps.count, steps[end].words == steps[start].words,
+        steps[end].source == steps[end - 1].source + 1
+      {
+        end += 1
+      }
+      let (first, last) = (steps[start].source, steps[end - 1].source)
+      text +=
+        end == start + 1
+        ? "  frame \(start) is frame \(first): \(steps[start].words)\n"
+        : "  frames \(start)-\(end - 1) are frames \(first)-\(last): \(steps[start].words)\n"
+      start = end
+    }
+    return text
+  }
+}
+
+/// A way in which an output departs from its input and from what was asked for.
+enum Departure: Hashable {
+  case scaled
+  /// Ends of frames are rounded to what the format stores.
+  case rounded
+  /// Showings that are too short for the format.
+  case dropped(Int)
+  case staticImage
+  case metadata
+
+  static func ofTimes(_ droppedCount: Int, isExact: Bool) -> [Departure] {
+    droppedCount > 0 ? [.dropped(droppedCount)] : isExact ? [] : [.rounded]
+  }
+
+  /// For people.
+  var words: String {
+    switch self {
+    case .scaled: "scaled"
+    case .rounded: "delays rounded, the total kept"
+    case .dropped(1): "1 frame too short to be shown dropped, the total kept"
+    case .dropped(let count): "\(count) frames too short to be shown dropped, the total kept"
+    case .staticImage: "static image left out"
+    case .metadata: "metadata left out"
+    }
+  }
+
+  /// For programs.
+  var code: String {
+    switch self {
+    case .scaled: "scaled"
+    case .rounded: "rounded"
+    case .dropped: "dropped"
+    case .staticImage: "staticImage"
+    case .metadata: "metadata"
+    }
+  }
+}
+
+extension AnimationMetadata {
+  /// Whether it has anything that a GIF written from other pictures lacks.
+  var hasMoreThanGIF: Bool {
+    var rest = self
+    rest.applicationBlocks = []
+    rest.texts.removeAll { $0.key == "Comment" }
+    return rest != AnimationMetadata()
+  }
+}

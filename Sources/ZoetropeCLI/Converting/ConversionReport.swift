@@ -1,0 +1,159 @@
+import Zoetrope
+import ZoetropeProcess
+
+/// What `convert` and `make` tell of one output: a line for people, or an object of JSON.
+struct ConversionReport {
+  static let schema = "zoetrope.conversion/1"
+
+  /// The input as it was named; nil if there are many.
+  var input: InputFile?
+  let output: FileName
+  let format: AnimationFormatChoice
+  /// Bytes of the input, or of all inputs.
+  let inputByteCount: Int
+  /// Nil if nothing is written.
+  var byteCount: Int?
+  let size: PixelSize
+  let playCount: PlayCount
+  let steps: [ConversionStep]
+  let departures: [Departure]
+  var damage: [Damage] = []
+  /// Whether every frame is listed.
+  let isPlan: Bool
+
+  private func count(_ action: ConversionStep.Action) -> Int { steps.count { $0.action == action } }
+
+  /// Frames whose compressed pixels are copied.
+  private var copiedCount: Int { count(.copied) + count(.patched) }
+
+  /// One line, and for a plan a further one for each run of frames.
+  var text: String {
+    let source = input.map { "\($0.name.sanitized): " } ?? ""
+    var line = "\(source)\(output.text.sanitized), \(format.rawValue.uppercased()), \(size), "
+    line += byteCount.map { Self.sizes(inputByteCount, $0) + ", " } ?? ""
+    line += "\(steps.count) frame\(steps.count == 1 ? "" : "s"): "
+    if input != nil { line += "\(copiedCount) copied, " }
+    line += "\(count(.encoded)) encoded; "
+    line += departures.isEmpty ? "exact" : departures.map(\.words).joined(separator: ", ")
+    return line + "\n" + (isPlan ? ConversionStep.text(steps) : "")
+  }
+
+  /// Bytes before and after.
+  static func sizes(_ before: Int, _ after: Int) -> String {
+    guard before > 0 else { return "\(before) -> \(after) bytes" }
+    let percent = (100 * Double(after) / Double(before) - 100).rounded()
+    let sign = percent > 0 ? "+" : ""
+    return "\(before) -> \(after) bytes (\(sign)\(percent == 0 ? "0" : "\(Int(percent))") %)"
+  }
+
+  /// A line of JSON.
+  var json: [UInt8] {
+    CommandRunner.line { json in
+      json.object { json in
+        json.field("schema", Self.schema)
+        if let input { json.field("file", input.fileName, base64Key: "file_base64") }
+        json.field("output", output, base64Key: "output_base64")
+        json.field("written", byteCount != nil)
+        json.field("format", format.rawValue)
+        json.field("bytes_before", inputByteCount)
+        json.field("byte_count", byteCount)
+        json.field("width", size.width)
+        json.field("height", size.height)
+        json.object("loop") {
+          if case .finite(let plays) = playCount {
+            $0.field("plays", plays)
+          } else {
+            $0.field("plays", Int?.none)
+          }
+          $0.field("forever", playCount == .indefinite)
+        }
+        json.field("frame_count", steps.count)
+        json.field("copied", count(.copied))
+        json.field("patched", count(.patched))
+        json.field("encoded", count(.encoded))
+        json.field("exact", departures.isEmpty)
+        json.array("departures") { for item in departures { $0.string(item.code) } }
+        json.array("damage") { for item in damage { AnimationReport.write(item, to: &$0) } }
+        if isPlan { json.array("frames") { frames(&$0) } }
+      }
+    }
+  }
+
+  private func frames(_ json: inout JSONWriter) {
+    for (place, step) in steps.enumerated() {
+      json.object { json in
+        json.field("index", place)
+        json.field("source", step.source)
+        json.object("delay") {
+          $0.field("num", Int(step.delay.numerator))
+          $0.field("den", Int(step.delay.denominator))
+        }
+        json.field("action", step.action.rawValue)
+        if let rect = step.rect { json.field("rect", [rect.x, rect.y, rect.width, rect.height]) }
+        if let reason = step.reason { json.field("reason", reason) }
+      }
+    }
+  }
+}
+
+/// How a command that writes animations tells what it did.
+struct ConversionReporting: Hashable {
+  var isJSON = false
+  var isQuiet = false
+  var progress = ProgressStyle.auto
+
+  /// Tells `report`, on standard error if standard output is the animation itself.
+  func tell(
+    _ report: ConversionReport, isOutputStandard: Bool
+  ) throws(CommandFailure) -> Delivery {
+    if report.isPlan, !isJSON {
+      return try OutputStream.print(Array(report.text.utf8), stopsOnSignal: false)
+    }
+    return try tell(text: report.text, json: report.json, isOutputStandard: isOutputStandard)
+  }
+
+  func tell(
+    text: String, json: [UInt8], isOutputStandard: Bool
+  ) throws(CommandFailure) -> Delivery {
+    if isJSON { return try OutputStream.print(json, stopsOnSignal: false) }
+    if isQuiet { return .complete }
+    guard isOutputStandard else {
+      return try OutputStream.print(Array(text.utf8), stopsOnSignal: false)
+    }
+    FileDescriptor.note(text)
+    return .complete
+  }
+
+  /// Calls `body` for each input. A failed input does not stop the others; failed output does.
+  func forEach(
+    _ inputs: [InputFile], schema: String = ConversionReport.schema,
+    _ body: (InputFile, Int) throws(CommandFailure) -> (ExitStatus, Delivery)
+  ) throws(CommandFailure) -> ExitStatus {
+    var statuses: [ExitStatus] = []
+    for (place, input) in inputs.enumerated() {
+      do throws(CommandFailure) {
+        let (status, delivery) = try body(input, place)
+        statuses.append(status)
+        // Nobody reads on; what failed before still counts.
+        if delivery == .readerGone { return .combined(statuses) }
+      } catch {
+        if isJSON, Signals.ending == nil {
+          let failure = error
+          let line = CommandRunner.line { failure.write(to: &$0, schema: schema) }
+          if try OutputStream.print(line) == .readerGone {
+            return .combined(statuses + [error.status])
+          }
+        } else {
+          error.report(asJSON: isJSON)
+        }
+        if Signals.ending != nil || error.isOfOutput { return error.status }
+        statuses.append(error.status)
+      }
+    }
+    return .combined(statuses)
+  }
+
+  func reporter(total: Int) -> ProgressReporter {
+    ProgressReporter(style: isQuiet ? .none : progress, total: total, phase: "write")
+  }
+}

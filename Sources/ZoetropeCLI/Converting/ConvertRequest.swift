@@ -1,0 +1,189 @@
+import Zoetrope
+import ZoetropeProcess
+
+/// `zoetrope convert` as a value.
+struct ConvertRequest: Hashable {
+  var files: [String]
+  var output: String
+  var edits = EditChoices()
+  /// How pictures are scaled; nil for their own size.
+  var rendering: Rendering?
+  var form = WritingChoices()
+  /// How long each frame is shown.
+  var policy = DelayPolicy.browser
+  /// Whether only the plan is told.
+  var isPlan = false
+  var reporting = ConversionReporting()
+  var options = DecodingOptions()
+
+  /// Converts every file. A failed input does not stop the others; failed output does.
+  ///
+  /// All names are checked before the first file is opened, and each input is planned before a byte of its output is
+  /// written.
+  func run() throws(CommandFailure) -> ExitStatus {
+    let inputs = try InputList(files).inputs()
+    let destination = try AnimationDestination(output, for: inputs, format: form.format)
+    if destination.places.contains(.stream(nil)), reporting.isJSON, !isPlan {
+      throw .usage("the animation and --json cannot both go to standard output")
+    }
+    if !isPlan { try destination.check(inputs, isInPlace: true, isForced: form.isForced) }
+    return try reporting.forEach(inputs) { (input, place) throws(CommandFailure) in
+      var settled = self
+      settled.form.format = destination.formats[place]
+      return try settled.convert(input, to: destination, place)
+    }
+  }
+
+  private func convert(
+    _ input: InputFile, to destination: AnimationDestination, _ place: Int
+  ) throws(CommandFailure) -> (ExitStatus, Delivery) {
+    let image = try input.open(options)
+    let edits: [AnimationEdit]
+    do throws(FrameSelector.MissingFrame) {
+      edits = try self.edits.edits(count: image.frames.count)
+    } catch {
+      throw .missing(error, of: input)
+    }
+    try check(image, input)
+    let conversion: Conversion
+    do throws(AnimatedImageError) {
+      conversion = try Conversion(image, edits, self)
+    } catch {
+      throw CommandFailure(
+        planning: error, file: input.name, damage: options.damage,
+        isScaled: rendering.map { $0.filter != .nearest } ?? false)
+    }
+    var report = ConversionReport(
+      input: input, output: destination.name(of: place), format: conversion.format,
+      inputByteCount: image.byteCount, size: conversion.size, playCount: conversion.playCount,
+      steps: conversion.steps, departures: conversion.departures, damage: conversion.damage,
+      isPlan: isPlan)
+    if !isPlan {
+      let written = try AnimationWriting(
+        place: destination.places[place], isReplacing: form.isForced, name: input.name,
+        reporting: reporting
+      ).write(frameCount: conversion.steps.count) { (sink, progress) throws(AnimatedImageError) in
+        try conversion.write(to: sink, progress: progress)
+      }
+      guard let written else { return (.success, .readerGone) }
+      report.byteCount = written.byteCount
+    }
+    let losses = report.damage.filter { !$0.kind.isTolerated }
+    if !reporting.isQuiet, !reporting.isJSON {
+      for item in losses { CommandRunner.report(item, of: input, asJSON: false) }
+    }
+    let delivery = try reporting.tell(
+      report, isOutputStandard: destination.places[place] == .stream(nil))
+    return (losses.isEmpty ? .success : .partial, delivery)
+  }
+
+  /// Refuses pictures that are larger than a canvas may be.
+  private func check(_ image: AnimatedImage, _ input: InputFile) throws(CommandFailure) {
+    guard let rendering else { return }
+    let canvas =
+      edits.crop.map { PixelRect(image.canvasSize).intersection($0).size } ?? image.canvasSize
+    guard !canvas.isEmpty else { return }
+    try rendering.check(canvas: canvas, options: image.options, file: input.name)
+  }
+
+  /// The format of the output for `image`.
+  func format(of image: AnimatedImage) -> AnimationFormatChoice {
+    form.format ?? (image.format == .gif ? .gif : .apng)
+  }
+
+  var editOptions: EditOptions {
+    EditOptions(delays: policy, timing: form.keepsShortDelays ? .exact : .browser)
+  }
+
+  var writerOptions: AnimationWriterOptions { form.writerOptions }
+}
+
+/// How animations are written.
+struct WritingChoices: Hashable {
+  /// Nil if the name of the output tells it, or the input has it.
+  var format: AnimationFormatChoice?
+  var effort = PNGEncoder.Effort.balanced
+  /// Whether a GIF gets delays below 20 ms, which browsers show for 100 ms.
+  var keepsShortDelays = false
+  /// Whether transparent pixels keep their colours.
+  var keepsHiddenColors = false
+  /// The number of threads; 0 is one per processor.
+  var jobs = 0
+  var isForced = false
+
+  var writerOptions: AnimationWriterOptions {
+    AnimationWriterOptions(
+      effort: effort, keepsHiddenColors: keepsHiddenColors, parallelism: jobs)
+  }
+}
+
+extension CommandFailure {
+  /// Why an output is not written; of a GIF that cannot hold the pictures, with what can.
+  ///
+  /// - Parameter isScaled: Whether pictures are scaled in a way that adds colours.
+  init(
+    planning error: AnimatedImageError, file: String, damage: DamagePolicy, isScaled: Bool = false
+  ) {
+    if let status = Signals.ending {
+      self.init(status, code: "interrupted", "interrupted, nothing is written", file: file)
+      return
+    }
+    self.init(error, file: file, damage: damage)
+    guard error.code == .unwritable, error.format == .gif else { return }
+    advice =
+      "choose an APNG (a name ending in .png, or --format apng)"
+      + (isScaled ? ", or --filter nearest, which adds no colours" : "")
+  }
+
+  /// Whether it is the fault of the output, so that a further one would fail as well.
+  var isOfOutput: Bool { status == .cannotWrite && code != "unwritable" }
+}
+
+/// The writing of one output, from its first byte to its name.
+struct AnimationWriting {
+  let place: AnimationDestination.Place
+  let isReplacing: Bool
+  /// The input in messages; nil if there are many.
+  let name: String?
+  let reporting: ConversionReporting
+
+  /// Writes the output with `body`, while signals are caught; nil if the reader of a pipe has gone.
+  ///
+  /// - Throws: What keeps it from being complete; nothing of it is left.
+  func write(
+    frameCount: Int,
+    _ body: (OutputSink, (Int, Int) -> Void) throws(AnimatedImageError) -> WrittenAnimation
+  ) throws(CommandFailure) -> WrittenAnimation? {
+    try Signals.whileCaught { () throws(CommandFailure) in
+      let sink: OutputSink
+      do throws(WriteFailure) {
+        sink = try OutputSink(place, isReplacing: isReplacing)
+      } catch {
+        throw error.commandFailure
+      }
+      let reporter = reporting.reporter(total: frameCount)
+      var last = (frames: 0, bytes: Int?.some(0))
+      do throws(AnimatedImageError) {
+        let written = try body(sink) { frames, bytes in
+          last = (frames, bytes)
+          reporter.update(last)
+        }
+        reporter.finish((written.frameCount, written.byteCount))
+        return written
+      } catch {
+        reporter.finish(last)
+        if let status = Signals.ending {
+          throw CommandFailure(
+            status, code: "interrupted", "interrupted, nothing is written", file: name)
+        }
+        if let failure = sink.failure {
+          if failure == .closedPipe { return nil }
+          throw failure.commandFailure
+        }
+        var failure = CommandFailure(error, file: name ?? "", damage: .salvage)
+        failure.file = name
+        throw failure
+      }
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import Zoetrope
+import ZoetropeProcess
+
+/// `zoetrope optimize` as a value.
+struct OptimizeRequest: Hashable {
+  var files: [String]
+  var output: String
+  var optimizing = OptimizingOptions()
+  var isForced = false
+  var reporting = ConversionReporting()
+  var options = DecodingOptions()
+
+  static let schema = "zoetrope.optimization/1"
+
+  /// Optimises every file. A failed input does not stop the others; failed output does.
+  ///
+  /// All names are checked before the first file is opened.
+  func run() throws(CommandFailure) -> ExitStatus {
+    let inputs = try InputList(files).inputs()
+    let destination = try AnimationDestination(output, for: inputs, keepsFormat: true)
+    if destination.places.contains(.stream(nil)), reporting.isJSON {
+      throw .usage("the animation and --json cannot both go to standard output")
+    }
+    try destination.check(inputs, isInPlace: true, isForced: isForced)
+    return try reporting.forEach(inputs, schema: Self.schema) {
+      (input, place) throws(CommandFailure) in
+      try optimize(input, to: destination, place)
+    }
+  }
+
+  private func optimize(
+    _ input: InputFile, to destination: AnimationDestination, _ place: Int
+  ) throws(CommandFailure) -> (ExitStatus, Delivery) {
+    let image = try input.open(options)
+    try destination.check(place, holds: image.format)
+    var result: OptimizedAnimation?
+    let written = try AnimationWriting(
+      place: destination.places[place], isReplacing: isForced, name: input.name,
+      reporting: reporting
+    ).write(frameCount: image.frames.count) { (sink, progress) throws(AnimatedImageError) in
+      let found = try image.optimize(
+        to: sink, options: optimizing, isCancelled: { Signals.ending != nil },
+        progress: { progress($0, 0) })
+      result = found
+      return WrittenAnimation(
+        byteCount: found.byteCount, frameCount: found.frameCount, mergedCount: 0)
+    }
+    guard written != nil, let result else { return (.success, .readerGone) }
+    let losses = image.damage.filter { !$0.kind.isTolerated }
+    if !reporting.isQuiet, !reporting.isJSON {
+      for item in losses { CommandRunner.report(item, of: input, asJSON: false) }
+    }
+    let report = OptimizeReport(
+      input: input, output: destination.name(of: place), format: image.format, result: result,
+      damage: image.damage)
+    let delivery = try reporting.tell(
+      text: report.text, json: report.json,
+      isOutputStandard: destination.places[place] == .stream(nil))
+    return (losses.isEmpty ? .success : .partial, delivery)
+  }
+}
+
+/// What `optimize` tells of one output.
+private struct OptimizeReport {
+  let input: InputFile
+  let output: FileName
+  let format: AnimationFormat
+  let result: OptimizedAnimation
+  let damage: [Damage]
+
+  var text: String {
+    let frames = "\(result.frameCount) frame\(result.frameCount == 1 ? "" : "s")"
+    return "\(input.name.sanitized): \(output.text.sanitized), "
+      + "\(format.rawValue.uppercased()), "
+      + "\(ConversionReport.sizes(result.sourceByteCount, result.byteCount)), \(frames); "
+      + (result.isCopy ? "copied, not smaller otherwise" : "exact") + "\n"
+  }
+
+  var json: [UInt8] {
+    CommandRunner.line { json in
+      json.object { json in
+        json.field("schema", OptimizeRequest.schema)
+        json.field("file", input.fileName, base64Key: "file_base64")
+        json.field("output", output, base64Key: "output_base64")
+        json.field("format", format.rawValue)
+        json.field("bytes_before", result.sourceByteCount)
+        json.field("byte_count", result.byteCount)
+        json.field("frame_count", result.frameCount)
+        json.field("copy", result.isCopy)
+        json.array("damage") { for item in damage { AnimationReport.write(item, to: &$0) } }
+      }
+    }
+  }
+}

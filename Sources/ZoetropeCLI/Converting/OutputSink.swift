@@ -1,0 +1,109 @@
+internal import Synchronization
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// What a command writes an animation to: a file that has its name once it is complete, or a stream.
+///
+/// Its bytes come from the threads that compress frames, one at a time.
+final class OutputSink: AnimationSink {
+  private enum Target {
+    case file(PendingFile)
+    case stream(OutputStream)
+    case none
+  }
+
+  private let target: Mutex<Target>
+  private let stopped = Mutex<WriteFailure?>(nil)
+
+  /// Creates the file under a temporary name, or opens the stream.
+  init(_ place: AnimationDestination.Place, isReplacing: Bool) throws(WriteFailure) {
+    switch place {
+    case .stream(nil): target = Mutex(.stream(.standardOutput))
+    case .stream(let path?): target = Mutex(.stream(try OutputStream(path)))
+    case .file(let path):
+      let directory = OutputFile.directory(of: path)
+      try OutputFile.makeDirectory(directory)
+      TemporaryFile.sweep(directory)
+      target = Mutex(.file(try PendingFile(path, isReplacing: isReplacing, followsLinks: true)))
+    }
+  }
+
+  /// Why nothing more was written, if it was the output's fault.
+  var failure: WriteFailure? { stopped.withLock { $0 } }
+
+  // The number of frames is known before the first is written.
+  var canPatch: Bool { false }
+
+  func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
+    throw AnimatedImageError(.parameter, "these bytes cannot be replaced")
+  }
+
+  func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
+    try perform { (target) throws(WriteFailure) in
+      switch target {
+      case .file(let file): try file.stream.write(bytes)
+      case .stream(let stream): try stream.write(bytes)
+      case .none: break
+      }
+    }
+  }
+
+  func finish() throws(AnimatedImageError) {
+    try perform { (target) throws(WriteFailure) in
+      let last = target
+      target = .none
+      switch last {
+      case .file(let file):
+        // A signal that came while the last bytes were written still counts.
+        if let status = Signals.ending {
+          file.discard()
+          throw .stopped(status)
+        }
+        try file.finish()
+      case .stream(let stream): stream.close()
+      case .none: break
+      }
+    }
+  }
+
+  func abandon() {
+    target.withLock { target in
+      switch target {
+      case .file(let file): file.discard()
+      case .stream(let stream): stream.close()
+      case .none: break
+      }
+      target = .none
+    }
+  }
+
+  private func perform(
+    _ body: (inout Target) throws(WriteFailure) -> Void
+  ) throws(AnimatedImageError) {
+    let failure: WriteFailure? = target.withLock { target in
+      do throws(WriteFailure) {
+        try body(&target)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    guard let failure else { return }
+    stopped.withLock { $0 = $0 ?? failure }
+    throw AnimatedImageError(.io, "\(failure)")
+  }
+}
+
+/// A sink that counts bytes and keeps none.
+final class CountingSink: AnimationSink {
+  private let count = Mutex(0)
+
+  var byteCount: Int { count.withLock { $0 } }
+
+  var canPatch: Bool { true }
+  func write(_ bytes: [UInt8]) { count.withLock { $0 += bytes.count } }
+  func patch(_ bytes: [UInt8], at offset: Int) {}
+  func finish() {}
+  func abandon() {}
+}

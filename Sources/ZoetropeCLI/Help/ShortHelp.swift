@@ -1,0 +1,108 @@
+import ArgumentParser
+import Zoetrope
+
+/// What `-h` prints: examples first, then the options that most people use. `--help` has everything.
+enum ShortHelp {
+  /// The options of each command that `-h` lists, by their long names.
+  private static let options: [String: [String]] = [
+    "info": [
+      "json", "frames", "metadata", "hashes", "format", "timing", "recursive", "files-from",
+    ],
+    "extract": [
+      "output", "frames", "time", "fps", "unique", "size", "format", "manifest", "skip-damaged",
+      "recursive", "resume", "force", "quiet",
+    ],
+    "still": ["output", "frame", "at", "size", "force", "protocol", "recursive"],
+    "play": [
+      "loops", "once", "speed", "reverse", "start", "duration", "fit", "protocol", "inline",
+      "no-status", "recursive",
+    ],
+    "check": ["strict", "json", "limits", "recursive", "files-from"],
+    "explain": ["as", "verbose", "json"],
+    "sheet": ["output", "atlas", "frames", "distinct", "columns", "label", "size", "force"],
+    "convert": [
+      "output", "frames", "time", "speed", "duration", "fps", "reverse", "crop", "size", "plays",
+      "format", "plan", "force",
+    ],
+    "make": ["output", "fps", "delay", "plays", "format", "force"],
+    "optimize": ["output", "effort", "strip", "force", "json", "quiet"],
+    "probe": ["json"],
+    "schema": [], "completions": [],
+    "warm": ["size", "cache", "cache-limit", "recursive"],
+  ]
+
+  /// How many options `-h` lists for a command.
+  static func optionCount(of command: String) -> Int { options[command]?.count ?? 0 }
+
+  /// The short help that `arguments` ask for with `-h`, or by being empty; nil for other arguments.
+  static func text(for arguments: [String]) -> String? {
+    if arguments.isEmpty { return overview }
+    let words = arguments.prefix { $0 != "--" }
+    guard words.contains("-h"), !words.contains("--help") else { return nil }
+    if words.first == "-h" { return overview }
+    var command: any ParsableCommand.Type = ZoetropeCommand.self
+    for word in words {
+      guard
+        let next = command.configuration.subcommands.first(where: { $0._commandName == word })
+      else { break }
+      command = next
+    }
+    return text(of: command)
+  }
+
+  /// The help of the whole tool.
+  static var overview: String {
+    let commands = ZoetropeCommand.configuration.subcommands.map { command in
+      let abstract = command.configuration.abstract
+      // Details after a colon would not fit the line.
+      let text = abstract.split(separator: ":")[0]
+      return
+        "  \(command._commandName.paddedRight(to: 13))\(text)\(text.hasSuffix(".") ? "" : ".")\n"
+    }
+    return """
+      \(ZoetropeCommand.configuration.abstract)
+
+        zoetrope party.gif                       play it in the terminal
+        zoetrope info *.gif                      show sizes, frames and delays
+        zoetrope extract party.gif -o frames/    write its frames as PNG files
+
+      Commands:
+      \(commands.joined())
+      zoetrope COMMAND -h lists the options most used, COMMAND --help all of them.
+
+      """
+  }
+
+  /// The short help of `command`; nil for one that has none, such as a group of commands.
+  private static func text(of command: any ParsableCommand.Type) -> String? {
+    guard let wanted = options[command._commandName] else { return nil }
+    let configuration = command.configuration
+    let parts = configuration.discussion.split(separator: "EXAMPLES:\n")
+    let examples = parts.count > 1 ? parts[1].split(separator: "\n").prefix(3) : []
+    var text = configuration.abstract + "\n\n"
+    for example in examples { text += "  \(example.drop { $0 == " " })\n" }
+    if let usage = configuration.usage { text += "\nUsage: \(usage)\n\n" }
+    let help = ZoetropeCommand.helpMessage(for: command, columns: 80)
+    let entries = entries(of: help)
+    for name in wanted { text += entries[name] ?? "" }
+    text += "  --help                  All options, with what they do in detail.\n"
+    return text
+  }
+
+  /// The lines of each option in `help`, by its long name, without the list of its values.
+  private static func entries(of help: String) -> [String: String] {
+    var entries: [String: String] = [:]
+    var name: String?
+    for line in help.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.hasPrefix("  -") {
+        let names = line.split(separator: " ").prefix { $0.hasPrefix("-") }
+          .map { $0.filter { $0 != "," } }
+        name = names.last { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
+      } else if !line.hasPrefix(String(repeating: " ", count: 26)) {
+        name = nil
+      }
+      if let name { entries[name, default: ""] += line + "\n" }
+    }
+    return entries
+  }
+}

@@ -1,0 +1,152 @@
+import ArgumentParser
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// In which order `make` takes files.
+enum FrameOrder: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case natural, given
+}
+
+/// The pictures that `make` is given, and what a manifest says of them.
+struct FrameFiles {
+  enum Source: Hashable {
+    case file(InputFile)
+    /// A picture of standard input, where one follows the other.
+    case bytes([UInt8], place: Int)
+
+    /// What errors call it.
+    var name: String {
+      switch self {
+      case .file(let input): input.name
+      case .bytes(_, let place): "standard input, picture \(place)"
+      }
+    }
+  }
+
+  /// In the order of the frames.
+  private(set) var sources: [Source] = []
+  /// Nil without one.
+  private(set) var manifest: FrameManifest?
+  /// What is read, so that it is not written over.
+  private(set) var inputs: [InputFile] = []
+
+  /// Finds the files that `arguments` name: pictures, directories of `.png` files, one manifest, or `-`.
+  init(
+    _ arguments: [String], order: FrameOrder, _ options: DecodingOptions
+  ) throws(CommandFailure) {
+    let given = arguments.map { InputFile($0) }
+    var files: [InputFile] = []
+    for input in given {
+      if let path = input.path, OutputFile.isDirectory(path) {
+        let found = try Self.pictures(in: path)
+        guard !found.isEmpty else { throw .usage("\(input.name) has no .png files") }
+        files += found
+      } else {
+        files.append(input)
+      }
+    }
+    inputs = files
+    if files.contains(where: { $0.path == nil }) {
+      guard files.count == 1 else {
+        throw .usage("standard input comes alone, as one picture after another")
+      }
+      sources = try Self.pictures(inStandardInput: options.limits)
+      return
+    }
+    if let list = files.first(where: { $0.path.map(ManifestLines.isManifest) ?? false }),
+      let path = list.path
+    {
+      guard files.count == 1 else {
+        throw .usage("\(list.name) is a manifest, which names all frames: no other files beside it")
+      }
+      let bytes = try Self.contents(of: path, name: list.name)
+      let manifest = try FrameManifest(parsing: bytes, name: list.name)
+      self.manifest = manifest
+      let pictures = manifest.frames.map { InputFile(path: $0.path) }
+      inputs += Set(pictures)
+      sources = pictures.map { .file($0) }
+      return
+    }
+    if order == .natural {
+      files.sort { NaturalOrder.isOrdered($0.path?.bytes ?? [], $1.path?.bytes ?? []) }
+    }
+    sources = files.map { .file($0) }
+  }
+
+  private static func pictures(in directory: FilePath) throws(CommandFailure) -> [InputFile] {
+    var names: [[UInt8]] = []
+    for name in (try? FileSystem.names(in: directory)) ?? [] {
+      if name.lowercased().hasSuffix(".png"), !name.hasPrefix(".") {
+        names.append(Array(name.utf8))
+      }
+    }
+    let start =
+      directory.bytes + (directory.bytes.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")])
+    return names.sorted(by: NaturalOrder.isOrdered).map {
+      InputFile(path: FilePath(bytes: start + $0))
+    }
+  }
+
+  /// All bytes of a list.
+  static func contents(of path: FilePath, name: String) throws(CommandFailure) -> [UInt8] {
+    do {
+      let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
+      defer { try? file.close() }
+      return try StandardInput.readAll(
+        from: file, byteLimit: listLimit, shouldStop: { Signals.ending != nil },
+        checkingStart: { (_) throws(AnimatedImageError) in })
+    } catch let error as AnimatedImageError {
+      throw CommandFailure(error, file: name, damage: .salvage)
+    } catch {
+      throw CommandFailure(.undecodable, code: "io", "\(error)", file: name)
+    }
+  }
+
+  /// The most bytes of a manifest or a list of delays.
+  private static let listLimit = 256 << 20
+
+  private static func pictures(inStandardInput limits: DecodingLimits) throws(CommandFailure)
+    -> [Source]
+  {
+    do throws(AnimatedImageError) {
+      let bytes = try StandardInput.readAll(from: .standardInput, byteLimit: limits.liveBytes) {
+        Signals.ending != nil
+      }
+      return PNGSequence.pictures(in: bytes).enumerated().map { .bytes(Array($1), place: $0) }
+    } catch {
+      if let status = Signals.ending {
+        throw CommandFailure(status, code: "interrupted", "interrupted", file: "standard input")
+      }
+      throw CommandFailure(error, file: "standard input", damage: .salvage)
+    }
+  }
+}
+
+/// PNG files one after another, as `extract -o -` writes them.
+enum PNGSequence {
+  /// The bytes of each picture. What is behind the last complete one counts as a picture, so that it is reported.
+  static func pictures(in bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+    var pictures: [ArraySlice<UInt8>] = []
+    var start = 0
+    while start < bytes.count {
+      let end = end(ofPictureAt: start, in: bytes)
+      pictures.append(bytes[start..<end])
+      start = end
+    }
+    return pictures
+  }
+
+  /// Where the chunk IEND ends: a signature of 8 bytes, then chunks of 12 bytes and their data.
+  private static func end(ofPictureAt start: Int, in bytes: [UInt8]) -> Int {
+    var place = start + 8
+    while place + 12 <= bytes.count {
+      let count = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+      let isEnd = bytes[place + 4..<place + 8].elementsEqual("IEND".utf8)
+      // At most 4 GiB for each chunk, so nothing overflows.
+      place += 12 + count
+      if isEnd { return min(place, bytes.count) }
+    }
+    return bytes.count
+  }
+}

@@ -1,0 +1,112 @@
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// A manifest of `extract` as `make` reads it: the files of the frames, their delays and the number of plays.
+struct FrameManifest: Hashable {
+  struct Frame: Hashable {
+    var path: FilePath
+    var delay: FrameDelay
+  }
+
+  var frames: [Frame]
+  var playCount: PlayCount
+  /// The file of a static image that is not a frame.
+  var poster: FilePath?
+
+  /// - Throws: A usage failure that says what the manifest lacks.
+  init(parsing bytes: [UInt8], name: String) throws(CommandFailure) {
+    let lines = bytes.split(separator: 0x0a).filter { line in line.contains { $0 > 0x20 } }
+    guard lines.count == 1 else {
+      throw .usage("\(name) describes \(lines.count) animations; make writes one")
+    }
+    let json: JSONValue
+    do throws(JSONValue.Fault) {
+      json = try JSONValue(parsing: lines[0])
+    } catch {
+      throw .usage("\(name) is no JSON: \(error.detail), byte \(error.byteOffset)")
+    }
+    guard json["schema"]?.text == AnimationReport.schema else {
+      throw .usage(
+        "\(name) is no manifest of extract with the schema \(AnimationReport.schema)")
+    }
+    guard json["error"] == nil else {
+      throw .usage(
+        "\(name) is the manifest of an extraction that failed; extract --resume completes it")
+    }
+    guard let plays = Self.playCount(json["loop"]) else {
+      throw .usage("\(name) does not tell the number of plays")
+    }
+    playCount = plays
+    poster = json["default_image"].flatMap(Self.path)
+    frames = []
+    var paths: [Int: FilePath] = [:]
+    for (place, item) in (json["frames"]?.elements ?? []).enumerated() {
+      guard let index = item["index"]?.integer, let delay = Self.delay(item["delay"]) else {
+        throw .usage("frame \(place) in \(name) has no index or no delay")
+      }
+      paths[index] = Self.path(of: item) ?? paths[index]
+      // The file of a picture that was left out is that of an earlier frame.
+      guard let path = paths[item["same_as"]?.integer ?? index] else {
+        throw .usage(
+          "frame \(index) in \(name) has no file; extract -o DIR --manifest FILE writes one")
+      }
+      frames.append(Frame(path: path, delay: delay))
+    }
+    guard !frames.isEmpty else { throw .usage("\(name) lists no frames") }
+  }
+
+  private static func playCount(_ loop: JSONValue?) -> PlayCount? {
+    if loop?["forever"]?.truth == true { return .indefinite }
+    guard let plays = loop?["plays"]?.integer, (1...0x7fff_ffff).contains(plays) else { return nil }
+    return .finite(plays)
+  }
+
+  private static func delay(_ value: JSONValue?) -> FrameDelay? {
+    guard let numerator = value?["num"]?.integer.flatMap({ UInt32(exactly: $0) }),
+      let denominator = value?["den"]?.integer.flatMap({ UInt32(exactly: $0) })
+    else { return nil }
+    return FrameDelay(numerator: numerator, denominator: denominator)
+  }
+
+  /// The file that an entry names; nil if it names none, or standard output.
+  private static func path(of entry: JSONValue) -> FilePath? {
+    guard let text = entry["output"]?.text, text != "-" else { return nil }
+    let bytes = entry["output_base64"]?.text.flatMap { Base64Text.bytes(of: $0) }
+    return FilePath(bytes: bytes ?? Array(text.utf8))
+  }
+}
+
+/// Base64 as JSON holds it.
+enum Base64Text {
+  /// Nil when `text` is not base64 with padding, as RFC 4648 has it.
+  static func bytes(of text: String) -> [UInt8]? {
+    let letters = text.utf8
+    guard letters.count.isMultiple(of: 4) else { return nil }
+    let padding = letters.reversed().prefix(2).prefix { $0 == UInt8(ascii: "=") }.count
+    var bytes: [UInt8] = []
+    var word: UInt32 = 0
+    for (place, letter) in letters.enumerated() {
+      guard let value = place < letters.count - padding ? value(of: letter) : 0 else { return nil }
+      word = word << 6 | value
+      guard place % 4 == 3 else { continue }
+      bytes += [
+        UInt8(truncatingIfNeeded: word >> 16), UInt8(truncatingIfNeeded: word >> 8),
+        UInt8(truncatingIfNeeded: word),
+      ]
+      word = 0
+    }
+    return Array(bytes.dropLast(padding))
+  }
+
+  private static func value(of letter: UInt8) -> UInt32? {
+    switch letter {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(letter - UInt8(ascii: "A"))
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(letter - UInt8(ascii: "a")) + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(letter - UInt8(ascii: "0")) + 52
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

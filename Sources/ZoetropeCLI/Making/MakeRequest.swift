@@ -1,0 +1,246 @@
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// `zoetrope make` as a value.
+struct MakeRequest: Hashable {
+  enum Delays: Hashable {
+    case same(FrameDelay)
+    /// In a file of this name.
+    case listed(String)
+  }
+
+  var files: [String]
+  var output: String
+  /// Nil for those of a manifest.
+  var delays: Delays?
+  /// Nil for that of a manifest, or endless.
+  var playCount: PlayCount?
+  var order = FrameOrder.natural
+  var poster: String?
+  var form = WritingChoices()
+  var reporting = ConversionReporting()
+  var options = DecodingOptions()
+
+  /// Writes the animation. Names, sizes, delays and colours are checked before the first byte is written.
+  func run() throws(CommandFailure) -> ExitStatus {
+    let destination = try AnimationDestination(output, format: form.format)
+    if destination.places[0] == .stream(nil), reporting.isJSON {
+      throw .usage("the animation and --json cannot both go to standard output")
+    }
+    let format = destination.formats[0] ?? .apng
+    if format == .gif, poster != nil {
+      throw .usage("a GIF has no static image besides its frames: no --poster with it")
+    }
+    let files = try FrameFiles(self.files, order: order, options)
+    let listed = [delayFile, poster].compactMap { $0.map { InputFile($0) } }
+    try destination.check(files.inputs + listed, isInPlace: false, isForced: form.isForced)
+    let delays = try self.delays(of: files)
+    let pictures = try FilePictures(files.sources, options)
+    var timeline = EditTimeline(
+      delays.map { FrameControl(index: 0, rect: .empty, delay: $0) }, canvas: pictures.size,
+      playCount: playCount ?? files.manifest?.playCount ?? .indefinite, policy: .exact)
+    // Those of a manifest are stored as they were, even where browsers replace them.
+    if self.delays != nil { timeline.set(delays) }
+    let kept =
+      format == .gif
+      ? EditDelays.centiseconds(timeline, form.keepsShortDelays ? .exact : .browser)
+      : EditDelays.fractions(timeline)
+    var departures = Departure.ofTimes(kept.droppedCount, isExact: kept.isExact)
+    var options = form.writerOptions
+    options.format = format.format
+    options.size = pictures.size
+    options.playCount = timeline.playCount
+    options.metadata = pictures.metadata
+    if let poster = poster.map({ InputFile($0) })
+      ?? files.manifest?.poster.map({ InputFile(path: $0) })
+    {
+      if format == .gif {
+        departures.append(.staticImage)
+      } else {
+        options.poster = try pictures.poster(poster)
+      }
+    }
+    if format == .gif {
+      options.keepsHiddenColors = false
+      if pictures.metadata.hasMoreThanGIF { departures.append(.metadata) }
+    }
+    var assembly = AnimationAssembly(pictures, frames: kept.kept, options: options)
+    do throws(AnimatedImageError) {
+      try assembly.prepare()
+    } catch {
+      throw pictures.failure(error)
+    }
+    var report = ConversionReport(
+      input: nil, output: destination.name(of: 0), format: format,
+      inputByteCount: pictures.byteCount, size: pictures.size, playCount: timeline.playCount,
+      steps: kept.kept.map {
+        ConversionStep(source: $0.frame, delay: $0.delay, action: .encoded, rect: nil, reason: nil)
+      }, departures: departures, isPlan: false)
+    let written = try AnimationWriting(
+      place: destination.places[0], isReplacing: form.isForced, name: nil, reporting: reporting
+    ).write(frameCount: kept.kept.count) { (sink, progress) throws(AnimatedImageError) in
+      try assembly.write(to: sink) { progress($0.frameCount, $0.byteCount) }
+    }
+    // Nobody reads on.
+    guard let written else { return .success }
+    report.byteCount = written.byteCount
+    _ = try reporting.tell(report, isOutputStandard: destination.places[0] == .stream(nil))
+    return .success
+  }
+
+  /// The file with the delays.
+  private var delayFile: String? {
+    if case .listed(let name)? = delays { name } else { nil }
+  }
+
+  /// The delay of each frame, one for each picture.
+  private func delays(of files: FrameFiles) throws(CommandFailure) -> [FrameDelay] {
+    let count = files.sources.count
+    switch delays {
+    case .same(let delay)?: return [FrameDelay](repeating: delay, count: count)
+    case .listed(let name)?:
+      let list = InputFile(name)
+      guard let path = list.path else { throw .usage("--delays takes a file") }
+      let delays = try DelayList.delays(
+        in: try FrameFiles.contents(of: path, name: name), name: name)
+      guard delays.count == count else {
+        throw .usage(
+          "\(name) lists \(delays.count) delay\(delays.count == 1 ? "" : "s") for "
+            + "\(count) frame\(count == 1 ? "" : "s")")
+      }
+      return delays
+    case nil:
+      if let manifest = files.manifest { return manifest.frames.map(\.delay) }
+      guard count > 1 else { return [FrameDelay(centiseconds: 0)] }
+      throw .usage("the frames need delays: --fps, --delay, --delays or a manifest")
+    }
+  }
+}
+
+/// Pictures in files, all of one size, each opened when its turn comes.
+final class FilePictures: PictureSupply {
+  private let sources: [FrameFiles.Source]
+  private var options: DecodingOptions
+  /// The size of all of them.
+  let size: PixelSize
+  /// What is known of the first one beside its pixels.
+  let metadata: AnimationMetadata
+  /// Bytes of all files.
+  let byteCount: Int
+  /// The picture that was read last.
+  private var last: CompositedFrame?
+
+  /// Opens every file once, without decoding pixels.
+  ///
+  /// - Throws: A failure that names the file for one that is no still picture, or has another size than the first.
+  init(_ sources: [FrameFiles.Source], _ options: DecodingOptions) throws(CommandFailure) {
+    self.sources = sources
+    self.options = options
+    var first: AnimatedImage?
+    var byteCount = 0
+    var isDeep = false
+    for source in sources {
+      let image = try Self.open(source, options)
+      byteCount += image.byteCount
+      isDeep = isDeep || image.isDeep
+      guard let size = first?.canvasSize else {
+        first = image
+        continue
+      }
+      guard image.canvasSize == size else {
+        throw .usage(
+          "\(sources[0].name) is \(size), \(source.name) \(image.canvasSize); all frames need one size"
+        )
+      }
+    }
+    guard let first else { throw .usage("there are no pictures") }
+    (size, metadata, self.byteCount) = (first.canvasSize, first.metadata, byteCount)
+    self.options.keeps16Bit = isDeep
+  }
+
+  private static func open(
+    _ source: FrameFiles.Source, _ options: DecodingOptions
+  ) throws(CommandFailure) -> AnimatedImage {
+    let image: AnimatedImage
+    switch source {
+    case .file(let input): image = try input.open(options)
+    case .bytes(let bytes, _):
+      do throws(AnimatedImageError) {
+        image = try AnimatedImage(bytes: bytes, options: options)
+      } catch {
+        throw CommandFailure(error, file: source.name, damage: options.damage)
+      }
+    }
+    var failure: CommandFailure?
+    if let damage = image.damage.first(where: { !$0.kind.isTolerated }) {
+      failure = CommandFailure(.undecodable, code: damage.kind.name, damage.detail)
+    } else if image.frames.count != 1 || image.staticImage != nil {
+      failure = .usage(
+        "it has \(image.frames.count) frames, and is to be one; extract writes them as pictures")
+    }
+    failure?.file = source.name
+    if let failure { throw failure }
+    return image
+  }
+
+  func picture(_ index: Int) throws(AnimatedImageError) -> CompositedFrame {
+    if let last, last.index == index { return last }
+    last = nil
+    let image: AnimatedImage
+    do throws(CommandFailure) {
+      image = try Self.open(sources[index], options)
+    } catch {
+      throw AnimatedImageError(.io, error.message).inFrame(index)
+    }
+    guard image.canvasSize == size else {
+      throw AnimatedImageError(.io, "the file changed while it was read").inFrame(index)
+    }
+    let frame = try decoded(image, index)
+    last = frame
+    return frame
+  }
+
+  /// A picture that is no frame.
+  func poster(_ input: InputFile) throws(CommandFailure) -> Bitmap {
+    let image = try Self.open(.file(input), options)
+    guard image.canvasSize == size else {
+      throw .usage("the poster \(input.name) is \(image.canvasSize), and the frames are \(size)")
+    }
+    do throws(AnimatedImageError) {
+      return try decoded(image, 0).bitmap
+    } catch {
+      throw CommandFailure(error, file: input.name, damage: options.damage)
+    }
+  }
+
+  /// The only frame of `image`, all of which can be decoded.
+  private func decoded(
+    _ image: AnimatedImage, _ index: Int
+  ) throws(AnimatedImageError) -> CompositedFrame {
+    var image = image
+    // Others are widened as they are written: nothing is lost.
+    image.options.keeps16Bit = options.keeps16Bit && image.isDeep
+    let frame = try FrameReader(image).frame(at: 0) { Signals.ending != nil }
+    if let damage = frame.damage, !damage.kind.isTolerated {
+      throw damage.error(format: image.format)
+    }
+    // Where it differs from the picture before is not known.
+    return CompositedFrame(index: index, bitmap: frame.bitmap)
+  }
+
+  /// An error of the library that names the file.
+  func failure(_ error: AnimatedImageError) -> CommandFailure {
+    let index = error.frameIndex.flatMap { sources.indices.contains($0) ? $0 : nil }
+    var failure = CommandFailure(
+      planning: error, file: index.map { sources[$0].name } ?? "", damage: options.damage)
+    if index == nil { failure.file = nil }
+    failure.frame = nil
+    return failure
+  }
+}
+
+extension AnimatedImage {
+  /// Whether it has 16 bits per sample.
+  var isDeep: Bool { format != .gif && header.bitDepth == 16 }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import Zoetrope
+import ZoetropeProcess
+
+/// A delay such as `100ms`, `0.04s` or `1/30`, a fraction of a second; a number without a unit is in seconds.
+struct DelayArgument: Hashable, Sendable {
+  let delay: FrameDelay
+
+  init(delay: FrameDelay) { self.delay = delay }
+
+  /// Nil when `text` is no delay, or one that 32 bits above and below the line cannot hold.
+  init?(_ text: some StringProtocol) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    if parts.count == 2 {
+      guard let numerator = Self.number(parts[0]), let denominator = Self.number(parts[1]),
+        denominator > 0
+      else { return nil }
+      self.init(Int128(numerator), over: Int128(denominator))
+    } else {
+      guard let time = TimeRange.time(Substring(text)) else { return nil }
+      self.init(time.attoseconds, over: 1_000_000_000_000_000_000)
+    }
+  }
+
+  /// A fraction of a second in lowest terms.
+  init?(_ numerator: Int128, over denominator: Int128) {
+    var (a, b) = (denominator, numerator)
+    while b != 0 { (a, b) = (b, a % b) }
+    guard let above = UInt32(exactly: numerator / a), let below = UInt32(exactly: denominator / a)
+    else { return nil }
+    delay = FrameDelay(numerator: above, denominator: below)
+  }
+
+  /// A picture's time at a constant rate.
+  init?(_ rate: PictureRate) { self.init(Int128(rate.denominator), over: Int128(rate.numerator)) }
+
+  private static func number(_ text: some StringProtocol) -> UInt32? {
+    text.utf8.allSatisfy { (48...57).contains($0) } ? UInt32(text) : nil
+  }
+}
+
+extension DelayArgument: ExpressibleByArgument {
+  init?(argument: String) { self.init(argument) }
+}
+
+/// The total number of plays: `forever`, or a number from 1 up.
+struct PlaysArgument: Hashable, Sendable, ExpressibleByArgument {
+  let count: PlayCount
+
+  init?(argument: String) {
+    if argument == "forever" {
+      count = .indefinite
+      return
+    }
+    guard let plays = Int(argument), (1...0x7fff_ffff).contains(plays) else { return nil }
+    count = .finite(plays)
+  }
+
+  static var defaultCompletionKind: CompletionKind { .list(["forever", "1"]) }
+}
+
+/// A part of the canvas such as `320x200+10+20`: width, height, and the place of its top left corner.
+struct CropArgument: Hashable, Sendable, ExpressibleByArgument {
+  let rect: PixelRect
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "+", omittingEmptySubsequences: false)
+    let sides = parts[0].split(separator: "x", omittingEmptySubsequences: false)
+    let numbers = (sides + parts.dropFirst()).map(Self.number)
+    guard sides.count == 2, parts.count == 3 || parts.count == 1, !numbers.contains(nil) else {
+      return nil
+    }
+    let values = numbers.compactMap { $0 } + [0, 0]
+    guard values[0] > 0, values[1] > 0 else { return nil }
+    rect = PixelRect(x: values[2], y: values[3], width: values[0], height: values[1])
+  }
+
+  /// Up to nine digits, so that no sum overflows.
+  private static func number(_ text: Substring) -> Int? {
+    guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else {
+      return nil
+    }
+    return Int(text)
+  }
+}

@@ -1,0 +1,112 @@
+import ArgumentParser
+import Zoetrope
+import ZoetropeProcess
+
+/// The options that select the part of an animation to keep.
+struct CutArguments: ParsableArguments {
+  @Option(
+    parsing: .unconditional, help: "The frames to keep, such as 12-, 0,3-7,-1 or ::2.",
+    transform: SelectionArguments.selector)
+  var frames: FrameSelector?
+
+  @Option(
+    parsing: .unconditional,
+    help: "A time range to keep, such as 1.5s-3s, 500ms- or -2s.")
+  var time: TimeRange?
+
+  @Option(
+    parsing: .unconditional, help: "Limit the frame rate; the duration is kept.")
+  var fps: PictureRate?
+
+  @Option(help: .timing)
+  var timing = TimingArgument(policy: .browser)
+
+  func validate() throws {
+    guard frames == nil || time == nil else {
+      throw ValidationError("--frames or --time, not both")
+    }
+    if let time, time.start == time.end {
+      throw ValidationError("--time takes a range, such as 1s-3s: a moment has no duration")
+    }
+  }
+}
+
+/// The options that change times, order and canvas.
+struct ChangeArguments: ParsableArguments {
+  @Option(parsing: .unconditional, help: "Play this many times as fast, 0.001 to 1000.")
+  var speed: Double?
+
+  @Option(parsing: .unconditional, help: "Scale all delays so that one play lasts this long.")
+  var duration: TimeArgument?
+
+  @Option(parsing: .unconditional, help: "The delay of every frame, such as 40ms or 1/30.")
+  var delay: DelayArgument?
+
+  @Flag(help: "Play backwards.")
+  var reverse = false
+
+  @Flag(help: "Play forwards, then backwards; show both ends once.")
+  var backAndForth = false
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "The total number of plays. (default: as in FILE)", argumentType: PlaysArgument.self))
+  var plays: PlaysArgument?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Keep a part of the canvas, such as 320x200+10+20.", valueName: "WxH+X+Y"))
+  var crop: CropArgument?
+
+  func validate() throws {
+    guard [speed != nil, duration != nil, delay != nil].count(where: { $0 }) <= 1 else {
+      throw ValidationError("--speed, --duration or --delay: choose one")
+    }
+    if let speed, !(0.001...1000).contains(speed) {
+      throw ValidationError("--speed is a number from 0.001 to 1000")
+    }
+    if let duration, duration.time == .zero { throw ValidationError("--duration is more than 0") }
+  }
+}
+
+/// The edits of `convert`, in the order in which they apply.
+struct EditChoices: Hashable {
+  var frames: FrameSelector?
+  var time: TimeRange?
+  var rate: PictureRate?
+  var speed: Double?
+  var duration: Duration?
+  var delay: FrameDelay?
+  var isReversed = false
+  var isBackAndForth = false
+  var playCount: PlayCount?
+  var crop: PixelRect?
+
+  /// The edits of an image with `count` frames.
+  func edits(count: Int) throws(FrameSelector.MissingFrame) -> [AnimationEdit] {
+    var edits: [AnimationEdit] = []
+    if let frames { edits.append(.frames(at: try frames.indices(count: count))) }
+    if let time { edits.append(.time(time.start..<(time.end ?? .seconds(Int64(1) << 40)))) }
+    if isReversed { edits.append(.reverse) }
+    if isBackAndForth { edits.append(.backAndForth) }
+    if let speed { edits.append(.speed(speed)) }
+    if let duration { edits.append(.duration(duration)) }
+    if let delay { edits.append(.delay(delay)) }
+    if let rate {
+      edits.append(.framesPerSecond(Double(rate.numerator) / Double(rate.denominator)))
+    }
+    if let crop { edits.append(.crop(crop)) }
+    if let playCount { edits.append(.playCount(playCount)) }
+    return edits
+  }
+}
+
+extension EditChoices {
+  init(_ cut: CutArguments, _ change: ChangeArguments) {
+    self.init(
+      frames: cut.frames, time: cut.time, rate: cut.fps, speed: change.speed,
+      duration: change.duration?.time, delay: change.delay?.delay, isReversed: change.reverse,
+      isBackAndForth: change.backAndForth, playCount: change.plays?.count, crop: change.crop?.rect)
+  }
+}

@@ -1,0 +1,51 @@
+import Zoetrope
+import ZoetropeProcess
+
+/// The outcome of a command for all of its inputs.
+struct BatchSummary: Hashable {
+  private var counts: [InputCondition: Int] = [:]
+  /// Frames written, or decoded where nothing is written.
+  private(set) var frameCount = 0
+  /// Bytes written; nil if nothing is written.
+  private(set) var byteCount: Int?
+
+  init(writes: Bool = false) { byteCount = writes ? 0 : nil }
+
+  var fileCount: Int { counts.values.reduce(0, +) }
+
+  /// Whether nothing is lost of any input.
+  var isWhole: Bool { counts.keys.allSatisfy { $0 == .ok } }
+
+  mutating func add(_ condition: InputCondition, frames: Int = 0, bytes: Int = 0) {
+    counts[condition, default: 0] += 1
+    frameCount += frames
+    byteCount = byteCount.map { $0 + bytes }
+  }
+
+  /// One line, such as `500 files: 403 whole, 44 damaged, 53 unreadable; 3,300 frames, 39 MB`.
+  var text: String {
+    let words: [(InputCondition, String)] = [
+      (.ok, "whole"), (.damaged, "damaged"), (.unreadable, "unreadable"), (.failed, "failed"),
+    ]
+    let parts = words.compactMap { condition, word in
+      counts[condition].map { "\($0.grouped) \(word)" }
+    }
+    var text = "\(fileCount.grouped) file\(fileCount == 1 ? "" : "s"): "
+    text += parts.joined(separator: ", ")
+    text += "; \(frameCount.grouped) frame\(frameCount == 1 ? "" : "s")"
+    if let byteCount { text += ", \(byteCount.byteSize)" }
+    return text
+  }
+
+  /// Writes it as fields of the current object.
+  func write(to json: inout JSONWriter) {
+    json.field("phase", "summary")
+    json.field("files", fileCount)
+    json.field("ok", counts[.ok, default: 0])
+    json.field("damaged", counts[.damaged, default: 0])
+    json.field("unreadable", counts[.unreadable, default: 0])
+    json.field("failed", counts[.failed, default: 0])
+    json.field("frames", frameCount)
+    json.field("bytes", byteCount)
+  }
+}

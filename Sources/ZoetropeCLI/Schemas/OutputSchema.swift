@@ -1,0 +1,289 @@
+import Zoetrope
+import ZoetropeExplain
+import ZoetropeProcess
+
+/// The JSON Schema of one kind of JSON that the tool prints.
+struct OutputSchema: Sendable {
+  /// Its name for `zoetrope schema`.
+  let name: String
+  /// What the JSON is.
+  let summary: String
+  let root: SchemaNode
+
+  /// The values of the field "schema"; nil for JSON without that field.
+  var identifier: String? {
+    if case .object(let fields) = root, case .words(let words)? = fields.first?.node {
+      return words.first
+    }
+    if case .either(let nodes) = root, case .object(let fields)? = nodes.first,
+      case .words(let words)? = fields.first?.node, "\(fields[0].name)" == "schema"
+    {
+      return words.first
+    }
+    return nil
+  }
+
+  /// Definitions that several schemas share.
+  private static let definitions: [(StaticString, SchemaNode)] = [
+    ("damage", damage), ("error", error),
+  ]
+
+  /// Writes it as one object.
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.field("$schema", "https://json-schema.org/draft/2020-12/schema")
+      json.field("title", "zoetrope \(name)")
+      json.field("description", summary)
+      root.write(to: &json)
+      json.object("$defs") { json in
+        for (name, node) in Self.definitions { json.object(name) { node.write(to: &$0) } }
+      }
+    }
+  }
+
+  /// All of them.
+  static let all = [
+    animation, arrival, atlas, cache, check, conversion, explain, optimization, probe, progress,
+    trace,
+    warm,
+  ]
+}
+
+// MARK: - Shared parts
+
+extension OutputSchema {
+  private static func schema(_ identifier: String) -> SchemaField {
+    SchemaField("schema", .words([identifier]))
+  }
+
+  static let file: [SchemaField] = [
+    SchemaField("file", .string.orNull, "the name as given; invalid UTF-8 is replaced"),
+    .optional("file_base64", .string, "the name's bytes, if it is not valid UTF-8"),
+  ]
+
+  private static let conditions = SchemaNode.words(InputCondition.allCases.map(\.rawValue))
+
+  private static let formats = SchemaNode.string
+
+  /// An input that failed.
+  static func failed(_ identifier: String) -> SchemaNode {
+    .object(
+      [schema(identifier)] + file + [
+        SchemaField("status", conditions), SchemaField("error", .reference("error")),
+      ])
+  }
+
+  private static let damage = SchemaNode.object(damageFields)
+
+  private static let damageFields: [SchemaField] = [
+    SchemaField("kind", .string, "the name in the documentation of deviations"),
+    SchemaField("tolerated", .boolean, "whether nothing is lost"),
+    SchemaField("frame", .integer.orNull, "counted from 0"),
+    SchemaField("byte_offset", .integer), SchemaField("valid_rows", .integer.orNull),
+    SchemaField("reason", .string),
+  ]
+
+  private static let errorFields: [SchemaField] = [
+    SchemaField("code", .string), SchemaField("message", .string, "for people; may change"),
+    SchemaField("byte_offset", .integer.orNull),
+    SchemaField("frame", .integer.orNull, "counted from 0"),
+  ]
+
+  private static let error = SchemaNode.object(errorFields)
+
+  private static let duration = SchemaNode.object([
+    SchemaField("stored", .number, "one play with the stored delays"),
+    SchemaField("shown", .number, "one play under the policy"),
+    SchemaField("policy", .string), .optional("by_policy", .map(.number)),
+  ])
+
+  private static let output: [SchemaField] = [
+    .optional("output", .string, "the file that was written; - for standard output"),
+    .optional("output_base64", .string), .optional("output_bytes", .integer),
+  ]
+}
+
+// MARK: - The schemas
+
+extension OutputSchema {
+  private static let animation = OutputSchema(
+    name: "animation", summary: "What info --json prints, and a line of a manifest of extract.",
+    root: .either([
+      .object(
+        [schema(AnimationReport.schema)] + file + [
+          SchemaField(
+            "status", conditions, "without decoding, only damage to the structure is known"),
+          .optional("error", .reference("error")),
+          SchemaField("format", formats), SchemaField("byte_count", .integer),
+          SchemaField("width", .integer), SchemaField("height", .integer),
+          .optional("output_size", .integers(2)), SchemaField("frame_count", .integer),
+          .optional(
+            "default_image", .object([SchemaField("is_frame_0", .boolean)] + output)),
+          SchemaField(
+            "loop",
+            .object([
+              SchemaField("raw", .integer.orNull), SchemaField("raw_present", .boolean),
+              SchemaField("plays", .integer.orNull, "null when forever"),
+              SchemaField("forever", .boolean),
+            ])),
+          SchemaField("duration_ms", duration), .optional("hash_algorithm", .string),
+          SchemaField(
+            "color",
+            .object([
+              SchemaField("srgb_intent", .integer.orNull), SchemaField("gamma", .number.orNull),
+              .optional("chromaticities", .integers(8)), SchemaField("icc_name", .string.orNull),
+              SchemaField("icc_bytes", .integer), .optional("cicp", .integers(4)),
+            ])),
+          .optional(
+            "density",
+            .object([
+              SchemaField("x", .integer), SchemaField("y", .integer),
+              SchemaField("unit", .words(["metre", "unknown"])),
+            ])),
+          SchemaField(
+            "text",
+            .array(of: .object([SchemaField("key", .string), SchemaField("value", .string)]))),
+          .optional(
+            "application_blocks",
+            .array(
+              of: .object([
+                SchemaField("identifier", .string), SchemaField("byte_count", .integer),
+                SchemaField("byte_offset", .integer),
+              ]))),
+          SchemaField("xmp_bytes", .integer), SchemaField("exif_bytes", .integer),
+          SchemaField("damage", .array(of: .reference("damage"))),
+          SchemaField("frames", .array(of: frame)),
+          .optional(
+            "picture_rate",
+            .object([SchemaField("num", .integer), SchemaField("den", .integer)]),
+            "the pictures per second of --fps"),
+          .optional("pictures", .array(of: picture), "the pictures of --fps"),
+        ]),
+      failed(AnimationReport.schema),
+    ]))
+
+  private static let frame = SchemaNode.object(
+    [
+      SchemaField("index", .integer, "counted from 0"), SchemaField("start_ms", .number),
+      SchemaField(
+        "delay", .object([SchemaField("num", .integer), SchemaField("den", .integer)]),
+        "the stored delay in seconds, as a fraction"),
+      SchemaField("stored_ms", .number, "the stored delay"),
+      SchemaField("shown_ms", .number, "how long it is shown under the policy"),
+      SchemaField("rect", .integers(4), "x, y, width, height"),
+      SchemaField("dispose", .words(["none", "background", "previous"])),
+      SchemaField("blend", .words(["source", "over"])), SchemaField("independent", .boolean),
+      SchemaField("interlaced", .boolean),
+      SchemaField("byte_range", .integers(2), "offset and length"),
+      .optional("by_policy", .map(.number), "how long it is shown under each named policy"),
+      .optional("hash", .string),
+    ] + output + [
+      .optional("shown_by", .array(of: .integer), "the frames that show this picture"),
+      .optional("same_as", .integer, "the frame whose picture it shows"),
+      .optional("changed_rect", .integers(4)),
+    ])
+
+  private static let picture = SchemaNode.object(
+    [
+      SchemaField("number", .integer, "counted from 0"),
+      SchemaField("frame", .integer, "the frame that it shows"), SchemaField("start_ms", .number),
+    ] + output)
+
+  private static let arrival = OutputSchema(
+    name: "arrival", summary: "What info --follow --json prints while frames arrive.",
+    root: .object(
+      [schema(ArrivalReport.schema)] + file + [
+        SchemaField("format", formats), SchemaField("width", .integer),
+        SchemaField("height", .integer), SchemaField("bytes_received", .integer.orNull),
+        SchemaField("frame_count", .integer), SchemaField("announced_frames", .integer.orNull),
+        SchemaField("duration_ms", duration),
+      ]))
+
+  private static let check = OutputSchema(
+    name: "check", summary: "What check --json prints for each file.",
+    root: .either([
+      .object(
+        [schema(DamageReport.schema)] + file + [
+          SchemaField("format", formats), SchemaField("frame_count", .integer),
+          SchemaField("status", conditions), SchemaField("has_deviations", .boolean),
+          SchemaField("damage", .array(of: .reference("damage"))),
+        ]),
+      failed(DamageReport.schema),
+    ]))
+
+  private static let explain = OutputSchema(
+    name: "explain", summary: "What explain --json prints for each file.",
+    root: .either([
+      .object(
+        [schema(ExplanationReport.schema)] + file + [
+          SchemaField("format", formats), SchemaField("width", .integer),
+          SchemaField("height", .integer), SchemaField("frame_count", .integer),
+          SchemaField("programs", .array(of: program)),
+        ]),
+      failed(ExplanationReport.schema),
+    ]))
+
+  private static let program = SchemaNode.object([
+    SchemaField("id", .string), SchemaField("name", .string), SchemaField("animates", .boolean),
+    SchemaField("plays", .integer.orNull), SchemaField("forever", .boolean),
+    .optional("stored_loop", .integer.orNull), SchemaField("duration_ms", .number.orNull),
+    SchemaField(
+      "changed_delays",
+      .array(
+        of: .object([
+          SchemaField("frame", .integer), SchemaField("stored_ms", .number),
+          SchemaField("shown_ms", .number.orNull),
+        ]))),
+    SchemaField(
+      "difference",
+      .object([
+        SchemaField("outcome", .words(["none", "differs", "unpredicted", "unknown"])),
+        SchemaField("frame", .integer.orNull), SchemaField("cause", .string.orNull),
+        SchemaField("detail", .string.orNull),
+      ])),
+    SchemaField(
+      "rules",
+      .array(
+        of: .object([
+          SchemaField("subject", .string), SchemaField("text", .string),
+          SchemaField("applies", .boolean),
+          SchemaField("evidence", .words(["measured", "reported"])),
+          SchemaField("version", .string.orNull), SchemaField("source", .string),
+        ]))),
+  ])
+
+  private static let progress = OutputSchema(
+    name: "progress", summary: "The lines on standard error with --progress json, or --json.",
+    root: .either([
+      .object(
+        [SchemaField("phase", .words(["open", "extract", "write", "done"]))] + optionalFile + [
+          .optional("position", .integer, "the number of the file, from 1"),
+          .optional("files", .integer, "how many files there are"),
+          SchemaField("done", .integer.orNull, "frames"),
+          SchemaField("total", .integer.orNull, "frames"), SchemaField("bytes", .integer.orNull),
+          .optional("frames_received", .integer), .optional("bytes_received", .integer),
+        ]),
+      .object([
+        SchemaField("phase", .words(["summary"])), SchemaField("files", .integer),
+        SchemaField("ok", .integer), SchemaField("damaged", .integer),
+        SchemaField("unreadable", .integer), SchemaField("failed", .integer),
+        SchemaField("frames", .integer), SchemaField("bytes", .integer.orNull),
+      ]),
+      .object([
+        SchemaField("error", .object(errorFields + file))
+      ]),
+      .object([SchemaField("damage", .object(file + damageFields))]),
+      .object([
+        SchemaField(
+          "warning",
+          .object([
+            SchemaField("code", .string), SchemaField("message", .string),
+            SchemaField("cache", .string.orNull), .optional("cache_base64", .string),
+          ]))
+      ]),
+    ]))
+
+  private static let optionalFile: [SchemaField] = [
+    .optional("file", .string.orNull), .optional("file_base64", .string),
+  ]
+}

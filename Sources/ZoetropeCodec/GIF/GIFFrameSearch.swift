@@ -1,0 +1,242 @@
+/// Codes a frame of a GIF in several ways, and keeps the shortest.
+///
+/// The ways differ in the colour table (the file's, or one of the frame's own), in what stands for pixels that stay
+/// (their colour, the transparent index, or whichever makes longer phrases), and in when the table of phrases is
+/// cleared. The bytes that the source of an edit has for the frame are one more.
+///
+/// One owner at a time. Keeps its working memory, seven bytes per pixel and 200 KB, for the next frame.
+package final class GIFFrameSearch {
+  /// How many ways are tried.
+  package enum Depth: Sendable {
+    /// One or two, chosen by what the frame is like.
+    case estimate
+    /// All.
+    case all
+  }
+
+  private let depth: Depth
+  private let globalTable: [UInt32]
+  private let globalIndices: [UInt32: UInt8]
+  private let search = LZWSearch()
+  private var colors = FrameColors()
+  /// For each pixel, what is drawn first and what may be drawn instead.
+  private var drawn: [UInt8] = []
+  private var kept: [UInt8] = []
+
+  /// - Parameter globalTable: The file's colours, opaque, as `RGBA.word`; empty without a global table.
+  package init(globalTable: [UInt32], depth: Depth) {
+    self.depth = depth
+    self.globalTable = globalTable
+    globalIndices = Dictionary(
+      zip(globalTable, (0...255).map { UInt8($0) }), uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The frame, with a graphic control that has only the transparent index.
+  ///
+  /// - Precondition: No pixel in the rectangle is transparent in the picture and opaque in the base.
+  /// - Throws: `unwritable` if it takes more than 256 colours, `cancelled`.
+  package func code(
+    _ work: FrameWork, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> [UInt8] {
+    try colors.collect(work)
+    var best: [UInt8]?
+    if let source = work.source {
+      best =
+        GIFFrameEncoder.control(
+          delay: 0, disposal: .keep, transparentIndex: source.transparentIndex) + source.bytes
+    }
+    for table in tables() {
+      try code(table, work.rect, &best, isCancelled)
+    }
+    guard let best else { throw GIFFrameEncoder.tooManyColors }
+    return best
+  }
+
+  // MARK: Tables
+
+  /// A colour table, and what stands for the frame's colours in it.
+  private struct Table {
+    /// For each of the frame's colours; nil if the table lacks it, or has it where the transparent index is.
+    var indices: [UInt8?]
+    var transparent: UInt8?
+    /// The frame's own colours; empty for the file's table.
+    var local: [UInt32] = []
+
+    /// Whether pixels that stay have a colour that is not in it.
+    var lacksColor: Bool { indices.contains(nil) }
+
+    /// Bits of the greatest index.
+    var codeSize: Int {
+      let greatest = max(indices.reduce(0) { max($0, $1 ?? 0) }, transparent ?? 0)
+      return LZWCompressor.minimumCodeSize(greatestIndex: greatest)
+    }
+  }
+
+  private func tables() -> [Table] {
+    var found: [Table] = []
+    if let table = globalChoice() { found.append(table) }
+    if let bits = found.first?.codeSize, depth == .estimate || bits == 2 { return found }
+    for optional in [true, false] {
+      guard let table = localChoice(withOptional: optional) else { continue }
+      if found.isEmpty || depth == .all && found.allSatisfy({ $0.codeSize > table.codeSize }) {
+        found.append(table)
+      }
+    }
+    return found
+  }
+
+  private func globalChoice() -> Table? {
+    guard !globalTable.isEmpty else { return nil }
+    var table = Table(indices: [])
+    var isTaken = [Bool](repeating: false, count: globalTable.count)
+    var isRequired = isTaken
+    for (color, required) in zip(colors.words, colors.isRequired) {
+      let index = globalIndices[color]
+      if required, index == nil { return nil }
+      table.indices.append(index)
+      guard let index else { continue }
+      isTaken[Int(index)] = true
+      if required { isRequired[Int(index)] = true }
+    }
+    guard colors.hasUnchanged || colors.needsTransparency else { return table }
+    if let free = isTaken.firstIndex(of: false) ?? isRequired.firstIndex(of: false) {
+      table.transparent = UInt8(free)
+      for color in table.indices.indices where table.indices[color] == UInt8(free) {
+        table.indices[color] = nil
+      }
+    } else if colors.needsTransparency || colors.isIncomplete || table.lacksColor {
+      return nil
+    }
+    return table
+  }
+
+  /// - Parameter withOptional: Whether pixels that stay may be drawn.
+  private func localChoice(withOptional: Bool) -> Table? {
+    let mayStay = colors.hasUnchanged || colors.needsTransparency
+    if withOptional, colors.isIncomplete { return nil }
+    var table = Table(indices: [UInt8?](repeating: nil, count: colors.words.count))
+    for wanted in withOptional ? [true, false] : [true] {
+      for color in colors.words.indices where colors.isRequired[color] == wanted {
+        guard table.local.count < 256 else { return nil }
+        table.indices[color] = UInt8(table.local.count)
+        table.local.append(colors.words[color])
+      }
+    }
+    if mayStay {
+      if table.local.count < 256 {
+        table.transparent = UInt8(table.local.count)
+        table.local.append(RGBA.black.word)
+      } else if colors.needsTransparency || !withOptional {
+        return nil
+      }
+    }
+    // A table without pixels to draw still has two entries.
+    if table.local.isEmpty { table.local = [RGBA.black.word] }
+    return table
+  }
+
+  // MARK: Coding
+
+  /// What stands for pixels that stay.
+  private enum Way { case color, transparent, transparentOrColor, colorOrTransparent }
+
+  private func code(
+    _ table: Table, _ rect: PixelRect, _ best: inout [UInt8]?, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
+    let hasChoice = fill(table)
+    let drawnGreatest = UInt8(IndexedBlitter.greatestIndex(in: drawn.rawBytes))
+    let keptGreatest = UInt8(IndexedBlitter.greatestIndex(in: kept.rawBytes))
+    var head: [UInt8] = [0x2c]
+    for number in [rect.x, rect.y, rect.width, rect.height] {
+      head += UInt16(number).littleEndianBytes
+    }
+    if table.local.isEmpty {
+      head.append(0)
+    } else {
+      let bits = max(1, Int.bitWidth - (table.local.count - 1).leadingZeroBitCount)
+      head.append(0x80 | UInt8(bits - 1))
+      for color in table.local { head += color.rgbBytes }
+      head += [UInt8](repeating: 0, count: 3 * (1 << bits - table.local.count))
+    }
+    for way in ways(hasChoice: hasChoice, area: rect.size.area) {
+      let usesTransparent =
+        way != .color || colors.needsTransparency || colors.isIncomplete || table.lacksColor
+      let greatest =
+        switch way {
+        case .color: drawnGreatest
+        case .transparent: keptGreatest
+        default: max(drawnGreatest, keptGreatest)
+        }
+      let size = LZWCompressor.minimumCodeSize(greatestIndex: greatest)
+      let start =
+        GIFFrameEncoder.control(
+          delay: 0, disposal: .keep,
+          transparentIndex: usesTransparent ? table.transparent : nil) + head
+      var keepsFullTable = false
+      repeat {
+        var bytes = start
+        let limit = best.map { $0.count - start.count } ?? .max
+        guard limit > 0 else { break }
+        let wasFull = try search(
+          way, size, rule(way, rect.size.area, keepsFullTable), limit, &bytes, isCancelled)
+        guard let wasFull else { break }
+        if best.map({ bytes.count < $0.count }) ?? true { best = bytes }
+        guard wasFull, depth == .all, !keepsFullTable else { break }
+        keepsFullTable = true
+      } while true
+    }
+  }
+
+  private func ways(hasChoice: Bool, area: Int) -> [Way] {
+    if !hasChoice { return [.color] }
+    switch depth {
+    case .estimate: return [.transparentOrColor, .colorOrTransparent]
+    case .all: return [.transparentOrColor, .colorOrTransparent, .transparent, .color]
+    }
+  }
+
+  private func rule(_ way: Way, _ area: Int, _ keepsFullTable: Bool) -> LZWSearch.Rule {
+    guard depth == .all else {
+      return LZWSearch.Rule(lookahead: 1, keepsFullTable: keepsFullTable)
+    }
+    let isSmall = area <= 1 << 18
+    return LZWSearch.Rule(
+      lookahead: isSmall ? 4 : 2, branches: isSmall ? 8 : 4, keepsFullTable: keepsFullTable)
+  }
+
+  /// Nil if the data is longer than `limit`; else whether the table became full.
+  private func search(
+    _ way: Way, _ codeSize: Int, _ rule: LZWSearch.Rule, _ limit: Int, _ bytes: inout [UInt8],
+    _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> Bool? {
+    let first = way == .color || way == .colorOrTransparent ? drawn : kept
+    let second = way == .color || way == .transparentOrColor ? drawn : kept
+    return try search.append(
+      first.rawBytes, or: second.rawBytes, minimumCodeSize: codeSize, rule, limit: limit, to: &bytes,
+      isCancelled: isCancelled)
+  }
+
+  /// Fills ``drawn`` and ``kept``; returns whether they differ.
+  private func fill(_ table: Table) -> Bool {
+    let transparent = table.transparent ?? 0
+    let count = colors.ids.count
+    // One entry more stands for no colour.
+    let map = table.indices.map { $0 ?? transparent } + [transparent]
+    drawn.removeAll(keepingCapacity: true)
+    kept.removeAll(keepingCapacity: true)
+    drawn.reserveCapacity(count)
+    kept.reserveCapacity(count)
+    let none = UInt16(table.indices.count)
+    let canStay = table.transparent != nil
+    var hasChoice = false
+    for place in 0..<count {
+      let id = colors.ids[place]
+      let index = map[Int(min(id & FrameColors.idMask, none))]
+      let stays = canStay && id & FrameColors.isUnchanged != 0
+      drawn.append(index)
+      kept.append(stays ? transparent : index)
+      hasChoice = hasChoice || stays && index != transparent
+    }
+    return hasChoice
+  }
+}

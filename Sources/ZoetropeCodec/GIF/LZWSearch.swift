@@ -1,0 +1,266 @@
+internal import Glibc
+
+/// Compresses palette indices like ``LZWCompressor``, but searches for short data: a phrase may end early if the next
+/// one gains more, and a pixel may have two indices, of which the search takes either.
+///
+/// Phrases form the same trie in a flat table, with a slot of `(code << 8 | index) << 12 | next code`. The entry that a
+/// phrase makes is added with its last index once the next phrase is chosen.
+///
+/// The time is linear: no phrase is longer than 4,096 pixels or followed by more than `Rule.branches` nodes at a time.
+///
+/// Unsafe code: a slot number has 13 bits, and at most 3,839 slots are taken, so every probe ends at a free one. Codes are
+/// below 4,096, as are depths in the trie; there are 4,098 `marks` and `first` indices. A front has `Rule.branches`
+/// nodes, at most 32. Pixels are read below the count, which both spans are checked for.
+package final class LZWSearch {
+  /// How to search.
+  package struct Rule: Sendable, Hashable {
+    /// How much earlier than possible a phrase may end.
+    var lookahead: Int
+    /// Phrases of one length that are followed where pixels have two indices.
+    var branches: Int
+    /// Whether a full table is kept until phrases become shorter; else it is cleared at once.
+    var keepsFullTable: Bool
+
+    package init(lookahead: Int, branches: Int = 4, keepsFullTable: Bool = false) {
+      self.lookahead = lookahead
+      self.branches = min(max(branches, 2), 32)
+      self.keepsFullTable = keepsFullTable
+    }
+  }
+
+  private static let slotBits = 13
+  private static let codeLimit = 4096
+  /// Pixels between two checks for cancelling: some twenty milliseconds.
+  private static let stretch = 1 << 18
+  /// Codes after which the length of phrases is compared with the best, and the part of that below which a kept table
+  /// is cleared. Measured on the frames of real animations: 64 to 512 codes and 0.8 to 0.95 differ by 1 %.
+  private static let window = 256
+  private static let worst = 0.9
+
+  private let table = PixelStorage(byteCount: 4 << slotBits)
+  private let chunk = LZWCodeWriter.makeChunk()
+  /// For each length of the phrase, the code of its best node.
+  private let marks = PixelStorage(byteCount: 2 * 4098)
+  /// Two fronts of nodes.
+  private let fronts = PixelStorage(byteCount: 2 * 32 * 4)
+
+  /// Working memory of 110 KB.
+  package init() {}
+
+  /// Appends the minimum code size, sub-blocks and the terminator, unless they take more than `limit` bytes.
+  ///
+  /// - Parameters:
+  ///   - indices: What is tried first.
+  ///   - others: For each pixel, an index that will do as well; the same one if there is none.
+  /// - Precondition: Every index is below `1 << minimumCodeSize`.
+  /// - Returns: Whether the table became full; nil if the data is too long, which leaves `target` incomplete.
+  /// - Throws: `cancelled` once `isCancelled` returns true.
+  package func append(
+    _ indices: borrowing RawSpan, or others: borrowing RawSpan, minimumCodeSize: Int, _ rule: Rule,
+    limit: Int, to target: inout [UInt8], isCancelled: () -> Bool = { false }
+  ) throws(AnimatedImageError) -> Bool? {
+    let count = indices.byteCount
+    precondition((2...8).contains(minimumCodeSize) && count > 0 && others.byteCount == count)
+    precondition(IndexedBlitter.greatestIndex(in: indices) < 1 << minimumCodeSize)
+    precondition(IndexedBlitter.greatestIndex(in: others) < 1 << minimumCodeSize)
+    target.append(UInt8(minimumCodeSize))
+    let end = target.count > Int.max - limit ? Int.max : target.count + limit
+    var state = State(minimumCodeSize, LZWCodeWriter(chunk))
+    state.clear()
+    unsafe memset(table.baseAddress, 0, table.byteCount)
+    state.start = Int(indices[0])
+    var stop = 0
+    while state.place < count {
+      if stop > 0, isCancelled() {
+        throw AnimatedImageError(.cancelled, "while a frame was compressed", format: .gif)
+      }
+      if target.count > end { return nil }
+      stop = min(count, state.place + Self.stretch)
+      unsafe indices.withUnsafeBytes { first in
+        unsafe others.withUnsafeBytes { second in
+          let pixels = unsafe Pixels(first: first, second: second)
+          while state.place < stop {
+            unsafe step(pixels, rule, &state)
+            if state.writer.isFull { state.writer.drain(into: &target) }
+          }
+        }
+      }
+    }
+    state.end(into: &target)
+    return state.wasFull
+  }
+
+  /// The two indices of each pixel.
+  @unsafe
+  private struct Pixels {
+    let first, second: UnsafeRawBufferPointer
+  }
+
+  private struct State {
+    var writer: LZWCodeWriter
+    private let clearCode: Int
+    var width = 0
+    var next = 0
+    /// The pixel that the next phrase begins with, and the index that is taken for it.
+    var place = 0
+    var start = 0
+    var wasFull = false
+    /// Codes and pixels since the last comparison, and the best ratio since the table became full.
+    private var codes = 0
+    private var pixels = 0
+    private var best = 0.0
+
+    init(_ minimumCodeSize: Int, _ writer: LZWCodeWriter) {
+      self.writer = writer
+      clearCode = 1 << minimumCodeSize
+      width = minimumCodeSize + 1
+    }
+
+    mutating func clear() {
+      writer.put(clearCode, width)
+      next = clearCode + 2
+      width = clearCode.trailingZeroBitCount + 1
+      (codes, pixels, best) = (0, 0, 0)
+    }
+
+    /// Whether phrases have become too short for a full table, of which the last had `length` pixels.
+    mutating func isStale(_ length: Int) -> Bool {
+      codes += 1
+      pixels += length
+      guard codes == LZWSearch.window else { return false }
+      let ratio = Double(pixels) / Double(codes)
+      (codes, pixels) = (0, 0)
+      if ratio < best * LZWSearch.worst { return true }
+      best = max(best, ratio)
+      return false
+    }
+
+    mutating func end(into target: inout [UInt8]) {
+      // The reader enters the last phrase as any other, and widens its codes by it.
+      if next == 1 << width, width < 12 { width += 1 }
+      writer.put(clearCode + 1, width)
+      writer.finish(into: &target)
+      target.append(0)
+    }
+  }
+
+  /// Writes the phrase that begins at `state.place`, and adds the entry that it makes.
+  @inline(__always)
+  private func step(_ pixels: Pixels, _ rule: Rule, _ state: inout State) {
+    let count = unsafe pixels.first.count
+    let slots = unsafe table.baseAddress.assumingMemoryBound(to: UInt32.self)
+    let marks = unsafe marks.baseAddress.assumingMemoryBound(to: UInt16.self)
+    let longest = unsafe match(pixels, state.place, state.start, rule.branches, marks)
+    var length = longest
+    var following = 0
+    if state.place &+ longest < count {
+      var best = -1
+      var tried = longest
+      while tried > 0, tried >= longest &- rule.lookahead {
+        let place = state.place &+ tried
+        let node = unsafe Int(marks[tried])
+        let choices = unsafe (Int(pixels.first[place]), Int(pixels.second[place]))
+        if rule.lookahead == 0, choices.0 == choices.1 {
+          (length, following) = (tried, choices.0)
+          break
+        }
+        for choice in 0..<(choices.0 == choices.1 ? 1 : 2) {
+          let index = choice == 0 ? choices.0 : choices.1
+          // The reader knows the new entry when it reads the next phrase.
+          let found = unsafe find(node, index, slots)
+          let isNew = found.code < 0 && state.next < Self.codeLimit
+          if isNew { unsafe slots[found.slot] = Self.entry(node, index, state.next) }
+          let gain = unsafe tried &+ match(pixels, place, index, rule.branches, nil)
+          if isNew { unsafe slots[found.slot] = 0 }
+          if gain > best { (best, length, following) = (gain, tried, index) }
+        }
+        tried &-= 1
+      }
+    }
+    let code = unsafe Int(marks[length])
+    state.writer.put(code, state.width)
+    state.place &+= length
+    state.start = following
+    guard state.place < count else { return }
+    if state.next < Self.codeLimit {
+      // The entry may exist, if the phrase ended early; the reader adds it again.
+      let found = unsafe find(code, following, slots)
+      if found.code < 0 { unsafe slots[found.slot] = Self.entry(code, following, state.next) }
+      if state.next == 1 &<< state.width { state.width &+= 1 }
+      state.next &+= 1
+    } else {
+      state.wasFull = true
+      if !rule.keepsFullTable || state.isStale(length) {
+        state.clear()
+        unsafe memset(slots, 0, table.byteCount)
+      }
+    }
+  }
+
+  private static func entry(_ node: Int, _ index: Int, _ next: Int) -> UInt32 {
+    UInt32(truncatingIfNeeded: node &<< 8 | index) &<< 12 | UInt32(truncatingIfNeeded: next)
+  }
+
+  /// The code of `node` followed by `index`, or -1 and the free slot for it.
+  @inline(__always)
+  private func find(
+    _ node: Int, _ index: Int, _ slots: UnsafeMutablePointer<UInt32>
+  ) -> (code: Int, slot: Int) {
+    let key = UInt32(truncatingIfNeeded: node &<< 8 | index)
+    var slot = Int((key &* 0x9e37_79b1) &>> UInt32(32 &- Self.slotBits))
+    while true {
+      let entry = unsafe slots[slot]
+      if entry == 0 { return (-1, slot) }
+      if entry &>> 12 == key { return (Int(entry & 0xfff), slot) }
+      slot = (slot &+ 1) & (1 &<< Self.slotBits &- 1)
+    }
+  }
+
+  /// The length of the longest phrase in the table from `place` on whose first index is `start`.
+  ///
+  /// - Parameter marks: Gets the best code for each length.
+  @inline(__always)
+  private func match(
+    _ pixels: Pixels, _ place: Int, _ start: Int, _ branches: Int,
+    _ marks: UnsafeMutablePointer<UInt16>?
+  ) -> Int {
+    let count = unsafe pixels.first.count
+    let slots = unsafe table.baseAddress.assumingMemoryBound(to: UInt32.self)
+    var front = unsafe fronts.baseAddress.assumingMemoryBound(to: Int32.self)
+    var other = unsafe front + 32
+    unsafe front[0] = Int32(truncatingIfNeeded: start)
+    var size = 1
+    var length = 1
+    if let marks = unsafe marks { unsafe marks[1] = UInt16(truncatingIfNeeded: start) }
+    while place &+ length < count {
+      let first = unsafe Int(pixels.first[place &+ length])
+      let second = unsafe Int(pixels.second[place &+ length])
+      var grown = 0
+      var node = 0
+      while node < size, grown < branches {
+        let code = unsafe Int(front[node])
+        let child = unsafe find(code, first, slots).code
+        if child >= 0 {
+          unsafe other[grown] = Int32(truncatingIfNeeded: child)
+          grown &+= 1
+        }
+        if second != first, grown < branches {
+          let child = unsafe find(code, second, slots).code
+          if child >= 0 {
+            unsafe other[grown] = Int32(truncatingIfNeeded: child)
+            grown &+= 1
+          }
+        }
+        node &+= 1
+      }
+      if grown == 0 { break }
+      unsafe swap(&front, &other)
+      size = grown
+      length &+= 1
+      if let marks = unsafe marks {
+        unsafe marks[length] = UInt16(truncatingIfNeeded: front[0])
+      }
+    }
+    return length
+  }
+}

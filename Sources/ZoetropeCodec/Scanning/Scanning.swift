@@ -1,0 +1,119 @@
+/// Reads the structure of one file from its bytes, which may arrive in any number of pieces.
+///
+/// A pure value: the same bytes give the same ``ScannedImage`` however they are split. Decodes no
+/// pixels. Time is linear in the bytes; memory is that of the frame list and bounded metadata.
+package protocol Scanning: Sendable {
+  /// The state so far.
+  var image: ScannedImage { get }
+  // The parts of it that are needed most often, so that the rest need not be copied.
+  var header: ImageHeader? { get }
+  var frames: [FrameControl] { get }
+  var playCount: PlayCount { get }
+  var damage: [Damage] { get }
+  /// Whether reading has ended; later bytes are ignored.
+  var isAtEnd: Bool { get }
+  /// Whether no more bytes are needed: the end marker was read, or damage ended the list of frames. Unlike
+  /// ``isAtEnd`` it is true before another byte shows that there is more.
+  var isComplete: Bool { get }
+  /// Whether the file's end marker was read: a GIF's trailer, a PNG's IEND.
+  var hasEndMarker: Bool { get }
+  /// Whether the header is final but for the format, so that frames can be decoded.
+  var isCanvasKnown: Bool { get }
+  /// The frame whose data is arriving, with the bytes read so far; nil between frames. Valid once the
+  /// canvas is known. Its independence is not decided.
+  var arrivingFrame: FrameControl? { get }
+  /// The number of frames that the file announces; nil if it does not.
+  var announcedFrames: Int? { get }
+  /// How many of the next bytes may be skipped, because their values do not matter; 0 if unknown.
+  var skippableByteCount: Int { get }
+  /// Continues after the next `count` bytes, at most ``skippableByteCount``.
+  mutating func skip(_ count: Int)
+  /// Continues after the next `count` bytes if they are within pixel data, where nothing ends. Otherwise does
+  /// nothing and returns false. Feeding them would have the same effect, but cost more per call.
+  mutating func passOver(_ count: Int) -> Bool
+  /// Feeds the next bytes of the file.
+  mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError)
+  /// Drops all frames but the first `count`, before anybody has seen them.
+  mutating func keepFrames(_ count: Int)
+  /// Signals that there are no more bytes.
+  mutating func finish() throws(AnimatedImageError)
+}
+
+extension Scanning {
+  package var header: ImageHeader? { image.header }
+  package var frames: [FrameControl] { image.frames }
+  package var playCount: PlayCount { image.playCount }
+  package var damage: [Damage] { image.damage }
+  package var isComplete: Bool { isAtEnd }
+  package var announcedFrames: Int? { nil }
+  package var skippableByteCount: Int { 0 }
+  package mutating func skip(_ count: Int) {}
+  package mutating func passOver(_ count: Int) -> Bool { false }
+}
+
+/// Collects a record of known length from bytes that arrive in pieces.
+struct ByteCollector: Sendable {
+  private(set) var bytes: [UInt8] = []
+
+  /// Moves bytes from `input` at `position` until there are `count`; returns whether there are.
+  mutating func collect(
+    _ count: Int, from input: borrowing RawSpan, at position: inout Int
+  ) -> Bool {
+    let taken = min(count - bytes.count, input.byteCount - position)
+    if taken > 0 {
+      bytes.append(copying: input.extracting(position..<position + taken))
+      position += taken
+    }
+    return bytes.count >= count
+  }
+
+  /// Reads a number, most significant byte first, in place if all of it is available; nil until it is.
+  mutating func bigEndian<Number: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Number.Type, from input: borrowing RawSpan, at position: inout Int
+  ) -> Number? {
+    let size = MemoryLayout<Number>.size
+    if bytes.isEmpty, position <= input.byteCount - size {
+      defer { position += size }
+      return Number(bigEndian: input.load(type, at: position))
+    }
+    guard collect(size, from: input, at: &position) else { return nil }
+    return Number(bigEndian: bytes.rawBytes.load(type, at: 0))
+  }
+
+  /// Moves the record to `target`, whose memory takes the next one.
+  mutating func move(to target: inout [UInt8]) {
+    swap(&bytes, &target)
+    reset()
+  }
+
+  /// Discards the record, so that the next one can be collected.
+  mutating func reset() {
+    // Most records are not collected here, and even emptying an empty array costs a call.
+    if !bytes.isEmpty { bytes.removeAll(keepingCapacity: true) }
+  }
+}
+
+/// Determines for each frame whether its picture depends on the previous contents of the canvas.
+///
+/// Tracks one fact: whether the canvas is known to be fully transparent before the frame.
+struct IndependenceTracker: Sendable {
+  private var isClear = true
+
+  /// Adds the next frame; returns whether it is independent.
+  ///
+  /// - Parameter coversOpaquely: Whether the frame replaces every pixel of the canvas.
+  mutating func add(
+    rect: PixelRect, canvas: PixelRect, disposal: DisposalMethod, coversOpaquely: Bool
+  ) -> Bool {
+    // A frame with disposal *previous* reveals what was below it to later frames: decoding cannot start there,
+    // even if the frame's own picture covers all of it.
+    let isIndependent = isClear || coversOpaquely && disposal != .previous
+    isClear =
+      switch disposal {
+      case .keep: isClear && rect.intersection(canvas).isEmpty
+      case .background: isClear || rect.contains(canvas)
+      case .previous: isClear
+      }
+    return isIndependent
+  }
+}

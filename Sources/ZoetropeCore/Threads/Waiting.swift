@@ -1,0 +1,161 @@
+internal import Glibc
+internal import Synchronization
+
+/// Tells work on a decode thread that the task it works for was cancelled.
+///
+/// `Task.isCancelled` cannot, because decode threads run no task and it is always false there.
+package final class CancelFlag: Sendable {
+  private let raised = Atomic<Bool>(false)
+
+  package init() {}
+
+  /// Marks the result as no longer needed.
+  package func raise() { raised.store(true, ordering: .relaxed) }
+
+  /// Whether the result is no longer needed.
+  package var isRaised: Bool { raised.load(ordering: .relaxed) }
+}
+
+/// A value that one task waits for until it arrives or the task is cancelled.
+///
+/// Whichever happens first ends the wait; the other is dropped. Every cancellable wait in this
+/// library uses one of these.
+///
+/// Work that several tasks wait for is built on it three times, because what keeps the work alive is not the
+/// same: a ``FrameTicket`` is wanted while anybody holds it, waiting or not, is found weakly, and also calls
+/// playback drivers, which have no task; a read of ``RangeFetcher`` serves any part of its bytes and may go on
+/// for a window without waiters; a load of `FrameCoalescer` is found by its key and takes on the highest priority
+/// of its waiters. The waiters themselves are a plain array in each. A common type would need all three
+/// as options, each with one user.
+///
+/// Never resume it while holding a lock: resuming takes the waiting task's own lock, which
+/// `Task.cancel()` holds while it calls handlers that may take yours.
+package final class ResultHandover<Value: Sendable>: Sendable {
+  private enum State {
+    case open
+    case awaited(CheckedContinuation<Value?, Never>)
+    case closed(Value?)
+  }
+
+  private let state = Mutex(State.open)
+
+  package init() {}
+
+  /// Waits for the value; nil as soon as the calling task is cancelled. Call it only once.
+  ///
+  /// - Parameter onCancel: Called, on any thread, when cancelling has ended the wait.
+  package func valueUnlessCancelled(_ onCancel: @Sendable () -> Void = {}) async -> Value? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let value: Value?? = state.withLock { state in
+          if case .closed(let value) = state { return .some(value) }
+          state = .awaited(continuation)
+          return nil
+        }
+        if let value { continuation.resume(returning: value) }
+      }
+    } onCancel: {
+      if close(with: nil) { onCancel() }
+    }
+  }
+
+  /// Ends the wait with `value`. Does nothing and returns false if it has already ended.
+  @discardableResult
+  package func close(with value: Value?) -> Bool {
+    let (isFirst, waiting) = state.withLock { state in
+      switch state {
+      case .open:
+        state = .closed(value)
+        return (true, nil as CheckedContinuation<Value?, Never>?)
+      case .awaited(let continuation):
+        state = .closed(nil)
+        return (true, continuation)
+      case .closed: return (false, nil)
+      }
+    }
+    waiting?.resume(returning: value)
+    return isFirst
+  }
+}
+
+/// A lock around a value, with waiting for the value to change.
+///
+/// `Mutex` has no condition variable.
+@safe
+package final class Monitor<State>: Sendable {
+  private let mutex = unsafe Pinned(pthread_mutex_t())
+  private let condition = Pinned(pthread_cond_t())
+  private let state: Pinned<State>
+
+  package init(_ state: sending State) {
+    self.state = Pinned(state)
+    // Waiting on the monotonic clock makes changes of the system time harmless.
+    var attributes = pthread_condattr_t()
+    unsafe pthread_condattr_init(&attributes)
+    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    unsafe pthread_mutex_init(mutex.address, nil)
+    unsafe pthread_cond_init(condition.address, &attributes)
+    unsafe pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(condition.address)
+    unsafe pthread_mutex_destroy(mutex.address)
+  }
+
+  /// Changes the value and wakes all waiters.
+  package func update<Result>(_ body: (inout State) -> sending Result) -> sending Result {
+    unsafe pthread_mutex_lock(mutex.address)
+    let result = unsafe body(&state.address.pointee)
+    unsafe pthread_cond_broadcast(condition.address)
+    unsafe pthread_mutex_unlock(mutex.address)
+    return result
+  }
+
+  /// Calls `body` now and after every change, until it returns a value.
+  package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
+    while true {
+      if let result = wait(until: nil, body) { return result }
+    }
+  }
+
+  /// Like ``wait(_:)``, but only until `deadline`, when `body` is called one last time.
+  package func wait<Result>(
+    until deadline: ContinuousClock.Instant?, _ body: (inout State) -> Result?
+  ) -> Result? {
+    unsafe pthread_mutex_lock(mutex.address)
+    defer { unsafe pthread_mutex_unlock(mutex.address) }
+    let moment = deadline.map(Self.monotonicTime)
+    var isOver = false
+    while true {
+      if let result = unsafe body(&state.address.pointee) {
+        unsafe pthread_cond_broadcast(condition.address)
+        return result
+      }
+      if isOver { return nil }
+      if var moment {
+        isOver =
+          unsafe pthread_cond_timedwait(
+            condition.address, mutex.address, &moment) != 0
+      } else {
+        unsafe pthread_cond_wait(condition.address, mutex.address)
+      }
+    }
+  }
+
+  /// `instant` on the monotonic clock, unless the machine is suspended before.
+  ///
+  /// `timespec` is accessed as its two words: the module that declares its members differs between
+  /// kinds of build, and so does whether they may be named here.
+  private static func monotonicTime(of instant: ContinuousClock.Instant) -> timespec {
+    var now = unsafe unsafeBitCast((0, 0), to: timespec.self)
+    unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+    let (passed, nanoseconds) = unsafe unsafeBitCast(now, to: (Int, Int).self)
+    // Longer waits than the words below can count are split.
+    let wait = min(max(ContinuousClock.now.duration(to: instant), .zero), .seconds(1 << 40))
+    let sum = Duration.seconds(passed) + .nanoseconds(nanoseconds) + wait
+    let (seconds, attoseconds) = sum.components
+    let words = (Int(seconds), Int(attoseconds / 1_000_000_000))
+    return unsafe unsafeBitCast(words, to: timespec.self)
+  }
+}

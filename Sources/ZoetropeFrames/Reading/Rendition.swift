@@ -1,0 +1,114 @@
+/// How an image's frames were rendered before they were cached.
+///
+/// Contains everything that affects pixels and nothing else. Delays and play counts are left out.
+/// Equivalent renderings are equal: a box that leaves the canvas at its size means no scaling, whatever
+/// the filter.
+public struct Rendition: Sendable, Hashable {
+  /// The size of the bitmaps.
+  package let size: PixelSize
+  /// The pixel format of the bitmaps.
+  package let format: PixelFormat
+  /// The pixel format of the canvas, from which frames were scaled and converted.
+  package let canvasFormat: PixelFormat
+  /// How damaged frames were handled.
+  package let damage: DamagePolicy
+  /// The decoder of the frames: of damaged frames, decoders keep more or fewer pixels.
+  package let decoder: PixelDecoder
+  /// How the canvas was scaled to ``size``; nil if it was not.
+  package let scaling: Scaling?
+  /// The drawing on the frames after scaling.
+  package let drawing: FrameDrawing?
+  /// The table of a store that holds the frames; nil for the one of their size and format.
+  package let table: TableName?
+
+  /// Everything that affects the pixels of a scaled bitmap besides its size.
+  package struct Scaling: Sendable, Hashable {
+    package let fit: ScalingFit
+    package let filter: ScalingFilter
+    package let linearLight: Bool
+    /// Determines what the fit crops.
+    package let pixelAspect: Double
+
+    package init(
+      fit: ScalingFit, filter: ScalingFilter, linearLight: Bool = false, pixelAspect: Double = 1
+    ) {
+      self.fit = fit
+      self.filter = filter
+      self.linearLight = linearLight
+      self.pixelAspect = pixelAspect
+    }
+  }
+
+  package init(
+    size: PixelSize, format: PixelFormat = .rgba8, canvasFormat: PixelFormat = .rgba8,
+    damage: DamagePolicy = .salvage, decoder: PixelDecoder = .fast, scaling: Scaling? = nil,
+    drawing: FrameDrawing? = nil, table: TableName? = nil
+  ) {
+    self.size = size
+    self.format = format
+    self.canvasFormat = canvasFormat
+    self.damage = damage
+    self.decoder = decoder
+    self.scaling = scaling
+    self.drawing = drawing
+    self.table = table
+  }
+
+  /// The unscaled canvas. It has 16 bits per channel if `format` has.
+  package static func canvas(
+    _ size: PixelSize, format: PixelFormat = .rgba8, damage: DamagePolicy = .salvage
+  ) -> Rendition {
+    Rendition(
+      size: size, format: format, canvasFormat: format == .rgba16 ? .rgba16 : .rgba8,
+      damage: damage)
+  }
+
+  /// The result of `rendering` for frames of `canvasSize`, opened with `options`.
+  public init(_ rendering: Rendering, of canvasSize: PixelSize, options: DecodingOptions = .init())
+  {
+    var scaling: Scaling?
+    var size = canvasSize
+    if let target = rendering.target {
+      size = target.size(of: canvasSize, fit: rendering.fit)
+      let box = target.sourceBox(of: canvasSize, size: size, fit: rendering.fit)
+      let isWhole = box.width == Double(size.width) && box.height == Double(size.height)
+      if size != canvasSize || !isWhole {
+        scaling = Scaling(
+          fit: rendering.fit, filter: rendering.filter, linearLight: rendering.linearLight,
+          pixelAspect: target.pixelAspect)
+      }
+    }
+    self.init(
+      size: size, format: rendering.format ?? options.canvasFormat,
+      canvasFormat: options.canvasFormat, damage: options.damage, decoder: options.decoder,
+      scaling: scaling, drawing: rendering.drawing, table: rendering.table)
+  }
+}
+
+extension Rendition {
+  /// As many pixels as a canvas may have whatever the limits; byte counts of more would overflow.
+  private static let maximumPixels = 1 << 40
+
+  /// - Throws: `limitExceeded` if scaled frames would be too large.
+  func check(_ limits: DecodingLimits) throws(AnimatedImageError) {
+    if let refusal = refusal(limits) { throw refusal }
+  }
+
+  /// The error for a scaled size that passes `limits`; nil for one that does not.
+  func refusal(_ limits: DecodingLimits) -> AnimatedImageError? {
+    guard scaling != nil else { return nil }
+    let allowed = min(limits.canvasPixels, Self.maximumPixels)
+    if size.area > allowed {
+      return .exceeding(
+        .scaledPixels, asked: size.area, allowed: allowed,
+        "scaled frames would be \(size), canvasPixels allows \(allowed) pixels")
+    }
+    let side = max(size.width, size.height)
+    if side > FrameScaler.longestSide {
+      return .exceeding(
+        .scaledSide, asked: side, allowed: FrameScaler.longestSide,
+        "scaled frames would be \(size); sides are limited to \(FrameScaler.longestSide)")
+    }
+    return nil
+  }
+}

@@ -1,0 +1,81 @@
+/// The cost of drawing each frame, and the sum over any range of frames in constant time.
+///
+/// A frame's cost is estimated from its header until it is measured. Estimates are scaled by the
+/// ratio of measurements to their estimates; before the first measurement, only ratios matter.
+///
+/// The sums are added up anew after every 256th part of the frames was measured, so that a measurement
+/// costs 256 additions whatever the number of frames.
+///
+/// Each cost is clamped so that the sum never exceeds a quarter of `Int.max`, whatever the headers
+/// say and however many frames are appended.
+package struct ReplayCosts: Sendable {
+  private var estimate: [Int]
+  private var measured: [Int?]
+  private var measuredSum = 0
+  private var measuredEstimates = 0
+  /// What an estimate is multiplied by.
+  private var scale = 1.0
+  /// The sums of the costs before each frame, and of all; as of the last time they were added up.
+  private var sums = [0]
+  /// Measurements since then.
+  private var newCount = 0
+  private let most: Int
+
+  /// Bytes of memory for each frame.
+  package static let bytesPerFrame = 2 * MemoryLayout<Int>.stride + MemoryLayout<Int?>.stride
+
+  /// Costs from estimates in any unit; each counts as at least 1.
+  package init(estimates: [Int]) {
+    let most = Self.greatestSum / max(estimates.count, Self.mostAppended)
+    self.most = most
+    estimate = estimates.map { min(max($0, 1), most) }
+    measured = Array(repeating: nil, count: estimates.count)
+    addUp()
+  }
+
+  private static let greatestSum = Int.max / 4
+  /// Frames that may be appended in any case: each then costs up to a minute.
+  private static let mostAppended = 1 << 25
+
+  /// Adds a frame at the end, unless the sum could become too large.
+  mutating func append(_ estimate: Int) {
+    guard (count + 1) <= Self.greatestSum / most else { return }
+    self.estimate.append(min(max(estimate, 1), most))
+    measured.append(nil)
+    sums.append(sums[count - 1] + cost(of: count - 1))
+  }
+
+  /// Number of frames.
+  package var count: Int { estimate.count }
+
+  /// Records a measurement in nanoseconds. Averages it with the previous one, to smooth outliers.
+  package mutating func record(_ nanoseconds: Int, of index: Int) {
+    guard index < count else { return }
+    var value = min(max(nanoseconds, 1), most)
+    if let old = measured[index] {
+      value = (old + value) / 2
+      measuredSum -= old
+    } else {
+      measuredEstimates += estimate[index]
+    }
+    measuredSum += value
+    measured[index] = value
+    newCount += 1
+    if newCount > count / 256 { addUp() }
+  }
+
+  private mutating func addUp() {
+    if measuredEstimates > 0 { scale = Double(measuredSum) / Double(measuredEstimates) }
+    newCount = 0
+    sums.removeAll(keepingCapacity: true)
+    sums.append(0)
+    for index in 0..<count { sums.append(sums[index] + cost(of: index)) }
+  }
+
+  private func cost(of index: Int) -> Int {
+    measured[index] ?? Int(min(Double(estimate[index]) * scale, Double(most)))
+  }
+
+  /// The cost of drawing the frames of `range` in sequence.
+  package func sum(_ range: Range<Int>) -> Int { sums[range.upperBound] - sums[range.lowerBound] }
+}

@@ -1,0 +1,124 @@
+internal import SystemPackage
+internal import Zoetrope
+
+/// The inputs that a command line names: files, directories, and lists of names.
+///
+/// A directory stands for the animations in it, by extension and in the order of their names. Hidden files are left
+/// out.
+package struct InputList: Hashable, Sendable {
+  /// The FILE arguments.
+  package var arguments: [String]
+  /// Whether directories are searched with all their subdirectories.
+  package var isRecursive: Bool
+  /// A file with further names, or `-` for standard input.
+  package var list: String?
+  /// Whether the names in the list end with NUL instead of a line break.
+  package var endsNamesWithNull: Bool
+
+  /// The largest list that is accepted.
+  private static let listByteLimit = 256 << 20
+
+  package init(
+    _ arguments: [String], isRecursive: Bool = false, list: String? = nil,
+    endsNamesWithNull: Bool = false
+  ) {
+    (self.arguments, self.isRecursive) = (arguments, isRecursive)
+    (self.list, self.endsNamesWithNull) = (list, endsNamesWithNull)
+  }
+
+  /// The inputs in order: those of the arguments, then those of the list. A directory without animations stays an
+  /// input, which fails when it is opened, like a file that does not exist.
+  ///
+  /// - Throws: A failure if the list cannot be read, if there is no input, or if standard input is named twice.
+  package func inputs() throws(CommandFailure) -> [InputFile] {
+    let readers = arguments.count { $0 == "-" } + (list == "-" ? 1 : 0)
+    if readers > 1 { throw .usage("standard input can be read only once") }
+    var inputs: [InputFile] = []
+    for argument in arguments {
+      let input = InputFile(argument)
+      inputs += input.path.map { contents(of: input, at: $0) } ?? [input]
+    }
+    for name in try listedNames() {
+      let path = FilePath(bytes: Array(name))
+      inputs += contents(of: InputFile(path: path), at: path)
+    }
+    if inputs.isEmpty { throw .usage("the list \(list ?? "") names no file") }
+    return inputs
+  }
+
+  /// The animations in the directory at `path`; `input` itself for anything else.
+  private func contents(of input: InputFile, at path: FilePath) -> [InputFile] {
+    guard FileStatus(at: path)?.isDirectory ?? false else { return [input] }
+    let found = animations(in: path, below: path)
+    return found.isEmpty ? [input] : found
+  }
+
+  private func animations(in directory: FilePath, below root: FilePath) -> [InputFile] {
+    guard let names = try? FileSystem.entries(of: directory) else {
+      return directory == root ? [] : [InputFile(path: directory, below: root)]
+    }
+    var found: [InputFile] = []
+    for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+      guard name.first != UInt8(ascii: "."),
+        let component = FilePath(bytes: name).lastComponent
+      else { continue }
+      let path = directory.appending(component)
+      // Links to directories are not followed, because they may lead back here.
+      if isRecursive, FileStatus(at: path, followsLinks: false)?.isDirectory ?? false {
+        found += animations(in: path, below: root)
+      } else if Self.isAnimation(component), FileStatus(at: path)?.isRegular ?? false {
+        found.append(InputFile(path: path, below: root))
+      }
+    }
+    return found
+  }
+
+  /// Whether a file of this name may be an animation.
+  private static func isAnimation(_ name: FilePath.Component) -> Bool {
+    guard let word = name.extension?.lowercased() else { return false }
+    return FormatTable.rows.contains { $0.fileExtensions.contains(word) }
+  }
+
+  private func listedNames() throws(CommandFailure) -> [ArraySlice<UInt8>] {
+    guard let list else { return [] }
+    let bytes: [UInt8]
+    do {
+      bytes = try Self.read(list)
+    } catch {
+      throw CommandFailure(
+        .usage, code: "io", "cannot read the list of files: \(error)",
+        file: list == "-" ? "standard input" : list)
+    }
+    guard bytes.count <= Self.listByteLimit else {
+      throw CommandFailure(
+        .limit, code: "limitExceeded",
+        "the list of files is longer than \(Self.listByteLimit.byteSize)", file: list)
+    }
+    let end: UInt8 = endsNamesWithNull ? 0 : 0x0a
+    let names = bytes.split(separator: end)
+    guard endsNamesWithNull else {
+      // Lists from other systems end lines with CR LF.
+      return names.map { $0.last == 0x0d ? $0.dropLast() : $0 }.filter { !$0.isEmpty }
+    }
+    return names
+  }
+
+  /// The bytes of the list, and one more than the limit of a longer one.
+  private static func read(_ list: String) throws -> [UInt8] {
+    guard list != "-" else { return try readAll(.standardInput) }
+    let path = FilePath(bytes: RawArguments.bytes(of: list))
+    let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
+    return try file.closeAfter { try readAll(file) }
+  }
+
+  private static func readAll(_ file: FileDescriptor) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    var block = [UInt8](repeating: 0, count: 1 << 16)
+    while bytes.count <= listByteLimit {
+      let count = try file.read(into: &block)
+      if count == 0 { break }
+      bytes += block[..<count]
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,33 @@
+/// The exit status. The numbers are part of the command-line contract.
+package enum ExitStatus: Int32, Error, Sendable {
+  /// Everything was done.
+  case success = 0
+  /// Some inputs or frames failed; the rest was written.
+  case partial = 1
+  /// The arguments are wrong.
+  case usage = 2
+  /// Nothing could be decoded.
+  case undecodable = 3
+  /// Output could not be written.
+  case cannotWrite = 4
+  /// The input exceeds a limit, or there is not enough memory.
+  case limit = 5
+  /// The input is damaged, and `--damage strict` or `--strict` was given.
+  case damaged = 6
+  /// The terminal cannot be used.
+  case terminal = 7
+  /// Ended by SIGHUP, or by the terminal going away.
+  case hungUp = 129
+  /// Interrupted by SIGINT.
+  case interrupted = 130
+  /// Ended by SIGQUIT.
+  case quit = 131
+  /// Ended by SIGTERM.
+  case terminated = 143
+
+  /// The status for several inputs: the one they share, else ``partial``.
+  package static func combined(_ statuses: [ExitStatus]) -> ExitStatus {
+    guard let first = statuses.first else { return .success }
+    return statuses.allSatisfy { $0 == first } ? first : .partial
+  }
+}

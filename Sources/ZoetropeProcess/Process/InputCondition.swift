@@ -1,0 +1,20 @@
+/// What became of an input, in manifests and summaries.
+package enum InputCondition: String, Hashable, Sendable, CaseIterable {
+  /// Nothing is lost.
+  case ok
+  /// Frames or pixels are missing.
+  case damaged
+  /// It could not be read, or its frames could not be decoded.
+  case unreadable
+  /// It could be read, but not used as asked: a selection without frames, output that cannot be written.
+  case failed
+
+  package init(hasLosses: Bool) { self = hasLosses ? .damaged : .ok }
+
+  package init(_ failure: CommandFailure) {
+    switch failure.status {
+    case .undecodable, .limit, .damaged: self = .unreadable
+    default: self = .failed
+    }
+  }
+}

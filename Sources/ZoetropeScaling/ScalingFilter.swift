@@ -1,0 +1,66 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// The filter for resampling an image.
+///
+/// When shrinking, the filter's support grows with the ratio, so that every source pixel counts, as
+/// in Pillow's `resize`.
+public struct ScalingFilter: OpenChoice, Sendable, Hashable, CustomStringConvertible {
+  package enum Kind: String, CaseIterable, Sendable {
+    case nearest, box, bilinear, bicubic, lanczos3
+  }
+
+  package let kind: Kind
+  package init(_ kind: Kind) { self.kind = kind }
+
+  /// The nearest source pixel, unchanged. The fastest filter, for pixel art.
+  public static let nearest = ScalingFilter(.nearest)
+  /// The mean of the source pixels that a target pixel covers.
+  public static let box = ScalingFilter(.box)
+  /// A triangle over two source pixels.
+  public static let bilinear = ScalingFilter(.bilinear)
+  /// Catmull-Rom (a = -0.5) over four source pixels; overshoots at edges, which looks sharp.
+  public static let bicubic = ScalingFilter(.bicubic)
+  /// A sinc windowed by a wider one, over six source pixels. The sharpest and slowest filter.
+  public static let lanczos3 = ScalingFilter(.lanczos3)
+
+  /// Every filter of this release.
+  public static var all: [ScalingFilter] { allCases }
+  /// The filter's name.
+  public var description: String { rawValue }
+
+  /// The radius of the filter, in pixels of the coarser side.
+  var support: Double {
+    switch kind {
+    case .nearest: 0
+    case .box: 0.5
+    case .bilinear: 1
+    case .bicubic: 2
+    case .lanczos3: 3
+    }
+  }
+
+  /// The weight of a source pixel at `distance` from the centre of a target pixel.
+  func weight(at distance: Double) -> Double {
+    let x = abs(distance)
+    switch kind {
+    case .nearest: return 0
+    // Half-open, so that a source pixel on the border of two target pixels counts once.
+    case .box: return distance > -0.5 && distance <= 0.5 ? 1 : 0
+    case .bilinear: return x < 1 ? 1 - x : 0
+    case .bicubic:
+      if x < 1 { return (1.5 * x - 2.5) * x * x + 1 }
+      return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0
+    case .lanczos3: return x < 3 ? Self.sinc(x) * Self.sinc(x / 3) : 0
+    }
+  }
+
+  private static func sinc(_ x: Double) -> Double {
+    x == 0 ? 1 : sin(x * .pi) / (x * .pi)
+  }
+}

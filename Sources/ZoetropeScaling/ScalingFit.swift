@@ -1,0 +1,42 @@
+/// How an image is fitted into a box of another aspect ratio.
+public struct ScalingFit: OpenChoice, Sendable, Hashable, CustomStringConvertible {
+  package enum Kind: String, CaseIterable, Sendable { case fit, fill, stretch, integer }
+
+  package let kind: Kind
+  package init(_ kind: Kind) { self.kind = kind }
+
+  /// As large as fits in the box, keeping the aspect ratio.
+  public static let fit = ScalingFit(.fit)
+  /// As small as covers the box, keeping the aspect ratio, cropped evenly on both sides.
+  public static let fill = ScalingFit(.fill)
+  /// Exactly the box, ignoring the aspect ratio.
+  public static let stretch = ScalingFit(.stretch)
+  /// Like ``fit``, by an integer factor or the inverse of one (a half, a third and so on), so that
+  /// each source pixel becomes a block of equal size. For pixel art.
+  public static let integer = ScalingFit(.integer)
+
+  /// Every fit of this release.
+  public static var all: [ScalingFit] { allCases }
+  /// The fit's name.
+  public var description: String { rawValue }
+}
+
+/// A part of a source picture whose edges may lie between pixels.
+package struct SourceBox: Sendable, Hashable {
+  package var x: Double
+  package var y: Double
+  package var width: Double
+  package var height: Double
+
+  /// The whole of a picture of `size`.
+  package init(_ size: PixelSize) {
+    self.init(x: 0, y: 0, width: Double(size.width), height: Double(size.height))
+  }
+
+  package init(x: Double, y: Double, width: Double, height: Double) {
+    self.x = x
+    self.y = y
+    self.width = width
+    self.height = height
+  }
+}

@@ -1,0 +1,173 @@
+internal import Synchronization
+
+/// How ``AnimatedImage/optimize(to:options:progress:)`` searches for a smaller file.
+public struct OptimizingOptions: Sendable, Hashable {
+  /// How much time to spend. Default: `balanced`, which decides by estimates; `small` tries all ways of storing each
+  /// frame and keeps the shortest.
+  public var effort: PNGEncoder.Effort
+  /// Whether comments, profiles and other metadata are left out. Default: false.
+  public var stripsMetadata: Bool
+  /// The bytes of memory that may be used, besides the output. Default: nil, eight canvases and 16 MiB.
+  public var memoryLimit: Int?
+  /// The number of threads that encode, including the calling thread. Default: 0, one per processor. It does not
+  /// affect the output.
+  public var parallelism: Int
+
+  /// Creates options; omitted arguments take their defaults.
+  public init(
+    effort: PNGEncoder.Effort = .balanced, stripsMetadata: Bool = false, memoryLimit: Int? = nil,
+    parallelism: Int = 0
+  ) {
+    self.effort = effort
+    self.stripsMetadata = stripsMetadata
+    self.memoryLimit = memoryLimit
+    self.parallelism = parallelism
+  }
+
+  /// How the file is written.
+  var writerOptions: AnimationWriterOptions {
+    AnimationWriterOptions(effort: effort, memoryLimit: memoryLimit, parallelism: parallelism)
+  }
+}
+
+/// The result of ``AnimatedImage/optimize(to:options:progress:)``.
+public struct OptimizedAnimation: Sendable, Hashable {
+  /// The size of the file in bytes; at most ``sourceByteCount``.
+  public let byteCount: Int
+  /// The size of the source.
+  public let sourceByteCount: Int
+  /// The number of frames, which never changes.
+  public let frameCount: Int
+  /// Whether the source could not be made smaller and was copied.
+  public let isCopy: Bool
+}
+
+extension AnimatedImage {
+  /// Writes the animation to `sink` in fewer bytes: every picture, delay and the number of plays stay the same.
+  ///
+  /// A file that cannot be made smaller is copied byte for byte, and so is a still PNG. The best file so far is kept in
+  /// memory until the end; nothing is written before.
+  ///
+  /// - Parameters:
+  ///   - sink: The destination. It is finished, or abandoned if this throws. It may replace the file that is being read.
+  ///   - options: Effort and metadata. Default: balanced effort, metadata is kept.
+  ///   - progress: Called with the number of frames coded in each pass, on a thread of the library. There may be
+  ///     several passes.
+  /// - Throws: the errors of ``FrameReader/next()`` and of the sink; `cancelled` as soon as the task is cancelled.
+  @discardableResult
+  public func optimize(
+    to sink: some AnimationSink, options: OptimizingOptions = .init(),
+    progress: @escaping @Sendable (Int) -> Void = { _ in }
+  ) async throws(AnimatedImageError) -> OptimizedAnimation {
+    try await onOwnThread { (flag) throws(AnimatedImageError) in
+      try optimize(to: sink, options: options, isCancelled: { flag.isRaised }, progress: progress)
+    }
+  }
+
+  /// ``optimize(to:options:progress:)`` on the calling thread.
+  package func optimize(
+    to sink: some AnimationSink, options: OptimizingOptions,
+    isCancelled: @escaping @Sendable () -> Bool = { false },
+    progress: (Int) -> Void = { _ in }
+  ) throws(AnimatedImageError) -> OptimizedAnimation {
+    do throws(AnimatedImageError) {
+      let best = try smallest(options, isCancelled, progress)
+      var output = EditOutput(source, sink, isCancelled: isCancelled)
+      if let best {
+        try output.append(best)
+      } else {
+        try output.copy(0..<source.byteCount)
+      }
+      try output.flush()
+      try sink.finish()
+      return OptimizedAnimation(
+        byteCount: output.byteCount, sourceByteCount: source.byteCount, frameCount: frames.count,
+        isCopy: best == nil)
+    } catch {
+      sink.abandon()
+      throw error
+    }
+  }
+
+  /// The bytes of the smallest file that was found; nil if none is smaller than the source.
+  private func smallest(
+    _ options: OptimizingOptions, _ isCancelled: @escaping @Sendable () -> Bool,
+    _ progress: (Int) -> Void
+  ) throws(AnimatedImageError) -> [UInt8]? {
+    var best: [UInt8]?
+    func attempt(
+      _ write: (LimitedSink) throws(AnimatedImageError) -> Void
+    ) throws(AnimatedImageError) {
+      let sink = LimitedSink((best?.count ?? source.byteCount) - 1)
+      do throws(AnimatedImageError) {
+        try write(sink)
+        best = sink.bytes
+      } catch {
+        guard sink.isTooLong else { throw error }
+      }
+    }
+    switch format {
+    case .gif:
+      let recoding = try GIFRecoding(self, options, isCancelled)
+      for way in recoding.ways(effort: options.effort) {
+        if way.isFallback, best != nil { continue }
+        try attempt { (sink) throws(AnimatedImageError) in
+          try recoding.write(way, to: sink, progress)
+        }
+      }
+    case .apng:
+      var image = self
+      image.options.keeps16Bit = true
+      var writing = options.writerOptions
+      writing.playCount = playCount
+      writing.identicalFrames = .keep
+      writing.metadata = options.stripsMetadata ? nil : metadata
+      let flag = CancelFlag()
+      try attempt { (sink) throws(AnimatedImageError) in
+        _ = try image.write(
+          to: sink, options: writing,
+          progress: {
+            if isCancelled() { flag.raise() }
+            progress($0.frameCount)
+          }, flag: flag)
+      }
+    default: break
+    }
+    return best
+  }
+}
+
+/// Keeps a file in memory, unless it becomes too long.
+final class LimitedSink: AnimationSink {
+  private struct State {
+    var bytes: [UInt8] = []
+    var isTooLong = false
+  }
+  private let state = Mutex(State())
+  private let limit: Int
+
+  init(_ limit: Int) { self.limit = limit }
+
+  var bytes: [UInt8] { state.withLock { $0.bytes } }
+  var isTooLong: Bool { state.withLock { $0.isTooLong } }
+  var canPatch: Bool { true }
+
+  func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
+    let fits = state.withLock { state in
+      if state.bytes.count + bytes.count > limit {
+        state.isTooLong = true
+      } else {
+        state.bytes += bytes
+      }
+      return !state.isTooLong
+    }
+    guard fits else { throw AnimatedImageError(.unwritable, "no smaller than another file") }
+  }
+
+  func patch(_ bytes: [UInt8], at offset: Int) {
+    state.withLock { $0.bytes.replaceSubrange(offset..<offset + bytes.count, with: bytes) }
+  }
+
+  func finish() {}
+  func abandon() { state.withLock { $0.bytes = [] } }
+}

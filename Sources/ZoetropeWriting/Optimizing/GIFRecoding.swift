@@ -1,0 +1,228 @@
+/// A GIF that is coded anew without loss, in several ways of which the shortest file is kept.
+struct GIFRecoding {
+  private let image: AnimatedImage
+  private let options: OptimizingOptions
+  private let isCancelled: @Sendable () -> Bool
+  private let extensions: [UInt8]
+  /// The colours that frames change pixels to, those of frames with few colours first; nil if there are more than 256.
+  private let colors: [UInt32]?
+
+  /// One way to write the file.
+  struct Way: Hashable {
+    /// The global table: the source's, which lets frames be copied, or one of the colours that are used.
+    var keepsTable: Bool
+    /// Whether frames have the source's disposal, and are drawn on the same canvases; else the differ decides.
+    var keepsCanvases: Bool
+    /// Whether it is taken only if the ways before it have found nothing.
+    var isFallback = false
+  }
+
+  init(
+    _ image: AnimatedImage, _ options: OptimizingOptions,
+    _ isCancelled: @escaping @Sendable () -> Bool
+  ) throws(AnimatedImageError) {
+    (self.image, self.options, self.isCancelled) = (image, options, isCancelled)
+    var extensions: [UInt8] = []
+    if !options.stripsMetadata {
+      var buffer = ReadBuffer()
+      for range in try GIFStructureMap(image).extras.joined() {
+        extensions += try image.source.copy(range, &buffer)
+      }
+    }
+    self.extensions = extensions
+    colors = try Self.colors(of: image, isCancelled)
+  }
+
+  /// The ways to try, in order.
+  func ways(effort: PNGEncoder.Effort) -> [Way] {
+    let keepsAll = image.frames.dropLast().allSatisfy { $0.disposal == .keep }
+    let old = image.header.palette.count
+    let new = colors.map { Self.padded($0).count }
+    guard effort.kind == .small else {
+      let isShorter = new.map { $0 < old || old == 0 } ?? false
+      let first = Way(keepsTable: !isShorter, keepsCanvases: false)
+      let copies = Way(keepsTable: true, keepsCanvases: true, isFallback: true)
+      return keepsAll && !isShorter ? [first] : [first, copies]
+    }
+    var ways: [Way] = []
+    for keepsTable in [false, true] where keepsTable || new != nil {
+      ways.append(Way(keepsTable: keepsTable, keepsCanvases: false))
+      if !keepsAll { ways.append(Way(keepsTable: keepsTable, keepsCanvases: true)) }
+    }
+    return ways
+  }
+
+  private static func padded(_ colors: [UInt32]) -> [UInt32] {
+    let count = max(2, 1 << (Int.bitWidth - (colors.count - 1).leadingZeroBitCount))
+    return colors + [UInt32](repeating: RGBA.black.word, count: count - colors.count)
+  }
+
+  /// Colours in the order in which frames need them: a frame of few colours then has small indices.
+  private static func colors(
+    of image: AnimatedImage, _ isCancelled: @Sendable () -> Bool
+  ) throws(AnimatedImageError) -> [UInt32]? {
+    let reader = FrameReader(image)
+    var uses: [UInt32: (least: Int, count: Int)] = [:]
+    var last: Bitmap?
+    for index in image.frames.indices {
+      let frame = try reader.frame(at: index, isCancelled: isCancelled)
+      if isCancelled() { throw EncodingQueue.cancelled }
+      let picture = frame.bitmap
+      let base = last ?? picture
+      let area = index == 0 ? PixelRect(picture.size) : frame.dirtyRect
+      var found: Set<UInt32> = []
+      var latest: UInt32 = 0
+      for y in area.y..<area.maxY {
+        let (row, below) = (picture.row(y), base.row(y))
+        for x in area.x..<area.maxX {
+          let word = row.load(UInt32.self, at: 4 &* x)
+          if word == latest || word &>> 24 == 0 { continue }
+          if last != nil, below.load(UInt32.self, at: 4 &* x) == word { continue }
+          latest = word
+          found.insert(word)
+        }
+        guard found.count <= 256 else { return nil }
+      }
+      for word in found {
+        let use = uses[word] ?? (.max, 0)
+        uses[word] = (min(use.least, found.count), use.count + 1)
+      }
+      guard uses.count <= 256 else { return nil }
+      last = picture
+    }
+    guard !uses.isEmpty else { return nil }
+    return uses.sorted {
+      ($0.value.least, -$0.value.count, $0.key) < ($1.value.least, -$1.value.count, $1.key)
+    }.map(\.key)
+  }
+
+  // MARK: Writing
+
+  /// Writes the file one way.
+  func write(
+    _ way: Way, to sink: LimitedSink, _ progress: (Int) -> Void
+  ) throws(AnimatedImageError) {
+    let table = way.keepsTable ? image.header.palette : colors.map(Self.padded) ?? []
+    let flag = CancelFlag()
+    let queue = EncodingQueue(
+      AnimationOutput(sink, knownCount: image.frames.count), flag: flag)
+    do throws(AnimatedImageError) {
+      guard let maker = FormatTable.row(of: .gif)?.encoderMaker(of: .gif) else { return }
+      var request = AnimationRequest(
+        canvasSize: image.canvasSize, isDeep: false, playCount: image.playCount, metadata: nil,
+        effort: options.effort, survey: nil, hasPoster: false)
+      request.colorTable = table
+      request.extensions = extensions
+      request.omitsEmptyControls = true
+      let encoder = try maker(request)
+      let share = options.writerOptions.share(
+        canvas: PixelFormat.rgba8.cost(of: image.canvasSize), working: encoder.workingByteCount)
+      queue.begin(encoder, threads: share.threads, window: share.window)
+      let pictures = SourcePictures(image, isCancelled: isCancelled)
+      var submitted = 0
+      func submit(_ placed: FrameDiffer.Placed) throws(AnimatedImageError) {
+        if isCancelled() { throw EncodingQueue.cancelled }
+        var work = placed.work
+        work.source = try source(of: placed, submitted, pictures, way)
+        try queue.submit(
+          EncodingQueue.Job(
+            work: work, delay: image.frames[submitted].delay, disposal: placed.disposal,
+            index: submitted))
+        submitted += 1
+        progress(queue.progress.frames)
+      }
+      if way.keepsCanvases {
+        for index in image.frames.indices { try submit(try kept(index, pictures)) }
+      } else {
+        try place(encoder, pictures, submit)
+      }
+      _ = try queue.finish()
+    } catch {
+      queue.fail(error)
+      throw error
+    }
+  }
+
+  /// Places frames by the differ.
+  private func place(
+    _ encoder: any AnimationEncoding, _ pictures: SourcePictures,
+    _ submit: (FrameDiffer.Placed) throws(AnimatedImageError) -> Void
+  ) throws(AnimatedImageError) {
+    let trial = options.effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
+    var differ = FrameDiffer(framesCanClear: false, search: [.background])
+    for index in image.frames.indices {
+      let picture = try pictures.composite(index)
+      let changes = differ.changes(to: picture, within: nil)
+      let placed = try differ.add(picture, changes: changes) {
+        (work) throws(AnimatedImageError) in
+        try trial?.encode(work, isCancelled: isCancelled).bytes.count ?? work.estimatedCost
+      }
+      if let placed { try submit(index == 1 ? first(placed) : placed) }
+    }
+    guard var last = differ.finish() else { return }
+    if image.frames.count == 1 { last = first(last) }
+    if image.frames.last?.disposal == .background, image.frames.count > 1 {
+      // Players that do not clear the canvas between plays go on with what the last frame leaves.
+      let lost = try last.work.picture.pixelsLost(to: pictures.composite(0))
+      if !lost.isEmpty {
+        last.work.rect = last.work.rect.union(lost)
+        last.disposal = .background
+      }
+    }
+    try submit(last)
+  }
+
+  /// The first frame fills the canvas, unless that of the source does not.
+  private func first(_ placed: FrameDiffer.Placed) -> FrameDiffer.Placed {
+    let canvas = PixelRect(image.canvasSize)
+    guard !image.frames[0].rect.contains(canvas), placed.disposal == .keep else { return placed }
+    var placed = placed
+    placed.work.rect = image.frames[0].rect.intersection(canvas)
+    if placed.work.rect.isEmpty { placed.work.rect = PixelRect(x: 0, y: 0, width: 1, height: 1) }
+    return placed
+  }
+
+  /// A frame with the disposal of the source.
+  private func kept(
+    _ index: Int, _ pictures: SourcePictures
+  ) throws(AnimatedImageError) -> FrameDiffer.Placed {
+    let frame = image.frames[index]
+    let canvas = PixelRect(image.canvasSize)
+    let area = frame.rect.intersection(canvas)
+    let picture = try pictures.composite(index)
+    let base = index == 0 ? nil : try pictures.canvas(before: index)
+    var rect = base.map { PixelDifference.bounds(from: $0, to: picture) } ?? canvas
+    if index == 0, !area.contains(canvas) { rect = area }
+    if frame.disposal == .background {
+      rect = rect.union(
+        try picture.pixelsLost(to: picture.cleared(in: area)))
+    }
+    let isEmpty = rect.isEmpty
+    return FrameDiffer.Placed(
+      work: FrameWork(
+        picture: picture, base: base,
+        rect: isEmpty ? PixelRect(x: 0, y: 0, width: 1, height: 1) : rect),
+      disposal: isEmpty ? .keep : frame.disposal)
+  }
+
+  /// The source's bytes of a frame, if they draw the same.
+  private func source(
+    of placed: FrameDiffer.Placed, _ index: Int, _ pictures: SourcePictures, _ way: Way
+  ) throws(AnimatedImageError) -> SourceFrame? {
+    let frame = image.frames[index]
+    guard PixelRect(image.canvasSize).contains(frame.rect), !frame.rect.isEmpty,
+      frame.palette != .global || way.keepsTable, frame.palette != .none,
+      way.keepsCanvases
+        ? placed.disposal == frame.disposal
+        : placed.disposal == .keep || placed.work.rect == frame.rect,
+      try pictures.isIntact(index)
+    else { return nil }
+    if !way.keepsCanvases, let base = placed.work.base {
+      let canvas = try pictures.canvas(before: index)
+      guard PixelDifference.bounds(from: base, to: canvas).isEmpty else { return nil }
+    }
+    var buffer = ReadBuffer()
+    let bytes = try image.source.copy(frame.byteRange, &buffer)
+    return SourceFrame(bytes: bytes, transparentIndex: frame.transparentIndex)
+  }
+}

@@ -1,0 +1,34 @@
+import Zoetrope
+
+/// The body of a response of a server.
+protocol ResponseBody: Sendable {
+  func write(_ bytes: [UInt8]) async throws
+}
+
+func samplesOfWritingAnimations(
+  of pictures: [Bitmap], image: AnimatedImage, response: some ResponseBody
+) async throws -> AnimationWriterOptions {
+  let writer = try AnimationWriter(
+    AnimationWriterOptions(playCount: .finite(3)), to: FileSink("out.png"))
+  for bitmap in pictures {
+    try await writer.append(bitmap, delay: FrameDelay(numerator: 1, denominator: 30))
+  }
+  let written = try await writer.finish()
+  print(written.frameCount, written.byteCount)
+
+  try await image.write(to: FileSink("copy.png"))
+
+  var survey = ColorSurvey()
+  for bitmap in pictures { try survey.add(bitmap) }
+  let options = AnimationWriterOptions(effort: .small, survey: survey)
+
+  let edits: [AnimationEdit] = [.time(.seconds(1)..<(.seconds(3))), .speed(1.5)]
+  let plan = try await image.plan(edits)
+  print(plan)
+  try await plan.write(to: FileSink("cut.png"))
+
+  for try await chunk in image.encoded() {
+    try await response.write(chunk)
+  }
+  return options
+}

@@ -1,0 +1,184 @@
+import TestRunning
+import Testing
+import Zoetrope
+import ZoetropeProcess
+import ZoetropeTestSupport
+
+@testable import ZoetropeCLI
+
+/// What `extract` writes and reports for many inputs.
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct BatchOutputTests {
+  /// A tool with a whole file, a truncated one, and text.
+  private func withBatch(_ body: (Tool) throws -> Void) throws {
+    try withTool { (tool: Tool) throws in
+      let whole = SampleGIF().bytes
+      // The last frame loses its last row and the end of its data.
+      try tool.write(Array(whole.dropLast(12)), to: "cut.gif")
+      try tool.write(Array("no image".utf8), to: "text.gif")
+      try body(tool)
+    }
+  }
+
+  @Test func `a manifest says of each file whether it is whole`() throws {
+    try withBatch { (tool: Tool) throws in
+      let result = try tool.run(
+        "extract", "cat.gif", "cut.gif", "text.gif", "-o", "o/", "--manifest", "m.json")
+      #expect(result.status == 1)
+      let lines = try JSONLine.all(try tool.read("m.json"))
+      #expect(lines.map { $0["status"] } == ["ok", "damaged", "unreadable"])
+      #expect(result.errors.contains("zoetrope: warning: cut.gif: "))
+      #expect(result.errors.contains("zoetrope: error: text.gif: "))
+      let summary = result.errors.split(separator: "\n").last ?? ""
+      #expect(summary.hasPrefix("zoetrope: 3 files: 1 whole, 1 damaged, 1 unreadable; 5 frames, "))
+    }
+  }
+
+  @Test func `progress in JSON has the file, its position and a summary`() throws {
+    try withBatch { (tool: Tool) throws in
+      let result = try tool.run(
+        "extract", "cat.gif", "cut.gif", "text.gif", "-o", "o/", "--progress", "json")
+      let lines = try JSONLine.all(Array(result.errors.utf8))
+      let done = lines.filter { $0["phase"] == "done" }
+      #expect(done.map { $0["file"] } == ["cat.gif", "cut.gif"])
+      #expect(done.map { $0["position"] } == [1, 2])
+      #expect(done.allSatisfy { $0["files"] == 3 })
+      let summary = try #require(lines.last)
+      #expect(summary["phase"] == "summary")
+      #expect(summary["files"] == 3 && summary["ok"] == 1 && summary["damaged"] == 1)
+      #expect(summary["unreadable"] == 1 && summary["failed"] == 0 && summary["frames"] == 5)
+      let sizes = try tool.list("o").map { try tool.read("o/\($0)").count }
+      #expect(summary["bytes"].integer == sizes.reduce(0, +))
+    }
+  }
+
+  @Test func `a manifest called .csv has a row for each picture`() throws {
+    try withBatch { (tool: Tool) throws in
+      #expect(try tool.shell("cp cat.gif 'a, \"b\".gif'") == 0)
+      let result = try tool.run(
+        "extract", "a, \"b\".gif", "text.gif", "-o", "o/", "--manifest", "m.csv", "--size", "3x2")
+      #expect(result.status == 1)
+      let lines = String(decoding: try tool.read("m.csv"), as: UTF8.self).split(
+        separator: "\n", omittingEmptySubsequences: false)
+      let name = #""a, ""b"".gif""#
+      let start =
+        "file,status,frame,picture,start_ms,shown_ms,stored_ms,width,height,output,output_bytes,"
+      #expect(lines[0] == start + "same_as,error")
+      #expect(lines[1].hasPrefix("\(name),ok,0,,0,40,40,3,2,\"o/a, \"\"b\"\"-0000.png\","))
+      #expect(lines[3].hasPrefix("\(name),ok,2,,140,100,0,3,2,"))
+      #expect(lines[4] == "text.gif,unreadable,,,,,,,,,,,no GIF or PNG signature")
+      #expect(lines.count == 6 && lines[5].isEmpty)
+      // It counts as a manifest for --resume, and is written anew.
+      let resumed = try tool.run(
+        "extract", "a, \"b\".gif", "text.gif", "-o", "o/", "--manifest", "m.csv", "--size", "3x2",
+        "--resume")
+      #expect(resumed.status == 1)
+      #expect(
+        String(decoding: try tool.read("m.csv"), as: UTF8.self).split(
+          separator: "\n", omittingEmptySubsequences: false) == lines)
+    }
+  }
+
+  @Test func `a manifest of resampled pictures names their frames`() throws {
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run(
+        "extract", "cat.gif", "-o", "o/", "--fps", "20", "--manifest", "-")
+      #expect(result.status == 0)
+      let report = try JSONLine.one(result.output)
+      // 40, 100 and 100 ms at a picture every 50 ms.
+      let pictures = report["pictures"].elements
+      #expect(pictures.map { $0["frame"] } == [0, 1, 1, 2, 2])
+      #expect(pictures.map { $0["number"] } == [0, 1, 2, 3, 4])
+      #expect(pictures.map { $0["start_ms"] } == [0, 50, 100, 150, 200])
+      #expect(
+        report["picture_rate"]["num"].integer.map { $0 / 20 }
+          == report["picture_rate"]["den"].integer)
+      #expect(report["frames"].count == 3 && report["frames"][0]["output"] == .missing)
+      for picture in pictures {
+        let bytes = try tool.read(picture["output"].text ?? "")
+        #expect(picture["output_bytes"].integer == bytes.count)
+        let still = try tool.run(
+          "still", "cat.gif", "--frame", "\(picture["frame"].integer ?? -1)", "-o", "-")
+        #expect(still.output == bytes)
+      }
+    }
+  }
+
+  @Test func `--skip-damaged leaves out damaged frames and those above them`() throws {
+    try withTool { (tool: Tool) throws in
+      // The second frame ends early; the third covers nothing of it.
+      var gif = SampleGIF(frames: [(0, 4), (1, 4), (2, 4)]).bytes
+      let image = try AnimatedImage(bytes: gif)
+      let range = image.frames[1].byteRange
+      // An end code in the middle of the codes.
+      gif[range.upperBound - 12] = 0x81
+      try tool.write(gif, to: "bad.gif")
+      let all = try tool.run("extract", "bad.gif", "-o", "all/")
+      #expect(all.status == 1)
+      #expect(try tool.list("all").count == 3)
+      let some = try tool.run(
+        "extract", "bad.gif", "-o", "some/", "--skip-damaged", "--manifest", "-")
+      #expect(some.status == 1)
+      let report = try JSONLine.one(some.output)
+      #expect(report["status"] == "damaged")
+      let isCovered = image.frames[2].isIndependent
+      #expect(report["frames"].elements.map { $0["index"] } == (isCovered ? [0, 2] : [0]))
+      #expect(try tool.list("some").count == (isCovered ? 2 : 1))
+      #expect(try tool.run("extract", "cat.gif", "-o", "c/", "--skip-damaged").status == 0)
+      #expect(try tool.list("c").count == 3)
+    }
+  }
+
+  @Test func `an archive has the frames and a report of each file`() throws {
+    try withBatch { (tool: Tool) throws in
+      #expect(
+        try tool.shell("mkdir -p d/x.y && cp cat.gif d/x.y/a.b.gif && cp cat.gif d/cat.png") == 0)
+      let result = try tool.run(
+        "extract", "cat.gif", "-r", "d", "text.gif", "-o", "f.tar", "--format", "tar",
+        "--manifest", "m.json")
+      #expect(result.status == 1)
+      #expect(try tool.shell("mkdir t && tar -C t -xf f.tar && tar tf f.tar > names") == 0)
+      let names = String(decoding: try tool.read("names"), as: UTF8.self).split(separator: "\n")
+      let frames = (0..<3).map { "000\($0).png" } + ["json"]
+      #expect(
+        names.map(String.init)
+          == frames.map { "cat_gif.\($0)" } + frames.map { "cat_png.\($0)" }
+          + frames.map { "x.y/a_b.\($0)" })
+      #expect(try tool.run("extract", "cat.gif", "-o", "o/").status == 0)
+      for index in 0..<3 {
+        #expect(
+          try tool.read("t/x.y/a_b.000\(index).png") == tool.read("o/cat-000\(index).png"))
+      }
+      let report = try JSONLine.one(try tool.read("t/x.y/a_b.json"))
+      #expect(report["frames"][1]["output"] == "x.y/a_b.0001.png")
+      #expect(
+        report["frames"][1]["output_bytes"].integer == (try tool.read("o/cat-0001.png").count))
+      #expect(try JSONLine.all(try tool.read("m.json")).count == 4)
+      // The same again makes the same bytes.
+      let piped = try tool.run(
+        "extract", "cat.gif", "-r", "d", "text.gif", "-o", "-", "--format", "tar", "-q")
+      #expect(try piped.output == tool.read("f.tar"))
+      #expect(
+        try tool.run("extract", "cat.gif", "-o", "f.tar", "--format", "tar").status == 4)
+    }
+  }
+
+  @Test func `an archive keeps names longer than its header`() throws {
+    try withTool { (tool: Tool) throws in
+      let long = String(repeating: "long", count: 45)
+      #expect(try tool.shell("cp cat.gif \(long).gif") == 0)
+      #expect(
+        try tool.run("extract", "\(long).gif", "-o", "f.tar", "--format", "tar").status == 0)
+      #expect(try tool.shell("tar -xf f.tar") == 0)
+      #expect(try tool.list().count { $0.hasPrefix("\(long).") && $0.hasSuffix(".png") } == 3)
+    }
+  }
+
+  @Test(arguments: ["o", "o/", "o.png", "{stem}.tar"])
+  func `an archive has one name that ends in .tar`(output: String) throws {
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run("extract", "cat.gif", "-o", output, "--format", "tar")
+      #expect(result.status == 2)
+      #expect(try tool.list() == ["cat.gif"])
+    }
+  }
+}

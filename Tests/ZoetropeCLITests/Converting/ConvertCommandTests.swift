@@ -1,0 +1,373 @@
+import Glibc
+import SystemPackage
+import TestRunning
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@testable import ZoetropeCLI
+
+/// What `convert` writes, refuses and tells.
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct ConvertCommandTests {
+  private static let root = FixtureLibrary().root
+
+  private func film(_ tool: Tool, _ name: String) throws -> WrittenFilm {
+    try WrittenFilm(tool.read(name))
+  }
+
+  @Test func `every GIF becomes an APNG with its pixels, delays and plays`() throws {
+    try withTool { (tool: Tool) throws in
+      let script = """
+        "$ZOETROPE" convert '\(Self.root)'/GIF/*.gif '\(Self.root)'/Demo/*.gif \
+        -o 'o/{name}.png' --json >list
+        """
+      #expect(try tool.shell(script) == 0)
+      let lines = try JSONLine.all(tool.read("list"))
+      #expect(lines.count > 50)
+      for line in lines {
+        let source = try #require(line["file"].text)
+        let output = try #require(line["output"].text)
+        let before = try WrittenFilm(FixtureFile.read(source))
+        let difference = try film(tool, output).difference(from: before)
+        #expect(difference == nil, "\(source): \(difference ?? "")")
+        #expect(line["exact"] == true, "\(source)")
+        #expect(line["byte_count"].integer == (try tool.read(output).count))
+        #expect(line["encoded"].integer == before.pictures.count)
+      }
+    }
+  }
+
+  @Test func `every APNG becomes a GIF where its colours fit, or nothing`() throws {
+    try withTool { (tool: Tool) throws in
+      let script = """
+        "$ZOETROPE" convert '\(Self.root)'/APNG/*.png -o 'o/{stem}.gif' --exact-delays --json >list 2>err
+        """
+      #expect(try tool.shell(script) == 1)
+      var (refused, written) = (0, 0)
+      for line in try JSONLine.all(tool.read("list")) {
+        let source = try #require(line["file"].text)
+        let before = try WrittenFilm(FixtureFile.read(source))
+        guard line["error"] == .missing else {
+          refused += 1
+          #expect(line["error"]["code"] == "unwritable", "\(source)")
+          #expect(line["error"]["message"].text?.contains("; choose an APNG (") == true)
+          // Only what a GIF cannot hold is refused.
+          let image = try AnimatedImage(bytes: FixtureFile.read(source))
+          let isPartial = before.pictures.contains { picture in
+            picture.indices.contains { $0 % 4 == 3 && (1...65534).contains(picture[$0]) }
+          }
+          #expect(isPartial || image.isDeep || image.playCount == .finite(0x7fff_ffff), "\(source)")
+          continue
+        }
+        written += 1
+        let after = try film(tool, try #require(line["output"].text))
+        #expect(after.playCount == before.playCount && after.size == before.size)
+        // Delays that are no hundredths are rounded, and long ones take several frames.
+        guard line["exact"] == true, after.pictures.count == before.pictures.count else { continue }
+        for index in before.pictures.indices {
+          let visible = before.pictures[index].visible
+          #expect(after.pictures[index].visible == visible, "\(source), frame \(index)")
+        }
+      }
+      #expect(refused > 10 && written > 30)
+    }
+  }
+
+  @Test func `edits combine, and what is kept is exact`() throws {
+    var gif = SampleGIF()
+    gif.frames = (0..<12).map { (UInt8($0 % 3), 10) }
+    gif.isMixed = true
+    try withTool(gif) { (tool: Tool) throws in
+      let before = try film(tool, "cat.gif")
+      for output in ["a.gif", "a.png"] {
+        let result = try tool.run(
+          "convert", "cat.gif", "-o", output, "--frames", "2-5", "--back-and-forth", "--speed", "2",
+          "--plays", "3", "--crop", "4x3+1+1")
+        #expect(result.status == 0)
+        #expect(result.errors.isEmpty)
+        #expect(result.text.hasPrefix("cat.gif: \(output), "))
+        #expect(result.text.hasSuffix(" 6 frames: 0 copied, 6 encoded; exact\n"))
+        let after = try film(tool, output)
+        #expect(after.size == PixelSize(width: 4, height: 3))
+        #expect(after.playCount == .finite(3))
+        #expect(after.delays.allSatisfy { $0.milliseconds == 50 })
+        for (place, index) in [2, 3, 4, 5, 4, 3].enumerated() {
+          var rows: [UInt16] = []
+          for y in 1..<4 { rows += before.pictures[index][(y * 6 + 1) * 4..<(y * 6 + 5) * 4] }
+          #expect(after.pictures[place] == rows, "\(output), frame \(place)")
+        }
+      }
+      let time = try tool.run(
+        "convert", "cat.gif", "-o", "t.gif", "--time", "150ms-", "--duration", "2s")
+      #expect(time.status == 0)
+      let cut = try film(tool, "t.gif")
+      #expect(cut.pictures == Array(before.pictures[1...]))
+      #expect(cut.delays.reduce(0) { $0 + $1.milliseconds } == 2000)
+      let rate = try tool.run("convert", "cat.gif", "-o", "r.gif", "--fps", "5")
+      #expect(rate.status == 0)
+      #expect(try film(tool, "r.gif").pictures == [0, 2, 4, 6, 8, 10].map { before.pictures[$0] })
+    }
+  }
+
+  @Test func `what only changes times is copied, byte for byte`() throws {
+    try withTool { (tool: Tool) throws in
+      let plain = try tool.run("convert", "cat.gif", "-o", "a.gif")
+      let count = try tool.read("cat.gif").count
+      #expect(
+        plain.text
+          == "cat.gif: a.gif, GIF, 6x4, \(count) -> \(count) bytes (0 %), 3 frames: 3 copied, 0 encoded; exact\n"
+      )
+      #expect(try tool.read("a.gif") == tool.read("cat.gif"))
+      let slow = try tool.run(
+        "convert", "cat.gif", "-o", "b.gif", "--delay", "1/4", "--plays", "forever")
+      #expect(slow.text.hasSuffix("3 frames: 3 copied, 0 encoded; exact\n"))
+      #expect(try film(tool, "b.gif").delays.allSatisfy { $0.milliseconds == 250 })
+    }
+  }
+
+  @Test func `a size is that of the pictures, and the line says so`() throws {
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run("convert", "cat.gif", "-o", "a.png", "--size", "3x")
+      #expect(result.status == 0)
+      #expect(result.text.hasSuffix("; scaled\n"))
+      let film = try film(tool, "a.png")
+      #expect(film.size == PixelSize(width: 3, height: 2))
+      let reds = [[UInt16]](repeating: [0xffff, 0, 0, 0xffff], count: 6)
+      #expect(film.pictures[0] == Array(reds.joined()))
+      // One colour for each frame fits.
+      #expect(try tool.run("convert", "cat.gif", "-o", "b.gif", "--size", "12x").status == 0)
+      let huge = try tool.run("convert", "cat.gif", "-o", "c.png", "--size", "65535x65535")
+      #expect(huge.status == 5)
+      #expect(try tool.list() == ["a.png", "b.gif", "cat.gif"])
+    }
+  }
+
+  @Test func `a picture with more colours than a GIF has is refused before anything is written`()
+    throws
+  {
+    try withTool { (tool: Tool) throws in
+      let picture = Bitmap(width: 20, height: 20) { x, y in
+        RGBA(red: UInt8(x), green: UInt8(y), blue: 0)
+      }
+      try tool.write(PNGEncoder().encode(picture), to: "many.png")
+      for output in ["o.gif", "-"] {
+        let result = try tool.run("convert", "many.png", "-o", output, "--format", "gif")
+        #expect(result.status == 4)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.contains("more than the 256 colours"))
+        #expect(
+          result.errors.contains("; choose an APNG (a name ending in .png, or --format apng)\n"))
+      }
+      #expect(try tool.list() == ["cat.gif", "many.png"])
+    }
+  }
+
+  @Test func `a plan writes nothing and gives a reason for every frame`() throws {
+    var gif = SampleGIF()
+    gif.frames = (0..<5).map { (UInt8($0 % 3), 10) }
+    try withTool(gif) { (tool: Tool) throws in
+      let arguments = ["convert", "cat.gif", "-o", "a.gif", "--reverse", "--plan"]
+      let text = try tool.run(arguments)
+      #expect(text.status == 0)
+      #expect(text.text.split(separator: "\n").count >= 2)
+      let line = try JSONLine.one(tool.run(arguments + ["--json"]).output)
+      #expect(line["schema"] == "zoetrope.conversion/1")
+      #expect(line["written"] == false)
+      #expect(line["byte_count"] == .null)
+      #expect(line["frames"].elements.map { $0["source"].integer } == [4, 3, 2, 1, 0])
+      for frame in line["frames"].elements {
+        let isEncoded = frame["action"] == "encoded"
+        #expect(isEncoded == (frame["reason"] != .missing))
+      }
+      #expect(try tool.list() == ["cat.gif"])
+    }
+  }
+
+  @Test func `nothing is written over without force, and a file may replace its own input`() throws
+  {
+    try withTool { (tool: Tool) throws in
+      let before = try tool.read("cat.gif")
+      let refused = try tool.run("convert", "cat.gif", "-o", "cat.gif", "--plays", "2")
+      #expect(refused.status == 4)
+      #expect(refused.errors == "zoetrope: error: cat.gif exists; --force replaces it\n")
+      #expect(try tool.read("cat.gif") == before)
+      #expect(
+        try tool.run("convert", "cat.gif", "-o", "./cat.gif", "--plays", "2", "--force").status == 0
+      )
+      #expect(try film(tool, "cat.gif").playCount == .finite(2))
+      // Another input is read, and stays as it is.
+      #expect(try tool.shell("cp cat.gif dog.gif && mkdir d && cp cat.gif d/dog.gif") == 0)
+      let other = try tool.run(
+        "convert", "d/dog.gif", "dog.gif", "-o", "{stem}.gif", "--force")
+      #expect(other.status == 2)
+      let cross = try tool.run(
+        "convert", "cat.gif", "dog.gif", "-o", "d/../{stem}.gif", "--force", "-q")
+      #expect(cross.status == 0)
+      #expect(cross.output.isEmpty)
+      #expect(try tool.shell("ln dog.gif x.gif && mkdir e && ln -s ../x.gif e/cat.gif") == 0)
+      let linked = try tool.run("convert", "cat.gif", "x.gif", "-o", "e/{stem}.gif", "--force")
+      #expect(linked.status == 2)
+      #expect(linked.errors.contains("e/cat.gif is the same file as the input x.gif"))
+    }
+  }
+
+  @Test(arguments: [
+    "no.gif -o a.gif", "cat.gif no.gif -o o/ --format apng", "cat.gif -o a.gif --frames 9",
+    "cat.gif -o a.gif --time 50s-", "cat.gif -o a.gif --crop 2x2+90+0", "cat.gif -o a.webp",
+    "cat.gif cat.gif -o o.gif", "cat.gif -o - --json", "cat.gif -o a.gif --plays 70000",
+  ])
+  func `what cannot be done is refused, and nothing of it is left`(_ line: String) throws {
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run(["convert"] + line.split(separator: " ").map(String.init))
+      #expect([1, 2, 3, 4].contains(result.status))
+      let start = line.hasSuffix("--json") ? #"{"error":{"code":"usage""# : "zoetrope: error: "
+      #expect(result.errors.hasPrefix(start))
+      #expect(try tool.list().allSatisfy { $0 == "cat.gif" || $0 == "o" })
+    }
+  }
+
+  @Test func `pipes in and out, and devices`() throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.shell(#""$ZOETROPE" convert - -o - --speed 2 <cat.gif >a.gif 2>err"#) == 0)
+      #expect(
+        String(decoding: try tool.read("err"), as: UTF8.self).hasPrefix(
+          "standard input: standard output, GIF, "))
+      #expect(try film(tool, "a.gif").delays.map(\.milliseconds) == [20, 50, 50])
+      #expect(
+        try tool.shell(#""$ZOETROPE" convert - -o - --format apng -q <cat.gif | cat >a.png"#) == 0)
+      #expect(try film(tool, "a.png").difference(from: film(tool, "cat.gif")) == nil)
+      #expect(
+        try tool.shell(#""$ZOETROPE" convert cat.gif -o /dev/fd/3 --format apng -q 3>b.png"#) == 0)
+      #expect(try tool.read("b.png") == tool.read("a.png"))
+      // A reader that leaves ends it quietly.
+      #expect(
+        try tool.shell(
+          #"{ "$ZOETROPE" convert cat.gif -o - -q; echo $? >st; } | true; grep -q 0 st"#) == 0)
+    }
+  }
+
+  @Test func `names with odd characters`() throws {
+    try withTool { (tool: Tool) throws in
+      let script = #"""
+        n=$(printf 'a \377b\033\n{c}%%d'); cp cat.gif "$n.gif"; "$ZOETROPE" convert "$n.gif" -o 'o/{stem}.png' \
+        >line && "$ZOETROPE" convert "$n.gif" -o 'p/{name}.{ext}' --format apng --json >json; ls o p >all
+        """#
+      #expect(try tool.shell(script) == 0)
+      let line = try tool.read("line")
+      #expect(!line.dropLast().contains { $0 < 0x20 })
+      let json = try JSONLine.one(tool.read("json"))
+      #expect(json["file_base64"].text != nil && json["output_base64"].text != nil)
+      #expect(try tool.list("o").count == 1)
+      #expect(try tool.list("p").count == 1)
+    }
+  }
+
+  @Test func `a failed input does not stop the others`() throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write([1, 2, 3], to: "no.gif")
+      let result = try tool.run(
+        "convert", "no.gif", "cat.gif", "-o", "o/", "--format", "apng", "--json")
+      #expect(result.status == 1)
+      let lines = try JSONLine.all(result.output)
+      #expect(lines.count == 2)
+      #expect(lines[0]["error"]["code"] == "notAnImage")
+      #expect(lines[1]["written"] == true)
+      #expect(try tool.list("o") == ["cat.png"])
+    }
+  }
+
+  @Test func `damage is reported, and the status tells of it`() throws {
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run(
+        "convert", "\(Self.root)/Bad/gif-cut-in-frame-1.gif", "-o", "a.png")
+      #expect(result.status == 1)
+      #expect(result.errors.contains("frame"))
+      let film = try film(tool, "a.png")
+      #expect(!film.pictures.isEmpty)
+      let strict = try tool.run(
+        "convert", "\(Self.root)/Bad/gif-cut-in-frame-1.gif", "-o", "b.png", "--damage", "strict")
+      #expect(strict.status == 6)
+      #expect(try tool.list() == ["a.png", "cat.gif"])
+    }
+  }
+
+  @Test(arguments: [("INT", SIGINT), ("TERM", SIGTERM), ("HUP", SIGHUP)])
+  func `a signal while it writes leaves nothing`(_ name: String, _ number: Int32) throws {
+    var gif = SampleGIF(width: 250, height: 250)
+    gif.frames = (0..<200).map { (UInt8($0 % 3), 4) }
+    gif.isMixed = true
+    try withTool(gif) { (tool: Tool) throws in
+      // The temporary file asks for the signal: nothing depends on how fast it runs.
+      let script = """
+        mkdir o; { (until set -- o/.z*; test -e "$1" || ! kill -0 $$; do :; done; kill -\(name) $$) 2>noise & \
+        exec "$ZOETROPE" convert cat.gif -o o/a.png --compression small -j 1 2>err; }
+        """
+      #expect(try tool.endingSignal(of: script) == number)
+      #expect(
+        String(decoding: try tool.read("err"), as: UTF8.self)
+          == "zoetrope: cat.gif: interrupted, nothing is written\n")
+      #expect(try tool.list("o").isEmpty)
+    }
+  }
+
+  @Test func `a killed conversion leaves no file under a final name`() throws {
+    var gif = SampleGIF(width: 250, height: 250)
+    gif.frames = (0..<200).map { (UInt8($0 % 3), 4) }
+    gif.isMixed = true
+    try withTool(gif) { (tool: Tool) throws in
+      let script = """
+        mkdir o; { (until set -- o/.z*; test -e "$1" || ! kill -0 $$; do :; done; kill -KILL $$) 2>noise & \
+        exec "$ZOETROPE" convert cat.gif -o o/a.png --compression small -j 1 2>err; }
+        """
+      #expect(try tool.endingSignal(of: script) == SIGKILL)
+      #expect(try tool.list("o").allSatisfy { $0.hasPrefix(".zoetrope-") })
+      // The next one removes what it left.
+      #expect(try tool.run("convert", "cat.gif", "-o", "o/b.gif").status == 0)
+      #expect(try tool.list("o") == ["b.gif"])
+    }
+  }
+
+  @Test func `files in a directory keep their names and formats`() throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.run("convert", "cat.gif", "-o", "dog.png").status == 0)
+      #expect(try tool.run("convert", "cat.gif", "dog.png", "-o", "o/", "--speed", "2").status == 0)
+      #expect(try tool.list("o") == ["cat.gif", "dog.png"])
+      #expect(try film(tool, "o/dog.png").delays.map(\.milliseconds) == [20, 50, 50])
+      #expect(try AnimatedImage(bytes: tool.read("o/cat.gif")).format == .gif)
+    }
+  }
+
+  @Test func `a PNG that is not animated stays one`() throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write(PNGEncoder().encode(Bitmap(width: 3, height: 2)), to: "still.png")
+      #expect(try tool.run("convert", "still.png", "-o", "same.png").status == 0)
+      #expect(try tool.read("same.png") == tool.read("still.png"))
+      #expect(try tool.run("convert", "still.png", "-o", "part.png", "--crop", "1x1").status == 0)
+      #expect(try AnimatedImage(bytes: tool.read("part.png")).format == .png)
+    }
+  }
+
+  @Test func `a GIF that scaling gives too many colours is refused with what helps`() throws {
+    try withTool { (tool: Tool) throws in
+      let picture = Bitmap(width: 16, height: 16) { x, y in
+        RGBA(red: UInt8(x * 16), green: UInt8(y * 16), blue: 0)
+      }
+      try tool.write(PNGEncoder().encode(picture), to: "many.png")
+      let scaled = ["convert", "many.png", "-o", "a.gif", "--size", "300%"]
+      let refused = try tool.run(scaled)
+      #expect(refused.status == 4)
+      #expect(refused.errors.hasSuffix(", or --filter nearest, which adds no colours\n"))
+      #expect(try tool.run(scaled + ["--filter", "nearest"]).status == 0)
+      #expect(try film(tool, "a.gif").size == PixelSize(width: 48, height: 48))
+    }
+  }
+
+  @Test func `progress is lines of JSON for programs`() throws {
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run("convert", "cat.gif", "-o", "a.png", "--progress", "json")
+      #expect(result.status == 0)
+      let last = try #require(try JSONLine.all(Array(result.errors.utf8)).last)
+      #expect(last["phase"] == "done" && last["done"] == 3 && last["total"] == 3)
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import Glibc
+import SystemPackage
+import TestRunning
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@testable import ZoetropeCLI
+
+/// What `make` makes of pictures.
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct MakeCommandTests {
+  private static let library = FixtureLibrary()
+
+  private static let paths: [String] = ["Demo", "GIF", "APNG"].flatMap { folder in
+    ((try? FixtureFile.list("\(library.root)/\(folder)")) ?? []).sorted().map { "\(folder)/\($0)" }
+  }
+
+  @Test(arguments: paths)
+  func `extract and make are each other's inverse`(_ path: String) throws {
+    let bytes = try Self.library.file(path)
+    let isDeep = try AnimatedImage(bytes: bytes).isDeep
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    try tool.write(bytes, to: "in")
+    let extracted = try tool.run(
+      "extract", "in", "-o", "f/", "--static", "include", "--manifest", "m.json", "--depth",
+      isDeep ? "16" : "8")
+    try #require(extracted.status == 0)
+    let made = try tool.run("make", "m.json", "-o", "out.png", "--hidden-colors")
+    #expect(made.status == 0, "\(made.errors)")
+    let (before, after) = (try WrittenFilm(bytes), try WrittenFilm(tool.read("out.png")))
+    let difference = after.difference(from: before)
+    #expect(difference == nil, "\(path): \(difference ?? "")")
+    #expect(after.pictures == before.pictures, "\(path): hidden colours")
+  }
+
+  @Test func `pictures that were left out of an extraction come back`() throws {
+    var gif = SampleGIF()
+    gif.frames = [(0, 4), (1, 5), (1, 6), (0, 7), (2, 8)]
+    for option in ["--unique", "--changed-only"] {
+      try withTool(gif) { (tool: Tool) throws in
+        #expect(
+          try tool.run("extract", "cat.gif", "-o", "f/", option, "--manifest", "m.json").status == 0
+        )
+        #expect(try tool.list("f").count < 5)
+        let result = try tool.run("make", "m.json", "-o", "again.gif")
+        #expect(result.status == 0)
+        #expect(result.text.hasPrefix("again.gif, GIF, 6x4, "))
+        #expect(result.text.hasSuffix(" 5 frames: 5 encoded; exact\n"))
+        let before = try WrittenFilm(tool.read("cat.gif"))
+        #expect(try WrittenFilm(tool.read("again.gif")).difference(from: before) == nil)
+      }
+    }
+  }
+
+  /// Pictures of one pixel each: `f1.png` is red 1, and so on.
+  private func withPictures(_ numbers: [Int], _ body: (Tool) throws -> Void) throws {
+    try withTool { (tool: Tool) throws in
+      for number in numbers {
+        let picture = Bitmap(width: 1, height: 1) { _, _ in
+          RGBA(red: UInt8(number), green: 0, blue: 0)
+        }
+        try tool.write(PNGEncoder().encode(picture), to: "f\(number).png")
+      }
+      try body(tool)
+    }
+  }
+
+  private func reds(_ tool: Tool, _ name: String) throws -> [UInt16] {
+    try WrittenFilm(tool.read(name)).pictures.map { $0[0] / 257 }
+  }
+
+  @Test func `pictures come in natural order, or in that of the arguments`() throws {
+    try withPictures([1, 2, 10]) { (tool: Tool) throws in
+      let files = ["f1.png", "f10.png", "f2.png"]
+      #expect(try tool.run(["make"] + files + ["-o", "a.png", "--fps", "10"]).status == 0)
+      #expect(try reds(tool, "a.png") == [1, 2, 10])
+      #expect(
+        try tool.run(["make"] + files + ["-o", "b.png", "--fps", "10", "--order", "given"]).status
+          == 0)
+      #expect(try reds(tool, "b.png") == [1, 10, 2])
+      #expect(try tool.shell("mkdir d && mv f*.png d && echo x >d/x.txt") == 0)
+      #expect(try tool.run("make", "d", "-o", "c.png", "--fps", "10").status == 0)
+      #expect(try tool.read("c.png") == tool.read("a.png"))
+    }
+  }
+
+  @Test func `delays are exact, one for all or one for each`() throws {
+    try withPictures([1, 2, 3]) { (tool: Tool) throws in
+      func delays(_ options: String...) throws -> [FrameDelay] {
+        let files = ["f1.png", "f2.png", "f3.png"]
+        let result = try tool.run(["make"] + files + ["-o", "a.png", "--force"] + options)
+        #expect(result.status == 0, "\(options)")
+        return try WrittenFilm(tool.read("a.png")).delays
+      }
+      #expect(
+        try delays("--fps", "30000/1001").allSatisfy {
+          $0.numerator == 1001 && $0.denominator == 30000
+        })
+      #expect(try delays("--delay", "1/3").allSatisfy { $0.numerator == 1 && $0.denominator == 3 })
+      try tool.write(Array("40ms\n1/7\n2s\n".utf8), to: "d.txt")
+      #expect(try delays("--delays", "d.txt").map(\.milliseconds) == [40, 142, 2000])
+      try tool.write(Array("40ms\n".utf8), to: "d.txt")
+      let result = try tool.run(
+        "make", "f1.png", "f2.png", "-o", "b.png", "--delays", "d.txt")
+      #expect(result.status == 2)
+      #expect(result.errors == "zoetrope: error: d.txt lists 1 delay for 2 frames\n")
+    }
+  }
+
+  @Test func `a GIF has hundredths of a second without drift`() throws {
+    try withPictures(Array(1...100)) { (tool: Tool) throws in
+      #expect(try tool.shell("mkdir d && mv f*.png d") == 0)
+      let result = try tool.run("make", "d/", "-o", "a.gif", "--fps", "30", "--plays", "2")
+      #expect(result.status == 0)
+      #expect(result.text.hasSuffix("100 frames: 100 encoded; delays rounded, the total kept\n"))
+      let film = try WrittenFilm(tool.read("a.gif"))
+      #expect(film.playCount == .finite(2))
+      #expect(film.delays.reduce(0) { $0 + $1.milliseconds } == 3330)
+      #expect(film.delays.allSatisfy { (30...40).contains($0.milliseconds) })
+      #expect(film.pictures.map { $0[0] / 257 } == Array(1...100))
+    }
+  }
+
+  @Test func `a poster is no frame`() throws {
+    try withPictures([1, 2, 9]) { (tool: Tool) throws in
+      let result = try tool.run(
+        "make", "f1.png", "f2.png", "-o", "a.png", "--fps", "5", "--poster", "f9.png")
+      #expect(result.status == 0)
+      let film = try WrittenFilm(tool.read("a.png"))
+      #expect(film.pictures.count == 2)
+      #expect(film.poster == [9 * 257, 0, 0, 0xffff])
+      #expect(
+        try tool.run("make", "f1.png", "-o", "a.gif", "--fps", "5", "--poster", "f9.png").status
+          == 2)
+    }
+  }
+
+  @Test func `pictures one after another come through a pipe`() throws {
+    try withTool { (tool: Tool) throws in
+      let script = """
+        "$ZOETROPE" extract cat.gif -o - | "$ZOETROPE" make - -o - --delay 1/8 -q >a.png
+        """
+      #expect(try tool.shell(script) == 0)
+      let film = try WrittenFilm(tool.read("a.png"))
+      #expect(film.pictures == (try WrittenFilm(tool.read("cat.gif")).pictures))
+      #expect(film.delays.allSatisfy { $0.milliseconds == 125 })
+    }
+  }
+
+  @Test(arguments: [
+    ("f1.png f2.png -o a.png", "the frames need delays"),
+    ("f1.png big.png -o a.png --fps 5", "big.png is 2x1, f1.png 1x1; all frames need one size"),
+    ("f1.png no.png -o a.png --fps 5", "no.png: "),
+    ("f1.png cat.gif -o a.png --fps 5", "cat.gif: it has 3 frames"),
+    ("f1.png bad.png -o a.png --fps 5", "bad.png: "),
+    ("f1.png f2.png -o f1.png --fps 5 --force", "f1.png is an input and would be overwritten"),
+    ("d -o a.png --fps 5", "d has no .png files"),
+    ("f1.png - -o a.png --fps 5", "standard input comes alone"),
+    ("m.json f1.png -o a.png", "m.json is a manifest"),
+    ("gone.json -o a.png", "gone-0.png: "),
+    ("f1.png f2.png -o old.png --fps 5", "old.png exists; --force replaces it"),
+    ("f1.png f2.png -o a --fps 5", "the name of the output has no extension; choose --format gif"),
+    ("f1.png f2.png -o a.png --delays none.txt", "none.txt: "),
+    ("clear.png f1.png -o a.gif --fps 5", "a GIF cannot hold partly transparent pixels"),
+  ])
+  func `what cannot be made is refused, and nothing of it is left`(
+    _ line: String, _ message: String
+  ) throws {
+    try withPictures([1, 2]) { (tool: Tool) throws in
+      try tool.write(PNGEncoder().encode(Bitmap(width: 2, height: 1)), to: "big.png")
+      let clear = Bitmap(width: 1, height: 1) { _, _ in RGBA(red: 9, green: 9, blue: 9, alpha: 99) }
+      try tool.write(PNGEncoder().encode(clear), to: "clear.png")
+      try tool.write(Array(try tool.read("f1.png").dropLast(30)), to: "bad.png")
+      try tool.write([1], to: "old.png")
+      #expect(
+        try tool.shell("mkdir d; \"$ZOETROPE\" extract cat.gif -o d2/ --manifest m.json") == 0)
+      #expect(try tool.shell("sed s,d2/cat-000,gone-, m.json >gone.json") == 0)
+      let before = try tool.list()
+      let result = try tool.run(["make"] + line.split(separator: " ").map(String.init))
+      #expect([2, 3, 4].contains(result.status))
+      #expect(result.errors.contains(message), "\(result.errors)")
+      #expect(try tool.list() == before)
+    }
+  }
+
+  @Test func `names with odd characters survive the manifest`() throws {
+    try withTool { (tool: Tool) throws in
+      let script = #"""
+        n=$(printf 'a \377b"{'); cp cat.gif "$n.gif"; "$ZOETROPE" extract "$n.gif" -o 'o/{stem}-{index}.png' \
+        --manifest m.json && "$ZOETROPE" make m.json -o again.gif --json >line
+        """#
+      #expect(try tool.shell(script) == 0)
+      let film = try WrittenFilm(tool.read("again.gif"))
+      #expect(film.difference(from: try WrittenFilm(tool.read("cat.gif"))) == nil)
+      let line = try JSONLine.one(tool.read("line"))
+      #expect(line["file"] == .missing && line["frame_count"] == 3)
+    }
+  }
+}

@@ -1,0 +1,247 @@
+import TestRunning
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@testable import ZoetropeCLI
+
+/// What programs that write animations often get wrong: times, loops, transparency and palettes.
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct WritingPitfallTests {
+  /// Runs `body` with `pictures` in the files `f0.png`, `f1.png` and so on.
+  private func withPictures(_ pictures: [Bitmap], _ body: (Tool) throws -> Void) throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    for (index, picture) in pictures.enumerated() {
+      try tool.write(PNGEncoder().encode(picture), to: "f\(index).png")
+    }
+    #expect(try tool.shell("mkdir f && mv f?*.png f") == 0)
+    try body(tool)
+  }
+
+  private func film(_ tool: Tool, _ name: String) throws -> WrittenFilm {
+    try WrittenFilm(tool.read(name))
+  }
+
+  /// Makes `output` from the pictures.
+  private func make(_ tool: Tool, _ output: String, _ options: String...) throws -> WrittenFilm {
+    let made = try tool.run(["make", "f/", "-o", output] + options)
+    #expect(made.status == 0, "\(made.errors)")
+    return try film(tool, output)
+  }
+
+  private func convert(_ tool: Tool, _ input: String, _ output: String) throws -> WrittenFilm {
+    let converted = try tool.run("convert", input, "-o", output)
+    #expect(converted.status == 0, "\(converted.errors)")
+    return try film(tool, output)
+  }
+
+  private static let red = RGBA(red: 255, green: 0, blue: 0)
+  private static let green = RGBA(red: 0, green: 255, blue: 0)
+
+  private func plain(_ color: RGBA, side: Int = 8) -> Bitmap {
+    Bitmap(width: side, height: side) { _, _ in color }
+  }
+
+  /// Samples of the pictures, as films have them.
+  private func samples(_ pictures: [Bitmap]) throws -> [[UInt16]] {
+    try pictures.map { try WrittenFilm(PNGEncoder().encode($0)).pictures[0] }
+  }
+
+  // MARK: Times
+
+  @Test(arguments: ["AAB", "ABA", "AAA", "ABB"], ["a.gif", "a.png"])
+  func `equal frames keep their number and their delays`(_ order: String, _ output: String) throws {
+    let pictures = order.map { plain($0 == "A" ? Self.red : Self.green) }
+    try withPictures(pictures) { (tool: Tool) throws in
+      try tool.write(Array("70ms\n20ms\n110ms\n".utf8), to: "delays")
+      let made = try make(tool, output, "--delays", "delays")
+      #expect(made.delays.map(\.milliseconds) == [70, 20, 110])
+      #expect(made.pictures == (try samples(pictures)))
+      let other = try convert(tool, output, output == "a.gif" ? "b.png" : "b.gif")
+      #expect(other.difference(from: made) == nil)
+    }
+  }
+
+  @Test func `a thousand frames of a thirtieth of a second do not drift`() throws {
+    try withPictures([plain(Self.red, side: 1), plain(Self.green, side: 1)]) {
+      (tool: Tool) throws in
+      let script =
+        #"n=2; while [ $n -lt 1000 ]; do ln f/f$((n % 2)).png f/f$n.png; n=$((n + 1)); done"#
+      #expect(try tool.shell(script) == 0)
+      let png = try make(tool, "a.png", "--fps", "30")
+      #expect(png.delays.count == 1000)
+      #expect(png.delays.allSatisfy { $0.numerator == 1 && $0.denominator == 30 })
+      for gif in [try make(tool, "a.gif", "--fps", "30"), try convert(tool, "a.png", "b.gif")] {
+        #expect(gif.pictures == png.pictures)
+        var (end, worst) = (0, 0)
+        for (index, delay) in gif.delays.enumerated() {
+          end += delay.milliseconds
+          // Thirtieths of a millisecond.
+          worst = max(worst, abs(30 * end - 1000 * (index + 1)))
+        }
+        #expect(worst <= 150)
+        #expect(gif.delays.allSatisfy { [30, 40].contains($0.milliseconds) })
+      }
+    }
+  }
+
+  @Test(arguments: [60, 100, 120])
+  func `rates above 50 drop frames of a GIF, and its duration stays`(_ rate: Int) throws {
+    let pictures = (0..<rate).map { plain(RGBA(red: UInt8($0), green: 0, blue: 0), side: 1) }
+    try withPictures(pictures) { (tool: Tool) throws in
+      let png = try make(tool, "a.png", "--fps", "\(rate)")
+      #expect(png.delays.allSatisfy { $0.numerator == 1 && $0.denominator == UInt32(rate) })
+      #expect(png.pictures.count == rate)
+      let gif = try make(tool, "a.gif", "--fps", "\(rate)")
+      #expect(gif.pictures.count <= 50)
+      #expect(gif.delays.allSatisfy { $0.milliseconds >= 20 })
+      #expect(gif.delays.reduce(0) { $0 + $1.milliseconds } == 1000)
+      let exact = try make(tool, "b.gif", "--fps", "\(rate)", "--exact-delays")
+      #expect(exact.pictures.count == rate || rate > 100)
+      #expect(exact.delays.reduce(0) { $0 + $1.milliseconds } == 1000)
+    }
+  }
+
+  @Test func `delays that a manifest lists are stored as they are`() throws {
+    var gif = SampleGIF()
+    gif.frames = [(0, 0), (1, 1), (2, 2)]
+    try withTool(gif) { (tool: Tool) throws in
+      #expect(try tool.run("extract", "cat.gif", "-o", "d/", "--manifest", "m.json").status == 0)
+      let made = try tool.run("make", "m.json", "-o", "a.gif")
+      #expect(made.text.hasSuffix("exact\n"))
+      #expect(try film(tool, "a.gif").delays.map(\.milliseconds) == [0, 10, 20])
+      // A delay that is asked for is one that browsers show.
+      #expect(try tool.run("make", "m.json", "-o", "b.gif", "--delay", "10ms").status == 0)
+      #expect(try film(tool, "b.gif").delays.allSatisfy { $0.milliseconds >= 20 })
+      #expect(try tool.run("convert", "cat.gif", "-o", "c.gif", "--delay", "10ms").status == 0)
+      #expect(try film(tool, "c.gif").delays.allSatisfy { $0.milliseconds >= 20 })
+    }
+  }
+
+  @Test(arguments: [("1", nil), ("2", 1), ("65536", 65535), ("forever", 0)] as [(String, Int?)])
+  func `the number of plays survives both formats`(_ plays: String, _ stored: Int?) throws {
+    try withPictures([plain(Self.red), plain(Self.green)]) { (tool: Tool) throws in
+      let png = try make(tool, "a.png", "--fps", "5", "--plays", plays)
+      #expect(png.playCount == (plays == "forever" ? .indefinite : .finite(Int(plays) ?? 0)))
+      let gif = try convert(tool, "a.png", "b.gif")
+      #expect(gif.playCount == png.playCount)
+      #expect(try convert(tool, "b.gif", "c.png").playCount == png.playCount)
+      // A GIF stores the repetitions after the first play, and nothing for one.
+      let bytes = try tool.read("b.gif")
+      let name = Array("NETSCAPE2.0".utf8)
+      let place = bytes.indices.first { bytes[$0...].starts(with: name) }
+      #expect(place.map { Int(bytes[$0 + 13]) | Int(bytes[$0 + 14]) << 8 } == stored)
+    }
+  }
+
+  @Test func `more plays than a GIF can have are refused`() throws {
+    try withPictures([plain(Self.red), plain(Self.green)]) { (tool: Tool) throws in
+      _ = try make(tool, "a.png", "--fps", "5", "--plays", "65537")
+      let result = try tool.run("convert", "a.png", "-o", "b.gif")
+      #expect(result.status == 4)
+      #expect(result.errors.contains("65537"))
+      #expect(try tool.run("convert", "a.png", "-o", "b.gif", "--plays", "9").status == 0)
+    }
+  }
+
+  // MARK: Pixels
+
+  /// Animations with transparent pixels: a square that moves, one that vanishes, first and last frames with holes.
+  private static let transparent: [[Bitmap]] = [
+    (0..<5).map { step in
+      Bitmap(width: 16, height: 8) { x, y in
+        (2..<6).contains(y) && (0..<4).contains(x - 3 * step) ? red : .clear
+      }
+    },
+    [red, .clear, green, .clear].map { color in Bitmap(width: 6, height: 6) { _, _ in color } },
+    (0..<4).map { step in
+      Bitmap(width: 9, height: 9) { x, y in
+        (x + y + step) % 3 == 0 ? .clear : step % 2 == 0 ? red : green
+      }
+    },
+    [
+      Bitmap(width: 9, height: 9) { x, _ in x < 4 ? green : .clear },
+      Bitmap(width: 9, height: 9) { _, _ in red },
+      Bitmap(width: 9, height: 9) { x, y in x == y ? .clear : red },
+    ],
+  ]
+
+  @Test(arguments: transparent.indices) func `nothing trails over transparent ground`(_ number: Int)
+    throws
+  {
+    let pictures = Self.transparent[number]
+    try withPictures(pictures) { (tool: Tool) throws in
+      let wanted = try samples(pictures)
+      #expect(try make(tool, "a.gif", "--fps", "10").pictures.map(\.visible) == wanted)
+      #expect(try make(tool, "a.png", "--fps", "10").pictures.map(\.visible) == wanted)
+      #expect(try convert(tool, "a.gif", "b.png").pictures.map(\.visible) == wanted)
+      #expect(try convert(tool, "a.png", "b.gif").pictures.map(\.visible) == wanted)
+    }
+  }
+
+  /// A picture with this many opaque colours, and a transparent pixel if it is to have one.
+  private func colors(_ count: Int, from first: Int = 0, hasClear: Bool = false) -> Bitmap {
+    Bitmap(width: 20, height: 14) { x, y in
+      if hasClear, x == 19, y == 13 { return .clear }
+      let color = first + (y * 20 + x) % count
+      return RGBA(red: UInt8(color & 255), green: UInt8(color >> 8), blue: 77)
+    }
+  }
+
+  @Test(arguments: [
+    (255, false, true), (256, false, true), (257, false, false), (255, true, true),
+    (256, true, false),
+  ])
+  func `a GIF holds 256 colours, a transparent one among them`(
+    _ count: Int, _ hasClear: Bool, _ fits: Bool
+  ) throws {
+    let picture = colors(count, hasClear: hasClear)
+    try withPictures([picture]) { (tool: Tool) throws in
+      let result = try tool.run("make", "f/f0.png", "-o", "a.gif")
+      #expect(result.status == (fits ? 0 : 4))
+      if fits {
+        #expect(try film(tool, "a.gif").pictures == samples([picture]))
+      } else {
+        #expect(result.errors.contains("256 colours"))
+        #expect(try tool.list() == ["f"])
+      }
+    }
+  }
+
+  @Test func `palettes follow the pictures`() throws {
+    let films: [[Bitmap]] = [
+      // Two scenes without a colour in common, and more colours in the file than in each frame.
+      [plain(Self.red), plain(Self.red), plain(Self.green), plain(Self.green)],
+      [colors(200), colors(200, from: 100), colors(200, from: 300)],
+      (0..<8).map { colors(250, from: 500 * $0) },
+    ]
+    for pictures in films {
+      try withPictures(pictures) { (tool: Tool) throws in
+        #expect(try make(tool, "a.gif", "--fps", "10").pictures == samples(pictures))
+      }
+    }
+  }
+
+  @Test func `only what changes is stored`() throws {
+    func noise(_ step: Int) -> Bitmap {
+      Bitmap(width: 64, height: 64) { x, y in
+        if (8..<16).contains(x), (8..<16).contains(y) {
+          return RGBA(red: UInt8((x * y + step * 37) & 255), green: 1, blue: 2)
+        }
+        let level = UInt8((x * 197 ^ y * 131 ^ x * y * 29) & 63)
+        return RGBA(red: level, green: level, blue: level)
+      }
+    }
+    for output in ["a.gif", "a.png"] {
+      let count = try [1, 21].map { frames in
+        var count = 0
+        try withPictures((0..<frames).map(noise)) { (tool: Tool) throws in
+          _ = try make(tool, output, "--fps", "10")
+          count = try tool.read(output).count
+        }
+        return count
+      }
+      #expect((count[1] - count[0]) / 20 < 400, "\(output): \(count)")
+    }
+  }
+}

@@ -1,0 +1,194 @@
+import TestRunning
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@testable import ZoetropeCodec
+@testable import ZoetropeWriting
+
+@Suite(.timeLimit(.minutes(10)), .startsThreads) struct OptimizingTests {
+  private static let efforts: [PNGEncoder.Effort] = [.fast, .balanced, .small]
+
+  private static func optimized(
+    _ bytes: [UInt8], _ options: OptimizingOptions
+  ) throws -> (bytes: [UInt8], result: OptimizedAnimation) {
+    let sink = MemorySink()
+    let result = try AnimatedImage(bytes: bytes).optimize(to: sink, options: options)
+    return (sink.bytes, result)
+  }
+
+  /// How two files differ for a viewer, as both decoders show them; nil if they do not.
+  private static func difference(_ old: [UInt8], _ new: [UInt8]) throws -> String? {
+    for decoder in [PixelDecoder.fast, .reference] {
+      let options = DecodingOptions(decoder: decoder, keeps16Bit: true, parallelism: 1)
+      let before = try AnimatedImage(bytes: old, options: options)
+      let after = try AnimatedImage(bytes: new, options: options)
+      if before.canvasSize != after.canvasSize { return "\(after.canvasSize)" }
+      if before.playCount != after.playCount { return "plays \(after.playCount)" }
+      if before.frames.map(\.delay.duration) != after.frames.map(\.delay.duration) {
+        return "delays"
+      }
+      let (first, second) = (FrameReader(before), FrameReader(after))
+      while let frame = try first.next() {
+        guard let other = try second.next() else { return "frame \(frame.index) is missing" }
+        for y in 0..<frame.bitmap.height {
+          let (row, otherRow) = (frame.bitmap.row(y), other.bitmap.row(y))
+          let size = frame.bitmap.format.bytesPerPixel
+          for x in 0..<frame.bitmap.width {
+            let isEqual = (0..<size).allSatisfy { row[x * size + $0] == otherRow[x * size + $0] }
+            let isClear =
+              row[x * size + size - 1] == 0 && otherRow[x * size + size - 1] == 0
+            if !isEqual, !isClear { return "\(decoder): frame \(frame.index), \(x), \(y)" }
+          }
+        }
+      }
+    }
+    return nil
+  }
+
+  /// Checks all efforts; returns the sizes.
+  @discardableResult
+  private static func check(_ bytes: [UInt8], _ name: String) throws -> [Int] {
+    try efforts.map { effort in
+      let (new, result) = try optimized(bytes, OptimizingOptions(effort: effort))
+      #expect(new.count <= bytes.count, "\(name), \(effort)")
+      #expect(result.byteCount == new.count && result.sourceByteCount == bytes.count)
+      #expect(result.isCopy == (new == bytes))
+      let difference = try difference(bytes, new)
+      #expect(difference == nil, "\(name), \(effort): \(difference ?? "")")
+      return new.count
+    }
+  }
+
+  private static func write(
+    _ pictures: [Bitmap], effort: PNGEncoder.Effort = .fast
+  ) throws -> [UInt8] {
+    let sink = MemorySink()
+    let writer = try AnimationWriter(AnimationWriterOptions(format: .gif, effort: effort), to: sink)
+    for (place, picture) in pictures.enumerated() {
+      try writer.append(
+        picture, delay: FrameDelay(numerator: UInt32(place % 5 + 2), denominator: 100))
+    }
+    try writer.finish()
+    return sink.bytes
+  }
+
+  private static func shade(_ number: Int) -> RGBA {
+    RGBA(red: UInt8(number % 256), green: UInt8(number / 256), blue: 77)
+  }
+
+  // MARK: Files
+
+  @Test(arguments: ["GIF", "Demo", "APNG"])
+  func `every fixture stays the same picture by picture, and none grows`(folder: String) throws {
+    let library = FixtureLibrary()
+    var count = 0
+    for name in try FixtureFile.list("\(library.root)/\(folder)").sorted() {
+      let bytes = try library.file("\(folder)/\(name)")
+      guard let image = try? AnimatedImage(bytes: bytes), image.canvasSize.area < 1 << 20,
+        image.frames.count < 300
+      else { continue }
+      try Self.check(bytes, name)
+      count += 1
+    }
+    #expect(count > 2)
+  }
+
+  @Test(arguments: [254, 255, 256, 257], [false, true])
+  func `palettes around 256 colours`(colors: Int, hasHoles: Bool) throws {
+    // The later frame has fewer, so that even 257 fit the file.
+    let pictures = (0..<3).map { frame in
+      Pictures.make(20, 26) { x, y in
+        let number = y * 20 + x
+        if hasHoles, number % 13 == 5 { return .clear }
+        return Self.shade(frame == 0 ? number % min(colors, 250) : number % 9 + colors - 9)
+      }
+    }
+    try Self.check(try Self.write(pictures), "\(colors) colours")
+  }
+
+  @Test func `three hundred colours in the file and two hundred in each frame`() throws {
+    let pictures = (0..<3).map { frame in
+      Pictures.make(20, 20) { x, y in Self.shade(frame * 50 + (y * 20 + x) % 200) }
+    }
+    try Self.check(try Self.write(pictures), "300 colours")
+  }
+
+  @Test func `a sprite on transparent ground leaves no trail`() throws {
+    let pictures = (0..<12).map { frame in
+      Pictures.make(60, 40) { x, y in
+        let (left, top) = (frame * 4, frame % 3 * 8)
+        guard (left..<left + 12).contains(x), (top..<top + 12).contains(y) else { return .clear }
+        return Self.shade((x - left) * (y - top) % 7)
+      }
+    }
+    let file = try Self.write(pictures)
+    let sizes = try Self.check(file, "sprite")
+    #expect(sizes[2] <= sizes[1])
+  }
+
+  @Test func `a file whose frames are stored whole becomes much smaller`() throws {
+    let pictures = (0..<10).map { frame in
+      Pictures.make(64, 64) { x, y in
+        let isDot = (x - frame * 5) * (x - frame * 5) + (y - 30) * (y - 30) < 16
+        return Self.shade(isDot ? 200 : (x * 7 ^ y * 3) % 64)
+      }
+    }
+    // Each picture in a file of its own, joined.
+    let parts = try pictures.map { try Self.write([$0]) }
+    let head = parts[0].prefix { _ in true }
+    var film = Array(head.dropLast())
+    for part in parts.dropFirst() {
+      let image = try AnimatedImage(bytes: part)
+      film += GIFFrameEncoder.control(delay: 5, disposal: .keep, transparentIndex: nil)
+      film += part[image.frames[0].byteRange]
+    }
+    film.append(0x3b)
+    let sizes = try Self.check(film, "whole frames")
+    #expect(sizes[1] < film.count / 3)
+  }
+
+  @Test func `the bytes do not depend on the number of threads`() throws {
+    let pictures = (0..<30).map { frame in
+      Pictures.make(50, 50) { x, y in
+        (x + frame) % 17 == y % 11 ? .clear : Self.shade((x / 3 + y / 2 + frame) % 90)
+      }
+    }
+    let file = try Self.write(pictures)
+    for effort in Self.efforts {
+      let files = try [1, 2, 8].map {
+        try Self.optimized(file, OptimizingOptions(effort: effort, parallelism: $0)).bytes
+      }
+      #expect(files[0] == files[1] && files[0] == files[2], "\(effort)")
+    }
+  }
+
+  @Test func `metadata is kept or stripped`() throws {
+    let picture = Pictures.make(30, 30) { x, y in Self.shade(x * y % 30) }
+    var file = try Self.write([picture, picture])
+    let comment: [UInt8] = [0x21, 0xfe, 5] + Array("hello".utf8) + [0]
+    file.insert(contentsOf: comment, at: file.count - 1)
+    let kept = try Self.optimized(file, OptimizingOptions()).bytes
+    let stripped = try Self.optimized(file, OptimizingOptions(stripsMetadata: true)).bytes
+    #expect(try AnimatedImage(bytes: kept).metadata.texts.map(\.value) == ["hello"])
+    #expect(try AnimatedImage(bytes: stripped).metadata.texts.isEmpty)
+  }
+
+  @Test func `a sink that fails ends it`() throws {
+    let file = try Self.write([Pictures.make(9, 9) { x, y in Self.shade(x + y) }])
+    let sink = CallbackSink { _ in throw AnimatedImageError(.io, "full") }
+    let error = #expect(throws: AnimatedImageError.self) {
+      try AnimatedImage(bytes: file).optimize(to: sink, options: .init())
+    }
+    #expect(error?.code == .io)
+  }
+
+  @Test func `cancelling ends it`() throws {
+    let file = try Self.write([Pictures.make(9, 9) { x, y in Self.shade(x + y) }])
+    let error = #expect(throws: AnimatedImageError.self) {
+      try AnimatedImage(bytes: file).optimize(
+        to: MemorySink(), options: .init(), isCancelled: { true })
+    }
+    #expect(error?.code == .cancelled)
+  }
+}
