@@ -1,7 +1,8 @@
-"""Builds the wheel: a PEP 517 backend without dependencies, and the program behind `make wheel`.
+"""Builds the wheel and the source distribution: a PEP 517 backend without dependencies, and the program behind `make wheel`.
 
 The shared library is in the folder that `ZOETROPE_LIBRARY_FOLDER` names, by default that of
-`make lib`. The wheel's platform tag is the oldest libc that has all of the library's symbols.
+`make lib`, which a wheel built from a source distribution runs if there is a Swift toolchain. The wheel's
+platform tag is the oldest libc that has all of the library's symbols.
 """
 
 from __future__ import annotations
@@ -13,19 +14,26 @@ import io
 import os
 import platform
 import re
+import shutil
+import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
+#: The checkout, a part of which a source distribution holds.
+CHECKOUT = ROOT / "checkout" if (ROOT / "checkout").is_dir() else ROOT.parent
+#: What `make lib` needs of the checkout. SwiftPM looks for the folders of all targets.
+PARTS = ["LICENSE", "Makefile", "Package.swift", "Package@*.swift", "Scripts", "Sources", "Tests", "Examples/Programs"]
 
 
 def library_folder() -> Path:
-    return Path(os.environ.get("ZOETROPE_LIBRARY_FOLDER", ROOT.parent / ".build-static/lib" / "dist"))
+    return Path(os.environ.get("ZOETROPE_LIBRARY_FOLDER", CHECKOUT / ".build-static/lib" / "dist"))
 
 
 def version() -> str:
-    text = (ROOT.parent / "Sources" / "ZoetropeC" / "Opening.swift").read_text()
+    text = (CHECKOUT / "Sources" / "ZoetropeC" / "Opening.swift").read_text()
     found = re.search(r'text: StaticString = "([^"]+)"', text)
     if not found:
         raise SystemExit("no version in Sources/ZoetropeC/Opening.swift")
@@ -39,6 +47,8 @@ def platform_tag(folder: Path) -> str:
 
 def library() -> Path:
     path = library_folder() / "libzoetrope.so.1"
+    if not path.exists() and CHECKOUT != ROOT.parent and shutil.which("swift"):
+        subprocess.run(["make", "-C", CHECKOUT, "lib"], check=True, stdout=sys.stderr)
     if not path.exists():
         raise SystemExit(f"{path} is missing: run `make lib`")
     return path
@@ -60,19 +70,31 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
     return write_wheel(wheel_directory, [("zoetrope.pth", f"{ROOT}\n".encode())])
 
 
+def metadata() -> str:
+    classifiers = [
+        "Development Status :: 4 - Beta", "Intended Audience :: Developers",
+        "Intended Audience :: Science/Research", "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3", "Programming Language :: Python :: Implementation :: CPython",
+        "Topic :: Multimedia :: Graphics", "Typing :: Typed",
+    ]
+    return (
+        f"Metadata-Version: 2.4\nName: zoetrope\nVersion: {version()}\n"
+        "Summary: Decode GIF and APNG with browser-exact frames\n"
+        "Author: The Zoetrope authors\nLicense-Expression: MIT\nLicense-File: LICENSE\n"
+        "Keywords: gif,apng,png,animation,frames,decoder,numpy\n"
+        + "".join(f"Classifier: {classifier}\n" for classifier in classifiers)
+        + "Requires-Python: >=3.8\nProvides-Extra: numpy\n"
+        "Requires-Dist: numpy; extra == 'numpy'\n"
+        "Description-Content-Type: text/markdown\n\n" + (ROOT / "README.md").read_text())
+
+
 def write_wheel(wheel_directory, files):
     """Adds the metadata to `files`, and writes the wheel."""
     number = version()
     tag = f"py3-none-{platform_tag(library_folder())}"
     info = f"zoetrope-{number}.dist-info"
-    metadata = (
-        f"Metadata-Version: 2.1\nName: zoetrope\nVersion: {number}\n"
-        "Summary: Decode GIF and APNG with browser-exact frames\n"
-        "Requires-Python: >=3.8\nProvides-Extra: numpy\n"
-        "Requires-Dist: numpy; extra == 'numpy'\n"
-        "Description-Content-Type: text/markdown\n\n" + (ROOT / "README.md").read_text())
-    files.append((f"{info}/METADATA", metadata.encode()))
-    files.append((f"{info}/licenses/LICENSE", (ROOT.parent / "LICENSE").read_bytes()))
+    files.append((f"{info}/METADATA", metadata().encode()))
+    files.append((f"{info}/licenses/LICENSE", (CHECKOUT / "LICENSE").read_bytes()))
     wheel = f"Wheel-Version: 1.0\nGenerator: zoetrope\nRoot-Is-Purelib: false\nTag: {tag}\n"
     files.append((f"{info}/WHEEL", wheel.encode()))
     record = io.StringIO()
@@ -104,8 +126,32 @@ def get_requires_for_build_editable(config_settings=None):
     return []
 
 
+def get_requires_for_build_sdist(config_settings=None):
+    return []
+
+
 def build_sdist(sdist_directory, config_settings=None):
-    raise SystemExit("build the wheel: the library is compiled by `make lib`")
+    """The package and, in `checkout`, the files that Git tracks and the library is built from."""
+    command = ["git", "-C", ROOT.parent, "ls-files", "-z", "--"]
+    package = subprocess.run([*command, "Python"], check=True, capture_output=True).stdout
+    parts = subprocess.run([*command, *PARTS], check=True, capture_output=True).stdout
+    stem = f"zoetrope-{version()}"
+    names = {name: f"{stem}/{name[len('Python/'):]}" for name in os.fsdecode(package).split("\0") if name}
+    names.update({name: f"{stem}/checkout/{name}" for name in os.fsdecode(parts).split("\0") if name})
+    target = Path(sdist_directory) / f"{stem}.tar.gz"
+    temporary = target.with_name(f".{target.name}.new")
+    with tarfile.open(temporary, "w:gz", format=tarfile.PAX_FORMAT) as archive:
+        def add(name, data, mode):
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode, entry.mtime = len(data), mode, 1577836800
+            archive.addfile(entry, io.BytesIO(data))
+
+        add(f"{stem}/PKG-INFO", metadata().encode(), 0o644)
+        for name, stored in sorted(names.items()):
+            path = ROOT.parent / name
+            add(stored, path.read_bytes(), 0o755 if os.access(path, os.X_OK) else 0o644)
+    os.replace(temporary, target)
+    return target.name
 
 
 if __name__ == "__main__":
@@ -113,3 +159,6 @@ if __name__ == "__main__":
     target.mkdir(parents=True, exist_ok=True)
     name = build_wheel(target)
     print(f"{target / name}: {(target / name).stat().st_size} bytes")
+    if "--source" in sys.argv:
+        name = build_sdist(target)
+        print(f"{target / name}: {(target / name).stat().st_size} bytes")

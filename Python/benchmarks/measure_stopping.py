@@ -85,7 +85,7 @@ def imageio(data):
 
 CALLS = {
     "frame": lambda a, out, _: a.frame(-1, size=SMALL, fit="stretch", out=out),
-    "frame_with_damage": lambda a, out, _: a.frame_with_damage(-1, size=SMALL, fit="stretch", out=out),
+    "decode": lambda a, out, _: a.decode(-1, size=SMALL, fit="stretch", out=out),
     "at": lambda a, out, _: a.at(a.duration, size=SMALL, fit="stretch", out=out),
     "[-1]": lambda a, *_: a[-1],
     "[:12]": lambda a, *_: a[:12],

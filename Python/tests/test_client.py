@@ -229,11 +229,12 @@ def test_damage_of_a_frame_comes_with_it(fixtures):
     every = animation.read()
     found = []
     for index in range(len(animation)):
-        frame, damage = animation.frame_with_damage(index)
+        decoded = animation.decode(index)
+        frame, damage = decoded.pixels, decoded.damage
         assert np.array_equal(frame, every[index])
         found += [] if damage is None else [damage]
     assert found and found == animation.check()[len(animation.damage):]
-    _, damage = animation.frame_with_damage(0, size=(8, 8), format="RGB")
+    damage = animation.decode(0, size=(8, 8), format="RGB").damage
     assert damage is None
 
 
@@ -324,7 +325,7 @@ def test_wrong_types_are_type_errors_with_words(delays, call, words):
 
 def test_a_size_is_refused_whatever_was_asked_for_before(delays):
     animation = zoetrope.open(delays)
-    for call in [animation.frame, animation.png, animation.frame_with_damage]:
+    for call in [animation.frame, animation.png, animation.decode]:
         call(0, size=(32, 32))
         call(0, size=(np.int32(32), 32))
         for size in [(32.0, 32), (32, 32.0), (np.float32(32), None)]:
@@ -392,7 +393,7 @@ def test_after_closing_only_what_was_known_is_known(delays):
         lambda: animation[0], lambda: animation[99], lambda: animation[0:0], lambda: animation.read([]),
         lambda: list(animation), lambda: animation.at(0), lambda: animation.png(0),
         lambda: animation.check(), lambda: animation.sample(2), lambda: animation.__enter__(),
-        lambda: animation.frame_with_damage(0),
+        lambda: animation.decode(0),
     ]
     for call in calls:
         with pytest.raises(ValueError, match="closed"):
@@ -563,7 +564,7 @@ def test_hints_resolve():
     for function in [zoetrope.open, zoetrope.frames]:
         assert typing.get_type_hints(function)["return"]
     for name in ["__init__", "frame", "at", "read", "sample", "sample_indices", "png", "check",
-                 "index_at", "frame_with_damage", "png_with_damage", "__getitem__"]:
+                 "index_at", "decode", "png_with_damage", "__getitem__"]:
         assert "return" in typing.get_type_hints(getattr(zoetrope.Animation, name))
     for item in [zoetrope.FrameInfo, zoetrope.Damage, zoetrope.MetadataItem]:
         assert typing.get_type_hints(item)
@@ -592,7 +593,7 @@ animation = zoetrope.open(sys.argv[1])
 pages = int(open("/proc/self/statm").read().split()[0])
 resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (128 << 20),) * 2)
 large = {"size": (8000, 8000), "fit": "stretch"}
-for call in (lambda: animation.frame(0, **large), lambda: animation.frame_with_damage(0, **large),
+for call in (lambda: animation.frame(0, **large), lambda: animation.decode(0, **large),
              lambda: animation.read(**large)):
     try:
         call()

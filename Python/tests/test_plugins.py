@@ -215,7 +215,7 @@ def test_pillow_loads_fail_as_pillows_do(pillow, delays, monkeypatch, error, exp
         raise error
 
     with pillow.open(str(delays)) as image:
-        monkeypatch.setattr(zoetrope.Animation, "frame_with_damage", fail)
+        monkeypatch.setattr(zoetrope.Animation, "decode", fail)
         with pytest.raises(Exception) as caught:
             image.load()
         assert type(caught.value).__name__ == expected

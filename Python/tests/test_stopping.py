@@ -37,7 +37,7 @@ def files():
 #: What each kind of call does, to an animation and an array that it would fill.
 CALLS = {
     "frame": lambda a, out: a.frame(-1, size=(64, 64), out=out),
-    "frame_with_damage": lambda a, out: a.frame_with_damage(-1, size=(64, 64), out=out),
+    "decode": lambda a, out: a.decode(-1, size=(64, 64), out=out),
     "png": lambda a, out: [a.png(-1 - i) for i in range(len(a))],
     "read": lambda a, out: a.read(range(len(a)), size=(64, 64), fit="stretch", filter="lanczos"),
     "sample": lambda a, out: a.sample(64, size=(64, 64), fit="stretch"),

@@ -41,9 +41,15 @@ def pixels(path: Path) -> NDArray[np.uint8]:
         animation.read(range(3))
         animation.read(index for index in (1, 2))
         animation.sample(3, "distinct", linear_light=True, no_enlarging=True, out=batch)
-        pair: Tuple[NDArray[Any], Optional[Damage]] = animation.frame_with_damage(0)
+        decoded: zoetrope.Frame = animation.decode(0)
         for one, duration in zip(animation, animation.durations):
-            print(one.shape, duration + 1.0, pair[1], frame.dtype)
+            print(one.shape, duration + 1.0, decoded.damage, frame.dtype)
+        for indices, times, frames in animation.batches(32, size=(4, 4), layout="NCHW"):
+            whole: List[int] = indices.tolist()
+            print(whole, times.mean(), frames.shape)
+        animation.batches(3, layout="HWC")  # type: ignore[arg-type]
+        many: NDArray[Any] = animation.read_at([0, 1.5, np.float32(2)], layout="NCHW")
+        print(many, decoded.timestamp, decoded.pixels)
         rect: Tuple[int, int, int, int] = animation.frames[0].rect
         slices: NDArray[Any] = animation[1:3]
         print(rect, slices, animation[np.int64(1)], animation.closed)
@@ -52,6 +58,16 @@ def pixels(path: Path) -> NDArray[np.uint8]:
         animation.frame(0, size=64)  # type: ignore[arg-type]
         animation.sample(3, by="luck")  # type: ignore[arg-type]
         return batch
+
+
+def wrapper(
+    source: zoetrope.Source, size: zoetrope.Size, format: zoetrope.Format = "RGB", fit: zoetrope.Fit = "fill",
+    limits: zoetrope.Limits = "strict", order: zoetrope.Order = "time", layout: zoetrope.Layout = "NHWC",
+    filter: zoetrope.Filter = "box", delays: zoetrope.Delays = "exact", out: Optional[zoetrope.Output] = None,
+    damage: zoetrope.DamagePolicy = "strict",
+) -> zoetrope.Pixels:
+    opened = zoetrope.open(source, limits=limits, delays=delays, damage=damage)
+    return opened.sample(8, order, size=size, format=format, fit=fit, filter=filter, layout=layout, out=out)
 
 
 def errors() -> List[Dict[str, Any]]:

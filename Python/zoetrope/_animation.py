@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import ctypes
+import dataclasses
 import functools
 import io
 import math
@@ -15,7 +16,7 @@ import threading
 from ctypes import byref, sizeof
 from typing import (
     TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapping, NamedTuple,
-    Optional, Sequence, SupportsFloat, SupportsIndex, Tuple, Union, overload,
+    Optional, Sequence, SupportsFloat, SupportsIndex, Tuple, Union, cast, overload,
 )
 
 from . import _library as c, _memory
@@ -26,12 +27,15 @@ from ._library import library as _lib
 from ._reading import Readable, read_all
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     Pixels = NDArray[Any]
+    IndexArray = NDArray[np.int64]
+    TimeArray = NDArray[np.float64]
 else:
     # NumPy may be absent when hints are asked for.
-    Pixels = Any
+    Pixels = IndexArray = TimeArray = Any
 
 #: A path, the file's bytes or another buffer, or a binary file object.
 Source = Union[
@@ -48,6 +52,8 @@ Preset = Literal["default", "strict", "none"]
 Limits = Union[Preset, Mapping[str, Union[int, str, None]]]
 #: Width and height. If one of them is None, it is derived from the other.
 Size = Sequence[Optional[int]]
+#: The order of an array's axes: pixels together, or channels apart as PyTorch expects them.
+Layout = Literal["NHWC", "NCHW"]
 
 #: An array of the right shape, or a writable buffer of the right size.
 Output = Union[Pixels, bytearray, memoryview, mmap.mmap]
@@ -135,6 +141,30 @@ class MetadataItem(NamedTuple):
 _KINDS = {1: "text", 2: "xmp", 3: "exif", 4: "icc_profile", 5: "application", 6: "color"}
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Frame:
+    """A decoded frame."""
+
+    index: int
+    #: H×W×C, or H×W for ``"L"``.
+    pixels: Pixels
+    #: When it is shown and for how long, in seconds, under the animation's delay policy.
+    timestamp: float
+    duration: float
+    #: The damage found in the frame's own pixels.
+    damage: Optional[Damage]
+
+
+class Batch(NamedTuple):
+    """Consecutive frames of :meth:`Animation.batches`."""
+
+    indices: "IndexArray"
+    #: When each is shown, in seconds.
+    times: "TimeArray"
+    #: As :meth:`Animation.read` returns them.
+    frames: Pixels
+
+
 def _choice(value: str, choices: Mapping[str, int], name: str) -> int:
     try:
         return choices[value]
@@ -165,8 +195,10 @@ def open(  # noqa: A001: zoetrope.open
 ) -> "Animation":
     """Open a GIF, APNG or PNG. Scans its structure and decodes no pixels.
 
-    :param source: a path, the file's bytes, or a binary file object. A file object is read to its end, up to
-        ``live_bytes``; if it does not start like an image, only its first bytes are read.
+    :param source: a path, the file's bytes, or a binary file object. A regular file that ``open(path, "rb")``
+        opened and nothing was read from stays open and is read on demand, like a path, also after you close
+        it. Any other file object is read to its end, up to ``live_bytes``; if it does not start like an image,
+        only its first bytes are read.
     :param limits: bounds on what the file may use: ``"default"``, ``"strict"`` for untrusted files,
         ``"none"``, or a mapping that overrides the limits of a ``preset`` (default ``"default"``). Its keys are
         ``canvas_pixels``, ``frame_count``, ``live_bytes``, ``pixels_per_play``, ``metadata_bytes``,
@@ -225,6 +257,7 @@ class Animation:
         held = _Owned(_lib.zoetrope_close)
         error = c.Error()
         call: Callable[[], int]
+        descriptor: Optional[int] = None
         if isinstance(source, (str, os.PathLike)):
             path = os.fspath(source)
             if not isinstance(path, (str, bytes)):
@@ -239,6 +272,14 @@ class Animation:
             def call() -> int:
                 status: int = _lib.zoetrope_open_file(
                     name, byref(options), byref(held.pointer), byref(error))
+                return status
+        elif (descriptor := _descriptor(source)) is not None:
+            takes_long = True
+
+            # The library duplicates the descriptor; until then the reference keeps it open.
+            def call(source: Any = source) -> int:
+                status: int = _lib.zoetrope_open_descriptor(
+                    descriptor, byref(options), byref(held.pointer), byref(error))
                 return status
         else:
             try:
@@ -260,6 +301,9 @@ class Animation:
             self._check(_interruptible(call, lambda: setattr(flag, "value", 1)), error)
         else:
             self._check(call(), error)
+        if descriptor is not None:
+            # As after reading it.
+            source.seek(0, io.SEEK_END)  # type: ignore[union-attr]
         info = c.Info(size=sizeof(c.Info))
         self._check(_lib.zoetrope_get_info(held.pointer, byref(info), byref(error)), error)
         self._info = info
@@ -454,7 +498,7 @@ class Animation:
     def damage(self) -> Tuple[Damage, ...]:
         """Damage in the structure of the file.
 
-        Damage to pixels is found by decoding: use :meth:`frame_with_damage` for one frame, :meth:`check`
+        Damage to pixels is found by decoding: use :meth:`decode` for one frame, :meth:`check`
         for all.
         """
         held = self._use()
@@ -510,7 +554,7 @@ class Animation:
     ) -> Pixels:
         """Frame ``index``, composited, as a new H×W×C array (H×W for ``"L"``), or in ``out``.
 
-        A damaged frame shows its intact parts; see :meth:`frame_with_damage`.
+        A damaged frame shows its intact parts; see :meth:`decode`.
 
         :param size: the box to scale into, ``(width, height)``. If one of them is None, it is derived from
             the other.
@@ -519,8 +563,9 @@ class Animation:
         :param format: ``"RGBA"`` (straight alpha), ``"RGBa"`` (premultiplied), ``"BGRA"``,
             ``"BGRa"``, ``"RGBA16"``, or, blended over black, ``"RGB"``, ``"RGBX"`` and ``"L"``. For
             another background blend ``"RGBa"`` over it: ``rgb + background * (1 - alpha / 255)``.
-        :param out: a C-contiguous, writable array of that shape and type, or a writable buffer of the same
-            size, such as a bytearray, which needs no NumPy. It is returned.
+        :param out: a writable array of that shape and type, or a writable buffer of the same size, such as a
+            bytearray, which needs no NumPy. It is returned. An array may have gaps between rows and between
+            frames, as a slice of a larger one has, but not within rows.
         :param linear_light: scale in linear light.
         :param no_enlarging: do not enlarge smaller canvases (``"fit"`` and ``"integer"`` only).
         """
@@ -536,13 +581,13 @@ class Animation:
                 raise self._out_of_memory(math.prod(shape) * dtype.itemsize) from None
         else:
             array = self._out(out, shape, dtype)
-        # While this lives, a bytearray cannot be resized.
-        memory = _from_buffer(array)
         held = self._use()
         pixels = self._pixels(place) + shape[0] * shape[1]
-        if pixels >= _LONG_CALL or self._is_cancelled:
-            self._draw(place, pixels, rendering, memory, _view(array).nbytes, None)
+        is_plain = out is None or _np is not None and isinstance(out, _np.ndarray) and out.flags.c_contiguous
+        if pixels >= _LONG_CALL or self._is_cancelled or not is_plain:
+            self._draw(place, pixels, rendering, _Target(array), None)
             return array
+        memory = _from_buffer(array)
         # As `_draw`, but reuses the structs of an earlier call: creating them takes a third of a call.
         try:
             structs = self._spare.pop()
@@ -550,7 +595,7 @@ class Animation:
             structs = _Structs()
         buffer = structs.buffer
         buffer.pixels = _addressof(memory)
-        buffer.byte_count = array.nbytes if out is None else _view(array).nbytes
+        buffer.byte_count = array.nbytes
         while status := _lib.zoetrope_frame_at_index(
             held.pointer, place, rendering, structs.buffer_reference, None, structs.error_reference
         ):
@@ -563,28 +608,27 @@ class Animation:
         return array
 
     def _draw(
-        self, place: int, pixels: int, rendering: Any, memory: Any, byte_count: int,
+        self, place: int, pixels: int, rendering: Any, target: "_Target",
         frame: Optional[c.Frame],
     ) -> None:
-        """Draw a frame into ``memory``, a struct of ctypes, and describe it in ``frame``."""
-        buffer = c.Buffer(_addressof(memory), byte_count, 0, 0)
+        """Draw a frame into ``target``, and describe it in ``frame``."""
         told = None if frame is None else byref(frame)
 
-        def call(pointer: Any, error: c.Error, memory: Any = memory) -> int:
+        def call(pointer: Any, error: c.Error, target: "_Target" = target) -> int:
             # Holds the memory: signals can end the call while the other thread still writes.
             status: int = _lib.zoetrope_frame_at_index(
-                pointer, place, rendering, byref(buffer), told, byref(error))
+                pointer, place, rendering, byref(target.buffer), told, byref(error))
             return status
 
         self._decode_interruptibly(pixels, call)
         self._next = place + 1
 
-    def frame_with_damage(
+    def decode(
         self, index: SupportsIndex, *, size: Optional[Size] = None, fit: Fit = "fit",
         filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Output] = None,
         linear_light: bool = False, no_enlarging: bool = False,
-    ) -> Tuple[Pixels, Optional[Damage]]:
-        """:meth:`frame`, and the damage found in the frame's own pixels.
+    ) -> Frame:
+        """:meth:`frame`, with its index and times, and the damage found in its own pixels.
 
         Later frames that still show parts of a damaged one do not report that damage.
         """
@@ -592,11 +636,13 @@ class Animation:
         rendering, shape, dtype = self._rendering(
             size, fit, filter, format, linear_light, no_enlarging)
         array: Pixels = self._out(out, shape, dtype)
+        target = _Target(array)
         frame = c.Frame()
         self._draw(
-            place, self._pixels(place) + shape[0] * shape[1], rendering, _from_buffer(array),
-            _view(array).nbytes, frame)
-        return array, make_damage(frame.damage) if frame.damage.is_present else None
+            place, self._pixels(place) + shape[0] * shape[1], rendering, target, frame)
+        return Frame(
+            place, array, self.timestamps[place], self.durations[place],
+            make_damage(frame.damage) if frame.damage.is_present else None)
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Pixels: ...
@@ -633,6 +679,9 @@ class Animation:
         Plays follow one another. A negative time gives frame 0. A time past the last play, even an infinite
         one, gives the last frame.
         """
+        return self._index_at(seconds)
+
+    def _index_at(self, seconds: SupportsFloat) -> int:
         nanoseconds = _nanoseconds(seconds)
         if nanoseconds >= 1 << 63 and self.plays is None:
             if seconds == math.inf:
@@ -651,12 +700,15 @@ class Animation:
         self, indices: Optional[Iterable[SupportsIndex]] = None, *, size: Optional[Size] = None,
         fit: Fit = "fit", filter: Filter = "bilinear", format: Format = "RGBA",
         out: Optional[Output] = None, linear_light: bool = False, no_enlarging: bool = False,
+        layout: Layout = "NHWC",
     ) -> Pixels:
         """Several frames as one N×H×W×C array, decoded on all processors.
 
         When an array of 16 to 128 MiB is freed, its memory is kept for the next one.
 
         :param indices: the frames, in any order; None for all.
+        :param layout: ``"NCHW"`` returns an N×C×H×W view of the same memory, without a copy. ``out`` then has
+            that shape, and channels next to each other in memory.
         :raises LimitError: if the array would be larger than the limit ``output_bytes``, and there is no
             ``out``.
         """
@@ -665,25 +717,88 @@ class Animation:
         count = len(self) if chosen is None else len(chosen)
         rendering, shape, dtype = self._rendering(
             size, fit, filter, format, linear_light, no_enlarging)
+        _check_layout(layout, format)
         if out is None:
             self._allow(math.prod(shape) * count * (2 if format == "RGBA16" else 1))
-        array: Pixels = self._out(out, (count, *shape), dtype)
+        array: Pixels = self._out(out, (count, *shape), dtype, layout, is_several=True)
+        result: Pixels = array
+        if layout == "NCHW" and out is None:
+            result = array.transpose(0, 3, 1, 2)
+        elif out is not None:
+            result = cast(Pixels, out)
         if count == 0:
-            return array
+            return result
         places = None if chosen is None else (ctypes.c_int64 * count)(*chosen)
-        memory = _from_buffer(array)
-        buffer = c.Buffer(_addressof(memory), _view(array).nbytes, 0, 0)
+        target = _Target(array, is_several=True)
 
-        def call(pointer: Any, error: c.Error, memory: Any = memory) -> int:
+        def call(pointer: Any, error: c.Error, target: _Target = target) -> int:
             # Holds the memory: signals can end `read` while the other thread still writes.
             status: int = _lib.zoetrope_read_frames(
-                pointer, places, count, rendering, byref(buffer), None, byref(error))
+                pointer, places, count, rendering, byref(target.buffer), None, byref(error))
             return status
 
         # Frames before the chosen ones are decoded as well.
         last = count if chosen is None else max(chosen) + 1
         self._decode_interruptibly(self._area * last + count * shape[0] * shape[1], call)
-        return array
+        return result
+
+    def read_at(
+        self, seconds: Iterable[SupportsFloat], *, size: Optional[Size] = None, fit: Fit = "fit",
+        filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Output] = None,
+        linear_light: bool = False, no_enlarging: bool = False, layout: Layout = "NHWC",
+    ) -> Pixels:
+        """The frames shown at each of ``seconds``, in that order, as :meth:`read` returns them.
+
+        For a constant frame rate, pass ``numpy.arange(0, animation.duration, 1 / fps)``. See
+        :meth:`index_at` for times outside the animation.
+        """
+        return self.read(
+            [self._index_at(time) for time in seconds], size=size, fit=fit, filter=filter, format=format,
+            out=out, linear_light=linear_light, no_enlarging=no_enlarging, layout=layout)
+
+    def batches(
+        self, n: SupportsIndex, indices: Optional[Iterable[SupportsIndex]] = None, *,
+        size: Optional[Size] = None, fit: Fit = "fit", filter: Filter = "bilinear",
+        format: Format = "RGBA", linear_light: bool = False, no_enlarging: bool = False,
+        layout: Layout = "NHWC",
+    ) -> Iterator[Batch]:
+        """Yield frames in batches of up to ``n``, each a new array: ``for indices, times, frames in ...``.
+
+        Memory is bounded by one batch, and in order each frame is decoded once. The last batch may be shorter.
+        ``timeout`` applies to each frame.
+
+        :param indices: the frames, in any order, at best ascending; None for all.
+        :raises LimitError: if a batch would be larger than the limit ``output_bytes``.
+        """
+        self._use()
+        count = operator.index(n)
+        if count < 1:
+            raise parameter_error(f"n is {n}; it must be 1 or more")
+        places = (
+            list(range(len(self))) if indices is None else [self._place(index) for index in indices])
+        numpy = _numpy()
+        rendering, shape, dtype = self._rendering(
+            size, fit, filter, format, linear_light, no_enlarging)
+        _check_layout(layout, format)
+        self._allow(math.prod(shape) * min(count, len(places)) * dtype.itemsize)
+
+        def made() -> Iterator[Batch]:
+            for start in range(0, len(places), count):
+                part = places[start:start + count]
+                # One by one, because the library continues from its last frame only there.
+                array = self._out(None, (len(part), *shape), dtype)
+                for row, place in enumerate(part):
+                    self._draw(
+                        place, self._pixels(place) + shape[0] * shape[1], rendering,
+                        _Target(array[row]), None)
+                timestamps = self.timestamps
+                yield Batch(
+                    numpy.array(part, numpy.int64),
+                    numpy.array([timestamps[place] for place in part], numpy.float64),
+                    array if layout == "NHWC" else array.transpose(0, 3, 1, 2))
+
+        # Not itself a generator, so that wrong arguments are reported here.
+        return made()
 
     def _allow(self, byte_count: int) -> None:
         if byte_count > self._output_bytes:
@@ -711,6 +826,7 @@ class Animation:
         self, n: SupportsIndex, by: Order = "time", *, size: Optional[Size] = None,
         fit: Fit = "fit", filter: Filter = "bilinear", format: Format = "RGBA",
         out: Optional[Output] = None, linear_light: bool = False, no_enlarging: bool = False,
+        layout: Layout = "NHWC",
     ) -> Pixels:
         """``n`` frames, 1 to 16777216, as one N×H×W×C array, decoded on all processors.
 
@@ -723,7 +839,7 @@ class Animation:
         """
         return self.read(
             self.sample_indices(n, by), size=size, fit=fit, filter=filter, format=format, out=out,
-            linear_light=linear_light, no_enlarging=no_enlarging)
+            linear_light=linear_light, no_enlarging=no_enlarging, layout=layout)
 
     def png(
         self, index: SupportsIndex, *, size: Optional[Size] = None, fit: Fit = "fit",
@@ -848,7 +964,11 @@ class Animation:
         return OutOfMemoryError(
             "outOfMemory", f"not enough memory for {byte_count} bytes", path=self._path)
 
-    def _out(self, out: Any, shape: Tuple[int, ...], dtype: Any) -> Any:
+    def _out(
+        self, out: Any, shape: Tuple[int, ...], dtype: Any, layout: str = "NHWC",
+        is_several: bool = False,
+    ) -> Any:
+        """The array to draw into, with pixels together: new, or ``out``."""
         if out is None:
             numpy = _numpy()
             try:
@@ -856,11 +976,23 @@ class Animation:
             except MemoryError:
                 raise self._out_of_memory(math.prod(shape) * dtype.itemsize) from None
         if _np is not None and isinstance(out, _np.ndarray):
-            flags = out.flags
-            if out.shape != shape or out.dtype != dtype or not flags.c_contiguous or not flags.writeable:
+            array = out
+            wanted = shape
+            if layout == "NCHW":
+                wanted = (shape[0], shape[3], shape[1], shape[2])
+                array = out.transpose(0, 2, 3, 1) if out.ndim == 4 else out
+            if array.shape != shape or out.dtype != dtype or not out.flags.writeable:
+                kind = "an array" if out.flags.writeable else "a read-only array"
                 raise parameter_error(
-                    f"out must be a writable C-contiguous {dtype} array of shape {shape}")
-            return out
+                    f"out must be a writable {dtype} array of shape {wanted}, not {kind} of "
+                    f"{out.dtype} and shape {out.shape}")
+            if _gaps(array, len(shape) - is_several > 2) is None:
+                raise parameter_error(
+                    f"out has strides {out.strides}: the pixels of a row must be next to each other, and "
+                    "rows and frames must not overlap or run backwards")
+            return array
+        if layout == "NCHW":
+            raise parameter_error("with layout='NCHW', out must be a NumPy array")
         try:
             view = memoryview(out)
         except TypeError:
@@ -872,6 +1004,60 @@ class Animation:
                 raise parameter_error(
                     f"out must be a writable contiguous buffer of {count} bytes, for shape {shape}")
         return out
+
+
+def _check_layout(layout: str, format: str) -> None:
+    if layout not in ("NHWC", "NCHW"):
+        raise parameter_error(f"layout is {layout!r}; it must be one of 'NHWC', 'NCHW'")
+    if layout == "NCHW" and format == "L":
+        raise parameter_error("layout='NCHW' needs channels, and format='L' has none")
+
+
+def _gaps(array: Any, has_channels: bool) -> Optional[Tuple[int, int, int]]:
+    """Bytes from row to row, from frame to frame, and in all; None if the library cannot write that.
+
+    :param has_channels: whether the last axis is that of the channels.
+    """
+    itemsize = array.itemsize
+    shape, strides = list(array.shape), list(array.strides)
+    if 0 in shape:
+        return 0, 0, 0
+    width = itemsize
+    for _ in range(2 if has_channels else 1):
+        side, stride = shape.pop(), strides.pop()
+        if side > 1 and stride != width:
+            return None
+        width *= side
+    height, row = shape.pop(), strides.pop()
+    row = row if height > 1 else width
+    frame = row * (height - 1) + width
+    several = strides.pop() if shape else frame
+    count = shape.pop() if shape else 1
+    several = several if count > 1 else frame
+    if row < width or several < frame:
+        return None
+    return row, several, several * (count - 1) + frame
+
+
+class _Target:
+    """Memory to draw into, which it keeps, and the library's description of it."""
+
+    __slots__ = ("buffer", "_memory")
+
+    def __init__(self, array: Any, is_several: bool = False) -> None:
+        self.buffer = c.Buffer()
+        if _np is not None and isinstance(array, _np.ndarray) and not array.flags.c_contiguous:
+            # While this holds the array, NumPy does not move its memory.
+            self._memory: Any = array
+            gaps = _gaps(array, array.ndim - is_several > 2)
+            assert gaps is not None
+            self.buffer.pixels = array.__array_interface__["data"][0]
+            self.buffer.bytes_per_row, self.buffer.bytes_per_frame, self.buffer.byte_count = gaps
+        else:
+            # While this lives, a bytearray cannot be resized.
+            self._memory = _from_buffer(array)
+            self.buffer.pixels = _addressof(self._memory)
+            self.buffer.byte_count = _view(array).nbytes
 
 
 class _Structs:
@@ -928,6 +1114,18 @@ def _timeout(timeout: Optional[SupportsFloat]) -> int:
     if nanoseconds <= 0:
         raise parameter_error(f"timeout is {timeout}; it must be greater than 0, or None")
     return min(nanoseconds, _NO_LIMIT)
+
+
+def _descriptor(source: Any) -> Optional[int]:
+    """The descriptor of a regular file at its start, opened by Python itself; None for other sources."""
+    # Not subclasses, which may read something else than the file.
+    if type(source) not in (io.BufferedReader, io.FileIO):
+        return None
+    raw = source.raw if isinstance(source, io.BufferedReader) else source
+    if type(raw) is not io.FileIO or not raw.readable():
+        return None
+    number = raw.fileno()
+    return number if stat.S_ISREG(os.fstat(number).st_mode) and source.tell() == 0 else None
 
 
 def _takes_long(name: bytes) -> bool:

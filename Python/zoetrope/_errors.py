@@ -92,19 +92,19 @@ class TimedOutError(CancelledError, _SystemError, TimeoutError):
     """A call took longer than the ``timeout`` given to :func:`zoetrope.open`."""
 
 
-class _NotFoundError(ReadError, FileNotFoundError):
+class NotFoundError(ReadError, FileNotFoundError):
     pass
 
 
-class _NotPermittedError(ReadError, PermissionError):
+class NotPermittedError(ReadError, PermissionError):
     pass
 
 
-class _DirectoryError(ReadError, IsADirectoryError):
+class DirectoryError(ReadError, IsADirectoryError):
     pass
 
 
-class _NotADirectoryError(ReadError, NotADirectoryError):
+class NoDirectoryError(ReadError, NotADirectoryError):
     pass
 
 
@@ -126,8 +126,8 @@ _TYPES: Dict[int, Type[ZoetropeError]] = {
     10: ForkedError, 12: TimedOutError, 13: OutOfMemoryError,
 }
 _READ_ERRORS: Dict[int, Type[ReadError]] = {
-    errors.ENOENT: _NotFoundError, errors.EACCES: _NotPermittedError, errors.EPERM: _NotPermittedError,
-    errors.EISDIR: _DirectoryError, errors.ENOTDIR: _NotADirectoryError,
+    errors.ENOENT: NotFoundError, errors.EACCES: NotPermittedError, errors.EPERM: NotPermittedError,
+    errors.EISDIR: DirectoryError, errors.ENOTDIR: NoDirectoryError,
 }
 
 

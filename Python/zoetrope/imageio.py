@@ -1,9 +1,10 @@
-"""A plugin for imageio's v3 API, used only where it is passed as ``plugin``.
+"""A plugin for imageio's v3 API, used only where it is passed as ``plugin``, or by name.
 
 >>> import imageio.v3 as iio
->>> from zoetrope.imageio import Plugin
->>> frames = iio.imread("party.gif", plugin=Plugin)            # N×H×W×4
->>> first = iio.imread("party.gif", index=0, mode="RGB", plugin=Plugin)
+>>> import zoetrope.imageio
+>>> frames = iio.imread("party.gif", plugin=zoetrope.imageio.Plugin)            # N×H×W×4
+>>> zoetrope.imageio.register()
+>>> first = iio.imread("party.gif", index=0, mode="RGB", plugin="zoetrope")
 """
 
 from __future__ import annotations
@@ -11,11 +12,18 @@ from __future__ import annotations
 from typing import Any, Dict, Iterator, Optional
 
 import numpy as np
+from imageio.config.plugins import PluginConfig, known_plugins
 from imageio.core.request import InitializationError, IOMode, Request
 from imageio.core.v3_plugin_api import ImageProperties, PluginV3
 
 from . import _animation
 from ._errors import NotAnImageError
+
+
+def register() -> None:
+    """Let ``plugin="zoetrope"`` name :class:`Plugin`. imageio's choice for other calls does not change."""
+    known_plugins["zoetrope"] = PluginConfig(
+        name="zoetrope", class_name="Plugin", module_name="zoetrope.imageio", install_name="zoetrope")
 
 
 class Plugin(PluginV3):
@@ -42,14 +50,14 @@ class Plugin(PluginV3):
             index = slice(None)
         return range(len(self._animation))[index] if isinstance(index, slice) else None
 
-    def read(self, *, index: Any = None, mode: str = "RGBA", **rendering: Any) -> np.ndarray:
+    def read(self, *, index: Any = None, mode: _animation.Format = "RGBA", **rendering: Any) -> np.ndarray:
         """One frame or several; ``mode`` is the format: ``"RGBA"``, ``"RGB"``, ``"L"`` ..."""
         places = self._places(index)
         if places is None:
             return self._animation.frame(index, format=mode, **rendering)
         return self._animation.read(places, format=mode, **rendering)
 
-    def iter(self, *, mode: str = "RGBA", **rendering: Any) -> Iterator[np.ndarray]:
+    def iter(self, *, mode: _animation.Format = "RGBA", **rendering: Any) -> Iterator[np.ndarray]:
         """Yield frame after frame, with one frame in memory at a time."""
         for index in range(len(self._animation)):
             yield self._animation.frame(index, format=mode, **rendering)
@@ -57,7 +65,7 @@ class Plugin(PluginV3):
     def write(self, *_: Any, **__: Any) -> Optional[bytes]:
         raise NotImplementedError("zoetrope cannot write files")
 
-    def properties(self, index: Any = None, *, mode: str = "RGBA", **rendering: Any) -> ImageProperties:
+    def properties(self, index: Any = None, *, mode: _animation.Format = "RGBA", **rendering: Any) -> ImageProperties:
         """The shape and dtype of the result of :meth:`read`. Decodes nothing."""
         shape, dtype = self._animation._rendering(
             rendering.get("size"), rendering.get("fit", "fit"), rendering.get("filter", "bilinear"), mode,

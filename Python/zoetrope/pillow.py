@@ -175,7 +175,8 @@ class ZoetropeImageFile(ImageFile.ImageFile):
         if self._loaded != self._index:
             self._check_open()
             with _as_pillow_does():
-                pixels, damage = self._animation.frame_with_damage(self._index)
+                decoded = self._animation.decode(self._index)
+                pixels, damage = decoded.pixels, decoded.damage
             if damage and not damage.is_tolerated and not ImageFile.LOAD_TRUNCATED_IMAGES:
                 words = (
                     "image file is truncated" if damage.kind in _TRUNCATED

@@ -17,5 +17,11 @@ func samplesOfTakingFrames(of image: AnimatedImage) async throws -> UInt64 {
 
   let grey = try last.converted(to: .grey8)
   let file = try PNGEncoder().encode(halfway)
+
+  let panel = try last.converted(to: .rgb565)
+  let pixels = panel.words(row: 0)  // a Span<UInt16>, in the machine's byte order
+  let update = panel.bigEndianBytes(in: PixelRect(x: 0, y: 0, width: 64, height: 16))
+  let paper = try last.ditheredBits()  // black and white, eight pixels to a byte
+  checksum &+= UInt64(pixels[0]) &+ UInt64(update.count + paper.count)
   return checksum &+ UInt64(grey.bytesPerRow + file.count)
 }

@@ -149,6 +149,33 @@ public actor FrameLoader {
         id: LoadIdentifier(path), source: .file(path), rendering: rendering, priority: priority))
   }
 
+  // MARK: The image
+
+  /// Returns the image named `id`, opened, from memory or the bytes that `data` fetches: for its frames, times and
+  /// metadata, or for `bitmaps()` with a cache.
+  ///
+  /// The parameters and errors are those of ``bitmap(for:rendering:priority:data:)``, and concurrent loads of the
+  /// name share one fetch. Decodes no pixels.
+  public func image(
+    for id: some Hashable & Sendable, priority: TaskPriority? = nil, data: @escaping Fetch
+  ) async throws(AnimatedImageError) -> AnimatedImage {
+    try await open(
+      Request(id: LoadIdentifier(id), source: .data(data), rendering: .init(), priority: priority),
+      nil
+    ).image
+  }
+
+  /// Returns the file at `path`, opened. See ``image(for:priority:data:)``.
+  public func image(
+    forFileAt path: FilePath, priority: TaskPriority? = nil
+  ) async throws(AnimatedImageError) -> AnimatedImage {
+    try await open(
+      Request(
+        id: LoadIdentifier(path), source: .file(path), rendering: .init(), priority: priority),
+      nil
+    ).image
+  }
+
   /// Prefetches the image named `id`: opens it and caches its first frame.
   ///
   /// Returns immediately and ignores failures. A load of the same name joins the prefetch and raises
@@ -193,6 +220,9 @@ public actor FrameLoader {
     known[id] = nil
     arrivals[id] = nil
   }
+
+  /// Forgets the file at `path`, as ``forget(_:)``.
+  public func forget(fileAt path: FilePath) { forget(path) }
 
   // MARK: Loading
 

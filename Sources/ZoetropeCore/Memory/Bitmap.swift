@@ -53,6 +53,22 @@ public struct Bitmap: Sendable {
     return Span<RGBA>(_bytes: row(y))
   }
 
+  /// The bytes of row `y`, without padding: one per pixel of a ``PixelFormat/grey8`` picture.
+  ///
+  /// - Precondition: `0 <= y < height`.
+  @_lifetime(borrow self)
+  public borrowing func bytes(row y: Int) -> Span<UInt8> { Span<UInt8>(_bytes: row(y)) }
+
+  /// The 16-bit words of row `y`: one per pixel of an ``PixelFormat/rgb565`` picture, four of an
+  /// ``PixelFormat/rgba16`` one.
+  ///
+  /// - Precondition: `0 <= y < height`, and the format has words of 16 bits.
+  @_lifetime(borrow self)
+  public borrowing func words(row y: Int) -> Span<UInt16> {
+    precondition(format.hasWords, "a row of \(format) has no 16-bit words")
+    return Span<UInt16>(_bytes: row(y))
+  }
+
   /// The pixel at (`x`, `y`) of an ``PixelFormat/rgba8`` picture.
   ///
   /// - Precondition: The point lies inside, and the format has four channels of 8 bits.

@@ -45,6 +45,9 @@ public struct PixelFormat: Sendable, Hashable {
     }
   }
 
+  /// Whether channels or pixels are words of 16 bits, in the machine's byte order.
+  package var hasWords: Bool { self == .rgb565 || self == .rgba16 }
+
   /// Bytes from one row to the next for rows of `width` pixels: a multiple of 64, clamped to the largest `Int`
   /// that is one.
   package func bytesPerRow(width: Int) -> Int {

@@ -33,6 +33,45 @@ import ZoetropeTestSupport
       try #require(seen.poster) == FrameReader(AnimatedImage(bytes: bytes)).frame(at: 0).bitmap)
   }
 
+  @Test func `an opened image is shared by loads of its name until it is forgotten`() async throws {
+    let fetches = Tally()
+    let bytes = bytes
+    for _ in 0..<3 {
+      let image = try await loader.image(for: "a") { _ in
+        fetches.add()
+        return bytes
+      }
+      #expect(image.frames.count == 12)
+      var count = 0
+      for try await frame in image.bitmaps(..<3, cache: cache) { count += frame.index }
+      #expect(count == 3)
+    }
+    _ = try await loader.bitmap(for: "a") { _ in
+      fetches.add()
+      return bytes
+    }
+    #expect(fetches.count == 1)
+    await loader.forget("a")
+    _ = try await loader.image(for: "a") { _ in
+      fetches.add()
+      return bytes
+    }
+    #expect(fetches.count == 2)
+    await #expect(throws: AnimatedImageError.self) {
+      try await loader.image(for: "b") { _ in throw Errno.noSuchFileOrDirectory }
+    }
+  }
+
+  @Test func `a file is opened once, and again when it is forgotten`() async throws {
+    let scratch = try ScratchDirectory()
+    let path = scratch.path.appending("a.gif")
+    try write(bytes, to: path)
+    let first = try await loader.image(forFileAt: path)
+    #expect(try await loader.image(forFileAt: path).state === first.state)
+    await loader.forget(fileAt: path)
+    #expect(try await loader.image(forFileAt: path).state !== first.state)
+  }
+
   @Test func `playing gives every frame and fills the cache`() async throws {
     let bytes = bytes
     let seen = await collect(loader.phases(for: "a") { _ in bytes })
