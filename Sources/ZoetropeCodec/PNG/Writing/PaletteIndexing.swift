@@ -1,3 +1,168 @@
+internal import Glibc
+
+/// Finds the distinct colours of a picture and writes each pixel's index, in one pass.
+///
+/// Unsafe code: `target` has room for the rows of `width + 1` bytes, and the rectangle lies in the
+/// bitmap (both are checked); sources are read within `width * 4` bytes of each of its rows, and the hash table
+/// has 2,048 slots with at most 256 taken, so every probe ends at a free one.
+struct ColorIndexer {
+  /// The most colours that one-byte indices can distinguish.
+  static let maximumCount = 256
+  private static let slotBits: UInt32 = 11
+  /// `(1 << 32 | colour) << 16 | index`; 0 is a free slot.
+  private let slots = PixelStorage(byteCount: 8 << slotBits)
+
+  /// Writes the rows of `rect`, each a zero byte (the filter *none*) and one index per pixel; returns the
+  /// colours in the order of their indices, or nil if there are more than 256.
+  func index(_ bitmap: Bitmap, _ rect: PixelRect, into target: PixelStorage) -> [UInt32]? {
+    unsafe memset(slots.baseAddress, 0, 8 << Int(Self.slotBits))
+    var colors: [UInt32] = []
+    colors.reserveCapacity(Self.maximumCount)
+    return index(bitmap, rect, into: target, atRow: 0, &colors, limit: Self.maximumCount)
+      ? colors : nil
+  }
+
+  /// Prepares ``index(_:_:into:atRow:)`` with the colours of a palette.
+  func prepare(_ table: ColorTable) {
+    precondition(table.colors.count <= Self.maximumCount)
+    unsafe memset(slots.baseAddress, 0, 8 << Int(Self.slotBits))
+    let slots = unsafe slots.baseAddress.assumingMemoryBound(to: UInt64.self)
+    for (place, word) in table.colors.enumerated() {
+      var slot = Int((word &* 0x9E37_79B1) &>> (32 &- Self.slotBits))
+      while unsafe slots[slot] != 0 { slot = (slot &+ 1) & (1 &<< Int(Self.slotBits) &- 1) }
+      unsafe slots[slot] =
+        (UInt64(word) | 1 &<< 32) &<< 16 | UInt64(place)
+    }
+  }
+
+  /// Writes the rows of `rect` as rows `row` and on of `target`, with the places of its colours in the palette;
+  /// false if a pixel has another colour.
+  func index(
+    _ bitmap: Bitmap, _ rect: PixelRect, into target: PixelStorage, atRow row: Int
+  ) -> Bool {
+    var none: [UInt32] = []
+    return index(bitmap, rect, into: target, atRow: row, &none, limit: 0)
+  }
+
+  private func index(
+    _ bitmap: Bitmap, _ rect: PixelRect, into storage: PixelStorage, atRow first: Int,
+    _ colors: inout [UInt32], limit: Int
+  ) -> Bool {
+    let (width, height) = (rect.width, rect.height)
+    precondition(bitmap.format.bytesPerPixel == 4 && first >= 0)
+    precondition(storage.byteCount >= (width + 1) * (first + height))
+    precondition(PixelRect(bitmap.size).contains(rect))
+    let target = unsafe storage.baseAddress + first * (width + 1)
+    // Fetched once: it is a call to another module.
+    let table = unsafe slots.baseAddress.assumingMemoryBound(to: UInt64.self)
+    for y in 0..<height {
+      let source =
+        unsafe UnsafeRawPointer(bitmap.storage.baseAddress) + (rect.y + y) * bitmap.bytesPerRow
+        + rect.x * 4
+      let row = unsafe target + y * (width + 1)
+      unsafe row.storeBytes(of: 0, as: UInt8.self)
+      if y > 0, unsafe memcmp(source, source - bitmap.bytesPerRow, width * 4) == 0 {
+        unsafe memcpy(row + 1, row - width, width)
+        continue
+      }
+      let above = unsafe y > 0 ? source - bitmap.bytesPerRow : nil
+      guard
+        unsafe Self.indexRow(
+          source, above: above, width: width, into: row + 1, table: table, colors: &colors,
+          limit: limit)
+      else { return false }
+    }
+    return true
+  }
+
+  /// Writes the indices of a row; false if there are too many colours.
+  ///
+  /// Takes eight pixels at a time: those of the row above, one colour, or any, which are looked up one by one
+  /// without comparing neighbours, because such branches are mispredicted in dithered pictures.
+  @inline(__always)
+  private static func indexRow(
+    _ source: UnsafeRawPointer, above: UnsafeRawPointer?, width: Int,
+    into target: UnsafeMutableRawPointer, table: UnsafeMutablePointer<UInt64>,
+    colors: inout [UInt32], limit: Int
+  ) -> Bool {
+    let whole = width & ~7
+    var x = 0
+    while x < whole {
+      let pixels = unsafe source + x &* 4
+      if let above = unsafe above, unsafe areEqual(pixels, above + x &* 4) {
+        let indices = unsafe target.loadUnaligned(
+          fromByteOffset: x &- width &- 1, as: UInt64.self)
+        unsafe target.storeBytes(of: indices, toByteOffset: x, as: UInt64.self)
+      } else if unsafe isOneColor(pixels) {
+        guard let found = unsafe index(of: pixels, table, &colors, limit) else { return false }
+        unsafe target.storeBytes(
+          of: UInt64(found) &* 0x0101_0101_0101_0101, toByteOffset: x, as: UInt64.self)
+      } else {
+        for place in 0..<8 {
+          guard let found = unsafe index(of: pixels + place &* 4, table, &colors, limit) else {
+            return false
+          }
+          unsafe target.storeBytes(of: found, toByteOffset: x &+ place, as: UInt8.self)
+        }
+      }
+      x &+= 8
+    }
+    while x < width {
+      guard let found = unsafe index(of: source + x &* 4, table, &colors, limit) else {
+        return false
+      }
+      unsafe target.storeBytes(of: found, toByteOffset: x, as: UInt8.self)
+      x &+= 1
+    }
+    return true
+  }
+
+  /// Two of eight pixels.
+  @inline(__always)
+  private static func pair(_ pixels: UnsafeRawPointer, _ number: Int) -> UInt64 {
+    unsafe pixels.loadUnaligned(fromByteOffset: number &* 8, as: UInt64.self)
+  }
+
+  /// Whether eight pixels are those at `other`.
+  @inline(__always)
+  private static func areEqual(_ pixels: UnsafeRawPointer, _ other: UnsafeRawPointer) -> Bool {
+    unsafe (pair(pixels, 0) ^ pair(other, 0)) | (pair(pixels, 1) ^ pair(other, 1))
+      | (pair(pixels, 2) ^ pair(other, 2)) | (pair(pixels, 3) ^ pair(other, 3)) == 0
+  }
+
+  /// Whether eight pixels are the same.
+  @inline(__always)
+  private static func isOneColor(_ pixels: UnsafeRawPointer) -> Bool {
+    let first = unsafe pair(pixels, 0)
+    return unsafe (first ^ pair(pixels, 1)) | (first ^ pair(pixels, 2))
+      | (first ^ pair(pixels, 3)) | (first ^ (first &<< 32 | first &>> 32)) == 0
+  }
+
+  /// The index of the pixel at `place`; nil if it is one colour too many.
+  @inline(__always)
+  private static func index(
+    of place: UnsafeRawPointer, _ table: UnsafeMutablePointer<UInt64>, _ colors: inout [UInt32],
+    _ limit: Int
+  ) -> UInt8? {
+    let word = unsafe place.loadUnaligned(as: UInt32.self)
+    let key = UInt64(word) | 1 &<< 32
+    var slot = Int((word &* 0x9E37_79B1) &>> (32 &- slotBits))
+    var entry = unsafe table[slot]
+    while entry &>> 16 != key {
+      if entry == 0 {
+        guard colors.count < limit else { return nil }
+        entry = key &<< 16 | UInt64(colors.count)
+        unsafe table[slot] = entry
+        colors.append(word)
+        break
+      }
+      slot = (slot &+ 1) & (1 &<< Int(slotBits) &- 1)
+      entry = unsafe table[slot]
+    }
+    return UInt8(truncatingIfNeeded: entry)
+  }
+}
+
 /// The distinct colours of a picture, at most 256, and how to write their indices.
 struct ColorTable {
   /// Colours as `RGBA.word`, in the order of the file.
