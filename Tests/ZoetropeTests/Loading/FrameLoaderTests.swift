@@ -62,16 +62,6 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `a file is opened once, and again when it is forgotten`() async throws {
-    let scratch = try ScratchDirectory()
-    let path = scratch.path.appending("a.gif")
-    try write(bytes, to: path)
-    let first = try await loader.image(forFileAt: path)
-    #expect(try await loader.image(forFileAt: path).state === first.state)
-    await loader.forget(fileAt: path)
-    #expect(try await loader.image(forFileAt: path).state !== first.state)
-  }
-
   @Test func `playing gives every frame and fills the cache`() async throws {
     let bytes = bytes
     let seen = await collect(loader.phases(for: "a") { _ in bytes })
