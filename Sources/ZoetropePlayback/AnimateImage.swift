@@ -58,7 +58,8 @@ package func animate(
     handler(frame.index, frame.bitmap, &stop)
     if stop { scheduler.stop() }
   }
-  return scheduler.state
+  let state = scheduler.state
+  return state.isEnded ? state : .cancelled
 }
 
 /// The options of ``animateImage(at:options:clock:handler:)``, as Image I/O documents them.
