@@ -27,6 +27,9 @@ func samplesOfWritingAnimations(
   print(plan)
   try await plan.write(to: FileSink("cut.png"))
 
+  let result = try await image.optimize(to: FileSink("small.gif"))
+  print(result.sourceByteCount, result.byteCount)
+
   for try await chunk in image.encoded() {
     try await response.write(chunk)
   }

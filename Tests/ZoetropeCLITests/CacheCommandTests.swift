@@ -63,8 +63,9 @@ import Zoetrope
       #expect(result.status == 1)
       #expect(result.text == "cat.gif: 3 frames, 3 new at 6x4\n")
       let lines = result.errors.split(separator: "\n")
-      #expect(lines.count == 2)
+      #expect(lines.count == 3)
       #expect(lines.first?.hasPrefix("zoetrope: error: no.gif: ") == true)
+      #expect(lines.last == "zoetrope: 3 files: 1 whole, 2 unreadable; 3 frames")
       let json = try JSONLine.all(
         tool.run("cache", "warm", "none", "cat.gif", "--cache", "c", "--json").output)
       #expect(json.map { $0["schema"] } == ["zoetrope.warm/2", "zoetrope.warm/2"])

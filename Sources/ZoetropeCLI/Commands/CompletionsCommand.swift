@@ -14,8 +14,8 @@ struct CompletionsCommand: ZoetropeSubcommand {
       zoetrope.fish in ~/.config/fish/completions.
 
       EXAMPLES:
-        zoetrope completions bash > zoetrope.bash
-        zoetrope completions fish > ~/.config/fish/completions/zoetrope.fish
+        zoetrope completions bash
+        zoetrope completions fish
       """)
 
   @Argument(help: "The shell.")

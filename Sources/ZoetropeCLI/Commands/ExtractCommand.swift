@@ -52,7 +52,7 @@ struct ExtractCommand: ZoetropeSubcommand {
       EXAMPLES:
         zoetrope extract party.gif -o frames/
         zoetrope extract a.png -o 'f-{index:04}-{start_ms}.png' --frames 0,3-7,-1
-        zoetrope extract -r data -o 'out/{dir}/{stem}-{index}.png' --manifest out.csv
+        zoetrope extract -r data -o 'out/{dir}/{stem}-{index}.png' --manifest m.csv
         zoetrope extract *.gif -o 'all/{name}-{index:04}.{ext}' --size 320x
         curl -s URL | zoetrope extract - -o frames/
       """)

@@ -8,7 +8,7 @@ import ZoetropeProcess
 struct InfoCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
-    abstract: "Show size, frames, plays, delays and metadata without decoding pixels.",
+    abstract: "Show size, frames, plays, delays and metadata.",
     usage: "zoetrope info [options] <files> ...",
     discussion: """
       --json prints one object per line and file, in order, as soon as a file is done (schema \

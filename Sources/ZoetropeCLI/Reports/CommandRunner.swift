@@ -49,8 +49,10 @@ enum CommandRunner {
     _ report: (InputFile, ProgressReporter) throws(CommandFailure) -> InputOutcome
   ) -> ExitStatus {
     let progress = ProgressReporter(style: .auto, inputs: inputs)
-    // A summary would hide among the reports of a file or two.
-    defer { progress.summarize(isQuiet: isBrief) }
+    defer {
+      // Programs find every outcome in the reports.
+      if asJSON { progress.clear() } else { progress.summarize(isQuiet: isBrief) }
+    }
     var statuses: [ExitStatus] = []
     for input in inputs {
       var output: [UInt8] = []

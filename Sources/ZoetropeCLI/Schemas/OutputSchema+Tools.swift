@@ -4,7 +4,7 @@ import Zoetrope
 
 extension OutputSchema {
   static let atlas = OutputSchema(
-    name: "atlas", summary: "What sheet --atlas writes: the format of TexturePacker and Aseprite.",
+    name: "atlas", summary: "What sheet --atlas writes, in TexturePacker's format.",
     root: .object([
       SchemaField(
         "frames",

@@ -15,6 +15,8 @@ struct GIFRecoding {
     var keepsCanvases: Bool
     /// Whether it is taken only if the ways before it have found nothing.
     var isFallback = false
+    /// Nil for that of the options.
+    var effort: PNGEncoder.Effort?
   }
 
   init(
@@ -38,9 +40,9 @@ struct GIFRecoding {
     let keepsAll = image.frames.dropLast().allSatisfy { $0.disposal == .keep }
     let old = image.header.palette.count
     let new = colors.map { Self.padded($0).count }
+    let isShorter = new.map { $0 < old || old == 0 } ?? false
+    let first = Way(keepsTable: !isShorter, keepsCanvases: false)
     guard effort.kind == .small else {
-      let isShorter = new.map { $0 < old || old == 0 } ?? false
-      let first = Way(keepsTable: !isShorter, keepsCanvases: false)
       let copies = Way(keepsTable: true, keepsCanvases: true, isFallback: true)
       return keepsAll && !isShorter ? [first] : [first, copies]
     }
@@ -49,6 +51,8 @@ struct GIFRecoding {
       ways.append(Way(keepsTable: keepsTable, keepsCanvases: false))
       if !keepsAll { ways.append(Way(keepsTable: keepsTable, keepsCanvases: true)) }
     }
+    // Each frame's shortest form need not lead to the shortest file: what `balanced` chooses is a candidate too.
+    ways.append(Way(keepsTable: first.keepsTable, keepsCanvases: false, effort: .balanced))
     return ways
   }
 
@@ -103,6 +107,7 @@ struct GIFRecoding {
     _ way: Way, to sink: LimitedSink, _ progress: (Int) -> Void
   ) throws(AnimatedImageError) {
     let table = way.keepsTable ? image.header.palette : colors.map(Self.padded) ?? []
+    let effort = way.effort ?? options.effort
     let flag = CancelFlag()
     let queue = EncodingQueue(
       AnimationOutput(sink, knownCount: image.frames.count), flag: flag)
@@ -110,7 +115,7 @@ struct GIFRecoding {
       guard let maker = FormatTable.row(of: .gif)?.encoderMaker(of: .gif) else { return }
       var request = AnimationRequest(
         canvasSize: image.canvasSize, isDeep: false, playCount: image.playCount, metadata: nil,
-        effort: options.effort, survey: nil, hasPoster: false)
+        effort: effort, survey: nil, hasPoster: false)
       request.colorTable = table
       request.extensions = extensions
       request.omitsEmptyControls = true
@@ -134,7 +139,7 @@ struct GIFRecoding {
       if way.keepsCanvases {
         for index in image.frames.indices { try submit(try kept(index, pictures)) }
       } else {
-        try place(encoder, pictures, submit)
+        try place(encoder, effort, pictures, submit)
       }
       _ = try queue.finish()
     } catch {
@@ -145,10 +150,10 @@ struct GIFRecoding {
 
   /// Places frames by the differ.
   private func place(
-    _ encoder: any AnimationEncoding, _ pictures: SourcePictures,
+    _ encoder: any AnimationEncoding, _ effort: PNGEncoder.Effort, _ pictures: SourcePictures,
     _ submit: (FrameDiffer.Placed) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) {
-    let trial = options.effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
+    let trial = effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
     var differ = FrameDiffer(framesCanClear: false, triesBackground: true)
     for index in image.frames.indices {
       let picture = try pictures.composite(index)

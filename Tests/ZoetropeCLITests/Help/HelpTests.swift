@@ -66,7 +66,10 @@ import Testing
     let headings = help.split(separator: "\n").filter {
       $0.hasSuffix(":") && $0.allSatisfy { $0.isUppercase || $0 == ":" }
     }
-    #expect(headings == ["EXAMPLES:", "ARGUMENTS:", "CACHE:", "SCALING:", "READING:", "OPTIONS:"])
+    #expect(
+      headings == [
+        "EXAMPLES:", "ARGUMENTS:", "FILES:", "CACHE:", "SCALING:", "READING:", "OPTIONS:",
+      ])
     let command = try #require(try tool().all.first { $0.commandName == "warm" })
     for option in command.options { #expect(help.contains("--\(option.longName)")) }
     #expect(help.contains("  zoetrope cache warm film.png --cache-limit 2G\n"))

@@ -81,7 +81,8 @@ import Testing
       for shell in ["bash", "zsh", "fish"] {
         let script = try tool.run("completions", shell)
         #expect(script.status == 0)
-        #expect(try tool.run("--generate-completion-script", shell).text == script.text)
+        let parsers = try tool.run("--generate-completion-script", shell).text
+        #expect(Set(parsers.split(separator: "\n")) == Set(script.text.split(separator: "\n")))
       }
       #expect(try tool.run("completions", "tcsh").status == 2)
     }

@@ -14,7 +14,7 @@ import Testing
     #expect(NameSuggestion.closest(to: word, in: names) == command)
   }
 
-  @Test(arguments: ["", "x", "a.gif", "cat.gif", "convert", "-", "ieieieieieieie"])
+  @Test(arguments: ["", "x", "a.gif", "cat.gif", "resize", "-", "ieieieieieieie"])
   func `a word that is nothing like a command is taken for none`(word: String) {
     let names = ZoetropeCommand.configuration.subcommands.map { $0._commandName } + ["help"]
     #expect(NameSuggestion.closest(to: word, in: names) == nil)
@@ -32,7 +32,7 @@ import Testing
 
   @Test(arguments: [
     (["exract", "a.gif"], "Error: Unknown command 'exract'. Did you mean 'extract'?"),
-    (["convert"], "Error: Unknown command 'convert'."),
+    (["resize"], "Error: Unknown command 'resize'."),
     (["cache", "sttat"], "Error: Unknown command 'sttat'. Did you mean 'stat'?"),
     (["cache", "a.gif"], "Error: Unknown command 'a.gif'."),
     (

@@ -149,7 +149,7 @@ import ZoetropeTestSupport
     #expect(player.type("S", showing: "S again saves 5 frames"))
     #expect(player.type("S", showing: "saving 5 frames"))
     // The second end may come before the first.
-    #expect(player.type("a2ga", showing: "section: frames 2 to 5"))
+    #expect(player.type("Ga2ga", showing: "section: frames 2 to 5"))
   }
 
   @Test func `motion stops at the first frame and goes on`() {
