@@ -116,8 +116,11 @@ extension AnimatedImage {
         }
       }
     case .apng:
+      let is16Bit = header.bitDepth == 16
+      // Blending in 16 bits and storing the result changes what decoders see that blend in eight.
+      if is16Bit, frames.dropFirst().contains(where: { $0.blend == .over }) { break }
       var image = self
-      image.options.keeps16Bit = true
+      image.options.keeps16Bit = is16Bit
       var writing = options.writerOptions
       writing.playCount = playCount
       writing.identicalFrames = .keep

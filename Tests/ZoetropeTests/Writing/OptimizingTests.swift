@@ -19,8 +19,11 @@ import ZoetropeTestSupport
 
   /// How two files differ for a viewer, as both decoders show them; nil if they do not.
   private static func difference(_ old: [UInt8], _ new: [UInt8]) throws -> String? {
-    for decoder in [PixelDecoder.fast, .reference] {
-      let options = DecodingOptions(decoder: decoder, keeps16Bit: true, parallelism: 1)
+    let isDeep = try AnimatedImage(bytes: old).header.bitDepth == 16
+    for (decoder, keeps16Bit) in [
+      (PixelDecoder.fast, false), (.reference, false), (.fast, true), (.reference, true),
+    ] where isDeep || !keeps16Bit {
+      let options = DecodingOptions(decoder: decoder, keeps16Bit: keeps16Bit, parallelism: 1)
       let before = try AnimatedImage(bytes: old, options: options)
       let after = try AnimatedImage(bytes: new, options: options)
       if before.canvasSize != after.canvasSize { return "\(after.canvasSize)" }
