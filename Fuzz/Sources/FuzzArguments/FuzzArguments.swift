@@ -66,7 +66,8 @@ private func checkTemplate(_ choices: inout FuzzChoices) {
   else { return }
   let name = template.name(
     OutputTemplate.Values(
-      name: fullName, stem: stem, index: 7, timeMilliseconds: 70, delayMilliseconds: 10,
+      name: fullName, stem: stem, directory: [], parent: [], index: 7, timeMilliseconds: 70,
+      delayMilliseconds: 10,
       fileExtension: "png"))
   // Components as they are in the template; the input's name adds none.
   let slashes = bytes.count { $0 == 0x2f }
