@@ -42,7 +42,9 @@ struct MakeCommand: ZoetropeSubcommand {
 
   @OptionGroup(title: "Pictures") var pictures: PictureArguments
 
-  @OptionGroup(title: "Output") var writing: AnimationWritingArguments
+  @OptionGroup(title: "Output") var writing: AnimationOutputArguments
+
+  @OptionGroup(title: "Output") var form: AnimationFormArguments
 
   @OptionGroup(title: "Reading") var reading: ReadingArguments
 
@@ -91,7 +93,7 @@ struct MakeCommand: ZoetropeSubcommand {
     MakeRequest(
       files: files, output: writing.output, delays: times.delayChoice,
       playCount: times.plays?.count, order: pictures.order, poster: pictures.poster,
-      form: writing.choices, reporting: writing.reporting, options: reading.options)
+      form: form.choices(writing), reporting: writing.reporting, options: reading.options)
   }
 
   var reportsJSON: Bool { request.reporting.isJSON }

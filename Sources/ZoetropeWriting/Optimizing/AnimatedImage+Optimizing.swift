@@ -4,7 +4,7 @@ internal import Synchronization
 public struct OptimizingOptions: Sendable, Hashable {
   /// How much time to spend. Default: `balanced`, which decides by estimates; `small` tries all ways of storing each
   /// frame and keeps the shortest.
-  public var effort: PNGEncoder.Effort
+  public var effort: EncodingEffort
   /// Whether comments, profiles and other metadata are left out. Default: false.
   public var stripsMetadata: Bool
   /// The bytes of memory that may be used, besides the output. Default: nil, eight canvases and 16 MiB.
@@ -15,7 +15,7 @@ public struct OptimizingOptions: Sendable, Hashable {
 
   /// Creates options; omitted arguments take their defaults.
   public init(
-    effort: PNGEncoder.Effort = .balanced, stripsMetadata: Bool = false, memoryLimit: Int? = nil,
+    effort: EncodingEffort = .balanced, stripsMetadata: Bool = false, memoryLimit: Int? = nil,
     parallelism: Int = 0
   ) {
     self.effort = effort

@@ -16,7 +16,7 @@ struct GIFRecoding {
     /// Whether it is taken only if the ways before it have found nothing.
     var isFallback = false
     /// Nil for that of the options.
-    var effort: PNGEncoder.Effort?
+    var effort: EncodingEffort?
   }
 
   init(
@@ -36,7 +36,7 @@ struct GIFRecoding {
   }
 
   /// The ways to try, in order.
-  func ways(effort: PNGEncoder.Effort) -> [Way] {
+  func ways(effort: EncodingEffort) -> [Way] {
     let keepsAll = image.frames.dropLast().allSatisfy { $0.disposal == .keep }
     let old = image.header.palette.count
     let new = colors.map { Self.padded($0).count }
@@ -150,7 +150,7 @@ struct GIFRecoding {
 
   /// Places frames by the differ.
   private func place(
-    _ encoder: any AnimationEncoding, _ effort: PNGEncoder.Effort, _ pictures: SourcePictures,
+    _ encoder: any AnimationEncoding, _ effort: EncodingEffort, _ pictures: SourcePictures,
     _ submit: (FrameDiffer.Placed) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) {
     let trial = effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
