@@ -112,7 +112,7 @@ package struct ColorReducer: Sendable {
         if word == last || word < 0xff00_0000 { continue }
         if before != nil, old.load(UInt32.self, at: x &* 4) == word { continue }
         last = word
-        var slot = Int(word &* 0x9e37_79b1 &>> 22)
+        var slot = Int((word &* 0x9e37_79b1) &>> 22)
         while slots[slot] != 0, slots[slot] != word { slot = (slot &+ 1) & 1023 }
         if slots[slot] == 0 {
           slots[slot] = word
