@@ -70,8 +70,9 @@ package struct AnimationAssembly {
         reduction.transparency, in: all, partialCount: &partialCount)
       try survey.add(flat, changed: changed)
       if reduction.colors == .automatic, !findings.reducesColors {
-        findings.reducesColors = !ColorReducer.hasFewColors(
-          flat, from: before, in: area, limit: 255)
+        let bounds =
+          before.map { PixelDifference.bounds(from: $0, to: flat, within: changed) } ?? area
+        findings.reducesColors = !ColorReducer.fits(flat, from: before, in: bounds)
         before = flat
       }
     }
