@@ -55,9 +55,12 @@ struct AnimationFormArguments: ParsableArguments {
   @Flag(help: "Keep the colours of fully transparent pixels.")
   var hiddenColors = false
 
-  func choices(_ output: AnimationOutputArguments) -> WritingChoices {
+  func choices(
+    _ output: AnimationOutputArguments, _ colors: ColorArguments
+  ) -> WritingChoices {
     WritingChoices(
       format: format, effort: output.effort.effort, keepsShortDelays: exactDelays,
-      keepsHiddenColors: hiddenColors, jobs: output.jobs ?? 0, isForced: output.force)
+      keepsHiddenColors: hiddenColors, reduction: colors.reduction, jobs: output.jobs ?? 0,
+      isForced: output.force)
   }
 }
