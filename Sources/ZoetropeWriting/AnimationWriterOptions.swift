@@ -25,6 +25,12 @@ public struct AnimationWriterOptions: Sendable {
   public var survey: ColorSurvey?
   /// Whether fully transparent pixels keep their colours. Default: false, they become transparent black.
   public var keepsHiddenColors: Bool
+  /// How far colours may be off to save bytes, in quarters of a step of 8-bit grey: 0 to 200. Default: 0, lossless.
+  ///
+  /// A pixel within the tolerance of what is shown stays as it is, and in a GIF, pixels also take similar colours where
+  /// that makes the data shorter. Distances weigh hue as eyes do. Pictures are compared with what is really shown, so
+  /// errors do not add up. 20 is hard to see, 80 is plain to see in gradients.
+  public var tolerance: Int
   /// The number of frames that will be appended, if it is known. Default: nil.
   ///
   /// An APNG states its number of frames at the start. A sink that cannot be patched, such as a pipe, receives bytes
@@ -62,7 +68,8 @@ public struct AnimationWriterOptions: Sendable {
     format: AnimationFormat = .apng, size: PixelSize? = nil, playCount: PlayCount = .indefinite,
     effort: PNGEncoder.Effort = .balanced, identicalFrames: IdenticalFrames = .merge,
     timing: Timing = .browser, metadata: AnimationMetadata? = nil, poster: Bitmap? = nil,
-    survey: ColorSurvey? = nil, keepsHiddenColors: Bool = false, frameCount: Int? = nil,
+    survey: ColorSurvey? = nil, keepsHiddenColors: Bool = false, tolerance: Int = 0,
+    frameCount: Int? = nil,
     memoryLimit: Int? = nil, parallelism: Int = 0
   ) {
     self.format = format
@@ -75,6 +82,7 @@ public struct AnimationWriterOptions: Sendable {
     self.poster = poster
     self.survey = survey
     self.keepsHiddenColors = keepsHiddenColors
+    self.tolerance = tolerance
     self.frameCount = frameCount
     self.memoryLimit = memoryLimit
     self.parallelism = parallelism

@@ -4,6 +4,7 @@
 struct FramePlanner: Sendable {
   private let options: AnimationWriterOptions
   private var preparation: PicturePreparation
+  private var tolerance: PictureTolerance?
   private var differ: FrameDiffer
   private var delays = FractionDelays()
   /// Nil for a format that stores fractions.
@@ -21,6 +22,7 @@ struct FramePlanner: Sendable {
   ) {
     self.options = options
     self.preparation = preparation
+    tolerance = PictureTolerance(options.tolerance, format: options.format)
     centiseconds = options.format == .gif ? RoundedDelays() : nil
     differ = FrameDiffer(
       framesCanClear: encoder.framesCanClear,
@@ -32,7 +34,12 @@ struct FramePlanner: Sendable {
   mutating func append(
     _ frame: WritableFrame, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
-    let picture = try preparation.prepare(frame.bitmap, changed: frame.changed)
+    var picture = try preparation.prepare(frame.bitmap, changed: frame.changed)
+    if let kept = try tolerance?.apply(
+      picture, over: differ.last?.work.picture, changed: frame.changed, isCancelled: isCancelled)
+    {
+      picture = kept
+    }
     let changes = differ.changes(to: picture, within: frame.changed)
     defer { frameCount += 1 }
     if changes.isEmpty, let before = pending, merges(before.stored, frame.delay) {

@@ -91,6 +91,9 @@ struct AnimationWritingArguments: ParsableArguments {
   @Option(help: "How hard newly encoded frames are compressed.")
   var compression = CompressionChoice.default
 
+  @Option(parsing: .unconditional, help: .lossy)
+  var lossy: ToleranceArgument?
+
   @Flag(help: "Keep GIF delays below 20 ms; browsers show them for 100 ms.")
   var exactDelays = false
 
@@ -122,7 +125,8 @@ struct AnimationWritingArguments: ParsableArguments {
 
   var choices: WritingChoices {
     WritingChoices(
-      format: format, effort: compression.effort, keepsShortDelays: exactDelays,
+      format: format, effort: compression.effort, tolerance: lossy?.tolerance ?? 0,
+      keepsShortDelays: exactDelays,
       keepsHiddenColors: hiddenColors, jobs: jobs ?? 0, isForced: force)
   }
 

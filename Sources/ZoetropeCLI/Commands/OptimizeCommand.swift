@@ -50,6 +50,9 @@ struct OptimizeCommand: ZoetropeSubcommand {
     @Option(help: "How much time to spend on fewer bytes.")
     var effort = CompressionChoice.default
 
+    @Option(parsing: .unconditional, help: .lossy)
+    var lossy: ToleranceArgument?
+
     @Flag(help: "Leave out comments, profiles and other metadata.")
     var strip = false
 
@@ -82,7 +85,8 @@ struct OptimizeCommand: ZoetropeSubcommand {
     OptimizeRequest(
       files: files, output: writing.output,
       optimizing: OptimizingOptions(
-        effort: writing.effort.effort, stripsMetadata: writing.strip,
+        effort: writing.effort.effort, tolerance: writing.lossy?.tolerance ?? 0,
+        stripsMetadata: writing.strip,
         parallelism: writing.jobs ?? 0),
       isForced: writing.force,
       reporting: ConversionReporting(

@@ -34,7 +34,7 @@ struct Conversion {
     format = request.format(of: image)
     // A PNG that is not animated stays one.
     let isSameFormat = image.format == format.format || image.format == .png && format == .apng
-    if request.rendering == nil, isSameFormat {
+    if request.rendering == nil, request.form.tolerance == 0, isSameFormat {
       let plan = try EditPlan(image, edits, request.editOptions) { Signals.ending != nil }
       way = .edited(plan)
       (size, playCount, damage) = (plan.canvasSize, plan.playCount, plan.damage)
@@ -57,6 +57,7 @@ struct Conversion {
     options.metadata = image.metadata
     var departures = Departure.ofTimes(delays.droppedCount, isExact: delays.isExact)
     if pictures.size != timeline.canvas.size { departures.append(.scaled) }
+    if options.tolerance > 0 { departures.append(.lossy) }
     if format == .gif {
       options.keepsHiddenColors = false
       if image.staticImage != nil { departures.append(.staticImage) }
@@ -70,7 +71,8 @@ struct Conversion {
     (size, playCount) = (pictures.size, timeline.playCount)
     let reason =
       image.format == format.format
-      ? "its pixels are scaled" : "a \(format.rawValue.uppercased()) stores pixels in another way"
+      ? request.rendering == nil ? "its colours may change" : "its pixels are scaled"
+      : "a \(format.rawValue.uppercased()) stores pixels in another way"
     steps = delays.kept.map {
       ConversionStep(source: $0.frame, delay: $0.delay, action: .encoded, rect: nil, reason: reason)
     }
@@ -166,6 +168,8 @@ struct ConversionStep: Hashable {
 /// A way in which an output departs from its input and from what was asked for.
 enum Departure: Hashable {
   case scaled
+  /// Colours are off by as much as was allowed.
+  case lossy
   /// Ends of frames are rounded to what the format stores.
   case rounded
   /// Showings that are too short for the format.
@@ -181,6 +185,7 @@ enum Departure: Hashable {
   var words: String {
     switch self {
     case .scaled: "scaled"
+    case .lossy: "similar colours"
     case .rounded: "delays rounded, the total kept"
     case .dropped(1): "1 frame too short to be shown dropped, the total kept"
     case .dropped(let count): "\(count) frames too short to be shown dropped, the total kept"
@@ -193,6 +198,7 @@ enum Departure: Hashable {
   var code: String {
     switch self {
     case .scaled: "scaled"
+    case .lossy: "lossy"
     case .rounded: "rounded"
     case .dropped: "dropped"
     case .staticImage: "staticImage"

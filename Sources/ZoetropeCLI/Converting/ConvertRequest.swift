@@ -103,6 +103,8 @@ struct WritingChoices: Hashable {
   /// Nil if the name of the output tells it, or the input has it.
   var format: AnimationFormatChoice?
   var effort = PNGEncoder.Effort.balanced
+  /// How far colours may be off; 0 is lossless.
+  var tolerance = 0
   /// Whether a GIF gets delays below 20 ms, which browsers show for 100 ms.
   var keepsShortDelays = false
   /// Whether transparent pixels keep their colours.
@@ -113,7 +115,7 @@ struct WritingChoices: Hashable {
 
   var writerOptions: AnimationWriterOptions {
     AnimationWriterOptions(
-      effort: effort, keepsHiddenColors: keepsHiddenColors, parallelism: jobs)
+      effort: effort, keepsHiddenColors: keepsHiddenColors, tolerance: tolerance, parallelism: jobs)
   }
 }
 

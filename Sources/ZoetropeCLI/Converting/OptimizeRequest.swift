@@ -73,7 +73,8 @@ private struct OptimizeReport {
     return "\(input.name.sanitized): \(output.text.sanitized), "
       + "\(format.rawValue.uppercased()), "
       + "\(ConversionReport.sizes(result.sourceByteCount, result.byteCount)), \(frames); "
-      + (result.isCopy ? "copied, not smaller otherwise" : "exact") + "\n"
+      + (result.isCopy
+        ? "copied, not smaller otherwise" : result.isExact ? "exact" : Departure.lossy.words) + "\n"
   }
 
   var json: [UInt8] {
@@ -87,6 +88,7 @@ private struct OptimizeReport {
         json.field("byte_count", result.byteCount)
         json.field("frame_count", result.frameCount)
         json.field("copy", result.isCopy)
+        json.field("exact", result.isExact)
         json.array("damage") { for item in damage { AnimationReport.write(item, to: &$0) } }
       }
     }
