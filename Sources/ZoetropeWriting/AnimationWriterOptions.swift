@@ -25,11 +25,11 @@ public struct AnimationWriterOptions: Sendable {
   public var survey: ColorSurvey?
   /// Whether fully transparent pixels keep their colours. Default: false, they become transparent black.
   public var keepsHiddenColors: Bool
-  /// How far colours may be off to save bytes, in quarters of a step of 8-bit grey: 0 to 200. Default: 0, lossless.
+  /// How far colours may be off to save bytes, in eighths of a step of 8-bit grey: 0 to 200. Default: 0, lossless.
   ///
   /// A pixel within the tolerance of what is shown stays as it is, and in a GIF, pixels also take similar colours where
   /// that makes the data shorter. Distances weigh hue as eyes do. Pictures are compared with what is really shown, so
-  /// errors do not add up. 20 is hard to see, 80 is plain to see in gradients.
+  /// errors do not add up. 40 is hard to see, 120 is plain to see in gradients.
   public var tolerance: Int
   /// The number of frames that will be appended, if it is known. Default: nil.
   ///

@@ -36,7 +36,7 @@ struct FramePlanner: Sendable {
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
     var picture = try preparation.prepare(frame.bitmap, changed: frame.changed)
     if let kept = try tolerance?.apply(
-      picture, over: differ.last?.work.picture, changed: frame.changed, isCancelled: isCancelled)
+      picture, over: differ, changed: frame.changed, isCancelled: isCancelled)
     {
       picture = kept
     }

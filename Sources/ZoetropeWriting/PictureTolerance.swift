@@ -17,13 +17,16 @@ struct PictureTolerance: Sendable {
   /// The picture to show for `picture`.
   ///
   /// - Parameters:
-  ///   - shown: The one before; nil for the first frame.
-  ///   - changed: Where `picture` may differ from the picture for which `shown` was made; nil if anywhere.
+  ///   - differ: Knows what is shown before it.
+  ///   - changed: Where `picture` may differ from the last one that was given; nil if anywhere.
   mutating func apply(
-    _ picture: Bitmap, over shown: Bitmap?, changed: PixelRect?, isCancelled: () -> Bool
+    _ picture: Bitmap, over differ: FrameDiffer, changed: PixelRect?, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Bitmap {
     let all = PixelRect(picture.size)
-    let area = changed.map { $0.intersection(all) } ?? all
+    let shown = try differ.canvas(for: picture, within: changed)
+    // A canvas that is cleared differs elsewhere too.
+    let isShown = shown?.storage === differ.last?.work.picture.storage
+    let area = isShown ? changed.map { $0.intersection(all) } ?? all : all
     var buffer = try PixelBuffer(asking: picture.size, format: picture.format, zeroed: false)
     buffer.copy(shown ?? picture)
     var changes = area

@@ -50,7 +50,7 @@ package struct LossyMatcher: Sendable {
   ///   - truth: The picture as it should be, opaque or transparent.
   ///   - shown: The picture before; nil if the canvas is clear.
   ///   - picture: The pixels to show, each within the tolerance of the truth. Those that equal `shown` take no colour of
-  ///     the frame. Unchanged if there are more than 255 colours.
+  ///     the frame. Unchanged if 255 colours do not suffice.
   /// - Throws: `cancelled` once `isCancelled` returns true.
   package mutating func match(
     _ truth: Bitmap, over shown: Bitmap?, in rect: PixelRect, _ picture: inout PixelBuffer,
@@ -108,14 +108,14 @@ package struct LossyMatcher: Sendable {
   private mutating func collect(_ truth: Bitmap, _ shown: Bitmap?, _ rect: PixelRect) -> Bool {
     words.removeAll(keepingCapacity: true)
     colors.removeAll(keepingCapacity: true)
-    var found: Set<UInt32> = []
-    var last: UInt32 = 0
+    var counts: [UInt32: Int] = [:]
     let base = shown ?? truth
+    var last: (word: UInt32, count: Int) = (0, 0)
     for y in rect.y..<rect.maxY {
       let (row, below) = (truth.row(y), base.row(y))
       for x in rect.x..<rect.maxX {
         let word = row.load(UInt32.self, at: x &* 4)
-        if word == last || word &>> 24 == 0 { continue }
+        if word &>> 24 == 0 { continue }
         // A coder refuses partly transparent pixels.
         guard word &>> 24 == 255 else { return false }
         if shown != nil,
@@ -123,12 +123,25 @@ package struct LossyMatcher: Sendable {
         {
           continue
         }
-        last = word
-        guard found.insert(word).inserted else { continue }
-        guard words.count < 255 else { return false }
-        words.append(word)
-        colors.append(PerceivedColor(word: word))
+        if word != last.word {
+          if last.count > 0 { counts[last.word, default: 0] += last.count }
+          last = (word, 0)
+          guard counts.count < 4096 else { return false }
+        }
+        last.count &+= 1
       }
+    }
+    if last.count > 0 { counts[last.word, default: 0] += last.count }
+    let found = counts.sorted { ($0.value, $0.key) > ($1.value, $1.key) }
+    for (word, _) in found {
+      let color = PerceivedColor(word: word)
+      // One index is for pixels that stay. Rare colours give way to frequent ones that may stand for them.
+      if found.count > 255, colors.contains(where: { $0.squareDistance(to: color) <= square }) {
+        continue
+      }
+      guard words.count < 255 else { return false }
+      words.append(word)
+      colors.append(color)
     }
     return !words.isEmpty
   }

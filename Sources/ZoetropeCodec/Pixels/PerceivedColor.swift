@@ -35,9 +35,9 @@ package struct PerceivedColor: Sendable, Hashable {
 
   /// The greatest ``squareDistance(to:)`` of colours that a tolerance of `tolerance` takes for the same.
   ///
-  /// - Parameter tolerance: In quarters of a step of 8-bit grey, 0 to 200.
+  /// - Parameter tolerance: In eighths of a step of 8-bit grey, 0 to 200.
   package static func greatestSquare(_ tolerance: Int) -> Int32 {
-    let distance = Int32(clamping: min(max(tolerance, 0), 200)) * 4
+    let distance = Int32(clamping: min(max(tolerance, 0), 200)) * 2
     return 6 * distance * distance
   }
 

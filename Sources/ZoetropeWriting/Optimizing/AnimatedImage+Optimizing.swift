@@ -111,7 +111,8 @@ extension AnimatedImage {
         try write(sink)
         best = (sink.bytes, isExact)
       } catch {
-        guard sink.isTooLong else { throw error }
+        // With a tolerance, pixels that stay may have colours that a frame of 256 others has no room for.
+        guard sink.isTooLong || !isExact && error.code == .unwritable else { throw error }
       }
     }
     guard (0...200).contains(options.tolerance) else {

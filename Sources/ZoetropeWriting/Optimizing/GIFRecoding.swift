@@ -171,7 +171,7 @@ struct GIFRecoding {
     for index in image.frames.indices {
       var picture = try pictures.composite(index)
       if let kept = try tolerance?.apply(
-        picture, over: differ.last?.work.picture, changed: nil, isCancelled: isCancelled)
+        picture, over: differ, changed: nil, isCancelled: isCancelled)
       {
         picture = kept
       }
