@@ -14,14 +14,14 @@ struct PictureTolerance: Sendable {
     matcher = format == .gif ? LossyMatcher(tolerance: tolerance) : nil
   }
 
-  /// The picture to show for `picture`.
+  /// The picture to show for `picture`, and where it may differ from the last one; nil if anywhere.
   ///
   /// - Parameters:
   ///   - differ: Knows what is shown before it.
   ///   - changed: Where `picture` may differ from the last one that was given; nil if anywhere.
   mutating func apply(
     _ picture: Bitmap, over differ: FrameDiffer, changed: PixelRect?, isCancelled: () -> Bool
-  ) throws(AnimatedImageError) -> Bitmap {
+  ) throws(AnimatedImageError) -> (picture: Bitmap, changed: PixelRect?) {
     let all = PixelRect(picture.size)
     let shown = try differ.canvas(for: picture, within: changed)
     // A canvas that is cleared differs elsewhere too.
@@ -35,12 +35,12 @@ struct PictureTolerance: Sendable {
         picture.format == .rgba16
         ? hold(picture, shown, area, &buffer) { Self.word($0) }
         : hold(picture, shown, area, &buffer) { (word: UInt32) in word }
-      if changes.isEmpty { return shown }
+      if changes.isEmpty, isShown { return (shown, changed) }
     }
-    if picture.format == .rgba8 {
+    if picture.format == .rgba8, !changes.isEmpty {
       try matcher?.match(picture, over: shown, in: changes, &buffer, isCancelled: isCancelled)
     }
-    return buffer.finish()
+    return (buffer.finish(), isShown ? changed : nil)
   }
 
   /// Writes the pixels in `area` that differ from `shown` visibly to `buffer`; returns their bounds.

@@ -173,7 +173,7 @@ struct GIFRecoding {
       if let kept = try tolerance?.apply(
         picture, over: differ, changed: nil, isCancelled: isCancelled)
       {
-        picture = kept
+        picture = kept.picture
       }
       let changes = differ.changes(to: picture, within: nil)
       let placed = try differ.add(picture, changes: changes) {
