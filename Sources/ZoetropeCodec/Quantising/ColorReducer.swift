@@ -98,7 +98,7 @@ package struct ColorReducer: Sendable {
   }
 
   /// Whether the opaque pixels in `area`, or those that differ from `before`, have at most `limit` colours.
-  private static func hasFewColors(
+  package static func hasFewColors(
     _ picture: Bitmap, from before: Bitmap? = nil, in area: PixelRect, limit: Int
   ) -> Bool {
     var slots = [UInt32](repeating: 0, count: 1 << 10)
