@@ -11,7 +11,7 @@ public struct AnimationWriterOptions: Sendable {
   /// How many times the animation plays in total. Default: ``PlayCount/indefinite``.
   public var playCount: PlayCount
   /// How much time to spend on making the file small. Default: `balanced`.
-  public var effort: PNGEncoder.Effort
+  public var effort: EncodingEffort
   /// How to write a frame that equals the previous one. Default: ``IdenticalFrames/merge``.
   public var identicalFrames: IdenticalFrames
   /// How GIF, which has whole centiseconds, stores delays. Default: ``Timing/browser``. APNG stores delays unchanged.
@@ -72,7 +72,7 @@ public struct AnimationWriterOptions: Sendable {
   /// Creates options; omitted arguments take their defaults.
   public init(
     format: AnimationFormat = .apng, size: PixelSize? = nil, playCount: PlayCount = .indefinite,
-    effort: PNGEncoder.Effort = .balanced, identicalFrames: IdenticalFrames = .merge,
+    effort: EncodingEffort = .balanced, identicalFrames: IdenticalFrames = .merge,
     timing: Timing = .browser, metadata: AnimationMetadata? = nil, poster: Bitmap? = nil,
     survey: ColorSurvey? = nil, keepsHiddenColors: Bool = false, colors: ColorPolicy = .automatic,
     dithering: Dithering = .automatic, transparency: Transparency = .threshold(),

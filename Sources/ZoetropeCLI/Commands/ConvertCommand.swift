@@ -54,7 +54,9 @@ struct ConvertCommand: ZoetropeSubcommand {
 
   @OptionGroup(title: "Changes") var change: ChangeArguments
 
-  @OptionGroup(title: "Output") var writing: AnimationWritingArguments
+  @OptionGroup(title: "Output") var writing: AnimationOutputArguments
+
+  @OptionGroup(title: "Output") var form: AnimationFormArguments
 
   @OptionGroup(title: "Output") var planning: PlanArguments
 
@@ -73,73 +75,11 @@ struct ConvertCommand: ZoetropeSubcommand {
   var request: ConvertRequest {
     ConvertRequest(
       files: files, output: writing.output, edits: EditChoices(cut, change),
-      rendering: scaling.rendering, form: writing.choices(colors), policy: cut.timing.policy,
+      rendering: scaling.rendering, form: form.choices(writing, colors), policy: cut.timing.policy,
       isPlan: planning.plan, reporting: writing.reporting, options: reading.options)
   }
 
   var reportsJSON: Bool { request.reporting.isJSON }
 
   func execute() throws(CommandFailure) -> ExitStatus { try request.run() }
-}
-
-/// The options of commands that write animations.
-struct AnimationWritingArguments: ParsableArguments {
-  @Option(
-    name: [.customShort("o", allowingJoined: true), .long],
-    help: "A file, a directory, a template, or - for standard output.",
-    completion: .file())
-  var output: String
-
-  @Option(
-    help: ArgumentHelp(
-      "The format of the output. (default: by its extension)",
-      argumentType: AnimationFormatChoice.self))
-  var format: AnimationFormatChoice?
-
-  @Option(help: "How hard newly encoded frames are compressed.")
-  var compression = CompressionChoice.default
-
-  @Option(parsing: .unconditional, help: .lossy)
-  var lossy: ToleranceArgument?
-
-  @Flag(help: "Keep GIF delays below 20 ms; browsers show them for 100 ms.")
-  var exactDelays = false
-
-  @Flag(help: "Keep the colours of fully transparent pixels.")
-  var hiddenColors = false
-
-  @Flag(help: "Replace existing files.")
-  var force = false
-
-  @Flag(help: "Print one JSON object per line and output.")
-  var json = false
-
-  @Option(
-    name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
-    help: "Threads. (default: one per processor)")
-  var jobs: Int?
-
-  @Option(help: "How progress is shown on standard error.")
-  var progress = ProgressStyle.auto
-
-  @Flag(name: .shortAndLong, help: "No progress, no warnings and no line at the end.")
-  var quiet = false
-
-  func validate() throws {
-    guard jobs.map({ (1...1024).contains($0) }) ?? true else {
-      throw ValidationError("--jobs must be a number from 1 to 1024")
-    }
-  }
-
-  func choices(_ colors: ColorArguments) -> WritingChoices {
-    WritingChoices(
-      format: format, effort: compression.effort, tolerance: lossy?.tolerance ?? 0,
-      keepsShortDelays: exactDelays,
-      keepsHiddenColors: hiddenColors, reduction: colors.reduction, jobs: jobs ?? 0, isForced: force
-    )
-  }
-
-  var reporting: ConversionReporting {
-    ConversionReporting(isJSON: json, isQuiet: quiet, progress: progress)
-  }
 }

@@ -35,49 +35,15 @@ struct OptimizeCommand: ZoetropeSubcommand {
   @Argument(help: .files, completion: .animations)
   var files: [String]
 
-  @OptionGroup(title: "Output") var writing: OptimizingArguments
+  @OptionGroup(title: "Output") var writing: AnimationOutputArguments
+
+  @OptionGroup(title: "Output") var optimizing: OptimizingArguments
 
   @OptionGroup(title: "Reading") var reading: ReadingArguments
 
-  /// The options of the output.
   struct OptimizingArguments: ParsableArguments {
-    @Option(
-      name: [.customShort("o", allowingJoined: true), .long],
-      help: "A file, a directory, a template, or - for standard output.",
-      completion: .file())
-    var output: String
-
-    @Option(help: "How much time to spend on fewer bytes.")
-    var effort = CompressionChoice.default
-
-    @Option(parsing: .unconditional, help: .lossy)
-    var lossy: ToleranceArgument?
-
     @Flag(help: "Leave out comments, profiles and other metadata.")
     var strip = false
-
-    @Flag(help: "Replace existing files.")
-    var force = false
-
-    @Flag(help: "Print one JSON object per line and output.")
-    var json = false
-
-    @Option(
-      name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
-      help: "Threads. (default: one per processor)")
-    var jobs: Int?
-
-    @Option(help: "How progress is shown on standard error.")
-    var progress = ProgressStyle.auto
-
-    @Flag(name: .shortAndLong, help: "No progress, no warnings and no line at the end.")
-    var quiet = false
-
-    func validate() throws {
-      guard jobs.map({ (1...1024).contains($0) }) ?? true else {
-        throw ValidationError("--jobs must be a number from 1 to 1024")
-      }
-    }
   }
 
   /// The command as a value.
@@ -86,12 +52,8 @@ struct OptimizeCommand: ZoetropeSubcommand {
       files: files, output: writing.output,
       optimizing: OptimizingOptions(
         effort: writing.effort.effort, tolerance: writing.lossy?.tolerance ?? 0,
-        stripsMetadata: writing.strip,
-        parallelism: writing.jobs ?? 0),
-      isForced: writing.force,
-      reporting: ConversionReporting(
-        isJSON: writing.json, isQuiet: writing.quiet, progress: writing.progress),
-      options: reading.options)
+        stripsMetadata: optimizing.strip,         parallelism: writing.jobs ?? 0),
+      isForced: writing.force, reporting: writing.reporting, options: reading.options)
   }
 
   var reportsJSON: Bool { writing.json }

@@ -97,7 +97,7 @@ struct ConvertRequest: Hashable {
 struct WritingChoices: Hashable {
   /// Nil if the name of the output tells it, or the input has it.
   var format: AnimationFormatChoice?
-  var effort = PNGEncoder.Effort.balanced
+  var effort = EncodingEffort.balanced
   /// How far colours may be off; 0 is lossless.
   var tolerance = 0
   /// Whether a GIF gets delays below 20 ms, which browsers show for 100 ms.

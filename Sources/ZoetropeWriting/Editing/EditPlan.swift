@@ -39,6 +39,8 @@ public struct EditPlan: Sendable {
     public static let scaling = Reason(description: "its pixels are scaled")
     /// Its colours are reduced.
     public static let colors = Reason(description: "its colours are limited")
+    /// Its pixels may take similar colours.
+    public static let tolerance = Reason(description: "similar colours are allowed")
     static func format(_ format: AnimationFormat) -> Reason {
       Reason(description: "a \(format.rawValue.uppercased()) stores pixels in another way")
     }

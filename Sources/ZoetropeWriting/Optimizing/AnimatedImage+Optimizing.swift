@@ -4,7 +4,7 @@ internal import Synchronization
 public struct OptimizingOptions: Sendable, Hashable {
   /// How much time to spend. Default: `balanced`, which decides by estimates; `small` tries all ways of storing each
   /// frame and keeps the shortest.
-  public var effort: PNGEncoder.Effort
+  public var effort: EncodingEffort
   /// How far colours may be off, as ``AnimationWriterOptions/tolerance``: 0 to 200. Default: 0, lossless.
   public var tolerance: Int
   /// Whether comments, profiles and other metadata are left out. Default: false.
@@ -17,7 +17,7 @@ public struct OptimizingOptions: Sendable, Hashable {
 
   /// Creates options; omitted arguments take their defaults.
   public init(
-    effort: PNGEncoder.Effort = .balanced, tolerance: Int = 0, stripsMetadata: Bool = false,
+    effort: EncodingEffort = .balanced, tolerance: Int = 0, stripsMetadata: Bool = false,
     memoryLimit: Int? = nil, parallelism: Int = 0
   ) {
     self.effort = effort

@@ -16,7 +16,7 @@ struct GIFRecoding {
     /// Whether it is taken only if the ways before it have found nothing.
     var isFallback = false
     /// Nil for that of the options.
-    var effort: PNGEncoder.Effort?
+    var effort: EncodingEffort?
     /// Whether pictures may change as much as the options allow.
     var usesTolerance = false
   }
@@ -38,7 +38,7 @@ struct GIFRecoding {
   }
 
   /// The ways to try, in order.
-  func ways(effort: PNGEncoder.Effort) -> [Way] {
+  func ways(effort: EncodingEffort) -> [Way] {
     let lossless = losslessWays(effort: effort)
     guard options.tolerance > 0 else { return lossless }
     // The most promising ones come first, so that most others end early.
@@ -47,7 +47,7 @@ struct GIFRecoding {
     return lossy + lossless
   }
 
-  private func losslessWays(effort: PNGEncoder.Effort) -> [Way] {
+  private func losslessWays(effort: EncodingEffort) -> [Way] {
     let keepsAll = image.frames.dropLast().allSatisfy { $0.disposal == .keep }
     let old = image.header.palette.count
     let new = colors.map { Self.padded($0).count }
@@ -161,7 +161,7 @@ struct GIFRecoding {
 
   /// Places frames by the differ.
   private func place(
-    _ encoder: any AnimationEncoding, _ effort: PNGEncoder.Effort, _ tolerance: Int,
+    _ encoder: any AnimationEncoding, _ effort: EncodingEffort, _ tolerance: Int,
     _ pictures: SourcePictures,
     _ submit: (FrameDiffer.Placed) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) {
