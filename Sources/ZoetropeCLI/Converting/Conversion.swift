@@ -6,6 +6,8 @@ struct Conversion {
   let image: AnimatedImage
   let format: AnimationFormatChoice
   private let plan: EditPlan
+  /// The file, if it had to fit a number of bytes.
+  private let budgeted: BudgetedAnimation?
   /// What happens for each frame of the output.
   let steps: [ConversionStep]
   /// What is not as in the input, or not as it was asked for.
@@ -33,8 +35,20 @@ struct Conversion {
           $0.target ?? TargetSize(), fit: $0.fit, filter: $0.filter, linearLight: $0.linearLight)
       ]
     }
-    let plan = try EditPlan(image, edits + (scaling ?? []), options) { Signals.ending != nil }
-    self.plan = plan
+    let all = edits + (scaling ?? [])
+    let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
+    if let budget = options.budget {
+      let reporter = request.reporting.reporter(total: nil, phase: "fit")
+      let found = try image.fitted(all, options, to: budget, isCancelled: isCancelled) {
+        reporter.update(($0.frames, $0.byteCount))
+      }
+      reporter.finish((found.plan.frames.count, found.bytes.count))
+      (budgeted, plan) = (found, found.plan)
+    } else {
+      budgeted = nil
+      plan = try EditPlan(image, all, options, isCancelled: isCancelled)
+    }
+    let plan = plan
     let isKnown = plan.rewriting == nil
     steps = plan.frames.map { ConversionStep($0, isKnown: isKnown) }
     departures = Departure.ofTimes(plan.droppedCount, isExact: plan.hasExactDelays)
@@ -43,6 +57,7 @@ struct Conversion {
       return
     }
     if plan.canvasSize != plan.crop.size { departures.append(.scaled) }
+    if plan.isLossy { departures.append(.lossy) }
     if plan.reducesColors { departures.append(.colors) }
     if plan.partialAlphaShare > 0 { departures.append(.transparency(plan.partialAlphaShare)) }
     if format == .gif {
@@ -58,7 +73,13 @@ struct Conversion {
   func write(
     to sink: some AnimationSink, progress: (_ frames: Int, _ bytes: Int) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
-    try plan.write(to: sink, isCancelled: { Signals.ending != nil }) {
+    let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
+    if let budgeted {
+      return try budgeted.write(to: sink, isCancelled: isCancelled) {
+        progress($0.frames, $0.byteCount)
+      }
+    }
+    return try plan.write(to: sink, isCancelled: isCancelled) {
       progress($0.frames, $0.byteCount)
     }
   }

@@ -100,6 +100,8 @@ struct WritingChoices: Hashable {
   var effort = EncodingEffort.balanced
   /// How far colours may be off; 0 is lossless.
   var tolerance = 0
+  /// The most bytes of a file, and what is kept for them; nil for any number.
+  var budget: ByteBudget?
   /// Whether a GIF gets delays below 20 ms, which browsers show for 100 ms.
   var keepsShortDelays = false
   /// Whether transparent pixels keep their colours.
@@ -120,7 +122,8 @@ struct WritingChoices: Hashable {
   func editOptions(delays: DelayPolicy) -> EditOptions {
     EditOptions(
       delays: delays, timing: timing, colors: reduction.colors, dithering: reduction.dithering,
-      transparency: reduction.transparency, effort: effort, keepsHiddenColors: keepsHiddenColors,
+      transparency: reduction.transparency, tolerance: tolerance, budget: budget, effort: effort,
+      keepsHiddenColors: keepsHiddenColors,
       parallelism: jobs)
   }
 

@@ -96,6 +96,8 @@ public struct EditPlan: Sendable {
 
   /// Whether the colours of some frames are reduced, since the format does not hold them.
   public var reducesColors: Bool { rewriting?.findings.reducesColors ?? false }
+  /// Whether pixels may take similar colours.
+  package var isLossy: Bool { (rewriting?.options.tolerance ?? 0) > 0 }
   /// Partly transparent pixels that become opaque or transparent, as a share of all pixels drawn; 0 to 1.
   public var partialAlphaShare: Double { rewriting?.findings.partialAlphaShare ?? 0 }
 
