@@ -16,12 +16,6 @@ struct AnimationOutputArguments: ParsableArguments {
   @Option(parsing: .unconditional, help: .lossy)
   var lossy: ToleranceArgument?
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "The most bytes of the output, as in 256K. (default: any number)", valueName: "bytes"))
-  var maxBytes: ByteCountArgument?
-
   @Flag(help: "Replace existing files.")
   var force = false
 
@@ -42,9 +36,6 @@ struct AnimationOutputArguments: ParsableArguments {
   func validate() throws {
     guard jobs.map({ (1...1024).contains($0) }) ?? true else {
       throw ValidationError("--jobs must be a number from 1 to 1024")
-    }
-    guard maxBytes.map({ $0.count > 0 }) ?? true else {
-      throw ValidationError("--max-bytes is at least 1")
     }
   }
 

@@ -72,13 +72,24 @@ extension AnimatedImage {
   }
 
   /// ``optimize(to:options:progress:)`` on the calling thread.
+  ///
+  /// - Parameter byteLimit: The most bytes, for which pictures may change; nil for any number.
   package func optimize(
-    to sink: some AnimationSink, options: OptimizingOptions,
+    to sink: some AnimationSink, options: OptimizingOptions, byteLimit: Int? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false },
     progress: (Int) -> Void = { _ in }
   ) throws(AnimatedImageError) -> OptimizedAnimation {
     do throws(AnimatedImageError) {
-      let best = try smallest(options, isCancelled, progress)
+      var best = try smallest(options, isCancelled, progress)
+      if let byteLimit, (best?.bytes.count ?? source.byteCount) > byteLimit {
+        let found = try fitted(
+          [],
+          EditOptions(
+            tolerance: options.tolerance, effort: options.effort, parallelism: options.parallelism),
+          to: ByteBudget(byteLimit: byteLimit, keepsSize: true, keepsFrameRate: true),
+          isCancelled: isCancelled, progress: { progress($0.frames) })
+        best = (found.bytes, found.plan.rewriting == nil)
+      }
       var output = EditOutput(source, sink, isCancelled: isCancelled)
       if let best {
         try output.append(best.bytes)
