@@ -192,6 +192,9 @@ public final class AnimationWriter: Sendable {
     guard !size.isEmpty else {
       throw AnimatedImageError(.parameter, "a canvas without pixels", format: options.format)
     }
+    guard (0...200).contains(options.tolerance) else {
+      throw AnimatedImageError(.parameter, "a tolerance is 0 to 200", format: options.format)
+    }
     var survey = options.survey
     if let poster = options.poster { try survey?.add(poster) }
     let isDeep = [bitmap.format, options.poster?.format].contains(.rgba16)

@@ -4,6 +4,7 @@
 struct FramePlanner: Sendable {
   private let options: AnimationWriterOptions
   private var preparation: PicturePreparation
+  private var tolerance: PictureTolerance?
   /// Nil if the format holds all colours.
   private var reducer: ColorReducer?
   /// Pixels that were looked at, and those of them that were partly transparent.
@@ -26,6 +27,7 @@ struct FramePlanner: Sendable {
   ) {
     self.options = options
     self.preparation = preparation
+    tolerance = PictureTolerance(options.tolerance, format: options.format)
     self.reducer = reducer
     centiseconds = options.format == .gif ? RoundedDelays() : nil
     differ = FrameDiffer(
@@ -38,7 +40,12 @@ struct FramePlanner: Sendable {
   mutating func append(
     _ frame: WritableFrame, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
-    let (picture, changed) = try fitted(frame)
+    var (picture, changed) = try fitted(frame)
+    if let kept = try tolerance?.apply(
+      picture, over: differ, changed: changed, isCancelled: isCancelled)
+    {
+      (picture, changed) = kept
+    }
     let changes = differ.changes(to: picture, within: changed)
     defer { frameCount += 1 }
     if changes.isEmpty, let before = pending, merges(before.stored, frame.delay) {

@@ -13,6 +13,9 @@ struct AnimationOutputArguments: ParsableArguments {
   @Option(help: "How much time to spend on fewer bytes.")
   var effort = EffortChoice.default
 
+  @Option(parsing: .unconditional, help: .lossy)
+  var lossy: ToleranceArgument?
+
   @Flag(help: "Replace existing files.")
   var force = false
 
@@ -59,8 +62,8 @@ struct AnimationFormArguments: ParsableArguments {
     _ output: AnimationOutputArguments, _ colors: ColorArguments
   ) -> WritingChoices {
     WritingChoices(
-      format: format, effort: output.effort.effort, keepsShortDelays: exactDelays,
-      keepsHiddenColors: hiddenColors, reduction: colors.reduction, jobs: output.jobs ?? 0,
-      isForced: output.force)
+      format: format, effort: output.effort.effort, tolerance: output.lossy?.tolerance ?? 0,
+      keepsShortDelays: exactDelays, keepsHiddenColors: hiddenColors, reduction: colors.reduction,
+      jobs: output.jobs ?? 0, isForced: output.force)
   }
 }

@@ -26,6 +26,8 @@ public struct LimitExcess: Sendable, Hashable {
     /// Bytes of a pipe, ``DecodingLimits/liveBytes``, or of a stream, ``StreamStorage/byteLimit``. Reading
     /// stops at the limit, so the input may be longer than the requested value.
     package static let inputBytes = Kind("inputBytes")
+    /// Bytes of a written file: ``ByteBudget/byteLimit``; the requested value is that of the smallest file found.
+    public static let outputBytes = Kind("outputBytes", isFixed: true)
     /// Pixels of a picture to be written as PNG. Fixed.
     package static let pngPixels = Kind("pngPixels", isFixed: true)
 
