@@ -16,9 +16,8 @@ private final class WriterHandle: Sendable {
   let destination: Destination
   let format: AnimationFormat
   private let state: Mutex<State>
-  /// The writer again, for calls that do not wait.
-  private let current = Mutex<AnimationWriter?>(nil)
-  private let flag = CancelFlag()
+  /// The writer again, for ``cancel()``, which does not wait.
+  private let current = Mutex<(writer: AnimationWriter?, isCancelled: Bool)>((nil, false))
 
   init(_ destination: Destination, _ options: AnimationWriterOptions) {
     self.destination = destination
@@ -31,10 +30,10 @@ private final class WriterHandle: Sendable {
     _ body: (inout AnimationWriterOptions) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) {
     try state.withLock { (state) throws(AnimatedImageError) in
-      try check()
       guard state.writer == nil else {
         throw AnimatedImageError(.parameter, "the first picture was appended already")
       }
+      if current.withLock({ $0.isCancelled }) { throw Self.cancelled }
       try body(&state.options)
     }
   }
@@ -44,36 +43,34 @@ private final class WriterHandle: Sendable {
     _ body: (AnimationWriter) throws(AnimatedImageError) -> Value
   ) throws(AnimatedImageError) -> Value {
     try state.withLock { (state) throws(AnimatedImageError) in
-      try check()
-      if state.writer == nil {
-        let writer = try AnimationWriter(state.options, to: destination, flag: flag)
-        state.writer = writer
-        // The pictures' colours are no longer needed here.
-        state.options.survey = nil
-        current.withLock { $0 = writer }
-      }
-      guard let writer = state.writer else { throw EncodingCancelled.error }
-      return try body(writer)
+      if let writer = state.writer { return try body(writer) }
+      return try body(try begin(&state))
     }
   }
 
-  private func check() throws(AnimatedImageError) {
-    if flag.isRaised { throw EncodingCancelled.error }
+  private func begin(_ state: inout State) throws(AnimatedImageError) -> AnimationWriter {
+    let writer = try AnimationWriter(state.options, to: destination)
+    let isCancelled = current.withLock { current in
+      current.writer = writer
+      return current.isCancelled
+    }
+    if isCancelled { throw Self.cancelled }
+    state.writer = writer
+    // The pictures' colours are no longer needed here.
+    state.options.survey = nil
+    return writer
   }
 
   /// Ends all work within some rows, and does not wait.
   func cancel() {
-    let writer = current.withLock { writer in
-      // A writer that is made later sees it.
-      flag.raise()
-      return writer
+    let writer = current.withLock { current in
+      current.isCancelled = true
+      return current.writer
     }
     writer?.cancel()
   }
-}
 
-private enum EncodingCancelled {
-  static let error = AnimatedImageError(.cancelled, "writing was cancelled")
+  private static let cancelled = AnimatedImageError(.cancelled, "writing was cancelled")
 }
 
 /// `zoetrope_writer_create` of the header.
