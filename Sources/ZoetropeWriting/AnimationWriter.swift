@@ -1,6 +1,9 @@
 internal import Synchronization
 
-/// Writes an animation frame by frame, exactly: pixels of 8 and 16 bits, delays as fractions, the play count.
+/// Writes an animation frame by frame: pixels of 8 and 16 bits, delays as fractions, the play count.
+///
+/// APNG is exact. So is GIF while its frames have few colours; what happens to others is up to
+/// ``AnimationWriterOptions/colors``.
 ///
 /// Frames are compared with the one before, so only what changed is stored, and are encoded on all processors. Their
 /// number is not limited: the writer holds at most eight canvases and 16 MiB besides the output
@@ -92,7 +95,8 @@ public final class AnimationWriter: Sendable {
   /// Appends a frame; waits while enough frames are in progress.
   ///
   /// - Throws: `parameter` for a frame of another size, with premultiplied alpha, with a colour that the survey did
-  ///   not see, or past the number of frames that was promised; the errors of the sink; `outOfMemory`; `cancelled`.
+  ///   not see, or past the number of frames that was promised; `unwritable` if the format cannot hold it under
+  ///   ``ColorPolicy/exact``; the errors of the sink; `outOfMemory`; `cancelled`.
   public func append(_ frame: WritableFrame) throws(AnimatedImageError) {
     try change { (front) throws(AnimatedImageError) in
       front.lastIndex = nil
@@ -146,7 +150,9 @@ public final class AnimationWriter: Sendable {
       front.isFinished = true
       return WrittenAnimation(
         byteCount: written.bytes, frameCount: written.frames,
-        mergedCount: front.planner?.mergedCount ?? 0)
+        mergedCount: front.planner?.mergedCount ?? 0,
+        reducedCount: front.planner?.reducedCount ?? 0,
+        partialAlphaShare: front.planner?.partialAlphaShare ?? 0)
     }
   }
 
@@ -192,10 +198,17 @@ public final class AnimationWriter: Sendable {
     if let survey, survey.keepsHiddenColors != options.keepsHiddenColors {
       throw AnimatedImageError(.parameter, "a survey of other colours", format: options.format)
     }
-    let encoder = try Self.encoderMaker(options)(
-      AnimationRequest(
-        canvasSize: size, isDeep: isDeep, playCount: options.playCount, metadata: options.metadata,
-        effort: options.effort, survey: survey, hasPoster: options.poster != nil))
+    var request = AnimationRequest(
+      canvasSize: size, isDeep: isDeep, playCount: options.playCount, metadata: options.metadata,
+      effort: options.effort, survey: survey, hasPoster: options.poster != nil)
+    var reducer: ColorReducer?
+    if let reduction = options.reduction, survey?.fits(reduction) != true {
+      var first = ColorReducer(reduction, survey: survey)
+      request.colorTable = try first.table(for: bitmap)
+      request.survey = nil
+      reducer = first
+    }
+    let encoder = try Self.encoderMaker(options)(request)
     let format: PixelFormat = encoder.isDeep ? .rgba16 : .rgba8
     let share = options.share(canvas: format.cost(of: size), working: encoder.workingByteCount)
     queue.begin(encoder, threads: share.threads, window: share.window)
@@ -208,7 +221,7 @@ public final class AnimationWriter: Sendable {
         EncodingQueue.Job(
           work: work, delay: FrameDelay(centiseconds: 0), disposal: .keep, index: nil))
     }
-    return FramePlanner(options, preparation: preparation, encoder)
+    return FramePlanner(options, preparation: preparation, reducer, encoder)
   }
 }
 

@@ -2,9 +2,9 @@
 public struct AnimationWriterOptions: Sendable {
   /// The format of the file. Default: ``AnimationFormat/apng``.
   ///
-  /// ``AnimationFormat/gif`` is lossless too. Frames that it cannot hold are rejected: those that change pixels to more
-  /// than 256 colours, or have partly transparent pixels. Its delays are rounded to centiseconds without drift. Of the
-  /// metadata, only comments are written.
+  /// ``AnimationFormat/gif`` holds 256 colours per frame and no partly transparent pixels: ``colors``, ``dithering`` and
+  /// ``transparency`` say what happens to others. Its delays are rounded to centiseconds without drift. Of the metadata,
+  /// only comments are written.
   public var format: AnimationFormat
   /// The size of the canvas and of every frame. Default: nil, the size of the first frame.
   public var size: PixelSize?
@@ -25,6 +25,12 @@ public struct AnimationWriterOptions: Sendable {
   public var survey: ColorSurvey?
   /// Whether fully transparent pixels keep their colours. Default: false, they become transparent black.
   public var keepsHiddenColors: Bool
+  /// What happens to colours that a GIF cannot hold. Default: ``ColorPolicy/automatic``. APNG stores all colours.
+  public var colors: ColorPolicy
+  /// How pixels are drawn whose colour is not in the palette. Default: ``Dithering/automatic``.
+  public var dithering: Dithering
+  /// What becomes of partly transparent pixels in a GIF. Default: a threshold of 128.
+  public var transparency: Transparency
   /// The number of frames that will be appended, if it is known. Default: nil.
   ///
   /// An APNG states its number of frames at the start. A sink that cannot be patched, such as a pipe, receives bytes
@@ -62,8 +68,9 @@ public struct AnimationWriterOptions: Sendable {
     format: AnimationFormat = .apng, size: PixelSize? = nil, playCount: PlayCount = .indefinite,
     effort: PNGEncoder.Effort = .balanced, identicalFrames: IdenticalFrames = .merge,
     timing: Timing = .browser, metadata: AnimationMetadata? = nil, poster: Bitmap? = nil,
-    survey: ColorSurvey? = nil, keepsHiddenColors: Bool = false, frameCount: Int? = nil,
-    memoryLimit: Int? = nil, parallelism: Int = 0
+    survey: ColorSurvey? = nil, keepsHiddenColors: Bool = false, colors: ColorPolicy = .automatic,
+    dithering: Dithering = .automatic, transparency: Transparency = .threshold(),
+    frameCount: Int? = nil, memoryLimit: Int? = nil, parallelism: Int = 0
   ) {
     self.format = format
     self.size = size
@@ -75,9 +82,18 @@ public struct AnimationWriterOptions: Sendable {
     self.poster = poster
     self.survey = survey
     self.keepsHiddenColors = keepsHiddenColors
+    self.colors = colors
+    self.dithering = dithering
+    self.transparency = transparency
     self.frameCount = frameCount
     self.memoryLimit = memoryLimit
     self.parallelism = parallelism
+  }
+
+  /// How colours are reduced; nil for a format that holds all.
+  package var reduction: ColorReduction? {
+    guard format == .gif, colors != .exact else { return nil }
+    return ColorReduction(colors: colors, dithering: dithering, transparency: transparency)
   }
 }
 
@@ -115,6 +131,10 @@ public struct WrittenAnimation: Sendable, Hashable {
   public let mergedCount: Int
   /// The number of frames whose compressed pixels were copied from the source of an edit.
   public let copiedCount: Int
+  /// The number of frames whose colours were reduced to a palette.
+  public let reducedCount: Int
+  /// Partly transparent pixels that became opaque or transparent, as a share of all pixels drawn; 0 to 1.
+  public let partialAlphaShare: Double
   /// Whether edited delays are stored exactly. If not, the times at which frames end are rounded.
   public let hasExactDelays: Bool
   /// The damage found in the source of an edit.
@@ -123,13 +143,15 @@ public struct WrittenAnimation: Sendable, Hashable {
   public var encodedCount: Int { frameCount - copiedCount }
 
   package init(
-    byteCount: Int, frameCount: Int, mergedCount: Int, copiedCount: Int = 0,
-    hasExactDelays: Bool = true, damage: [Damage] = []
+    byteCount: Int, frameCount: Int, mergedCount: Int, copiedCount: Int = 0, reducedCount: Int = 0,
+    partialAlphaShare: Double = 0, hasExactDelays: Bool = true, damage: [Damage] = []
   ) {
     self.byteCount = byteCount
     self.frameCount = frameCount
     self.mergedCount = mergedCount
     self.copiedCount = copiedCount
+    self.reducedCount = reducedCount
+    self.partialAlphaShare = partialAlphaShare
     self.hasExactDelays = hasExactDelays
     self.damage = damage
   }

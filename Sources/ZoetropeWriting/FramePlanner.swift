@@ -4,6 +4,11 @@
 struct FramePlanner: Sendable {
   private let options: AnimationWriterOptions
   private var preparation: PicturePreparation
+  /// Nil if the format holds all colours.
+  private var reducer: ColorReducer?
+  /// Pixels that were looked at, and those of them that were partly transparent.
+  private var pixelCount = 0
+  private var partialCount = 0
   private var differ: FrameDiffer
   private var delays = FractionDelays()
   /// Nil for a format that stores fractions.
@@ -17,10 +22,11 @@ struct FramePlanner: Sendable {
 
   init(
     _ options: AnimationWriterOptions, preparation: PicturePreparation,
-    _ encoder: any AnimationEncoding
+    _ reducer: ColorReducer?, _ encoder: any AnimationEncoding
   ) {
     self.options = options
     self.preparation = preparation
+    self.reducer = reducer
     centiseconds = options.format == .gif ? RoundedDelays() : nil
     differ = FrameDiffer(
       framesCanClear: encoder.framesCanClear,
@@ -32,8 +38,8 @@ struct FramePlanner: Sendable {
   mutating func append(
     _ frame: WritableFrame, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
-    let picture = try preparation.prepare(frame.bitmap, changed: frame.changed)
-    let changes = differ.changes(to: picture, within: frame.changed)
+    let (picture, changed) = try fitted(frame)
+    let changes = differ.changes(to: picture, within: changed)
     defer { frameCount += 1 }
     if changes.isEmpty, let before = pending, merges(before.stored, frame.delay) {
       let sum = before.delay + ExactTime(frame.delay)
@@ -49,6 +55,32 @@ struct FramePlanner: Sendable {
     pending = (ExactTime(frame.delay), frame.delay, frameCount)
     return jobs
   }
+
+  /// The picture of a frame in the form, and the colours, of the file; and where it may differ from the one before.
+  private mutating func fitted(
+    _ frame: WritableFrame
+  ) throws(AnimatedImageError) -> (Bitmap, changed: PixelRect?) {
+    guard let reduction = options.reduction else {
+      return (try preparation.prepare(frame.bitmap, changed: frame.changed), frame.changed)
+    }
+    let all = PixelRect(frame.bitmap.size)
+    let area = frame.changed.map { $0.intersection(all) } ?? all
+    pixelCount += area.size.area
+    let flat = try frame.bitmap.flattened(
+      reduction.transparency, in: all, partialCount: &partialCount)
+    let picture = try preparation.prepare(flat, changed: nil)
+    guard
+      let reduced = try reducer?.reduce(
+        picture, changed: frame.changed, lastRect: differ.last?.work.rect)
+    else { return (picture, frame.changed) }
+    return (reduced.picture, reduced.changed)
+  }
+
+  /// Frames whose colours were reduced.
+  var reducedCount: Int { reducer?.reducedCount ?? 0 }
+
+  /// The share of pixels that were partly transparent.
+  var partialAlphaShare: Double { Double(partialCount) / Double(max(pixelCount, 1)) }
 
   /// Whether the time of a frame that equals the one before is added to it.
   private func merges(_ before: FrameDelay, _ delay: FrameDelay) -> Bool {

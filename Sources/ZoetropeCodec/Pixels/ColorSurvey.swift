@@ -21,7 +21,13 @@ public struct ColorSurvey: Sendable {
   private var used: [UInt64]
   /// A hash table: `1 << 32 | color`, or 0 for a free slot.
   private var slots: [UInt64]
-  private var last: Bitmap?
+  /// How colours are reduced, for a format that may not hold them; nil for one that does.
+  private let reduction: ColorReduction?
+  /// All opaque colours, if a palette may have to be found for them.
+  package private(set) var histogram: ColorHistogram?
+  /// Pixels that were added, and those of them that were partly transparent.
+  package private(set) var pixelCount = 0
+  package private(set) var partialCount = 0
 
   private static let slotBits: UInt32 = 11
 
@@ -29,14 +35,21 @@ public struct ColorSurvey: Sendable {
   ///
   /// - Parameter keepsHiddenColors: As in the options of the writer. Default: false.
   public init(keepsHiddenColors: Bool = false) {
+    self.init(keepsHiddenColors: keepsHiddenColors, reduction: nil)
+  }
+
+  /// Creates a survey for a file whose colours are reduced.
+  package init(keepsHiddenColors: Bool = false, reduction: ColorReduction?) {
     self.keepsHiddenColors = keepsHiddenColors
+    self.reduction = reduction?.colors == .exact ? nil : reduction
+    histogram = self.reduction == nil ? nil : ColorHistogram()
     used = [UInt64](repeating: 0, count: 1 << 18)
     slots = [UInt64](repeating: 0, count: 1 << Int(Self.slotBits))
   }
 
   /// Whether no further picture can change the form: it is RGBA of the greatest depth.
   public var isSettled: Bool {
-    colors == nil && !isGrey && !isOpaqueOrClear && (!isDeep || !fits8Bits)
+    histogram == nil && colors == nil && !isGrey && !isOpaqueOrClear && (!isDeep || !fits8Bits)
   }
 
   /// Whether a picture had 16 bits per sample.
@@ -52,7 +65,12 @@ public struct ColorSurvey: Sendable {
     if isSettled { return }
     let all = PixelRect(bitmap.size)
     let area = changed.map { $0.intersection(all) } ?? all
-    if bitmap.format == .rgba16 {
+    pixelCount += area.size.area
+    if let reduction {
+      let bitmap = try bitmap.flattened(
+        reduction.transparency, in: area, partialCount: &partialCount)
+      for y in area.y..<area.maxY { add(bitmap, row: y, area.x..<area.maxX) }
+    } else if bitmap.format == .rgba16 {
       isDeep = true
       for y in area.y..<area.maxY { addDeep(bitmap, row: y, area.x..<area.maxX) }
     } else {
@@ -63,6 +81,7 @@ public struct ColorSurvey: Sendable {
 
   private mutating func add(_ bitmap: Bitmap, row y: Int, _ columns: Range<Int>) {
     let row = bitmap.row(y)
+    histogram?.add(row, columns)
     var before: UInt32?
     for x in columns {
       let word = row.load(UInt32.self, at: x &* 4)
@@ -124,6 +143,12 @@ public struct ColorSurvey: Sendable {
     }
     slots[slot] = key
     if count == 256 { colors = nil } else { colors?.append(word) }
+  }
+
+  /// Whether all pictures together have no more colours than a palette that `reduction` allows.
+  package func fits(_ reduction: ColorReduction) -> Bool {
+    guard let colors, isOpaqueOrClear else { return false }
+    return colors.count { $0 >> 24 == 255 } < reduction.limit
   }
 
   /// The lowest colour that no opaque pixel has, as a word without alpha; its samples of 8 or 16 bits are equal to

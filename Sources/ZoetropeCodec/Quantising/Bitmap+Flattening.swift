@@ -1,0 +1,58 @@
+extension Bitmap {
+  /// The picture in ``PixelFormat/rgba8`` with opaque and fully transparent pixels only; itself if it is that already.
+  ///
+  /// - Parameters:
+  ///   - area: Where pixels may be partly transparent.
+  ///   - partialCount: Raised by the number of partly transparent pixels.
+  /// - Throws: `parameter` for premultiplied alpha, `outOfMemory`.
+  package func flattened(
+    _ transparency: Transparency, in area: PixelRect, partialCount: inout Int
+  ) throws(AnimatedImageError) -> Bitmap {
+    let picture = format == .rgba16 ? try narrowed() : try straightRGBA()
+    let found = picture.partlyTransparentCount(in: area)
+    guard found > 0 else { return picture }
+    partialCount += found
+    var buffer = try PixelBuffer(asking: size, zeroed: false)
+    buffer.copy(picture)
+    let stride = buffer.bytesPerRow
+    var bytes = buffer.mutableBytes
+    for y in area.y..<area.maxY {
+      let row = picture.row(y)
+      for x in area.x..<area.maxX {
+        let word = row.load(UInt32.self, at: x &* 4)
+        if word >= 0xff00_0000 { continue }
+        bytes.storeBytes(
+          of: transparency.flattened(word), toByteOffset: y &* stride &+ x &* 4, as: UInt32.self)
+      }
+    }
+    return buffer.finish()
+  }
+
+  private func partlyTransparentCount(in area: PixelRect) -> Int {
+    var count = 0
+    for y in area.y..<area.maxY {
+      let row = row(y)
+      for x in area.x..<area.maxX {
+        count &+= (1...254).contains(row[x &* 4 &+ 3]) ? 1 : 0
+      }
+    }
+    return count
+  }
+
+  /// The picture with the nearest samples of 8 bits.
+  private func narrowed() throws(AnimatedImageError) -> Bitmap {
+    var buffer = try PixelBuffer(asking: size, zeroed: false)
+    let stride = buffer.bytesPerRow
+    var bytes = buffer.mutableBytes
+    for y in 0..<height {
+      let row = row(y)
+      for sample in 0..<width &* 4 {
+        let value = UInt32(row.load(UInt16.self, at: sample &* 2))
+        bytes.storeBytes(
+          of: UInt8((value &* 255 &+ 32_895) &>> 16), toByteOffset: y &* stride &+ sample,
+          as: UInt8.self)
+      }
+    }
+    return buffer.finish()
+  }
+}

@@ -1,0 +1,109 @@
+/// What happens to colours that a format cannot hold.
+///
+/// Only GIF has such a limit: 256 colours in a frame, one of them transparent in most. APNG keeps every colour.
+public struct ColorPolicy: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
+    case automatic
+    case exact
+    case limited(Int)
+  }
+
+  package let kind: Kind
+
+  /// Reduces colours only in frames that change pixels to more of them than the format holds.
+  public static let automatic = Self(kind: .automatic)
+
+  /// Never reduces colours. Frames that the format cannot hold, and partly transparent pixels, are rejected with
+  /// ``AnimatedImageError/Code/unwritable``.
+  public static let exact = Self(kind: .exact)
+
+  /// Uses palettes of at most `count` entries, clamped to 2...256, unless all frames together have no more colours.
+  ///
+  /// A palette is shared by as many frames as it suits, so its entries need not be stored again. One entry stands for
+  /// transparent and unchanged pixels.
+  public static func limited(to count: Int) -> Self {
+    Self(kind: .limited(min(max(count, 2), 256)))
+  }
+}
+
+/// How pixels are drawn whose colour is not in the palette.
+///
+/// Dithering is fixed to the canvas, and a pixel that does not change keeps its colour, so that nothing flickers.
+public struct Dithering: OpenChoice, Sendable, Hashable, CustomStringConvertible {
+  package enum Kind: String, CaseIterable, Sendable {
+    case automatic = "auto", none, ordered, diffusion
+  }
+
+  package let kind: Kind
+  package init(_ kind: Kind) { self.kind = kind }
+
+  /// A light ordered pattern where the palette has gaps; none where it is close.
+  public static let automatic = Dithering(.automatic)
+  /// The nearest colour. The smallest files; smooth gradients show steps.
+  public static let none = Dithering(.none)
+  /// An 8x8 pattern of the two colours that come closest.
+  public static let ordered = Dithering(.ordered)
+  /// Floyd-Steinberg error diffusion. Smooth still pictures; larger files.
+  public static let diffusion = Dithering(.diffusion)
+
+  /// Every way of dithering of this release.
+  public static var all: [Dithering] { allCases }
+  /// The name.
+  public var description: String { rawValue }
+}
+
+/// What becomes of partly transparent pixels in a format whose pixels are opaque or fully transparent.
+public struct Transparency: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
+    case threshold(UInt8)
+    case matte(RGBA)
+  }
+
+  package let kind: Kind
+
+  /// Pixels of at least this alpha, 1 to 255, become opaque; others become transparent. Default: 128.
+  public static func threshold(_ alpha: UInt8 = 128) -> Self {
+    Self(kind: .threshold(max(alpha, 1)))
+  }
+
+  /// Pixels that are not fully transparent are blended with `color`, whose alpha is ignored, and become opaque.
+  public static func matte(_ color: RGBA) -> Self { Self(kind: .matte(color)) }
+
+  /// The opaque or transparent pixel for one of straight alpha, as words of ``RGBA``.
+  package func flattened(_ word: UInt32) -> UInt32 {
+    let alpha = word >> 24
+    if alpha == 0 { return 0 }
+    if alpha == 255 { return word }
+    switch kind {
+    case .threshold(let least): return alpha >= UInt32(least) ? word | 0xff00_0000 : 0
+    case .matte(let color):
+      let (top, below) = (RGBA(word: word), color)
+      func blend(_ top: UInt8, _ below: UInt8) -> UInt8 {
+        UInt8((UInt32(top) * alpha + UInt32(below) * (255 - alpha) + 127) / 255)
+      }
+      return RGBA(
+        red: blend(top.red, below.red), green: blend(top.green, below.green),
+        blue: blend(top.blue, below.blue)
+      ).word
+    }
+  }
+}
+
+/// How the pictures of an animation are fitted to a format of few colours.
+package struct ColorReduction: Sendable, Hashable {
+  package var colors: ColorPolicy
+  package var dithering: Dithering
+  package var transparency: Transparency
+
+  package init(
+    colors: ColorPolicy = .automatic, dithering: Dithering = .automatic,
+    transparency: Transparency = .threshold()
+  ) {
+    (self.colors, self.dithering, self.transparency) = (colors, dithering, transparency)
+  }
+
+  /// Entries of a palette, with the one for transparent pixels.
+  package var limit: Int {
+    if case .limited(let count) = colors.kind { count } else { 256 }
+  }
+}

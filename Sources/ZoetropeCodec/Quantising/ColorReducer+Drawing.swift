@@ -1,0 +1,130 @@
+extension ColorReducer {
+  /// A copy of `canvas`; the pixels of `picture` in `area` that differ from `before` are drawn over it by `body`.
+  private func redrawing(
+    _ picture: Bitmap, on canvas: Bitmap?, _ area: PixelRect,
+    _ body: (_ row: borrowing RawSpan, _ y: Int, _ target: inout MutableRawSpan) -> Void
+  ) throws(AnimatedImageError) -> Bitmap {
+    var buffer = try PixelBuffer(asking: picture.size, zeroed: canvas == nil)
+    if let canvas { buffer.copy(canvas) }
+    let stride = buffer.bytesPerRow
+    var bytes = buffer.mutableBytes
+    for y in area.y..<area.maxY {
+      var target = bytes._mutatingExtracting(y * stride..<y * stride + picture.width * 4)
+      body(picture.row(y), y, &target)
+    }
+    return buffer.finish()
+  }
+
+  /// Draws the pixels of `picture` as they are.
+  func drawing(
+    _ picture: Bitmap, from before: Bitmap, on canvas: Bitmap, _ area: PixelRect
+  ) throws(AnimatedImageError) -> Bitmap {
+    try redrawing(picture, on: canvas, area) { row, y, target in
+      let old = before.row(y)
+      for x in area.x..<area.maxX {
+        let word = row.load(UInt32.self, at: x &* 4)
+        if word != old.load(UInt32.self, at: x &* 4) {
+          target.storeBytes(of: word, toByteOffset: x &* 4, as: UInt32.self)
+        }
+      }
+    }
+  }
+
+  /// The 8x8 matrix of Bayer: each of 0...63 once.
+  private static let thresholds: [UInt32] = (0..<64).map { place in
+    let (x, y) = (UInt32(place & 7), UInt32(place >> 3))
+    let z = x ^ y
+    // The bits of z and y, interleaved from the lowest of the coordinates to the highest.
+    let low = (z & 1) << 5 | (y & 1) << 4
+    let middle = (z & 2) << 2 | (y & 2) << 1
+    return low | middle | (z & 4) >> 1 | (y & 4) >> 2
+  }
+
+  /// Draws with entries of the palette; where two are mixed, by a pattern that is fixed to the canvas.
+  func ordering(
+    _ picture: Bitmap, from before: Bitmap?, on canvas: Bitmap?, _ area: PixelRect,
+    _ mapper: inout PaletteMapper
+  ) throws(AnimatedImageError) -> (Bitmap, DrawingError) {
+    var error = DrawingError()
+    let thresholds = Self.thresholds
+    let palette = mapper.palette
+    let below = before ?? picture
+    let result = try redrawing(picture, on: canvas, area) { row, y, target in
+      let old = below.row(y)
+      let line = (y & 7) << 3
+      for x in area.x..<area.maxX {
+        let word = row.load(UInt32.self, at: x &* 4)
+        if before != nil, old.load(UInt32.self, at: x &* 4) == word { continue }
+        var color = word
+        if word < 0xff00_0000 {
+          color = 0
+        } else if mapper.index(of: word) == nil {
+          let choice = mapper.choice(word)
+          let isSecond = thresholds[line | x & 7] < choice.share
+          color = palette[isSecond ? choice.second : choice.first]
+          error.sum &+= choice.error &* choice.error
+        }
+        error.count &+= 1
+        target.storeBytes(of: color, toByteOffset: x &* 4, as: UInt32.self)
+      }
+    }
+    return (result, error)
+  }
+
+  private static func samples(_ word: UInt32) -> SIMD4<Int32> {
+    let pixel = RGBA(word: word)
+    return SIMD4(Int32(pixel.red), Int32(pixel.green), Int32(pixel.blue), 0)
+  }
+
+  /// Draws with the nearest entries, and carries their errors to the pixels to the right and below (Floyd and
+  /// Steinberg), in both directions by turns. Pixels that stay end the carrying.
+  func diffusing(
+    _ picture: Bitmap, from before: Bitmap?, on canvas: Bitmap?, _ area: PixelRect,
+    _ mapper: inout PaletteMapper
+  ) throws(AnimatedImageError) -> (Bitmap, DrawingError) {
+    var error = DrawingError()
+    let palette = mapper.palette
+    let below = before ?? picture
+    // Errors times 16 for the current row and the next, with a pixel on either side.
+    var current = [SIMD4<Int32>](repeating: .zero, count: area.width + 2)
+    var next = current
+    let result = try redrawing(picture, on: canvas, area) { row, y, target in
+      let old = below.row(y)
+      swap(&current, &next)
+      for place in next.indices { next[place] = .zero }
+      let isForward = (y - area.y) & 1 == 0
+      let step = isForward ? 1 : -1
+      for number in 0..<area.width {
+        let place = isForward ? number : area.width - 1 - number
+        let x = area.x + place
+        let word = row.load(UInt32.self, at: x &* 4)
+        if before != nil, old.load(UInt32.self, at: x &* 4) == word { continue }
+        error.count &+= 1
+        guard word >= 0xff00_0000 else {
+          target.storeBytes(of: 0, toByteOffset: x &* 4, as: UInt32.self)
+          continue
+        }
+        if mapper.index(of: word) != nil {
+          target.storeBytes(of: word, toByteOffset: x &* 4, as: UInt32.self)
+          continue
+        }
+        let distance = mapper.choice(word).error
+        error.sum &+= distance &* distance
+        let source = Self.samples(word)
+        var sum = source &+ (current[place + 1] &+ 8) &>> 4
+        sum.clamp(lowerBound: .zero, upperBound: SIMD4(repeating: 255))
+        let asked = RGBA(
+          red: UInt8(sum.x), green: UInt8(sum.y), blue: UInt8(sum.z)
+        ).word
+        let color = palette[mapper.index(of: asked) ?? mapper.choice(asked).first]
+        target.storeBytes(of: color, toByteOffset: x &* 4, as: UInt32.self)
+        let rest = sum &- Self.samples(color)
+        current[place + 1 + step] &+= rest &* 7
+        next[place + 1 - step] &+= rest &* 3
+        next[place + 1] &+= rest &* 5
+        next[place + 1 + step] &+= rest
+      }
+    }
+    return (result, error)
+  }
+}

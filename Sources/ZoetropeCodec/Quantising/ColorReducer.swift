@@ -1,0 +1,229 @@
+/// Fits the pictures of an animation, one after the other, to a format of few colours.
+///
+/// A pixel that does not change keeps the colour that is shown for it, whatever palette is in use: it costs no bytes
+/// and never flickers. A palette stays in use until its error grows; the first one, which a survey of all frames or the
+/// first picture determines, can be the file's own.
+package struct ColorReducer: Sendable {
+  /// A picture to be written, and where it may differ from the one before.
+  package struct Reduced: Sendable {
+    package var picture: Bitmap
+    package var changed: PixelRect
+  }
+
+  private let reduction: ColorReduction
+  /// The palette of the whole animation; nil until it is known.
+  private var common: PaletteMapper?
+  /// The palette of a scene that the common one does not suit.
+  private var scene: PaletteMapper?
+  /// The mean squared error that the palette in use is known to have; another is looked for if it is far exceeded.
+  private var expected: Int?
+  /// What the last picture was to show: opaque or transparent pixels of any colour.
+  private var wanted: Bitmap?
+  /// What it shows.
+  private var shown: Bitmap?
+  /// Pictures whose colours were reduced.
+  package private(set) var reducedCount = 0
+
+  /// - Parameter survey: The colours of all pictures, if they are known.
+  package init(_ reduction: ColorReduction, survey: ColorSurvey? = nil) {
+    self.reduction = reduction
+    if let histogram = survey?.histogram, !histogram.isEmpty {
+      common = mapper(histogram)
+    }
+  }
+
+  /// The table of the file, if most frames are going to share one: a power of two of colours, one of which no pixel
+  /// has. Nil if the first picture has a table of its own.
+  package mutating func table(for first: Bitmap) throws(AnimatedImageError) -> [UInt32]? {
+    let all = PixelRect(first.size)
+    var partialCount = 0
+    let picture = try first.flattened(reduction.transparency, in: all, partialCount: &partialCount)
+    if try fitsAlone(picture, in: all) { return nil }
+    let mapper = common ?? palette(for: picture, from: nil, in: all)
+    common = mapper
+    let count = 1 << (Int.bitWidth - mapper.palette.count.leadingZeroBitCount)
+    return mapper.palette
+      + [UInt32](repeating: RGBA.black.word, count: count - mapper.palette.count)
+  }
+
+  /// The picture that is written for `picture`, which has opaque and fully transparent pixels only.
+  ///
+  /// - Parameters:
+  ///   - changed: Where it may differ from the one before; nil if anywhere.
+  ///   - lastRect: What the frame before draws. If pixels become transparent, all of it is drawn again.
+  package mutating func reduce(
+    _ picture: Bitmap, changed: PixelRect?, lastRect: PixelRect?
+  ) throws(AnimatedImageError) -> Reduced {
+    let all = PixelRect(picture.size)
+    var area = changed.map { $0.intersection(all) } ?? all
+    guard let before = wanted, let canvas = shown else {
+      let result = try fitsAlone(picture, in: all) ? picture : redrawn(picture, area: all)
+      (wanted, shown) = (picture, result)
+      return Reduced(picture: result, changed: all)
+    }
+    area = PixelDifference.bounds(from: before, to: picture, within: area)
+    guard !area.isEmpty else { return Reduced(picture: canvas, changed: .empty) }
+    let vanished = Self.vanished(from: canvas, to: picture, in: area)
+    // All that the frame after a disposal may have to draw.
+    let drawn = vanished.isEmpty ? area : area.union(vanished).union(lastRect ?? .empty)
+    var result: Bitmap
+    if try fits(picture, from: before, in: area) {
+      result =
+        canvas.storage === before.storage
+        ? picture : try drawing(picture, from: before, on: canvas, area)
+    } else {
+      result = try redrawn(picture, from: before, on: canvas, area: area)
+    }
+    if !vanished.isEmpty, !Self.hasFewColors(result, in: drawn, limit: 255) {
+      result = try redrawn(result, on: result, area: drawn)
+    }
+    (wanted, shown) = (picture, result)
+    return Reduced(picture: result, changed: drawn)
+  }
+
+  // MARK: Deciding
+
+  /// Whether a first picture is written as it is.
+  private func fitsAlone(_ picture: Bitmap, in area: PixelRect) throws(AnimatedImageError) -> Bool {
+    guard reduction.colors == .automatic else { return false }
+    return Self.hasFewColors(picture, in: area, limit: 255)
+  }
+
+  /// Whether the pixels that change are written as they are.
+  private func fits(
+    _ picture: Bitmap, from before: Bitmap, in area: PixelRect
+  ) throws(AnimatedImageError) -> Bool {
+    guard reduction.colors == .automatic else { return false }
+    return Self.hasFewColors(picture, from: before, in: area, limit: 255)
+  }
+
+  /// Whether the opaque pixels in `area`, or those that differ from `before`, have at most `limit` colours.
+  private static func hasFewColors(
+    _ picture: Bitmap, from before: Bitmap? = nil, in area: PixelRect, limit: Int
+  ) -> Bool {
+    var slots = [UInt32](repeating: 0, count: 1 << 10)
+    var count = 0
+    var last: UInt32 = 0
+    let below = before ?? picture
+    for y in area.y..<area.maxY {
+      let (row, old) = (picture.row(y), below.row(y))
+      for x in area.x..<area.maxX {
+        let word = row.load(UInt32.self, at: x &* 4)
+        if word == last || word < 0xff00_0000 { continue }
+        if before != nil, old.load(UInt32.self, at: x &* 4) == word { continue }
+        last = word
+        var slot = Int(word &* 0x9e37_79b1 &>> 22)
+        while slots[slot] != 0, slots[slot] != word { slot = (slot &+ 1) & 1023 }
+        if slots[slot] == 0 {
+          slots[slot] = word
+          count += 1
+          if count > limit { return false }
+        }
+      }
+    }
+    return true
+  }
+
+  /// The bounds of the pixels in `area` that are opaque in `old` and transparent in `new`.
+  private static func vanished(from old: Bitmap, to new: Bitmap, in area: PixelRect) -> PixelRect {
+    var bounds = PixelRect.empty
+    for y in area.y..<area.maxY {
+      let (before, after) = (old.row(y), new.row(y))
+      var (first, last) = (Int.max, -1)
+      for x in area.x..<area.maxX where after[x &* 4 &+ 3] == 0 && before[x &* 4 &+ 3] != 0 {
+        (first, last) = (min(first, x), x)
+      }
+      if last >= 0 {
+        bounds = bounds.union(PixelRect(x: first, y: y, width: last + 1 - first, height: 1))
+      }
+    }
+    return bounds
+  }
+
+  // MARK: Palettes
+
+  private var mixing: PaletteMapper.Mixing {
+    switch reduction.dithering.kind {
+    case .automatic: .light
+    case .ordered: .full
+    case .none, .diffusion: .none
+    }
+  }
+
+  private func mapper(_ histogram: ColorHistogram) -> PaletteMapper {
+    // One entry is for pixels that stay or are transparent.
+    let palette = PaletteFinder.palette(of: histogram, count: reduction.limit - 1)
+    return PaletteMapper(palette.isEmpty ? [RGBA.black.word] : palette, mixing: mixing)
+  }
+
+  /// A palette for the pixels in `area` that differ from `before`, and a share for the others that are visible.
+  private func palette(
+    for picture: Bitmap, from before: Bitmap?, in area: PixelRect
+  ) -> PaletteMapper {
+    var histogram = ColorHistogram()
+    let below = before ?? picture
+    for y in area.y..<area.maxY {
+      let (row, old) = (picture.row(y), below.row(y))
+      for x in area.x..<area.maxX {
+        let word = row.load(UInt32.self, at: x &* 4)
+        guard word >= 0xff00_0000 else { continue }
+        let isNew = before == nil || old.load(UInt32.self, at: x &* 4) != word
+        histogram.add(word, weight: isNew ? 4 : 1)
+      }
+    }
+    return mapper(histogram)
+  }
+
+  /// `picture` in the colours of a palette: the one in use if that is good enough.
+  private mutating func redrawn(
+    _ picture: Bitmap, from before: Bitmap? = nil, on canvas: Bitmap? = nil, area: PixelRect
+  ) throws(AnimatedImageError) -> Bitmap {
+    reducedCount += 1
+    var common = common ?? palette(for: picture, from: before, in: area)
+    var (result, error) = try draw(picture, from: before, on: canvas, area, &common)
+    self.common = common
+    if var current = scene {
+      let (other, otherError) = try draw(picture, from: before, on: canvas, area, &current)
+      if otherError.mean * 3 < error.mean * 2 {
+        (result, error) = (other, otherError)
+        scene = current
+      } else {
+        (scene, expected) = (nil, error.mean)
+      }
+    }
+    guard let expected else {
+      expected = error.mean
+      return result
+    }
+    guard error.mean > max(2 * expected, error.tolerable) else { return result }
+    var fresh = palette(for: picture, from: before, in: area)
+    let (other, otherError) = try draw(picture, from: before, on: canvas, area, &fresh)
+    if otherError.mean * 2 < error.mean {
+      (scene, self.expected) = (fresh, otherError.mean)
+      return other
+    }
+    // No palette is much better.
+    self.expected = error.mean
+    return result
+  }
+
+  /// The errors of pixels that were drawn.
+  struct DrawingError {
+    /// Squares of distances.
+    var sum = 0
+    var count = 0
+    var mean: Int { count > 0 ? sum / count : 0 }
+    /// A palette of its own for a few pixels costs more than it gains.
+    var tolerable: Int { count >= 4096 ? 60 * 60 : 100 * 100 }
+  }
+
+  private func draw(
+    _ picture: Bitmap, from before: Bitmap?, on canvas: Bitmap?, _ area: PixelRect,
+    _ mapper: inout PaletteMapper
+  ) throws(AnimatedImageError) -> (Bitmap, DrawingError) {
+    if reduction.dithering == .diffusion {
+      return try diffusing(picture, from: before, on: canvas, area, &mapper)
+    }
+    return try ordering(picture, from: before, on: canvas, area, &mapper)
+  }
+}

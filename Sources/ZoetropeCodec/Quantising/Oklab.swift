@@ -1,0 +1,66 @@
+/// A colour in Oklab, in units of 1/4096: distances are about as large as the eye sees them.
+///
+/// All arithmetic is on integers, or on quotients and sums of doubles in a fixed order, which IEEE 754 defines to the
+/// last bit. So palettes are the same on every machine.
+package struct Oklab: Sendable, Hashable {
+  package var lightness: Int32
+  package var a: Int32
+  package var b: Int32
+
+  /// The square of the distance to `other`; at most 2²⁶.
+  package func distance(to other: Oklab) -> Int {
+    let (l, a, b) = (
+      Int(lightness &- other.lightness), Int(self.a &- other.a), Int(self.b &- other.b)
+    )
+    return l &* l &+ a &* a &+ b &* b
+  }
+
+  /// The tables for converting colours; 128 KiB.
+  package struct Converter: Sendable {
+    /// Linear light of an sRGB sample, 0 to 65,535.
+    private let linear: [Int]
+    /// 4096 times the cube root of a fraction of 65,535.
+    private let cubeRoots: [Int32]
+
+    package static let shared = Converter()
+
+    private init() {
+      linear = (0...255).map { sample in
+        if sample <= 10 { return Int((Double(sample) * 65_535 / (255 * 12.92)).rounded()) }
+        // x to the power of 2.4: the square of x times the fifth root of that square, by Newton's method.
+        let x = (Double(sample) / 255 + 0.055) / 1.055
+        let square = x * x
+        var root = 1.0
+        for _ in 0..<60 {
+          let fourth = root * root * root * root
+          root = (4 * root + square / fourth) / 5
+        }
+        return Int((square * root * 65_535).rounded())
+      }
+      var root = 0
+      cubeRoots = (0...65_535).map { value in
+        // The nearest: (2 root + 1)³ / 8 lies half-way to the next one.
+        while (2 * root + 1) * (2 * root + 1) * (2 * root + 1) * 65_535 <= value << 39 { root += 1 }
+        return Int32(root)
+      }
+    }
+
+    /// The colour of samples from 0 to 255.
+    package func color(red: Int, green: Int, blue: Int) -> Oklab {
+      let (r, g, b) = (linear[red], linear[green], linear[blue])
+      // The coefficients of Oklab's definition, times 65,536; each row of the first matrix adds up to that.
+      let l = Int(cubeRoots[(27_015 * r + 35_149 * g + 3_372 * b + 32_768) >> 16])
+      let m = Int(cubeRoots[(13_887 * r + 44_610 * g + 7_039 * b + 32_768) >> 16])
+      let s = Int(cubeRoots[(5_787 * r + 18_462 * g + 41_287 * b + 32_768) >> 16])
+      return Oklab(
+        lightness: Int32((13_792 * l + 52_011 * m - 267 * s + 32_768) >> 16),
+        a: Int32((129_630 * l - 159_160 * m + 29_530 * s + 32_768) >> 16),
+        b: Int32((1_698 * l + 51_300 * m - 52_998 * s + 32_768) >> 16))
+    }
+
+    /// The colour of a pixel, a word of ``RGBA`` whose alpha is ignored.
+    package func color(_ word: UInt32) -> Oklab {
+      color(red: Int(word & 255), green: Int(word >> 8 & 255), blue: Int(word >> 16 & 255))
+    }
+  }
+}

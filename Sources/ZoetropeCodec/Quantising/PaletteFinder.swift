@@ -1,0 +1,253 @@
+/// Finds the colours that stand best for those of a histogram: Wu's cuts, then rounds of k-means, in Oklab.
+///
+/// Colours that take a large share keep their exact values. Sums are exact integers, and the sequence of operations is
+/// fixed, so the result depends on nothing but the histogram.
+package struct PaletteFinder: Sendable {
+  /// A colour of the histogram.
+  private struct Sample {
+    var position: Oklab
+    var color: UInt32
+    var weight: Int
+  }
+
+  /// Rounds of k-means after the cuts; more gain little.
+  private static let roundCount = 3
+  /// A colour of more than this share of all pixels is kept as it is.
+  private static let pinnedShare = 400
+
+  private var samples: [Sample] = []
+  private var pinned: [UInt32] = []
+  private let count: Int
+
+  /// The opaque colours of at most `count` entries, as words of ``RGBA``, in ascending order of lightness.
+  package static func palette(of histogram: ColorHistogram, count: Int) -> [UInt32] {
+    var finder = PaletteFinder(histogram, count: max(count, 1))
+    return finder.find()
+  }
+
+  private init(_ histogram: ColorHistogram, count: Int) {
+    self.count = count
+    let points = histogram.points
+    let converter = Oklab.Converter.shared
+    // So that products with coordinates stay exact in 64 bits.
+    let shift = max(0, Int.bitWidth - 32 - histogram.total.leadingZeroBitCount)
+    samples = points.map {
+      Sample(
+        position: converter.color($0.color), color: $0.color, weight: max($0.weight >> shift, 1))
+    }
+    if points.count <= count {
+      pinned = points.map(\.color)
+      return
+    }
+    let least = max(histogram.total / Self.pinnedShare, 1)
+    let candidates = points.filter { $0.isExact && $0.weight >= least }
+      .sorted { ($1.weight, $0.color) < ($0.weight, $1.color) }
+    pinned = candidates.prefix(count / 2).map(\.color)
+  }
+
+  private mutating func find() -> [UInt32] {
+    if samples.count <= count { return Self.sorted(pinned) }
+    let kept = Set(pinned)
+    var centers = cut(samples.filter { !kept.contains($0.color) }, into: count - pinned.count)
+    for _ in 0..<Self.roundCount { centers = refined(centers) }
+    return Self.sorted(pinned + centers)
+  }
+
+  private static func sorted(_ colors: [UInt32]) -> [UInt32] {
+    let converter = Oklab.Converter.shared
+    return Set(colors).map { (converter.color($0).lightness, $0) }.sorted { $0 < $1 }.map(\.1)
+  }
+
+  // MARK: Cutting
+
+  private struct Box {
+    var range: Range<Int>
+    var variance: Double
+    /// The best cut: the axis, and the greatest coordinate of the lower part. Nil if all samples are equal.
+    var cut: (axis: Int, last: Int32, gain: Double)?
+  }
+
+  /// Cuts the box whose best cut reduces the error most, until there are `count`; returns the means of all.
+  private func cut(_ samples: [Sample], into count: Int) -> [UInt32] {
+    guard count > 0, !samples.isEmpty else { return [] }
+    var samples = samples
+    var boxes = [Self.box(samples, samples.indices)]
+    while boxes.count < count {
+      var best: Int?
+      for place in boxes.indices where boxes[place].cut != nil {
+        guard let current = best else {
+          best = place
+          continue
+        }
+        if (boxes[place].cut?.gain ?? 0) > (boxes[current].cut?.gain ?? 0) { best = place }
+      }
+      guard let best, let cut = boxes[best].cut else { break }
+      let range = boxes[best].range
+      let part = samples[range]
+      let lower = part.filter { Self.coordinate($0.position, cut.axis) <= cut.last }
+      let upper = part.filter { Self.coordinate($0.position, cut.axis) > cut.last }
+      samples.replaceSubrange(range, with: lower + upper)
+      let middle = range.lowerBound + lower.count
+      boxes[best] = Self.box(samples, range.lowerBound..<middle)
+      boxes.append(Self.box(samples, middle..<range.upperBound))
+    }
+    return boxes.map { Self.mean(samples[$0.range]) }
+  }
+
+  private static func coordinate(_ position: Oklab, _ axis: Int) -> Int32 {
+    axis == 0 ? position.lightness : axis == 1 ? position.a : position.b
+  }
+
+  /// Sums over samples: weight, and weighted coordinates.
+  private struct Sums {
+    var weight = 0
+    var l = 0
+    var a = 0
+    var b = 0
+
+    mutating func add(_ sample: Sample) {
+      weight += sample.weight
+      l += sample.weight * Int(sample.position.lightness)
+      a += sample.weight * Int(sample.position.a)
+      b += sample.weight * Int(sample.position.b)
+    }
+
+    static func + (one: Sums, other: Sums) -> Sums {
+      Sums(
+        weight: one.weight + other.weight, l: one.l + other.l, a: one.a + other.a,
+        b: one.b + other.b)
+    }
+
+    static func - (one: Sums, other: Sums) -> Sums {
+      Sums(
+        weight: one.weight - other.weight, l: one.l - other.l, a: one.a - other.a,
+        b: one.b - other.b)
+    }
+
+    /// The square of the sum of positions over the weight, which Wu maximises.
+    var spread: Double {
+      let (l, a, b) = (Double(l), Double(a), Double(b))
+      return (l * l + a * a + b * b) / Double(weight)
+    }
+  }
+
+  private static let bucketCount = 64
+
+  private static func box(_ samples: [Sample], _ range: Range<Int>) -> Box {
+    var all = Sums()
+    for sample in samples[range] { all.add(sample) }
+    var box = Box(range: range, variance: 0)
+    for axis in 0..<3 {
+      var (low, high) = (Int32.max, Int32.min)
+      for sample in samples[range] {
+        let place = coordinate(sample.position, axis)
+        (low, high) = (min(low, place), max(high, place))
+      }
+      guard low < high else { continue }
+      // Buckets of whole coordinates.
+      let width = (high - low) / Int32(bucketCount) + 1
+      var buckets = [Sums](repeating: Sums(), count: bucketCount)
+      for sample in samples[range] {
+        buckets[Int((coordinate(sample.position, axis) - low) / width)].add(sample)
+      }
+      var lower = Sums()
+      for bucket in 0..<bucketCount - 1 where buckets[bucket].weight > 0 {
+        lower = lower + buckets[bucket]
+        let upper = all - lower
+        guard upper.weight > 0 else { break }
+        let gain = lower.spread + upper.spread - all.spread
+        if gain > box.cut?.gain ?? 0 {
+          box.cut = (axis, low + width * Int32(bucket + 1) - 1, gain)
+        }
+      }
+    }
+    return box
+  }
+
+  /// The mean colour, in sRGB: the samples of a box are close together.
+  private static func mean(_ samples: ArraySlice<Sample>) -> UInt32 {
+    var mean = Mean()
+    for sample in samples { mean.add(sample) }
+    return mean.color ?? 0xff00_0000
+  }
+
+  private struct Mean {
+    var weight = 0
+    var red = 0
+    var green = 0
+    var blue = 0
+
+    mutating func add(_ sample: Sample) {
+      weight += sample.weight
+      red += sample.weight * Int(sample.color & 255)
+      green += sample.weight * Int(sample.color >> 8 & 255)
+      blue += sample.weight * Int(sample.color >> 16 & 255)
+    }
+
+    var color: UInt32? {
+      guard weight > 0 else { return nil }
+      let samples = [red, green, blue].map { UInt32(($0 + weight / 2) / weight) }
+      return samples[0] | samples[1] << 8 | samples[2] << 16 | 0xff00_0000
+    }
+  }
+
+  // MARK: k-means
+
+  /// The means of the samples that are closest to each of `centers`; one without samples stays.
+  private func refined(_ centers: [UInt32]) -> [UInt32] {
+    let search = NearestColor(centers + pinned)
+    var means = [Mean](repeating: Mean(), count: centers.count + pinned.count)
+    for sample in samples { means[search.nearest(to: sample.position).index].add(sample) }
+    return centers.indices.map { means[$0].color ?? centers[$0] }
+  }
+}
+
+/// Finds the nearest of a few colours: by lightness outwards from that of the colour in question.
+package struct NearestColor: Sendable {
+  /// In ascending order of lightness.
+  private var positions: [Oklab] = []
+  private var indices: [Int] = []
+
+  package init(_ colors: [UInt32]) {
+    let converter = Oklab.Converter.shared
+    let sorted = colors.enumerated().map { (converter.color($0.element), $0.offset) }
+      .sorted { ($0.0.lightness, $0.1) < ($1.0.lightness, $1.1) }
+    positions = sorted.map(\.0)
+    indices = sorted.map(\.1)
+  }
+
+  /// The number of the nearest colour, and the square of its distance; of equal ones, the lightest has precedence
+  /// over darker ones only if it is met first, which depends on the colours alone.
+  package func nearest(to color: Oklab) -> (index: Int, distance: Int) {
+    var (low, high) = (0, positions.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if positions[middle].lightness < color.lightness { low = middle + 1 } else { high = middle }
+    }
+    var (up, down) = (low, low - 1)
+    var best = (place: 0, distance: Int.max)
+    while up < positions.count || down >= 0 {
+      if up < positions.count {
+        let step = Int(positions[up].lightness - color.lightness)
+        if step * step >= best.distance {
+          up = positions.count
+        } else {
+          let distance = positions[up].distance(to: color)
+          if distance < best.distance { best = (up, distance) }
+          up += 1
+        }
+      }
+      if down >= 0 {
+        let step = Int(color.lightness - positions[down].lightness)
+        if step * step >= best.distance {
+          down = -1
+        } else {
+          let distance = positions[down].distance(to: color)
+          if distance < best.distance { best = (down, distance) }
+          down -= 1
+        }
+      }
+    }
+    return (indices[best.place], best.distance)
+  }
+}
