@@ -1,4 +1,4 @@
-"""Decode GIF and APNG with browser-exact frames, and write them without loss.
+"""Decode GIF and APNG with browser-exact frames, and write them.
 
 >>> import zoetrope
 >>> with zoetrope.open("party.gif") as animation:
@@ -20,13 +20,13 @@ from ._errors import (
 )
 from ._jobs import FRAMES_SCHEMA, frames
 from ._library import library as _lib
-from ._writing import Container, Delay, Destination, Effort, Writable, Writer, Written, save
+from ._writing import Container, Delay, Destination, Dithering, Effort, Writable, Writer, Written, save
 
 __version__: str = _lib.zoetrope_version().decode()
 
 __all__ = [
     "Animation", "Batch", "CancelledError", "Container", "Damage", "DamagePolicy", "Delay", "Delays",
-    "Destination", "DirectoryError", "Effort", "FRAMES_SCHEMA", "Filter", "Fit", "ForkedError",
+    "Destination", "Dithering", "DirectoryError", "Effort", "FRAMES_SCHEMA", "Filter", "Fit", "ForkedError",
     "Format", "Frame", "FrameInfo", "Layout", "LimitError", "Limits", "MalformedError", "MetadataItem",
     "NoDirectoryError", "NotAnImageError", "NotFoundError", "NotPermittedError", "Order",
     "OutOfMemoryError", "Output", "ParameterError", "Pixels", "ReadError", "Size", "Source",

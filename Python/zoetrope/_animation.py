@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ._writing import Container, Delay, Destination, Effort, Written
+    from ._writing import Container, Delay, Destination, Dithering, Effort, Written
 
     Pixels = NDArray[Any]
     IndexArray = NDArray[np.int64]
@@ -924,12 +924,13 @@ class Animation:
         fps: Optional[SupportsFloat] = None, crop: Optional[Sequence[SupportsIndex]] = None,
         plays: Union[None, SupportsIndex, Literal["keep"]] = "keep",
         format: Optional["Container"] = None, effort: "Effort" = "balanced", exact_delays: bool = False,
-        threads: SupportsIndex = 0,
+        colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: "Dithering" = "auto",
+        matte: Optional[Sequence[SupportsIndex]] = None, threads: SupportsIndex = 0,
     ) -> "Written":
-        """Write the animation to another file, without loss, with these changes in this order.
+        """Write the animation to another file with these changes in this order.
 
-        In its own format compressed frames are copied where the canvas below them is unchanged. As a GIF, an
-        animation must fit 256 colours per frame and have no partly transparent pixels.
+        Its own format is written without loss, and compressed frames are copied where the canvas below them is
+        unchanged. So is APNG. An APNG becomes a GIF as ``colors``, ``dithering`` and ``matte`` say.
 
         :param destination: a path, which may be that of this animation, or a binary file object, which gets
             all bytes at the end. A file is written under a temporary name and renamed.
@@ -946,8 +947,8 @@ class Animation:
         :param format: ``"gif"`` or ``"apng"``; None for that of the path's extension, or of this animation if
             there is no path.
 
-        ``effort``, ``exact_delays`` and ``threads`` are those of :class:`Writer`. Ctrl-C, :meth:`cancel` and
-        ``timeout`` end the call, and the file is discarded.
+        The other parameters are those of :class:`Writer`. Ctrl-C, :meth:`cancel` and ``timeout`` end the call, and
+        the file is discarded.
 
         :raises UnwritableError: if a GIF cannot hold the result.
         """
@@ -956,7 +957,8 @@ class Animation:
         changes = _writing.edits(
             self, frames=frames, time=time, reverse=reverse, back_and_forth=back_and_forth, speed=speed,
             duration=duration, delay=delay, fps=fps, crop=crop, plays=plays)
-        options = _writing._options(format, effort, threads, exact_delays=exact_delays)
+        options = _writing._options(
+            format, effort, threads, exact_delays=exact_delays, colors=colors, dithering=dithering, matte=matte)
         return _writing.rewrite(self, destination, options, changes)
 
     def optimize(

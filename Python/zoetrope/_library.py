@@ -105,7 +105,8 @@ class WriterOptions(Structure):
         ("size", c_size_t), ("format", c_int32), ("effort", c_int32), ("plays", c_int64),
         ("keep_identical", c_int32), ("exact_delays", c_int32), ("keep_hidden", c_int32),
         ("parallelism", c_int32), ("frame_count", c_int64), ("memory_bytes", c_int64),
-        ("delays", c_int32), ("strip", c_int32),
+        ("delays", c_int32), ("strip", c_int32), ("colors", c_int32), ("dithering", c_int32),
+        ("alpha_threshold", c_int32), ("has_matte", c_int32), ("matte", c_uint32), ("reserved", c_uint32),
     ]
 
 
@@ -113,7 +114,7 @@ class Written(Structure):
     _fields_ = [
         ("size", c_size_t), ("bytes", c_void_p), ("byte_count", c_int64), ("frame_count", c_int64),
         ("merged_count", c_int64), ("copied_count", c_int64), ("has_exact_delays", c_int32),
-        ("format", c_int32),
+        ("format", c_int32), ("reduced_count", c_int64), ("partial_alpha_share", c_double),
     ]
 
 

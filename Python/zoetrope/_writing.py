@@ -37,9 +37,11 @@ Destination = Union[str, "os.PathLike[str]", "os.PathLike[bytes]", Writable]
 Delay = Union[SupportsFloat, Rational, Tuple[int, int]]
 Container = Literal["gif", "apng"]
 Effort = Literal["balanced", "fast", "small"]
+Dithering = Literal["auto", "none", "ordered", "diffusion"]
 
 _FORMATS = {"gif": 1, "apng": 2}
 _EFFORTS = {"balanced": 0, "fast": 1, "small": 2}
+_DITHERING = {"auto": 0, "none": 1, "ordered": 2, "diffusion": 3}
 #: By bytes per sample and channels.
 _PIXELS = {(1, 1): 7, (1, 3): 5, (1, 4): 0, (2, 1): 10, (2, 3): 9, (2, 4): 8}
 #: Calls that encode at least this many pixels are interruptible by Ctrl-C.
@@ -61,6 +63,10 @@ class Written(NamedTuple):
     has_exact_delays: bool
     #: ``"gif"``, ``"apng"`` or ``"png"``.
     format: str
+    #: Frames of a GIF whose colours were reduced to a palette.
+    reduced_count: int = 0
+    #: Partly transparent pixels that became opaque or transparent, as a share of all that were drawn.
+    partial_alpha_share: float = 0.0
 
 
 class _Sink:
@@ -100,12 +106,14 @@ class _Sink:
                 view = view[done:] if isinstance(done, int) and 0 < done < len(view) else view[:0]
         return Written(
             written.byte_count, written.frame_count, written.merged_count, written.copied_count,
-            bool(written.has_exact_delays), _CONTAINERS.get(written.format, "unknown"))
+            bool(written.has_exact_delays), _CONTAINERS.get(written.format, "unknown"), written.reduced_count,
+            written.partial_alpha_share)
 
 
 def _options(
     format: Optional[Container], effort: Effort, threads: SupportsIndex, *, keep_identical: bool = False,
-    exact_delays: bool = False, keep_hidden: bool = False,
+    exact_delays: bool = False, keep_hidden: bool = False, colors: Union[None, SupportsIndex, Literal["exact"]] = None,
+    dithering: Dithering = "auto", matte: Optional[Sequence[SupportsIndex]] = None,
 ) -> c.WriterOptions:
     options = c.WriterOptions(size=sizeof(c.WriterOptions), effort=_choice(effort, _EFFORTS, "effort"))
     options.format = 0 if format is None else _choice(format, _FORMATS, "format")
@@ -113,6 +121,21 @@ def _options(
     options.keep_identical = bool(keep_identical)
     options.exact_delays = bool(exact_delays)
     options.keep_hidden = bool(keep_hidden)
+    options.dithering = _choice(dithering, _DITHERING, "dithering")
+    if colors == "exact":
+        options.colors = -1
+    elif colors is not None:
+        options.colors = operator.index(colors)  # type: ignore[arg-type]
+        if not 2 <= options.colors <= 256:
+            raise parameter_error(f"colors is {colors}; it must be 2 to 256, 'exact' or None")
+    if matte is not None:
+        try:
+            red, green, blue = (operator.index(sample) for sample in matte)
+        except (TypeError, ValueError):
+            raise parameter_error(f"matte is {matte!r}; it must be three integers, (red, green, blue)") from None
+        if not all(0 <= sample <= 255 for sample in (red, green, blue)):
+            raise parameter_error(f"matte is {matte!r}; its samples must be 0 to 255")
+        options.has_matte, options.matte = 1, red << 16 | green << 8 | blue
     return options
 
 
@@ -187,7 +210,7 @@ def _picture(source: Any) -> Tuple[c.Picture, Any]:
 
 
 class Writer:
-    """Writes an animation frame by frame, without loss.
+    """Writes an animation frame by frame.
 
     >>> with zoetrope.Writer("party.png") as writer:
     ...     for array in arrays:
@@ -198,15 +221,17 @@ class Writer:
     the number of frames. Calls of several threads on one writer run one at a time. Ctrl-C and :meth:`cancel`
     end them.
 
-    An APNG stores all pixels and delays exactly. A GIF cannot hold partly transparent pixels, nor frames that change
-    pixels to more than 256 colours: :class:`UnwritableError`. Its delays are rounded to hundredths of a second
-    without drift.
+    An APNG stores all pixels and delays exactly. A GIF is exact for frames that change pixels to at most 256
+    colours, none partly transparent; ``colors``, ``dithering`` and ``matte`` say what happens to others. Its delays
+    are rounded to hundredths of a second without drift.
     """
 
     def __init__(
         self, destination: Destination, *, plays: Optional[SupportsIndex] = None,
         format: Optional[Container] = None, effort: Effort = "balanced", keep_identical: bool = False,
-        exact_delays: bool = False, keep_hidden: bool = False, texts: Optional[Mapping[str, str]] = None,
+        exact_delays: bool = False, keep_hidden: bool = False,
+        colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: Dithering = "auto",
+        matte: Optional[Sequence[SupportsIndex]] = None, texts: Optional[Mapping[str, str]] = None,
         threads: SupportsIndex = 0,
     ) -> None:
         """
@@ -220,6 +245,11 @@ class Writer:
         :param exact_delays: store delays below 20 ms in a GIF, which browsers do not show as stored; otherwise
             such frames are merged, and the total stays.
         :param keep_hidden: keep the colours of fully transparent pixels in an APNG.
+        :param colors: for GIF. None reduces the colours of frames that have too many; a number from 2 to 256 uses
+            palettes of at most so many; ``"exact"`` raises :class:`UnwritableError` instead.
+        :param dithering: for GIF: ``"auto"``, ``"none"``, ``"ordered"`` or ``"diffusion"``.
+        :param matte: for GIF: the colour, (red, green, blue), that partly transparent pixels are blended with.
+            Default: they become opaque from half opacity on, and transparent below.
         :param texts: text chunks of a PNG by keyword, or comments of a GIF.
         :param threads: the number of encoding threads, including the caller's; 0 for one per processor.
         :raises ParameterError: if the extension says nothing and there is no ``format``.
@@ -228,10 +258,12 @@ class Writer:
         self._held: Optional[_Owned] = None
         #: What was written, once it is finished.
         self.written: Optional[Written] = None
+        #: The number of frames that were appended.
+        self.frame_count = 0
         self._sink = _Sink(destination)
         options = _options(
             format, effort, threads, keep_identical=keep_identical, exact_delays=exact_delays,
-            keep_hidden=keep_hidden)
+            keep_hidden=keep_hidden, colors=colors, dithering=dithering, matte=matte)
         options.plays = _plays(plays)
         held = _Owned(_lib.zoetrope_writer_free)
         error = c.Error()
@@ -288,7 +320,8 @@ class Writer:
         :param delay: seconds: a number, a Fraction, or a pair of numerator and denominator. Fractions are exact;
             a float stands for the closest fraction with a denominator up to a million.
         :raises ParameterError: for a frame of another shape, type or size; the last ends the writer.
-        :raises UnwritableError: if a GIF cannot hold the frame. It may also be raised by a later call.
+        :raises UnwritableError: if a GIF cannot hold the frame and ``colors`` is ``"exact"``. It may also be raised
+            by a later call.
         """
         numerator, denominator = _delay(delay)
         picture, array = _picture(frame)
@@ -300,6 +333,12 @@ class Writer:
             return status
 
         self._call(picture.width * picture.height, call)
+        self.frame_count += 1
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is finished or discarded."""
+        return self._held is None
 
     def finish(self) -> Written:
         """Complete the file, and describe it. Leaving the ``with`` block calls this.
@@ -351,9 +390,11 @@ def save(
     durations: Union[None, Delay, Iterable[Delay]] = None, fps: Optional[SupportsFloat] = None,
     plays: Optional[SupportsIndex] = None, format: Optional[Container] = None, effort: Effort = "balanced",
     keep_identical: bool = False, exact_delays: bool = False, keep_hidden: bool = False,
-    texts: Optional[Mapping[str, str]] = None, threads: SupportsIndex = 0,
+    colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: Dithering = "auto",
+    matte: Optional[Sequence[SupportsIndex]] = None, texts: Optional[Mapping[str, str]] = None,
+    threads: SupportsIndex = 0,
 ) -> Written:
-    """Write an animation of ``frames`` without loss.
+    """Write an animation of ``frames``. See :class:`Writer` for what the formats hold.
 
     >>> zoetrope.save("party.png", frames, fps=30)
     >>> zoetrope.save("party.gif", frames, durations=[0.1, 0.1, 2], plays=1)
@@ -387,7 +428,8 @@ def save(
         raise parameter_error(f"there are {len(delays)} durations and {len(frames)} frames")  # type: ignore[arg-type]
     with Writer(
         destination, plays=plays, format=format, effort=effort, keep_identical=keep_identical,
-        exact_delays=exact_delays, keep_hidden=keep_hidden, texts=texts, threads=threads,
+        exact_delays=exact_delays, keep_hidden=keep_hidden, colors=colors, dithering=dithering, matte=matte,
+        texts=texts, threads=threads,
     ) as writer:
         if is_known and isinstance(frames, Sequence) or hasattr(frames, "__array_interface__"):
             for frame in frames:

@@ -1,5 +1,5 @@
 /*
- * Zoetrope for C: decode GIF and APNG with browser-exact frames, and write them without loss.
+ * Zoetrope for C: decode GIF and APNG with browser-exact frames, and write them.
  *
  * Link with -lzoetrope (pkg-config zoetrope). The library needs only libc and libm at run time. It stays
  * loaded until the process exits: dlclose() returns but unloads nothing, because the library has threads.
@@ -418,6 +418,15 @@ typedef struct zoetrope_destination {
   int32_t (*end)(void *context, int32_t is_complete);
 } zoetrope_destination;
 
+/* How a GIF draws pixels whose colour is not in its palette: a light pattern where the palette has gaps; the nearest
+   colour; an 8x8 pattern; error diffusion. */
+enum {
+  ZOETROPE_DITHERING_AUTO = 0,
+  ZOETROPE_DITHERING_NONE = 1,
+  ZOETROPE_DITHERING_ORDERED = 2,
+  ZOETROPE_DITHERING_DIFFUSION = 3
+};
+
 enum { ZOETROPE_EFFORT_BALANCED = 0, ZOETROPE_EFFORT_FAST = 1, ZOETROPE_EFFORT_SMALL = 2 };
 
 typedef struct zoetrope_writer_options {
@@ -436,6 +445,16 @@ typedef struct zoetrope_writer_options {
   int64_t memory_bytes;  /* the memory used besides the output; 0: eight canvases and 16 MiB */
   int32_t delays;        /* ZOETROPE_DELAYS_...: how zoetrope_rewrite interprets delays that it changes */
   int32_t strip;         /* 1: zoetrope_optimize leaves out metadata */
+  /* What a GIF does with colours that it cannot hold; an APNG holds all. 0: reduce those of frames that have too
+     many; 2 to 256: use palettes of at most so many; -1: fail with ZOETROPE_UNWRITABLE, also for partly
+     transparent pixels. */
+  int32_t colors;
+  int32_t dithering;     /* ZOETROPE_DITHERING_... */
+  /* Partly transparent pixels of a GIF become opaque from this alpha on, 1 to 255, and transparent below; 0: 128. */
+  int32_t alpha_threshold;
+  int32_t has_matte;     /* 1: they are blended with `matte` instead */
+  uint32_t matte;        /* 0xRRGGBB */
+  uint32_t reserved;     /* 0 */
 } zoetrope_writer_options;
 
 /* What was written. */
@@ -448,15 +467,17 @@ typedef struct zoetrope_written {
   int64_t copied_count; /* frames whose compressed pixels were copied */
   int32_t has_exact_delays; /* 0: delays were rounded, without drift */
   int32_t format;       /* ZOETROPE_GIF, _APNG or _PNG */
+  int64_t reduced_count; /* frames whose colours were reduced to a palette */
+  double partial_alpha_share; /* pixels that were partly transparent and no longer are, as a share of all drawn */
 } zoetrope_written;
 
 typedef struct zoetrope_writer zoetrope_writer;
 
-/* Creates a writer of an animation without loss: all pixels and, in an APNG, all delays are stored exactly. The
-   destination gets nothing before the first picture.
+/* Creates a writer of an animation. The destination gets nothing before the first picture.
 
-   A GIF cannot hold partly transparent pixels, nor pictures that change pixels to more than 256 colours. Its
-   delays are rounded to hundredths of a second without drift.
+   An APNG stores all pixels and delays exactly. A GIF is exact for pictures that change pixels to at most 256
+   colours, none partly transparent; see zoetrope_writer_options.colors for others. Its delays are rounded to
+   hundredths of a second without drift.
 
    Calls on the same writer run one at a time, except for zoetrope_writer_cancel. After an error, every later
    call fails with it. */
@@ -541,8 +562,8 @@ typedef struct zoetrope_edit {
 /* Writes the animation with `count` edits, in order, to `destination`. `element_size` is sizeof(zoetrope_edit).
 
    In the animation's own format compressed frames are copied byte for byte, or with another delay, where the
-   canvas below them is unchanged; the others are encoded without loss. In the other format all frames are encoded;
-   the edited animation then lies in memory meanwhile. `written` may be NULL, unless the file is written to memory.
+   canvas below them is unchanged; the others are encoded without loss. In the other format all frames are encoded,
+   and a GIF may have to reduce colours; the edited animation then lies in memory meanwhile. `written` may be NULL, unless the file is written to memory.
 
    Counts as a call that decodes frames: zoetrope_cancel and zoetrope_options.timeout_ns end it, and the file is
    discarded. */

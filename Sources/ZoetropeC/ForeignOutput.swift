@@ -134,6 +134,8 @@ extension zoetrope_written {
     unsafe result.frame_count = Int64(written.frameCount)
     unsafe result.merged_count = Int64(written.mergedCount)
     unsafe result.copied_count = Int64(written.copiedCount)
+    unsafe result.reduced_count = Int64(written.reducedCount)
+    unsafe result.partial_alpha_share = written.partialAlphaShare
     unsafe result.has_exact_delays = written.hasExactDelays ? 1 : 0
     unsafe result.format = formatNumbers[format] ?? 0
     if let bytes = destination.bytes { unsafe result.bytes = handle(owning: ByteHandle(bytes)) }

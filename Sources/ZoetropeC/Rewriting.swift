@@ -115,7 +115,10 @@ extension AnimatedImage {
     writing.format = format
     writing.playCount = image.playCount
     writing.metadata = image.metadata
-    writing.identicalFrames = .keep
+    // As in browsers, unless frames are too short for them.
+    let isTooShort = image.frames.contains { $0.delay.duration < .milliseconds(20) }
+    let merges = format == .gif && writing.timing == .browser && isTooShort
+    writing.identicalFrames = merges ? .merge : .keep
     let flag = CancelFlag()
     return try image.write(
       to: sink, options: writing, progress: { _ in if isCancelled() { flag.raise() } }, flag: flag)

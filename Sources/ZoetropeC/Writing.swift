@@ -112,11 +112,34 @@ extension zoetrope_writer_options {
     ] where number < 0 {
       throw AnimatedImageError(.parameter, "\(name) is \(number); it must be 0 or more")
     }
+    guard reserved == 0, matte <= 0xff_ffff else {
+      throw AnimatedImageError(.parameter, "matte is not 0xRRGGBB, or reserved is not 0")
+    }
+    guard (0...255).contains(alpha_threshold) else {
+      throw AnimatedImageError(
+        .parameter, "alpha_threshold is \(alpha_threshold); it must be 0 to 255")
+    }
+    let colorPolicy: ColorPolicy
+    switch colors {
+    case -1: colorPolicy = .exact
+    case 0: colorPolicy = .automatic
+    case 2...256: colorPolicy = .limited(to: Int(colors))
+    default:
+      throw AnimatedImageError(.parameter, "colors is \(colors); it must be -1, 0 or 2 to 256")
+    }
+    let background = RGBA(
+      red: UInt8(matte >> 16), green: UInt8(matte >> 8 & 255), blue: UInt8(matte & 255))
+    let isBlended = try value(has_matte, of: [false, true], "has_matte")
     return AnimationWriterOptions(
       effort: try value(effort, of: efforts, "effort"),
       identicalFrames: try value(keep_identical, of: [.merge, .keep], "keep_identical"),
       timing: try value(exact_delays, of: [.browser, .exact], "exact_delays"),
       keepsHiddenColors: try value(keep_hidden, of: [false, true], "keep_hidden"),
+      colors: colorPolicy,
+      dithering: try value(dithering, of: [.automatic, .none, .ordered, .diffusion], "dithering"),
+      transparency: isBlended
+        ? .matte(background)
+        : .threshold(alpha_threshold == 0 ? 128 : UInt8(alpha_threshold)),
       frameCount: frame_count == 0 ? nil : Int(frame_count),
       memoryLimit: memory_bytes == 0 ? nil : Int(memory_bytes), parallelism: Int(parallelism))
   }
