@@ -6,7 +6,7 @@ import ZoetropeProcess
 struct ConvertCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "convert",
-    abstract: "Cut, retime, crop and convert animations without loss.",
+    abstract: "Cut, retime, crop, scale and convert animations.",
     usage: "zoetrope convert [options] <files> ... -o <output>",
     discussion: """
       OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. The name of \
@@ -20,15 +20,19 @@ struct ConvertCommand: ZoetropeSubcommand {
       --back-and-forth, --speed, --duration or --delay, --fps, --crop, --size. Removing frames shortens \
       the animation; --fps keeps its duration. A cut in the middle of a frame shortens its delay.
 
-      Pixels never change unless --size scales them. If format and size stay the same, compressed frames \
-      are copied, and only frames next to a cut are encoded again. Changing speed, delays or plays, or \
-      cutting the end, costs no more than copying the file. Nothing is written if the format cannot hold \
-      the result: a GIF frame can change pixels to at most 256 colours, none of them partly transparent. \
+      Pixels change only if --size scales them, or if a GIF cannot hold them. If format and size stay the \
+      same, compressed frames are copied, and only frames next to a cut are encoded again. Changing speed, \
+      delays or plays, or cutting the end, costs no more than copying the file.
+
+      A GIF frame can change pixels to at most 256 colours, none of them partly transparent. Colours that fit \
+      are kept. Others are reduced to palettes that frames share, with light dithering fixed to the canvas, \
+      so that still areas do not flicker. Pixels of alpha 128 or more become opaque, others transparent; \
+      --matte blends them with a colour. --colors exact writes nothing if the format cannot hold the result. \
       GIF delays are rounded to hundredths of a second without drift. Browsers show delays below 20 ms \
       for 100 ms, so frames that would get one are dropped and their time is given to others.
 
       One line reports the sizes before and after, the number of frames copied and encoded, and "exact" \
-      or the differences. --plan reports it in advance, with the reason for every frame. Existing files \
+      or the differences, such as "colours reduced". --plan reports it in advance, with the reason for every frame. Existing files \
       are overwritten only with --force, which also allows a file to replace its own input. Files appear \
       only when complete. The exit status for several files is the one they share, else 1; if output \
       fails, that of the failure.
@@ -38,6 +42,8 @@ struct ConvertCommand: ZoetropeSubcommand {
         zoetrope convert party.gif -o short.gif --time 1s-3s --speed 2
         zoetrope convert *.gif -o slow/ --speed 0.5
         zoetrope convert *.gif -o apng/ --format apng --size 50%
+        zoetrope convert party.gif -o small.gif --size 240x --fps 15 --colors 64
+        zoetrope convert sticker.png -o sticker.gif --matte white
         zoetrope convert party.gif -o tail.gif --frames 12- --plan
       """)
 
@@ -54,6 +60,8 @@ struct ConvertCommand: ZoetropeSubcommand {
 
   @OptionGroup(title: "Scaling") var scaling: ScalingArguments
 
+  @OptionGroup(title: "Colours") var colors: ColorArguments
+
   @OptionGroup(title: "Reading") var reading: ReadingArguments
 
   struct PlanArguments: ParsableArguments {
@@ -65,7 +73,7 @@ struct ConvertCommand: ZoetropeSubcommand {
   var request: ConvertRequest {
     ConvertRequest(
       files: files, output: writing.output, edits: EditChoices(cut, change),
-      rendering: scaling.rendering, form: writing.choices, policy: cut.timing.policy,
+      rendering: scaling.rendering, form: writing.choices(colors), policy: cut.timing.policy,
       isPlan: planning.plan, reporting: writing.reporting, options: reading.options)
   }
 
@@ -120,10 +128,11 @@ struct AnimationWritingArguments: ParsableArguments {
     }
   }
 
-  var choices: WritingChoices {
+  func choices(_ colors: ColorArguments) -> WritingChoices {
     WritingChoices(
       format: format, effort: compression.effort, keepsShortDelays: exactDelays,
-      keepsHiddenColors: hiddenColors, jobs: jobs ?? 0, isForced: force)
+      keepsHiddenColors: hiddenColors, reduction: colors.reduction, jobs: jobs ?? 0, isForced: force
+    )
   }
 
   var reporting: ConversionReporting {

@@ -19,8 +19,9 @@ struct MakeCommand: ZoetropeSubcommand {
 
       --delays FILE contains one delay per line, such as 100ms, 0.1s or 1/30; # starts a comment. Every \
       frame is kept, even if it equals the one before. Nothing is written if a picture cannot be read, \
-      differs in size or does not fit the format: a GIF frame can change pixels to at most 256 colours, \
-      none of them partly transparent, and GIF delays are whole hundredths of a second.
+      or differs in size. A GIF frame can change pixels to at most 256 colours, none of them partly \
+      transparent: what does not fit is reduced to a palette and opaque or transparent pixels, unless --colors \
+      exact refuses it. GIF delays are whole hundredths of a second.
 
       OUTPUT is a file whose name ends in .gif, .png or .apng, a pipe or device, or - for standard \
       output, which is APNG unless --format is given. Existing files are overwritten only with --force, \
@@ -41,6 +42,8 @@ struct MakeCommand: ZoetropeSubcommand {
   @OptionGroup(title: "Times") var times: TimeArguments
 
   @OptionGroup(title: "Pictures") var pictures: PictureArguments
+
+  @OptionGroup(title: "Colours") var colors: ColorArguments
 
   @OptionGroup(title: "Output") var writing: AnimationWritingArguments
 
@@ -91,7 +94,7 @@ struct MakeCommand: ZoetropeSubcommand {
     MakeRequest(
       files: files, output: writing.output, delays: times.delayChoice,
       playCount: times.plays?.count, order: pictures.order, poster: pictures.poster,
-      form: writing.choices, reporting: writing.reporting, options: reading.options)
+      form: writing.choices(colors), reporting: writing.reporting, options: reading.options)
   }
 
   var reportsJSON: Bool { request.reporting.isJSON }

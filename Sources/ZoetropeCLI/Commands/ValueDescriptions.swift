@@ -114,6 +114,16 @@ extension FrameOrder {
   ]
 }
 
+extension Dithering {
+  /// The meaning of each value.
+  public static let allValueDescriptions = [
+    "auto": "a light pattern where the palette has gaps",
+    "none": "the nearest colour; the smallest files",
+    "ordered": "a pattern of the two closest colours",
+    "diffusion": "Floyd-Steinberg; larger files",
+  ]
+}
+
 extension PlaysArgument {
   static let allValueStrings = ["forever", "N"]
 

@@ -2,26 +2,19 @@ import Zoetrope
 import ZoetropeProcess
 
 /// What is done to one input: settled before a byte is written.
-///
-/// An animation that keeps its format and size is edited by copying compressed frames (``EditPlan``); any other is
-/// written anew, frame by frame.
 struct Conversion {
-  private enum Way {
-    case edited(EditPlan)
-    case assembled(AnimationAssembly)
-  }
-
   let image: AnimatedImage
   let format: AnimationFormatChoice
-  private let way: Way
+  private let plan: EditPlan
   /// What happens for each frame of the output.
   let steps: [ConversionStep]
-  let size: PixelSize
-  let playCount: PlayCount
   /// What is not as in the input, or not as it was asked for.
-  let departures: [Departure]
+  private(set) var departures: [Departure]
   /// What is damaged in the input as a whole, or was found in frames that had to be decoded.
   let damage: [Damage]
+
+  var size: PixelSize { plan.canvasSize }
+  var playCount: PlayCount { plan.playCount }
 
   /// Plans the conversion of `image`, for which some or all frames are decoded.
   ///
@@ -32,51 +25,32 @@ struct Conversion {
   ) throws(AnimatedImageError) {
     self.image = image
     format = request.format(of: image)
-    // A PNG that is not animated stays one.
-    let isSameFormat = image.format == format.format || image.format == .png && format == .apng
-    if request.rendering == nil, isSameFormat {
-      let plan = try EditPlan(image, edits, request.editOptions) { Signals.ending != nil }
-      way = .edited(plan)
-      (size, playCount, damage) = (plan.canvasSize, plan.playCount, plan.damage)
-      steps = plan.frames.map { ConversionStep($0) }
-      departures = Departure.ofTimes(plan.droppedCount, isExact: plan.hasExactDelays)
+    var options = request.form.editOptions(delays: request.policy)
+    options.format = format.format
+    let scaling = request.rendering.map {
+      [
+        AnimationEdit.resize(
+          $0.target ?? TargetSize(), fit: $0.fit, filter: $0.filter, linearLight: $0.linearLight)
+      ]
+    }
+    let plan = try EditPlan(image, edits + (scaling ?? []), options) { Signals.ending != nil }
+    self.plan = plan
+    let isKnown = plan.rewriting == nil
+    steps = plan.frames.map { ConversionStep($0, isKnown: isKnown) }
+    departures = Departure.ofTimes(plan.droppedCount, isExact: plan.hasExactDelays)
+    guard let rewriting = plan.rewriting else {
+      damage = plan.damage
       return
     }
-    var timeline = EditTimeline(
-      image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: request.policy)
-    for edit in edits { try timeline.apply(edit) }
-    let delays =
-      format == .gif
-      ? EditDelays.centiseconds(timeline, request.editOptions.timing)
-      : EditDelays.fractions(timeline)
-    let pictures = ImagePictures(image, crop: timeline.canvas, request.rendering)
-    var options = request.writerOptions
-    options.format = format.format
-    options.size = pictures.size
-    options.playCount = timeline.playCount
-    options.metadata = image.metadata
-    var departures = Departure.ofTimes(delays.droppedCount, isExact: delays.isExact)
-    if pictures.size != timeline.canvas.size { departures.append(.scaled) }
+    if plan.canvasSize != plan.crop.size { departures.append(.scaled) }
+    if plan.reducesColors { departures.append(.colors) }
+    if plan.partialAlphaShare > 0 { departures.append(.transparency(plan.partialAlphaShare)) }
     if format == .gif {
-      options.keepsHiddenColors = false
       if image.staticImage != nil { departures.append(.staticImage) }
       if image.metadata.hasMoreThanGIF { departures.append(.metadata) }
-    } else {
-      options.poster = try pictures.poster()
     }
-    var assembly = AnimationAssembly(pictures, frames: delays.kept, options: options)
-    try assembly.prepare()
-    way = .assembled(assembly)
-    (size, playCount) = (pictures.size, timeline.playCount)
-    let reason =
-      image.format == format.format
-      ? "its pixels are scaled" : "a \(format.rawValue.uppercased()) stores pixels in another way"
-    steps = delays.kept.map {
-      ConversionStep(source: $0.frame, delay: $0.delay, action: .encoded, rect: nil, reason: reason)
-    }
-    self.departures = departures
     var found = DecodingDamage(of: image)
-    for item in assembly.damage { found.add(item) }
+    for item in rewriting.findings.damage { found.add(item) }
     damage = image.damage + found.items
   }
 
@@ -84,13 +58,8 @@ struct Conversion {
   func write(
     to sink: some AnimationSink, progress: (_ frames: Int, _ bytes: Int) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
-    switch way {
-    case .edited(let plan):
-      try plan.write(to: sink, isCancelled: { Signals.ending != nil }) {
-        progress($0.frames, $0.byteCount)
-      }
-    case .assembled(let assembly):
-      try assembly.write(to: sink) { progress($0.frameCount, $0.byteCount) }
+    try plan.write(to: sink, isCancelled: { Signals.ending != nil }) {
+      progress($0.frames, $0.byteCount)
     }
   }
 }
@@ -119,7 +88,8 @@ struct ConversionStep: Hashable {
     (self.rect, self.reason) = (rect, reason)
   }
 
-  init(_ frame: EditPlan.Frame) {
+  /// - Parameter isKnown: Whether what is compressed is known before.
+  init(_ frame: EditPlan.Frame, isKnown: Bool) {
     switch frame.action {
     case .copied:
       self.init(source: frame.source, delay: frame.delay, action: .copied, rect: nil, reason: nil)
@@ -127,7 +97,7 @@ struct ConversionStep: Hashable {
       self.init(source: frame.source, delay: frame.delay, action: .patched, rect: nil, reason: nil)
     case .encoded(let rect, let reason):
       self.init(
-        source: frame.source, delay: frame.delay, action: .encoded, rect: rect,
+        source: frame.source, delay: frame.delay, action: .encoded, rect: isKnown ? rect : nil,
         reason: reason.description)
     }
   }
@@ -172,6 +142,10 @@ enum Departure: Hashable {
   case dropped(Int)
   case staticImage
   case metadata
+  /// Colours are reduced to a palette.
+  case colors
+  /// Partly transparent pixels, as a share of all, become opaque or transparent.
+  case transparency(Double)
 
   static func ofTimes(_ droppedCount: Int, isExact: Bool) -> [Departure] {
     droppedCount > 0 ? [.dropped(droppedCount)] : isExact ? [] : [.rounded]
@@ -186,6 +160,8 @@ enum Departure: Hashable {
     case .dropped(let count): "\(count) frames too short to be shown dropped, the total kept"
     case .staticImage: "static image left out"
     case .metadata: "metadata left out"
+    case .colors: "colours reduced"
+    case .transparency: "partly transparent pixels made opaque or transparent"
     }
   }
 
@@ -197,6 +173,8 @@ enum Departure: Hashable {
     case .dropped: "dropped"
     case .staticImage: "staticImage"
     case .metadata: "metadata"
+    case .colors: "colors"
+    case .transparency: "transparency"
     }
   }
 }

@@ -16,7 +16,7 @@ struct ConversionReport {
   let size: PixelSize
   let playCount: PlayCount
   let steps: [ConversionStep]
-  let departures: [Departure]
+  var departures: [Departure]
   var damage: [Damage] = []
   /// Whether every frame is listed.
   let isPlan: Bool
@@ -35,7 +35,25 @@ struct ConversionReport {
     if input != nil { line += "\(copiedCount) copied, " }
     line += "\(count(.encoded)) encoded; "
     line += departures.isEmpty ? "exact" : departures.map(\.words).joined(separator: ", ")
+    if departures.contains(.scaled), !departures.contains(.colors) { line += ", colours kept" }
     return line + "\n" + (isPlan ? ConversionStep.text(steps) : "")
+  }
+
+  /// Warns of what a person would not expect.
+  func warn() {
+    let name = (input?.name ?? output.text).sanitized
+    for case .transparency(let share) in departures {
+      let percent = max(100 * share, 0.1)
+      let number = percent < 10 ? String(Int(percent * 10) / 10) : "\(Int(percent))"
+      FileDescriptor.note(
+        "zoetrope: warning: \(name): partly transparent pixels, \(number) % of the picture, became opaque or "
+          + "transparent; --matte blends them with a colour\n")
+    }
+    if let byteCount, departures.contains(.scaled), byteCount > inputByteCount {
+      FileDescriptor.note(
+        "zoetrope: warning: \(name): the output is larger than the input, which has fewer colours per frame; "
+          + "--colors 64 or --dither none makes it smaller\n")
+    }
   }
 
   /// Bytes before and after.

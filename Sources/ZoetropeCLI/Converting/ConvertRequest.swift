@@ -67,11 +67,16 @@ struct ConvertRequest: Hashable {
       }
       guard let written else { return (.success, .readerGone) }
       report.byteCount = written.byteCount
+      // Fewer colours than planned, so that the output does not become larger than the input.
+      if written.reducedCount > 0, !report.departures.contains(.colors) {
+        report.departures.append(.colors)
+      }
     }
     let losses = report.damage.filter { !$0.kind.isTolerated }
     if !reporting.isQuiet, !reporting.isJSON {
       for item in losses { CommandRunner.report(item, of: input, asJSON: false) }
     }
+    if !reporting.isQuiet, !reporting.isJSON { report.warn() }
     let delivery = try reporting.tell(
       report, isOutputStandard: destination.places[place] == .stream(nil))
     return (losses.isEmpty ? .success : .partial, delivery)
@@ -90,12 +95,6 @@ struct ConvertRequest: Hashable {
   func format(of image: AnimatedImage) -> AnimationFormatChoice {
     form.format ?? (image.format == .gif ? .gif : .apng)
   }
-
-  var editOptions: EditOptions {
-    EditOptions(delays: policy, timing: form.keepsShortDelays ? .exact : .browser)
-  }
-
-  var writerOptions: AnimationWriterOptions { form.writerOptions }
 }
 
 /// How animations are written.
@@ -107,14 +106,26 @@ struct WritingChoices: Hashable {
   var keepsShortDelays = false
   /// Whether transparent pixels keep their colours.
   var keepsHiddenColors = false
+  /// What happens to colours that a GIF cannot hold.
+  var reduction = ColorReduction()
   /// The number of threads; 0 is one per processor.
   var jobs = 0
   var isForced = false
 
   var writerOptions: AnimationWriterOptions {
     AnimationWriterOptions(
-      effort: effort, keepsHiddenColors: keepsHiddenColors, parallelism: jobs)
+      effort: effort, keepsHiddenColors: keepsHiddenColors, colors: reduction.colors,
+      dithering: reduction.dithering, transparency: reduction.transparency, parallelism: jobs)
   }
+
+  func editOptions(delays: DelayPolicy) -> EditOptions {
+    EditOptions(
+      delays: delays, timing: timing, colors: reduction.colors, dithering: reduction.dithering,
+      transparency: reduction.transparency, effort: effort, keepsHiddenColors: keepsHiddenColors,
+      parallelism: jobs)
+  }
+
+  private var timing: AnimationWriterOptions.Timing { keepsShortDelays ? .exact : .browser }
 }
 
 extension CommandFailure {

@@ -94,16 +94,3 @@ final class OutputSink: AnimationSink {
     throw AnimatedImageError(.io, "\(failure)")
   }
 }
-
-/// A sink that counts bytes and keeps none.
-final class CountingSink: AnimationSink {
-  private let count = Mutex(0)
-
-  var byteCount: Int { count.withLock { $0 } }
-
-  var canPatch: Bool { true }
-  func write(_ bytes: [UInt8]) { count.withLock { $0 += bytes.count } }
-  func patch(_ bytes: [UInt8], at offset: Int) {}
-  func finish() {}
-  func abandon() {}
-}

@@ -65,11 +65,16 @@ struct MakeRequest: Hashable {
       options.keepsHiddenColors = false
       if pictures.metadata.hasMoreThanGIF { departures.append(.metadata) }
     }
-    var assembly = AnimationAssembly(pictures, frames: kept.kept, options: options)
+    var assembly = AnimationAssembly(
+      pictures, frames: kept.kept, options: options, isCancelled: { Signals.ending != nil })
     do throws(AnimatedImageError) {
       try assembly.prepare()
     } catch {
       throw pictures.failure(error)
+    }
+    if assembly.findings.reducesColors { departures.append(.colors) }
+    if assembly.findings.partialAlphaShare > 0 {
+      departures.append(.transparency(assembly.findings.partialAlphaShare))
     }
     var report = ConversionReport(
       input: nil, output: destination.name(of: 0), format: format,
@@ -85,6 +90,7 @@ struct MakeRequest: Hashable {
     // Nobody reads on.
     guard let written else { return .success }
     report.byteCount = written.byteCount
+    if !reporting.isQuiet, !reporting.isJSON { report.warn() }
     _ = try reporting.tell(report, isOutputStandard: destination.places[0] == .stream(nil))
     return .success
   }

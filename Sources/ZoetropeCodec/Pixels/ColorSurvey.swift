@@ -25,9 +25,6 @@ public struct ColorSurvey: Sendable {
   private let reduction: ColorReduction?
   /// All opaque colours, if a palette may have to be found for them.
   package private(set) var histogram: ColorHistogram?
-  /// Pixels that were added, and those of them that were partly transparent.
-  package private(set) var pixelCount = 0
-  package private(set) var partialCount = 0
 
   private static let slotBits: UInt32 = 11
 
@@ -65,8 +62,8 @@ public struct ColorSurvey: Sendable {
     if isSettled { return }
     let all = PixelRect(bitmap.size)
     let area = changed.map { $0.intersection(all) } ?? all
-    pixelCount += area.size.area
     if let reduction {
+      var partialCount = 0
       let bitmap = try bitmap.flattened(
         reduction.transparency, in: area, partialCount: &partialCount)
       for y in area.y..<area.maxY { add(bitmap, row: y, area.x..<area.maxX) }

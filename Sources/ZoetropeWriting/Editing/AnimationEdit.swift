@@ -14,6 +14,7 @@ public struct AnimationEdit: Sendable, Hashable {
     case reverse
     case backAndForth
     case crop(PixelRect)
+    case resize(Rendering)
     case playCount(PlayCount)
     case delay(FrameDelay)
     case delays([FrameDelay])
@@ -53,6 +54,25 @@ public struct AnimationEdit: Sendable, Hashable {
   /// Keeps the part of the canvas in `rect`, which is clipped to it.
   public static func crop(_ rect: PixelRect) -> Self { Self(kind: .crop(rect)) }
 
+  /// Scales all pictures into `target`. Crops come before it.
+  ///
+  /// A GIF gets palettes of up to 256 colours that frames share, unless there are fewer colours; see ``EditOptions``
+  /// for other choices. Colours are premultiplied while they are scaled.
+  ///
+  /// - Parameters:
+  ///   - target: The box that pictures are scaled into, or a width or height.
+  ///   - fit: How they are fitted. Default: ``ScalingFit/fit``.
+  ///   - filter: Default: ``ScalingFilter/bilinear``. ``ScalingFilter/nearest`` adds no colours.
+  ///   - linearLight: Whether to resample in linear light. Default: false.
+  public static func resize(
+    _ target: TargetSize, fit: ScalingFit = .fit, filter: ScalingFilter = .bilinear,
+    linearLight: Bool = false
+  ) -> Self {
+    Self(
+      kind: .resize(
+        Rendering(target: target, fit: fit, filter: filter, linearLight: linearLight)))
+  }
+
   /// Sets the total number of plays.
   ///
   /// GIF can store 1 to 65,536 plays or endless ones, APNG 1 to 2,147,483,647.
@@ -78,6 +98,7 @@ extension AnimationEdit: CustomStringConvertible {
     case .reverse: "reverse"
     case .backAndForth: "back and forth"
     case .crop(let rect): "crop \(rect)"
+    case .resize(let rendering): "resize with \(rendering.filter)"
     case .playCount(.indefinite): "endless plays"
     case .playCount(.finite(let count)): "plays \(count)"
     case .delay(let delay): "delay \(delay)"
@@ -86,7 +107,7 @@ extension AnimationEdit: CustomStringConvertible {
   }
 }
 
-/// How edits read and store delays.
+/// How edits read and store delays, and how new pictures are stored.
 public struct EditOptions: Sendable, Hashable {
   /// How long a stored delay lasts. Default: ``DelayPolicy/browser``, which replaces 10 ms or less with 100 ms.
   ///
@@ -95,10 +116,37 @@ public struct EditOptions: Sendable, Hashable {
   /// How GIF, which has whole centiseconds, stores delays. Default: `browser`, which drops frames that would last less
   /// than 2 cs and keeps the total.
   public var timing: AnimationWriterOptions.Timing
+  /// The format of the output. Default: nil, that of the source, which allows copying compressed frames.
+  public var format: AnimationFormat?
+  /// What happens to colours that a GIF cannot hold. Default: ``ColorPolicy/automatic``, which for pictures that are
+  /// scaled is ``ColorPolicy/limited(to:)`` with 256.
+  public var colors: ColorPolicy
+  /// How pixels are drawn whose colour is not in the palette. Default: ``Dithering/automatic``.
+  public var dithering: Dithering
+  /// What becomes of partly transparent pixels in a GIF. Default: a threshold of 128.
+  public var transparency: Transparency
+  /// How much time to spend on compressing pictures that are written anew. Default: `balanced`.
+  public var effort: PNGEncoder.Effort
+  /// Whether fully transparent pixels of an APNG that is written anew keep their colours. Default: false.
+  public var keepsHiddenColors: Bool
+  /// The number of threads that encode. Default: 0, one per processor. It does not affect the output.
+  public var parallelism: Int
 
   /// Creates options; omitted arguments take their defaults.
-  public init(delays: DelayPolicy = .browser, timing: AnimationWriterOptions.Timing = .browser) {
+  public init(
+    delays: DelayPolicy = .browser, timing: AnimationWriterOptions.Timing = .browser,
+    format: AnimationFormat? = nil, colors: ColorPolicy = .automatic,
+    dithering: Dithering = .automatic, transparency: Transparency = .threshold(),
+    effort: PNGEncoder.Effort = .balanced, keepsHiddenColors: Bool = false, parallelism: Int = 0
+  ) {
     self.delays = delays
     self.timing = timing
+    self.format = format
+    self.colors = colors
+    self.dithering = dithering
+    self.transparency = transparency
+    self.effort = effort
+    self.keepsHiddenColors = keepsHiddenColors
+    self.parallelism = parallelism
   }
 }

@@ -1,5 +1,5 @@
 extension EditPlan {
-  /// Plans `edits` of `image`. Decodes no more than the frames at seams.
+  /// Plans `edits` of `image`. Decodes no more than the frames at seams, unless pictures are written anew.
   ///
   /// - Throws: `parameter` if an edit makes no sense; `unwritable` if the format cannot hold the result; the errors of
   ///   decoding; `cancelled`.
@@ -10,6 +10,51 @@ extension EditPlan {
     var timeline = EditTimeline(
       image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: options.delays)
     for edit in edits { try timeline.apply(edit) }
+    if let reason = PictureRewriting.reason(image, timeline, options) {
+      try self.init(rewriting: image, timeline, options, reason, isCancelled)
+      return
+    }
+    do throws(AnimatedImageError) {
+      try self.init(copying: image, timeline, options, isCancelled)
+    } catch {
+      // A frame at a seam has too many colours.
+      guard error.code == .unwritable, error.frameIndex != nil, options.colors != .exact else {
+        throw error
+      }
+      try self.init(rewriting: image, timeline, options, .colors, isCancelled)
+    }
+  }
+
+  /// A plan that writes all pictures anew.
+  private init(
+    rewriting image: AnimatedImage, _ timeline: EditTimeline, _ options: EditOptions,
+    _ reason: Reason, _ isCancelled: @escaping @Sendable () -> Bool
+  ) throws(AnimatedImageError) {
+    let isGIF = (options.format ?? image.format) == .gif
+    let delays: EditDelays =
+      isGIF ? .centiseconds(timeline, options.timing) : .fractions(timeline)
+    let rewriting = try PictureRewriting(
+      image, timeline, delays.kept, options, reason: reason, isCancelled: isCancelled)
+    self.image = image
+    format = isGIF ? .gif : .apng
+    header = image.header
+    structure = .rewritten(rewriting)
+    crop = timeline.canvas
+    steps = rewriting.steps
+    seam = nil
+    canvasSize = rewriting.size
+    playCount = timeline.playCount
+    droppedCount = delays.droppedCount
+    hasExactDelays = delays.isExact
+    damage = image.damage + rewriting.findings.damage.filter { !image.damage.contains($0) }
+    frames = Self.frames(steps, image, isGIF: isGIF)
+  }
+
+  /// A plan that copies what it can.
+  private init(
+    copying image: AnimatedImage, _ timeline: EditTimeline, _ options: EditOptions,
+    _ isCancelled: @escaping @Sendable () -> Bool
+  ) throws(AnimatedImageError) {
     let isGIF = image.header.format == .gif
     let delays: EditDelays =
       switch image.header.format {
@@ -43,6 +88,7 @@ extension EditPlan {
     }
     self.header = header
     self.image = image
+    format = image.format
     self.crop = crop
     self.steps = steps
     self.seam = seam

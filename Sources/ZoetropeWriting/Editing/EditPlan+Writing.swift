@@ -14,6 +14,16 @@ extension EditPlan {
     to sink: any AnimationSink, isCancelled: @escaping @Sendable () -> Bool = { false },
     progress: (Progress) -> Void = { _ in }
   ) throws(AnimatedImageError) -> WrittenAnimation {
+    if let rewriting {
+      let written = try rewriting.write(to: sink, isCancelled: isCancelled) {
+        progress(
+          Progress(frames: $0.frameCount, frameCount: steps.count, byteCount: $0.byteCount))
+      }
+      return WrittenAnimation(
+        byteCount: written.byteCount, frameCount: written.frameCount, mergedCount: droppedCount,
+        reducedCount: written.reducedCount, partialAlphaShare: written.partialAlphaShare,
+        hasExactDelays: hasExactDelays, damage: damage)
+    }
     do throws(AnimatedImageError) {
       let pictures = SourcePictures(image, isCancelled: isCancelled)
       var output = EditOutput(image.source, sink, isCancelled: isCancelled)
@@ -24,6 +34,7 @@ extension EditPlan {
       case .png(let map):
         var writer = PNGEditWriter(self, map)
         try write(&writer, &output, pictures, progress)
+      case .rewritten: break
       }
       try output.flush()
       try sink.finish()

@@ -35,10 +35,19 @@ public struct EditPlan: Sendable {
     public static let crop = Reason(description: "the canvas is cropped")
     /// All frames get another form, since a new one does not fit the old.
     public static let form = Reason(description: "a new frame does not fit the file's colours")
+    /// Its pixels are scaled.
+    public static let scaling = Reason(description: "its pixels are scaled")
+    /// Its colours are reduced.
+    public static let colors = Reason(description: "its colours are limited")
+    static func format(_ format: AnimationFormat) -> Reason {
+      Reason(description: "a \(format.rawValue.uppercased()) stores pixels in another way")
+    }
     /// Its data is incomplete.
     public static let damage = Reason(description: "its data is cut off")
   }
 
+  /// The format of the output.
+  public let format: AnimationFormat
   /// The frames of the output, in order.
   public let frames: [Frame]
   /// The size of the output's canvas.
@@ -74,7 +83,19 @@ public struct EditPlan: Sendable {
   package enum Structure: Sendable {
     case gif(GIFStructureMap)
     case png(PNGStructureMap)
+    /// Nothing of the source is copied.
+    case rewritten(PictureRewriting)
   }
+
+  /// What writes all pictures anew; nil if frames are copied.
+  package var rewriting: PictureRewriting? {
+    if case .rewritten(let rewriting) = structure { rewriting } else { nil }
+  }
+
+  /// Whether the colours of some frames are reduced, since the format does not hold them.
+  public var reducesColors: Bool { rewriting?.findings.reducesColors ?? false }
+  /// Partly transparent pixels that become opaque or transparent, as a share of all pixels drawn; 0 to 1.
+  public var partialAlphaShare: Double { rewriting?.findings.partialAlphaShare ?? 0 }
 
   /// What writes a frame.
   package struct Step: Sendable {
@@ -105,7 +126,7 @@ extension EditPlan: CustomStringConvertible {
   /// One line for each run of frames with the same treatment, after a line for all.
   public var description: String {
     var lines = [
-      "\(image.format), \(canvasSize), \(frames.count) frames: \(copiedCount) copied, \(encodedCount) encoded"
+      "\(format), \(canvasSize), \(frames.count) frames: \(copiedCount) copied, \(encodedCount) encoded"
         + (droppedCount > 0 ? ", \(droppedCount) dropped as too short" : "")
     ]
     var start = 0

@@ -20,6 +20,8 @@ package struct EditTimeline: Sendable, Hashable {
   /// The part of the source's canvas that is kept.
   package private(set) var canvas: PixelRect
   package private(set) var playCount: PlayCount
+  /// How pictures are scaled; nil for their own size.
+  package private(set) var rendering: Rendering?
 
   /// Beyond this, sums of 2¹⁷ delays of 2³² seconds would no longer fit 127 bits when they are multiplied.
   private static let maximumTimescale: Int128 = 1 << 48
@@ -93,7 +95,11 @@ package struct EditTimeline: Sendable, Hashable {
     case .reverse: showings.reverse()
     case .backAndForth:
       if showings.count > 2 { showings += showings[1..<showings.count - 1].reversed() }
+    case .resize(let rendering):
+      guard self.rendering == nil else { throw Self.refusal("\(edit): only one edit can scale") }
+      self.rendering = rendering
     case .crop(let rect):
+      guard rendering == nil else { throw Self.refusal("\(edit): crops come before scaling") }
       let kept = PixelRect(canvas.size).intersection(rect)
       guard !kept.isEmpty else { throw Self.refusal("\(edit) outside a canvas of \(canvas.size)") }
       canvas = PixelRect(

@@ -1,0 +1,71 @@
+public import ArgumentParser
+public import Zoetrope
+
+/// The options that say what happens to colours that a GIF cannot hold.
+struct ColorArguments: ParsableArguments {
+  @Option(parsing: .unconditional, help: "GIF: how many colours a palette may have.")
+  var colors = ColorCountArgument(policy: .automatic)
+
+  @Option(help: "GIF: how colours outside the palette are drawn.")
+  var dither = Dithering.automatic
+
+  @Option(help: "GIF: blend partly transparent pixels with a colour: black, white or RRGGBB.")
+  var matte: BackgroundArgument?
+
+  func validate() throws {
+    if let matte, matte.color == .clear {
+      throw ValidationError("--matte takes a colour: black, white or RRGGBB")
+    }
+    if colors.policy == .exact, dither != .automatic || matte != nil {
+      throw ValidationError("--colors exact changes no pixel: no --dither or --matte with it")
+    }
+  }
+
+  var reduction: ColorReduction {
+    ColorReduction(
+      colors: colors.policy, dithering: dither,
+      transparency: matte.map { .matte($0.color) } ?? .threshold())
+  }
+}
+
+extension Dithering: ExpressibleByArgument {
+  /// The way of this name.
+  public init?(argument: String) { self.init(rawValue: argument) }
+  /// The names of all ways.
+  public static var allValueStrings: [String] { allCases.map(\.rawValue) }
+}
+
+/// The values of `--colors`.
+struct ColorCountArgument: ExpressibleByArgument, Hashable {
+  let policy: ColorPolicy
+
+  init(policy: ColorPolicy) { self.policy = policy }
+
+  init?(argument: String) {
+    switch argument {
+    case "auto": policy = .automatic
+    case "exact": policy = .exact
+    default:
+      guard let count = Int(argument), (2...256).contains(count) else { return nil }
+      policy = .limited(to: count)
+    }
+  }
+
+  static let allValueStrings = ["auto", "exact", "N"]
+
+  static let allValueDescriptions = [
+    "auto": "256; colours that fit are kept",
+    "exact": "refuse what does not fit",
+    "N": "2 to 256, one for unchanged pixels",
+  ]
+
+  static var defaultCompletionKind: CompletionKind { .list(["auto", "exact"]) }
+
+  var defaultValueDescription: String {
+    switch policy.kind {
+    case .automatic: "auto"
+    case .exact: "exact"
+    case .limited(let count): "\(count)"
+    }
+  }
+}

@@ -1,0 +1,218 @@
+internal import Synchronization
+
+/// The pictures of an animation that is written anew, by number.
+package protocol PictureSupply {
+  /// Picture `index`; the same one for each call.
+  func picture(_ index: Int) throws(AnimatedImageError) -> CompositedFrame
+}
+
+/// An animation that is written from pictures: which ones, for how long, in which form.
+package struct AnimationAssembly {
+  private let pictures: any PictureSupply
+  /// The pictures in order, with the delays that are stored.
+  package let frames: [EditDelays.Kept]
+  package private(set) var options: AnimationWriterOptions
+  private let isCancelled: @Sendable () -> Bool
+  /// What is known after ``prepare()``.
+  package private(set) var findings = Findings()
+
+  /// What the first pass over the pictures found.
+  package struct Findings: Sendable {
+    /// Damage of the pictures that were decoded.
+    package fileprivate(set) var damage: [Damage] = []
+    /// Whether some frames need their colours reduced.
+    package fileprivate(set) var reducesColors = false
+    /// Partly transparent pixels that become opaque or transparent, as a share of all pixels drawn.
+    package fileprivate(set) var partialAlphaShare = 0.0
+    /// The first pictures, which need not be decoded and scaled again.
+    fileprivate var kept: [CompositedFrame] = []
+  }
+
+  /// Bytes of pictures that are kept from the first pass for the second.
+  private static let keptByteLimit = 32 << 20
+
+  package init(
+    _ pictures: any PictureSupply, frames: [EditDelays.Kept], options: AnimationWriterOptions,
+    findings: Findings = Findings(), isCancelled: @escaping @Sendable () -> Bool
+  ) {
+    (self.pictures, self.frames, self.findings) = (pictures, frames, findings)
+    self.isCancelled = isCancelled
+    self.options = options
+    self.options.frameCount = frames.count
+    self.options.identicalFrames = .keep
+  }
+
+  /// Looks at the colours of all pictures, so that they are written in the smallest form, and makes sure that the
+  /// format can hold them: if colours are not reduced, and they cannot be refused for their number alone, all are
+  /// compressed once.
+  ///
+  /// - Throws: `unwritable` if it cannot; the errors of decoding; `cancelled`.
+  package mutating func prepare() throws(AnimatedImageError) {
+    let reduction = options.reduction
+    var survey = ColorSurvey(keepsHiddenColors: options.keepsHiddenColors, reduction: reduction)
+    if let poster = options.poster { try survey.add(poster) }
+    var room = Self.keptByteLimit
+    var (last, before) = (Int?.none, Bitmap?.none)
+    var (pixelCount, partialCount) = (0, 0)
+    for place in frames.indices where !survey.isSettled {
+      let (picture, changed) = try picture(place, &last)
+      if let item = picture.damage { findings.damage.append(item) }
+      room -= picture.bitmap.storage.byteCount
+      if room >= 0 { findings.kept.append(picture) }
+      guard let reduction else {
+        try survey.add(picture.bitmap, changed: changed)
+        continue
+      }
+      let all = PixelRect(picture.bitmap.size)
+      let area = changed.map { $0.intersection(all) } ?? all
+      pixelCount += area.size.area
+      let flat = try picture.bitmap.flattened(
+        reduction.transparency, in: all, partialCount: &partialCount)
+      try survey.add(flat, changed: changed)
+      if reduction.colors == .automatic, !findings.reducesColors {
+        let bounds =
+          before.map { PixelDifference.bounds(from: $0, to: flat, within: changed) } ?? area
+        findings.reducesColors = !ColorReducer.fits(flat, from: before, in: bounds)
+        before = flat
+      }
+    }
+    options.survey = survey
+    if let reduction {
+      findings.reducesColors =
+        !survey.fits(reduction) && (findings.reducesColors || reduction.colors != .automatic)
+      findings.partialAlphaShare = Double(partialCount) / Double(max(pixelCount, 1))
+    } else if options.format == .gif {
+      _ = try write(to: CountingSink()) { _ in }
+    }
+  }
+
+  /// Writes all frames to `sink`, which is finished, or abandoned if this throws.
+  package func write(
+    to sink: some AnimationSink, progress: (AnimationWriter.Progress) -> Void
+  ) throws(AnimatedImageError) -> WrittenAnimation {
+    let writer: AnimationWriter
+    do throws(AnimatedImageError) {
+      writer = try AnimationWriter(options, to: sink)
+    } catch {
+      sink.abandon()
+      throw error
+    }
+    do throws(AnimatedImageError) {
+      var last: Int?
+      for (place, kept) in frames.enumerated() {
+        let frame = try picture(place, &last)
+        try calling { () throws(AnimatedImageError) in
+          try writer.append(frame.picture.bitmap, delay: kept.delay, changed: frame.changed)
+        }
+        progress(writer.progress)
+      }
+      return try calling { () throws(AnimatedImageError) in try writer.finish() }
+    } catch {
+      writer.cancel()
+      throw error
+    }
+  }
+
+  /// Calls the writer, whose errors name a frame of the output; those that are thrown name the picture.
+  private func calling<Value>(
+    _ body: () throws(AnimatedImageError) -> Value
+  ) throws(AnimatedImageError) -> Value {
+    do throws(AnimatedImageError) {
+      return try body()
+    } catch {
+      guard let place = error.frameIndex else { throw error }
+      throw AnimatedImageError(
+        error.code, error.detail, format: error.format, frameIndex: frames[place].frame,
+        limit: error.limit, systemError: error.systemError)
+    }
+  }
+
+  /// The picture of frame `place`, and where it may differ from the one before, whose number is `last`.
+  private func picture(
+    _ place: Int, _ last: inout Int?
+  ) throws(AnimatedImageError) -> (picture: CompositedFrame, changed: PixelRect?) {
+    if isCancelled() { throw AnimatedImageError(.cancelled, "between frames") }
+    let index = frames[place].frame
+    let isKept = findings.kept.indices.contains(place)
+    let picture = isKept ? findings.kept[place] : try pictures.picture(index)
+    defer { last = index }
+    return (picture, index > 0 && last == index - 1 ? picture.dirtyRect : nil)
+  }
+}
+
+/// The pictures of an image, cropped and scaled.
+package final class ImagePictures: PictureSupply {
+  private let reader: SeekingReader
+  private let image: AnimatedImage
+  private let crop: PixelRect
+  private var renderer: FrameRenderer?
+  private let rendering: Rendering?
+  private let isCancelled: @Sendable () -> Bool
+  /// The size of the pictures.
+  package let size: PixelSize
+  private var last: CompositedFrame?
+
+  /// - Parameter isDeep: Whether pictures of a file with 16 bits per sample have as many.
+  package init(
+    _ image: AnimatedImage, crop: PixelRect, _ rendering: Rendering?, isDeep: Bool,
+    isCancelled: @escaping @Sendable () -> Bool
+  ) {
+    var image = image
+    // As deep as the file, so that its pixels are exact. Pixels that opening may have decoded have another depth.
+    image.options.keeps16Bit = isDeep && image.header.format != .gif && image.header.bitDepth == 16
+    image.state = ReadingState()
+    (self.image, self.crop, self.rendering) = (image, crop, rendering)
+    self.isCancelled = isCancelled
+    reader = SeekingReader(image)
+    renderer = rendering.map { FrameRenderer($0, of: crop.size, options: image.options) }
+    size = renderer?.rendition.size ?? crop.size
+  }
+
+  package func picture(_ index: Int) throws(AnimatedImageError) -> CompositedFrame {
+    if let last, last.index == index { return last }
+    // Freed first, so that the reader does not have to copy its canvas for it.
+    last = nil
+    let whole = try reader.frame(at: index, isCancelled: isCancelled)
+    var frame = whole
+    if crop != PixelRect(image.canvasSize) {
+      let dirty = whole.dirtyRect.intersection(crop)
+      frame = CompositedFrame(
+        index: index, bitmap: try whole.bitmap.cropped(to: crop),
+        dirtyRect: dirty.isEmpty
+          ? .empty
+          : PixelRect(
+            x: dirty.x - crop.x, y: dirty.y - crop.y, width: dirty.width, height: dirty.height),
+        damage: whole.damage)
+    }
+    if let rendered = try renderer?.render(frame, isCancelled: isCancelled) {
+      frame = CompositedFrame(
+        index: index, bitmap: rendered.bitmap, dirtyRect: rendered.dirtyRect, damage: whole.damage)
+    }
+    last = frame
+    return frame
+  }
+
+  /// The static image, if it is not a frame, in the form of the pictures.
+  package func poster() throws(AnimatedImageError) -> Bitmap? {
+    guard image.staticImage != nil else { return nil }
+    let whole = try image.renderStaticBitmap().cropped(to: crop)
+    guard let rendering, let target = rendering.target else { return whole }
+    return try whole.scaled(
+      to: target, fit: rendering.fit, filter: rendering.filter, linearLight: rendering.linearLight)
+  }
+}
+
+/// A sink that counts bytes and keeps none.
+package final class CountingSink: AnimationSink {
+  private let count = Atomic(0)
+
+  package init() {}
+
+  package var byteCount: Int { count.load(ordering: .relaxed) }
+
+  package var canPatch: Bool { true }
+  package func write(_ bytes: [UInt8]) { count.add(bytes.count, ordering: .relaxed) }
+  package func patch(_ bytes: [UInt8], at offset: Int) {}
+  package func finish() {}
+  package func abandon() {}
+}

@@ -1,0 +1,155 @@
+internal import Synchronization
+
+/// The part of a plan that writes all pictures anew, because they are scaled, or stored in another format or in fewer
+/// colours.
+package struct PictureRewriting: Sendable {
+  let image: AnimatedImage
+  let crop: PixelRect
+  let rendering: Rendering?
+  let frames: [EditDelays.Kept]
+  private(set) var options: AnimationWriterOptions
+  /// What the first pass over the pictures found.
+  package private(set) var findings = AnimationAssembly.Findings()
+  /// The size of the pictures.
+  let size: PixelSize
+  /// Why no frame is copied.
+  let reason: EditPlan.Reason
+  /// Whether the caller leaves the colours to the library.
+  private let mayReduceFurther: Bool
+
+  /// Why an image is written anew; nil if compressed frames can be copied.
+  static func reason(
+    _ image: AnimatedImage, _ timeline: EditTimeline, _ options: EditOptions
+  ) -> EditPlan.Reason? {
+    let format = options.format ?? image.format
+    // A PNG that is not animated stays one.
+    let isSameFormat = format == image.format || image.format == .png && format == .apng
+    if timeline.rendering != nil { return .scaling }
+    if !isSameFormat { return .format(format) }
+    if format == .gif, case .limited = options.colors.kind { return .colors }
+    return nil
+  }
+
+  /// Decodes every frame.
+  ///
+  /// - Throws: `unwritable` if the format cannot hold the result; the errors of decoding; `cancelled`.
+  init(
+    _ image: AnimatedImage, _ timeline: EditTimeline, _ frames: [EditDelays.Kept],
+    _ options: EditOptions, reason: EditPlan.Reason, isCancelled: @escaping @Sendable () -> Bool
+  ) throws(AnimatedImageError) {
+    (self.image, self.frames, self.reason) = (image, frames, reason)
+    (crop, rendering) = (timeline.canvas, timeline.rendering)
+    mayReduceFurther = options.colors == .automatic && options.dithering == .automatic
+    let format: AnimationFormat = (options.format ?? image.format) == .gif ? .gif : .apng
+    var writing = AnimationWriterOptions(
+      format: format, playCount: timeline.playCount, effort: options.effort,
+      timing: options.timing, metadata: image.metadata,
+      keepsHiddenColors: format != .gif && options.keepsHiddenColors, colors: options.colors,
+      dithering: options.dithering, transparency: options.transparency,
+      parallelism: options.parallelism)
+    if options.colors == .automatic, let rendering, rendering.filter != .nearest {
+      // Scaling has made up colours anyway; palettes that frames share take far less room.
+      writing.colors = .limited(to: 256)
+    }
+    let isDeep = format != .gif || options.colors == .exact
+    let pictures = ImagePictures(
+      image, crop: crop, rendering, isDeep: isDeep, isCancelled: isCancelled)
+    size = pictures.size
+    writing.size = size
+    if format != .gif { writing.poster = try pictures.poster() }
+    var assembly = AnimationAssembly(
+      pictures, frames: frames, options: writing, isCancelled: isCancelled)
+    try assembly.prepare()
+    (self.options, findings) = (assembly.options, assembly.findings)
+  }
+
+  /// Writes all frames to `sink`, which is finished, or abandoned if this throws.
+  func write(
+    to sink: some AnimationSink, isCancelled: @escaping @Sendable () -> Bool,
+    progress: (AnimationWriter.Progress) -> Void
+  ) throws(AnimatedImageError) -> WrittenAnimation {
+    var options = options
+    do throws(AnimatedImageError) {
+      for choice in smallerChoices {
+        let trial = BoundedSink(byteLimit: image.byteCount)
+        do throws(AnimatedImageError) {
+          let written = try write(options, to: trial, isCancelled, progress)
+          try sink.write(trial.bytes)
+          try sink.finish()
+          return written
+        } catch {
+          guard trial.isFull else { throw error }
+        }
+        (options.colors, options.dithering) = (.limited(to: choice), .none)
+      }
+    } catch {
+      sink.abandon()
+      throw error
+    }
+    return try write(options, to: sink, isCancelled, progress)
+  }
+
+  /// The numbers of colours that are tried, one after the other, if a smaller picture takes more bytes than the source.
+  private var smallerChoices: [Int] {
+    let isSmaller = size.width <= crop.width && size.height <= crop.height && size != crop.size
+    guard mayReduceFurther, isSmaller, image.format == .gif, options.format == .gif,
+      image.byteCount <= Self.trialByteLimit
+    else { return [] }
+    return [128, 64, 32]
+  }
+
+  /// Bytes of an output that are kept until it is known to be small enough.
+  private static let trialByteLimit = 64 << 20
+
+  private func write(
+    _ options: AnimationWriterOptions, to sink: some AnimationSink,
+    _ isCancelled: @escaping @Sendable () -> Bool,
+    _ progress: (AnimationWriter.Progress) -> Void
+  ) throws(AnimatedImageError) -> WrittenAnimation {
+    let isDeep = options.format != .gif || options.colors == .exact
+    let pictures = ImagePictures(
+      image, crop: crop, rendering, isDeep: isDeep, isCancelled: isCancelled)
+    return try AnimationAssembly(
+      pictures, frames: frames, options: options, findings: findings, isCancelled: isCancelled
+    ).write(to: sink, progress: progress)
+  }
+
+  /// One step for each frame: all of them are encoded.
+  var steps: [EditPlan.Step] {
+    frames.map {
+      EditPlan.Step(
+        source: $0.frame, delay: $0.delay,
+        drawing: EditPlan.Drawing(rect: PixelRect(size), disposal: .keep), reason: reason)
+    }
+  }
+}
+
+/// Keeps the bytes of a file up to a limit, and fails beyond it.
+private final class BoundedSink: AnimationSink {
+  private let state = Mutex<(bytes: [UInt8], isFull: Bool)>(([], false))
+  private let byteLimit: Int
+
+  init(byteLimit: Int) { self.byteLimit = byteLimit }
+
+  var bytes: [UInt8] { state.withLock { $0.bytes } }
+  var isFull: Bool { state.withLock { $0.isFull } }
+
+  // The number of frames is known.
+  var canPatch: Bool { false }
+
+  func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
+    let isFull = state.withLock { state in
+      state.isFull = state.isFull || state.bytes.count + bytes.count > byteLimit
+      if !state.isFull { state.bytes += bytes }
+      return state.isFull
+    }
+    if isFull { throw AnimatedImageError(.io, "the output is larger than the input") }
+  }
+
+  func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
+    throw AnimatedImageError(.parameter, "these bytes cannot be replaced")
+  }
+
+  func finish() {}
+  func abandon() { state.withLock { $0.bytes = [] } }
+}
