@@ -9,12 +9,14 @@ struct ConvertCommand: ZoetropeSubcommand {
     abstract: "Cut, retime, crop, scale and convert animations.",
     usage: "zoetrope convert [options] <files> ... -o <output>",
     discussion: """
-      OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. The name of \
-      a file ends in .gif, .png or .apng. A directory exists or ends in a slash; files in it keep the \
-      names and formats of the inputs, or are called {stem}.gif or {stem}.png with --format. A template \
-      may contain {name} (the input's name with its extension), {stem} and {ext}. Standard output has the \
-      input's format unless --format is given. Several files need a directory, or {stem} or {name} in \
-      the template.
+      OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. The name of a \
+      file ends in .gif, .png or .apng. A directory exists or ends in a slash; files in it keep the names \
+      and formats of the inputs, or are called {stem}.gif or {stem}.png with --format. A template may \
+      contain {name} (the input's name with its extension), {stem}, {ext}, {dir} (the subdirectory in which \
+      -r found it) and {parent} (the name of its directory). Standard output has the input's format unless \
+      --format is given. Several files need a directory, or {stem} or {name} in the template. Directories \
+      among FILES stand for the animations in them; with -r, files from subdirectories keep their places in \
+      an output directory.
 
       Options can be combined. They apply in this order: --frames or --time, --reverse, \
       --back-and-forth, --speed, --duration or --delay, --fps, --crop, --size. Removing frames shortens \
@@ -58,11 +60,15 @@ struct ConvertCommand: ZoetropeSubcommand {
       """)
 
   @Argument(help: .files, completion: .animations)
-  var files: [String]
+  var files: [String] = []
+
+  @OptionGroup(title: "Files") var listing: FileArguments
 
   @OptionGroup(title: "Frames") var cut: CutArguments
 
   @OptionGroup(title: "Changes") var change: ChangeArguments
+
+  @OptionGroup(title: "Output") var naming: OutputNameArguments
 
   @OptionGroup(title: "Output") var writing: AnimationOutputArguments
 
@@ -88,10 +94,12 @@ struct ConvertCommand: ZoetropeSubcommand {
     var form = form.choices(writing, colors)
     form.budget = limits.budget
     return ConvertRequest(
-      files: files, output: writing.output, edits: EditChoices(cut, change),
+      inputs: listing.list(files), output: naming.output, edits: EditChoices(cut, change),
       rendering: scaling.rendering, form: form, preset: limits.preset, policy: cut.timing.policy,
       isPlan: planning.plan, reporting: writing.reporting, options: reading.options)
   }
+
+  func validate() throws { try listing.check(files) }
 
   var reportsJSON: Bool { request.reporting.isJSON }
 

@@ -45,11 +45,20 @@ struct MakeCommand: ZoetropeSubcommand {
 
   @OptionGroup(title: "Colours") var colors: ColorArguments
 
+  @OptionGroup(title: "Output") var naming: FileNameArguments
+
   @OptionGroup(title: "Output") var writing: AnimationOutputArguments
 
   @OptionGroup(title: "Output") var form: AnimationFormArguments
 
   @OptionGroup(title: "Reading") var reading: ReadingArguments
+
+  struct FileNameArguments: ParsableArguments {
+    @Option(
+      name: [.customShort("o", allowingJoined: true), .long],
+      help: "A file, or - for standard output.", completion: .file())
+    var output: String
+  }
 
   struct TimeArguments: ParsableArguments {
     @Option(parsing: .unconditional, help: "Frames per second, such as 25, 29.97 or 30000/1001.")
@@ -94,7 +103,7 @@ struct MakeCommand: ZoetropeSubcommand {
   /// The command as a value.
   var request: MakeRequest {
     MakeRequest(
-      files: files, output: writing.output, delays: times.delayChoice,
+      files: files, output: naming.output, delays: times.delayChoice,
       playCount: times.plays?.count, order: pictures.order, poster: pictures.poster,
       form: form.choices(writing, colors), reporting: writing.reporting, options: reading.options)
   }

@@ -15,8 +15,10 @@ struct OptimizeCommand: ZoetropeSubcommand {
 
       OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. A directory \
       exists or ends in a slash; files in it keep their names. A template may contain {name} (the input's \
-      name with its extension), {stem} and {ext}. Several files need a directory, or {stem} or {name} in \
-      the template. The format is that of the input.
+      name with its extension), {stem}, {ext}, {dir} (the subdirectory in which -r found it) and {parent} \
+      (the name of its directory). Several files need a directory, or {stem} or {name} in the template. \
+      Directories among FILES stand for the animations in them; with -r, files from subdirectories keep \
+      their places in an output directory. The format is that of the input.
 
       For a GIF, each frame is stored in the way that takes the fewest bytes: rectangle, colour table, \
       transparent pixels, disposal and compressed data are chosen anew, or copied from the input. \
@@ -43,7 +45,11 @@ struct OptimizeCommand: ZoetropeSubcommand {
       """)
 
   @Argument(help: .files, completion: .animations)
-  var files: [String]
+  var files: [String] = []
+
+  @OptionGroup(title: "Files") var listing: FileArguments
+
+  @OptionGroup(title: "Output") var naming: OutputNameArguments
 
   @OptionGroup(title: "Output") var writing: AnimationOutputArguments
 
@@ -68,12 +74,15 @@ struct OptimizeCommand: ZoetropeSubcommand {
   /// The command as a value.
   var request: OptimizeRequest {
     OptimizeRequest(
-      files: files, output: writing.output,
+      inputs: listing.list(files), output: naming.output,
       optimizing: OptimizingOptions(
         effort: writing.effort.effort, tolerance: writing.lossy?.tolerance ?? 0,
-        stripsMetadata: optimizing.strip,         parallelism: writing.jobs ?? 0),
-      byteLimit: optimizing.maxBytes?.count, isForced: writing.force, reporting: writing.reporting, options: reading.options)
+        stripsMetadata: optimizing.strip, parallelism: writing.jobs ?? 0),
+      byteLimit: optimizing.maxBytes?.count, isForced: writing.force, reporting: writing.reporting,
+      options: reading.options)
   }
+
+  func validate() throws { try listing.check(files) }
 
   var reportsJSON: Bool { writing.json }
 

@@ -44,7 +44,8 @@ struct AnimationDestination: Hashable {
   }
 
   /// The output of each of `inputs`: what `argument` names if it is a file, a pipe, a device or `-`; else a file in
-  /// that directory, or called as the template says. In a directory, the name of the input tells the format unless
+  /// that directory, below which those of a searched tree keep their places; or called as the template says. In a
+  /// directory, the name of the input tells the format unless
   /// `format` is given.
   ///
   /// Nothing has been opened, and every name is known: no output needs the frames of its input for it.
@@ -72,7 +73,10 @@ struct AnimationDestination: Hashable {
       let slash: [UInt8] = bytes.last == UInt8(ascii: "/") ? [] : Array("/".utf8)
       let name: [OutputTemplate.Token] =
         format == nil ? [.name] : [.stem, .text(Array(".".utf8)), .fileExtension]
-      template = OutputTemplate(tokens: [.text(bytes + slash)] + name)
+      // Files from subdirectories keep their places.
+      let isTree = inputs.contains { $0.isBelowRoot }
+      let place: [OutputTemplate.Token] = isTree ? [.directory, .text(Array("/".utf8))] : []
+      template = OutputTemplate(tokens: [.text(bytes + slash)] + place + name)
     } else {
       template = try OutputTemplate(parsing: bytes)
     }
@@ -93,8 +97,8 @@ struct AnimationDestination: Hashable {
     formats = choices
     places = zip(inputs, choices).map { input, choice in
       .file(
-        FilePath(
-          bytes: template.name(
+        Self.withoutDots(
+          template.name(
             OutputTemplate.Values(
               input, index: nil, lastIndex: nil,
               timeMilliseconds: 0, delayMilliseconds: 0,
@@ -116,6 +120,16 @@ struct AnimationDestination: Hashable {
     }
     formats = [try Self.format(ofName: bytes, format, "the output")]
     places = [.file(path)]
+  }
+
+  /// A name without components that mean the directory itself, of which a template may make some.
+  private static func withoutDots(_ name: [UInt8]) -> FilePath {
+    var path = FilePath(bytes: name)
+    let components = path.components.filter { $0.kind != .currentDirectory }
+    if components.count < path.components.count, path.components.first?.kind == .regular {
+      path = FilePath(root: path.root, components)
+    }
+    return path
   }
 
   private static func stream(_ bytes: [UInt8]) -> Place? {

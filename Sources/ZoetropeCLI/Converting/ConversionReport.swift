@@ -18,6 +18,8 @@ struct ConversionReport {
   let steps: [ConversionStep]
   var departures: [Departure]
   var damage: [Damage] = []
+  /// What is kept of a part of the canvas that reaches beyond it; nil if it does not.
+  var clipped: PixelRect?
   /// Whether every frame is listed.
   let isPlan: Bool
 
@@ -48,6 +50,10 @@ struct ConversionReport {
       FileDescriptor.note(
         "zoetrope: warning: \(name): partly transparent pixels, \(number) % of the picture, became opaque or "
           + "transparent; --matte blends them with a colour\n")
+    }
+    if let clipped {
+      FileDescriptor.note(
+        "zoetrope: warning: \(name): --crop reaches beyond the canvas; \(clipped) of it are kept\n")
     }
     if let byteCount, departures.contains(.scaled), byteCount > inputByteCount {
       FileDescriptor.note(
@@ -145,13 +151,30 @@ struct ConversionReporting: Hashable {
   /// Calls `body` for each input. A failed input does not stop the others; failed output does.
   func forEach(
     _ inputs: [InputFile], schema: String = ConversionReport.schema,
-    _ body: (InputFile, Int) throws(CommandFailure) -> (ExitStatus, Delivery)
+    _ body: (InputFile, Int) throws(CommandFailure) -> (
+      ExitStatus, Delivery, bytes: (before: Int, after: Int)?
+    )
   ) throws(CommandFailure) -> ExitStatus {
     var statuses: [ExitStatus] = []
+    var (writtenCount, before, after) = (0, 0, 0)
+    defer {
+      if inputs.count > 1, !isQuiet, !isJSON, !statuses.isEmpty {
+        let failed = statuses.count - writtenCount
+        FileDescriptor.note(
+          "\(statuses.count.grouped) files: \(writtenCount.grouped) written"
+            + (failed > 0 ? ", \(failed.grouped) not" : "") + "; "
+            + ConversionReport.sizes(before, after) + "\n")
+      }
+    }
     for (place, input) in inputs.enumerated() {
       do throws(CommandFailure) {
-        let (status, delivery) = try body(input, place)
+        let (status, delivery, bytes) = try body(input, place)
         statuses.append(status)
+        if let bytes {
+          writtenCount += 1
+          before += bytes.before
+          after += bytes.after
+        }
         // Nobody reads on; what failed before still counts.
         if delivery == .readerGone { return .combined(statuses) }
       } catch {

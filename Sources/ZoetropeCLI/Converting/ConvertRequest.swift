@@ -3,7 +3,7 @@ import ZoetropeProcess
 
 /// `zoetrope convert` as a value.
 struct ConvertRequest: Hashable {
-  var files: [String]
+  var inputs: InputList
   var output: String
   var edits = EditChoices()
   /// How pictures are scaled; nil for their own size.
@@ -23,7 +23,7 @@ struct ConvertRequest: Hashable {
   /// All names are checked before the first file is opened, and each input is planned before a byte of its output is
   /// written.
   func run() throws(CommandFailure) -> ExitStatus {
-    let inputs = try InputList(files).inputs()
+    let inputs = try self.inputs.inputs()
     let destination = try AnimationDestination(output, for: inputs, format: form.format)
     if destination.places.contains(.stream(nil)), reporting.isJSON, !isPlan {
       throw .usage("the animation and --json cannot both go to standard output")
@@ -38,7 +38,7 @@ struct ConvertRequest: Hashable {
 
   private func convert(
     _ input: InputFile, to destination: AnimationDestination, _ place: Int
-  ) throws(CommandFailure) -> (ExitStatus, Delivery) {
+  ) throws(CommandFailure) -> (ExitStatus, Delivery, bytes: (before: Int, after: Int)?) {
     let image = try input.open(options)
     var edits: [AnimationEdit]
     do throws(FrameSelector.MissingFrame) {
@@ -64,6 +64,9 @@ struct ConvertRequest: Hashable {
       inputByteCount: image.byteCount, size: conversion.size, playCount: conversion.playCount,
       steps: conversion.steps, departures: conversion.departures, damage: conversion.damage,
       isPlan: isPlan)
+    if let crop = self.edits.crop, !PixelRect(image.canvasSize).contains(crop) {
+      report.clipped = PixelRect(image.canvasSize).intersection(crop)
+    }
     if !isPlan {
       let written = try AnimationWriting(
         place: destination.places[place], isReplacing: form.isForced, name: input.name,
@@ -71,7 +74,7 @@ struct ConvertRequest: Hashable {
       ).write(frameCount: conversion.steps.count) { (sink, progress) throws(AnimatedImageError) in
         try conversion.write(to: sink, progress: progress)
       }
-      guard let written else { return (.success, .readerGone) }
+      guard let written else { return (.success, .readerGone, nil) }
       report.byteCount = written.byteCount
       // Fewer colours than planned, so that the output does not become larger than the input.
       if written.reducedCount > 0, !report.departures.contains(.colors) {
@@ -85,7 +88,8 @@ struct ConvertRequest: Hashable {
     if !reporting.isQuiet, !reporting.isJSON { report.warn() }
     let delivery = try reporting.tell(
       report, isOutputStandard: destination.places[place] == .stream(nil))
-    return (losses.isEmpty ? .success : .partial, delivery)
+    let bytes = report.byteCount.map { (before: image.byteCount, after: $0) }
+    return (losses.isEmpty ? .success : .partial, delivery, bytes)
   }
 
   /// Refuses pictures that are larger than a canvas may be.

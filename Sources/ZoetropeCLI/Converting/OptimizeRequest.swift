@@ -3,7 +3,7 @@ import ZoetropeProcess
 
 /// `zoetrope optimize` as a value.
 struct OptimizeRequest: Hashable {
-  var files: [String]
+  var inputs: InputList
   var output: String
   var optimizing = OptimizingOptions()
   /// The most bytes of an output, for which pictures may change; nil for any number.
@@ -18,7 +18,7 @@ struct OptimizeRequest: Hashable {
   ///
   /// All names are checked before the first file is opened.
   func run() throws(CommandFailure) -> ExitStatus {
-    let inputs = try InputList(files).inputs()
+    let inputs = try self.inputs.inputs()
     let destination = try AnimationDestination(output, for: inputs, keepsFormat: true)
     if destination.places.contains(.stream(nil)), reporting.isJSON {
       throw .usage("the animation and --json cannot both go to standard output")
@@ -32,7 +32,7 @@ struct OptimizeRequest: Hashable {
 
   private func optimize(
     _ input: InputFile, to destination: AnimationDestination, _ place: Int
-  ) throws(CommandFailure) -> (ExitStatus, Delivery) {
+  ) throws(CommandFailure) -> (ExitStatus, Delivery, bytes: (before: Int, after: Int)?) {
     let image = try input.open(options)
     try destination.check(place, holds: image.format)
     var result: OptimizedAnimation?
@@ -48,7 +48,7 @@ struct OptimizeRequest: Hashable {
       return WrittenAnimation(
         byteCount: found.byteCount, frameCount: found.frameCount, mergedCount: 0)
     }
-    guard written != nil, let result else { return (.success, .readerGone) }
+    guard written != nil, let result else { return (.success, .readerGone, nil) }
     let losses = image.damage.filter { !$0.kind.isTolerated }
     if !reporting.isQuiet, !reporting.isJSON {
       for item in losses { CommandRunner.report(item, of: input, asJSON: false) }
@@ -59,7 +59,10 @@ struct OptimizeRequest: Hashable {
     let delivery = try reporting.tell(
       text: report.text, json: report.json,
       isOutputStandard: destination.places[place] == .stream(nil))
-    return (losses.isEmpty ? .success : .partial, delivery)
+    return (
+      losses.isEmpty ? .success : .partial, delivery,
+      (before: result.sourceByteCount, after: result.byteCount)
+    )
   }
 }
 
@@ -71,13 +74,16 @@ private struct OptimizeReport {
   let result: OptimizedAnimation
   let damage: [Damage]
 
+  private var isDamaged: Bool { damage.contains { !$0.kind.isTolerated } }
+
   var text: String {
     let frames = "\(result.frameCount) frame\(result.frameCount == 1 ? "" : "s")"
     return "\(input.name.sanitized): \(output.text.sanitized), "
       + "\(format.rawValue.uppercased()), "
       + "\(ConversionReport.sizes(result.sourceByteCount, result.byteCount)), \(frames); "
       + (result.isCopy
-        ? "copied, not smaller otherwise" : result.isExact ? "exact" : Departure.lossy.words) + "\n"
+        ? isDamaged ? "damaged, copied as it is" : "copied, not smaller otherwise"
+        : result.isExact ? "exact" : Departure.lossy.words) + "\n"
   }
 
   var json: [UInt8] {

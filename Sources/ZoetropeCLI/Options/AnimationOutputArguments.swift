@@ -2,14 +2,17 @@ import ArgumentParser
 import Zoetrope
 import ZoetropeProcess
 
-/// Where animations are written, and what is said about it: for all commands that write them.
-struct AnimationOutputArguments: ParsableArguments {
+/// The outputs of commands that write an animation for each input.
+struct OutputNameArguments: ParsableArguments {
   @Option(
     name: [.customShort("o", allowingJoined: true), .long],
     help: "A file, a directory, a template, or - for standard output.",
     completion: .file())
   var output: String
+}
 
+/// How animations are written, and what is said about it: for all commands that write them.
+struct AnimationOutputArguments: ParsableArguments {
   @Option(help: "How much time to spend on fewer bytes.")
   var effort = EffortChoice.default
 

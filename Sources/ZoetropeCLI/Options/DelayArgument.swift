@@ -8,7 +8,8 @@ struct DelayArgument: Hashable, Sendable {
 
   init(delay: FrameDelay) { self.delay = delay }
 
-  /// Nil when `text` is no delay, or one that 32 bits above and below the line cannot hold.
+  /// Nil when `text` is no delay, a number other than 0 without a unit, which some tools take for milliseconds and others
+  /// for seconds, or one that 32 bits above and below the line cannot hold.
   init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     if parts.count == 2 {
@@ -17,7 +18,9 @@ struct DelayArgument: Hashable, Sendable {
       else { return nil }
       self.init(Int128(numerator), over: Int128(denominator))
     } else {
-      guard let time = TimeRange.time(Substring(text)) else { return nil }
+      guard let time = TimeRange.time(Substring(text)),
+        text.last?.isLetter == true || time == .zero
+      else { return nil }
       self.init(time.attoseconds, over: 1_000_000_000_000_000_000)
     }
   }

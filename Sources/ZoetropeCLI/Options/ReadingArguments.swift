@@ -45,10 +45,13 @@ struct FileArguments: ParsableArguments {
     if files.isEmpty, filesFrom == nil { throw ValidationError("name a file") }
   }
 
-  /// The inputs of the command; directories are replaced by the animations in them.
-  func inputs(_ files: [String]) throws(CommandFailure) -> [InputFile] {
-    try InputList(files, isRecursive: recursive, list: filesFrom, endsNamesWithNull: null).inputs()
+  /// The files, and those of the list, as they were named.
+  func list(_ files: [String]) -> InputList {
+    InputList(files, isRecursive: recursive, list: filesFrom, endsNamesWithNull: null)
   }
+
+  /// The inputs of the command; directories are replaced by the animations in them.
+  func inputs(_ files: [String]) throws(CommandFailure) -> [InputFile] { try list(files).inputs() }
 }
 
 /// The options of commands that can read a file while it is being written.

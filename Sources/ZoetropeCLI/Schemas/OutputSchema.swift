@@ -253,7 +253,7 @@ extension OutputSchema {
   ])
 
   private static let progress = OutputSchema(
-    name: "progress", summary: "The lines on standard error with --progress json, or --json.",
+    name: "progress", summary: "The lines on standard error with --progress json.",
     root: .either([
       .object(
         [SchemaField("phase", .words(["open", "extract", "write", "done"]))] + optionalFile + [

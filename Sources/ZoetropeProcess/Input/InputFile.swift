@@ -53,6 +53,9 @@ package struct InputFile: Hashable {
       ? [UInt8(ascii: ".")] : Array(names.joined(separator: [UInt8(ascii: "/")]))
   }
 
+  /// Whether it was found in a subdirectory of a directory argument.
+  package var isBelowRoot: Bool { root != nil && directory != [UInt8(ascii: ".")] }
+
   /// The name of the directory that holds the input, for names of outputs.
   package var parent: [UInt8] {
     let directory = path?.removingLastComponent() ?? ""

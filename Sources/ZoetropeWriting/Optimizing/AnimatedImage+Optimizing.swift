@@ -52,7 +52,8 @@ extension AnimatedImage {
   /// Writes the animation to `sink` in fewer bytes: every picture, delay and the number of plays stay the same, unless
   /// ``OptimizingOptions/tolerance`` lets pictures change. Even then the file is no larger than the lossless one.
   ///
-  /// A file that cannot be made smaller is copied byte for byte, and so is a still PNG. The best file so far is kept in
+  /// A file that cannot be made smaller is copied byte for byte, and so are a still PNG and a damaged file: what is left
+  /// of its broken frames would be lost. The best file so far is kept in
   /// memory until the end; nothing is written before.
   ///
   /// - Parameters:
@@ -107,6 +108,22 @@ extension AnimatedImage {
     }
   }
 
+  /// Whether anything is missing or broken, in the file or in its frames.
+  private func isDamaged(
+    _ isCancelled: @Sendable () -> Bool
+  ) throws(AnimatedImageError) -> Bool {
+    if damage.contains(where: { !$0.kind.isTolerated }) { return true }
+    let reader = FrameReader(self)
+    for index in frames.indices {
+      if let damage = try reader.frame(at: index, isCancelled: isCancelled).damage,
+        !damage.kind.isTolerated
+      {
+        return true
+      }
+    }
+    return false
+  }
+
   /// The smallest file that was found, and whether it is lossless; nil if none is smaller than the source.
   private func smallest(
     _ options: OptimizingOptions, _ isCancelled: @escaping @Sendable () -> Bool,
@@ -129,6 +146,7 @@ extension AnimatedImage {
     guard (0...200).contains(options.tolerance) else {
       throw AnimatedImageError(.parameter, "a tolerance is 0 to 200", format: format)
     }
+    guard try !isDamaged(isCancelled) else { return nil }
     switch format {
     case .gif:
       let recoding = try GIFRecoding(self, options, isCancelled)
