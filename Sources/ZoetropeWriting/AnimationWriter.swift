@@ -145,14 +145,16 @@ public final class AnimationWriter: Sendable {
           .parameter, "\(appended) frames were appended, and \(promised) promised",
           format: options.format)
       }
-      for job in front.planner?.finish() ?? [] { try queue.submit(job) }
+      let jobs = try front.planner?.finish { queue.isCancelled } ?? []
+      for job in jobs { try queue.submit(job) }
       let written = try queue.finish()
       front.isFinished = true
       return WrittenAnimation(
         byteCount: written.bytes, frameCount: written.frames,
         mergedCount: front.planner?.mergedCount ?? 0,
         reducedCount: front.planner?.reducedCount ?? 0,
-        partialAlphaShare: front.planner?.partialAlphaShare ?? 0)
+        partialAlphaShare: front.planner?.partialAlphaShare ?? 0,
+        hasExactDelays: front.planner?.hasExactDelays ?? true)
     }
   }
 
@@ -191,6 +193,9 @@ public final class AnimationWriter: Sendable {
     let size = options.size ?? bitmap.size
     guard !size.isEmpty else {
       throw AnimatedImageError(.parameter, "a canvas without pixels", format: options.format)
+    }
+    guard (0...200).contains(options.tolerance) else {
+      throw AnimatedImageError(.parameter, "a tolerance is 0 to 200", format: options.format)
     }
     var survey = options.survey
     if let poster = options.poster { try survey?.add(poster) }
@@ -233,9 +238,10 @@ extension AnimationWriterOptions {
   ///   - working: What a thread takes to encode one.
   func share(canvas: Int, working: Int) -> (threads: Int, window: Int) {
     let limit = memoryLimit ?? 8 * canvas + 16 << 20
-    // The frame that waits, the one that is appended, and what they are drawn on.
-    // And what was wanted and is shown, if colours are reduced.
-    let room = max(limit - (reduction == nil ? 3 : 5) * canvas, 0)
+    // The frame that waits, the one that is appended, and what they are drawn on; two more if short frames are merged,
+    // and two more if colours are reduced: what was wanted, and what is shown.
+    let kept = 3 + (mergesShortFrames ? 2 : 0) + (reduction == nil ? 0 : 2)
+    let room = max(limit - kept * canvas, 0)
     let wanted = parallelism > 0 ? parallelism : DecodeThreads.processorCount
     let threads = max(1, min(wanted, room / (canvas + working)))
     return (threads, max(1, min(2 * threads, (room - threads * working) / max(canvas, 1))))

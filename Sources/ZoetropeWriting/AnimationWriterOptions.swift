@@ -11,7 +11,7 @@ public struct AnimationWriterOptions: Sendable {
   /// How many times the animation plays in total. Default: ``PlayCount/indefinite``.
   public var playCount: PlayCount
   /// How much time to spend on making the file small. Default: `balanced`.
-  public var effort: PNGEncoder.Effort
+  public var effort: EncodingEffort
   /// How to write a frame that equals the previous one. Default: ``IdenticalFrames/merge``.
   public var identicalFrames: IdenticalFrames
   /// How GIF, which has whole centiseconds, stores delays. Default: ``Timing/browser``. APNG stores delays unchanged.
@@ -31,6 +31,12 @@ public struct AnimationWriterOptions: Sendable {
   public var dithering: Dithering
   /// What becomes of partly transparent pixels in a GIF. Default: a threshold of 128.
   public var transparency: Transparency
+  /// How far colours may be off to save bytes, in eighths of a step of 8-bit grey: 0 to 200. Default: 0, lossless.
+  ///
+  /// A pixel within the tolerance of what is shown stays as it is, and in a GIF, pixels also take similar colours where
+  /// that makes the data shorter. Distances weigh hue as eyes do. Pictures are compared with what is really shown, so
+  /// errors do not add up. 40 is hard to see, 120 is plain to see in gradients.
+  public var tolerance: Int
   /// The number of frames that will be appended, if it is known. Default: nil.
   ///
   /// An APNG states its number of frames at the start. A sink that cannot be patched, such as a pipe, receives bytes
@@ -57,7 +63,8 @@ public struct AnimationWriterOptions: Sendable {
   /// How delays are stored in whole centiseconds.
   public struct Timing: Sendable, Hashable {
     private let isExact: Bool
-    /// At least 2 cs, which all browsers show as stored. Shorter frames are merged; the duration of a play is kept.
+    /// At least 2 cs, which all browsers show as stored. Shorter frames are merged, unless identical ones are kept; the
+    /// duration of a play is kept. A delay of zero counts as the 10 cs for which browsers show it.
     public static let browser = Self(isExact: false)
     /// As exact as centiseconds allow, even below 2 cs, for players other than browsers.
     public static let exact = Self(isExact: true)
@@ -66,11 +73,11 @@ public struct AnimationWriterOptions: Sendable {
   /// Creates options; omitted arguments take their defaults.
   public init(
     format: AnimationFormat = .apng, size: PixelSize? = nil, playCount: PlayCount = .indefinite,
-    effort: PNGEncoder.Effort = .balanced, identicalFrames: IdenticalFrames = .merge,
+    effort: EncodingEffort = .balanced, identicalFrames: IdenticalFrames = .merge,
     timing: Timing = .browser, metadata: AnimationMetadata? = nil, poster: Bitmap? = nil,
     survey: ColorSurvey? = nil, keepsHiddenColors: Bool = false, colors: ColorPolicy = .automatic,
     dithering: Dithering = .automatic, transparency: Transparency = .threshold(),
-    frameCount: Int? = nil, memoryLimit: Int? = nil, parallelism: Int = 0
+    tolerance: Int = 0, frameCount: Int? = nil, memoryLimit: Int? = nil, parallelism: Int = 0
   ) {
     self.format = format
     self.size = size
@@ -85,9 +92,15 @@ public struct AnimationWriterOptions: Sendable {
     self.colors = colors
     self.dithering = dithering
     self.transparency = transparency
+    self.tolerance = tolerance
     self.frameCount = frameCount
     self.memoryLimit = memoryLimit
     self.parallelism = parallelism
+  }
+
+  /// Whether frames that browsers would show longer than asked are merged with others.
+  package var mergesShortFrames: Bool {
+    format == .gif && timing == .browser && identicalFrames == .merge && frameCount == nil
   }
 
   /// How colours are reduced; nil for a format that holds all.
@@ -135,7 +148,7 @@ public struct WrittenAnimation: Sendable, Hashable {
   public let reducedCount: Int
   /// Partly transparent pixels that became opaque or transparent, as a share of all pixels drawn; 0 to 1.
   public let partialAlphaShare: Double
-  /// Whether edited delays are stored exactly. If not, the times at which frames end are rounded.
+  /// Whether delays are stored exactly. If not, the times at which frames end are rounded.
   public let hasExactDelays: Bool
   /// The damage found in the source of an edit.
   public let damage: [Damage]

@@ -301,7 +301,7 @@ import ZoetropeTestSupport
       // The temporary file asks for the signal: nothing depends on how fast it runs.
       let script = """
         mkdir o; { (until set -- o/.z*; test -e "$1" || ! kill -0 $$; do :; done; kill -\(name) $$) 2>noise & \
-        exec "$ZOETROPE" convert cat.gif -o o/a.png --compression small -j 1 2>err; }
+        exec "$ZOETROPE" convert cat.gif -o o/a.png --effort small -j 1 2>err; }
         """
       #expect(try tool.endingSignal(of: script) == number)
       #expect(
@@ -318,7 +318,7 @@ import ZoetropeTestSupport
     try withTool(gif) { (tool: Tool) throws in
       let script = """
         mkdir o; { (until set -- o/.z*; test -e "$1" || ! kill -0 $$; do :; done; kill -KILL $$) 2>noise & \
-        exec "$ZOETROPE" convert cat.gif -o o/a.png --compression small -j 1 2>err; }
+        exec "$ZOETROPE" convert cat.gif -o o/a.png --effort small -j 1 2>err; }
         """
       #expect(try tool.endingSignal(of: script) == SIGKILL)
       #expect(try tool.list("o").allSatisfy { $0.hasPrefix(".zoetrope-") })
