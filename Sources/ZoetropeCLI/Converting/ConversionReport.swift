@@ -35,7 +35,9 @@ struct ConversionReport {
     if input != nil { line += "\(copiedCount) copied, " }
     line += "\(count(.encoded)) encoded; "
     line += departures.isEmpty ? "exact" : departures.map(\.words).joined(separator: ", ")
-    if departures.contains(.scaled), !departures.contains(.colors) { line += ", colours kept" }
+    if format == .gif, departures.contains(.scaled), !departures.contains(.colors) {
+      line += ", colours kept"
+    }
     return line + "\n" + (isPlan ? ConversionStep.text(steps) : "")
   }
 
