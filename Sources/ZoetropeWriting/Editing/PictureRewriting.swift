@@ -96,7 +96,7 @@ package struct PictureRewriting: Sendable {
     guard mayReduceFurther, isSmaller, image.format == .gif, options.format == .gif,
       image.byteCount <= Self.trialByteLimit
     else { return [] }
-    return [128, 64, 32]
+    return [128, 64, 32, 16, 8]
   }
 
   /// Bytes of an output that are kept until it is known to be small enough.
