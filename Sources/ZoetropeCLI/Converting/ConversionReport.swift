@@ -37,7 +37,9 @@ struct ConversionReport {
     if input != nil { line += "\(copiedCount) copied, " }
     line += "\(count(.encoded)) encoded; "
     line += departures.isEmpty ? "exact" : departures.map(\.words).joined(separator: ", ")
-    if departures.contains(.scaled), !departures.contains(.colors) { line += ", colours kept" }
+    if format == .gif, departures.contains(.scaled), !departures.contains(.colors) {
+      line += ", colours kept"
+    }
     return line + "\n" + (isPlan ? ConversionStep.text(steps) : "")
   }
 
@@ -45,11 +47,11 @@ struct ConversionReport {
   func warn() {
     let name = (input?.name ?? output.text).sanitized
     for case .transparency(let share) in departures {
-      let percent = max(100 * share, 0.1)
-      let number = percent < 10 ? String(Int(percent * 10) / 10) : "\(Int(percent))"
+      let percent = max(share * 100, 0.1)
+      let number = percent < 10 ? "\((percent * 10).rounded(.down) / 10)" : "\(Int(percent))"
       FileDescriptor.note(
-        "zoetrope: warning: \(name): partly transparent pixels, \(number) % of the picture, became opaque or "
-          + "transparent; --matte blends them with a colour\n")
+        "zoetrope: warning: \(name): partly transparent pixels, \(number) % of the picture, became "
+          + "opaque or transparent; --matte blends them with a colour\n")
     }
     if let clipped {
       FileDescriptor.note(
@@ -57,8 +59,8 @@ struct ConversionReport {
     }
     if let byteCount, departures.contains(.scaled), byteCount > inputByteCount {
       FileDescriptor.note(
-        "zoetrope: warning: \(name): the output is larger than the input, which has fewer colours per frame; "
-          + "--colors 64 or --dither none makes it smaller\n")
+        "zoetrope: warning: \(name): larger than the input, since scaling adds colours; "
+          + "--colors 32, --dither none or --filter nearest makes it smaller\n")
     }
   }
 

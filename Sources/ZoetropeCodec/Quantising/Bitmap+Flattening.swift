@@ -18,7 +18,8 @@ extension Bitmap {
       let row = picture.row(y)
       for x in 0..<width {
         let word = row.load(UInt32.self, at: x &* 4)
-        if word >= 0xff00_0000 { continue }
+        // Hidden colours stay: whoever removes them looks for them in every picture.
+        if word >= 0xff00_0000 || word < 0x0100_0000 { continue }
         bytes.storeBytes(
           of: transparency.flattened(word), toByteOffset: y &* stride &+ x &* 4, as: UInt32.self)
       }

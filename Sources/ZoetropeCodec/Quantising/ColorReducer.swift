@@ -74,7 +74,7 @@ package struct ColorReducer: Sendable {
     } else {
       result = try redrawn(picture, from: before, on: canvas, area: area)
     }
-    if !vanished.isEmpty, Self.colorCount(result, from: nil, in: drawn).count > 255 {
+    if !vanished.isEmpty, Self.distinctColors(result, from: nil, in: drawn).colors.count > 255 {
       result = try redrawn(result, on: result, area: drawn)
     }
     (wanted, shown) = (picture, result)
@@ -93,17 +93,17 @@ package struct ColorReducer: Sendable {
   package static func fits(
     _ picture: Bitmap, from before: Bitmap?, in area: PixelRect
   ) -> Bool {
-    let (count, hasOthers) = colorCount(picture, from: before, in: area)
-    return count < 256 || count == 256 && !hasOthers
+    let (colors, hasOthers) = distinctColors(picture, from: before, in: area)
+    return colors.count < 256 || colors.count == 256 && !hasOthers
   }
 
-  /// The number of opaque colours in `area` in pixels that differ from `before`, at most 257; and whether there are
-  /// other pixels.
-  private static func colorCount(
+  /// The opaque colours in `area` of pixels that differ from `before`, at most 257; and whether there are other pixels.
+  private static func distinctColors(
     _ picture: Bitmap, from before: Bitmap?, in area: PixelRect
-  ) -> (count: Int, hasOthers: Bool) {
+  ) -> (colors: [UInt32], hasOthers: Bool) {
     var slots = [UInt32](repeating: 0, count: 1 << 10)
-    var (count, hasOthers) = (0, false)
+    var colors: [UInt32] = []
+    var hasOthers = false
     var last: UInt32 = 0
     let below = before ?? picture
     for y in area.y..<area.maxY {
@@ -120,12 +120,12 @@ package struct ColorReducer: Sendable {
         while slots[slot] != 0, slots[slot] != word { slot = (slot &+ 1) & 1023 }
         if slots[slot] == 0 {
           slots[slot] = word
-          count += 1
-          if count > 256 { return (count, hasOthers) }
+          colors.append(word)
+          if colors.count > 256 { return (colors, hasOthers) }
         }
       }
     }
-    return (count, hasOthers)
+    return (colors, hasOthers)
   }
 
   /// The bounds of the pixels in `area` that are opaque in `old` and transparent in `new`.
@@ -164,6 +164,9 @@ package struct ColorReducer: Sendable {
   private func palette(
     for picture: Bitmap, from before: Bitmap?, in area: PixelRect
   ) -> PaletteMapper {
+    // Few colours need no others.
+    let few = Self.distinctColors(picture, from: nil, in: area).colors
+    if !few.isEmpty, few.count < reduction.limit { return PaletteMapper(few, mixing: mixing) }
     var histogram = ColorHistogram()
     let below = before ?? picture
     for y in area.y..<area.maxY {
