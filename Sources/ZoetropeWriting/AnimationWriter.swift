@@ -237,7 +237,8 @@ extension AnimationWriterOptions {
   func share(canvas: Int, working: Int) -> (threads: Int, window: Int) {
     let limit = memoryLimit ?? 8 * canvas + 16 << 20
     // The frame that waits, the one that is appended, and what they are drawn on.
-    let room = max(limit - 3 * canvas, 0)
+    // And what was wanted and is shown, if colours are reduced.
+    let room = max(limit - (reduction == nil ? 3 : 5) * canvas, 0)
     let wanted = parallelism > 0 ? parallelism : DecodeThreads.processorCount
     let threads = max(1, min(wanted, room / (canvas + working)))
     return (threads, max(1, min(2 * threads, (room - threads * working) / max(canvas, 1))))

@@ -16,7 +16,7 @@ struct ConversionReport {
   let size: PixelSize
   let playCount: PlayCount
   let steps: [ConversionStep]
-  let departures: [Departure]
+  var departures: [Departure]
   var damage: [Damage] = []
   /// Whether every frame is listed.
   let isPlan: Bool

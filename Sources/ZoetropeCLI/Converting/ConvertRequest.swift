@@ -73,6 +73,10 @@ struct ConvertRequest: Hashable {
       }
       guard let written else { return (.success, .readerGone) }
       report.byteCount = written.byteCount
+      // Fewer colours than planned, so that the output does not become larger than the input.
+      if written.reducedCount > 0, !report.departures.contains(.colors) {
+        report.departures.append(.colors)
+      }
     }
     let losses = report.damage.filter { !$0.kind.isTolerated }
     if !reporting.isQuiet, !reporting.isJSON {

@@ -38,7 +38,7 @@ package struct ColorReducer: Sendable {
     let all = PixelRect(first.size)
     var partialCount = 0
     let picture = try first.flattened(reduction.transparency, in: all, partialCount: &partialCount)
-    if try fitsAlone(picture, in: all) { return nil }
+    if fits(picture, from: nil, in: all) { return nil }
     let mapper = common ?? palette(for: picture, from: nil, in: all)
     common = mapper
     let count = 1 << (Int.bitWidth - mapper.palette.count.leadingZeroBitCount)
@@ -57,7 +57,7 @@ package struct ColorReducer: Sendable {
     let all = PixelRect(picture.size)
     var area = changed.map { $0.intersection(all) } ?? all
     guard let before = wanted, let canvas = shown else {
-      let result = try fitsAlone(picture, in: all) ? picture : redrawn(picture, area: all)
+      let result = try fits(picture, from: nil, in: all) ? picture : redrawn(picture, area: all)
       (wanted, shown) = (picture, result)
       return Reduced(picture: result, changed: all)
     }
@@ -67,14 +67,14 @@ package struct ColorReducer: Sendable {
     // All that the frame after a disposal may have to draw.
     let drawn = vanished.isEmpty ? area : area.union(vanished).union(lastRect ?? .empty)
     var result: Bitmap
-    if try fits(picture, from: before, in: area) {
+    if fits(picture, from: before, in: area) {
       result =
         canvas.storage === before.storage
         ? picture : try drawing(picture, from: before, on: canvas, area)
     } else {
       result = try redrawn(picture, from: before, on: canvas, area: area)
     }
-    if !vanished.isEmpty, !Self.hasFewColors(result, in: drawn, limit: 255) {
+    if !vanished.isEmpty, Self.colorCount(result, from: nil, in: drawn).count > 255 {
       result = try redrawn(result, on: result, area: drawn)
     }
     (wanted, shown) = (picture, result)
@@ -83,45 +83,49 @@ package struct ColorReducer: Sendable {
 
   // MARK: Deciding
 
-  /// Whether a first picture is written as it is.
-  private func fitsAlone(_ picture: Bitmap, in area: PixelRect) throws(AnimatedImageError) -> Bool {
-    guard reduction.colors == .automatic else { return false }
-    return Self.hasFewColors(picture, in: area, limit: 255)
+  /// Whether pixels are written as they are.
+  private func fits(_ picture: Bitmap, from before: Bitmap?, in area: PixelRect) -> Bool {
+    reduction.colors == .automatic && Self.fits(picture, from: before, in: area)
   }
 
-  /// Whether the pixels that change are written as they are.
-  private func fits(
-    _ picture: Bitmap, from before: Bitmap, in area: PixelRect
-  ) throws(AnimatedImageError) -> Bool {
-    guard reduction.colors == .automatic else { return false }
-    return Self.hasFewColors(picture, from: before, in: area, limit: 255)
-  }
-
-  /// Whether the opaque pixels in `area`, or those that differ from `before`, have at most `limit` colours.
-  package static func hasFewColors(
-    _ picture: Bitmap, from before: Bitmap? = nil, in area: PixelRect, limit: Int
+  /// Whether a frame can hold the pixels of `area` that differ from `before`, in which others stay: 256 colours, or 255
+  /// if it needs an index for pixels that stay or are transparent.
+  package static func fits(
+    _ picture: Bitmap, from before: Bitmap?, in area: PixelRect
   ) -> Bool {
+    let (count, hasOthers) = colorCount(picture, from: before, in: area)
+    return count < 256 || count == 256 && !hasOthers
+  }
+
+  /// The number of opaque colours in `area` in pixels that differ from `before`, at most 257; and whether there are
+  /// other pixels.
+  private static func colorCount(
+    _ picture: Bitmap, from before: Bitmap?, in area: PixelRect
+  ) -> (count: Int, hasOthers: Bool) {
     var slots = [UInt32](repeating: 0, count: 1 << 10)
-    var count = 0
+    var (count, hasOthers) = (0, false)
     var last: UInt32 = 0
     let below = before ?? picture
     for y in area.y..<area.maxY {
       let (row, old) = (picture.row(y), below.row(y))
       for x in area.x..<area.maxX {
         let word = row.load(UInt32.self, at: x &* 4)
-        if word == last || word < 0xff00_0000 { continue }
-        if before != nil, old.load(UInt32.self, at: x &* 4) == word { continue }
+        if word < 0xff00_0000 || before != nil && old.load(UInt32.self, at: x &* 4) == word {
+          hasOthers = true
+          continue
+        }
+        if word == last { continue }
         last = word
-        var slot = Int(word &* 0x9e37_79b1 &>> 22)
+        var slot = Int((word &* 0x9e37_79b1) &>> 22)
         while slots[slot] != 0, slots[slot] != word { slot = (slot &+ 1) & 1023 }
         if slots[slot] == 0 {
           slots[slot] = word
           count += 1
-          if count > limit { return false }
+          if count > 256 { return (count, hasOthers) }
         }
       }
     }
-    return true
+    return (count, hasOthers)
   }
 
   /// The bounds of the pixels in `area` that are opaque in `old` and transparent in `new`.
@@ -178,17 +182,18 @@ package struct ColorReducer: Sendable {
   private mutating func redrawn(
     _ picture: Bitmap, from before: Bitmap? = nil, on canvas: Bitmap? = nil, area: PixelRect
   ) throws(AnimatedImageError) -> Bitmap {
-    reducedCount += 1
-    var common = common ?? palette(for: picture, from: before, in: area)
+    // Taken out, so that its cells are not copied.
+    var common = common.take() ?? palette(for: picture, from: before, in: area)
     var (result, error) = try draw(picture, from: before, on: canvas, area, &common)
     self.common = common
-    if var current = scene {
+    if error.inexactCount > 0 { reducedCount += 1 }
+    if var current = scene.take() {
       let (other, otherError) = try draw(picture, from: before, on: canvas, area, &current)
       if otherError.mean * 3 < error.mean * 2 {
         (result, error) = (other, otherError)
         scene = current
       } else {
-        (scene, expected) = (nil, error.mean)
+        expected = error.mean
       }
     }
     guard let expected else {
@@ -212,6 +217,8 @@ package struct ColorReducer: Sendable {
     /// Squares of distances.
     var sum = 0
     var count = 0
+    /// Pixels whose colour is not in the palette.
+    var inexactCount = 0
     var mean: Int { count > 0 ? sum / count : 0 }
     /// A palette of its own for a few pixels costs more than it gains.
     var tolerable: Int { count >= 4096 ? 60 * 60 : 100 * 100 }

@@ -14,6 +14,8 @@ package struct PaletteFinder: Sendable {
   private static let roundCount = 3
   /// A colour of more than this share of all pixels is kept as it is.
   private static let pinnedShare = 400
+  /// The root of the mean squared error, in units of ``Oklab``, that is too small to be seen: no more colours are used.
+  private static let invisible = 12.0
 
   private var samples: [Sample] = []
   private var pinned: [UInt32] = []
@@ -62,7 +64,6 @@ package struct PaletteFinder: Sendable {
 
   private struct Box {
     var range: Range<Int>
-    var variance: Double
     /// The best cut: the axis, and the greatest coordinate of the lower part. Nil if all samples are equal.
     var cut: (axis: Int, last: Int32, gain: Double)?
   }
@@ -72,7 +73,18 @@ package struct PaletteFinder: Sendable {
     guard count > 0, !samples.isEmpty else { return [] }
     var samples = samples
     var boxes = [Self.box(samples, samples.indices)]
-    while boxes.count < count {
+    var all = Sums()
+    var squares = 0
+    for sample in samples {
+      all.add(sample)
+      let (l, a, b) = (
+        Int(sample.position.lightness), Int(sample.position.a), Int(sample.position.b)
+      )
+      squares += sample.weight * (l * l + a * a + b * b)
+    }
+    var error = Double(squares) - all.spread
+    let tolerable = Double(all.weight) * Self.invisible * Self.invisible
+    while boxes.count < count, error > tolerable {
       var best: Int?
       for place in boxes.indices where boxes[place].cut != nil {
         guard let current = best else {
@@ -82,6 +94,7 @@ package struct PaletteFinder: Sendable {
         if (boxes[place].cut?.gain ?? 0) > (boxes[current].cut?.gain ?? 0) { best = place }
       }
       guard let best, let cut = boxes[best].cut else { break }
+      error -= cut.gain
       let range = boxes[best].range
       let part = samples[range]
       let lower = part.filter { Self.coordinate($0.position, cut.axis) <= cut.last }
@@ -136,7 +149,7 @@ package struct PaletteFinder: Sendable {
   private static func box(_ samples: [Sample], _ range: Range<Int>) -> Box {
     var all = Sums()
     for sample in samples[range] { all.add(sample) }
-    var box = Box(range: range, variance: 0)
+    var box = Box(range: range)
     for axis in 0..<3 {
       var (low, high) = (Int32.max, Int32.min)
       for sample in samples[range] {

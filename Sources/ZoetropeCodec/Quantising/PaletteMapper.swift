@@ -52,7 +52,7 @@ package struct PaletteMapper: Sendable {
   }
 
   @inline(__always)
-  private static func slot(_ word: UInt32) -> Int { Int(word &* 0x9e37_79b1 &>> 22) }
+  private static func slot(_ word: UInt32) -> Int { Int((word &* 0x9e37_79b1) &>> 22) }
 
   /// The number of an opaque colour that is in the palette.
   @inline(__always)

@@ -67,11 +67,12 @@ package struct AnimationAssembly {
       let area = changed.map { $0.intersection(all) } ?? all
       pixelCount += area.size.area
       let flat = try picture.bitmap.flattened(
-        reduction.transparency, in: all, partialCount: &partialCount)
+        reduction.transparency, in: area, partialCount: &partialCount)
       try survey.add(flat, changed: changed)
       if reduction.colors == .automatic, !findings.reducesColors {
-        findings.reducesColors = !ColorReducer.hasFewColors(
-          flat, from: before, in: area, limit: 255)
+        let bounds =
+          before.map { PixelDifference.bounds(from: $0, to: flat, within: changed) } ?? area
+        findings.reducesColors = !ColorReducer.fits(flat, from: before, in: bounds)
         before = flat
       }
     }

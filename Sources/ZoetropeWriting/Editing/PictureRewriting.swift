@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The part of a plan that writes all pictures anew, because they are scaled, or stored in another format or in fewer
 /// colours.
 package struct PictureRewriting: Sendable {
@@ -12,6 +14,8 @@ package struct PictureRewriting: Sendable {
   let size: PixelSize
   /// Why no frame is copied.
   let reason: EditPlan.Reason
+  /// Whether the caller leaves the colours to the library.
+  private let mayReduceFurther: Bool
 
   /// Why an image is written anew; nil if compressed frames can be copied.
   static func reason(
@@ -36,6 +40,7 @@ package struct PictureRewriting: Sendable {
   ) throws(AnimatedImageError) {
     (self.image, self.frames, self.reason) = (image, frames, reason)
     (crop, rendering) = (timeline.canvas, timeline.rendering)
+    mayReduceFurther = options.colors == .automatic && options.dithering == .automatic
     let format: AnimationFormat = (options.format ?? image.format) == .gif ? .gif : .apng
     var writing = AnimationWriterOptions(
       format: format, playCount: timeline.playCount, effort: options.effort,
@@ -64,6 +69,44 @@ package struct PictureRewriting: Sendable {
     to sink: some AnimationSink, isCancelled: @escaping @Sendable () -> Bool,
     progress: (AnimationWriter.Progress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
+    var options = options
+    do throws(AnimatedImageError) {
+      for choice in smallerChoices {
+        let trial = BoundedSink(byteLimit: image.byteCount)
+        do throws(AnimatedImageError) {
+          let written = try write(options, to: trial, isCancelled, progress)
+          try sink.write(trial.bytes)
+          try sink.finish()
+          return written
+        } catch {
+          guard trial.isFull else { throw error }
+        }
+        (options.colors, options.dithering) = (.limited(to: choice), .none)
+      }
+    } catch {
+      sink.abandon()
+      throw error
+    }
+    return try write(options, to: sink, isCancelled, progress)
+  }
+
+  /// The numbers of colours that are tried, one after the other, if a smaller picture takes more bytes than the source.
+  private var smallerChoices: [Int] {
+    let isSmaller = size.width <= crop.width && size.height <= crop.height && size != crop.size
+    guard mayReduceFurther, isSmaller, image.format == .gif, options.format == .gif,
+      image.byteCount <= Self.trialByteLimit
+    else { return [] }
+    return [128, 64, 32]
+  }
+
+  /// Bytes of an output that are kept until it is known to be small enough.
+  private static let trialByteLimit = 64 << 20
+
+  private func write(
+    _ options: AnimationWriterOptions, to sink: some AnimationSink,
+    _ isCancelled: @escaping @Sendable () -> Bool,
+    _ progress: (AnimationWriter.Progress) -> Void
+  ) throws(AnimatedImageError) -> WrittenAnimation {
     let isDeep = options.format != .gif || options.colors == .exact
     let pictures = ImagePictures(
       image, crop: crop, rendering, isDeep: isDeep, isCancelled: isCancelled)
@@ -80,4 +123,34 @@ package struct PictureRewriting: Sendable {
         drawing: EditPlan.Drawing(rect: PixelRect(size), disposal: .keep), reason: reason)
     }
   }
+}
+
+/// Keeps the bytes of a file up to a limit, and fails beyond it.
+private final class BoundedSink: AnimationSink {
+  private let state = Mutex<(bytes: [UInt8], isFull: Bool)>(([], false))
+  private let byteLimit: Int
+
+  init(byteLimit: Int) { self.byteLimit = byteLimit }
+
+  var bytes: [UInt8] { state.withLock { $0.bytes } }
+  var isFull: Bool { state.withLock { $0.isFull } }
+
+  // The number of frames is known.
+  var canPatch: Bool { false }
+
+  func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
+    let isFull = state.withLock { state in
+      state.isFull = state.isFull || state.bytes.count + bytes.count > byteLimit
+      if !state.isFull { state.bytes += bytes }
+      return state.isFull
+    }
+    if isFull { throw AnimatedImageError(.io, "the output is larger than the input") }
+  }
+
+  func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
+    throw AnimatedImageError(.parameter, "these bytes cannot be replaced")
+  }
+
+  func finish() {}
+  func abandon() { state.withLock { $0.bytes = [] } }
 }

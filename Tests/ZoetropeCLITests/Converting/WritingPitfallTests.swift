@@ -197,7 +197,7 @@ import ZoetropeTestSupport
   ) throws {
     let picture = colors(count, hasClear: hasClear)
     try withPictures([picture]) { (tool: Tool) throws in
-      let result = try tool.run("make", "f/f0.png", "-o", "a.gif")
+      let result = try tool.run("make", "f/f0.png", "-o", "a.gif", "--colors", "exact")
       #expect(result.status == (fits ? 0 : 4))
       if fits {
         #expect(try film(tool, "a.gif").pictures == samples([picture]))

@@ -45,9 +45,11 @@ package struct EditComparison {
     return image
   }
 
-  /// Plans `edits`, writes them to memory, and compares.
+  /// Plans `edits` without loss, writes them to memory, and compares.
   package mutating func run(_ edits: [AnimationEdit], _ options: EditOptions = .init()) -> Outcome {
     var outcome = Outcome()
+    var options = options
+    options.colors = .exact
     do throws(AnimatedImageError) {
       let plan = try EditPlan(image, edits, options)
       outcome.plan = plan

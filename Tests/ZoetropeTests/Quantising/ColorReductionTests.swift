@@ -1,0 +1,273 @@
+import TestRunning
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@testable import ZoetropeCodec
+@testable import ZoetropeWriting
+
+@Suite(.timeLimit(.minutes(10)), .startsThreads) struct ColorReductionTests {
+  private static let delay = FrameDelay(centiseconds: 10)
+
+  /// A smooth picture of far more than 256 colours.
+  private static func gradient(_ phase: Int = 0, side: Int = 48) -> Bitmap {
+    Pictures.make(side, side) { x, y in
+      RGBA(
+        red: UInt8((x * 5 + phase) & 255), green: UInt8(y * 5 & 255),
+        blue: UInt8((x * 3 + y * 2) & 255))
+    }
+  }
+
+  /// `picture` with a flat square at `place`.
+  private static func square(
+    _ picture: Bitmap, at place: Int, color: RGBA = RGBA(red: 200, green: 10, blue: 30)
+  ) -> Bitmap {
+    Pictures.make(picture.width, picture.height) { x, y in
+      if (place..<place + 8).contains(x), (place..<place + 8).contains(y) { return color }
+      return RGBA(word: picture.row(y).load(UInt32.self, at: x * 4))
+    }
+  }
+
+  private static func write(
+    _ pictures: [Bitmap], _ change: (inout AnimationWriterOptions) -> Void = { _ in },
+    hasSurvey: Bool = false
+  ) throws -> (bytes: [UInt8], written: WrittenAnimation) {
+    var options = AnimationWriterOptions(format: .gif, identicalFrames: .keep)
+    change(&options)
+    if hasSurvey {
+      var survey = ColorSurvey(reduction: options.reduction)
+      for picture in pictures { try survey.add(picture) }
+      options.survey = survey
+    }
+    let sink = MemorySink()
+    let writer = try AnimationWriter(options, to: sink)
+    for picture in pictures { try writer.append(picture, delay: delay) }
+    let written = try writer.finish()
+    return (sink.bytes, written)
+  }
+
+  private static func pictures(_ bytes: [UInt8]) throws -> [Bitmap] {
+    let image = try AnimatedImage(bytes: bytes)
+    #expect(image.damage.isEmpty)
+    let reader = FrameReader(image)
+    return try image.frames.indices.map { try reader.frame(at: $0).bitmap }
+  }
+
+  private static func words(_ picture: Bitmap) -> [UInt32] {
+    (0..<picture.height).flatMap { y in
+      let row = picture.row(y)
+      return (0..<picture.width).map { row.load(UInt32.self, at: $0 * 4) }
+    }
+  }
+
+  /// The mean difference of samples.
+  private static func error(_ one: Bitmap, _ other: Bitmap) -> Double {
+    var sum = 0
+    for y in 0..<one.height {
+      let (first, second) = (one.row(y), other.row(y))
+      for place in 0..<one.width * 4 { sum += abs(Int(first[place]) - Int(second[place])) }
+    }
+    return Double(sum) / Double(one.width * one.height * 3)
+  }
+
+  // MARK: Colours
+
+  @Test(arguments: Dithering.all, [false, true])
+  func `a film of many colours becomes a GIF that is close to it`(
+    dithering: Dithering, hasSurvey: Bool
+  ) throws {
+    let film = (0..<4).map { Self.gradient($0 * 3) }
+    let (bytes, written) = try Self.write(
+      film, { $0.dithering = dithering }, hasSurvey: hasSurvey)
+    #expect(written.reducedCount == 4)
+    for (shown, wanted) in zip(try Self.pictures(bytes), film) {
+      #expect(Self.error(shown, wanted) < 9)
+    }
+  }
+
+  @Test(arguments: [200, 255, 256]) func `colours that fit are kept`(count: Int) throws {
+    let film = (0..<3).map { step in
+      Pictures.make(20, 20) { x, y in
+        RGBA(red: UInt8((y * 20 + x) % count), green: UInt8(step), blue: 7)
+      }
+    }
+    for hasSurvey in [false, true] {
+      let (bytes, written) = try Self.write(film, hasSurvey: hasSurvey)
+      #expect(written.reducedCount == 0)
+      #expect(try Self.pictures(bytes).map(Self.words) == film.map(Self.words))
+    }
+  }
+
+  @Test func `exact colours refuse what does not fit`() throws {
+    for picture in [
+      Self.gradient(),
+      Pictures.make(2, 2) { x, _ in RGBA(red: 9, green: 9, blue: 9, alpha: x == 0 ? 255 : 99) },
+    ] {
+      let error = #expect(throws: AnimatedImageError.self) {
+        try Self.write([picture], { $0.colors = .exact })
+      }
+      #expect(error?.code == .unwritable)
+    }
+  }
+
+  @Test(arguments: [2, 3, 16, 100, 256]) func `palettes have as many entries as allowed`(
+    limit: Int
+  ) throws {
+    let film = (0..<3).map { Self.gradient($0) }
+    let (bytes, _) = try Self.write(film, { $0.colors = .limited(to: limit) }, hasSurvey: true)
+    let colors = Set(try Self.pictures(bytes).flatMap(Self.words))
+    #expect(colors.count < limit)
+  }
+
+  @Test func `few colours in all frames need no palette of others`() throws {
+    let film = (0..<6).map { Self.square(Pictures.make(48, 48) { _, _ in .black }, at: $0) }
+    let (bytes, written) = try Self.write(
+      film, { $0.colors = .limited(to: 16) }, hasSurvey: true)
+    #expect(written.reducedCount == 0)
+    #expect(try Self.pictures(bytes).map(Self.words) == film.map(Self.words))
+  }
+
+  @Test(arguments: [false, true]) func `flat colours stay exact`(hasSurvey: Bool) throws {
+    let film = [Self.square(Self.gradient(), at: 3), Self.square(Self.gradient(), at: 9)]
+    let (bytes, _) = try Self.write(
+      film, { $0.colors = .limited(to: 64) }, hasSurvey: hasSurvey)
+    for (shown, wanted) in zip(try Self.pictures(bytes), film) {
+      let flat = RGBA(red: 200, green: 10, blue: 30).word
+      for (one, other) in zip(Self.words(shown), Self.words(wanted)) where other == flat {
+        #expect(one == flat)
+      }
+    }
+  }
+
+  @Test(arguments: Dithering.all, [ColorPolicy.automatic, .limited(to: 32)])
+  func `pixels that do not change never flicker`(
+    dithering: Dithering, colors: ColorPolicy
+  ) throws {
+    let film = (0..<12).map { Self.square(Self.gradient(), at: $0 * 3) }
+    let (bytes, _) = try Self.write(
+      film,
+      {
+        $0.dithering = dithering
+        $0.colors = colors
+      })
+    let shown = try Self.pictures(bytes).map(Self.words)
+    let wanted = film.map(Self.words)
+    for index in 1..<film.count {
+      for place in wanted[index].indices
+      where wanted[index][place] == wanted[index - 1][place] {
+        #expect(shown[index][place] == shown[index - 1][place])
+      }
+    }
+  }
+
+  @Test(arguments: [false, true]) func `palettes follow scenes`(hasSurvey: Bool) throws {
+    func scene(_ isRed: Bool, _ step: Int) -> Bitmap {
+      Pictures.make(80, 80) { x, y in
+        let level = UInt8((x * 3 + step) & 255)
+        return isRed
+          ? RGBA(red: level, green: UInt8(y), blue: 0) : RGBA(red: 0, green: UInt8(y), blue: level)
+      }
+    }
+    let film = (0..<3).map { scene(true, $0) } + (0..<3).map { scene(false, $0) }
+    let (bytes, written) = try Self.write(film, hasSurvey: hasSurvey)
+    #expect(written.reducedCount == 6)
+    for (shown, wanted) in zip(try Self.pictures(bytes), film) {
+      #expect(Self.error(shown, wanted) < 6)
+    }
+  }
+
+  @Test func `an unchanged frame costs a few bytes`() throws {
+    let one = try Self.write([Self.gradient()]).bytes.count
+    let two = try Self.write([Self.gradient(), Self.gradient()]).bytes.count
+    #expect(two - one < 40)
+  }
+
+  @Test(arguments: [ColorPolicy.automatic, .limited(to: 48)])
+  func `bytes do not depend on the number of threads`(colors: ColorPolicy) throws {
+    let film = (0..<8).map { Self.square(Self.gradient($0 / 3), at: $0) }
+    let files = try [1, 2, 7].map { threads in
+      try Self.write(
+        film,
+        {
+          $0.parallelism = threads
+          $0.colors = colors
+        }
+      ).bytes
+    }
+    #expect(files[0] == files[1] && files[0] == files[2])
+  }
+
+  // MARK: Alpha
+
+  @Test func `partly transparent pixels become opaque or transparent`() throws {
+    let picture = Pictures.make(4, 1) { x, _ in
+      RGBA(red: 100, green: 50, blue: 20, alpha: [0, 127, 128, 255][x])
+    }
+    let (bytes, written) = try Self.write([picture])
+    let opaque = RGBA(red: 100, green: 50, blue: 20).word
+    #expect(try Self.words(Self.pictures(bytes)[0]) == [0, 0, opaque, opaque])
+    #expect(written.partialAlphaShare == 0.5)
+    let strict = try Self.write([picture], { $0.transparency = .threshold(255) }).bytes
+    #expect(try Self.words(Self.pictures(strict)[0]) == [0, 0, 0, opaque])
+    let white = RGBA(red: 255, green: 255, blue: 255)
+    let matte = try Self.write([picture], { $0.transparency = .matte(white) }).bytes
+    let blended = try Self.pictures(matte)[0]
+    #expect(
+      Self.words(blended) == [
+        0, RGBA(red: 178, green: 153, blue: 138).word,
+        RGBA(red: 177, green: 152, blue: 137).word, opaque,
+      ])
+  }
+
+  @Test func `an object that vanishes over several palettes is drawn without a failure`() throws {
+    let clear = Pictures.make(48, 48) { _, _ in .clear }
+    func part(_ picture: Bitmap, _ columns: Range<Int>) -> Bitmap {
+      Pictures.make(48, 48) { x, y in
+        columns.contains(x) ? RGBA(word: picture.row(y).load(UInt32.self, at: x * 4)) : .clear
+      }
+    }
+    let film = [
+      part(Self.gradient(), 0..<48), part(Self.gradient(90), 0..<40),
+      part(Self.gradient(90), 3..<30), clear, part(Self.gradient(17), 5..<9),
+    ]
+    for colors in [ColorPolicy.automatic, .limited(to: 20)] {
+      let (bytes, _) = try Self.write(film, { $0.colors = colors })
+      for (shown, wanted) in zip(try Self.pictures(bytes), film) {
+        #expect(Self.words(shown).map { $0 >> 24 } == Self.words(wanted).map { $0 >> 24 })
+      }
+    }
+  }
+
+  @Test func `colours of 16 bits are rounded`() throws {
+    let samples: [[UInt16]] = [[0x1234, 0xffff, 0x00ff, 0xffff], [0x8080, 0, 0x7f7e, 0xffff]]
+    let picture = Pictures.makeDeep(2, 1) { x, _ in samples[x] }
+    let file = try Self.write([picture]).bytes
+    #expect(
+      try Self.words(Self.pictures(file)[0]) == [
+        RGBA(red: 0x12, green: 255, blue: 1).word, RGBA(red: 0x80, green: 0, blue: 0x7f).word,
+      ])
+  }
+
+  // MARK: Anything
+
+  @Test(arguments: 0..<150 as Range<UInt64>)
+  func `every film becomes a GIF, exactly if its colours fit`(seed: UInt64) throws {
+    let film = RandomFilm(seed: seed)
+    for colors in [ColorPolicy.automatic, .limited(to: 5)] {
+      var options = film.options
+      (options.format, options.poster, options.survey) = (.gif, nil, nil)
+      options.colors = colors
+      let sink = MemorySink()
+      let writer = try AnimationWriter(options, to: sink)
+      do {
+        for frame in film.frames { try writer.append(frame) }
+        try writer.finish()
+      } catch let error as AnimatedImageError {
+        // Films of frames of several sizes or depths.
+        #expect(error.code == .parameter)
+        continue
+      }
+      #expect(try !Self.pictures(sink.bytes).isEmpty)
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import TestRunning
+import Testing
+import Zoetrope
+
+@testable import ZoetropeCodec
+
+@Suite(.timeLimit(.minutes(10)), .computes) struct PaletteTests {
+  @Test func `Oklab has the values of its definition`() {
+    let converter = Oklab.Converter.shared
+    #expect(converter.color(RGBA(red: 255, green: 255, blue: 255).word).lightness == 4096)
+    #expect(converter.color(RGBA.black.word) == Oklab(lightness: 0, a: 0, b: 0))
+    // 0.62796, 0.22486, 0.12585.
+    let red = converter.color(RGBA(red: 255, green: 0, blue: 0).word)
+    #expect(red.distance(to: Oklab(lightness: 2572, a: 921, b: 515)) < 12)
+    // 0.45201, -0.03246, -0.31153.
+    let blue = converter.color(RGBA(red: 0, green: 0, blue: 255).word)
+    #expect(blue.distance(to: Oklab(lightness: 1851, a: -133, b: -1276)) < 12)
+    for level in 1...255 {
+      let grey = converter.color(red: level, green: level, blue: level)
+      #expect(abs(grey.a) <= 4 && abs(grey.b) <= 4)
+      #expect(
+        grey.lightness
+          > converter.color(red: level - 1, green: level - 1, blue: level - 1).lightness
+      )
+    }
+  }
+
+  /// A histogram of colours, each with its weight.
+  private func histogram(_ colors: [(RGBA, UInt32)]) -> ColorHistogram {
+    var histogram = ColorHistogram()
+    for (color, weight) in colors { histogram.add(color.word, weight: weight) }
+    return histogram
+  }
+
+  @Test func `few colours are the palette`() {
+    let colors = (0..<40).map { RGBA(red: UInt8($0 * 6), green: UInt8(255 - $0), blue: 3) }
+    let palette = PaletteFinder.palette(of: histogram(colors.map { ($0, 1) }), count: 40)
+    #expect(Set(palette) == Set(colors.map(\.word)))
+  }
+
+  @Test func `a frequent colour is exact among others of its bin`() {
+    var colors = (0..<2000).map { number in
+      (RGBA(red: UInt8(number & 255), green: UInt8(number >> 3), blue: 99), UInt32(1))
+    }
+    let flat = RGBA(red: 101, green: 102, blue: 103)
+    colors.insert((flat, 300), at: 1000)
+    #expect(PaletteFinder.palette(of: histogram(colors), count: 16).contains(flat.word))
+  }
+
+  @Test(arguments: [2, 16, 255]) func `more entries come closer`(count: Int) {
+    let colors = (0..<4096).map { number in
+      (
+        RGBA(
+          red: UInt8(number & 15) * 17, green: UInt8(number >> 4 & 15) * 17,
+          blue: UInt8(number >> 8) * 17), UInt32(1)
+      )
+    }
+    func error(_ count: Int) -> Int {
+      let palette = PaletteFinder.palette(of: histogram(colors), count: count)
+      #expect(palette.count <= count)
+      let search = NearestColor(palette)
+      return colors.reduce(0) {
+        $0 + search.nearest(to: Oklab.Converter.shared.color($1.0.word)).distance
+      }
+    }
+    #expect(error(count) < error(count / 2))
+  }
+
+  @Test func `the nearest colour is the nearest of all`() {
+    var state: UInt32 = 7
+    func next() -> UInt32 {
+      state = state &* 1_664_525 &+ 1_013_904_223
+      return state >> 8 | 0xff00_0000
+    }
+    let palette = (0..<200).map { _ in next() }
+    let search = NearestColor(palette)
+    let converter = Oklab.Converter.shared
+    for _ in 0..<2000 {
+      let color = converter.color(next())
+      let least = palette.map { converter.color($0).distance(to: color) }.min()
+      let (index, distance) = search.nearest(to: color)
+      #expect(distance == least && converter.color(palette[index]).distance(to: color) == least)
+    }
+  }
+
+  @Test func `colours of the palette are found as they are`() {
+    let palette = (0..<255).map { RGBA(red: UInt8($0), green: UInt8($0 / 2), blue: 9).word }
+    let mapper = PaletteMapper(palette, mixing: .full)
+    for (index, word) in palette.enumerated() { #expect(mapper.index(of: word) == index) }
+    #expect(mapper.index(of: RGBA.black.word) == nil)
+  }
+}
