@@ -9,6 +9,11 @@ libraries=(-L"$folder" -lzoetrope -Wl,-rpath,"$folder" -lpthread -lm)
 arguments=(Fixtures/Demo/variable-delay.gif Fixtures/Bad/apng-cut-in-frame-2.png Fixtures/APNG/metadata.png
   Fixtures/*/*.gif Fixtures/*/*.png)
 
+# The animations that are rewritten: the first one also fits a GIF after any edit.
+written=(Fixtures/Demo/variable-delay.gif Fixtures/Demo/*.gif Fixtures/Demo/*.png)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
 # What is at fault, what it should print, and what it printed.
 expect() {
   [ "$3" = "$2" ] || { echo "$1 printed '$3', not '$2'" >&2; exit 1; }
@@ -19,6 +24,8 @@ for kind in "${@:-plain}"; do
     plain)
       cc "${flags[@]}" Tests/CABI/abi_test.c -o "$folder/abi_test" "${libraries[@]}"
       "$folder/abi_test" "${arguments[@]}"
+      cc "${flags[@]}" Tests/CABI/writer_test.c -o "$folder/writer_test" "${libraries[@]}"
+      "$folder/writer_test" "$work" "${written[@]}"
       # A program that loads and unloads it by name.
       cc "${flags[@]}" Tests/CABI/unload_test.c -o "$folder/unload_test" -ldl
       timeout 60 "$folder/unload_test" "$folder/libzoetrope.so.1" Fixtures/Demo/variable-delay.gif
@@ -45,17 +52,29 @@ for kind in "${@:-plain}"; do
         echo "the sample takes a text for an animation" >&2
         exit 1
       fi
+      cc "${flags[@]}" Examples/C/write.c -o "$folder/write" "${libraries[@]}"
+      for name in disc.gif disc.png; do
+        expect "Examples/C/write.c" "30 frames" "$("$folder/write" "$work/$name" | cut -d, -f1)"
+        expect "the animation of Examples/C/write.c" "96x96, 30 frames, 1.00 s" \
+          "$("$folder/contact" "$work/$name" 1 | head -n 1)"
+      done
       ;;
     address)
       cc "${flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all Tests/CABI/abi_test.c \
         -o "$folder/abi_test_asan" "${libraries[@]}"
       ASAN_OPTIONS=detect_leaks=1 "$folder/abi_test_asan" "${arguments[@]}"
+      cc "${flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all Tests/CABI/writer_test.c \
+        -o "$folder/writer_test_asan" "${libraries[@]}"
+      ASAN_OPTIONS=detect_leaks=1 "$folder/writer_test_asan" "$work" "${written[@]}"
       ;;
     valgrind)
       cc "${flags[@]}" Tests/CABI/abi_test.c -o "$folder/abi_test" "${libraries[@]}"
       # Definite leaks only: the runtime keeps what it caches. Fewer and smaller files, as this is slow.
       ABI_TEST_SLOW=1 valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
         --suppressions=Scripts/valgrind.supp "$folder/abi_test" "${arguments[@]:0:3}" Fixtures/Bad/*.gif
+      cc "${flags[@]}" Tests/CABI/writer_test.c -o "$folder/writer_test" "${libraries[@]}"
+      valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
+        --suppressions=Scripts/valgrind.supp "$folder/writer_test" "$work" "${written[@]:0:1}"
       # What users have: a library without names, and the suppressions that are installed with it.
       mkdir -p "$folder/stripped"
       strip --strip-all -o "$folder/stripped/libzoetrope.so.1" "$folder/libzoetrope.so.1"

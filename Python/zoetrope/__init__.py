@@ -1,9 +1,11 @@
-"""Decode GIF and APNG with browser-exact frames.
+"""Decode GIF and APNG with browser-exact frames, and write them.
 
 >>> import zoetrope
 >>> with zoetrope.open("party.gif") as animation:
 ...     print(animation.size, len(animation), animation.durations)
 ...     frames = animation.sample(8, size=(224, 224), fit="fill", format="RGB")
+...     animation.convert("start.gif", time=(0, 1.5), speed=2)
+>>> zoetrope.save("frames.png", frames, fps=8)
 """
 
 from . import _errors
@@ -14,23 +16,26 @@ from ._animation import (
 from ._errors import (
     CancelledError, Damage, DirectoryError, ForkedError, LimitError, MalformedError, NoDirectoryError,
     NotAnImageError, NotFoundError, NotPermittedError, OutOfMemoryError, ParameterError, ReadError,
-    TimedOutError, ZoetropeError,
+    TimedOutError, UnwritableError, ZoetropeError,
 )
 from ._jobs import FRAMES_SCHEMA, frames
 from ._library import library as _lib
+from ._writing import Container, Delay, Destination, Dithering, Effort, Writable, Writer, Written, save
 
 __version__: str = _lib.zoetrope_version().decode()
 
 __all__ = [
-    "FRAMES_SCHEMA", "Animation", "Batch", "CancelledError", "Damage", "DamagePolicy", "Delays",
-    "DirectoryError", "Filter", "Fit", "ForkedError", "Format", "Frame", "FrameInfo", "Layout",
-    "LimitError", "Limits", "MalformedError", "MetadataItem", "NoDirectoryError", "NotAnImageError",
-    "NotFoundError", "NotPermittedError", "Order", "OutOfMemoryError", "Output", "ParameterError",
-    "Pixels", "ReadError", "Size", "Source", "TimedOutError", "ZoetropeError", "frames", "open",
+    "Animation", "Batch", "CancelledError", "Container", "Damage", "DamagePolicy", "Delay", "Delays",
+    "Destination", "Dithering", "DirectoryError", "Effort", "FRAMES_SCHEMA", "Filter", "Fit", "ForkedError",
+    "Format", "Frame", "FrameInfo", "Layout", "LimitError", "Limits", "MalformedError", "MetadataItem",
+    "NoDirectoryError", "NotAnImageError", "NotFoundError", "NotPermittedError", "Order",
+    "OutOfMemoryError", "Output", "ParameterError", "Pixels", "ReadError", "Size", "Source",
+    "TimedOutError", "UnwritableError", "Writable", "Writer", "Written", "ZoetropeError", "frames",
+    "open", "save",
 ]
 
 # Tracebacks, `help` and pickles name the public module. Values with annotations stay where those are found.
-for _public in (Animation, open, frames):
+for _public in (Animation, Writer, open, frames, save):
     _public.__module__ = __name__
 for _public in vars(_errors).values():
     if isinstance(_public, type) and issubclass(_public, ZoetropeError) and not _public.__name__.startswith("_"):

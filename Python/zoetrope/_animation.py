@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ._writing import Container, Delay, Destination, Dithering, Effort, Written
+
     Pixels = NDArray[Any]
     IndexArray = NDArray[np.int64]
     TimeArray = NDArray[np.float64]
@@ -83,6 +85,8 @@ _HEAD = 29
 _LARGEST_SIDE = 65535
 #: ``ZOETROPE_CANCELLED``.
 _CANCELLED = 9
+#: ``ZOETROPE_IO``.
+_IO = 7
 
 
 class _Owned:
@@ -370,7 +374,8 @@ class Animation:
             raise make_error(error, self._path)
 
     def _decode(
-        self, call: Callable[[Any, c.Error], int], is_interrupted: Callable[[], bool] = _never
+        self, call: Callable[[Any, c.Error], int], is_interrupted: Callable[[], bool] = _never,
+        path: Optional[str] = None,
     ) -> None:
         """Call a decoding function of the library, and raise its error.
 
@@ -381,6 +386,9 @@ class Animation:
         held = self._use()
         while not self._is_cancelled:
             status = call(held.pointer, error)
+            if status == _IO and path is not None and error.system_error:
+                # Reading an open file does not fail with an error of the system; writing does.
+                raise make_error(error, path)
             if status != _CANCELLED or is_interrupted():
                 return self._check(status, error)
         raise self._cancelled()
@@ -388,8 +396,13 @@ class Animation:
     def _cancelled(self) -> CancelledError:
         return CancelledError("cancelled", "the animation was cancelled", path=self._path)
 
-    def _decode_interruptibly(self, pixels: int, call: Callable[[Any, c.Error], int]) -> None:
-        """:meth:`_decode`, interruptible by Ctrl-C if there are many pixels."""
+    def _decode_interruptibly(
+        self, pixels: int, call: Callable[[Any, c.Error], int], path: Optional[str] = None
+    ) -> None:
+        """:meth:`_decode`, interruptible by Ctrl-C if there are many pixels.
+
+        :param path: the file that is written, if any, for errors of the system.
+        """
         if pixels < _LONG_CALL:
             return self._decode(call)
         held = self._use()
@@ -403,7 +416,7 @@ class Animation:
             if not self._is_cancelled:
                 _lib.zoetrope_clear_cancel(held.pointer)
 
-        _interruptible(lambda: self._decode(call, lambda: is_interrupted), stop)
+        _interruptible(lambda: self._decode(call, lambda: is_interrupted, path), stop)
 
     def _pixels(self, place: int) -> int:
         """The most pixels that decoding frame ``place`` draws."""
@@ -900,6 +913,69 @@ class Animation:
         self._decode_interruptibly(self._area * count, call)
         found += [make_damage(frame.damage) for frame in frames if frame.damage.is_present]
         return found
+
+    # ---- Writing
+
+    def convert(
+        self, destination: "Destination", *, frames: Union[None, slice, Iterable[SupportsIndex]] = None,
+        time: Optional[Sequence[Optional[SupportsFloat]]] = None, reverse: bool = False,
+        back_and_forth: bool = False, speed: Optional[SupportsFloat] = None,
+        duration: Optional[SupportsFloat] = None, delay: Optional["Delay"] = None,
+        fps: Optional[SupportsFloat] = None, crop: Optional[Sequence[SupportsIndex]] = None,
+        plays: Union[None, SupportsIndex, Literal["keep"]] = "keep",
+        format: Optional["Container"] = None, effort: "Effort" = "balanced", exact_delays: bool = False,
+        colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: "Dithering" = "auto",
+        matte: Optional[Sequence[SupportsIndex]] = None, threads: SupportsIndex = 0,
+    ) -> "Written":
+        """Write the animation to another file with these changes in this order.
+
+        Its own format is written without loss, and compressed frames are copied where the canvas below them is
+        unchanged. So is APNG. An APNG becomes a GIF as ``colors``, ``dithering`` and ``matte`` say.
+
+        :param destination: a path, which may be that of this animation, or a binary file object, which gets
+            all bytes at the end. A file is written under a temporary name and renamed.
+        :param frames: a slice, or indices in any order. Other frames are removed with their time.
+        :param time: ``(start, end)`` in seconds; the end is exclusive, and None stands for that of the animation.
+        :param reverse: play backwards.
+        :param back_and_forth: play forwards, then backwards; both ends are shown once.
+        :param speed: play this many times as fast, 0.001 to 1000.
+        :param duration: scale all delays so that one play takes this many seconds.
+        :param delay: show every frame for this many seconds; see :meth:`Writer.append`.
+        :param fps: drop frames so that at most this many per second remain; the duration is kept.
+        :param crop: ``(left, top, width, height)`` of the part of the canvas that is kept.
+        :param plays: the total number of plays; None to play forever. Default: as it is.
+        :param format: ``"gif"`` or ``"apng"``; None for that of the path's extension, or of this animation if
+            there is no path.
+
+        The other parameters are those of :class:`Writer`. Ctrl-C, :meth:`cancel` and ``timeout`` end the call, and
+        the file is discarded.
+
+        :raises UnwritableError: if a GIF cannot hold the result.
+        """
+        from . import _writing
+
+        changes = _writing.edits(
+            self, frames=frames, time=time, reverse=reverse, back_and_forth=back_and_forth, speed=speed,
+            duration=duration, delay=delay, fps=fps, crop=crop, plays=plays)
+        options = _writing._options(
+            format, effort, threads, exact_delays=exact_delays, colors=colors, dithering=dithering, matte=matte)
+        return _writing.rewrite(self, destination, options, changes)
+
+    def optimize(
+        self, destination: "Destination", *, effort: "Effort" = "balanced", strip: bool = False,
+        threads: SupportsIndex = 0,
+    ) -> "Written":
+        """Write the same animation, frame for frame, in fewer bytes; copy it if it cannot be made smaller.
+
+        :param destination: as for :meth:`convert`.
+        :param effort: ``"small"`` tries all ways of storing each frame.
+        :param strip: leave out comments, profiles and other metadata.
+        """
+        from . import _writing
+
+        options = _writing._options(None, effort, threads)
+        options.strip = bool(strip)
+        return _writing.rewrite(self, destination, options, None)
 
     # ---- Arguments
 

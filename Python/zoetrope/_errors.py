@@ -14,8 +14,8 @@ class ZoetropeError(Exception):
 
     ``code`` is one of ``"notAnImage"``, ``"unsupported"``, ``"noFrames"``, ``"truncated"``,
     ``"malformed"``, ``"limitExceeded"``, ``"io"``, ``"parameter"``, ``"cancelled"``, ``"timedOut"``,
-    ``"outOfMemory"``, ``"forked"`` and ``"other"``. ``frame`` and ``byte_offset`` are None where they do
-    not apply. ``path`` is the path that was opened, if any.
+    ``"outOfMemory"``, ``"forked"``, ``"unwritable"`` and ``"other"``. ``frame`` and ``byte_offset`` are None
+    where they do not apply. ``path`` is the path that was opened or written, if any.
     """
 
     def __init__(
@@ -54,8 +54,12 @@ class OutOfMemoryError(ZoetropeError, MemoryError):
     """The system cannot provide memory or a thread. A later attempt may succeed."""
 
 
+class UnwritableError(ZoetropeError, ValueError):
+    """The format cannot hold the animation, such as a GIF a frame with partly transparent pixels."""
+
+
 class CancelledError(ZoetropeError):
-    """:meth:`Animation.cancel` was called."""
+    """:meth:`Animation.cancel` or :meth:`Writer.cancel` was called."""
 
 
 class _SystemError(ZoetropeError, OSError):
@@ -81,7 +85,7 @@ class _SystemError(ZoetropeError, OSError):
 
 
 class ReadError(_SystemError):
-    """The file cannot be opened or read.
+    """The file cannot be opened, read or written.
 
     Depending on ``errno`` it is also a FileNotFoundError, PermissionError, IsADirectoryError or
     NotADirectoryError. ``strerror`` and ``filename`` are set.
@@ -123,7 +127,7 @@ class ForkedError(ZoetropeError, RuntimeError):
 _TYPES: Dict[int, Type[ZoetropeError]] = {
     1: NotAnImageError, 2: MalformedError, 3: MalformedError, 4: MalformedError, 5: MalformedError,
     6: LimitError, 7: ReadError, 8: ParameterError, 9: CancelledError,
-    10: ForkedError, 12: TimedOutError, 13: OutOfMemoryError,
+    10: ForkedError, 12: TimedOutError, 13: OutOfMemoryError, 14: UnwritableError,
 }
 _READ_ERRORS: Dict[int, Type[ReadError]] = {
     errors.ENOENT: NotFoundError, errors.EACCES: NotPermittedError, errors.EPERM: NotPermittedError,

@@ -93,6 +93,47 @@ class Buffer(Structure):
     ]
 
 
+class Destination(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("path", c_char_p), ("context", c_void_p), ("write", c_void_p),
+        ("patch", c_void_p), ("end", c_void_p),
+    ]
+
+
+class WriterOptions(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("format", c_int32), ("effort", c_int32), ("plays", c_int64),
+        ("keep_identical", c_int32), ("exact_delays", c_int32), ("keep_hidden", c_int32),
+        ("parallelism", c_int32), ("frame_count", c_int64), ("memory_bytes", c_int64),
+        ("delays", c_int32), ("strip", c_int32), ("colors", c_int32), ("dithering", c_int32),
+        ("alpha_threshold", c_int32), ("has_matte", c_int32), ("matte", c_uint32), ("reserved", c_uint32),
+    ]
+
+
+class Written(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("bytes", c_void_p), ("byte_count", c_int64), ("frame_count", c_int64),
+        ("merged_count", c_int64), ("copied_count", c_int64), ("has_exact_delays", c_int32),
+        ("format", c_int32), ("reduced_count", c_int64), ("partial_alpha_share", c_double),
+    ]
+
+
+class Picture(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("pixels", c_void_p), ("byte_count", c_size_t), ("bytes_per_row", c_size_t),
+        ("width", c_int64), ("height", c_int64), ("format", c_int32), ("reserved", c_int32),
+    ]
+
+
+class Edit(Structure):
+    _fields_ = [
+        ("kind", c_int32), ("reserved", c_int32), ("start", c_int64), ("end", c_int64),
+        ("number", c_double), ("x", c_int64), ("y", c_int64), ("width", c_int64), ("height", c_int64),
+        ("delay_numerator", c_uint32), ("delay_denominator", c_uint32), ("indices", c_void_p),
+        ("index_count", c_size_t),
+    ]
+
+
 # Handles are plain addresses; structs are passed with `byref`, so that calls need no conversions.
 _FUNCTIONS = {
     "zoetrope_abi_version": (c_uint32, []),
@@ -123,6 +164,16 @@ _FUNCTIONS = {
     "zoetrope_bytes_count": (c_size_t, [c_void_p]),
     "zoetrope_bytes_copy": (c_size_t, [c_void_p, c_void_p, c_size_t]),
     "zoetrope_bytes_free": (None, [c_void_p]),
+    "zoetrope_writer_create": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_writer_survey": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "zoetrope_writer_add_text": (c_int32, [c_void_p, c_char_p, c_char_p, c_void_p]),
+    "zoetrope_writer_append": (c_int32, [c_void_p, c_void_p, c_uint32, c_uint32, c_void_p]),
+    "zoetrope_writer_finish": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "zoetrope_writer_cancel": (None, [c_void_p]),
+    "zoetrope_writer_free": (None, [c_void_p]),
+    "zoetrope_rewrite": (
+        c_int32, [c_void_p, c_void_p, c_size_t, c_size_t, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_optimize": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
 }
 
 

@@ -5,19 +5,22 @@
 >>> frames = iio.imread("party.gif", plugin=zoetrope.imageio.Plugin)            # N×H×W×4
 >>> zoetrope.imageio.register()
 >>> first = iio.imread("party.gif", index=0, mode="RGB", plugin="zoetrope")
+>>> iio.imwrite("copy.png", frames, plugin="zoetrope", duration=40, loop=0)     # ms
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, Optional
+from typing import Any, Dict, Iterator, List, Optional, Sequence, SupportsFloat, Union
 
 import numpy as np
 from imageio.config.plugins import PluginConfig, known_plugins
 from imageio.core.request import InitializationError, IOMode, Request
 from imageio.core.v3_plugin_api import ImageProperties, PluginV3
 
-from . import _animation
-from ._errors import NotAnImageError
+from . import _animation, _writing
+from ._errors import NotAnImageError, parameter_error
+
+_FORMATS: Dict[str, Any] = {".gif": "gif", ".png": "apng", ".apng": "apng"}
 
 
 def register() -> None:
@@ -27,18 +30,26 @@ def register() -> None:
 
 
 class Plugin(PluginV3):
-    """Reads GIF and APNG. ``index`` is one frame; a slice, ``...`` or None selects several, which are
+    """Reads and writes GIF and APNG. ``index`` is one frame; a slice, ``...`` or None selects several, which are
     returned as one N×H×W×C array.
 
     The options of ``imopen`` (``limits``, ``damage``, ``delays``, ``threads``) are those of
-    :func:`zoetrope.open`. The options of ``imread`` (``size``, ``fit``, ``filter``) are those of
-    :meth:`zoetrope.Animation.frame`.
+    :func:`zoetrope.open`, and for writing those of :class:`zoetrope.Writer` (``effort``, ``colors``, ``texts`` ...).
+    The options of ``imread`` (``size``, ``fit``, ``filter``) are those of :meth:`zoetrope.Animation.frame`.
     """
 
     def __init__(self, request: Request, **options: Any) -> None:
         super().__init__(request)
         if request.mode.io_mode == IOMode.write:
-            raise InitializationError("zoetrope cannot write files")
+            format = _FORMATS.get((request.format_hint or request.extension or "").lower())
+            if format is None:
+                raise InitializationError("zoetrope writes .gif, .png and .apng")
+            #: Created with the first frame, which says how often the animation plays.
+            self._writer: Optional[_writing.Writer] = None
+            self._options: Dict[str, Any] = {"format": format, **options}
+            self._loop: Optional[int] = None
+            self._held: List[Any] = []
+            return
         try:
             self._animation = _animation.open(request.get_file(), **options)
         except NotAnImageError as error:
@@ -62,8 +73,74 @@ class Plugin(PluginV3):
         for index in range(len(self._animation)):
             yield self._animation.frame(index, format=mode, **rendering)
 
-    def write(self, *_: Any, **__: Any) -> Optional[bytes]:
-        raise NotImplementedError("zoetrope cannot write files")
+    def write(
+        self, ndimage: Any, *, duration: Union[None, SupportsFloat, Sequence[SupportsFloat]] = None,
+        fps: Optional[SupportsFloat] = None, loop: Optional[int] = None, is_batch: Optional[bool] = None,
+    ) -> Optional[bytes]:
+        """Append one frame or several. The file is complete when the resource is closed; ``"<bytes>"`` at once.
+
+        :param ndimage: an array of uint8 or uint16: H×W, H×W×3 or H×W×4; several as N×H×W×C, N×H×W, or a list.
+        :param duration: how long a frame is shown, in ms, or one value for each frame of this call. Default: 100.
+        :param fps: frames per second, instead of ``duration``.
+        :param loop: how often the animation plays in total; 0, the default, plays forever.
+        :param is_batch: whether ``ndimage`` is several frames. Default: it is if it is a list, has four axes, or
+            has three of which the last is not 3 or 4.
+        """
+        frames = self._frames(ndimage, is_batch)
+        if fps is not None:
+            if duration is not None:
+                raise parameter_error("pass duration= or fps=, not both")
+            duration = 1000 / _writing.exact_seconds(fps, "fps")
+        given: List[Any]
+        if isinstance(duration, (list, tuple, np.ndarray)) and np.ndim(duration) == 1:
+            given = list(duration)
+            if len(given) != len(frames):
+                raise parameter_error(f"there are {len(given)} durations and {len(frames)} frames")
+        else:
+            given = [100 if duration is None else duration] * len(frames)
+        delays = [_writing.exact_seconds(value, "duration") / 1000 for value in given]
+        if self._writer is None:
+            self._loop = loop
+            # `get_file` gives a path's file, which imageio has opened.
+            self._writer = _writing.Writer(
+                self.request.get_file(), plays=None if not loop else int(loop), **self._options)
+            # Often there is no other call, and these are all the frames whose colours count.
+            self._held = [(np.array(frame), delay) for frame, delay in zip(frames, delays)]
+        else:
+            if loop is not None and loop != self._loop:
+                raise parameter_error("loop must be the same for all frames")
+            self._flush(is_all=False)
+            for frame, delay in zip(frames, delays):
+                self._writer.append(frame, delay)
+        if self.request.raw_uri == "<bytes>":
+            self._finish()
+            return bytes(self.request.get_file().getvalue())
+        return None
+
+    def _flush(self, *, is_all: bool) -> None:
+        """Append the frames of the first call."""
+        assert self._writer is not None
+        held, self._held = self._held, []
+        if is_all:
+            for frame, _ in held:
+                self._writer.survey(frame)
+        for frame, delay in held:
+            self._writer.append(frame, delay)
+
+    def _finish(self) -> None:
+        writer = self._writer
+        if writer is not None and not writer.closed:
+            with writer:
+                self._flush(is_all=writer.frame_count == 0)
+
+    @staticmethod
+    def _frames(ndimage: Any, is_batch: Optional[bool]) -> Any:
+        if isinstance(ndimage, (list, tuple)):
+            return ndimage
+        array = np.asarray(ndimage)
+        if is_batch is None:
+            is_batch = array.ndim == 4 or array.ndim == 3 and array.shape[-1] not in (3, 4)
+        return array if is_batch else array[None]
 
     def properties(self, index: Any = None, *, mode: _animation.Format = "RGBA", **rendering: Any) -> ImageProperties:
         """The shape and dtype of the result of :meth:`read`. Decodes nothing."""
@@ -87,8 +164,19 @@ class Plugin(PluginV3):
             told["loop"] = self._animation.stored_loop_count
         return told
 
+    def __exit__(self, kind: Any, *rest: Any) -> None:
+        writer = getattr(self, "_writer", None)
+        if kind is not None and writer is not None:
+            writer.__exit__(kind, *rest)
+        self.close()
+
     def close(self) -> None:
         # Also runs, from the destructor, when opening failed.
         if hasattr(self, "_animation"):
             self._animation.close()
-        self.request.finish()
+        try:
+            if hasattr(self, "_writer"):
+                self._finish()
+        finally:
+            self._writer = None
+            self.request.finish()

@@ -1,4 +1,4 @@
-"""Frames as Pillow images. ``Image.open`` stays Pillow's unless :func:`register` is asked to change it.
+"""Frames as Pillow images. ``Image.open`` and ``save`` stay Pillow's unless :func:`register` is asked to change them.
 
 >>> from zoetrope import pillow
 >>> with pillow.open("party.gif") as image:
@@ -14,25 +14,40 @@ frame is shown), ``loop`` (as stored), ``icc_profile`` and ``xmp``; for GIF also
 ``comment``; for PNG also ``dpi`` or ``aspect``, ``gamma``, ``chromaticity``, ``srgb``, ``exif`` and texts. It has
 no other keys, such as ``transparency``, ``interlace``, ``extension`` or ``disposal``. A static image that is
 not a frame of the APNG is skipped, so ``default_image`` is always False.
+
+After ``register(save=True)``, ``image.save(file, save_all=True, append_images=...)`` writes GIF and APNG with Zoetrope.
+Each image is shown as it is, whatever was shown before:
+
+- ``duration`` is in ms, for all frames or for each; fractions are kept in an APNG and rounded without drift in a GIF.
+- ``loop`` is how many times the animation plays in total; 0 plays forever. Without it, a GIF plays as often as the
+  image that is saved, or once if that is not an animation; an APNG then plays forever.
+- ``disposal`` and ``optimize`` make no difference: frames look the same with every disposal.
+- ``comment`` is written to a GIF.
+
+Pillow's own writer is used if there is a single frame, if frames differ in size or have other modes than 1, L, LA, P,
+PA, RGB and RGBA, and for all other options, such as ``blend``, ``default_image``, ``palette`` or ``pnginfo``.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
 import os
 from contextlib import contextmanager
+from fractions import Fraction
 from io import BytesIO, StringIO
-from typing import IO, Any, Iterator, List, Union
+from typing import IO, Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 try:
     import PIL
-    from PIL import Image, ImageFile, UnidentifiedImageError
+    from PIL import Image, ImageFile, ImageSequence, UnidentifiedImageError
 except ModuleNotFoundError as error:
     if error.name != "PIL":
         raise
     raise ImportError("zoetrope.pillow needs Pillow: pip install 'pillow>=10.2'") from None
 
-from . import _animation
-from ._errors import ForkedError, LimitError, ZoetropeError
+from . import _animation, _writing
+from ._errors import ForkedError, LimitError, UnwritableError, ZoetropeError
 from ._jobs import describe
 
 # Earlier versions read the size, mode and tiles of a plugin from elsewhere.
@@ -247,10 +262,84 @@ def open(  # noqa: A001: pillow.open
         raise UnidentifiedImageError(str(error)) from error.__cause__
 
 
-def register(*, first: bool = False) -> None:
+#: Options whose meaning is kept or does not matter; any other is left to Pillow.
+_OPTIONS = {
+    "GIF": {"append_images", "comment", "disposal", "duration", "loop", "optimize", "interlace"},
+    "PNG": {"append_images", "disposal", "duration", "loop", "optimize", "compress_level", "compress_type"},
+}
+#: Of an image's ``info``: what Pillow's writer would also put into the file.
+_INFO = {"GIF": set(), "PNG": {"icc_profile", "transparency", "blend", "default_image"}}
+_MODES = {"1", "L", "LA", "P", "PA", "RGB", "RGBA"}
+#: Pillow's writers, while ours are in their place.
+_pillow_writers: Dict[str, Callable[..., None]] = {}
+
+
+def _save_all(container: str, image: Any, file: IO[bytes], filename: Union[str, bytes]) -> None:
+    """The writer of several frames: ``container`` is ``"GIF"`` or ``"PNG"``."""
+    request = _frames_to_save(container, image)
+    if request is not None:
+        frames, durations = request
+        comment = image.encoderinfo.get("comment", image.info.get("comment")) if container == "GIF" else None
+        if isinstance(comment, bytes):
+            comment = comment.decode("utf-8", "replace")
+        try:
+            _writing.save(
+                file, frames, durations=durations, plays=_plays(container, image),
+                format="gif" if container == "GIF" else "apng", exact_delays=not any(durations),
+                texts={"Comment": comment} if comment and "\0" not in comment else None)
+            return
+        except UnwritableError:
+            # Such as more plays than a GIF stores. Nothing has been written yet.
+            pass
+    _pillow_writers[container](image, file, filename)
+
+
+def _frames_to_save(container: str, image: Any) -> Optional[Tuple[List[Any], List[Fraction]]]:
+    """The frames and their durations in seconds; None if they are left to Pillow."""
+    told = {key: value for key, value in image.encoderinfo.items() if value is not None}
+    kept = {key for key in _INFO[container] if image.info.get(key)}
+    if image.mode in ("P", "L", "RGB"):
+        # Converted to RGBA below.
+        kept -= {"transparency"}
+    if not told.keys() <= _OPTIONS[container] | {"save_all"} or kept:
+        return None
+    duration, frames, durations = told.get("duration"), [], []
+    for source in itertools.chain([image], told.get("append_images", [])):
+        for frame in ImageSequence.Iterator(source):
+            if frame.mode not in _MODES or frame.size != image.size:
+                return None
+            index = len(frames)
+            shown = duration[index:index + 1] if isinstance(duration, (list, tuple)) else [duration]
+            if not shown:
+                raise ValueError(f"duration has {index} values, and there are more frames")
+            milliseconds = frame.info.get("duration") if shown[0] is None else shown[0]
+            durations.append(_writing.exact_seconds(milliseconds or 0, "duration") / 1000)
+            is_plain = frame.mode in ("L", "RGB") and "transparency" not in frame.info
+            # A copy, because the next frame may be drawn over this one.
+            frames.append(frame.copy() if is_plain else frame.convert("RGBA"))
+    return (frames, durations) if len(frames) > 1 else None
+
+
+def _plays(container: str, image: Any) -> Optional[int]:
+    """How often the animation plays in total; None for ever."""
+    loop = image.encoderinfo.get("loop")
+    if loop is not None:
+        return int(loop) or None
+    animation = getattr(image, "_animation", None)
+    if isinstance(animation, _animation.Animation):
+        return animation.plays
+    loop = image.info.get("loop")
+    if loop is None:
+        return 1 if container == "GIF" else None
+    # As a GIF stores it: how often it is repeated.
+    return (int(loop) + (image.format == "GIF")) if loop else None
+
+
+def register(*, first: bool = False, save: bool = False) -> None:
     """Make the format known to ``Image.open(file, formats=["ZOETROPE"])``.
 
     :param first: also use it for every ``Image.open`` of a GIF or PNG in this process that names no formats.
+    :param save: also use it for every ``save(..., save_all=True)`` of several frames as GIF or PNG in this process.
     """
     # Otherwise Pillow would put its own readers first later.
     Image.preinit()
@@ -258,9 +347,20 @@ def register(*, first: bool = False) -> None:
     # `register_open` appends the name each time.
     Image.ID[:] = [name for name in Image.ID if name != FORMAT]
     Image.ID.insert(0 if first else len(Image.ID), FORMAT)
+    if save:
+        # Pillow may import its plugins late.
+        Image.init()
+    for container in _OPTIONS:
+        if save and container not in _pillow_writers:
+            _pillow_writers[container] = Image.SAVE_ALL[container]
+            Image.SAVE_ALL[container] = functools.partial(_save_all, container)
+        elif not save and container in _pillow_writers:
+            Image.SAVE_ALL[container] = _pillow_writers.pop(container)
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
     Image.ID[:] = [name for name in Image.ID if name != FORMAT]
     Image.OPEN.pop(FORMAT, None)
+    for container in list(_pillow_writers):
+        Image.SAVE_ALL[container] = _pillow_writers.pop(container)

@@ -1,5 +1,5 @@
 /*
- * Zoetrope for C: decode GIF and APNG with browser-exact frames.
+ * Zoetrope for C: decode GIF and APNG with browser-exact frames, and write them.
  *
  * Link with -lzoetrope (pkg-config zoetrope). The library needs only libc and libm at run time. It stays
  * loaded until the process exits: dlclose() returns but unloads nothing, because the library has threads.
@@ -27,7 +27,7 @@
  * means all defaults, and so does NULL. Set fields named `reserved` to 0. zoetrope_frame_info can grow as
  * well: zoetrope_get_frames takes its size. zoetrope_error, zoetrope_damage, zoetrope_frame and
  * zoetrope_metadata keep their sizes in version 1 of the ABI; later versions may use their reserved fields,
- * which are written as 0. zoetrope_buffer is fixed.
+ * which are written as 0. zoetrope_buffer is fixed. zoetrope_edit can grow: zoetrope_rewrite takes its size.
  *
  * Units. Times are in nanoseconds and sizes in pixels; byte counts are named so. Text is UTF-8 and
  * NUL-terminated. Text that is too long for its array is shortened in the middle with an ellipsis. Paths in
@@ -70,7 +70,8 @@ enum {
   ZOETROPE_FORKED = 10,        /* called in a forked child of a process that had used the library */
   ZOETROPE_OTHER = 11,         /* see name and message */
   ZOETROPE_TIMED_OUT = 12,     /* the call took longer than zoetrope_options.timeout_ns */
-  ZOETROPE_OUT_OF_MEMORY = 13  /* the system cannot provide memory or a thread; try again later */
+  ZOETROPE_OUT_OF_MEMORY = 13, /* the system cannot provide memory or a thread; try again later */
+  ZOETROPE_UNWRITABLE = 14     /* the format cannot hold the animation, such as a GIF partly transparent pixels */
 };
 
 typedef struct zoetrope_error {
@@ -168,9 +169,9 @@ zoetrope_status zoetrope_open_reader(const zoetrope_reader *reader, const zoetro
 void zoetrope_close(zoetrope_animation *animation);
 
 /* Cancels all calls that decode frames of this animation, on all threads: zoetrope_frame_...,
-   zoetrope_read_frames and zoetrope_sample.... Calls in progress, calls that wait for another one, and calls
-   that begin before zoetrope_clear_cancel fail with ZOETROPE_CANCELLED; one that is about to return may
-   still succeed. To cancel a single call, make it on a handle of its own.
+   zoetrope_read_frames, zoetrope_sample..., zoetrope_rewrite and zoetrope_optimize. Calls in progress, calls
+   that wait for another one, and calls that begin before zoetrope_clear_cancel fail with ZOETROPE_CANCELLED;
+   one that is about to return may still succeed. To cancel a single call, make it on a handle of its own.
 
    Players are not affected, nor is opening: see zoetrope_options.cancel_opening. This function and
    zoetrope_clear_cancel do not wait, and may be called from zoetrope_reader.read, but not from a signal
@@ -392,6 +393,191 @@ size_t zoetrope_bytes_count(const zoetrope_bytes *bytes);
 size_t zoetrope_bytes_copy(const zoetrope_bytes *bytes, void *buffer, size_t capacity);
 /* Frees the bytes. NULL is allowed. */
 void zoetrope_bytes_free(zoetrope_bytes *bytes);
+
+/* ---- Writing ---- */
+
+/* Where a file goes: to `path`; else to the functions of the caller, if there is a `write`; else to memory,
+   from which zoetrope_written.bytes takes it. NULL is memory too.
+
+   A file is written under a temporary name in its folder and renamed once it is complete, so it may replace the
+   file of an open animation. Pipes and devices are written directly.
+
+   The functions are called from any thread, but never concurrently, and never after the call that has created
+   the file, or zoetrope_writer_free, has returned. They return 0, or any other number to fail with
+   ZOETROPE_IO. */
+typedef struct zoetrope_destination {
+  size_t size;
+  const char *path;
+  void *context;
+  /* Takes the next `count` bytes. */
+  int32_t (*write)(void *context, const void *bytes, size_t count);
+  /* Replaces `count` bytes that were written before, starting at `offset`. NULL if that is impossible, as in a
+     pipe: the writer then keeps an APNG in memory to its end, unless zoetrope_writer_options.frame_count is set. */
+  int32_t (*patch)(void *context, int64_t offset, const void *bytes, size_t count);
+  /* Called once, last: with 1 if all bytes are written, with 0 if the bytes are to be discarded. May be NULL. */
+  int32_t (*end)(void *context, int32_t is_complete);
+} zoetrope_destination;
+
+/* How a GIF draws pixels whose colour is not in its palette: a light pattern where the palette has gaps; the nearest
+   colour; an 8x8 pattern; error diffusion. */
+enum {
+  ZOETROPE_DITHERING_AUTO = 0,
+  ZOETROPE_DITHERING_NONE = 1,
+  ZOETROPE_DITHERING_ORDERED = 2,
+  ZOETROPE_DITHERING_DIFFUSION = 3
+};
+
+enum { ZOETROPE_EFFORT_BALANCED = 0, ZOETROPE_EFFORT_FAST = 1, ZOETROPE_EFFORT_SMALL = 2 };
+
+typedef struct zoetrope_writer_options {
+  size_t size;
+  /* ZOETROPE_GIF or ZOETROPE_APNG; 0: by the extension of the destination's path, .gif, .png or .apng. Without a
+     path it is APNG, and for zoetrope_rewrite the animation's own format. */
+  int32_t format;
+  int32_t effort;        /* ZOETROPE_EFFORT_...: the time that is spent on making the file small */
+  int64_t plays;         /* in total; 0: until stopped. Not for zoetrope_rewrite, which has an edit for it */
+  int32_t keep_identical; /* 1: store pictures that equal the one before, instead of adding their delays to it */
+  int32_t exact_delays;  /* 1: store delays below 20 ms in a GIF, which browsers do not show as stored. 0: merge
+                            such frames; the total stays */
+  int32_t keep_hidden;   /* 1: keep the colours of fully transparent pixels in an APNG; else they become black */
+  int32_t parallelism;   /* the number of encoding threads, including the caller's; 0: one per processor */
+  int64_t frame_count;   /* the number of pictures that will be appended; 0: unknown */
+  int64_t memory_bytes;  /* the memory used besides the output; 0: eight canvases and 16 MiB */
+  int32_t delays;        /* ZOETROPE_DELAYS_...: how zoetrope_rewrite interprets delays that it changes */
+  int32_t strip;         /* 1: zoetrope_optimize leaves out metadata */
+  /* What a GIF does with colours that it cannot hold; an APNG holds all. 0: reduce those of frames that have too
+     many; 2 to 256: use palettes of at most so many; -1: fail with ZOETROPE_UNWRITABLE, also for partly
+     transparent pixels. */
+  int32_t colors;
+  int32_t dithering;     /* ZOETROPE_DITHERING_... */
+  /* Partly transparent pixels of a GIF become opaque from this alpha on, 1 to 255, and transparent below; 0: 128. */
+  int32_t alpha_threshold;
+  int32_t has_matte;     /* 1: they are blended with `matte` instead */
+  uint32_t matte;        /* 0xRRGGBB */
+  uint32_t reserved;     /* 0 */
+} zoetrope_writer_options;
+
+/* What was written. */
+typedef struct zoetrope_written {
+  size_t size;
+  zoetrope_bytes *bytes; /* the file if it was written to memory, which zoetrope_bytes_free frees; else NULL */
+  int64_t byte_count;
+  int64_t frame_count;
+  int64_t merged_count; /* pictures that were merged into others, because they were equal or too short */
+  int64_t copied_count; /* frames whose compressed pixels were copied */
+  int32_t has_exact_delays; /* 0: delays were rounded, without drift */
+  int32_t format;       /* ZOETROPE_GIF, _APNG or _PNG */
+  int64_t reduced_count; /* frames whose colours were reduced to a palette */
+  double partial_alpha_share; /* pixels that were partly transparent and no longer are, as a share of all drawn */
+} zoetrope_written;
+
+typedef struct zoetrope_writer zoetrope_writer;
+
+/* Creates a writer of an animation. The destination gets nothing before the first picture.
+
+   An APNG stores all pixels and delays exactly. A GIF is exact for pictures that change pixels to at most 256
+   colours, none partly transparent; see zoetrope_writer_options.colors for others. Its delays are rounded to
+   hundredths of a second without drift.
+
+   Calls on the same writer run one at a time, except for zoetrope_writer_cancel. After an error, every later
+   call fails with it. */
+zoetrope_status zoetrope_writer_create(const zoetrope_destination *destination,
+                                       const zoetrope_writer_options *options, zoetrope_writer **writer,
+                                       zoetrope_error *error);
+
+/* Pixel formats besides ZOETROPE_RGBA8, _BGRA8, _RGBX8, _RGB8, _GREY8 and _RGBA16 of pictures that are written;
+   not for rendering. Words of 16 bits have the byte order of the processor. */
+enum {
+  ZOETROPE_RGB16 = 9,  /* 3 words of 16 bits */
+  ZOETROPE_GREY16 = 10 /* 1 word of 16 bits */
+};
+
+/* A picture to be written: the whole canvas. */
+typedef struct zoetrope_picture {
+  size_t size;
+  const void *pixels;
+  size_t byte_count;    /* bytes at `pixels` */
+  size_t bytes_per_row; /* from row to row; 0: rows without padding */
+  int64_t width, height; /* those of the first picture are the size of the canvas */
+  int32_t format;       /* ZOETROPE_RGBA8, ...; none with premultiplied alpha */
+  int32_t reserved;     /* 0 */
+} zoetrope_picture;
+
+/* Collects the colours of a picture that will be appended later. If all pictures were surveyed before the first
+   one is appended, the file uses the smallest pixel format that holds them: a palette, grey, RGB. Else it is
+   RGBA; a GIF then has no common palette. */
+zoetrope_status zoetrope_writer_survey(zoetrope_writer *writer, const zoetrope_picture *picture,
+                                       zoetrope_error *error);
+
+/* Adds a text to the file: a comment of a GIF, a text chunk of a PNG with `key` as its keyword. Call it before
+   the first picture. */
+zoetrope_status zoetrope_writer_add_text(zoetrope_writer *writer, const char *key, const char *text,
+                                         zoetrope_error *error);
+
+/* Appends a picture, which is copied, and its delay in seconds. Encodes on all processors, and waits while
+   enough pictures are in progress. */
+zoetrope_status zoetrope_writer_append(zoetrope_writer *writer, const zoetrope_picture *picture,
+                                       uint32_t delay_numerator, uint32_t delay_denominator,
+                                       zoetrope_error *error);
+
+/* Completes the file. `written` may be NULL, unless it is written to memory. Fails with ZOETROPE_PARAMETER if
+   there is no picture, or another number than zoetrope_writer_options.frame_count. */
+zoetrope_status zoetrope_writer_finish(zoetrope_writer *writer, zoetrope_written *written, zoetrope_error *error);
+
+/* Cancels the writer for good: the file is discarded, and calls that wait fail with ZOETROPE_CANCELLED. Pictures
+   being compressed end within some rows. Does nothing once the file is complete. Does not wait; may be called
+   from the functions of the destination. NULL is allowed. */
+void zoetrope_writer_cancel(zoetrope_writer *writer);
+
+/* Cancels the writer and frees it. A file that is not complete is discarded. NULL is allowed. */
+void zoetrope_writer_free(zoetrope_writer *writer);
+
+/* ---- Rewriting ---- */
+
+enum {
+  ZOETROPE_EDIT_FRAMES = 1, /* keep frames `start` to `end`, exclusive; or those at `indices`, in that order */
+  ZOETROPE_EDIT_TIME = 2,   /* keep what is shown from `start` to `end`, exclusive, in nanoseconds */
+  ZOETROPE_EDIT_SPEED = 3,  /* play `number` times as fast, 0.001 to 1000 */
+  ZOETROPE_EDIT_DURATION = 4, /* scale all delays so that one play takes `end` nanoseconds */
+  ZOETROPE_EDIT_FRAME_RATE = 5, /* drop frames so that at most `number` per second remain; same duration */
+  ZOETROPE_EDIT_REVERSE = 6,
+  ZOETROPE_EDIT_BACK_AND_FORTH = 7, /* play forwards, then backwards */
+  ZOETROPE_EDIT_CROP = 8,   /* keep the rectangle x, y, width, height of the canvas */
+  ZOETROPE_EDIT_PLAYS = 9,  /* play `end` times in total; 0: until stopped */
+  ZOETROPE_EDIT_DELAY = 10  /* show every frame for delay_numerator / delay_denominator seconds */
+};
+
+/* One change. Each counts frames and times in the result of the ones before. */
+typedef struct zoetrope_edit {
+  int32_t kind; /* ZOETROPE_EDIT_... */
+  int32_t reserved;
+  int64_t start, end;
+  double number;
+  int64_t x, y, width, height;
+  uint32_t delay_numerator, delay_denominator;
+  const int64_t *indices; /* ZOETROPE_EDIT_FRAMES only; NULL: `start` and `end` */
+  size_t index_count;
+} zoetrope_edit;
+
+/* Writes the animation with `count` edits, in order, to `destination`. `element_size` is sizeof(zoetrope_edit).
+
+   In the animation's own format compressed frames are copied byte for byte, or with another delay, where the
+   canvas below them is unchanged; the others are encoded without loss. In the other format all frames are encoded,
+   and a GIF may have to reduce colours; the edited animation then lies in memory meanwhile. `written` may be NULL, unless the file is written to memory.
+
+   Counts as a call that decodes frames: zoetrope_cancel and zoetrope_options.timeout_ns end it, and the file is
+   discarded. */
+zoetrope_status zoetrope_rewrite(zoetrope_animation *animation, const zoetrope_edit *edits, size_t count,
+                                 size_t element_size, const zoetrope_writer_options *options,
+                                 const zoetrope_destination *destination, zoetrope_written *written,
+                                 zoetrope_error *error);
+
+/* Writes the same animation, frame for frame, in fewer bytes, or copies it if it cannot be made smaller. Keeps its
+   format: `format` must be 0 or that. Of the other options only effort, parallelism, memory_bytes and strip
+   matter. */
+zoetrope_status zoetrope_optimize(zoetrope_animation *animation, const zoetrope_writer_options *options,
+                                  const zoetrope_destination *destination, zoetrope_written *written,
+                                  zoetrope_error *error);
 
 /* ---- Playback ---- */
 

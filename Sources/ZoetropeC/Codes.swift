@@ -20,6 +20,7 @@ extension AnimatedImageError.Code {
       case .forked: ZOETROPE_FORKED
       case .timedOut: ZOETROPE_TIMED_OUT
       case .outOfMemory: ZOETROPE_OUT_OF_MEMORY
+      case .unwritable: ZOETROPE_UNWRITABLE
       default: ZOETROPE_OTHER
       }
     return zoetrope_status(status)

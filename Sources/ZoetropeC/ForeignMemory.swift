@@ -123,7 +123,15 @@ func read<Value>(
 ) throws(AnimatedImageError) -> Value {
   guard let pointer = unsafe pointer else { return defaults }
   let source = unsafe UnsafeRawPointer(pointer)
-  let size = try unsafe structSize(source, name)
+  return try unsafe element(source, size: structSize(source, name), over: defaults, name)
+}
+
+/// The struct of `size` bytes at `source`, over `defaults`.
+///
+/// - Throws: `parameter` if a newer caller sets a field that this library does not know.
+func element<Value>(
+  _ source: UnsafeRawPointer, size: Int, over defaults: Value, _ name: StaticString
+) throws(AnimatedImageError) -> Value {
   var value = defaults
   let known = MemoryLayout<Value>.size
   unsafe withUnsafeMutableBytes(of: &value) { bytes in

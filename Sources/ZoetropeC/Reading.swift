@@ -336,7 +336,7 @@ public func sample(
 }
 
 /// Bytes for C, which a `zoetrope_bytes` points to.
-private final class ByteHandle: Sendable {
+final class ByteHandle: Sendable {
   let bytes: [UInt8]
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 }

@@ -145,14 +145,16 @@ public final class AnimationWriter: Sendable {
           .parameter, "\(appended) frames were appended, and \(promised) promised",
           format: options.format)
       }
-      for job in front.planner?.finish() ?? [] { try queue.submit(job) }
+      let jobs = try front.planner?.finish { queue.isCancelled } ?? []
+      for job in jobs { try queue.submit(job) }
       let written = try queue.finish()
       front.isFinished = true
       return WrittenAnimation(
         byteCount: written.bytes, frameCount: written.frames,
         mergedCount: front.planner?.mergedCount ?? 0,
         reducedCount: front.planner?.reducedCount ?? 0,
-        partialAlphaShare: front.planner?.partialAlphaShare ?? 0)
+        partialAlphaShare: front.planner?.partialAlphaShare ?? 0,
+        hasExactDelays: front.planner?.hasExactDelays ?? true)
     }
   }
 
@@ -236,9 +238,10 @@ extension AnimationWriterOptions {
   ///   - working: What a thread takes to encode one.
   func share(canvas: Int, working: Int) -> (threads: Int, window: Int) {
     let limit = memoryLimit ?? 8 * canvas + 16 << 20
-    // The frame that waits, the one that is appended, and what they are drawn on.
-    // And what was wanted and is shown, if colours are reduced.
-    let room = max(limit - (reduction == nil ? 3 : 5) * canvas, 0)
+    // The frame that waits, the one that is appended, and what they are drawn on; what was wanted and is shown, if
+    // colours are reduced; two more if short frames are merged.
+    let held = 3 + (reduction == nil ? 0 : 2) + (mergesShortFrames ? 2 : 0) + (tolerance > 0 ? 1 : 0)
+    let room = max(limit - held * canvas, 0)
     let wanted = parallelism > 0 ? parallelism : DecodeThreads.processorCount
     let threads = max(1, min(wanted, room / (canvas + working)))
     return (threads, max(1, min(2 * threads, (room - threads * working) / max(canvas, 1))))

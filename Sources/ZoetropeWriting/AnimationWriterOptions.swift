@@ -63,7 +63,8 @@ public struct AnimationWriterOptions: Sendable {
   /// How delays are stored in whole centiseconds.
   public struct Timing: Sendable, Hashable {
     private let isExact: Bool
-    /// At least 2 cs, which all browsers show as stored. Shorter frames are merged; the duration of a play is kept.
+    /// At least 2 cs, which all browsers show as stored. Shorter frames are merged, unless identical ones are kept; the
+    /// duration of a play is kept. A delay of zero counts as the 10 cs for which browsers show it.
     public static let browser = Self(isExact: false)
     /// As exact as centiseconds allow, even below 2 cs, for players other than browsers.
     public static let exact = Self(isExact: true)
@@ -95,6 +96,11 @@ public struct AnimationWriterOptions: Sendable {
     self.frameCount = frameCount
     self.memoryLimit = memoryLimit
     self.parallelism = parallelism
+  }
+
+  /// Whether frames that browsers would show longer than asked are merged with others.
+  package var mergesShortFrames: Bool {
+    format == .gif && timing == .browser && identicalFrames == .merge && frameCount == nil
   }
 
   /// How colours are reduced; nil for a format that holds all.
@@ -142,7 +148,7 @@ public struct WrittenAnimation: Sendable, Hashable {
   public let reducedCount: Int
   /// Partly transparent pixels that became opaque or transparent, as a share of all pixels drawn; 0 to 1.
   public let partialAlphaShare: Double
-  /// Whether edited delays are stored exactly. If not, the times at which frames end are rounded.
+  /// Whether delays are stored exactly. If not, the times at which frames end are rounded.
   public let hasExactDelays: Bool
   /// The damage found in the source of an edit.
   public let damage: [Damage]

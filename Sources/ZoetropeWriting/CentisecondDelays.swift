@@ -30,6 +30,9 @@ package struct CentisecondDelays: Sendable {
 
   package init(_ timing: AnimationWriterOptions.Timing) { self.timing = timing }
 
+  /// The frames that may yet be kept, in order.
+  var candidates: [Int] { [pending?.frame, winner?.frame].compactMap(\.self) }
+
   private var least: Int128 { timing == .browser ? 2 : 0 }
 
   /// Adds a frame; returns the one before that is kept, if that is certain now.
@@ -74,6 +77,43 @@ package struct CentisecondDelays: Sendable {
       rest -= part
     }
     return Kept(frame: frame.frame, delays: delays + [UInt16(rest)])
+  }
+}
+
+/// Leaves out the frames of a GIF that browsers would not show for as long as they should.
+///
+/// Holds up to two pictures: the one that may get the time of frames behind it, and the one of the group that is added
+/// to.
+struct ShortFrameMerging: Sendable {
+  /// A frame that is kept, and its place among those that were appended.
+  typealias Kept = (frame: WritableFrame, index: Int)
+
+  private var delays = CentisecondDelays(.browser)
+  private var held: [Int: WritableFrame] = [:]
+  private var frameCount = 0
+  /// The last frame that was returned; the hint of the one behind it holds, that of others does not.
+  private var last = -1
+
+  /// Takes the next frame; returns the one before that is kept, if that is certain now.
+  mutating func add(_ frame: WritableFrame) -> Kept? {
+    held[frameCount] = frame
+    frameCount += 1
+    let kept = delays.add(ExactTime(frame.delay)).flatMap { take($0) }
+    let candidates = delays.candidates
+    for index in held.keys where !candidates.contains(index) { held[index] = nil }
+    return kept
+  }
+
+  /// The frames that are left.
+  mutating func finish() -> [Kept] { delays.finish().compactMap { take($0) } }
+
+  private mutating func take(_ kept: CentisecondDelays.Kept) -> Kept? {
+    guard var frame = held.removeValue(forKey: kept.frame) else { return nil }
+    frame.delay = FrameDelay(
+      numerator: UInt32(clamping: kept.delays.reduce(0) { $0 + Int($1) }), denominator: 100)
+    if kept.frame != last + 1 { frame.changed = nil }
+    last = kept.frame
+    return (frame, kept.frame)
   }
 }
 

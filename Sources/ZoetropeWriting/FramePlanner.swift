@@ -14,12 +14,18 @@ struct FramePlanner: Sendable {
   private var delays = FractionDelays()
   /// Nil for a format that stores fractions.
   private var centiseconds: RoundedDelays?
+  /// Nil if no frame is too short for browsers, or all are kept.
+  private var shortFrames: ShortFrameMerging?
   /// The delay of the frame that waits in the differ, and its number.
   private var pending: (delay: ExactTime, stored: FrameDelay, index: Int)?
   /// For real trials.
   private let trial: (any FrameCompressing)?
+  /// Frames that were appended, and those of them that are not in the file.
   private(set) var frameCount = 0
   private(set) var mergedCount = 0
+  private var placedCount = 0
+  /// Whether every delay is stored exactly.
+  private(set) var hasExactDelays = true
 
   init(
     _ options: AnimationWriterOptions, preparation: PicturePreparation,
@@ -30,6 +36,7 @@ struct FramePlanner: Sendable {
     tolerance = PictureTolerance(options.tolerance, format: options.format)
     self.reducer = reducer
     centiseconds = options.format == .gif ? RoundedDelays() : nil
+    shortFrames = options.mergesShortFrames ? ShortFrameMerging() : nil
     differ = FrameDiffer(
       framesCanClear: encoder.framesCanClear,
       triesBackground: options.effort != .fast && encoder.canDisposeToBackground)
@@ -40,6 +47,23 @@ struct FramePlanner: Sendable {
   mutating func append(
     _ frame: WritableFrame, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
+    defer { frameCount += 1 }
+    guard shortFrames != nil else { return try place(frame, frameCount, isCancelled) }
+    let centiseconds = ExactTime(frame.delay).rounded(to: 100)
+    if centiseconds < 2 || ExactTime(centiseconds, 100) != ExactTime(frame.delay) {
+      hasExactDelays = false
+    }
+    return try shortFrames?.add(frame).map { (kept) throws(AnimatedImageError) in
+      try place(kept.frame, kept.index, isCancelled)
+    } ?? []
+  }
+
+  /// Places a frame that is kept behind the last one, unless both are equal.
+  private mutating func place(
+    _ frame: WritableFrame, _ index: Int, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
+    mergedCount += index - placedCount
+    placedCount = index + 1
     var (picture, changed) = try fitted(frame)
     if let kept = try tolerance?.apply(
       picture, over: differ, changed: changed, isCancelled: isCancelled)
@@ -47,7 +71,6 @@ struct FramePlanner: Sendable {
       (picture, changed) = kept
     }
     let changes = differ.changes(to: picture, within: changed)
-    defer { frameCount += 1 }
     if changes.isEmpty, let before = pending, merges(before.stored, frame.delay) {
       let sum = before.delay + ExactTime(frame.delay)
       pending = (sum, before.stored, before.index)
@@ -59,7 +82,7 @@ struct FramePlanner: Sendable {
       try trial?.encode(work, isCancelled: isCancelled).bytes.count ?? work.estimatedCost
     }
     let jobs = placed.map { self.jobs($0) } ?? []
-    pending = (ExactTime(frame.delay), frame.delay, frameCount)
+    pending = (ExactTime(frame.delay), frame.delay, index)
     return jobs
   }
 
@@ -99,12 +122,23 @@ struct FramePlanner: Sendable {
   }
 
   /// The jobs that are left.
-  mutating func finish() -> [EncodingQueue.Job] { differ.finish().map { jobs($0) } ?? [] }
+  mutating func finish(
+    isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
+    var left: [EncodingQueue.Job] = []
+    for kept in shortFrames?.finish() ?? [] {
+      left += try place(kept.frame, kept.index, isCancelled)
+    }
+    mergedCount += frameCount - placedCount
+    placedCount = frameCount
+    return left + (differ.finish().map { jobs($0) } ?? [])
+  }
 
   /// The frames of the file for one that is placed: several for a delay that is too long for one.
   private mutating func jobs(_ placed: FrameDiffer.Placed) -> [EncodingQueue.Job] {
     guard let pending else { return [] }
     let stored = centiseconds?.store(pending.delay) ?? delays.store(pending.delay)
+    if stored.reduce(.zero, { $0 + ExactTime($1) }) != pending.delay { hasExactDelays = false }
     let (work, disposal) = (placed.work, placed.disposal)
     // Frames that follow are drawn on the picture itself, and the last one is disposed of as the frame would be.
     let again = FrameWork(

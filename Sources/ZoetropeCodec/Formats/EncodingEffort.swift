@@ -14,7 +14,4 @@ public struct EncodingEffort: OpenChoice, Sendable, Hashable, CustomStringConver
   /// PNG files are about ten percent smaller than with ``balanced``, in about 30 times the time, more for drawings
   /// and less for noise. For pictures that are written once and stored or sent often.
   public static let small = Self(.small)
-
-  /// The effort's name.
-  public var description: String { rawValue }
 }

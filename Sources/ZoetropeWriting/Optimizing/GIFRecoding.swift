@@ -51,7 +51,9 @@ struct GIFRecoding {
     let keepsAll = image.frames.dropLast().allSatisfy { $0.disposal == .keep }
     let old = image.header.palette.count
     let new = colors.map { Self.padded($0).count }
-    let isShorter = new.map { $0 < old || old == 0 } ?? false
+    // One table for all saves that of each frame.
+    let hasLocals = image.frames.dropFirst().contains { $0.palette == .local }
+    let isShorter = new.map { $0 < old || old == 0 || hasLocals } ?? false
     let first = Way(keepsTable: !isShorter, keepsCanvases: false)
     guard effort.kind == .small else {
       let copies = Way(keepsTable: true, keepsCanvases: true, isFallback: true)

@@ -1,0 +1,463 @@
+"""Writing animations from arrays, and from other animations."""
+
+import errno
+import io
+import os
+import subprocess
+import sys
+import threading
+from fractions import Fraction
+
+import pytest
+
+np = pytest.importorskip("numpy")
+import zoetrope  # noqa: E402
+
+
+def film(count, shape=(24, 36, 4), dtype=np.uint8, step=1):
+    """A square of another colour that moves over transparent ground, or over black."""
+    frames = []
+    most = np.iinfo(dtype).max
+    for index in range(count):
+        frame = np.zeros(shape, dtype)
+        left = index * step % (shape[1] - 8)
+        frame[6:14, left:left + 8] = most
+        if len(shape) == 3:
+            frame[6:14, left:left + 8, 1] = most // 3
+        frames.append(frame)
+    return frames
+
+
+def rgba(frame):
+    frame = frame if frame.ndim == 3 else np.repeat(frame[..., None], 3, axis=2)
+    if frame.shape[2] == 4:
+        return frame
+    opaque = np.full(frame.shape[:2] + (1,), np.iinfo(frame.dtype).max, frame.dtype)
+    return np.concatenate([frame, opaque], axis=2)
+
+
+def written(frames, format="apng", **options):
+    file = io.BytesIO()
+    if "fps" not in options:
+        options.setdefault("durations", 0.1)
+    told = zoetrope.save(file, frames, format=format, **options)
+    assert told.byte_count == len(file.getvalue())
+    return zoetrope.open(file.getvalue(), delays="exact", damage="strict", deep=True)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("channels", [None, 3, 4])
+@pytest.mark.parametrize("kind", ["list", "array", "generator", "strided", "reversed", "swapped"])
+def test_arrays_come_back_as_they_were(dtype, channels, kind):
+    frames = film(9, (24, 36) if channels is None else (24, 36, channels), dtype)
+    expected = [rgba(frame) for frame in frames]
+    given = {
+        "list": lambda: frames, "array": lambda: np.stack(frames), "generator": lambda: iter(frames),
+        "strided": lambda: list(np.stack([frames, frames], axis=3)[:, :, :, 0]),
+        "reversed": lambda: [frame[::-1].copy()[::-1] for frame in frames],
+        "swapped": lambda: [frame.astype(frame.dtype.newbyteorder()) for frame in frames],
+    }[kind]()
+    animation = written(given, plays=3)
+    assert (animation.format, animation.plays, len(animation)) == ("apng", 3, 9)
+    for index, frame in enumerate(expected):
+        got = animation.frame(index, format="RGBA16" if dtype == np.uint16 else "RGBA")
+        assert np.array_equal(got, frame)
+
+
+@pytest.mark.parametrize("format", ["gif", "apng"])
+@pytest.mark.parametrize("plays", [1, 2, 65536, None])
+def test_plays_are_total_plays(format, plays):
+    assert written(film(3), format, plays=plays).plays == plays
+
+
+@pytest.mark.parametrize("format", ["gif", "apng"])
+@pytest.mark.parametrize("order", ["AAB", "ABA", "ABB", "AAA", "AABBA"])
+def test_equal_frames_keep_their_time(format, order):
+    one, other = film(2)
+    durations = [0.1 * (place + 1) for place in range(len(order))]
+    frames = [one if letter == "A" else other for letter in order]
+    for keep in (False, True):
+        animation = written(frames, format, durations=durations, keep_identical=keep)
+        assert animation.duration == pytest.approx(sum(durations))
+        if keep:
+            assert len(animation) == len(order)
+        start = 0.0
+        for frame, duration in zip(frames, durations):
+            for moment in (start + 0.001, start + duration - 0.001):
+                assert np.array_equal(animation.at(moment), frame)
+            start += duration
+
+
+@pytest.mark.parametrize("format", ["gif", "apng"])
+@pytest.mark.parametrize("delay", [1 / 30, Fraction(1, 30), [(1, 30)] * 1000, np.float64(1 / 30)])
+def test_a_thousand_thirtieths_do_not_drift(format, delay):
+    animation = written(film(1000, (16, 24, 4)), format, durations=delay)
+    assert len(animation) == 1000
+    # To half a centisecond in a GIF, exactly in an APNG.
+    total = sum(Fraction(*frame.delay) for frame in animation.frames)
+    assert abs(total - Fraction(1000, 30)) <= (Fraction(1, 200) if format == "gif" else 0)
+    if format == "apng":
+        assert {Fraction(*frame.delay) for frame in animation.frames} == {Fraction(1, 30)}
+
+
+@pytest.mark.parametrize("fps", [60, 120, 1000])
+def test_frames_too_short_for_browsers_are_merged(fps):
+    animation = written(film(300), "gif", fps=fps)
+    assert min(frame.delay[0] for frame in animation.frames) >= 2
+    assert animation.duration == pytest.approx(300 / fps, abs=0.006)
+    every = written(film(300), "gif", fps=fps, exact_delays=True)
+    assert every.duration == pytest.approx(300 / fps, abs=0.006)
+    assert len(written(film(300), "gif", fps=fps, keep_identical=True)) == 300
+
+
+def test_a_delay_of_zero_lasts_as_long_as_in_browsers():
+    assert {frame.delay for frame in written(film(4), "gif", durations=0).frames} == {(10, 100)}
+    assert {frame.delay[0] for frame in written(film(4), "gif", durations=0, exact_delays=True).frames} == {0}
+
+
+@pytest.mark.parametrize("format", ["gif", "apng"])
+def test_there_are_neither_trails_nor_holes(format):
+    opaque = np.full((24, 36, 4), 255, np.uint8)
+    clear = np.zeros_like(opaque)
+    hole = opaque.copy()
+    hole[5:9, 7:20] = 0
+    frames = [hole, opaque, clear, hole, *film(5), clear, opaque, *reversed(film(5)), clear]
+    animation = written(frames, format)
+    assert len(animation) == len(frames)
+    for index, frame in enumerate(frames):
+        assert np.array_equal(animation[index], frame)
+
+
+def test_each_frame_of_a_gif_has_its_own_colours():
+    scenes = []
+    for channel in range(3):
+        scene = np.zeros((16, 16, 3), np.uint8)
+        scene[..., channel] = np.arange(256).reshape(16, 16)
+        scenes.append(scene)
+    animation = written(scenes, "gif", colors="exact")
+    for index, scene in enumerate(scenes):
+        assert np.array_equal(animation[index][..., :3], scene)
+
+
+@pytest.mark.parametrize("count", [2, 255, 256, 257, 4000])
+@pytest.mark.parametrize("has_clear", [False, True])
+def test_palettes_at_their_limit(count, has_clear):
+    numbers = np.arange(64 * 64) % count
+    frame = np.zeros((64, 64, 4), np.uint8)
+    frame[..., 0], frame[..., 1], frame[..., 3] = (numbers % 256).reshape(64, 64), (numbers // 256 * 16).reshape(64, 64), 255
+    if has_clear:
+        frame[0, 0] = 0
+    frames = [frame, np.roll(frame, 1, axis=0)]
+    fits = count + has_clear <= 256
+    if fits:
+        animation = written(frames, "gif", colors="exact")
+        assert np.array_equal(animation[0], frame) and np.array_equal(animation[1], frames[1])
+    else:
+        with pytest.raises(zoetrope.UnwritableError):
+            written(frames, "gif", colors="exact")
+    animation = written(frames, "gif")
+    assert np.array_equal(animation[0][..., 3], frame[..., 3])
+    error = np.abs(animation[0].astype(int) - frame)[..., :3].mean()
+    assert error <= (0 if fits else 8)
+
+
+def test_colours_dithering_and_matte():
+    ramp = np.zeros((32, 64, 4), np.uint8)
+    ramp[..., 0], ramp[..., 1] = np.arange(64) * 4, np.arange(32)[:, None] * 8
+    ramp[..., 3] = 200
+    for dithering in ("auto", "none", "ordered", "diffusion"):
+        animation = written([ramp, ramp[::-1]], "gif", colors=16, dithering=dithering)
+        assert len(np.unique(animation[0].reshape(-1, 4), axis=0)) <= 16
+        assert (animation[0][..., 3] == 255).all()
+    ramp[..., 3] = 100
+    assert (written([ramp], "gif")[0] == 0).all()
+    matte = written([np.full((4, 4, 4), (0, 0, 0, 51), np.uint8)], "gif", matte=(255, 0, 100))[0]
+    assert np.array_equal(matte[0, 0], (204, 0, 80, 255))
+    with pytest.raises(zoetrope.UnwritableError, match="transparent"):
+        written([ramp], "gif", colors="exact")
+
+
+def test_a_small_change_takes_few_bytes():
+    still = np.random.default_rng(1).integers(0, 200, (200, 200), np.uint8)
+    frames = []
+    for index in range(40):
+        frame = still.copy()
+        frame[10:18, index:index + 8] = 255
+        frames.append(frame)
+    for format in ("gif", "apng"):
+        one = len(written_bytes(frames[:1], format))
+        assert len(written_bytes(frames, format)) < one + 40 * 400
+
+
+def written_bytes(frames, format, **options):
+    file = io.BytesIO()
+    zoetrope.save(file, frames, fps=25, format=format, **options)
+    return file.getvalue()
+
+
+def test_files_appear_when_they_are_complete(tmp_path):
+    for name, format in (("a.gif", "gif"), ("b.png", "apng"), ("c.APNG", "apng"), ("ä ö.png", "apng")):
+        path = tmp_path / name
+        with zoetrope.Writer(path, plays=2) as writer:
+            for frame in film(5):
+                writer.append(frame, 0.1)
+                assert not path.exists()
+        assert writer.written.frame_count == 5 and writer.closed
+        with zoetrope.open(path) as animation:
+            assert (animation.format, animation.plays, len(animation)) == (format, 2, 5)
+        before = path.read_bytes()
+        with pytest.raises(ZeroDivisionError):
+            with zoetrope.Writer(path) as writer:
+                writer.append(film(1)[0], 1)
+                1 / 0
+        # Neither changed nor joined by another.
+        assert path.read_bytes() == before
+    assert len(os.listdir(tmp_path)) == 4
+    with pytest.raises(ValueError, match="closed"):
+        writer.append(film(1)[0], 1)
+
+
+def test_a_file_object_gets_all_or_nothing():
+    class Slow(io.RawIOBase):
+        def __init__(self):
+            self.data = b""
+
+        def writable(self):
+            return True
+
+        def write(self, data):
+            self.data += bytes(data[:100])
+            return min(len(data), 100)
+
+    slow = Slow()
+    told = zoetrope.save(slow, film(5), fps=10)
+    assert len(slow.data) == told.byte_count and zoetrope.open(slow.data)[4] is not None
+    file = io.BytesIO(b"")
+    with pytest.raises(zoetrope.ParameterError, match="2 durations"):
+        zoetrope.save(file, iter(film(3)), durations=[1, 2])
+    assert file.getvalue() == b""
+
+
+def test_wrong_arguments(tmp_path):
+    file, frames = io.BytesIO(), film(2)
+    for options in (
+        {}, {"fps": 3, "durations": 1}, {"fps": 0}, {"fps": -1}, {"fps": float("nan")}, {"durations": -1},
+        {"durations": float("inf")}, {"durations": [1]}, {"durations": [1, 2, 3]}, {"durations": [(1, 0), 1]},
+        {"fps": 1, "plays": 0}, {"fps": 1, "plays": -1}, {"fps": 1, "format": "webp"}, {"fps": 1, "effort": "most"},
+        {"fps": 1, "colors": 1}, {"fps": 1, "colors": 257}, {"fps": 1, "dithering": "noise"},
+        {"fps": 1, "matte": (1, 2)}, {"fps": 1, "matte": (1, 2, 256)}, {"fps": 1, "threads": -1},
+        {"durations": 1 << 33}, {"fps": 1, "texts": {"": "a"}}, {"fps": 1, "texts": {"a": "\0"}},
+    ):
+        with pytest.raises(zoetrope.ParameterError):
+            zoetrope.save(file, frames, **options)
+    for frame in (
+        np.zeros((3, 3), float), np.zeros((3, 3), np.int16), np.zeros((3, 3), bool), np.zeros((3, 3, 2), np.uint8),
+        np.zeros((3, 3, 5), np.uint8), np.zeros(3, np.uint8), np.zeros((0, 3), np.uint8), np.zeros((3, 0, 3), np.uint8),
+        np.zeros((1, 3, 3, 3), np.uint8), [["a"]], None,
+    ):
+        with pytest.raises(zoetrope.ParameterError):
+            zoetrope.save(file, [frame], fps=1)
+    with pytest.raises(zoetrope.ParameterError, match="without frames"):
+        zoetrope.save(file, [], fps=1)
+    with pytest.raises(zoetrope.ParameterError, match="does not fit"):
+        zoetrope.save(file, [frames[0], frames[0][1:]], fps=1)
+    with pytest.raises(TypeError):
+        zoetrope.save(file, frames, fps="3")
+    for wrong in (3, None, []):
+        with pytest.raises(TypeError):
+            zoetrope.Writer(wrong)
+    with pytest.raises(zoetrope.ParameterError, match="format"):
+        zoetrope.Writer(tmp_path / "a.webp")
+    assert zoetrope.save(tmp_path / "a.webp", frames, fps=1, format="gif").format == "gif"
+    with pytest.raises(FileNotFoundError) as caught:
+        zoetrope.save(tmp_path / "none" / "a.gif", frames, fps=1)
+    assert caught.value.errno == errno.ENOENT and "none" in str(caught.value)
+    assert file.getvalue() == b""
+    with pytest.raises(zoetrope.UnwritableError):
+        zoetrope.save(file, frames, fps=1, format="gif", plays=65537)
+
+
+def test_texts_are_written():
+    animation = written(film(2), texts={"Title": "Disc", "Author": "Ä"})
+    assert [(item.key, item.value.decode()) for item in animation.metadata] == [("Title", "Disc"), ("Author", "Ä")]
+    assert written(film(2), "gif", texts={"Comment": "Disc"}).metadata[0].value == b"Disc"
+
+
+def test_several_threads_may_append():
+    file = io.BytesIO()
+    with zoetrope.Writer(file, format="gif", keep_identical=True) as writer:
+        threads = [
+            threading.Thread(target=lambda: [writer.append(frame, 0.1) for frame in film(10)]) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(zoetrope.open(file.getvalue())) == 40
+
+
+def test_cancelling_a_writer():
+    writer = zoetrope.Writer(io.BytesIO())
+    writer.append(film(1)[0], 1)
+    thread = threading.Thread(target=writer.cancel)
+    thread.start()
+    thread.join()
+    for call in (lambda: writer.append(film(1)[0], 1), writer.finish):
+        with pytest.raises(zoetrope.CancelledError):
+            call()
+    with pytest.raises(ValueError):
+        writer.append(film(1)[0], 1)
+
+
+def test_ctrl_c_ends_writing(tmp_path):
+    program = f"""
+import signal, threading, numpy as np, zoetrope, os
+noise = np.random.default_rng(1).integers(0, 255, (1500, 1500, 4), np.uint8)
+def endless():
+    first = True
+    while True:
+        yield noise
+        if first:
+            first = False
+            threading.Timer(0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        noise[0, 0] += 1
+try:
+    zoetrope.save({str(tmp_path / "a.png")!r}, endless(), fps=10, effort="small")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
+    assert result.stdout == "interrupted\n", result.stderr
+    assert os.listdir(tmp_path) == []
+
+
+# ---- Rewriting
+
+
+def rewritten(animation, **options):
+    file = io.BytesIO()
+    told = animation.convert(file, **options)
+    assert told.byte_count == len(file.getvalue())
+    return zoetrope.open(file.getvalue(), damage="strict"), told
+
+
+@pytest.mark.parametrize("format", [None, "gif", "apng"])
+def test_conversions(delays, format):
+    animation = zoetrope.open(delays)
+    count, whole = len(animation), animation.duration
+
+    def convert(**options):
+        return rewritten(animation, format=format, **options)[0]
+
+    def check(made, indices):
+        assert made.format == (format or "gif") and len(made) == len(indices)
+        for place, index in enumerate(indices):
+            assert np.array_equal(made[place], animation[index])
+
+    everything = list(range(count))
+    check(convert(), everything)
+    check(convert(frames=slice(2, 5)), [2, 3, 4])
+    check(convert(frames=slice(None, None, 3)), everything[::3])
+    check(convert(frames=[-1, 0, np.int64(3)]), [count - 1, 0, 3])
+    check(convert(reverse=True), everything[::-1])
+    check(convert(back_and_forth=True), everything + everything[-2:0:-1])
+    check(convert(frames=range(1, 4), reverse=True), [3, 2, 1])
+    assert convert(speed=0.5).duration == pytest.approx(2 * whole)
+    assert convert(duration=3).duration == pytest.approx(3)
+    assert convert(delay=Fraction(1, 20)).durations == (0.05,) * count
+    assert convert(time=(0.2, 0.5)).duration == pytest.approx(0.3)
+    assert convert(time=(0.2, None)).duration == pytest.approx(whole - 0.2)
+    assert convert(plays=7).plays == 7 and convert(plays=None).plays is None
+    assert convert().plays == animation.plays
+    cropped = convert(crop=(3, 2, 20, 10))
+    assert cropped.size == (20, 10) and np.array_equal(cropped[1], animation[1][2:12, 3:23])
+    slow = convert(fps=4)
+    assert len(slow) < count and slow.duration == pytest.approx(whole, abs=0.006)
+
+
+def test_conversions_copy_what_they_can(delays, tmp_path):
+    animation = zoetrope.open(delays)
+    told = rewritten(animation)[1]
+    assert told.copied_count == told.frame_count == len(animation)
+    assert rewritten(animation, format="apng")[1].copied_count == 0
+    path = tmp_path / "a.gif"
+    path.write_bytes(delays.read_bytes())
+    with zoetrope.open(path) as other:
+        # Onto itself.
+        other.convert(path, frames=slice(0, 2))
+        assert np.array_equal(other[5], animation[5])
+    assert len(zoetrope.open(path)) == 2
+    assert animation.convert(tmp_path / "b.png").format == "apng"
+    assert animation.convert(tmp_path / "b.dat", format="gif").format == "gif"
+    with pytest.raises(zoetrope.ParameterError):
+        animation.convert(tmp_path / "c.dat")
+    with pytest.raises(FileNotFoundError):
+        animation.convert(tmp_path / "none" / "c.gif")
+    with pytest.raises(PermissionError if os.geteuid() else OSError):
+        animation.convert("/proc/c.gif")
+    assert sorted(os.listdir(tmp_path)) == ["a.gif", "b.dat", "b.png"]
+
+
+def test_wrong_conversions(delays):
+    animation = zoetrope.open(delays)
+    for options in (
+        {"frames": []}, {"frames": slice(3, 3)}, {"time": (1, 0)}, {"time": 3}, {"time": (-1, 2)}, {"speed": 0},
+        {"speed": float("nan")}, {"duration": 0}, {"duration": -1}, {"fps": 0}, {"fps": -3}, {"crop": (1, 2, 3)},
+        {"crop": (0, 0, 0, 0)}, {"crop": (-1, 0, 3, 3)}, {"plays": 0}, {"plays": -2}, {"delay": -1},
+        {"speed": 2, "duration": 3}, {"effort": "none"}, {"format": "png"},
+    ):
+        file = io.BytesIO()
+        with pytest.raises(zoetrope.ParameterError):
+            animation.convert(file, **options)
+        assert file.getvalue() == b""
+    with pytest.raises(IndexError):
+        animation.convert(io.BytesIO(), frames=[99])
+    animation.close()
+    with pytest.raises(ValueError):
+        animation.convert(io.BytesIO())
+
+
+def test_optimising(fixtures):
+    for path in sorted((fixtures / "Demo").iterdir()):
+        animation = zoetrope.open(path)
+        file = io.BytesIO()
+        told = animation.optimize(file)
+        assert told.byte_count == len(file.getvalue()) <= animation.byte_count
+        made = zoetrope.open(file.getvalue())
+        assert (made.durations, made.plays) == (animation.durations, animation.plays)
+        assert np.array_equal(made.read(), animation.read())
+
+
+def test_cancelled_animations_are_not_converted(delays, tmp_path):
+    animation = zoetrope.open(delays)
+    animation.cancel()
+    for call in (animation.convert, animation.optimize):
+        with pytest.raises(zoetrope.CancelledError):
+            call(tmp_path / "a.gif")
+    assert os.listdir(tmp_path) == []
+
+
+def test_ctrl_c_ends_a_conversion(tmp_path):
+    program = f"""
+import io, signal, threading, numpy as np, zoetrope, os
+file = io.BytesIO()
+noise = np.random.default_rng(1).integers(0, 255, (800, 800, 3), np.uint8)
+zoetrope.save(file, [np.roll(noise, n, axis=0) for n in range(12)], fps=10, effort="fast")
+animation = zoetrope.open(file.getvalue())
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        animation.convert({str(tmp_path / "a.png")!r}, back_and_forth=True, effort="small")
+        os.remove({str(tmp_path / "a.png")!r})
+except KeyboardInterrupt:
+    print("interrupted", animation[0].shape)
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
+    assert result.stdout == "interrupted (800, 800, 4)\n", result.stderr
+    assert [name for name in os.listdir(tmp_path) if name != "a.png"] == []
+
+
+def test_writers_cannot_be_copied():
+    import copy
+
+    with pytest.raises(TypeError):
+        copy.copy(zoetrope.Writer(io.BytesIO()))

@@ -1,0 +1,277 @@
+internal import CZoetrope
+internal import Glibc
+internal import Synchronization
+internal import SystemPackage
+internal import Zoetrope
+
+// Pictures from the caller's memory, and files on their way to it.
+//
+// Unsafe: addresses and functions from C, under the header's contract. A picture is copied before the call
+// returns; each row is checked to lie within the bytes that the caller states. Functions of the caller are called
+// by `ForeignSink` only, under the lock of the `Destination` that owns it.
+
+/// Where a file is written, until the call that writes it, or its writer, ends.
+///
+/// No function of the caller is called, and no file appears, once it is closed, whichever threads still work.
+final class Destination: AnimationSink {
+  private let sink: any AnimationSink
+  private let memory: MemorySink?
+  /// The path of the file, if it is one.
+  let path: FilePath?
+  private let isOpen = Mutex(true)
+
+  /// - Throws: `parameter` for an invalid struct.
+  init(_ destination: UnsafePointer<zoetrope_destination>?) throws(AnimatedImageError) {
+    let given = try unsafe read(destination, over: zoetrope_destination(), "zoetrope_destination")
+    // Half a pointer is none.
+    guard
+      unsafe destination == nil || given.size >= MemoryLayout<zoetrope_destination>.size
+    else {
+      throw AnimatedImageError(
+        .parameter,
+        "zoetrope_destination.size is \(unsafe given.size): set it to sizeof(zoetrope_destination)")
+    }
+    if let path = unsafe given.path {
+      let path = unsafe FilePath(platformString: path)
+      (self.path, memory, sink) = (path, nil, FileSink(path))
+    } else if unsafe given.write != nil {
+      (path, memory, sink) = (nil, nil, unsafe ForeignSink(given))
+    } else {
+      let memory = MemorySink()
+      (path, self.memory, sink) = (nil, memory, memory)
+    }
+  }
+
+  /// The bytes of the complete file, if it is in memory.
+  var bytes: [UInt8]? { memory?.bytes }
+
+  /// Discards the file unless it is complete. Waits for a function of the caller that runs.
+  func close() { abandon() }
+
+  var canPatch: Bool { sink.canPatch }
+
+  func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
+    try whileOpen { (_) throws(AnimatedImageError) in try sink.write(bytes) }
+  }
+
+  func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
+    try whileOpen { (_) throws(AnimatedImageError) in try sink.patch(bytes, at: offset) }
+  }
+
+  func finish() throws(AnimatedImageError) {
+    try whileOpen { (isOpen) throws(AnimatedImageError) in
+      isOpen = false
+      try sink.finish()
+    }
+  }
+
+  func abandon() {
+    isOpen.withLock { isOpen in
+      if isOpen { sink.abandon() }
+      isOpen = false
+    }
+  }
+
+  private func whileOpen(
+    _ body: (inout Bool) throws(AnimatedImageError) -> Void
+  ) throws(AnimatedImageError) {
+    try isOpen.withLock { (isOpen) throws(AnimatedImageError) in
+      guard isOpen else { throw AnimatedImageError(.cancelled, "writing was cancelled") }
+      try body(&isOpen)
+    }
+  }
+}
+
+/// Passes the bytes of a file to C functions.
+@safe
+private final class ForeignSink: AnimationSink {
+  /// Called by one thread at a time.
+  private let promised: Promised<zoetrope_destination>
+  private var given: zoetrope_destination { unsafe promised.value }
+
+  init(_ given: zoetrope_destination) { unsafe promised = Promised(given) }
+
+  var canPatch: Bool { unsafe given.patch != nil }
+
+  func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
+    guard !bytes.isEmpty else { return }
+    let status = unsafe bytes.withUnsafeBytes { bytes in
+      unsafe given.write?(given.context, bytes.baseAddress, bytes.count) ?? 0
+    }
+    try check(status, "write")
+  }
+
+  func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
+    guard !bytes.isEmpty else { return }
+    let status = unsafe bytes.withUnsafeBytes { bytes in
+      unsafe given.patch?(given.context, Int64(offset), bytes.baseAddress, bytes.count) ?? 0
+    }
+    try check(status, "patch")
+  }
+
+  func finish() throws(AnimatedImageError) {
+    try check(unsafe given.end?(given.context, 1) ?? 0, "end")
+  }
+
+  func abandon() { unsafe _ = given.end?(given.context, 0) }
+
+  private func check(_ status: Int32, _ function: String) throws(AnimatedImageError) {
+    guard status == 0 else {
+      throw AnimatedImageError(.io, "destination.\(function) returned \(status)")
+    }
+  }
+}
+
+extension zoetrope_written {
+  /// Writes what was written, with the bytes of a file in memory, to `target`.
+  static func write(
+    _ written: WrittenAnimation, _ destination: Destination, format: AnimationFormat,
+    to target: UnsafeMutablePointer<zoetrope_written>?
+  ) throws(AnimatedImageError) {
+    guard let target = unsafe target else { return }
+    var result = unsafe zoetrope_written()
+    unsafe result.byte_count = Int64(written.byteCount)
+    unsafe result.frame_count = Int64(written.frameCount)
+    unsafe result.merged_count = Int64(written.mergedCount)
+    unsafe result.copied_count = Int64(written.copiedCount)
+    unsafe result.reduced_count = Int64(written.reducedCount)
+    unsafe result.partial_alpha_share = written.partialAlphaShare
+    unsafe result.has_exact_delays = written.hasExactDelays ? 1 : 0
+    unsafe result.format = formatNumbers[format] ?? 0
+    if let bytes = destination.bytes { unsafe result.bytes = handle(owning: ByteHandle(bytes)) }
+    try unsafe writeSized(result, to: target, "zoetrope_written")
+  }
+
+  /// Checks `target`, and clears it, before anything is written.
+  ///
+  /// - Throws: `parameter` if there is no room for the bytes of a file in memory.
+  static func prepare(
+    _ target: UnsafeMutablePointer<zoetrope_written>?, for destination: Destination
+  ) throws(AnimatedImageError) {
+    if unsafe target != nil { try unsafe writeSized(Self(), to: target, "zoetrope_written") }
+    guard destination.bytes != nil else { return }
+    let size = unsafe try required(target, "written").pointee.size
+    guard size >= 2 * MemoryLayout<Int>.size else {
+      throw AnimatedImageError(
+        .parameter, "zoetrope_written.size is \(size), too small for `bytes`")
+    }
+  }
+}
+
+extension Bitmap {
+  /// A copy of the caller's picture, as RGBA of 8 or 16 bits.
+  ///
+  /// - Throws: `parameter` if the struct is invalid; `outOfMemory`.
+  init(_ picture: UnsafePointer<zoetrope_picture>?) throws(AnimatedImageError) {
+    let source = try unsafe required(picture, "picture")
+    let given = try unsafe read(source, over: zoetrope_picture(), "zoetrope_picture")
+    guard unsafe given.reserved == 0 else {
+      throw AnimatedImageError(
+        .parameter, "zoetrope_picture.reserved is \(unsafe given.reserved); it must be 0")
+    }
+    guard let form = PictureForm(number: unsafe given.format) else {
+      throw AnimatedImageError(
+        .parameter,
+        "picture.format is \(unsafe given.format), which cannot be written: use ZOETROPE_RGBA8, _BGRA8, "
+          + "_RGBX8, _RGB8, _GREY8, _RGBA16, _RGB16 or _GREY16")
+    }
+    let (width, height) = unsafe (given.width, given.height)
+    // The product with 8 bytes per pixel fits an `Int`.
+    let sides: ClosedRange<Int64> = 1...Int64(Int32.max)
+    guard sides.contains(width), sides.contains(height) else {
+      throw AnimatedImageError(.parameter, "the picture is \(width)x\(height)")
+    }
+    let row = Int(width) * form.bytesPerPixel
+    let stride = unsafe given.bytes_per_row == 0 ? row : given.bytes_per_row
+    guard stride >= row else {
+      throw AnimatedImageError(
+        .parameter,
+        "picture.bytes_per_row is \(UInt(bitPattern: stride)), a row has \(row) bytes")
+    }
+    let (last, overflow) = (Int(height) - 1).multipliedReportingOverflow(by: stride)
+    let (needed, overflowAgain) = last.addingReportingOverflow(row)
+    let capacity = unsafe UInt(bitPattern: given.byte_count)
+    guard !overflow, !overflowAgain, UInt(needed) <= capacity else {
+      throw AnimatedImageError(
+        .parameter, "picture.byte_count is \(capacity), too few for rows of \(stride) bytes")
+    }
+    let pixels = try unsafe UnsafeRawPointer(required(given.pixels, "picture.pixels"))
+    let size = PixelSize(width: Int(width), height: Int(height))
+    let buffer = try PixelBuffer(
+      asking: size, format: form.samples == .words ? .rgba16 : .rgba8, zeroed: false)
+    for y in 0..<size.height {
+      // In bounds: a row of the picture, which was checked to lie in its bytes, and a row of the buffer.
+      unsafe form.copy(
+        pixels + y * stride, to: buffer.baseAddress + y * buffer.bytesPerRow, count: size.width)
+    }
+    self = buffer.finish()
+  }
+}
+
+/// The form of the caller's pixels.
+private struct PictureForm {
+  enum Samples { case bytes, words }
+
+  let samples: Samples
+  let channels: Int
+  let isReversed: Bool
+  let hasAlpha: Bool
+
+  init?(number: Int32) {
+    switch Int(number) {
+    case ZOETROPE_RGBA8: self.init(.bytes, 4)
+    case ZOETROPE_BGRA8: self.init(.bytes, 4, isReversed: true)
+    case ZOETROPE_RGBX8: self.init(.bytes, 4, hasAlpha: false)
+    case ZOETROPE_RGB8: self.init(.bytes, 3, hasAlpha: false)
+    case ZOETROPE_GREY8: self.init(.bytes, 1, hasAlpha: false)
+    case ZOETROPE_RGBA16: self.init(.words, 4)
+    case ZOETROPE_RGB16: self.init(.words, 3, hasAlpha: false)
+    case ZOETROPE_GREY16: self.init(.words, 1, hasAlpha: false)
+    default: return nil
+    }
+  }
+
+  private init(
+    _ samples: Samples, _ channels: Int, isReversed: Bool = false, hasAlpha: Bool = true
+  ) {
+    self.samples = samples
+    self.channels = channels
+    self.isReversed = isReversed
+    self.hasAlpha = hasAlpha
+  }
+
+  var bytesPerPixel: Int { channels * (samples == .words ? 2 : 1) }
+
+  /// Copies `count` pixels, as RGBA.
+  func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int) {
+    if channels == 4, hasAlpha, !isReversed {
+      unsafe memcpy(target, source, count * bytesPerPixel)
+    } else if samples == .words {
+      unsafe copy(source, to: target, count: count, UInt16.self)
+    } else {
+      unsafe copy(source, to: target, count: count, UInt8.self)
+    }
+  }
+
+  @inline(__always)
+  private func copy<Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
+    _ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, _ type: Sample.Type
+  ) {
+    let size = MemoryLayout<Sample>.size
+    let (red, green, blue) =
+      channels == 1 ? (0, 0, 0) : isReversed ? (2 * size, size, 0) : (0, size, 2 * size)
+    let (step, alpha) = (channels &* size, 3 &* size)
+    for place in 0..<count {
+      let from = unsafe source + place &* step
+      let to = unsafe target + place &* 4 &* size
+      unsafe to.storeBytes(of: from.loadUnaligned(fromByteOffset: red, as: type), as: type)
+      unsafe to.storeBytes(
+        of: from.loadUnaligned(fromByteOffset: green, as: type), toByteOffset: size, as: type)
+      unsafe to.storeBytes(
+        of: from.loadUnaligned(fromByteOffset: blue, as: type), toByteOffset: 2 &* size, as: type)
+      unsafe to.storeBytes(
+        of: hasAlpha ? from.loadUnaligned(fromByteOffset: alpha, as: type) : .max,
+        toByteOffset: alpha, as: type)
+    }
+  }
+}

@@ -1,0 +1,211 @@
+public import CZoetrope
+internal import Zoetrope
+
+// Unsafe: arguments from C, under the header's contract. `ForeignMemory` and `ForeignOutput` check and copy them.
+
+/// `zoetrope_rewrite` of the header.
+@c(zoetrope_rewrite)
+public func rewrite(
+  _ animation: OpaquePointer?, _ edits: UnsafePointer<zoetrope_edit>?, _ count: Int,
+  _ elementSize: Int, _ options: UnsafePointer<zoetrope_writer_options>?,
+  _ destination: UnsafePointer<zoetrope_destination>?,
+  _ written: UnsafeMutablePointer<zoetrope_written>?, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe write(animation, options, destination, written, error) {
+    (image, given, path) throws(AnimatedImageError) in
+    let edits = try unsafe parsed(edits, count: count, elementSize: elementSize)
+    let writing = try given.writerOptions()
+    let reading = EditOptions(
+      delays: try value(given.delays, of: delayPolicies, "delays"), timing: writing.timing)
+    let own: AnimationFormat = image.format == .gif ? .gif : .apng
+    let format = try given.format(for: path) ?? own
+    return Rewriting(format: format == own ? image.format : format) {
+      (sink, call) throws(AnimatedImageError) in
+      let isCancelled: @Sendable () -> Bool = { call.isCancelled }
+      if format == own {
+        return try EditPlan(image, edits, reading, isCancelled: isCancelled).write(
+          to: sink, isCancelled: isCancelled)
+      }
+      return try image.write(
+        edits, reading, as: format, writing, to: sink, isCancelled: isCancelled)
+    }
+  }
+}
+
+/// `zoetrope_optimize` of the header.
+@c(zoetrope_optimize)
+public func optimize(
+  _ animation: OpaquePointer?, _ options: UnsafePointer<zoetrope_writer_options>?,
+  _ destination: UnsafePointer<zoetrope_destination>?,
+  _ written: UnsafeMutablePointer<zoetrope_written>?, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe write(animation, options, destination, written, error) {
+    (image, given, _) throws(AnimatedImageError) in
+    let writing = try given.writerOptions()
+    let own: AnimationFormat = image.format == .gif ? .gif : .apng
+    guard try given.format(for: nil) ?? own == own else {
+      throw AnimatedImageError(
+        .parameter, "format is not that of the animation, which zoetrope_optimize keeps")
+    }
+    let options = OptimizingOptions(
+      effort: writing.effort, stripsMetadata: try value(given.strip, of: [false, true], "strip"),
+      memoryLimit: writing.memoryLimit, parallelism: writing.parallelism)
+    return Rewriting(format: image.format) { (sink, call) throws(AnimatedImageError) in
+      let result = try image.optimize(
+        to: sink, options: options, isCancelled: { call.isCancelled })
+      return WrittenAnimation(
+        byteCount: result.byteCount, frameCount: result.frameCount, mergedCount: 0,
+        copiedCount: result.isCopy ? result.frameCount : 0)
+    }
+  }
+}
+
+/// The writing of one animation to another file, without using the caller's memory.
+private struct Rewriting {
+  let format: AnimationFormat
+  let body: @Sendable (Destination, DecodingCall) throws(AnimatedImageError) -> WrittenAnimation
+}
+
+/// Writes an animation to a destination from C.
+///
+/// - Parameter prepare: Reads the caller's memory.
+private func write(
+  _ animation: OpaquePointer?, _ options: UnsafePointer<zoetrope_writer_options>?,
+  _ destination: UnsafePointer<zoetrope_destination>?,
+  _ written: UnsafeMutablePointer<zoetrope_written>?,
+  _ error: UnsafeMutablePointer<zoetrope_error>?,
+  _ prepare: (AnimatedImage, zoetrope_writer_options, FilePath?) throws(AnimatedImageError) ->
+    Rewriting
+) -> zoetrope_status {
+  unsafe attempt(error) { () throws(AnimatedImageError) in
+    let handle = try unsafe object(animation, AnimationHandle.self, "animation")
+    let call = try handle.calls.begin()
+    let given = try unsafe read(
+      options, over: zoetrope_writer_options(), "zoetrope_writer_options")
+    let sink = try unsafe Destination(destination)
+    try unsafe zoetrope_written.prepare(written, for: sink)
+    let rewriting = try prepare(handle.image, given, sink.path)
+    // A thread that goes on after a cancelled call has returned does not reach the destination.
+    defer { sink.close() }
+    let result = try handle.calls.run(call, work: .max) { () throws(AnimatedImageError) in
+      try rewriting.body(sink, call)
+    }
+    try unsafe zoetrope_written.write(result, sink, format: rewriting.format, to: written)
+  }
+}
+
+extension AnimatedImage {
+  /// Writes the animation with `edits` in another format: from memory, if there are any.
+  fileprivate func write(
+    _ edits: [AnimationEdit], _ reading: EditOptions, as format: AnimationFormat,
+    _ writing: AnimationWriterOptions, to sink: Destination,
+    isCancelled: @escaping @Sendable () -> Bool
+  ) throws(AnimatedImageError) -> WrittenAnimation {
+    var image = self
+    if !edits.isEmpty {
+      let edited = MemorySink()
+      _ = try EditPlan(self, edits, reading, isCancelled: isCancelled).write(
+        to: edited, isCancelled: isCancelled)
+      image = try AnimatedImage(
+        source: MemorySource(edited.bytes), options: self.options, isCancelled: isCancelled)
+    }
+    // As deep as the file, so that its pixels are exact.
+    image.options.keeps16Bit = image.format != .gif && image.header.bitDepth == 16
+    var writing = writing
+    writing.format = format
+    writing.playCount = image.playCount
+    writing.metadata = image.metadata
+    // As in browsers, unless frames are too short for them.
+    let isTooShort = image.frames.contains { $0.delay.duration < .milliseconds(20) }
+    let merges = format == .gif && writing.timing == .browser && isTooShort
+    writing.identicalFrames = merges ? .merge : .keep
+    let flag = CancelFlag()
+    return try image.write(
+      to: sink, options: writing, progress: { _ in if isCancelled() { flag.raise() } }, flag: flag)
+  }
+}
+
+/// The caller's edits.
+private func parsed(
+  _ edits: UnsafePointer<zoetrope_edit>?, count: Int, elementSize: Int
+) throws(AnimatedImageError) -> [AnimationEdit] {
+  guard (0...1000).contains(count) else {
+    throw AnimatedImageError(
+      .parameter, "count is \(UInt(bitPattern: count)); it must be 0 to 1000")
+  }
+  guard count > 0 else { return [] }
+  guard elementSize >= 8, elementSize <= 4096 else {
+    throw AnimatedImageError(
+      .parameter,
+      "element_size is \(UInt(bitPattern: elementSize)): set it to sizeof(zoetrope_edit)")
+  }
+  let start = try unsafe UnsafeRawPointer(required(edits, "edits"))
+  var parsed: [AnimationEdit] = []
+  for place in 0..<count {
+    let edit = try unsafe element(
+      start + place * elementSize, size: elementSize, over: zoetrope_edit(), "zoetrope_edit")
+    parsed.append(try unsafe edit.edit())
+  }
+  return parsed
+}
+
+// Unsafe: the struct has a pointer to numbers, which are copied.
+extension zoetrope_edit {
+  /// - Throws: `parameter` for an unknown kind, and for numbers that no animation could have.
+  fileprivate func edit() throws(AnimatedImageError) -> AnimationEdit {
+    guard unsafe reserved == 0 else {
+      throw AnimatedImageError(
+        .parameter, "zoetrope_edit.reserved is \(unsafe reserved); it must be 0")
+    }
+    let (start, end) = unsafe (self.start, self.end)
+    switch unsafe Int(kind) {
+    case ZOETROPE_EDIT_FRAMES:
+      if let indices = unsafe self.indices {
+        let count = unsafe index_count
+        guard (1...1 << 24).contains(count) else {
+          throw AnimatedImageError(
+            .parameter, "index_count is \(UInt(bitPattern: count)); it must be 1 to \(1 << 24)")
+        }
+        return unsafe .frames(at: numbers(indices, count: count).map { Int($0) })
+      }
+      return try unsafe .frames(range("frames", start, end) { Int($0) })
+    case ZOETROPE_EDIT_TIME:
+      return try unsafe .time(range("the time", start, end) { .nanoseconds($0) })
+    case ZOETROPE_EDIT_SPEED: return unsafe .speed(number)
+    case ZOETROPE_EDIT_DURATION: return .duration(.nanoseconds(end))
+    case ZOETROPE_EDIT_FRAME_RATE: return unsafe .framesPerSecond(number)
+    case ZOETROPE_EDIT_REVERSE: return .reverse
+    case ZOETROPE_EDIT_BACK_AND_FORTH: return .backAndForth
+    case ZOETROPE_EDIT_CROP:
+      let sides: ClosedRange<Int64> = 0...Int64(Int32.max)
+      guard unsafe [x, y, width, height].allSatisfy({ sides.contains($0) }) else {
+        throw AnimatedImageError(
+          .parameter, "a crop of \(unsafe width)x\(unsafe height) at \(unsafe x), \(unsafe y)")
+      }
+      return unsafe .crop(
+        PixelRect(x: Int(x), y: Int(y), width: Int(width), height: Int(height)))
+    case ZOETROPE_EDIT_PLAYS:
+      guard end >= 0 else {
+        throw AnimatedImageError(.parameter, "plays is \(end); it must be 0 or more")
+      }
+      return .playCount(end == 0 ? .indefinite : .finite(Int(end)))
+    case ZOETROPE_EDIT_DELAY:
+      guard unsafe delay_denominator > 0 else {
+        throw AnimatedImageError(.parameter, "delay_denominator is 0")
+      }
+      return unsafe .delay(
+        FrameDelay(numerator: delay_numerator, denominator: delay_denominator))
+    default:
+      throw AnimatedImageError(.parameter, "zoetrope_edit.kind is \(unsafe kind)")
+    }
+  }
+
+  private func range<Bound: Comparable>(
+    _ name: String, _ start: Int64, _ end: Int64, _ bound: (Int64) -> Bound
+  ) throws(AnimatedImageError) -> Range<Bound> {
+    guard start >= 0, start < end else {
+      throw AnimatedImageError(.parameter, "\(name) from \(start) to \(end)")
+    }
+    return bound(start)..<bound(end)
+  }
+}

@@ -1,0 +1,264 @@
+public import CZoetrope
+internal import Synchronization
+internal import Zoetrope
+
+// Unsafe: arguments from C, under the header's contract. `ForeignMemory` and `ForeignOutput` check and copy them.
+
+/// A writer, which a `zoetrope_writer` points to.
+///
+/// Its `AnimationWriter` is made with the first picture, since a survey and texts may come before.
+private final class WriterHandle: Sendable {
+  private struct State: Sendable {
+    var options: AnimationWriterOptions
+    var writer: AnimationWriter?
+  }
+
+  let destination: Destination
+  let format: AnimationFormat
+  private let state: Mutex<State>
+  /// The writer again, for ``cancel()``, which does not wait.
+  private let current = Mutex<(writer: AnimationWriter?, isCancelled: Bool)>((nil, false))
+
+  init(_ destination: Destination, _ options: AnimationWriterOptions) {
+    self.destination = destination
+    format = options.format
+    state = Mutex(State(options: options))
+  }
+
+  /// Calls `body` with the options, before the first picture.
+  func prepare(
+    _ body: (inout AnimationWriterOptions) throws(AnimatedImageError) -> Void
+  ) throws(AnimatedImageError) {
+    try state.withLock { (state) throws(AnimatedImageError) in
+      guard state.writer == nil else {
+        throw AnimatedImageError(.parameter, "the first picture was appended already")
+      }
+      if current.withLock({ $0.isCancelled }) { throw Self.cancelled }
+      try body(&state.options)
+    }
+  }
+
+  /// Calls `body` with the writer.
+  func write<Value>(
+    _ body: (AnimationWriter) throws(AnimatedImageError) -> Value
+  ) throws(AnimatedImageError) -> Value {
+    try state.withLock { (state) throws(AnimatedImageError) in
+      if let writer = state.writer { return try body(writer) }
+      return try body(try begin(&state))
+    }
+  }
+
+  private func begin(_ state: inout State) throws(AnimatedImageError) -> AnimationWriter {
+    let writer = try AnimationWriter(state.options, to: destination)
+    let isCancelled = current.withLock { current in
+      current.writer = writer
+      return current.isCancelled
+    }
+    if isCancelled { throw Self.cancelled }
+    state.writer = writer
+    // The pictures' colours are no longer needed here.
+    state.options.survey = nil
+    return writer
+  }
+
+  /// Ends all work within some rows, and does not wait.
+  func cancel() {
+    let writer = current.withLock { current in
+      current.isCancelled = true
+      return current.writer
+    }
+    writer?.cancel()
+  }
+
+  private static let cancelled = AnimatedImageError(.cancelled, "writing was cancelled")
+}
+
+/// `zoetrope_writer_create` of the header.
+@c(zoetrope_writer_create)
+public func writerCreate(
+  _ destination: UnsafePointer<zoetrope_destination>?,
+  _ options: UnsafePointer<zoetrope_writer_options>?,
+  _ writer: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe write(nil, to: writer)
+  return unsafe attempt(error) { () throws(AnimatedImageError) in
+    let target = try unsafe required(writer, "writer")
+    let destination = try unsafe Destination(destination)
+    let given = try unsafe read(
+      options, over: zoetrope_writer_options(), "zoetrope_writer_options")
+    var options = try given.writerOptions()
+    options.format = try given.format(for: destination.path) ?? .apng
+    guard given.plays >= 0 else {
+      throw AnimatedImageError(.parameter, "plays is \(given.plays); it must be 0 or more")
+    }
+    options.playCount = given.plays == 0 ? .indefinite : .finite(Int(given.plays))
+    let most: Int64 = options.format == .gif ? 65536 : Int64(Int32.max)
+    guard given.plays <= most else {
+      throw AnimatedImageError(
+        .unwritable, "plays is \(given.plays); the format stores at most \(most)",
+        format: options.format)
+    }
+    unsafe write(handle(owning: WriterHandle(destination, options)), to: target)
+  }
+}
+
+extension zoetrope_writer_options {
+  /// The options, without format and plays.
+  func writerOptions() throws(AnimatedImageError) -> AnimationWriterOptions {
+    let efforts: [EncodingEffort] = [.balanced, .fast, .small]
+    for (number, name) in [
+      (Int64(parallelism), "parallelism"), (frame_count, "frame_count"),
+      (memory_bytes, "memory_bytes"),
+    ] where number < 0 {
+      throw AnimatedImageError(.parameter, "\(name) is \(number); it must be 0 or more")
+    }
+    guard reserved == 0, matte <= 0xff_ffff else {
+      throw AnimatedImageError(.parameter, "matte is not 0xRRGGBB, or reserved is not 0")
+    }
+    guard (0...255).contains(alpha_threshold) else {
+      throw AnimatedImageError(
+        .parameter, "alpha_threshold is \(alpha_threshold); it must be 0 to 255")
+    }
+    let colorPolicy: ColorPolicy
+    switch colors {
+    case -1: colorPolicy = .exact
+    case 0: colorPolicy = .automatic
+    case 2...256: colorPolicy = .limited(to: Int(colors))
+    default:
+      throw AnimatedImageError(.parameter, "colors is \(colors); it must be -1, 0 or 2 to 256")
+    }
+    let background = RGBA(
+      red: UInt8(matte >> 16), green: UInt8(matte >> 8 & 255), blue: UInt8(matte & 255))
+    let isBlended = try value(has_matte, of: [false, true], "has_matte")
+    return AnimationWriterOptions(
+      effort: try value(effort, of: efforts, "effort"),
+      identicalFrames: try value(keep_identical, of: [.merge, .keep], "keep_identical"),
+      timing: try value(exact_delays, of: [.browser, .exact], "exact_delays"),
+      keepsHiddenColors: try value(keep_hidden, of: [false, true], "keep_hidden"),
+      colors: colorPolicy,
+      dithering: try value(dithering, of: [.automatic, .none, .ordered, .diffusion], "dithering"),
+      transparency: isBlended
+        ? .matte(background)
+        : .threshold(alpha_threshold == 0 ? 128 : UInt8(alpha_threshold)),
+      frameCount: frame_count == 0 ? nil : Int(frame_count),
+      memoryLimit: memory_bytes == 0 ? nil : Int(memory_bytes), parallelism: Int(parallelism))
+  }
+
+  /// The format: as chosen, else by the extension of `path`; nil without a path.
+  func format(for path: FilePath?) throws(AnimatedImageError) -> AnimationFormat? {
+    if let format = try value(format, of: [nil, .gif, .apng] as [AnimationFormat?], "format") {
+      return format
+    }
+    guard let path else { return nil }
+    switch path.extension?.lowercased() {
+    case "gif": return .gif
+    case "png", "apng": return .apng
+    default:
+      throw AnimatedImageError(
+        .parameter, "\(path) does not end in .gif, .png or .apng, and no format is given")
+    }
+  }
+}
+
+/// Calls `body` with the writer that `writer` points to.
+private func use(
+  _ writer: OpaquePointer?, _ error: UnsafeMutablePointer<zoetrope_error>?,
+  _ body: (WriterHandle) throws(AnimatedImageError) -> Void
+) -> zoetrope_status {
+  unsafe attempt(error) { () throws(AnimatedImageError) in
+    try body(try unsafe object(writer, WriterHandle.self, "writer"))
+  }
+}
+
+/// `zoetrope_writer_survey` of the header.
+@c(zoetrope_writer_survey)
+public func writerSurvey(
+  _ writer: OpaquePointer?, _ picture: UnsafePointer<zoetrope_picture>?,
+  _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe use(writer, error) { (held) throws(AnimatedImageError) in
+    try held.prepare { (options) throws(AnimatedImageError) in
+      var survey =
+        options.survey ?? ColorSurvey(keepsHiddenColors: options.keepsHiddenColors)
+      options.survey = nil
+      // Checked even if it cannot change the survey.
+      try survey.add(try unsafe Bitmap(picture))
+      options.survey = survey
+    }
+  }
+}
+
+/// `zoetrope_writer_add_text` of the header.
+@c(zoetrope_writer_add_text)
+public func writerAddText(
+  _ writer: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ text: UnsafePointer<CChar>?,
+  _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe use(writer, error) { (held) throws(AnimatedImageError) in
+    let text = try unsafe String(cString: required(text, "text"))
+    let key = unsafe key.map { unsafe String(cString: $0) } ?? "Comment"
+    // As the PNG specification has it: Latin-1, no other spaces than single ones inside.
+    let scalars = Array(key.unicodeScalars)
+    let isValid =
+      (1...79).contains(scalars.count)
+      && scalars.allSatisfy { (32...126).contains($0.value) || (161...255).contains($0.value) }
+      && scalars.first != " " && scalars.last != " " && !key.contains("  ")
+    guard isValid else {
+      throw AnimatedImageError(
+        .parameter, "key is not 1 to 79 characters of Latin-1 without needless spaces")
+    }
+    try held.prepare { (options) throws(AnimatedImageError) in
+      var metadata = options.metadata ?? AnimationMetadata()
+      let key = options.format == .gif ? "Comment" : key
+      metadata.texts.append(AnimationMetadata.Text(key: key, value: text))
+      options.metadata = metadata
+    }
+  }
+}
+
+/// `zoetrope_writer_append` of the header.
+@c(zoetrope_writer_append)
+public func writerAppend(
+  _ writer: OpaquePointer?, _ picture: UnsafePointer<zoetrope_picture>?, _ numerator: UInt32,
+  _ denominator: UInt32, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe use(writer, error) { (held) throws(AnimatedImageError) in
+    guard denominator > 0 else {
+      throw AnimatedImageError(.parameter, "delay_denominator is 0")
+    }
+    let bitmap = try unsafe Bitmap(picture)
+    let delay = FrameDelay(numerator: numerator, denominator: denominator)
+    try held.write { (writer) throws(AnimatedImageError) in
+      try writer.append(bitmap, delay: delay)
+    }
+  }
+}
+
+/// `zoetrope_writer_finish` of the header.
+@c(zoetrope_writer_finish)
+public func writerFinish(
+  _ writer: OpaquePointer?, _ written: UnsafeMutablePointer<zoetrope_written>?,
+  _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe use(writer, error) { (held) throws(AnimatedImageError) in
+    try unsafe zoetrope_written.prepare(written, for: held.destination)
+    let result = try held.write { (writer) throws(AnimatedImageError) in try writer.finish() }
+    try unsafe zoetrope_written.write(
+      result, held.destination, format: held.format, to: written)
+  }
+}
+
+/// `zoetrope_writer_cancel` of the header.
+@c(zoetrope_writer_cancel)
+public func writerCancel(_ writer: OpaquePointer?) {
+  guard !ForkGuard.isForked else { return }
+  (try? unsafe object(writer, WriterHandle.self, "writer"))?.cancel()
+}
+
+/// `zoetrope_writer_free` of the header.
+@c(zoetrope_writer_free)
+public func writerFree(_ writer: OpaquePointer?) {
+  guard !ForkGuard.isForked, let held = unsafe release(writer, WriterHandle.self) else { return }
+  held.cancel()
+  held.destination.close()
+}
