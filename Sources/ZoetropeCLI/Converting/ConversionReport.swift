@@ -43,16 +43,16 @@ struct ConversionReport {
   func warn() {
     let name = (input?.name ?? output.text).sanitized
     for case .transparency(let share) in departures {
-      let percent = max(100 * share, 0.1)
-      let number = percent < 10 ? String(Int(percent * 10) / 10) : "\(Int(percent))"
+      let percent = max(share * 100, 0.1)
+      let number = percent < 10 ? "\((percent * 10).rounded(.down) / 10)" : "\(Int(percent))"
       FileDescriptor.note(
-        "zoetrope: warning: \(name): partly transparent pixels, \(number) % of the picture, became opaque or "
-          + "transparent; --matte blends them with a colour\n")
+        "zoetrope: warning: \(name): partly transparent pixels, \(number) % of the picture, became "
+          + "opaque or transparent; --matte blends them with a colour\n")
     }
     if let byteCount, departures.contains(.scaled), byteCount > inputByteCount {
       FileDescriptor.note(
-        "zoetrope: warning: \(name): the output is larger than the input, which has fewer colours per frame; "
-          + "--colors 64 or --dither none makes it smaller\n")
+        "zoetrope: warning: \(name): larger than the input, since scaling adds colours; "
+          + "--colors 32, --dither none or --filter nearest makes it smaller\n")
     }
   }
 
