@@ -277,7 +277,10 @@ package struct BudgetSearch: Sendable {
     // Estimates said otherwise of these.
     if fits {
       high = rung
-      if low >= high || estimates[low].map({ $0 <= limit }) ?? false { low = -1 }
+      // Only a file proves that a milder rung is too large.
+      if high - low <= 1, !files.contains(low) {
+        low = files.filter { $0 < high }.max() ?? -1
+      }
     } else {
       low = rung
       if high <= low { high = rungs.count - 1 }

@@ -23,7 +23,7 @@ import ZoetropeTestSupport
     percents: [90, 80, 71, 63, 56, 50, 45, 40, 35, 30, 25, 20])
 
   private static func run(
-    limit: Int, _ levers: BudgetSearch.Levers = allLevers,
+    limit: Int, levers: BudgetSearch.Levers = allLevers,
     estimate: ((Settings) -> Int?)? = nil, _ size: (Settings) -> Int?
   ) throws -> Outcome {
     var search = BudgetSearch(limit: limit, levers: levers)
@@ -33,7 +33,7 @@ import ZoetropeTestSupport
       switch search.step {
       case .sample(let settings):
         outcome.sampleCount += 1
-        search.take((estimate ?? size)(settings))
+        if let estimate { search.take(estimate(settings)) } else { search.take(size(settings)) }
       case .encode(let settings):
         outcome.encoded.append(settings)
         let byteCount = size(settings)
@@ -83,11 +83,11 @@ import ZoetropeTestSupport
   @Test func `levers that are not there are not used`() throws {
     let levers = BudgetSearch.Levers(
       mayBeThorough: false, hasColors: false, rates: [], percents: [])
-    let outcome = try Self.run(limit: 400_000, levers, Self.film)
+    let outcome = try Self.run(limit: 400_000, levers: levers, Self.film)
     let chosen = try #require(outcome.chosen)
     #expect(
       !chosen.isThorough && chosen.colors == nil && chosen.rate == nil && chosen.percent == 100)
-    let failed = try Self.run(limit: 10_000, levers, Self.film)
+    let failed = try Self.run(limit: 10_000, levers: levers, Self.film)
     #expect(failed.chosen == nil && (failed.least ?? 0) > 10_000 && failed.encoded.count <= 6)
   }
 
