@@ -1,4 +1,4 @@
-package import ZoetropeFrames
+public import ZoetropeCore
 
 /// A protocol for showing pictures.
 package enum GraphicsProtocol: String, Sendable, Hashable, CaseIterable {
