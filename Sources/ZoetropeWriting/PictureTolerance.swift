@@ -71,7 +71,8 @@ struct PictureTolerance: Sendable {
   private static func word(_ deep: UInt64) -> UInt32 {
     var word: UInt32 = 0
     for sample in 0..<4 {
-      word |= UInt32(truncatingIfNeeded: deep &>> UInt64(16 &* sample &+ 8) & 0xff)
+      word |=
+        UInt32(truncatingIfNeeded: deep &>> UInt64(16 &* sample &+ 8) & 0xff)
         &<< UInt32(8 &* sample)
     }
     return word

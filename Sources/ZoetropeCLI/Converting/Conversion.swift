@@ -58,6 +58,7 @@ struct Conversion {
     }
     if plan.canvasSize != plan.crop.size { departures.append(.scaled) }
     if plan.isLossy { departures.append(.lossy) }
+    if let rate = budgeted?.settings.rate { departures.append(.rate(rate)) }
     if plan.reducesColors { departures.append(.colors) }
     if plan.partialAlphaShare > 0 { departures.append(.transparency(plan.partialAlphaShare)) }
     if format == .gif {
@@ -159,6 +160,8 @@ enum Departure: Hashable {
   case scaled
   /// Colours are off by as much as was allowed.
   case lossy
+  /// So many frames per second at most, to fit a number of bytes.
+  case rate(Int)
   /// Ends of frames are rounded to what the format stores.
   case rounded
   /// Showings that are too short for the format.
@@ -179,6 +182,7 @@ enum Departure: Hashable {
     switch self {
     case .scaled: "scaled"
     case .lossy: "similar colours"
+    case .rate(let rate): "\(rate) frames per second"
     case .rounded: "delays rounded, the total kept"
     case .dropped(1): "1 frame too short to be shown dropped, the total kept"
     case .dropped(let count): "\(count) frames too short to be shown dropped, the total kept"
@@ -194,6 +198,7 @@ enum Departure: Hashable {
     switch self {
     case .scaled: "scaled"
     case .lossy: "lossy"
+    case .rate: "rate"
     case .rounded: "rounded"
     case .dropped: "dropped"
     case .staticImage: "staticImage"

@@ -14,7 +14,8 @@ struct BudgetArguments: ParsableArguments {
     transform: BudgetArguments.preset)
   var preset: UploadPreset?
 
-  @Option(help: ArgumentHelp("With --max-bytes or --for: keep size, fps or both.", valueName: "what"))
+  @Option(
+    help: ArgumentHelp("With --max-bytes or --for: keep size, fps or both.", valueName: "what"))
   var pin: PinArgument?
 
   private static func preset(_ name: String) throws -> UploadPreset {

@@ -6,6 +6,7 @@ import ZoetropeProcess
 ///
 /// Every limit was read in the source that its row names, or in a copy of it, on the row's date. Limits that could not
 /// be read there are left out, and so are presets without any. Where a source says KB, 1,000 bytes are meant to be safe.
+/// Slack documents no size of pictures; 128x128 is what it shows emoji at.
 struct UploadPreset: Hashable, Sendable {
   /// The size of pictures.
   enum Size: Hashable {
@@ -34,14 +35,16 @@ struct UploadPreset: Hashable, Sendable {
     UploadPreset(
       name: "slack-emoji", summary: "GIF, 128x128, 128 kB, 50 frames", formats: [.gif],
       size: .within(128, 128), byteLimit: 128_000, frames: 1...50,
-      source: "https://slack.com/help/articles/206870177-Add-custom-emoji-and-aliases-to-your-workspace",
+      source:
+        "https://slack.com/help/articles/206870177-Add-custom-emoji-and-aliases-to-your-workspace",
       date: "2026-11-26"),
     UploadPreset(
       name: "discord-emoji", summary: "GIF, 128x128, 256 kB", formats: [.gif],
       size: .within(128, 128), byteLimit: 256_000,
       source: "https://docs.discord.com/developers/resources/emoji", date: "2026-11-26"),
     UploadPreset(
-      name: "discord-sticker", summary: "APNG or GIF, 320x320, 512 kB, 5 s", formats: [.apng, .gif],
+      name: "discord-sticker", summary: "APNG or GIF, 320x320, 512 kB, 5 s",
+      formats: [.apng, .gif],
       size: .exactly(320, 320), byteLimit: 512_000, seconds: 5,
       source: "https://docs.discord.com/developers/resources/sticker#create-guild-sticker",
       date: "2026-11-26"),
@@ -105,7 +108,8 @@ extension UploadPreset {
     case .exactly(let width, let height): (size.width, size.height) == (width, height)
     case .within(let width, let height): size.width <= width && size.height <= height
     case .touching(let width, let height):
-      size.width <= width && size.height <= height && max(size.width, size.height) >= min(width, height)
+      size.width <= width && size.height <= height
+        && max(size.width, size.height) >= min(width, height)
     }
   }
 

@@ -256,7 +256,7 @@ extension OutputSchema {
     name: "progress", summary: "The lines on standard error with --progress json.",
     root: .either([
       .object(
-        [SchemaField("phase", .words(["open", "extract", "write", "done"]))] + optionalFile + [
+        [SchemaField("phase", .words(["open", "extract", "fit", "write", "done"]))] + optionalFile + [
           .optional("position", .integer, "the number of the file, from 1"),
           .optional("files", .integer, "how many files there are"),
           SchemaField("done", .integer.orNull, "frames"),

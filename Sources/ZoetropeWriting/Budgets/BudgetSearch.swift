@@ -189,7 +189,9 @@ package struct BudgetSearch: Sendable {
     (0.93...0.98).contains(bytes / max(limit, 1))
   }
 
-  private mutating func ask(_ phase: Phase, _ step: Step) { (self.phase, self.step) = (phase, step) }
+  private mutating func ask(_ phase: Phase, _ step: Step) {
+    (self.phase, self.step) = (phase, step)
+  }
 
   private mutating func finish() {
     step = best.map { .finish($0.settings) } ?? .fail(leastByteCount: least)
@@ -250,7 +252,8 @@ package struct BudgetSearch: Sendable {
   /// Where the size is expected to be a little below the limit, between the bounds.
   private func guess() -> Int {
     let middle = low + (high - low) / 2
-    guard high - low > 2, let under = estimates[high], let over = estimates[low], under > 0, over.isFinite, over > under
+    guard high - low > 2, let under = estimates[high], let over = estimates[low], under > 0,
+      over.isFinite, over > under
     else { return min(max(middle, low + 1), high - 1) }
     let wanted = Self.aim * limit
     // Sizes fall about linearly with the tolerance where they are close.
@@ -274,7 +277,10 @@ package struct BudgetSearch: Sendable {
     // Estimates said otherwise of these.
     if fits {
       high = rung
-      if low >= high || estimates[low].map({ $0 <= limit }) ?? false { low = -1 }
+      // Only a file proves that a milder rung is too large.
+      if high - low <= 1, !files.contains(low) {
+        low = files.filter { $0 < high }.max() ?? -1
+      }
     } else {
       low = rung
       if high <= low { high = rungs.count - 1 }
@@ -282,8 +288,12 @@ package struct BudgetSearch: Sendable {
     if best == nil, encodeCount >= Self.encodeLimit - 2 {
       // What is most likely to fit, while there is time.
       let isLast = encodeCount == Self.encodeLimit - 1
-      if isLast || rung == rungs.count - 1 { stage = isLast ? stages.count - 1 : min(stage + 1, stages.count - 1) }
-      if rung == rungs.count - 1, low == rung, stage == stages.count - 1, !isLast { return finish() }
+      if isLast || rung == rungs.count - 1 {
+        stage = isLast ? stages.count - 1 : min(stage + 1, stages.count - 1)
+      }
+      if rung == rungs.count - 1, low == rung, stage == stages.count - 1, !isLast {
+        return finish()
+      }
       rung = rungs.count - 1
       return encodeRung()
     }

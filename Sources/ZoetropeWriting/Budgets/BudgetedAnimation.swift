@@ -111,7 +111,8 @@ private struct BudgetFitting {
       mayBeThorough: options.effort != .small, hasColors: plan.format == .gif,
       rates: budget.keepsFrameRate || plan.frames.count < 3
         ? [] : [30, 24, 20, 15, 12, 10].filter { Double($0) < rate * 0.95 },
-      percents: budget.keepsSize ? [] : [90, 80, 71, 63, 56, 50, 45, 40, 35, 30, 25, 20].filter { shorter * $0 >= 1600 })
+      percents: budget.keepsSize
+        ? [] : [90, 80, 71, 63, 56, 50, 45, 40, 35, 30, 25, 20].filter { shorter * $0 >= 1600 })
   }
 
   // MARK: Files
@@ -120,7 +121,8 @@ private struct BudgetFitting {
   func encode(
     _ settings: BudgetSearch.Settings, _ progress: (EditPlan.Progress) -> Void
   ) throws(AnimatedImageError) -> (plan: EditPlan, bytes: [UInt8], written: WrittenAnimation)? {
-    let isLossless = settings.tolerance == 0 && settings.colors == nil && settings.rate == nil
+    let isLossless =
+      settings.tolerance == 0 && settings.colors == nil && settings.rate == nil
       && settings.percent == 100
     let plan = isLossless && !settings.isThorough ? plan : try plan(settings, sample: nil)
     // A file that is too long tells by how much, within reason.
@@ -161,7 +163,8 @@ private struct BudgetFitting {
     }
     var edits = edits(settings)
     if let sample { edits.append(.frames(at: sample)) }
-    return try EditPlan(image, edits, options, isCancelled: isCancelled)
+    return try EditPlan(
+      image, edits, options, comparesLossless: false, isCancelled: isCancelled)
   }
 
   private func edits(_ settings: BudgetSearch.Settings) -> [AnimationEdit] {

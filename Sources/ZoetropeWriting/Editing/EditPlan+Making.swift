@@ -1,12 +1,17 @@
 extension EditPlan {
   /// Plans `edits` of `image`. Decodes no more than the frames at seams, unless pictures are written anew.
   ///
+  /// - Parameter comparesLossless: Whether a tolerance is ignored if the lossless file is smaller.
   /// - Throws: `parameter` if an edit makes no sense; `unwritable` if the format cannot hold the result; the errors of
   ///   decoding; `cancelled`.
   package init(
     _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
-    isCancelled: @escaping @Sendable () -> Bool = { false }
+    comparesLossless: Bool = true, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(AnimatedImageError) {
+    if options.tolerance > 0, comparesLossless {
+      try self.init(smaller: image, edits, options, isCancelled)
+      return
+    }
     var timeline = EditTimeline(
       image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: options.delays)
     for edit in edits { try timeline.apply(edit) }
@@ -25,6 +30,24 @@ extension EditPlan {
         throw error
       }
       try self.init(rewriting: image, timeline, options, .form, isCancelled)
+    }
+  }
+
+  /// The plan with similar colours, or the one without if its file is no larger: both are written once to nowhere.
+  private init(
+    smaller image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
+    _ isCancelled: @escaping @Sendable () -> Bool
+  ) throws(AnimatedImageError) {
+    self = try EditPlan(
+      image, edits, options, comparesLossless: false, isCancelled: isCancelled)
+    var exactOptions = options
+    exactOptions.tolerance = 0
+    do throws(AnimatedImageError) {
+      let exact = try EditPlan(image, edits, exactOptions, isCancelled: isCancelled)
+      let size = try exact.write(to: CountingSink(), isCancelled: isCancelled).byteCount
+      if try size <= write(to: CountingSink(), isCancelled: isCancelled).byteCount { self = exact }
+    } catch {
+      guard error.code == .unwritable else { throw error }
     }
   }
 

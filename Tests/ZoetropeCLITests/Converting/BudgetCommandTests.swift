@@ -1,0 +1,64 @@
+import TestRunning
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@testable import ZoetropeCLI
+
+/// `--lossy`, `--max-bytes` and `--for`.
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct BudgetCommandTests {
+  private static let demo = "'\(FixtureLibrary().root)'/Demo"
+
+  @Test func `files stay below --max-bytes, or are not written and the status is 8`() throws {
+    try withTool { (tool: Tool) throws in
+      let script = """
+        set -e
+        for file in \(Self.demo)/*.gif; do
+          size=$(stat -c %s "$file")
+          "$ZOETROPE" convert "$file" -o 'o/{name}' --max-bytes $((size * 2 / 3)) --quiet || test $? = 8
+          name=$(basename "$file")
+          test ! -e o/"$name" || test $(stat -c %s o/"$name") -le $((size * 2 / 3))
+        done
+        test -n "$(ls o)"
+        """
+      #expect(try tool.shell(script) == 0)
+    }
+  }
+
+  @Test func `what cannot fit is refused with the limit, and nothing is written`() throws {
+    try withTool { (tool: Tool) throws in
+      let script = """
+        set -- \(Self.demo)/*.gif
+        "$ZOETROPE" convert "$1" -o o.gif --max-bytes 30 2>err
+        test $? = 8 && test ! -e o.gif && "$ZOETROPE" optimize "$1" -o o.gif --max-bytes 30 2>>err
+        test $? = 8 && test ! -e o.gif
+        """
+      #expect(try tool.shell(script) == 0)
+      let text = String(decoding: try tool.read("err"), as: UTF8.self)
+      #expect(text.contains("the limit is 30"), "\(text)")
+    }
+  }
+
+  @Test func `wrong limits are usage errors`() throws {
+    try withTool { (tool: Tool) throws in
+      for options in [
+        "--max-bytes 0", "--max-bytes x", "--lossy 201", "--lossy -1", "--pin size",
+        "--max-bytes 1K --pin colour", "--for myspace", "--for telegram-sticker", "--for whatsapp",
+      ] {
+        let script =
+          "set -- \(Self.demo)/*.gif\n\"$ZOETROPE\" convert \"$1\" -o o.gif \(options) 2>err"
+        #expect(try tool.shell(script) == 2, "\(options)")
+      }
+    }
+  }
+
+  @Test func `every preset has limits, a source and a date`() {
+    for preset in UploadPreset.all {
+      #expect(preset.byteLimit > 0 && !preset.formats.isEmpty, "\(preset.name)")
+      #expect(preset.source.hasPrefix("https://"), "\(preset.name)")
+      #expect(preset.date.count == 10 && preset.date.hasPrefix("20"), "\(preset.name)")
+      #expect(UploadPreset(argument: preset.name) == preset)
+    }
+    #expect(UploadPreset(argument: "telegram") == nil)
+  }
+}

@@ -1,0 +1,153 @@
+import TestRunning
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@testable import ZoetropeWriting
+
+/// The search for settings that fit a number of bytes, on encoders that are formulas.
+@Suite(.timeLimit(.minutes(10))) struct BudgetSearchTests {
+  private typealias Settings = BudgetSearch.Settings
+
+  /// What a search came to.
+  private struct Outcome {
+    var chosen: Settings?
+    var byteCount: Int?
+    var least: Int?
+    var encoded: [Settings] = []
+    var sampleCount = 0
+  }
+
+  private static let allLevers = BudgetSearch.Levers(
+    mayBeThorough: true, hasColors: true, rates: [24, 20, 15, 12, 10],
+    percents: [90, 80, 71, 63, 56, 50, 45, 40, 35, 30, 25, 20])
+
+  private static func run(
+    limit: Int, levers: BudgetSearch.Levers = allLevers,
+    estimate: ((Settings) -> Int?)? = nil, _ size: (Settings) -> Int?
+  ) throws -> Outcome {
+    var search = BudgetSearch(limit: limit, levers: levers)
+    var outcome = Outcome()
+    var sizes: [Settings: Int] = [:]
+    while outcome.encoded.count + outcome.sampleCount < 1000 {
+      switch search.step {
+      case .sample(let settings):
+        outcome.sampleCount += 1
+        if let estimate { search.take(estimate(settings)) } else { search.take(size(settings)) }
+      case .encode(let settings):
+        outcome.encoded.append(settings)
+        let byteCount = size(settings)
+        sizes[settings] = byteCount
+        search.take(byteCount)
+      case .finish(let settings):
+        outcome.chosen = settings
+        outcome.byteCount = try #require(sizes[settings], "it was not encoded")
+        return outcome
+      case .fail(let least):
+        outcome.least = least
+        return outcome
+      }
+    }
+    Issue.record("the search does not end")
+    return outcome
+  }
+
+  /// A film of a million bytes, of which each lever takes what is usual.
+  private static func film(_ settings: Settings) -> Int {
+    var size = 1_000_000.0
+    if settings.isThorough { size *= 0.97 }
+    size /= 1 + Double(settings.tolerance) / 40
+    if let colors = settings.colors { size *= colors == 128 ? 0.85 : colors == 64 ? 0.7 : 0.55 }
+    if let rate = settings.rate { size *= Double(rate) / 30 }
+    return Int(size * Double(settings.percent * settings.percent) / 10_000)
+  }
+
+  @Test(arguments: [1_000_000, 985_000, 900_000, 500_000, 250_000, 120_000, 50_000, 10_000])
+  func `a film gets below the limit, and close to it`(limit: Int) throws {
+    let outcome = try Self.run(limit: limit, Self.film)
+    let byteCount = try #require(outcome.byteCount)
+    #expect(byteCount <= limit && outcome.encoded.count <= 6)
+    #expect(byteCount * 10 >= limit * 9, "\(byteCount) of \(limit)")
+  }
+
+  @Test func `nothing is given up that need not be`() throws {
+    #expect(try Self.run(limit: 1_000_000, Self.film).chosen == Settings())
+    let thorough = try #require(try Self.run(limit: 975_000, Self.film).chosen)
+    #expect(thorough.isThorough && thorough.tolerance == 0)
+    let similar = try #require(try Self.run(limit: 600_000, Self.film).chosen)
+    #expect(similar.tolerance > 0 && similar.colors == nil && similar.rate == nil)
+    #expect(try #require(try Self.run(limit: 230_000, Self.film).chosen).percent == 100)
+    #expect(try #require(try Self.run(limit: 50_000, Self.film).chosen).rate == 10)
+  }
+
+  @Test func `levers that are not there are not used`() throws {
+    let levers = BudgetSearch.Levers(
+      mayBeThorough: false, hasColors: false, rates: [], percents: [])
+    let outcome = try Self.run(limit: 400_000, levers: levers, Self.film)
+    let chosen = try #require(outcome.chosen)
+    #expect(
+      !chosen.isThorough && chosen.colors == nil && chosen.rate == nil && chosen.percent == 100)
+    let failed = try Self.run(limit: 10_000, levers: levers, Self.film)
+    #expect(failed.chosen == nil && (failed.least ?? 0) > 10_000 && failed.encoded.count <= 6)
+  }
+
+  @Test func `an encoder that never fits ends the search`() throws {
+    for size in [Int?.none, 5000, .max] {
+      let outcome = try Self.run(limit: 100) { _ in size }
+      #expect(outcome.chosen == nil && outcome.least == size && outcome.encoded.count <= 6)
+      #expect(outcome.sampleCount <= 40)
+    }
+    #expect(try Self.run(limit: 0) { _ in 1 }.chosen == nil)
+  }
+
+  @Test func `an encoder of one size is taken as it is`() throws {
+    let outcome = try Self.run(limit: 100) { _ in 7 }
+    #expect(outcome.chosen == Settings() && outcome.encoded.count == 1 && outcome.sampleCount == 1)
+  }
+
+  @Test func `estimates that are far off cost encodes, but never the limit`() throws {
+    for (percent, limit) in [(30, 400_000), (60, 400_000), (170, 400_000), (300, 90_000)] {
+      let outcome = try Self.run(
+        limit: limit, estimate: { Self.film($0) * percent / 100 }, Self.film)
+      let byteCount = try #require(outcome.byteCount, "\(percent) %")
+      #expect(byteCount <= limit && outcome.encoded.count <= 6)
+      #expect(byteCount * 10 >= limit * 7, "\(percent) %: \(byteCount) of \(limit)")
+    }
+  }
+
+  /// A number from 0 to 1 that depends on the settings alone.
+  private static func noise(_ settings: Settings, _ seed: UInt64) -> Double {
+    var state = seed &+ 0x9e37_79b9_7f4a_7c15
+    for number in [
+      settings.isThorough ? 1 : 0, settings.tolerance, settings.colors ?? 0, settings.rate ?? 0,
+      settings.percent,
+    ] {
+      state = (state ^ UInt64(number)) &* 0xbf58_476d_1ce4_e5b9
+      state ^= state >> 29
+    }
+    return Double(state >> 11) / Double(1 << 53)
+  }
+
+  @Test(arguments: 0..<200)
+  func `sizes in no order at all never lead past the limit`(seed: UInt64) throws {
+    let limit = 100_000
+    let outcome = try Self.run(limit: limit) { settings in
+      let noise = Self.noise(settings, seed)
+      return noise > 0.97 ? nil : Int(400_000 * noise * noise)
+    }
+    #expect(outcome.encoded.count <= 6 && outcome.sampleCount <= 40)
+    if let byteCount = outcome.byteCount { #expect(byteCount <= limit) }
+  }
+
+  @Test(arguments: 0..<200)
+  func `sizes with noise lead below the limit`(seed: UInt64) throws {
+    let limit = 40_000 + Int(Self.noise(Settings(), seed) * 900_000)
+    let outcome = try Self.run(
+      limit: limit,
+      estimate: { Int(Double(Self.film($0)) * (0.85 + 0.3 * Self.noise($0, seed ^ 99))) }
+    ) { Int(Double(Self.film($0)) * (0.96 + 0.08 * Self.noise($0, seed))) }
+    let byteCount = try #require(outcome.byteCount)
+    #expect(byteCount <= limit && outcome.encoded.count <= 6)
+    #expect(byteCount * 10 >= limit * 8, "\(byteCount) of \(limit)")
+  }
+}

@@ -1,0 +1,184 @@
+import TestRunning
+import Testing
+import Zoetrope
+import ZoetropeTestSupport
+
+@testable import ZoetropeCodec
+@testable import ZoetropeWriting
+
+/// Similar colours for fewer bytes, and files that fit a number of bytes.
+@Suite(.timeLimit(.minutes(10)), .startsThreads) struct ToleranceTests {
+  private static let delay = FrameDelay(centiseconds: 5)
+
+  /// A grainy picture with a bright bar that moves.
+  private static func picture(_ time: Int, colors: Int = 40, isClear: Bool = false) -> Bitmap {
+    var random = UInt64(time * 7919 + 13)
+    return Pictures.make(48, 32) { x, y in
+      random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      if isClear, (x + y + time) % 16 < 4 { return .clear }
+      if (time * 3..<time * 3 + 6).contains(x) { return RGBA(red: 250, green: 240, blue: 20) }
+      let grey = (x * 2 + y + Int(random >> 60) % 6) % colors * (255 / colors)
+      return RGBA(red: UInt8(grey), green: UInt8(grey), blue: UInt8(grey / 2 + 40))
+    }
+  }
+
+  private static func write(
+    _ pictures: [Bitmap], _ options: AnimationWriterOptions
+  ) throws -> [UInt8] {
+    let sink = MemorySink()
+    let writer = try AnimationWriter(options, to: sink)
+    for picture in pictures { try writer.append(picture, delay: delay) }
+    try writer.finish()
+    return sink.bytes
+  }
+
+  private static func pictures(_ bytes: [UInt8]) throws -> [Bitmap] {
+    let image = try AnimatedImage(bytes: bytes)
+    #expect(image.damage.isEmpty)
+    let reader = FrameReader(image)
+    return try image.frames.indices.map { try reader.frame(at: $0).bitmap }
+  }
+
+  /// The greatest distance of pixels of two pictures, as ``PerceivedColor`` squares it; nil if alpha differs.
+  private static func distance(_ one: Bitmap, _ other: Bitmap) -> Int32? {
+    var greatest: Int32 = 0
+    for y in 0..<one.height {
+      let (row, otherRow) = (one.row(y), other.row(y))
+      for x in 0..<one.width {
+        let words = (row.load(UInt32.self, at: x * 4), otherRow.load(UInt32.self, at: x * 4))
+        if words.0 >> 24 != words.1 >> 24 { return nil }
+        if words.0 >> 24 == 0 { continue }
+        greatest = max(
+          greatest, PerceivedColor(word: words.0).squareDistance(to: PerceivedColor(word: words.1)))
+      }
+    }
+    return greatest
+  }
+
+  @Test(arguments: [AnimationFormat.gif, .apng], [false, true])
+  func `no pixel of any frame is further off than the tolerance`(
+    format: AnimationFormat, isClear: Bool
+  ) throws {
+    let film = (0..<12).map { Self.picture($0, isClear: isClear) }
+    var sizes: [Int] = []
+    for tolerance in [0, 1, 8, 30, 80, 200] {
+      let bytes = try Self.write(
+        film, AnimationWriterOptions(format: format, identicalFrames: .keep, tolerance: tolerance))
+      sizes.append(bytes.count)
+      let shown = try Self.pictures(bytes)
+      try #require(shown.count == film.count)
+      for (index, (truth, picture)) in zip(film, shown).enumerated() {
+        let distance = try #require(Self.distance(truth, picture), "\(tolerance), frame \(index)")
+        #expect(
+          distance <= PerceivedColor.greatestSquare(tolerance), "\(tolerance), frame \(index)")
+      }
+    }
+    #expect(sizes[4] < sizes[0], "\(format), \(sizes)")
+  }
+
+  @Test func `the bytes do not depend on the number of threads`() throws {
+    let film = (0..<8).map { Self.picture($0) }
+    let files = try [1, 2, 5].map {
+      try Self.write(film, AnimationWriterOptions(format: .gif, tolerance: 40, parallelism: $0))
+    }
+    #expect(files[0] == files[1] && files[0] == files[2])
+  }
+
+  @Test func `a fade stays within the tolerance although each step is small`() throws {
+    let film = (0..<60).map { step in
+      Pictures.make(8, 8) { _, _ in RGBA(red: UInt8(step * 4), green: UInt8(step * 4), blue: 90) }
+    }
+    let bytes = try Self.write(
+      film, AnimationWriterOptions(format: .gif, identicalFrames: .keep, tolerance: 64))
+    for (truth, picture) in zip(film, try Self.pictures(bytes)) {
+      let distance = try #require(Self.distance(truth, picture))
+      #expect(distance <= PerceivedColor.greatestSquare(64))
+    }
+  }
+
+  @Test func `a tolerance outside its range is refused`() throws {
+    for tolerance in [-1, 201, .max, .min] {
+      #expect(throws: AnimatedImageError.self) {
+        try Self.write([Self.picture(0)], AnimationWriterOptions(tolerance: tolerance))
+      }
+      let image = try AnimatedImage(bytes: try Self.write([Self.picture(0)], .init()))
+      #expect(throws: AnimatedImageError.self) {
+        try image.optimize(to: MemorySink(), options: OptimizingOptions(tolerance: tolerance))
+      }
+    }
+  }
+
+  @Test func `with a tolerance, optimised files are at most as large as without`() throws {
+    for format in [AnimationFormat.gif, .apng] {
+      let film = (0..<6).map { Self.picture($0) }
+      let image = try AnimatedImage(
+        bytes: try Self.write(film, AnimationWriterOptions(format: format, identicalFrames: .keep)))
+      func size(_ tolerance: Int) throws -> OptimizedAnimation {
+        try image.optimize(to: MemorySink(), options: OptimizingOptions(tolerance: tolerance))
+      }
+      let exact = try size(0)
+      #expect(exact.isExact)
+      for tolerance in [2, 40] { #expect(try size(tolerance).byteCount <= exact.byteCount) }
+      #expect(try size(100).byteCount < exact.byteCount && !size(100).isExact)
+    }
+  }
+
+  // MARK: Budgets
+
+  private static func image(_ count: Int = 20) throws -> AnimatedImage {
+    let film = (0..<count).map { picture($0) }
+    return try AnimatedImage(
+      bytes: try write(film, AnimationWriterOptions(format: .gif, identicalFrames: .keep)))
+  }
+
+  @Test func `files fit their budget, and use most of it`() throws {
+    let image = try Self.image()
+    for share in [100, 80, 45, 20] {
+      let limit = image.byteCount * share / 100
+      let found = try image.fitted(
+        [], EditOptions(), to: ByteBudget(byteLimit: limit), isCancelled: { false })
+      #expect(found.bytes.count <= limit && found.encodeCount <= 6)
+      #expect(found.bytes.count * 10 >= limit * 7, "\(found.bytes.count) of \(limit)")
+      let written = try AnimatedImage(bytes: found.bytes)
+      #expect(written.damage.isEmpty && written.canvasSize == found.plan.canvasSize)
+      func time(_ image: AnimatedImage) -> Duration {
+        image.frames.reduce(.zero) { $0 + $1.delay.duration }
+      }
+      #expect(time(written) == time(image))
+    }
+  }
+
+  @Test func `what is pinned stays, and what cannot fit writes nothing`() async throws {
+    let image = try Self.image()
+    let budget = ByteBudget(byteLimit: image.byteCount / 4, keepsSize: true, keepsFrameRate: true)
+    do {
+      let found = try image.fitted([], EditOptions(), to: budget, isCancelled: { false })
+      #expect(found.plan.canvasSize == image.canvasSize && found.settings.rate == nil)
+    } catch {
+      #expect(error.limit?.kind == .outputBytes)
+    }
+    let sink = MemorySink()
+    let error = await #expect(throws: AnimatedImageError.self) {
+      try await image.write([], options: EditOptions(budget: ByteBudget(byteLimit: 40)), to: sink)
+    }
+    #expect(error?.code == .limitExceeded && error?.limit?.kind == .outputBytes)
+    #expect(error?.limit?.allowed == 40 && (error?.limit?.asked ?? 0) > 40)
+    #expect(sink.bytes.isEmpty)
+    let other = await #expect(throws: AnimatedImageError.self) {
+      try await image.write([], options: EditOptions(budget: ByteBudget(byteLimit: 0)), to: sink)
+    }
+    #expect(other?.code == .parameter)
+  }
+
+  @Test func `a search that is cancelled writes nothing`() async throws {
+    let image = try Self.image()
+    let sink = MemorySink()
+    let task = Task {
+      withUnsafeCurrentTask { unsafe $0?.cancel() }
+      return try await image.write(
+        [], options: EditOptions(budget: ByteBudget(byteLimit: image.byteCount / 3)), to: sink)
+    }
+    let error = await #expect(throws: AnimatedImageError.self) { try await task.value }
+    #expect(error?.code == .cancelled && sink.bytes.isEmpty)
+  }
+}
