@@ -90,8 +90,8 @@ struct FramePlanner: Sendable {
     let area = frame.changed.map { $0.intersection(all) } ?? all
     pixelCount += area.size.area
     let flat = try frame.bitmap.flattened(
-      reduction.transparency, in: all, partialCount: &partialCount)
-    let picture = try preparation.prepare(flat, changed: nil)
+      reduction.transparency, in: area, partialCount: &partialCount)
+    let picture = try preparation.prepare(flat, changed: frame.changed)
     guard
       let reduced = try reducer?.reduce(
         picture, changed: frame.changed, lastRect: differ.last?.work.rect)

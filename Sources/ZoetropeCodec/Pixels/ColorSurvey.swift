@@ -127,7 +127,7 @@ public struct ColorSurvey: Sendable {
 
   @inline(__always)
   private mutating func addColor(_ word: UInt32) {
-    if word >> 24 == 255, isOpaqueOrClear {
+    if word >> 24 == 255, isOpaqueOrClear, histogram == nil {
       let color = Int(word & 0xff_ffff)
       used[color >> 6] |= 1 << UInt64(color & 63)
     }

@@ -1,24 +1,22 @@
 extension Bitmap {
   /// The picture in ``PixelFormat/rgba8`` with opaque and fully transparent pixels only; itself if it is that already.
   ///
-  /// - Parameters:
-  ///   - area: Where pixels may be partly transparent.
-  ///   - partialCount: Raised by the number of partly transparent pixels.
+  /// - Parameter partialCount: Raised by the number of partly transparent pixels in `area`.
   /// - Throws: `parameter` for premultiplied alpha, `outOfMemory`.
   package func flattened(
     _ transparency: Transparency, in area: PixelRect, partialCount: inout Int
   ) throws(AnimatedImageError) -> Bitmap {
     let picture = format == .rgba16 ? try narrowed() : try straightRGBA()
-    let found = picture.partlyTransparentCount(in: area)
-    guard found > 0 else { return picture }
-    partialCount += found
+    let all = PixelRect(size)
+    guard picture.partlyTransparentCount(in: all) > 0 else { return picture }
+    partialCount += picture.partlyTransparentCount(in: area)
     var buffer = try PixelBuffer(asking: size, zeroed: false)
     buffer.copy(picture)
     let stride = buffer.bytesPerRow
     var bytes = buffer.mutableBytes
-    for y in area.y..<area.maxY {
+    for y in 0..<height {
       let row = picture.row(y)
-      for x in area.x..<area.maxX {
+      for x in 0..<width {
         let word = row.load(UInt32.self, at: x &* 4)
         if word >= 0xff00_0000 { continue }
         bytes.storeBytes(

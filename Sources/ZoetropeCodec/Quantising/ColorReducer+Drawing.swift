@@ -63,6 +63,7 @@ extension ColorReducer {
           let isSecond = thresholds[line | x & 7] < choice.share
           color = palette[isSecond ? choice.second : choice.first]
           error.sum &+= choice.error &* choice.error
+          error.inexactCount &+= 1
         }
         error.count &+= 1
         target.storeBytes(of: color, toByteOffset: x &* 4, as: UInt32.self)
@@ -110,6 +111,7 @@ extension ColorReducer {
         }
         let distance = mapper.choice(word).error
         error.sum &+= distance &* distance
+        error.inexactCount &+= 1
         let source = Self.samples(word)
         var sum = source &+ (current[place + 1] &+ 8) &>> 4
         sum.clamp(lowerBound: .zero, upperBound: SIMD4(repeating: 255))

@@ -57,7 +57,7 @@ package struct ColorReducer: Sendable {
     let all = PixelRect(picture.size)
     var area = changed.map { $0.intersection(all) } ?? all
     guard let before = wanted, let canvas = shown else {
-      let result = fits(picture, from: nil, in: all) ? picture : redrawn(picture, area: all)
+      let result = try fits(picture, from: nil, in: all) ? picture : redrawn(picture, area: all)
       (wanted, shown) = (picture, result)
       return Reduced(picture: result, changed: all)
     }
@@ -182,17 +182,18 @@ package struct ColorReducer: Sendable {
   private mutating func redrawn(
     _ picture: Bitmap, from before: Bitmap? = nil, on canvas: Bitmap? = nil, area: PixelRect
   ) throws(AnimatedImageError) -> Bitmap {
-    reducedCount += 1
-    var common = common ?? palette(for: picture, from: before, in: area)
+    // Taken out, so that its cells are not copied.
+    var common = common.take() ?? palette(for: picture, from: before, in: area)
     var (result, error) = try draw(picture, from: before, on: canvas, area, &common)
     self.common = common
-    if var current = scene {
+    if error.inexactCount > 0 { reducedCount += 1 }
+    if var current = scene.take() {
       let (other, otherError) = try draw(picture, from: before, on: canvas, area, &current)
       if otherError.mean * 3 < error.mean * 2 {
         (result, error) = (other, otherError)
         scene = current
       } else {
-        (scene, expected) = (nil, error.mean)
+        expected = error.mean
       }
     }
     guard let expected else {
@@ -216,6 +217,8 @@ package struct ColorReducer: Sendable {
     /// Squares of distances.
     var sum = 0
     var count = 0
+    /// Pixels whose colour is not in the palette.
+    var inexactCount = 0
     var mean: Int { count > 0 ? sum / count : 0 }
     /// A palette of its own for a few pixels costs more than it gains.
     var tolerable: Int { count >= 4096 ? 60 * 60 : 100 * 100 }

@@ -67,7 +67,7 @@ package struct AnimationAssembly {
       let area = changed.map { $0.intersection(all) } ?? all
       pixelCount += area.size.area
       let flat = try picture.bitmap.flattened(
-        reduction.transparency, in: all, partialCount: &partialCount)
+        reduction.transparency, in: area, partialCount: &partialCount)
       try survey.add(flat, changed: changed)
       if reduction.colors == .automatic, !findings.reducesColors {
         let bounds =
