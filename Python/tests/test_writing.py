@@ -147,7 +147,7 @@ def test_palettes_at_their_limit(count, has_clear):
     frame[..., 0], frame[..., 1], frame[..., 3] = (numbers % 256).reshape(64, 64), (numbers // 256 * 16).reshape(64, 64), 255
     if has_clear:
         frame[0, 0] = 0
-    frames = [frame, np.roll(frame, 1, axis=0)]
+    frames = [frame, np.roll(frame, 1, axis=1)]
     fits = count + has_clear <= 256
     if fits:
         animation = written(frames, "gif", colors="exact")

@@ -100,11 +100,11 @@ class _Sink:
             count = written.byte_count
             data = ctypes.create_string_buffer(count)
             _lib.zoetrope_bytes_copy(held.pointer, data, count)
-            view = memoryview(data)
-            while view and self._write is not None:
-                done = self._write(view)
+            rest = data.raw
+            while rest and self._write is not None:
+                done = self._write(rest)
                 # Raw files may write a part; other objects may return nothing.
-                view = view[done:] if isinstance(done, int) and 0 < done < len(view) else view[:0]
+                rest = rest[done:] if isinstance(done, int) and 0 < done < len(rest) else b""
         return Written(
             written.byte_count, written.frame_count, written.merged_count, written.copied_count,
             bool(written.has_exact_delays), _CONTAINERS.get(written.format, "unknown"), written.reduced_count,
@@ -126,7 +126,7 @@ def _options(
     if colors == "exact":
         options.colors = -1
     elif colors is not None:
-        options.colors = operator.index(colors)  # type: ignore[arg-type]
+        options.colors = operator.index(colors)
         if not 2 <= options.colors <= 256:
             raise parameter_error(f"colors is {colors}; it must be 2 to 256, 'exact' or None")
     if matte is not None:

@@ -303,7 +303,9 @@ def _frames_to_save(container: str, image: Any) -> Optional[Tuple[List[Any], Lis
         kept -= {"transparency"}
     if not told.keys() <= _OPTIONS[container] | {"save_all"} or kept:
         return None
-    duration, frames, durations = told.get("duration"), [], []
+    duration = told.get("duration")
+    frames: List[Any] = []
+    durations: List[Fraction] = []
     for source in itertools.chain([image], told.get("append_images", [])):
         for frame in ImageSequence.Iterator(source):
             if frame.mode not in _MODES or frame.size != image.size:
