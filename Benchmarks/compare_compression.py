@@ -40,7 +40,7 @@ def command(program, path, folder):
                 "-f", "image2", folder + "/%d.png"]
     if program == "Pillow":
         return [sys.executable, "-c", PILLOW, path, folder]
-    return [options.zoetrope, "extract", path, "-o", folder, "--compression", program, "--quiet"]
+    return [options.zoetrope, "extract", path, "-o", folder, "--effort", program, "--quiet"]
 
 
 def run(program, path):

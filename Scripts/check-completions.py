@@ -12,8 +12,8 @@ PROMPT = "READY> "
 # What is typed, and the words of the line after Tab.
 LINES = [
     ("zoetrope expl", ["zoetrope", "explain"]),
-    ("zoetrope extract --comp", ["zoetrope", "extract", "--compression"]),
-    ("zoetrope extract --compression sm", ["zoetrope", "extract", "--compression", "small"]),
+    ("zoetrope extract --eff", ["zoetrope", "extract", "--effort"]),
+    ("zoetrope extract --effort sm", ["zoetrope", "extract", "--effort", "small"]),
     ("zoetrope extract cat.gif --form", ["zoetrope", "extract", "cat.gif", "--format"]),
     ("zoetrope play --prot", ["zoetrope", "play", "--protocol"]),
     ("zoetrope play --protocol six", ["zoetrope", "play", "--protocol", "sixel"]),
@@ -37,7 +37,7 @@ LISTS = [
     ("zoetrope ex", ["extract", "explain"], ["still"]),
     ("zoetrope extract --format ", ["png", "rgba", "y4m", "ffconcat"], ["--json", "cat.gif"]),
     ("zoetrope convert --format ", ["gif", "apng"], ["--json", "cat.gif"]),
-    ("zoetrope info --", ["--json", "--frames"], ["--compression"]),
+    ("zoetrope info --", ["--json", "--frames"], ["--effort"]),
     ("zoetrope info ", ["cat.gif", "deep/"], ["cat.txt"]),
     ("zoetrope ca", ["cache", "cat.gif"], ["cat.txt"]),
     ("zoetrope play --cache ", ["none", "default", "deep/"], ["cat.txt"]),

@@ -105,7 +105,7 @@ public func writerCreate(
 extension zoetrope_writer_options {
   /// The options, without format and plays.
   func writerOptions() throws(AnimatedImageError) -> AnimationWriterOptions {
-    let efforts: [PNGEncoder.Effort] = [.balanced, .fast, .small]
+    let efforts: [EncodingEffort] = [.balanced, .fast, .small]
     for (number, name) in [
       (Int64(parallelism), "parallelism"), (frame_count, "frame_count"),
       (memory_bytes, "memory_bytes"),

@@ -53,7 +53,7 @@ public final class MemoryFrameCache: QuickCaching {
   }
 
   /// The last cached frame of `range`. Counts neither as a use nor as a miss.
-  public func lastBitmap(
+  package func lastBitmap(
     in range: Range<Int>, of animation: AnimationKey
   ) -> (index: Int, bitmap: Bitmap)? {
     table.withLock { $0.last(in: range, of: animation) }
@@ -122,7 +122,7 @@ public final class MemoryFrameCache: QuickCaching {
   }
 
   /// Protects the two most recently used frames of `animation` from eviction until the hold ends.
-  public func hold(_ animation: AnimationKey) -> FrameHold {
+  package func hold(_ animation: AnimationKey) -> FrameHold {
     table.withLock { $0.hold(animation) }
     return FrameHold { [weak self] in
       guard let self else { return }

@@ -87,7 +87,7 @@ public enum PlaybackDirection: String, Sendable, Hashable {
   case backward
 
   /// The other direction.
-  public var reversed: PlaybackDirection { self == .forward ? .backward : .forward }
+  package var reversed: PlaybackDirection { self == .forward ? .backward : .forward }
 
   /// The change of a frame's index per step.
   var offset: Int { self == .forward ? 1 : -1 }

@@ -85,7 +85,4 @@ public struct FrameBuffering: OpenChoice, Sendable, Hashable, CustomStringConver
   /// With ``LatePolicy/stretch`` (see ``PlaybackOptions/everyFrame``), the consumer gets each frame exactly
   /// once.
   public static let lossless = FrameBuffering(.lossless)
-
-  /// The name.
-  public var description: String { rawValue }
 }

@@ -9,7 +9,7 @@ public struct PlaybackStatistics: Sendable, Hashable {
   /// Frames decoded for this scheduler, not counting frames that another one requested first.
   public internal(set) var decoded = 0
   /// Time spent decoding them, on the decoding threads.
-  public internal(set) var decodeTime = Duration.zero
+  package internal(set) var decodeTime = Duration.zero
   /// The longest of these times.
   package internal(set) var maximumDecodeTime = Duration.zero
   /// How long after their deadlines frames were delivered.
@@ -109,21 +109,21 @@ package struct LatenessHistogram: Sendable, Hashable {
 /// All times are nanoseconds since playback began to prepare its first frame.
 public struct PlaybackTrace: Sendable, Hashable {
   /// One frame delivered to the stream.
-  public struct Entry: Sendable, Hashable {
+  package struct Entry: Sendable, Hashable {
     /// The frame index.
-    public var index: Int
+    package var index: Int
     /// The play it belongs to.
-    public var play: Int
+    package var play: Int
     /// When it should have been shown.
-    public var deadline: Int64
+    package var deadline: Int64
     /// When it was decoded and free to be shown.
-    public var decoded: Int64
+    package var decoded: Int64
     /// When it was delivered to the stream.
-    public var yielded: Int64
+    package var yielded: Int64
     /// How long after its deadline it was delivered.
-    public var lateness: Int64
+    package var lateness: Int64
     /// Frames skipped before it.
-    public var skipped: Int
+    package var skipped: Int
 
     /// Creates an entry.
     package init(
@@ -141,7 +141,7 @@ public struct PlaybackTrace: Sendable, Hashable {
   }
 
   /// The entries in the order of delivery.
-  public var entries: [Entry]
+  package var entries: [Entry]
 
   /// Creates a trace.
   package init(entries: [Entry] = []) { self.entries = entries }
@@ -149,7 +149,7 @@ public struct PlaybackTrace: Sendable, Hashable {
 
 extension PlaybackTrace.Entry {
   /// One JSON object on one line. All members are integers, times in nanoseconds.
-  public var json: String {
+  package var json: String {
     var json = JSONWriter()
     json.object {
       $0.field("index", index)
@@ -166,7 +166,7 @@ extension PlaybackTrace.Entry {
 
 extension PlaybackTrace {
   /// The trace as JSON: an object whose `frames` array has one entry per line.
-  package var json: String {
+  public var json: String {
     "{\"schema\":\"zoetrope.trace/1\",\"unit\":\"ns\",\"frames\":[\n"
       + entries.map(\.json).joined(separator: ",\n") + "\n]}\n"
   }

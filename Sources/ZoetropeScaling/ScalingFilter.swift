@@ -29,11 +29,6 @@ public struct ScalingFilter: OpenChoice, Sendable, Hashable, CustomStringConvert
   /// A sinc windowed by a wider one, over six source pixels. The sharpest and slowest filter.
   public static let lanczos3 = ScalingFilter(.lanczos3)
 
-  /// Every filter of this release.
-  public static var all: [ScalingFilter] { allCases }
-  /// The filter's name.
-  public var description: String { rawValue }
-
   /// The radius of the filter, in pixels of the coarser side.
   var support: Double {
     switch kind {

@@ -14,11 +14,6 @@ public struct ScalingFit: OpenChoice, Sendable, Hashable, CustomStringConvertibl
   /// Like ``fit``, by an integer factor or the inverse of one (a half, a third and so on), so that
   /// each source pixel becomes a block of equal size. For pixel art.
   public static let integer = ScalingFit(.integer)
-
-  /// Every fit of this release.
-  public static var all: [ScalingFit] { allCases }
-  /// The fit's name.
-  public var description: String { rawValue }
 }
 
 /// A part of a source picture whose edges may lie between pixels.

@@ -194,6 +194,9 @@ public final class AnimationWriter: Sendable {
     guard !size.isEmpty else {
       throw AnimatedImageError(.parameter, "a canvas without pixels", format: options.format)
     }
+    guard (0...200).contains(options.tolerance) else {
+      throw AnimatedImageError(.parameter, "a tolerance is 0 to 200", format: options.format)
+    }
     var survey = options.survey
     if let poster = options.poster { try survey?.add(poster) }
     let isDeep = [bitmap.format, options.poster?.format].contains(.rgba16)
@@ -235,10 +238,10 @@ extension AnimationWriterOptions {
   ///   - working: What a thread takes to encode one.
   func share(canvas: Int, working: Int) -> (threads: Int, window: Int) {
     let limit = memoryLimit ?? 8 * canvas + 16 << 20
-    // The frame that waits, the one that is appended, and what they are drawn on; if colours are reduced, what was
-    // wanted and is shown; if short frames are merged, the two that may be kept.
-    let held = 3 + (reduction == nil ? 0 : 2) + (mergesShortFrames ? 2 : 0)
-    let room = max(limit - held * canvas, 0)
+    // The frame that waits, the one that is appended, and what they are drawn on; two more if short frames are merged,
+    // and two more if colours are reduced: what was wanted, and what is shown.
+    let kept = 3 + (mergesShortFrames ? 2 : 0) + (reduction == nil ? 0 : 2)
+    let room = max(limit - kept * canvas, 0)
     let wanted = parallelism > 0 ? parallelism : DecodeThreads.processorCount
     let threads = max(1, min(wanted, room / (canvas + working)))
     return (threads, max(1, min(2 * threads, (room - threads * working) / max(canvas, 1))))

@@ -11,7 +11,7 @@ public struct AnimationWriterOptions: Sendable {
   /// How many times the animation plays in total. Default: ``PlayCount/indefinite``.
   public var playCount: PlayCount
   /// How much time to spend on making the file small. Default: `balanced`.
-  public var effort: PNGEncoder.Effort
+  public var effort: EncodingEffort
   /// How to write a frame that equals the previous one. Default: ``IdenticalFrames/merge``.
   public var identicalFrames: IdenticalFrames
   /// How GIF, which has whole centiseconds, stores delays. Default: ``Timing/browser``. APNG stores delays unchanged.
@@ -31,6 +31,12 @@ public struct AnimationWriterOptions: Sendable {
   public var dithering: Dithering
   /// What becomes of partly transparent pixels in a GIF. Default: a threshold of 128.
   public var transparency: Transparency
+  /// How far colours may be off to save bytes, in eighths of a step of 8-bit grey: 0 to 200. Default: 0, lossless.
+  ///
+  /// A pixel within the tolerance of what is shown stays as it is, and in a GIF, pixels also take similar colours where
+  /// that makes the data shorter. Distances weigh hue as eyes do. Pictures are compared with what is really shown, so
+  /// errors do not add up. 40 is hard to see, 120 is plain to see in gradients.
+  public var tolerance: Int
   /// The number of frames that will be appended, if it is known. Default: nil.
   ///
   /// An APNG states its number of frames at the start. A sink that cannot be patched, such as a pipe, receives bytes
@@ -67,11 +73,11 @@ public struct AnimationWriterOptions: Sendable {
   /// Creates options; omitted arguments take their defaults.
   public init(
     format: AnimationFormat = .apng, size: PixelSize? = nil, playCount: PlayCount = .indefinite,
-    effort: PNGEncoder.Effort = .balanced, identicalFrames: IdenticalFrames = .merge,
+    effort: EncodingEffort = .balanced, identicalFrames: IdenticalFrames = .merge,
     timing: Timing = .browser, metadata: AnimationMetadata? = nil, poster: Bitmap? = nil,
     survey: ColorSurvey? = nil, keepsHiddenColors: Bool = false, colors: ColorPolicy = .automatic,
     dithering: Dithering = .automatic, transparency: Transparency = .threshold(),
-    frameCount: Int? = nil, memoryLimit: Int? = nil, parallelism: Int = 0
+    tolerance: Int = 0, frameCount: Int? = nil, memoryLimit: Int? = nil, parallelism: Int = 0
   ) {
     self.format = format
     self.size = size
@@ -86,6 +92,7 @@ public struct AnimationWriterOptions: Sendable {
     self.colors = colors
     self.dithering = dithering
     self.transparency = transparency
+    self.tolerance = tolerance
     self.frameCount = frameCount
     self.memoryLimit = memoryLimit
     self.parallelism = parallelism

@@ -34,6 +34,19 @@ package struct FrameDiffer: Sendable {
     return changes
   }
 
+  /// What `picture` is drawn on, unless the disposal of the last frame is chosen to save bytes; nil for the first frame.
+  ///
+  /// - Parameter hint: Where it may differ from the last frame.
+  package func canvas(
+    for picture: Bitmap, within hint: PixelRect?
+  ) throws(AnimatedImageError) -> Bitmap? {
+    guard let last else { return nil }
+    let shown = last.work.picture
+    guard !framesCanClear else { return shown }
+    let vanished = Self.vanished(from: shown, to: picture, in: hint ?? PixelRect(picture.size))
+    return vanished.isEmpty ? shown : try Self.cleared(shown, last.work.rect.union(vanished))
+  }
+
   /// Takes the next frame, which differs from the last one in `changes`; returns the last one, placed.
   ///
   /// - Parameter cost: What encoding a frame costs, in any unit.

@@ -4,6 +4,7 @@
 struct FramePlanner: Sendable {
   private let options: AnimationWriterOptions
   private var preparation: PicturePreparation
+  private var tolerance: PictureTolerance?
   /// Nil if the format holds all colours.
   private var reducer: ColorReducer?
   /// Pixels that were looked at, and those of them that were partly transparent.
@@ -32,6 +33,7 @@ struct FramePlanner: Sendable {
   ) {
     self.options = options
     self.preparation = preparation
+    tolerance = PictureTolerance(options.tolerance, format: options.format)
     self.reducer = reducer
     centiseconds = options.format == .gif ? RoundedDelays() : nil
     shortFrames = options.mergesShortFrames ? ShortFrameMerging() : nil
@@ -64,7 +66,12 @@ struct FramePlanner: Sendable {
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
     mergedCount += index - placedCount
     placedCount = index + 1
-    let (picture, changed) = try fitted(frame)
+    var (picture, changed) = try fitted(frame)
+    if let kept = try tolerance?.apply(
+      picture, over: differ, changed: changed, isCancelled: isCancelled)
+    {
+      (picture, changed) = kept
+    }
     let changes = differ.changes(to: picture, within: changed)
     if changes.isEmpty, let before = pending, merges(before.stored, frame.delay) {
       let sum = before.delay + ExactTime(frame.delay)

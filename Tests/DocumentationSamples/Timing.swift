@@ -15,6 +15,6 @@ func samplesOfTiming(_ image: AnimatedImage) async throws -> (Int, Bitmap) {
   let statistics = scheduler.statistics
   print(statistics.lateness(ofFraction: 0.5), statistics.lateness(ofFraction: 0.99))
   print(statistics.maximumLateness)
-  for entry in scheduler.trace.entries { print(entry.json) }
+  print(scheduler.trace.json)  // one line per frame
   return (index, picture)
 }

@@ -1,4 +1,3 @@
-import Synchronization
 import Zoetrope
 import ZoetropeTestSupport
 
@@ -61,7 +60,7 @@ enum ScrollBench {
         case .vanish(let number):
           let player = players.removeValue(forKey: number)
           player?.scheduler.stop()
-          await player?.frames.waitUntilIdle()
+          await player?.frames.waitUntilUnused()
         }
       }
       ends.append((recorder.requests.count, cache.statistics.hits))
@@ -92,28 +91,4 @@ private struct Player {
   let frames: SharedFrames
   let scheduler: FrameScheduler
   var stream: AsyncStream<ScheduledFrame>.Iterator
-}
-
-/// A cache that writes down what it is asked for, as numbers.
-private final class RecordingCache: FrameCaching {
-  private let cache: MemoryFrameCache
-  private let state = Mutex((requests: [Int](), numbers: [FrameKey: Int]()))
-
-  init(_ cache: MemoryFrameCache) { self.cache = cache }
-
-  var requests: [Int] { state.withLock { $0.requests } }
-
-  func frame(for key: FrameKey) -> CachedFrame? {
-    state.withLock { state in
-      let number = state.numbers[key] ?? state.numbers.count
-      state.numbers[key] = number
-      state.requests.append(number)
-    }
-    return cache.frame(for: key)
-  }
-
-  func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) { cache.storeIfPossible(frame, for: key) }
-  func remove(_ content: ContentIdentity) { cache.remove(content) }
-  func removeAll() { cache.removeAll() }
-  func hold(_ animation: AnimationKey) -> FrameHold { cache.hold(animation) }
 }

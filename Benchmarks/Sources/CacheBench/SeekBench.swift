@@ -48,11 +48,11 @@ enum SeekBench {
   ) throws {
     for index in 0..<count { _ = try reader.frame(at: index) }
     let forward = try steps(0..<count, reader)
-    var decoded = reader.decodedCount
+    var decoded = reader.decodes
     let seeks = try targets.map { index in
       try CacheBench.nanoseconds { _ = try reader.frame(at: index) }
     }
-    decoded = reader.decodedCount - decoded
+    decoded = reader.decodes - decoded
     report("\(name).reader", seeks, beside: replay)
     CacheBench.report("\(name).reader.decoded", Double(decoded) / Double(seekCount), "frames")
     _ = try reader.frame(at: count - 1)

@@ -23,7 +23,7 @@ enum Cancelling {
         if way == "stop" { scheduler.stop() } else { consumer.cancel() }
         _ = await scheduler.waitUntilEnded()
         ended.append(clock.now - start)
-        await shared.waitUntilIdle()
+        await shared.waitUntilUnused()
         idle.append(clock.now - start)
         await consumer.value
       }

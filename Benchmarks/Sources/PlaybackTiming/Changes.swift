@@ -55,7 +55,7 @@ enum Changes {
     let meter = Meter(skipping: 50)
     var last: CompositedFrame?
     for _ in 0..<50 + count {
-      if reader.nextIndex == 50 { reader.rewind() }
+      if last?.index == 49 { reader.rewind() }
       last = try reader.next()
       meter.tick()
     }

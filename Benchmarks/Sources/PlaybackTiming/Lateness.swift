@@ -16,7 +16,7 @@ enum Lateness {
     let received = await Task.detached { await consume(scheduler.play().stream, count: count) }.value
     let plain = await reference
     load.stop()
-    let yielded = Samples(values: scheduler.trace.entries.map { Double($0.lateness) / 1000 })
+    let yielded = Samples(values: scheduler.trace.lateness.map { $0 / .microseconds(1) })
     print("one core busy=\(isBusy) seconds=\(seconds) (times in us, slopes in us per s)")
     for (name, samples) in [
       ("clock_nanosleep", plain), ("scheduler      ", yielded), ("consumer       ", received),

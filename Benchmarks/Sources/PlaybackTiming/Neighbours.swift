@@ -38,7 +38,7 @@ enum Neighbours {
         }
         return shown
       }.value
-      let late = Samples(values: scheduler.trace.entries.map { Double($0.lateness) / 1000 })
+      let late = Samples(values: scheduler.trace.lateness.map { $0 / .microseconds(1) })
       let statistics = scheduler.statistics
       neighbour.cancel()
       print(

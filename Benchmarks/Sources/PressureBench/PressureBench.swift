@@ -74,7 +74,7 @@ import ZoetropeTestSupport
   static func reportCache(_ name: String) {
     let statistics = MemoryFrameCache.shared.statistics
     report("\(name).cache", statistics.byteCount >> 20, "MiB")
-    report("\(name).limit", MemoryBudget.shared.effectiveLimit >> 20, "MiB")
+    report("\(name).limit", MemoryBudget.shared.usableBytes >> 20, "MiB")
     report("\(name).evictions", statistics.evictions, "frames")
   }
 

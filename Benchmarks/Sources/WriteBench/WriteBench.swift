@@ -35,7 +35,7 @@ enum WriteBench {
     switch arguments[0] {
     case "copy":
       var options = AnimationWriterOptions(copying: image)
-      let efforts: [String: PNGEncoder.Effort] = [
+      let efforts: [String: EncodingEffort] = [
         "fast": .fast, "balanced": .balanced, "small": .small,
       ]
       options.effort = efforts[arguments[3]] ?? .balanced

@@ -71,7 +71,7 @@ struct LifeCycle {
       width: side(image.canvasSize.width, &random), height: side(image.canvasSize.height, &random))
     return Rendering(
       target: target, fit: [.fit, .fill, .stretch].randomElement(using: &random) ?? .fit,
-      filter: ScalingFilter.all.randomElement(using: &random) ?? .bilinear)
+      filter: ScalingFilter.allCases.randomElement(using: &random) ?? .bilinear)
   }
 
   /// Waits until `condition` holds, for ten seconds at most: what the last decode leaves goes by itself.

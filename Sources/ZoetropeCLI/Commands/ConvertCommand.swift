@@ -28,6 +28,14 @@ struct ConvertCommand: ZoetropeSubcommand {
       are kept. Others are reduced to palettes that frames share, with light dithering fixed to the canvas, \
       so that still areas do not flicker. Pixels of alpha 128 or more become opaque, others transparent; \
       --matte blends them with a colour. --colors exact writes nothing if the format cannot hold the result. \
+      --lossy N lets colours be off by up to N eighths of a step of grey where that saves bytes; hues \
+      count as eyes see them. 40 is hard to see, 120 plain in gradients.
+
+      --max-bytes looks for the mildest change that makes the file fit: more effort, similar colours, in a \
+      GIF fewer colours, then fewer frames, 15 and 10 per second, then smaller pictures. --pin keeps size \
+      or fps. --for also sets the size, the format and the number of frames that a site asks for. If nothing \
+      fits, nothing is written, the limit in the way is named, and the exit status is 8.
+
       GIF delays are rounded to hundredths of a second without drift. Browsers show delays below 20 ms \
       for 100 ms, so frames that would get one are dropped and their time is given to others.
 
@@ -44,6 +52,8 @@ struct ConvertCommand: ZoetropeSubcommand {
         zoetrope convert *.gif -o apng/ --format apng --size 50%
         zoetrope convert party.gif -o small.gif --size 240x --fps 15 --colors 64
         zoetrope convert sticker.png -o sticker.gif --matte white
+        zoetrope convert party.gif -o emoji.gif --for slack-emoji
+        zoetrope convert party.gif -o mail.gif --max-bytes 256K --pin fps
         zoetrope convert party.gif -o tail.gif --frames 12- --plan
       """)
 
@@ -54,7 +64,11 @@ struct ConvertCommand: ZoetropeSubcommand {
 
   @OptionGroup(title: "Changes") var change: ChangeArguments
 
-  @OptionGroup(title: "Output") var writing: AnimationWritingArguments
+  @OptionGroup(title: "Output") var writing: AnimationOutputArguments
+
+  @OptionGroup(title: "Output") var form: AnimationFormArguments
+
+  @OptionGroup(title: "Limits") var limits: BudgetArguments
 
   @OptionGroup(title: "Output") var planning: PlanArguments
 
@@ -71,71 +85,15 @@ struct ConvertCommand: ZoetropeSubcommand {
 
   /// The command as a value.
   var request: ConvertRequest {
-    ConvertRequest(
+    var form = form.choices(writing, colors)
+    form.budget = limits.budget
+    return ConvertRequest(
       files: files, output: writing.output, edits: EditChoices(cut, change),
-      rendering: scaling.rendering, form: writing.choices(colors), policy: cut.timing.policy,
+      rendering: scaling.rendering, form: form, preset: limits.preset, policy: cut.timing.policy,
       isPlan: planning.plan, reporting: writing.reporting, options: reading.options)
   }
 
   var reportsJSON: Bool { request.reporting.isJSON }
 
   func execute() throws(CommandFailure) -> ExitStatus { try request.run() }
-}
-
-/// The options of commands that write animations.
-struct AnimationWritingArguments: ParsableArguments {
-  @Option(
-    name: [.customShort("o", allowingJoined: true), .long],
-    help: "A file, a directory, a template, or - for standard output.",
-    completion: .file())
-  var output: String
-
-  @Option(
-    help: ArgumentHelp(
-      "The format of the output. (default: by its extension)",
-      argumentType: AnimationFormatChoice.self))
-  var format: AnimationFormatChoice?
-
-  @Option(help: "How hard newly encoded frames are compressed.")
-  var compression = CompressionChoice.default
-
-  @Flag(help: "Keep GIF delays below 20 ms; browsers show them for 100 ms.")
-  var exactDelays = false
-
-  @Flag(help: "Keep the colours of fully transparent pixels.")
-  var hiddenColors = false
-
-  @Flag(help: "Replace existing files.")
-  var force = false
-
-  @Flag(help: "Print one JSON object per line and output.")
-  var json = false
-
-  @Option(
-    name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
-    help: "Threads. (default: one per processor)")
-  var jobs: Int?
-
-  @Option(help: "How progress is shown on standard error.")
-  var progress = ProgressStyle.auto
-
-  @Flag(name: .shortAndLong, help: "No progress, no warnings and no line at the end.")
-  var quiet = false
-
-  func validate() throws {
-    guard jobs.map({ (1...1024).contains($0) }) ?? true else {
-      throw ValidationError("--jobs must be a number from 1 to 1024")
-    }
-  }
-
-  func choices(_ colors: ColorArguments) -> WritingChoices {
-    WritingChoices(
-      format: format, effort: compression.effort, keepsShortDelays: exactDelays,
-      keepsHiddenColors: hiddenColors, reduction: colors.reduction, jobs: jobs ?? 0, isForced: force
-    )
-  }
-
-  var reporting: ConversionReporting {
-    ConversionReporting(isJSON: json, isQuiet: quiet, progress: progress)
-  }
 }

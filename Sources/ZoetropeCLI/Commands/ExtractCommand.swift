@@ -118,7 +118,7 @@ struct ExtractCommand: ZoetropeSubcommand {
     var format = ExtractionFormat.png
 
     @Option(help: "The size of PNG files against the time to write them.")
-    var compression = CompressionChoice.default
+    var effort = EffortChoice.default
 
     @Option(help: "Bits per channel: 8 or 16. Raw 16 bits are little-endian.")
     var depth = 8
@@ -164,8 +164,8 @@ struct ExtractCommand: ZoetropeSubcommand {
       guard !(force && resume) else {
         throw ValidationError("--force and --resume cannot be combined")
       }
-      if format == .rgba || format == .y4m, compression != .default {
-        throw ValidationError("--compression works only with PNG output")
+      if format == .rgba || format == .y4m, effort != .default {
+        throw ValidationError("--effort works only with PNG output")
       }
       if format != .y4m, background != BackgroundArgument(color: .black) {
         throw ValidationError("--bg requires --format y4m; other formats keep transparency")
@@ -230,7 +230,7 @@ struct ExtractCommand: ZoetropeSubcommand {
     return ExtractRequest(
       inputs: inputs, output: writing.output, selection: selected.selection, rate: choosing.fps,
       isRaw: writing.raw, rendering: scaling.rendering, format: writing.format,
-      effort: writing.compression.effort, choice: choosing.pictures,
+      effort: writing.effort.effort, choice: choosing.pictures,
       background: writing.background.color, staticImage: choosing.staticImage,
       manifest: writing.manifest, skipsDamaged: choosing.skipDamaged,
       policy: selected.timing.policy, jobs: writing.jobs ?? 0,

@@ -45,7 +45,9 @@ struct MakeCommand: ZoetropeSubcommand {
 
   @OptionGroup(title: "Colours") var colors: ColorArguments
 
-  @OptionGroup(title: "Output") var writing: AnimationWritingArguments
+  @OptionGroup(title: "Output") var writing: AnimationOutputArguments
+
+  @OptionGroup(title: "Output") var form: AnimationFormArguments
 
   @OptionGroup(title: "Reading") var reading: ReadingArguments
 
@@ -94,7 +96,7 @@ struct MakeCommand: ZoetropeSubcommand {
     MakeRequest(
       files: files, output: writing.output, delays: times.delayChoice,
       playCount: times.plays?.count, order: pictures.order, poster: pictures.poster,
-      form: writing.choices(colors), reporting: writing.reporting, options: reading.options)
+      form: form.choices(writing, colors), reporting: writing.reporting, options: reading.options)
   }
 
   var reportsJSON: Bool { request.reporting.isJSON }

@@ -6,10 +6,11 @@ import ZoetropeProcess
 struct OptimizeCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "optimize",
-    abstract: "Make GIF and APNG files smaller without loss.",
+    abstract: "Make GIF and APNG files smaller, without loss by default.",
     usage: "zoetrope optimize [options] <files> ... -o <output>",
     discussion: """
-      Every picture, every delay and the number of plays stay the same. A file never becomes larger: one \
+      Every picture, every delay and the number of plays stay the same, unless --lossy or --max-bytes lets \
+      pictures change. A file never becomes larger: one \
       that cannot be made smaller is copied.
 
       OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. A directory \
@@ -22,6 +23,14 @@ struct OptimizeCommand: ZoetropeSubcommand {
       --effort default decides by estimates, --effort small tries all ways. The output does not depend on \
       the number of threads.
 
+      --lossy N lets colours be off by up to N eighths of a step of grey where that saves bytes; hues \
+      count as eyes see them. 40 is hard to see, 120 plain in gradients. The file is never larger than \
+      without it.
+
+      --max-bytes looks for the mildest change that makes the file fit: more effort, similar colours, and in \
+      a GIF fewer colours. Size and frames stay; convert can change those too. If nothing fits, nothing is \
+      written, and the exit status is 8.
+
       One line reports the sizes before and after. Existing files are overwritten only with --force, \
       which also allows a file to replace its own input. Files appear only when complete. The exit status \
       for several files is the one they share, else 1; if output fails, that of the failure.
@@ -30,49 +39,28 @@ struct OptimizeCommand: ZoetropeSubcommand {
         zoetrope optimize party.gif -o small.gif
         zoetrope optimize *.gif -o optimized/ --effort small
         zoetrope optimize party.gif -o party.gif --force --strip
+        zoetrope optimize party.gif -o mail.gif --max-bytes 1M
       """)
 
   @Argument(help: .files, completion: .animations)
   var files: [String]
 
-  @OptionGroup(title: "Output") var writing: OptimizingArguments
+  @OptionGroup(title: "Output") var writing: AnimationOutputArguments
+
+  @OptionGroup(title: "Output") var optimizing: OptimizingArguments
 
   @OptionGroup(title: "Reading") var reading: ReadingArguments
 
-  /// The options of the output.
   struct OptimizingArguments: ParsableArguments {
-    @Option(
-      name: [.customShort("o", allowingJoined: true), .long],
-      help: "A file, a directory, a template, or - for standard output.",
-      completion: .file())
-    var output: String
-
-    @Option(help: "How much time to spend on fewer bytes.")
-    var effort = CompressionChoice.default
-
     @Flag(help: "Leave out comments, profiles and other metadata.")
     var strip = false
 
-    @Flag(help: "Replace existing files.")
-    var force = false
-
-    @Flag(help: "Print one JSON object per line and output.")
-    var json = false
-
-    @Option(
-      name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
-      help: "Threads. (default: one per processor)")
-    var jobs: Int?
-
-    @Option(help: "How progress is shown on standard error.")
-    var progress = ProgressStyle.auto
-
-    @Flag(name: .shortAndLong, help: "No progress, no warnings and no line at the end.")
-    var quiet = false
+    @Option(parsing: .unconditional, help: .maxBytes)
+    var maxBytes: ByteCountArgument?
 
     func validate() throws {
-      guard jobs.map({ (1...1024).contains($0) }) ?? true else {
-        throw ValidationError("--jobs must be a number from 1 to 1024")
+      guard maxBytes.map({ $0.count > 0 }) ?? true else {
+        throw ValidationError("--max-bytes is at least 1")
       }
     }
   }
@@ -82,12 +70,9 @@ struct OptimizeCommand: ZoetropeSubcommand {
     OptimizeRequest(
       files: files, output: writing.output,
       optimizing: OptimizingOptions(
-        effort: writing.effort.effort, stripsMetadata: writing.strip,
-        parallelism: writing.jobs ?? 0),
-      isForced: writing.force,
-      reporting: ConversionReporting(
-        isJSON: writing.json, isQuiet: writing.quiet, progress: writing.progress),
-      options: reading.options)
+        effort: writing.effort.effort, tolerance: writing.lossy?.tolerance ?? 0,
+        stripsMetadata: optimizing.strip,         parallelism: writing.jobs ?? 0),
+      byteLimit: optimizing.maxBytes?.count, isForced: writing.force, reporting: writing.reporting, options: reading.options)
   }
 
   var reportsJSON: Bool { writing.json }

@@ -133,11 +133,11 @@ extension PlaysArgument {
   ]
 }
 
-extension CompressionChoice {
+extension EffortChoice {
   static let allValueDescriptions = [
-    "fast": "twice as fast as default, files an eighth larger",
+    "fast": "PNG twice as fast as default, an eighth larger",
     "default": "small files at moderate cost",
-    "small": "files a tenth smaller, about 30 times slower",
+    "small": "the smallest of many ways; PNG 30 times slower",
   ]
 }
 

@@ -6,6 +6,8 @@ struct Conversion {
   let image: AnimatedImage
   let format: AnimationFormatChoice
   private let plan: EditPlan
+  /// The file, if it had to fit a number of bytes.
+  private let budgeted: BudgetedAnimation?
   /// What happens for each frame of the output.
   let steps: [ConversionStep]
   /// What is not as in the input, or not as it was asked for.
@@ -33,8 +35,20 @@ struct Conversion {
           $0.target ?? TargetSize(), fit: $0.fit, filter: $0.filter, linearLight: $0.linearLight)
       ]
     }
-    let plan = try EditPlan(image, edits + (scaling ?? []), options) { Signals.ending != nil }
-    self.plan = plan
+    let all = edits + (scaling ?? [])
+    let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
+    if let budget = options.budget {
+      let reporter = request.reporting.reporter(total: nil, phase: "fit")
+      let found = try image.fitted(all, options, to: budget, isCancelled: isCancelled) {
+        reporter.update(($0.frames, $0.byteCount))
+      }
+      reporter.finish((found.plan.frames.count, found.bytes.count))
+      (budgeted, plan) = (found, found.plan)
+    } else {
+      budgeted = nil
+      plan = try EditPlan(image, all, options, isCancelled: isCancelled)
+    }
+    let plan = plan
     let isKnown = plan.rewriting == nil
     steps = plan.frames.map { ConversionStep($0, isKnown: isKnown) }
     departures = Departure.ofTimes(plan.droppedCount, isExact: plan.hasExactDelays)
@@ -43,6 +57,7 @@ struct Conversion {
       return
     }
     if plan.canvasSize != plan.crop.size { departures.append(.scaled) }
+    if plan.isLossy { departures.append(.lossy) }
     if plan.reducesColors { departures.append(.colors) }
     if plan.partialAlphaShare > 0 { departures.append(.transparency(plan.partialAlphaShare)) }
     if format == .gif {
@@ -58,7 +73,13 @@ struct Conversion {
   func write(
     to sink: some AnimationSink, progress: (_ frames: Int, _ bytes: Int) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
-    try plan.write(to: sink, isCancelled: { Signals.ending != nil }) {
+    let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
+    if let budgeted {
+      return try budgeted.write(to: sink, isCancelled: isCancelled) {
+        progress($0.frames, $0.byteCount)
+      }
+    }
+    return try plan.write(to: sink, isCancelled: isCancelled) {
       progress($0.frames, $0.byteCount)
     }
   }
@@ -136,6 +157,8 @@ struct ConversionStep: Hashable {
 /// A way in which an output departs from its input and from what was asked for.
 enum Departure: Hashable {
   case scaled
+  /// Colours are off by as much as was allowed.
+  case lossy
   /// Ends of frames are rounded to what the format stores.
   case rounded
   /// Showings that are too short for the format.
@@ -155,6 +178,7 @@ enum Departure: Hashable {
   var words: String {
     switch self {
     case .scaled: "scaled"
+    case .lossy: "similar colours"
     case .rounded: "delays rounded, the total kept"
     case .dropped(1): "1 frame too short to be shown dropped, the total kept"
     case .dropped(let count): "\(count) frames too short to be shown dropped, the total kept"
@@ -169,6 +193,7 @@ enum Departure: Hashable {
   var code: String {
     switch self {
     case .scaled: "scaled"
+    case .lossy: "lossy"
     case .rounded: "rounded"
     case .dropped: "dropped"
     case .staticImage: "staticImage"

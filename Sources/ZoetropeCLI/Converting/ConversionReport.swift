@@ -171,7 +171,7 @@ struct ConversionReporting: Hashable {
     return .combined(statuses)
   }
 
-  func reporter(total: Int) -> ProgressReporter {
-    ProgressReporter(style: isQuiet ? .none : progress, total: total, phase: "write")
+  func reporter(total: Int?, phase: String = "write") -> ProgressReporter {
+    ProgressReporter(style: isQuiet ? .none : progress, total: total, phase: phase)
   }
 }

@@ -9,6 +9,8 @@ struct ConvertRequest: Hashable {
   /// How pictures are scaled; nil for their own size.
   var rendering: Rendering?
   var form = WritingChoices()
+  /// What the output is for, with its limits.
+  var preset: UploadPreset?
   /// How long each frame is shown.
   var policy = DelayPolicy.browser
   /// Whether only the plan is told.
@@ -38,21 +40,25 @@ struct ConvertRequest: Hashable {
     _ input: InputFile, to destination: AnimationDestination, _ place: Int
   ) throws(CommandFailure) -> (ExitStatus, Delivery) {
     let image = try input.open(options)
-    let edits: [AnimationEdit]
+    var edits: [AnimationEdit]
     do throws(FrameSelector.MissingFrame) {
       edits = try self.edits.edits(count: image.frames.count)
     } catch {
       throw .missing(error, of: input)
     }
-    try check(image, input)
+    var settled = self
+    try preset?.apply(to: &settled, &edits, of: image, file: input.name)
+    try settled.check(image, input)
     let conversion: Conversion
     do throws(AnimatedImageError) {
-      conversion = try Conversion(image, edits, self)
+      conversion = try Conversion(image, edits, settled)
     } catch {
       throw CommandFailure(
         planning: error, file: input.name, damage: options.damage,
         isScaled: rendering.map { $0.filter != .nearest } ?? false)
     }
+    try preset?.check(
+      conversion.size, frameCount: conversion.steps.count, file: input.name)
     var report = ConversionReport(
       input: input, output: destination.name(of: place), format: conversion.format,
       inputByteCount: image.byteCount, size: conversion.size, playCount: conversion.playCount,
@@ -101,7 +107,11 @@ struct ConvertRequest: Hashable {
 struct WritingChoices: Hashable {
   /// Nil if the name of the output tells it, or the input has it.
   var format: AnimationFormatChoice?
-  var effort = PNGEncoder.Effort.balanced
+  var effort = EncodingEffort.balanced
+  /// How far colours may be off; 0 is lossless.
+  var tolerance = 0
+  /// The most bytes of a file, and what is kept for them; nil for any number.
+  var budget: ByteBudget?
   /// Whether a GIF gets delays below 20 ms, which browsers show for 100 ms.
   var keepsShortDelays = false
   /// Whether transparent pixels keep their colours.
@@ -115,13 +125,15 @@ struct WritingChoices: Hashable {
   var writerOptions: AnimationWriterOptions {
     AnimationWriterOptions(
       effort: effort, keepsHiddenColors: keepsHiddenColors, colors: reduction.colors,
-      dithering: reduction.dithering, transparency: reduction.transparency, parallelism: jobs)
+      dithering: reduction.dithering, transparency: reduction.transparency, tolerance: tolerance,
+      parallelism: jobs)
   }
 
   func editOptions(delays: DelayPolicy) -> EditOptions {
     EditOptions(
       delays: delays, timing: timing, colors: reduction.colors, dithering: reduction.dithering,
-      transparency: reduction.transparency, effort: effort, keepsHiddenColors: keepsHiddenColors,
+      transparency: reduction.transparency, tolerance: tolerance, budget: budget, effort: effort,
+      keepsHiddenColors: keepsHiddenColors,
       parallelism: jobs)
   }
 

@@ -6,6 +6,8 @@ struct OptimizeRequest: Hashable {
   var files: [String]
   var output: String
   var optimizing = OptimizingOptions()
+  /// The most bytes of an output, for which pictures may change; nil for any number.
+  var byteLimit: Int?
   var isForced = false
   var reporting = ConversionReporting()
   var options = DecodingOptions()
@@ -38,8 +40,9 @@ struct OptimizeRequest: Hashable {
       place: destination.places[place], isReplacing: isForced, name: input.name,
       reporting: reporting
     ).write(frameCount: image.frames.count) { (sink, progress) throws(AnimatedImageError) in
+      let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
       let found = try image.optimize(
-        to: sink, options: optimizing, isCancelled: { Signals.ending != nil },
+        to: sink, options: optimizing, byteLimit: byteLimit, isCancelled: isCancelled,
         progress: { progress($0, 0) })
       result = found
       return WrittenAnimation(
@@ -73,7 +76,8 @@ private struct OptimizeReport {
     return "\(input.name.sanitized): \(output.text.sanitized), "
       + "\(format.rawValue.uppercased()), "
       + "\(ConversionReport.sizes(result.sourceByteCount, result.byteCount)), \(frames); "
-      + (result.isCopy ? "copied, not smaller otherwise" : "exact") + "\n"
+      + (result.isCopy
+        ? "copied, not smaller otherwise" : result.isExact ? "exact" : Departure.lossy.words) + "\n"
   }
 
   var json: [UInt8] {
@@ -87,6 +91,7 @@ private struct OptimizeReport {
         json.field("byte_count", result.byteCount)
         json.field("frame_count", result.frameCount)
         json.field("copy", result.isCopy)
+        json.field("exact", result.isExact)
         json.array("damage") { for item in damage { AnimationReport.write(item, to: &$0) } }
       }
     }

@@ -16,7 +16,7 @@ struct ExtractRequest: Hashable {
   var rendering: Rendering?
   var format = ExtractionFormat.png
   /// The compression effort for PNG files.
-  var effort = PNGEncoder.Effort.balanced
+  var effort = EncodingEffort.balanced
   /// Which of the selected frames' pictures are written.
   var choice = PictureChoice.all
   /// The colour behind transparent pixels of a video; opaque.

@@ -3,7 +3,7 @@ import ZoetropeProcess
 
 /// The encoding of one picture.
 enum PictureForm: Hashable, Sendable {
-  case png(PNGEncoder.Effort)
+  case png(EncodingEffort)
   /// Rows of pixels without padding.
   case rgba
   /// A frame of a ``VideoStream``; transparent pixels are blended over an opaque colour.

@@ -1,11 +1,11 @@
 import ArgumentParser
 import Zoetrope
 
-/// The values of `--compression`.
-enum CompressionChoice: String, ExpressibleByArgument, CaseIterable {
+/// The values of `--effort`.
+enum EffortChoice: String, ExpressibleByArgument, CaseIterable {
   case fast, `default`, small
 
-  var effort: PNGEncoder.Effort {
+  var effort: EncodingEffort {
     switch self {
     case .fast: .fast
     case .default: .balanced

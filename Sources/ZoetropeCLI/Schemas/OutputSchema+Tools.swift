@@ -84,6 +84,7 @@ extension OutputSchema {
           SchemaField("format", .string), SchemaField("bytes_before", .integer),
           SchemaField("byte_count", .integer), SchemaField("frame_count", .integer),
           SchemaField("copy", .boolean, "whether the output is the input, byte for byte"),
+          SchemaField("exact", .boolean, "whether every picture is that of the input"),
           SchemaField("damage", .array(of: .reference("damage"))),
         ]),
       failed(OptimizeRequest.schema),

@@ -5,7 +5,7 @@ package struct AnimationRequest: Sendable {
   package var isDeep: Bool
   package var playCount: PlayCount
   package var metadata: AnimationMetadata?
-  package var effort: PNGEncoder.Effort
+  package var effort: EncodingEffort
   /// The colours of all pictures; nil if they are not known.
   package var survey: ColorSurvey?
   /// Whether a static image that is no frame comes first.
@@ -19,7 +19,7 @@ package struct AnimationRequest: Sendable {
 
   package init(
     canvasSize: PixelSize, isDeep: Bool, playCount: PlayCount, metadata: AnimationMetadata?,
-    effort: PNGEncoder.Effort, survey: ColorSurvey?, hasPoster: Bool
+    effort: EncodingEffort, survey: ColorSurvey?, hasPoster: Bool
   ) {
     self.canvasSize = canvasSize
     self.isDeep = isDeep
@@ -94,7 +94,7 @@ package protocol AnimationEncoding: Sendable {
   /// An encoder for the frames, to be used by one thread at a time.
   ///
   /// - Parameter effort: Nil for that of the file; another one for trials, which cost less.
-  func makeFrameEncoder(effort: PNGEncoder.Effort?) -> any FrameCompressing
+  func makeFrameEncoder(effort: EncodingEffort?) -> any FrameCompressing
   /// Bytes of memory that one of these encoders takes for a frame of the size of the canvas.
   var workingByteCount: Int { get }
 }

@@ -101,7 +101,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
 
   var end: [UInt8] { [0x3b] }
 
-  func makeFrameEncoder(effort: PNGEncoder.Effort?) -> any FrameCompressing {
+  func makeFrameEncoder(effort: EncodingEffort?) -> any FrameCompressing {
     switch (effort ?? request.effort).kind {
     case .fast: GIFFrameCompressor(globalTable: table, depth: nil)
     case .balanced: GIFFrameCompressor(globalTable: table, depth: .estimate)

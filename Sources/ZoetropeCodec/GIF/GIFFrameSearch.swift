@@ -75,12 +75,12 @@ package final class GIFFrameSearch {
   private func tables() -> [Table] {
     var found: [Table] = []
     if let table = globalChoice() { found.append(table) }
-    if let bits = found.first?.codeSize, depth == .estimate || bits == 2 { return found }
+    // A table of the frame's own costs bytes, but its indices may have fewer bits.
+    let least = depth == .all ? 1 : 2
+    if let bits = found.first?.codeSize, bits < 2 + least { return found }
     for optional in [true, false] {
       guard let table = localChoice(withOptional: optional) else { continue }
-      if found.isEmpty || depth == .all && found.allSatisfy({ $0.codeSize > table.codeSize }) {
-        found.append(table)
-      }
+      if found.allSatisfy({ $0.codeSize >= table.codeSize + least }) { found.append(table) }
     }
     return found
   }
@@ -172,18 +172,27 @@ package final class GIFFrameSearch {
         GIFFrameEncoder.control(
           delay: 0, disposal: .keep,
           transparentIndex: usesTransparent ? table.transparent : nil) + head
-      var keepsFullTable = false
-      repeat {
-        var bytes = start
-        let limit = best.map { $0.count - start.count } ?? .max
-        guard limit > 0 else { break }
-        let wasFull = try search(
-          way, size, rule(way, rect.size.area, keepsFullTable), limit, &bytes, isCancelled)
-        guard let wasFull else { break }
-        if best.map({ bytes.count < $0.count }) ?? true { best = bytes }
-        guard wasFull, depth == .all, !keepsFullTable else { break }
-        keepsFullTable = true
-      } while true
+      for lookahead in lookaheads(rect.size.area) {
+        var rule = LZWSearch.Rule(
+          lookahead: lookahead, branches: depth == .all && rect.size.area <= 1 << 18 ? 8 : 4)
+        repeat {
+          var bytes = start
+          let limit = best.map { $0.count - start.count } ?? .max
+          guard limit > 0 else { break }
+          let wasFull = try search(way, size, rule, limit, &bytes, isCancelled)
+          if wasFull != nil, best.map({ bytes.count < $0.count }) ?? true { best = bytes }
+          guard wasFull ?? true, depth == .all, !rule.keepsFullTable else { break }
+          rule.keepsFullTable = true
+        } while true
+      }
+    }
+  }
+
+  /// How far to look ahead: neither a little nor much nor not at all is best for all frames.
+  private func lookaheads(_ area: Int) -> [Int] {
+    switch depth {
+    case .estimate: [0, 2]
+    case .all: area <= 1 << 18 ? [0, 2, 8] : [0, 2]
     }
   }
 
@@ -193,15 +202,6 @@ package final class GIFFrameSearch {
     case .estimate: return [.transparentOrColor, .colorOrTransparent]
     case .all: return [.transparentOrColor, .colorOrTransparent, .transparent, .color]
     }
-  }
-
-  private func rule(_ way: Way, _ area: Int, _ keepsFullTable: Bool) -> LZWSearch.Rule {
-    guard depth == .all else {
-      return LZWSearch.Rule(lookahead: 1, keepsFullTable: keepsFullTable)
-    }
-    let isSmall = area <= 1 << 18
-    return LZWSearch.Rule(
-      lookahead: isSmall ? 4 : 2, branches: isSmall ? 8 : 4, keepsFullTable: keepsFullTable)
   }
 
   /// Nil if the data is longer than `limit`; else whether the table became full.

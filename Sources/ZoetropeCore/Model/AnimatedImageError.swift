@@ -11,7 +11,7 @@ public import struct SystemPackage.Errno
 /// Codes are open: more may be added, so a `switch` needs a default. Errors compare by value.
 public struct AnimatedImageError: Error, Sendable, Hashable {
   /// The kind of error.
-  public struct Code: Sendable, Hashable {
+  public struct Code: NamedValue, Sendable, Hashable, CustomStringConvertible {
     /// The code's name, as JSON output spells it.
     public let name: String
     package init(_ name: String) { self.name = name }
@@ -68,11 +68,6 @@ extension AnimatedImageError {
       .limitExceeded, detail ?? "\(limit)", format: format, frameIndex: frameIndex,
       byteOffset: byteOffset, limit: limit)
   }
-}
-
-extension AnimatedImageError.Code: CustomStringConvertible {
-  /// Same as ``name``.
-  public var description: String { name }
 }
 
 extension AnimatedImageError: CustomStringConvertible {

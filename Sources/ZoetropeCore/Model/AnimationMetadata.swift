@@ -13,13 +13,13 @@ public struct AnimationMetadata: Sendable, Hashable {
   }
 
   /// A GIF application extension that is not a loop count.
-  public struct ApplicationBlock: Sendable, Hashable {
+  package struct ApplicationBlock: Sendable, Hashable {
     /// The eleven characters of identifier and authentication code.
-    public let identifier: String
+    package let identifier: String
     /// Payload bytes, not counting sub-block lengths.
-    public let byteCount: Int
+    package let byteCount: Int
     /// The file offset of the extension.
-    public let byteOffset: Int
+    package let byteOffset: Int
     package init(identifier: String, byteCount: Int, byteOffset: Int) {
       self.identifier = identifier
       self.byteCount = byteCount
@@ -30,7 +30,7 @@ public struct AnimationMetadata: Sendable, Hashable {
   /// GIF comments and PNG text, in file order.
   public package(set) var texts: [Text] = []
   /// GIF application extensions, in file order.
-  public package(set) var applicationBlocks: [ApplicationBlock] = []
+  package var applicationBlocks: [ApplicationBlock] = []
   /// The XMP packet, from a GIF `XMP Data` block or an iTXt chunk.
   public package(set) var xmp: String?
   /// gAMA: the image gamma times 100 000.
@@ -42,7 +42,7 @@ public struct AnimationMetadata: Sendable, Hashable {
   /// iCCP or `ICCRGBG1012`: the colour profile, inflated.
   public package(set) var iccProfile: [UInt8]?
   /// The name of the colour profile in iCCP.
-  public package(set) var iccProfileName: String?
+  package var iccProfileName: String?
   /// cICP: colour primaries, transfer function, matrix coefficients, full-range flag.
   public package(set) var cicp: [UInt8]?
   /// pHYs: pixels per unit along x and y, and whether the unit is the metre.

@@ -4,7 +4,7 @@
 /// pixels, and false for one that costs pixels or frames.
 public struct Damage: Sendable, Hashable {
   /// The kind of deviation. Open: more may be added.
-  public struct Kind: Sendable, Hashable {
+  public struct Kind: NamedValue, Sendable, Hashable, CustomStringConvertible {
     /// The kind's name, as JSON output spells it.
     public let name: String
     /// Whether nothing is lost.
@@ -39,11 +39,6 @@ public struct Damage: Sendable, Hashable {
     self.validRows = validRows
     self.detail = detail
   }
-}
-
-extension Damage.Kind: CustomStringConvertible {
-  /// Same as ``name``.
-  public var description: String { name }
 }
 
 extension Damage: CustomStringConvertible {
@@ -82,7 +77,4 @@ public struct DamagePolicy: OpenChoice, Sendable, Hashable, CustomStringConverti
   public static let strict = DamagePolicy(.strict)
   /// Like ``salvage``, but also keep the decoded rows of the frame in which the data ends.
   public static let partialRows = DamagePolicy(.partialRows)
-
-  /// The policy's name.
-  public var description: String { rawValue }
 }

@@ -51,9 +51,6 @@ public struct PixelDecoder: OpenChoice, Sendable, Hashable, CustomStringConverti
   /// The decoders of giflib and libpng, for comparison. For a damaged GIF frame, giflib yields only complete
   /// rows, while ``fast`` keeps every pixel before the damage, and giflib accepts some invalid codes.
   public static let reference = PixelDecoder(.reference)
-
-  /// The decoder's name.
-  public var description: String { rawValue }
 }
 
 /// Bounds on what a file may use; on by default.
@@ -78,11 +75,11 @@ public struct DecodingLimits: Sendable, Hashable {
   /// Total pixels of all frame rectangles in one play.
   public var pixelsPerPlay: Int
   /// Bytes of one text or colour-profile chunk after inflating.
-  public var metadataBytes: Int
+  package var metadataBytes: Int
   /// Bytes of all metadata kept, after inflating.
-  public var metadataTotalBytes: Int
+  package var metadataTotalBytes: Int
   /// Comments, text chunks and application blocks kept.
-  public var metadataCount: Int
+  package var metadataCount: Int
 
   /// Limits that no legitimate file reaches: 64 megapixels, 100 000 frames, 1 GiB, 2³⁴ pixels per
   /// play.

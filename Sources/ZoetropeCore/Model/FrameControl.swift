@@ -31,13 +31,13 @@ public struct FrameControl: Sendable, Hashable {
   /// depends on an earlier frame.
   public let isIndependent: Bool
   /// Whether the rows are stored in interlaced order.
-  public let isInterlaced: Bool
+  package let isInterlaced: Bool
   /// The source of the frame's colours.
   package let palette: PaletteUse
   /// GIF: entries in the frame's local palette, 0 if it has none.
   package var localPaletteCount: Int { Int(paletteCount) }
   /// The bytes of the file from which the pixels are decoded.
-  public var byteRange: Range<Int> { start..<end }
+  package var byteRange: Range<Int> { start..<end }
 
   /// Creates a frame's properties, for example to test code that displays them.
   ///

@@ -1,7 +1,7 @@
 /// A limit that a file or a call exceeds: which one, the requested value, and the allowed one.
 public struct LimitExcess: Sendable, Hashable {
   /// A limit. Open: more may be added.
-  public struct Kind: Sendable, Hashable, CustomStringConvertible {
+  public struct Kind: NamedValue, Sendable, Hashable, CustomStringConvertible {
     /// The limit's name, as JSON output spells it.
     public let name: String
     /// Whether no option raises it.
@@ -26,11 +26,10 @@ public struct LimitExcess: Sendable, Hashable {
     /// Bytes of a pipe, ``DecodingLimits/liveBytes``, or of a stream, ``StreamStorage/byteLimit``. Reading
     /// stops at the limit, so the input may be longer than the requested value.
     package static let inputBytes = Kind("inputBytes")
+    /// Bytes of a written file: ``ByteBudget/byteLimit``; the requested value is that of the smallest file found.
+    public static let outputBytes = Kind("outputBytes", isFixed: true)
     /// Pixels of a picture to be written as PNG. Fixed.
     package static let pngPixels = Kind("pngPixels", isFixed: true)
-
-    /// Same as ``name``.
-    public var description: String { name }
   }
 
   /// The limit.

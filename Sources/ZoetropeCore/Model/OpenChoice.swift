@@ -1,3 +1,13 @@
+/// A value with a name, which is also its description.
+package protocol NamedValue: CustomStringConvertible {
+  var name: String { get }
+}
+
+extension NamedValue {
+  /// Its name.
+  public var description: String { name }
+}
+
 /// A value that callers choose among named ones, of which later releases may have more: a struct with static
 /// members over a private list, so that callers cannot switch over it exhaustively, and this package can.
 package protocol OpenChoice: Sendable, Hashable, CustomStringConvertible {
@@ -9,6 +19,9 @@ package protocol OpenChoice: Sendable, Hashable, CustomStringConvertible {
 
 extension OpenChoice {
   /// Its name, as the command line and JSON spell it.
+  public var description: String { kind.rawValue }
+
+  /// Same as its description.
   package var rawValue: String { kind.rawValue }
 
   /// The choice of this name; nil if there is none.

@@ -31,7 +31,7 @@ public struct PixelFormat: Sendable, Hashable {
   public static let rgba16 = PixelFormat(kind: .rgba16)
 
   /// All formats.
-  public static let all: [PixelFormat] = [
+  package static let all: [PixelFormat] = [
     .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied, .rgbx8, .rgb565, .grey8, .rgba16,
   ]
 

@@ -29,11 +29,6 @@ public protocol FrameCaching: Sendable {
   func remove(_ content: ContentIdentity)
   /// Removes all frames.
   func removeAll()
-  /// Marks `animation` as being played until the hold ends or is released.
-  ///
-  /// A held animation keeps its two most recently used frames, whatever the limits, so that one
-  /// player cannot starve another. The default implementation does nothing.
-  func hold(_ animation: AnimationKey) -> FrameHold
   /// Whether looking up and storing may wait for a disk. Default: false.
   ///
   /// True keeps these calls on the library's own threads, away from the cooperative pool and from
@@ -44,8 +39,6 @@ public protocol FrameCaching: Sendable {
   /// Frames decoded for one format of a ``FrameStore`` are stored there in all formats of its family, and
   /// ``FrameLoader`` opens files and shows their posters from there.
   var backing: (any FrameCaching)? { get }
-  /// The last frame of `range` that is in memory, so that a replay may start from it. Default: nil.
-  func lastBitmap(in range: Range<Int>, of animation: AnimationKey) -> (index: Int, bitmap: Bitmap)?
   /// Returns the identity of the image's bytes for the keys of this cache. Default: the identity in
   /// this process, ``AnimatedImage/contentIdentity()``.
   ///
@@ -64,19 +57,11 @@ extension FrameCaching {
     storeIfPossible(CachedFrame(bitmap), for: key)
   }
 
-  /// A hold that does nothing, for caches that need none.
-  public func hold(_ animation: AnimationKey) -> FrameHold { FrameHold() }
-
   /// False.
   public var mayBlock: Bool { false }
 
   /// Nil.
   public var backing: (any FrameCaching)? { nil }
-
-  /// Nil.
-  public func lastBitmap(
-    in range: Range<Int>, of animation: AnimationKey
-  ) -> (index: Int, bitmap: Bitmap)? { nil }
 
   /// The identity in this process.
   public func identity(
@@ -87,7 +72,15 @@ extension FrameCaching {
 }
 
 /// A cache that runs none of the caller's code, so that a thread that must be on time may look into it.
-package protocol QuickCaching: FrameCaching {}
+package protocol QuickCaching: FrameCaching {
+  /// Marks `animation` as being played until the hold ends or is released.
+  ///
+  /// A held animation keeps its two most recently used frames, whatever the limits, so that one
+  /// player cannot starve another.
+  func hold(_ animation: AnimationKey) -> FrameHold
+  /// The last frame of `range` that is in memory, so that a replay may start from it.
+  func lastBitmap(in range: Range<Int>, of animation: AnimationKey) -> (index: Int, bitmap: Bitmap)?
+}
 
 /// A cache that keeps frames in several formats at the same time.
 package protocol FormatKeeping: FrameCaching {
@@ -137,14 +130,14 @@ public struct FrameKey: Sendable, Hashable {
 /// Protects an animation's last two cached frames from eviction while it exists.
 ///
 /// Ends once, at ``end()`` or when the last reference is released, whichever comes first.
-public final class FrameHold: Sendable {
+package final class FrameHold: Sendable {
   private let ending: Mutex<(@Sendable () -> Void)?>
 
   /// Creates a hold that calls `atEnd` once when it ends. Default: nil.
-  public init(atEnd: (@Sendable () -> Void)? = nil) { ending = Mutex(atEnd) }
+  package init(atEnd: (@Sendable () -> Void)? = nil) { ending = Mutex(atEnd) }
 
   /// Ends the hold. Further calls do nothing.
-  public func end() {
+  package func end() {
     let call = ending.withLock { $0.take() }
     call?()
   }

@@ -105,7 +105,7 @@ public final class MemoryBudget: Sendable {
 
   /// The maximum bytes held now: ``byteLimit``, reduced under ``pressure`` and by the room in the
   /// control group (see ``watchesPressure``).
-  public var effectiveLimit: Int { min(pressedLimit, ceiling.load(ordering: .relaxed)) }
+  package var effectiveLimit: Int { min(pressedLimit, ceiling.load(ordering: .relaxed)) }
 
   private var pressedLimit: Int { byteLimit >> pressure.shift }
 
@@ -146,7 +146,7 @@ public final class MemoryBudget: Sendable {
 
   /// The memory pressure: the higher of the level set here and the measured one (see ``watchesPressure``). An
   /// increase evicts immediately.
-  public var pressure: MemoryPressure {
+  package var pressure: MemoryPressure {
     get {
       MemoryPressure(
         shift: max(shift.load(ordering: .relaxed), foundShift.load(ordering: .relaxed)))

@@ -3,18 +3,16 @@ internal import Logging
 internal import Synchronization
 
 /// How short of memory the machine or this process's control group is.
-///
-/// Not an enum, so that later releases can add levels: end a `switch` over it with `default`.
-public struct MemoryPressure: Sendable, Hashable, Comparable {
+package struct MemoryPressure: Sendable, Hashable, Comparable {
   /// The budget is divided by two to this power.
   let shift: Int
 
   /// No shortage: the whole budget may be used.
-  public static let none = MemoryPressure(shift: 0)
+  package static let none = MemoryPressure(shift: 0)
   /// Tasks sometimes wait for memory: half of the budget may be used.
-  public static let some = MemoryPressure(shift: 1)
+  package static let some = MemoryPressure(shift: 1)
   /// All tasks wait, or the limit was reached: an eighth of the budget may be used.
-  public static let severe = MemoryPressure(shift: 3)
+  package static let severe = MemoryPressure(shift: 3)
 
   /// Every level, in order.
   package static let allLevels = [none, some, severe]
@@ -23,14 +21,14 @@ public struct MemoryPressure: Sendable, Hashable, Comparable {
   var lower: MemoryPressure { Self.allLevels.last { $0 < self } ?? .none }
 
   /// Orders by shortage.
-  public static func < (left: MemoryPressure, right: MemoryPressure) -> Bool {
+  package static func < (left: MemoryPressure, right: MemoryPressure) -> Bool {
     left.shift < right.shift
   }
 }
 
 extension MemoryPressure: CustomStringConvertible {
   /// The level's name, as logged.
-  public var description: String {
+  package var description: String {
     switch self {
     case .none: "none"
     case .some: "some"

@@ -4,7 +4,7 @@
 /// threads decode later frames meanwhile.
 public final class FrameReader {
   /// The index of the frame that ``next()`` returns.
-  public private(set) var nextIndex = 0
+  package private(set) var nextIndex = 0
   /// The image.
   package private(set) var image: AnimatedImage
   /// Its canvas has no pixels until the first frame is drawn.

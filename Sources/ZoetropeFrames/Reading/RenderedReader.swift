@@ -112,7 +112,7 @@ package final class RenderedReader {
       // An image that has not arrived yet has no identity, but may get one.
       hasLookedUp = animation != nil || !isOpen
     }
-    if hold == nil, let animation { hold = cache.hold(animation) }
+    if hold == nil, let animation { hold = (cache as? any QuickCaching)?.hold(animation) ?? FrameHold() }
   }
 }
 
@@ -155,13 +155,13 @@ extension ImageOrigin {
 /// Finds cached frames that a replay can start from. A cached frame that the next frame is drawn on serves as a
 /// checkpoint and takes no additional memory.
 struct ShownFrames: Sendable {
-  private let cache: any FrameCaching
+  private let cache: any QuickCaching
   private let animation: AnimationKey
 
-  /// The frames of `animation` in `cache`; nil if they are not canvases of `image`.
+  /// The frames of `animation` in `cache`; nil if they are not canvases of `image`, or not in memory.
   init?(_ animation: AnimationKey, of image: any ImageOrigin, in cache: any FrameCaching) {
     guard animation.rendition.scaling == nil, animation.rendition.drawing == nil,
-      animation.rendition.format == image.options.canvasFormat
+      animation.rendition.format == image.options.canvasFormat, let cache = cache as? any QuickCaching
     else { return nil }
     self.cache = cache
     self.animation = animation

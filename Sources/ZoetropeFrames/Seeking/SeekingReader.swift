@@ -32,7 +32,7 @@ public final class SeekingReader {
   /// Whether a checkpoint shares the canvas, which must then be copied before drawing.
   private var sharesCanvas = false
   /// Frames decoded so far, replays included.
-  public private(set) var decodedCount = 0
+  package private(set) var decodedCount = 0
 
   var lastWanted: Int?
 

@@ -222,7 +222,7 @@ public final class SharedFrames: Sendable {
   ///
   /// Once every stream has ended, this takes at most the decoding of one frame. Does not end playback.
   /// Returns immediately if the calling task is cancelled.
-  public func waitUntilIdle() async { await live.reach(.noWork) }
+  package func waitUntilIdle() async { await live.reach(.noWork) }
 
   /// Marks the frames as in use until ``end()``.
   package func begin() {

@@ -14,7 +14,7 @@ public struct PartialFrame: Sendable {
   /// The frame's rows from the top that are final. Of an interlaced frame, none before the last pass.
   public let completeRows: Int
   /// The frame's rows from the top that show something of it; at least one.
-  public let shownRows: Int
+  package let shownRows: Int
   /// The passes that are complete.
   package let completePasses: Int
   /// The number of passes: 4 for an interlaced GIF frame, 7 for an interlaced PNG, else 1.

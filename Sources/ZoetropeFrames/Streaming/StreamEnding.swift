@@ -47,7 +47,7 @@ public struct StreamProgress: Sendable, Hashable {
   /// Frames whose bytes have all arrived.
   public let frameCount: Int
   /// Frames decoded so far, for playback or ``AnimationSource/bitmaps(_:rendering:cache:)``: all up to the furthest one.
-  public let decodedFrameCount: Int
+  package let decodedFrameCount: Int
   /// The number of frames that the file announces, which may be wrong; nil if it announces none, as a GIF.
   public let announcedFrames: Int?
   /// How the stream ended; nil until it has ended.
@@ -69,14 +69,14 @@ public struct StreamProgress: Sendable, Hashable {
 ///
 /// A consumer that is slower than the stream gets the newest value only. Ends after the value with an
 /// ``StreamProgress/ending``, or when the iterating task is cancelled. Retains the stream.
-public struct StreamUpdates: AsyncSequence, Sendable {
+struct StreamUpdates: AsyncSequence, Sendable {
   let image: StreamedImage
 
   /// Creates an iterator, which begins with the present state.
-  public func makeAsyncIterator() -> Iterator { Iterator(image: image) }
+  func makeAsyncIterator() -> Iterator { Iterator(image: image) }
 
   /// Takes states one by one.
-  public struct Iterator: AsyncIteratorProtocol {
+  struct Iterator: AsyncIteratorProtocol {
     let image: StreamedImage
     private var version = -1
     private var isOver = false
@@ -84,7 +84,7 @@ public struct StreamUpdates: AsyncSequence, Sendable {
     init(image: StreamedImage) { self.image = image }
 
     /// The next state; nil after the last.
-    public mutating func next(isolation actor: isolated (any Actor)?) async -> StreamProgress? {
+    mutating func next(isolation actor: isolated (any Actor)?) async -> StreamProgress? {
       guard !isOver, await image.core.reach(.change(from: version)) else { return nil }
       let (progress, version) = image.core.versionedProgress
       self.version = version

@@ -25,6 +25,7 @@ package struct CommandFailure: Error, Hashable {
   /// A decoding error of the input called `file`.
   package init(_ error: AnimatedImageError, file: String, damage: DamagePolicy) {
     switch error.code {
+    case .limitExceeded where error.limit?.kind == .outputBytes: status = .budget
     case .limitExceeded, .outOfMemory: status = .limit
     case .parameter: status = .usage
     case .unwritable: status = .cannotWrite
@@ -94,6 +95,10 @@ package struct CommandFailure: Error, Hashable {
 extension LimitExcess {
   /// The excess with units that people use.
   fileprivate var sentence: String {
+    if kind == .outputBytes {
+      let least = asked == .max ? "is much larger" : "has \(asked.grouped) bytes"
+      return "the smallest file that was found \(least), the limit is \(allowed.grouped)"
+    }
     let isBytes = [.liveBytes, .inputBytes].contains(kind)
     let isPixels = [.canvasPixels, .scaledPixels, .pngPixels, .pixelsPerPlay].contains(kind)
     func amount(_ value: Int) -> String {

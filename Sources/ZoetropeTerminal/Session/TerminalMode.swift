@@ -7,7 +7,7 @@ internal import ZoetropeFrames
 /// It is correct in the middle of any sequence, and may be written more than once.
 public struct TerminalMode: Sendable, Hashable {
   /// Whether to use the alternate screen.
-  public var usesAlternateScreen: Bool
+  package var usesAlternateScreen: Bool
   /// Whether to switch on kitty's keyboard protocol.
   package var usesKittyKeyboard: Bool
   /// Whether to request size changes in the input (mode 2048).
@@ -15,7 +15,7 @@ public struct TerminalMode: Sendable, Hashable {
   /// Whether to request reports of the mouse's buttons, drags and wheel (modes 1002 and 1006).
   ///
   /// The terminal then no longer selects text by itself, except with Shift in most terminals.
-  public var usesMouse: Bool
+  package var usesMouse: Bool
   /// Whether synchronized output may be in progress.
   package var isSynchronized: Bool
   /// Whether to keep sixel colours defined from one image to the next, by resetting mode 1070.

@@ -80,9 +80,6 @@ public struct FrameLayout: Sendable, Hashable {
     public static let integer = Fit(.integer)
     /// Fills the area without keeping the aspect ratio.
     public static let stretch = Fit(.stretch)
-
-    /// The fit's name.
-    public var description: String { rawValue }
   }
 
   /// The cells the picture covers.

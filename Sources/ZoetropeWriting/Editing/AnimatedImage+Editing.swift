@@ -36,7 +36,20 @@ extension AnimatedImage {
     _ edits: [AnimationEdit], options: EditOptions = .init(), to sink: some AnimationSink,
     progress: @escaping @Sendable (EditPlan.Progress) -> Void = { _ in }
   ) async throws(AnimatedImageError) -> WrittenAnimation {
-    try await plan(edits, options: options).write(to: sink, progress: progress)
+    guard let budget = options.budget else {
+      return try await plan(edits, options: options).write(to: sink, progress: progress)
+    }
+    return try await onOwnThread { (flag) throws(AnimatedImageError) in
+      let found: BudgetedAnimation
+      do throws(AnimatedImageError) {
+        found = try fitted(
+          edits, options, to: budget, isCancelled: { flag.isRaised }, progress: progress)
+      } catch {
+        sink.abandon()
+        throw error
+      }
+      return try found.write(to: sink, isCancelled: { flag.isRaised }, progress: progress)
+    }
   }
 }
 

@@ -125,8 +125,13 @@ public struct EditOptions: Sendable, Hashable {
   public var dithering: Dithering
   /// What becomes of partly transparent pixels in a GIF. Default: a threshold of 128.
   public var transparency: Transparency
+  /// How far colours may be off, as ``AnimationWriterOptions/tolerance``: 0 to 200. Default: 0. With more, no frame is
+  /// copied, unless the lossless file is smaller.
+  public var tolerance: Int
+  /// How many bytes the output may have. Default: nil, any number. ``AnimatedImage/plan(_:options:)`` ignores it.
+  public var budget: ByteBudget?
   /// How much time to spend on compressing pictures that are written anew. Default: `balanced`.
-  public var effort: PNGEncoder.Effort
+  public var effort: EncodingEffort
   /// Whether fully transparent pixels of an APNG that is written anew keep their colours. Default: false.
   public var keepsHiddenColors: Bool
   /// The number of threads that encode. Default: 0, one per processor. It does not affect the output.
@@ -137,7 +142,8 @@ public struct EditOptions: Sendable, Hashable {
     delays: DelayPolicy = .browser, timing: AnimationWriterOptions.Timing = .browser,
     format: AnimationFormat? = nil, colors: ColorPolicy = .automatic,
     dithering: Dithering = .automatic, transparency: Transparency = .threshold(),
-    effort: PNGEncoder.Effort = .balanced, keepsHiddenColors: Bool = false, parallelism: Int = 0
+    tolerance: Int = 0, budget: ByteBudget? = nil,
+    effort: EncodingEffort = .balanced, keepsHiddenColors: Bool = false, parallelism: Int = 0
   ) {
     self.delays = delays
     self.timing = timing
@@ -145,6 +151,8 @@ public struct EditOptions: Sendable, Hashable {
     self.colors = colors
     self.dithering = dithering
     self.transparency = transparency
+    self.tolerance = tolerance
+    self.budget = budget
     self.effort = effort
     self.keepsHiddenColors = keepsHiddenColors
     self.parallelism = parallelism

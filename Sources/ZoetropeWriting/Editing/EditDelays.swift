@@ -30,13 +30,19 @@ package struct EditDelays: Sendable, Hashable {
   ) -> EditDelays {
     var delays = EditDelays()
     let showings = timeline.showings
+    // A delay of 0 is 0 in any unit: an APNG that was made from a GIF may state it as 0/1.
     func isKept(_ showing: EditTimeline.Showing) -> Bool {
-      showing.stored.map { $0.denominator == 100 && $0.numerator <= 0xffff } ?? false
+      showing.stored.map {
+        $0.numerator == 0 || $0.denominator == 100 && $0.numerator <= 0xffff
+      } ?? false
     }
     var place = 0
     while place < showings.count {
       if let stored = showings[place].stored, isKept(showings[place]) {
-        delays.kept.append(Kept(frame: showings[place].frame, delay: stored))
+        delays.kept.append(
+          Kept(
+            frame: showings[place].frame, delay: FrameDelay(centiseconds: UInt16(stored.numerator)))
+        )
         place += 1
         continue
       }

@@ -10,6 +10,9 @@ extension EditPlan {
     var timeline = EditTimeline(
       image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: options.delays)
     for edit in edits { try timeline.apply(edit) }
+    guard (0...200).contains(options.tolerance) else {
+      throw AnimatedImageError(.parameter, "a tolerance is 0 to 200")
+    }
     if let reason = PictureRewriting.reason(image, timeline, options) {
       try self.init(rewriting: image, timeline, options, reason, isCancelled)
       return

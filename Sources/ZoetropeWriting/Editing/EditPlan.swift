@@ -39,6 +39,8 @@ public struct EditPlan: Sendable {
     public static let scaling = Reason(description: "its pixels are scaled")
     /// Its colours are reduced.
     public static let colors = Reason(description: "its colours are limited")
+    /// Its pixels may take similar colours.
+    public static let tolerance = Reason(description: "similar colours are allowed")
     static func format(_ format: AnimationFormat) -> Reason {
       Reason(description: "a \(format.rawValue.uppercased()) stores pixels in another way")
     }
@@ -94,6 +96,8 @@ public struct EditPlan: Sendable {
 
   /// Whether the colours of some frames are reduced, since the format does not hold them.
   public var reducesColors: Bool { rewriting?.findings.reducesColors ?? false }
+  /// Whether pixels may take similar colours.
+  package var isLossy: Bool { (rewriting?.options.tolerance ?? 0) > 0 }
   /// Partly transparent pixels that become opaque or transparent, as a share of all pixels drawn; 0 to 1.
   public var partialAlphaShare: Double { rewriting?.findings.partialAlphaShare ?? 0 }
 

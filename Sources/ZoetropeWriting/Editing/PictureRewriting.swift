@@ -27,6 +27,7 @@ package struct PictureRewriting: Sendable {
     if timeline.rendering != nil { return .scaling }
     if !isSameFormat { return .format(format) }
     if format == .gif, case .limited = options.colors.kind { return .colors }
+    if options.tolerance > 0 { return .tolerance }
     return nil
   }
 
@@ -45,7 +46,7 @@ package struct PictureRewriting: Sendable {
       format: format, playCount: timeline.playCount, effort: options.effort,
       timing: options.timing, metadata: image.metadata,
       keepsHiddenColors: format != .gif && options.keepsHiddenColors, colors: options.colors,
-      dithering: options.dithering, transparency: options.transparency,
+      dithering: options.dithering, transparency: options.transparency, tolerance: options.tolerance,
       parallelism: options.parallelism)
     if options.colors == .automatic, let rendering, rendering.filter != .nearest {
       // Scaling has made up colours anyway; palettes that frames share take far less room.

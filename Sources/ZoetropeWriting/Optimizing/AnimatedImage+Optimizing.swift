@@ -4,7 +4,9 @@ internal import Synchronization
 public struct OptimizingOptions: Sendable, Hashable {
   /// How much time to spend. Default: `balanced`, which decides by estimates; `small` tries all ways of storing each
   /// frame and keeps the shortest.
-  public var effort: PNGEncoder.Effort
+  public var effort: EncodingEffort
+  /// How far colours may be off, as ``AnimationWriterOptions/tolerance``: 0 to 200. Default: 0, lossless.
+  public var tolerance: Int
   /// Whether comments, profiles and other metadata are left out. Default: false.
   public var stripsMetadata: Bool
   /// The bytes of memory that may be used, besides the output. Default: nil, eight canvases and 16 MiB.
@@ -15,10 +17,11 @@ public struct OptimizingOptions: Sendable, Hashable {
 
   /// Creates options; omitted arguments take their defaults.
   public init(
-    effort: PNGEncoder.Effort = .balanced, stripsMetadata: Bool = false, memoryLimit: Int? = nil,
-    parallelism: Int = 0
+    effort: EncodingEffort = .balanced, tolerance: Int = 0, stripsMetadata: Bool = false,
+    memoryLimit: Int? = nil, parallelism: Int = 0
   ) {
     self.effort = effort
+    self.tolerance = tolerance
     self.stripsMetadata = stripsMetadata
     self.memoryLimit = memoryLimit
     self.parallelism = parallelism
@@ -26,7 +29,8 @@ public struct OptimizingOptions: Sendable, Hashable {
 
   /// How the file is written.
   var writerOptions: AnimationWriterOptions {
-    AnimationWriterOptions(effort: effort, memoryLimit: memoryLimit, parallelism: parallelism)
+    AnimationWriterOptions(
+      effort: effort, tolerance: tolerance, memoryLimit: memoryLimit, parallelism: parallelism)
   }
 }
 
@@ -40,10 +44,13 @@ public struct OptimizedAnimation: Sendable, Hashable {
   public let frameCount: Int
   /// Whether the source could not be made smaller and was copied.
   public let isCopy: Bool
+  /// Whether every picture is that of the source; false only with a tolerance.
+  public let isExact: Bool
 }
 
 extension AnimatedImage {
-  /// Writes the animation to `sink` in fewer bytes: every picture, delay and the number of plays stay the same.
+  /// Writes the animation to `sink` in fewer bytes: every picture, delay and the number of plays stay the same, unless
+  /// ``OptimizingOptions/tolerance`` lets pictures change. Even then the file is no larger than the lossless one.
   ///
   /// A file that cannot be made smaller is copied byte for byte, and so is a still PNG. The best file so far is kept in
   /// memory until the end; nothing is written before.
@@ -65,16 +72,27 @@ extension AnimatedImage {
   }
 
   /// ``optimize(to:options:progress:)`` on the calling thread.
+  ///
+  /// - Parameter byteLimit: The most bytes, for which pictures may change; nil for any number.
   package func optimize(
-    to sink: some AnimationSink, options: OptimizingOptions,
+    to sink: some AnimationSink, options: OptimizingOptions, byteLimit: Int? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false },
     progress: (Int) -> Void = { _ in }
   ) throws(AnimatedImageError) -> OptimizedAnimation {
     do throws(AnimatedImageError) {
-      let best = try smallest(options, isCancelled, progress)
+      var best = try smallest(options, isCancelled, progress)
+      if let byteLimit, (best?.bytes.count ?? source.byteCount) > byteLimit {
+        let found = try fitted(
+          [],
+          EditOptions(
+            tolerance: options.tolerance, effort: options.effort, parallelism: options.parallelism),
+          to: ByteBudget(byteLimit: byteLimit, keepsSize: true, keepsFrameRate: true),
+          isCancelled: isCancelled, progress: { progress($0.frames) })
+        best = (found.bytes, found.plan.rewriting == nil)
+      }
       var output = EditOutput(source, sink, isCancelled: isCancelled)
       if let best {
-        try output.append(best)
+        try output.append(best.bytes)
       } else {
         try output.copy(0..<source.byteCount)
       }
@@ -82,36 +100,41 @@ extension AnimatedImage {
       try sink.finish()
       return OptimizedAnimation(
         byteCount: output.byteCount, sourceByteCount: source.byteCount, frameCount: frames.count,
-        isCopy: best == nil)
+        isCopy: best == nil, isExact: best?.isExact ?? true)
     } catch {
       sink.abandon()
       throw error
     }
   }
 
-  /// The bytes of the smallest file that was found; nil if none is smaller than the source.
+  /// The smallest file that was found, and whether it is lossless; nil if none is smaller than the source.
   private func smallest(
     _ options: OptimizingOptions, _ isCancelled: @escaping @Sendable () -> Bool,
     _ progress: (Int) -> Void
-  ) throws(AnimatedImageError) -> [UInt8]? {
-    var best: [UInt8]?
+  ) throws(AnimatedImageError) -> (bytes: [UInt8], isExact: Bool)? {
+    var best: (bytes: [UInt8], isExact: Bool)?
     func attempt(
+      isExact: Bool = true,
       _ write: (LimitedSink) throws(AnimatedImageError) -> Void
     ) throws(AnimatedImageError) {
-      let sink = LimitedSink((best?.count ?? source.byteCount) - 1)
+      let sink = LimitedSink((best?.bytes.count ?? source.byteCount) - 1)
       do throws(AnimatedImageError) {
         try write(sink)
-        best = sink.bytes
+        best = (sink.bytes, isExact)
       } catch {
-        guard sink.isTooLong else { throw error }
+        // With a tolerance, pixels that stay may have colours that a frame of 256 others has no room for.
+        guard sink.isTooLong || !isExact && error.code == .unwritable else { throw error }
       }
+    }
+    guard (0...200).contains(options.tolerance) else {
+      throw AnimatedImageError(.parameter, "a tolerance is 0 to 200", format: format)
     }
     switch format {
     case .gif:
       let recoding = try GIFRecoding(self, options, isCancelled)
       for way in recoding.ways(effort: options.effort) {
         if way.isFallback, best != nil { continue }
-        try attempt { (sink) throws(AnimatedImageError) in
+        try attempt(isExact: !way.usesTolerance) { (sink) throws(AnimatedImageError) in
           try recoding.write(way, to: sink, progress)
         }
       }
@@ -125,14 +148,17 @@ extension AnimatedImage {
       writing.playCount = playCount
       writing.identicalFrames = .keep
       writing.metadata = options.stripsMetadata ? nil : metadata
-      let flag = CancelFlag()
-      try attempt { (sink) throws(AnimatedImageError) in
-        _ = try image.write(
-          to: sink, options: writing,
-          progress: {
-            if isCancelled() { flag.raise() }
-            progress($0.frameCount)
-          }, flag: flag)
+      for tolerance in options.tolerance > 0 ? [options.tolerance, 0] : [0] {
+        writing.tolerance = tolerance
+        let flag = CancelFlag()
+        try attempt(isExact: tolerance == 0) { (sink) throws(AnimatedImageError) in
+          _ = try image.write(
+            to: sink, options: writing,
+            progress: {
+              if isCancelled() { flag.raise() }
+              progress($0.frameCount)
+            }, flag: flag)
+        }
       }
     default: break
     }

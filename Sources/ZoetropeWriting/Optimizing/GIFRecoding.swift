@@ -16,7 +16,9 @@ struct GIFRecoding {
     /// Whether it is taken only if the ways before it have found nothing.
     var isFallback = false
     /// Nil for that of the options.
-    var effort: PNGEncoder.Effort?
+    var effort: EncodingEffort?
+    /// Whether pictures may change as much as the options allow.
+    var usesTolerance = false
   }
 
   init(
@@ -36,11 +38,22 @@ struct GIFRecoding {
   }
 
   /// The ways to try, in order.
-  func ways(effort: PNGEncoder.Effort) -> [Way] {
+  func ways(effort: EncodingEffort) -> [Way] {
+    let lossless = losslessWays(effort: effort)
+    guard options.tolerance > 0 else { return lossless }
+    // The most promising ones come first, so that most others end early.
+    var lossy = lossless.filter { !$0.keepsCanvases && $0.effort == nil }
+    for place in lossy.indices { lossy[place].usesTolerance = true }
+    return lossy + lossless
+  }
+
+  private func losslessWays(effort: EncodingEffort) -> [Way] {
     let keepsAll = image.frames.dropLast().allSatisfy { $0.disposal == .keep }
     let old = image.header.palette.count
     let new = colors.map { Self.padded($0).count }
-    let isShorter = new.map { $0 < old || old == 0 } ?? false
+    // One table for all saves that of each frame.
+    let hasLocals = image.frames.dropFirst().contains { $0.palette == .local }
+    let isShorter = new.map { $0 < old || old == 0 || hasLocals } ?? false
     let first = Way(keepsTable: !isShorter, keepsCanvases: false)
     guard effort.kind == .small else {
       let copies = Way(keepsTable: true, keepsCanvases: true, isFallback: true)
@@ -139,7 +152,7 @@ struct GIFRecoding {
       if way.keepsCanvases {
         for index in image.frames.indices { try submit(try kept(index, pictures)) }
       } else {
-        try place(encoder, effort, pictures, submit)
+        try place(encoder, effort, way.usesTolerance ? options.tolerance : 0, pictures, submit)
       }
       _ = try queue.finish()
     } catch {
@@ -150,13 +163,20 @@ struct GIFRecoding {
 
   /// Places frames by the differ.
   private func place(
-    _ encoder: any AnimationEncoding, _ effort: PNGEncoder.Effort, _ pictures: SourcePictures,
+    _ encoder: any AnimationEncoding, _ effort: EncodingEffort, _ tolerance: Int,
+    _ pictures: SourcePictures,
     _ submit: (FrameDiffer.Placed) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) {
     let trial = effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
     var differ = FrameDiffer(framesCanClear: false, triesBackground: true)
+    var tolerance = PictureTolerance(tolerance, format: .gif)
     for index in image.frames.indices {
-      let picture = try pictures.composite(index)
+      var picture = try pictures.composite(index)
+      if let kept = try tolerance?.apply(
+        picture, over: differ, changed: nil, isCancelled: isCancelled)
+      {
+        picture = kept.picture
+      }
       let changes = differ.changes(to: picture, within: nil)
       let placed = try differ.add(picture, changes: changes) {
         (work) throws(AnimatedImageError) in
@@ -225,6 +245,12 @@ struct GIFRecoding {
     if !way.keepsCanvases, let base = placed.work.base {
       let canvas = try pictures.canvas(before: index)
       guard PixelDifference.bounds(from: base, to: canvas).isEmpty else { return nil }
+    }
+    if way.usesTolerance {
+      let composite = try pictures.composite(index)
+      guard PixelDifference.bounds(from: placed.work.picture, to: composite).isEmpty else {
+        return nil
+      }
     }
     var buffer = ReadBuffer()
     let bytes = try image.source.copy(frame.byteRange, &buffer)

@@ -170,7 +170,7 @@ import ZoetropeProcess
   @Test(arguments: [
     "--frames 1 --time 1s-", "--time 1s", "--speed 2 --duration 1s", "--delay 1/3 --speed 2",
     "--speed 0", "--speed nan", "--speed 1001", "--duration 0", "--plays 0", "--crop 0x1", "-j 0",
-    "--compression hard", "--format webp", "--fit fill", "--frames 3-1",
+    "--effort hard", "--format webp", "--fit fill", "--frames 3-1",
   ])
   func `options without sense are refused before a file is opened`(_ line: String) {
     #expect(throws: (any Error).self) {

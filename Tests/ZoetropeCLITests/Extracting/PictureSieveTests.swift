@@ -108,8 +108,8 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: [
-    "--unique --changed-only", "--unique --fps 5", "--compression slow",
-    "--format rgba --compression fast",
+    "--unique --changed-only", "--unique --fps 5", "--effort slow",
+    "--format rgba --effort fast",
   ])
   func `options that contradict each other are refused`(_ options: String) {
     let arguments = options.split(separator: " ").map(String.init)
@@ -118,9 +118,9 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test(arguments: [("fast", PNGEncoder.Effort.fast), ("default", .balanced), ("small", .small)])
-  func `a word of compression is an effort`(_ word: String, _ effort: PNGEncoder.Effort) throws {
-    let parsed = try ZoetropeCommand.parseAsRoot(["extract", "a", "-o", "o", "--compression", word])
+  @Test(arguments: [("fast", EncodingEffort.fast), ("default", .balanced), ("small", .small)])
+  func `a word of compression is an effort`(_ word: String, _ effort: EncodingEffort) throws {
+    let parsed = try ZoetropeCommand.parseAsRoot(["extract", "a", "-o", "o", "--effort", word])
     #expect((parsed as? ExtractCommand)?.request(for: []).form == .png(effort))
   }
 }

@@ -82,7 +82,7 @@ import ZoetropeTestSupport
 
   @Test(arguments: [
     "-o {index}.y4m", "-o a.png", "-o a.y4m --raw", "-o a.y4m --resume", "-o a.y4m --manifest m",
-    "-o a.y4m --depth 16", "-o a.y4m --unique", "-o a.y4m --compression fast",
+    "-o a.y4m --depth 16", "-o a.y4m --unique", "-o a.y4m --effort fast",
     "-o a.y4m --frames 2 --timing exact", "-o a.y4m --bg none", "-o a.png --bg white",
     "cat.gif -o -", "cat.gif -o a.y4m",
   ])

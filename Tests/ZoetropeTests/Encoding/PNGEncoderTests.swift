@@ -62,9 +62,9 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
 }
 
 @Suite(.timeLimit(.minutes(10)), .computes) struct PNGEncoderTests {
-  @Test(arguments: EncodingCase.all, [PNGEncoder.Effort.fast, .balanced, .small])
+  @Test(arguments: EncodingCase.all, [EncodingEffort.fast, .balanced, .small])
   func `a picture takes its smallest form and reads back exactly`(
-    _ item: EncodingCase, _ effort: PNGEncoder.Effort
+    _ item: EncodingCase, _ effort: EncodingEffort
   ) throws {
     let bytes = try PNGEncoder(effort: effort).encode(item.bitmap)
     #expect(bytes[25] == item.colorType)
@@ -100,9 +100,9 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
     }
   }
 
-  @Test(arguments: [PNGEncoder.Effort.fast, .small])
+  @Test(arguments: [EncodingEffort.fast, .small])
   func `one encoder writes pictures of any size one after another`(
-    _ effort: PNGEncoder.Effort
+    _ effort: EncodingEffort
   ) throws {
     let encoder = PNGEncoder(effort: effort)
     let items = EncodingCase.all
@@ -117,7 +117,7 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
     throws
   {
     for item in EncodingCase.all {
-      let counts = try [PNGEncoder.Effort.fast, .balanced, .small].map {
+      let counts = try [EncodingEffort.fast, .balanced, .small].map {
         try PNGEncoder(effort: $0).encode(item.bitmap).count
       }
       #expect(counts[2] <= counts[1], "\(item.name)")

@@ -259,10 +259,10 @@ import ZoetropeTestSupport
       options.colors = colors
       let sink = MemorySink()
       let writer = try AnimationWriter(options, to: sink)
-      do {
+      do throws(AnimatedImageError) {
         for frame in film.frames { try writer.append(frame) }
         try writer.finish()
-      } catch let error as AnimatedImageError {
+      } catch {
         // Films of frames of several sizes or depths.
         #expect(error.code == .parameter)
         continue

@@ -128,7 +128,7 @@ import ZoetropeTestSupport
     let day = FrameDelay(numerator: 86_400, denominator: 1)
     let sprite = Pictures.make(8, 6) { x, y in x < 3 && y < 3 ? .black : .clear }
     let moved = Pictures.make(8, 6) { x, y in x > 4 && y > 2 ? .black : .clear }
-    for effort in [PNGEncoder.Effort.fast, .balanced, .small] {
+    for effort in [EncodingEffort.fast, .balanced, .small] {
       let sink = MemorySink()
       let writer = try AnimationWriter(AnimationWriterOptions(effort: effort), to: sink)
       for picture in [Self.red, sprite, moved, sprite] { try writer.append(picture, delay: day) }
@@ -273,7 +273,7 @@ import ZoetropeTestSupport
       [Pictures.photograph(9, 9, alpha: true), Pictures.photograph(9, 9)],
     ]
     for film in films {
-      for effort in [PNGEncoder.Effort.fast, .balanced, .small] {
+      for effort in [EncodingEffort.fast, .balanced, .small] {
         let file = try Self.write(film.map { ($0, 100) }, AnimationWriterOptions(effort: effort))
           .bytes
         for decoder in [PixelDecoder.fast, .reference] {

@@ -163,6 +163,15 @@ struct EditTimelineTests {
     #expect(exact.kept.reduce(0) { $0 + $1.delay.numerator } == 100)
   }
 
+  @Test("A delay of zero stays one in a GIF, whatever its unit", arguments: [UInt32(1), 100, 1000])
+  func zeroDelays(_ denominator: UInt32) {
+    let zero = FrameDelay(numerator: 0, denominator: denominator)
+    let delays = EditDelays.centiseconds(
+      timeline([FrameDelay(centiseconds: 7), zero, zero]), .browser)
+    #expect(delays.kept.map(\.delay) == [7, 0, 0].map { FrameDelay(centiseconds: $0) })
+    #expect(delays.isExact && delays.droppedCount == 0)
+  }
+
   @Test("A delay too long for one frame makes several")
   func longDelays() throws {
     var source = centiseconds(60_000)

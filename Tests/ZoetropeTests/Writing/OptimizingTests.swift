@@ -7,7 +7,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeWriting
 
 @Suite(.timeLimit(.minutes(10)), .startsThreads) struct OptimizingTests {
-  private static let efforts: [PNGEncoder.Effort] = [.fast, .balanced, .small]
+  private static let efforts: [EncodingEffort] = [.fast, .balanced, .small]
 
   private static func optimized(
     _ bytes: [UInt8], _ options: OptimizingOptions
@@ -67,7 +67,7 @@ import ZoetropeTestSupport
   }
 
   private static func write(
-    _ pictures: [Bitmap], effort: PNGEncoder.Effort = .fast
+    _ pictures: [Bitmap], effort: EncodingEffort = .fast
   ) throws -> [UInt8] {
     let sink = MemorySink()
     let writer = try AnimationWriter(AnimationWriterOptions(format: .gif, effort: effort), to: sink)

@@ -106,7 +106,7 @@ struct APNGEncoder: AnimationEncoding {
     return chunks.bytes
   }
 
-  func makeFrameEncoder(effort: PNGEncoder.Effort?) -> any FrameCompressing {
+  func makeFrameEncoder(effort: EncodingEffort?) -> any FrameCompressing {
     APNGFrameEncoder(storage, effort: effort ?? request.effort, isTrial: effort != nil)
   }
 

@@ -8,7 +8,7 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
   // Sendable: only `encode` touches the stored properties that can change, one call at a time, which `isBusy`
   // enforces.
   private let storage: PNGStorage
-  private let effort: PNGEncoder.Effort
+  private let effort: EncodingEffort
   private let scanlines: ScanlineCompressor
   private let indexer = ColorIndexer()
   private let isBusy = Atomic<Bool>(false)
@@ -19,7 +19,7 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
   private static let (sampleBytes, bandBytes) = (3 << 15, 1 << 15)
 
   /// - Parameter isTrial: Whether only the number of bytes counts, roughly.
-  init(_ storage: PNGStorage, effort: PNGEncoder.Effort, isTrial: Bool) {
+  init(_ storage: PNGStorage, effort: EncodingEffort, isTrial: Bool) {
     self.storage = storage
     self.effort = effort
     scanlines = ScanlineCompressor(effort: effort, levelAfterTrials: isTrial ? 7 : 12)

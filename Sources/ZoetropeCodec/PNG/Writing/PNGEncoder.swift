@@ -7,25 +7,6 @@
 /// One owner at a time; not `Sendable`. An encoder keeps its working memory, about three pictures,
 /// for the next picture: use one encoder per thread, for many pictures.
 public final class PNGEncoder {
-  /// How much time to spend on making the file small.
-  public struct Effort: OpenChoice, Sendable, Hashable, CustomStringConvertible {
-    package enum Kind: String, CaseIterable, Sendable { case fast, balanced, small }
-
-    package let kind: Kind
-    package init(_ kind: Kind) { self.kind = kind }
-
-    /// About half the time of ``balanced``, for files an eighth larger.
-    public static let fast = Effort(.fast)
-    /// The best size per unit of time, by measurement. The default.
-    public static let balanced = Effort(.balanced)
-    /// Files about ten percent smaller than with ``balanced``, in about 30 times the time, more for drawings
-    /// and less for noise. For pictures that are written once and stored or sent often.
-    public static let small = Effort(.small)
-
-    /// The effort's name.
-    public var description: String { rawValue }
-  }
-
   private let scanlines: ScanlineCompressor
   private let metadata: PNGMetadataChunks
   /// The most bytes in one IDAT: PNG's limit, which compressed noise may exceed.
@@ -34,7 +15,7 @@ public final class PNGEncoder {
 
   /// Creates an encoder that adds the chunks of `metadata` (colour space, profile, density, Exif,
   /// text) to each file. Working memory is allocated with the first picture.
-  public init(effort: Effort = .balanced, metadata: AnimationMetadata? = nil) {
+  public init(effort: EncodingEffort = .balanced, metadata: AnimationMetadata? = nil) {
     scanlines = ScanlineCompressor(effort: effort)
     self.metadata = metadata.map { PNGMetadataChunks($0) } ?? PNGMetadataChunks()
   }

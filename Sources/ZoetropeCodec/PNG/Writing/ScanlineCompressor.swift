@@ -2,26 +2,26 @@
 ///
 /// One owner at a time, who fills ``lines`` and calls ``pack(_:_:)``.
 final class ScanlineCompressor {
-  private let effort: PNGEncoder.Effort
-  /// The level at which ``PNGEncoder/Effort/balanced`` compresses small pictures, after it has tried all filters; nil
+  private let effort: EncodingEffort
+  /// The level at which ``EncodingEffort/balanced`` compresses small pictures, after it has tried all filters; nil
   /// if it samples them as it does large ones.
   private let levelAfterTrials: Int?
   private let compressors = CompressorSet()
-  /// For ``PNGEncoder/Effort/fast``.
+  /// For ``EncodingEffort/fast``.
   private lazy var deflater = ScanlineDeflater()
   /// The scanlines, each after the number of its filter, which is 0.
   private(set) var lines = PixelStorage(byteCount: 64)
   private var filtered = PixelStorage(byteCount: 64)
   /// The result of ``pack(_:_:)``.
   private(set) var packed = PixelStorage(byteCount: 64)
-  /// A second result, for ``PNGEncoder/Effort/small``.
+  /// A second result, for ``EncodingEffort/small``.
   private var spare = PixelStorage(byteCount: 64)
 
   /// Pictures with up to this many bytes of scanlines are small: the search for the best matches takes 28 bytes for
   /// each of them (libdeflate, levels 10 to 12), so that two threads stay within a writer's memory.
   static let trialLimit = 3 << 16
 
-  init(effort: PNGEncoder.Effort, levelAfterTrials: Int? = nil) {
+  init(effort: EncodingEffort, levelAfterTrials: Int? = nil) {
     self.effort = effort
     self.levelAfterTrials = levelAfterTrials
   }

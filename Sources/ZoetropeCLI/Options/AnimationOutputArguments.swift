@@ -1,0 +1,69 @@
+import ArgumentParser
+import Zoetrope
+import ZoetropeProcess
+
+/// Where animations are written, and what is said about it: for all commands that write them.
+struct AnimationOutputArguments: ParsableArguments {
+  @Option(
+    name: [.customShort("o", allowingJoined: true), .long],
+    help: "A file, a directory, a template, or - for standard output.",
+    completion: .file())
+  var output: String
+
+  @Option(help: "How much time to spend on fewer bytes.")
+  var effort = EffortChoice.default
+
+  @Option(parsing: .unconditional, help: .lossy)
+  var lossy: ToleranceArgument?
+
+  @Flag(help: "Replace existing files.")
+  var force = false
+
+  @Flag(help: "Print one JSON object per line and output.")
+  var json = false
+
+  @Option(
+    name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
+    help: "Threads. (default: one per processor)")
+  var jobs: Int?
+
+  @Option(help: "How progress is shown on standard error.")
+  var progress = ProgressStyle.auto
+
+  @Flag(name: .shortAndLong, help: "No progress, no warnings and no line at the end.")
+  var quiet = false
+
+  func validate() throws {
+    guard jobs.map({ (1...1024).contains($0) }) ?? true else {
+      throw ValidationError("--jobs must be a number from 1 to 1024")
+    }
+  }
+
+  var reporting: ConversionReporting {
+    ConversionReporting(isJSON: json, isQuiet: quiet, progress: progress)
+  }
+}
+
+/// The form of animations that are encoded anew.
+struct AnimationFormArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The format of the output. (default: by its extension)",
+      argumentType: AnimationFormatChoice.self))
+  var format: AnimationFormatChoice?
+
+  @Flag(help: "Keep GIF delays below 20 ms; browsers show them for 100 ms.")
+  var exactDelays = false
+
+  @Flag(help: "Keep the colours of fully transparent pixels.")
+  var hiddenColors = false
+
+  func choices(
+    _ output: AnimationOutputArguments, _ colors: ColorArguments
+  ) -> WritingChoices {
+    WritingChoices(
+      format: format, effort: output.effort.effort, tolerance: output.lossy?.tolerance ?? 0,
+      keepsShortDelays: exactDelays, keepsHiddenColors: hiddenColors, reduction: colors.reduction,
+      jobs: output.jobs ?? 0, isForced: output.force)
+  }
+}

@@ -1,0 +1,90 @@
+import ArgumentParser
+import Zoetrope
+
+/// The options that make an output fit a number of bytes.
+struct BudgetArguments: ParsableArguments {
+  @Option(parsing: .unconditional, help: .maxBytes)
+  var maxBytes: ByteCountArgument?
+
+  @Option(
+    name: .customLong("for"),
+    help: ArgumentHelp(
+      "Meet the limits of a site. (default: none)", valueName: "site",
+      argumentType: UploadPreset.self),
+    transform: BudgetArguments.preset)
+  var preset: UploadPreset?
+
+  @Option(help: ArgumentHelp("With --max-bytes or --for: keep size, fps or both.", valueName: "what"))
+  var pin: PinArgument?
+
+  private static func preset(_ name: String) throws -> UploadPreset {
+    if let preset = UploadPreset(argument: name) { return preset }
+    if let other = UploadPreset.others.first(where: { name.hasPrefix($0.key) }) {
+      throw ValidationError(
+        "\(other.key) takes \(other.value), which is not written; zoetrope extract --format y4m or "
+          + "PNG files are what its encoders read")
+    }
+    throw ValidationError(
+      "--for is one of \(UploadPreset.allValueStrings.joined(separator: ", ")), not \(name)")
+  }
+
+  func validate() throws {
+    guard maxBytes.map({ $0.count > 0 }) ?? true else {
+      throw ValidationError("--max-bytes is at least 1")
+    }
+    guard pin == nil || maxBytes != nil || preset != nil else {
+      throw ValidationError("--pin requires --max-bytes or --for")
+    }
+  }
+
+  /// Nil without a limit of its own.
+  var budget: ByteBudget? {
+    guard let limit = maxBytes?.count ?? preset?.byteLimit else { return nil }
+    return ByteBudget(
+      byteLimit: limit, keepsSize: pin?.keepsSize ?? false,
+      keepsFrameRate: pin?.keepsFrameRate ?? false)
+  }
+}
+
+/// What a byte budget must not change: size, fps, or both with a comma between them.
+struct PinArgument: ExpressibleByArgument, Hashable {
+  var keepsSize = false
+  var keepsFrameRate = false
+
+  init?(argument: String) {
+    for word in argument.split(separator: ",", omittingEmptySubsequences: false) {
+      switch word {
+      case "size": keepsSize = true
+      case "fps": keepsFrameRate = true
+      default: return nil
+      }
+    }
+  }
+
+  static let allValueStrings = ["size", "fps"]
+  static let allValueDescriptions = [
+    "size": "the size of pictures", "fps": "all frames",
+  ]
+}
+
+/// How far colours may be off, as `--lossy` takes it.
+struct ToleranceArgument: ExpressibleByArgument, Hashable, Sendable {
+  let tolerance: Int
+
+  init?(argument: String) {
+    guard let tolerance = Int(argument), (0...200).contains(tolerance) else { return nil }
+    self.tolerance = tolerance
+  }
+}
+
+extension ArgumentHelp {
+  /// That of `--lossy`.
+  static var lossy: Self {
+    Self("Allow similar colours: 0 to 200. (default: 0)", valueName: "n")
+  }
+
+  /// That of `--max-bytes`.
+  static var maxBytes: Self {
+    Self("The most bytes of the output, as in 256K. (default: any number)", valueName: "bytes")
+  }
+}

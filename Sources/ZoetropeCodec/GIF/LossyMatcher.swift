@@ -1,0 +1,297 @@
+/// Changes pixels of a frame to similar colours where LZW then finds longer phrases.
+///
+/// The search is that of a compressor: phrases form a trie, and a phrase goes on as long as some child's colour is close
+/// enough to the next pixel. It ends where length gains most over error. Its output is pixels, not codes, so that a lossless
+/// coder can store them in whichever way is shortest: it finds these phrases or longer ones.
+///
+/// A frame's symbols are the colours that it changes pixels to, and one for pixels that stay as they are shown. Every
+/// pixel stays within the tolerance of its true colour; what it is off is carried to the next one of the row, so that
+/// errors even out.
+///
+/// One owner at a time. Keeps its working memory, some 40 KB and 16 bytes per colour, for the next frame.
+package struct LossyMatcher: Sendable {
+  private let square: Int32
+  /// For each code: its last symbol, the code of the phrase before it, its first child, and its parent's next child.
+  private var symbols = [UInt16](repeating: 0, count: codeLimit)
+  private var parents = [Int32](repeating: -1, count: codeLimit)
+  private var children = [Int32](repeating: -1, count: codeLimit)
+  private var siblings = [Int32](repeating: -1, count: codeLimit)
+  private var next = 0
+  /// The frame's colours, as words and as perceived.
+  private var words: [UInt32] = []
+  private var colors: [PerceivedColor] = []
+  private var front: [Node] = []
+  private var grown: [Node] = []
+
+  private static let codeLimit = 4096
+  /// Phrases of one length that are followed: those with the least error.
+  private static let branches = 12
+  /// What a pixel of a phrase is worth, and what the greatest error costs. With less for errors, long phrases of poor
+  /// colours win; with more, only near ones are found.
+  private static let pixelValue: Int32 = 64
+  private static let errorCost: Int32 = 48
+
+  /// A phrase that is being matched.
+  private struct Node {
+    var code: Int32
+    var cost: Int32
+    /// What its last pixel is off, to be made up for.
+    var carry: PerceivedColor
+  }
+
+  /// - Parameter tolerance: As for ``PerceivedColor/greatestSquare(_:)``; more than 0.
+  package init(tolerance: Int) {
+    square = max(1, PerceivedColor.greatestSquare(tolerance))
+  }
+
+  /// Changes the pixels of `picture`, which are shown over `shown`, in `rect`.
+  ///
+  /// - Parameters:
+  ///   - truth: The picture as it should be, opaque or transparent.
+  ///   - shown: The picture before; nil if the canvas is clear.
+  ///   - picture: The pixels to show, each within the tolerance of the truth. Those that equal `shown` take no colour of
+  ///     the frame. Unchanged if 255 colours do not suffice.
+  /// - Throws: `cancelled` once `isCancelled` returns true.
+  package mutating func match(
+    _ truth: Bitmap, over shown: Bitmap?, in rect: PixelRect, _ picture: inout PixelBuffer,
+    isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
+    guard collect(truth, shown, rect) else { return }
+    reset()
+    var pixels = Pixels(truth: truth, shown: shown, rect: rect, square: square)
+    var place = 0
+    var before: Int32 = -1
+    var carry = PerceivedColor.none
+    var path: [UInt16] = []
+    let count = rect.size.area
+    var sinceCheck = 0
+    while place < count {
+      let (code, length, rest) = longest(at: place, carry, &pixels)
+      carry = rest
+      path.removeAll(keepingCapacity: true)
+      var step = code
+      while step >= 0 {
+        path.append(symbols[Int(step)])
+        step = parents[Int(step)]
+      }
+      for offset in 0..<length {
+        let symbol = Int(path[length - 1 - offset])
+        let (x, y) = (
+          rect.x + (place + offset) % rect.width, rect.y + (place + offset) / rect.width
+        )
+        let word = symbol < words.count ? words[symbol] : pixels.kept(x, y)
+        let target = y * picture.bytesPerRow + 4 * x
+        var bytes = picture.mutableBytes
+        bytes.storeBytes(of: word, toByteOffset: target, as: UInt32.self)
+      }
+      if before >= 0 { add(before, path[length - 1]) }
+      before = code
+      if next >= Self.codeLimit {
+        // The coder begins a new table with the next phrase.
+        reset()
+        before = -1
+      }
+      place += length
+      sinceCheck += length
+      if sinceCheck > 1 << 16 {
+        sinceCheck = 0
+        if isCancelled() {
+          throw AnimatedImageError(.cancelled, "while a frame was compressed", format: .gif)
+        }
+      }
+    }
+  }
+
+  // MARK: Symbols
+
+  /// Collects the colours of pixels that change; false if there are too many, or none.
+  private mutating func collect(_ truth: Bitmap, _ shown: Bitmap?, _ rect: PixelRect) -> Bool {
+    words.removeAll(keepingCapacity: true)
+    colors.removeAll(keepingCapacity: true)
+    var counts: [UInt32: Int] = [:]
+    let base = shown ?? truth
+    var last: (word: UInt32, count: Int) = (0, 0)
+    for y in rect.y..<rect.maxY {
+      let (row, below) = (truth.row(y), base.row(y))
+      for x in rect.x..<rect.maxX {
+        let word = row.load(UInt32.self, at: x &* 4)
+        if word &>> 24 == 0 { continue }
+        // A coder refuses partly transparent pixels.
+        guard word &>> 24 == 255 else { return false }
+        if shown != nil,
+          PerceivedColor.isNear(word, below.load(UInt32.self, at: x &* 4), square)
+        {
+          continue
+        }
+        if word != last.word {
+          if last.count > 0 { counts[last.word, default: 0] += last.count }
+          last = (word, 0)
+          guard counts.count < 4096 else { return false }
+        }
+        last.count &+= 1
+      }
+    }
+    if last.count > 0 { counts[last.word, default: 0] += last.count }
+    let found = counts.sorted { ($0.value, $0.key) > ($1.value, $1.key) }
+    for (word, _) in found {
+      let color = PerceivedColor(word: word)
+      // One index is for pixels that stay. Rare colours give way to frequent ones that may stand for them.
+      if found.count > 255, colors.contains(where: { $0.squareDistance(to: color) <= square }) {
+        continue
+      }
+      guard words.count < 255 else { return false }
+      words.append(word)
+      colors.append(color)
+    }
+    return !words.isEmpty
+  }
+
+  // MARK: Phrases
+
+  /// Forgets all phrases but those of one symbol, the colours and then the one for pixels that stay.
+  private mutating func reset() {
+    let count = words.count + 1
+    for code in 0..<max(next, count) { (children[code], siblings[code]) = (-1, -1) }
+    for symbol in 0..<count {
+      symbols[symbol] = UInt16(symbol)
+      parents[symbol] = -1
+    }
+    // The clear code and the end code take two numbers.
+    let bits = max(2, Int.bitWidth - words.count.leadingZeroBitCount)
+    next = max(count, 1 << bits) + 2
+    for code in count..<next { (children[code], siblings[code]) = (-1, -1) }
+  }
+
+  /// Adds the phrase of `code` and `symbol`, as a reader does, even if there is one.
+  private mutating func add(_ code: Int32, _ symbol: UInt16) {
+    var child = children[Int(code)]
+    while child >= 0, symbols[Int(child)] != symbol { child = siblings[Int(child)] }
+    if child < 0 {
+      symbols[next] = symbol
+      parents[next] = code
+      children[next] = -1
+      siblings[next] = children[Int(code)]
+      children[Int(code)] = Int32(next)
+    }
+    next += 1
+  }
+
+  /// The best phrase from `place` on, its length, and what its last pixel is off.
+  private mutating func longest(
+    at place: Int, _ carry: PerceivedColor, _ pixels: inout Pixels
+  ) -> (code: Int32, length: Int, carry: PerceivedColor) {
+    front.removeAll(keepingCapacity: true)
+    pixels.load(place)
+    for symbol in 0...words.count {
+      extend(Node(code: -1, cost: 0, carry: carry), to: Int32(symbol), UInt16(symbol), pixels)
+    }
+    swap(&front, &grown)
+    grown.removeAll(keepingCapacity: true)
+    var best: (score: Int32, node: Node, length: Int)?
+    var length = 0
+    while !front.isEmpty {
+      length += 1
+      if let node = front.min(by: { $0.cost < $1.cost }) {
+        let score = Int32(clamping: length) &* Self.pixelValue &- node.cost
+        if best.map({ score > $0.score }) ?? true { best = (score, node, length) }
+      }
+      guard place + length < pixels.count else { break }
+      pixels.load(place + length)
+      for node in front {
+        var child = children[Int(node.code)]
+        while child >= 0 {
+          extend(node, to: child, symbols[Int(child)], pixels)
+          child = siblings[Int(child)]
+        }
+      }
+      swap(&front, &grown)
+      grown.removeAll(keepingCapacity: true)
+    }
+    guard let best else { preconditionFailure("a pixel has its own colour") }
+    return (best.node.code, best.length, best.node.carry)
+  }
+
+  /// Follows `node` with a symbol if it may stand for the pixel that is loaded.
+  @inline(__always)
+  private mutating func extend(_ node: Node, to code: Int32, _ symbol: UInt16, _ pixels: Pixels) {
+    let isKept = Int(symbol) == words.count
+    guard isKept ? pixels.canStay : !pixels.isClear else { return }
+    if pixels.isClear {
+      push(Node(code: code, cost: node.cost, carry: .none))
+      return
+    }
+    let color = isKept ? pixels.below : colors[Int(symbol)]
+    guard color.squareDistance(to: pixels.color) <= square else { return }
+    var wanted = pixels.color
+    if !pixels.beginsRow {
+      wanted.luma &+= node.carry.luma
+      wanted.blue &+= node.carry.blue
+      wanted.red &+= node.carry.red
+    }
+    // The carry is below three tolerances, so this is below 2^31 after division.
+    let error = Int64(wanted.squareDistance(to: color)) &* Int64(Self.errorCost) / Int64(square)
+    push(
+      Node(
+        code: code, cost: node.cost &+ Int32(truncatingIfNeeded: error),
+        carry: PerceivedColor(
+          luma: (wanted.luma &- color.luma) &* 3 / 4, blue: (wanted.blue &- color.blue) &* 3 / 4,
+          red: (wanted.red &- color.red) &* 3 / 4)))
+  }
+
+  /// Keeps the nodes of least cost.
+  @inline(__always)
+  private mutating func push(_ node: Node) {
+    guard grown.count == Self.branches else {
+      grown.append(node)
+      return
+    }
+    var worst = 0
+    for place in 1..<grown.count where grown[place].cost > grown[worst].cost { worst = place }
+    if node.cost < grown[worst].cost { grown[worst] = node }
+  }
+
+  /// The pixels of a frame, one at a time.
+  private struct Pixels {
+    let truth: Bitmap
+    let shown: Bitmap?
+    let rect: PixelRect
+    let square: Int32
+    let count: Int
+    private(set) var color = PerceivedColor.none
+    private(set) var below = PerceivedColor.none
+    private(set) var isClear = false
+    private(set) var canStay = false
+    private(set) var beginsRow = true
+
+    init(truth: Bitmap, shown: Bitmap?, rect: PixelRect, square: Int32) {
+      (self.truth, self.shown, self.rect, self.square) = (truth, shown, rect, square)
+      count = rect.size.area
+    }
+
+    @inline(__always)
+    mutating func load(_ place: Int) {
+      let (x, y) = (rect.x &+ place % rect.width, rect.y &+ place / rect.width)
+      beginsRow = x == rect.x
+      let word = truth.row(y).load(UInt32.self, at: x &* 4)
+      isClear = word &>> 24 == 0
+      if isClear {
+        canStay = true
+        return
+      }
+      color = PerceivedColor(word: word)
+      canStay = false
+      guard let shown else { return }
+      let under = shown.row(y).load(UInt32.self, at: x &* 4)
+      if under &>> 24 == 255 {
+        below = PerceivedColor(word: under)
+        canStay = below.squareDistance(to: color) <= square
+      }
+    }
+
+    /// What a pixel that stays shows: nothing where the truth is transparent.
+    func kept(_ x: Int, _ y: Int) -> UInt32 {
+      let word = truth.row(y).load(UInt32.self, at: x * 4)
+      return word >> 24 == 0 ? word : shown?.row(y).load(UInt32.self, at: x * 4) ?? word
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/// A colour in a space in which distances are roughly as seen: luma, and what blue and red differ from it.
+///
+/// Integers throughout, so results are the same on every machine. Chroma counts a sixth of luma, which fits the
+/// distances of the primaries from white, grey and black in Oklab; unlike Oklab, near black no step is exaggerated.
+package struct PerceivedColor: Sendable, Hashable {
+  /// In sixteenths of the steps of an 8-bit sample.
+  package var luma: Int32
+  package var blue: Int32
+  package var red: Int32
+
+  package static let none = Self(luma: 0, blue: 0, red: 0)
+
+  package init(luma: Int32, blue: Int32, red: Int32) {
+    (self.luma, self.blue, self.red) = (luma, blue, red)
+  }
+
+  /// - Parameter word: The colour as `RGBA.word`; its alpha does not count.
+  @inline(__always)
+  package init(word: UInt32) {
+    let (red, green, blue) = (
+      Int32(truncatingIfNeeded: word & 0xff), Int32(truncatingIfNeeded: word &>> 8 & 0xff),
+      Int32(truncatingIfNeeded: word &>> 16 & 0xff)
+    )
+    luma = (77 &* red &+ 150 &* green &+ 29 &* blue) &>> 4
+    self.blue = blue &<< 4 &- luma
+    self.red = red &<< 4 &- luma
+  }
+
+  /// Six times the square of the distance; below 2^29 for two colours.
+  @inline(__always)
+  package func squareDistance(to other: Self) -> Int32 {
+    let (y, b, r) = (luma &- other.luma, blue &- other.blue, red &- other.red)
+    return 6 &* y &* y &+ b &* b &+ r &* r
+  }
+
+  /// The greatest ``squareDistance(to:)`` of colours that a tolerance of `tolerance` takes for the same.
+  ///
+  /// - Parameter tolerance: In eighths of a step of 8-bit grey, 0 to 200.
+  package static func greatestSquare(_ tolerance: Int) -> Int32 {
+    let distance = Int32(clamping: min(max(tolerance, 0), 200)) * 2
+    return 6 * distance * distance
+  }
+
+  /// Whether two pixels look the same within ``greatestSquare(_:)``: transparent ones only with their like, and partly
+  /// transparent ones if their alpha is as close.
+  @inline(__always)
+  package static func isNear(_ one: UInt32, _ other: UInt32, _ square: Int32) -> Bool {
+    if one == other { return true }
+    let alphas = (
+      Int32(truncatingIfNeeded: one &>> 24), Int32(truncatingIfNeeded: other &>> 24)
+    )
+    if alphas.0 != alphas.1 {
+      if alphas.0 == 0 || alphas.1 == 0 { return false }
+      let difference = (alphas.0 &- alphas.1) &<< 4
+      if 6 &* difference &* difference > square { return false }
+    }
+    return Self(word: one).squareDistance(to: Self(word: other)) <= square
+  }
+}

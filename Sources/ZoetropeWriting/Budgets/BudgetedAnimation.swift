@@ -1,0 +1,242 @@
+internal import Synchronization
+
+/// An edited animation that fits a number of bytes.
+package struct BudgetedAnimation: Sendable {
+  /// What was written.
+  package let plan: EditPlan
+  /// The file.
+  package let bytes: [UInt8]
+  /// What was given up for it.
+  package let settings: BudgetSearch.Settings
+  /// The number of files that were encoded.
+  package let encodeCount: Int
+  package let written: WrittenAnimation
+
+  /// Writes the file to `sink`, in pieces.
+  package func write(
+    to sink: some AnimationSink, isCancelled: () -> Bool, progress: (EditPlan.Progress) -> Void
+  ) throws(AnimatedImageError) -> WrittenAnimation {
+    do throws(AnimatedImageError) {
+      for start in stride(from: 0, to: bytes.count, by: 1 << 18) {
+        if isCancelled() { throw EncodingQueue.cancelled }
+        try sink.write(Array(bytes[start..<min(start + 1 << 18, bytes.count)]))
+      }
+      try sink.finish()
+    } catch {
+      sink.abandon()
+      throw error
+    }
+    let count = plan.frames.count
+    progress(EditPlan.Progress(frames: count, frameCount: count, byteCount: bytes.count))
+    return written
+  }
+}
+
+extension AnimatedImage {
+  /// Looks for the mildest settings whose file fits `budget`, on the calling thread.
+  ///
+  /// - Parameter progress: Called for each frame of each file or sample.
+  /// - Throws: `limitExceeded` if nothing fits; the errors of ``EditPlan``; `cancelled`.
+  package func fitted(
+    _ edits: [AnimationEdit], _ options: EditOptions, to budget: ByteBudget,
+    isCancelled: @escaping @Sendable () -> Bool, progress: (EditPlan.Progress) -> Void = { _ in }
+  ) throws(AnimatedImageError) -> BudgetedAnimation {
+    let fitting = try BudgetFitting(self, edits, options, budget, isCancelled)
+    var search = BudgetSearch(limit: budget.byteLimit, levers: fitting.levers)
+    var best: BudgetedAnimation?
+    while true {
+      switch search.step {
+      case .sample(let settings):
+        search.take(try fitting.estimate(settings, progress))
+      case .encode(let settings):
+        guard let found = try fitting.encode(settings, progress) else {
+          search.take(nil)
+          break
+        }
+        search.take(found.bytes.count)
+        let fits = found.bytes.count <= budget.byteLimit
+        if fits, best.map({ found.bytes.count > $0.bytes.count }) ?? true {
+          best = BudgetedAnimation(
+            plan: found.plan, bytes: found.bytes, settings: settings,
+            encodeCount: search.encodeCount, written: found.written)
+        }
+      case .finish:
+        guard let best else { preconditionFailure("a file that was not encoded") }
+        return BudgetedAnimation(
+          plan: best.plan, bytes: best.bytes, settings: best.settings,
+          encodeCount: search.encodeCount, written: best.written)
+      case .fail(let least):
+        throw AnimatedImageError(
+          .limitExceeded,
+          "the smallest file that was found has \(least.map { "\($0)" } ?? "many more") bytes, and "
+            + "\(budget.byteLimit) are allowed", format: options.format ?? format,
+          limit: LimitExcess(.outputBytes, asked: least ?? .max, allowed: budget.byteLimit))
+      }
+    }
+  }
+}
+
+/// Encodes files and samples with the settings of a ``BudgetSearch``.
+private struct BudgetFitting {
+  private let image: AnimatedImage
+  private let edits: [AnimationEdit]
+  private let options: EditOptions
+  private let limit: Int
+  private let isCancelled: @Sendable () -> Bool
+  /// What the edits alone lead to, without loss.
+  private let plan: EditPlan
+  let levers: BudgetSearch.Levers
+
+  init(
+    _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions, _ budget: ByteBudget,
+    _ isCancelled: @escaping @Sendable () -> Bool
+  ) throws(AnimatedImageError) {
+    guard budget.byteLimit > 0 else {
+      throw AnimatedImageError(.parameter, "a file has at least 1 byte")
+    }
+    self.image = image
+    self.edits = edits
+    self.options = options
+    self.isCancelled = isCancelled
+    limit = budget.byteLimit
+    plan = try EditPlan(image, edits, options, isCancelled: isCancelled)
+    let size = plan.canvasSize
+    let duration = plan.frames.reduce(0.0) {
+      $0 + DelayPolicy.browser.shownDuration(of: $1.delay) / .seconds(1)
+    }
+    let rate = duration > 0 ? Double(plan.frames.count) / duration : 0
+    // Pictures of fewer than 16 pixels show nothing.
+    let shorter = min(size.width, size.height)
+    levers = BudgetSearch.Levers(
+      mayBeThorough: options.effort != .small, hasColors: plan.format == .gif,
+      rates: budget.keepsFrameRate || plan.frames.count < 3
+        ? [] : [30, 24, 20, 15, 12, 10].filter { Double($0) < rate * 0.95 },
+      percents: budget.keepsSize ? [] : [90, 80, 71, 63, 56, 50, 45, 40, 35, 30, 25, 20].filter { shorter * $0 >= 1600 })
+  }
+
+  // MARK: Files
+
+  /// The file; nil if it is far too long.
+  func encode(
+    _ settings: BudgetSearch.Settings, _ progress: (EditPlan.Progress) -> Void
+  ) throws(AnimatedImageError) -> (plan: EditPlan, bytes: [UInt8], written: WrittenAnimation)? {
+    let isLossless = settings.tolerance == 0 && settings.colors == nil && settings.rate == nil
+      && settings.percent == 100
+    let plan = isLossless && !settings.isThorough ? plan : try plan(settings, sample: nil)
+    // A file that is too long tells by how much, within reason.
+    let sink = LimitedSink(plan.rewriting == nil ? .max : 4 * limit + 1 << 16)
+    let written: WrittenAnimation
+    do throws(AnimatedImageError) {
+      written = try plan.write(to: sink, isCancelled: isCancelled, progress: progress)
+    } catch {
+      guard sink.isTooLong else { throw error }
+      return nil
+    }
+    var bytes = sink.bytes
+    if plan.rewriting == nil, bytes.count > limit || settings.isThorough {
+      // Copied frames may take fewer bytes.
+      let optimized = LimitedSink(bytes.count)
+      let copy = try AnimatedImage(bytes: bytes, options: image.options)
+      let result = try copy.optimize(
+        to: optimized,
+        options: OptimizingOptions(
+          effort: settings.isThorough ? .small : options.effort, parallelism: options.parallelism),
+        isCancelled: isCancelled)
+      if result.byteCount < bytes.count { bytes = optimized.bytes }
+    }
+    return (plan, bytes, written)
+  }
+
+  /// The plan for `settings`, or for some of its frames.
+  private func plan(
+    _ settings: BudgetSearch.Settings, sample: [Int]?
+  ) throws(AnimatedImageError) -> EditPlan {
+    var options = options
+    options.tolerance = max(options.tolerance, settings.tolerance)
+    if settings.isThorough { options.effort = .small }
+    if let colors = settings.colors, plan.format == .gif {
+      var count = colors
+      if case .limited(let fewer) = options.colors.kind { count = min(count, fewer) }
+      options.colors = .limited(to: count)
+    }
+    var edits = edits(settings)
+    if let sample { edits.append(.frames(at: sample)) }
+    return try EditPlan(image, edits, options, isCancelled: isCancelled)
+  }
+
+  private func edits(_ settings: BudgetSearch.Settings) -> [AnimationEdit] {
+    var edits = edits
+    if let rate = settings.rate { edits.append(.framesPerSecond(Double(rate))) }
+    if settings.percent < 100 {
+      let size = plan.canvasSize
+      let target = TargetSize(
+        width: max(1, size.width * settings.percent / 100),
+        height: max(1, size.height * settings.percent / 100))
+      var rendering = Rendering()
+      edits.removeAll {
+        guard case .resize(let old) = $0.kind else { return false }
+        rendering = old
+        return true
+      }
+      edits.append(
+        .resize(
+          target, fit: .stretch, filter: rendering.filter, linearLight: rendering.linearLight))
+    }
+    return edits
+  }
+
+  // MARK: Samples
+
+  /// The size of the file for `settings`, from pairs of frames that are spread over it; nil if they are far too long.
+  func estimate(
+    _ settings: BudgetSearch.Settings, _ progress: (EditPlan.Progress) -> Void
+  ) throws(AnimatedImageError) -> Int? {
+    if settings == BudgetSearch.Settings(), plan.rewriting == nil {
+      // Copied frames take as much as they do; optimising saves a little.
+      let share = Double(plan.frames.count) / Double(max(image.frames.count, 1))
+      return Int(0.9 * Double(image.byteCount) * min(share, 1))
+    }
+    var timeline = EditTimeline(
+      image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: options.delays)
+    for edit in edits(settings) { try timeline.apply(edit) }
+    let count = timeline.showings.count
+    // The first frame is in the first pair.
+    let pairCount = min(24, max(4, count / 16))
+    guard count > 3 * pairCount else {
+      return try sizes(of: try plan(settings, sample: nil), progress)?.reduce(0, +)
+    }
+    let firsts = (0..<pairCount).map { $0 * (count - 1) / pairCount }
+    let sample = try plan(settings, sample: firsts.flatMap { [$0, $0 + 1] })
+    guard let sizes = try sizes(of: sample, progress) else { return nil }
+    let frames = sizes.suffix(2 * pairCount + 1)
+    guard frames.count == 2 * pairCount + 1, sample.frames.count == 2 * pairCount else {
+      return sizes.reduce(0, +) * count / max(sample.frames.count, 1)
+    }
+    let once = sizes.dropLast(2 * pairCount + 1).reduce(0, +) + frames.first! + frames.last!
+    var changes = 0
+    for pair in 0..<pairCount { changes += frames[frames.startIndex + 2 * pair + 1] }
+    return once + changes * (count - 1) / pairCount
+  }
+
+  /// The bytes of each part of a file: what comes first, frames, the end.
+  private func sizes(
+    of plan: EditPlan, _ progress: (EditPlan.Progress) -> Void
+  ) throws(AnimatedImageError) -> [Int]? {
+    let sink = SizeSink()
+    _ = try plan.write(to: sink, isCancelled: isCancelled, progress: progress)
+    return sink.sizes
+  }
+}
+
+/// A sink that notes how many bytes come at a time.
+private final class SizeSink: AnimationSink {
+  private let state = Mutex<[Int]>([])
+
+  var sizes: [Int] { state.withLock { $0 } }
+
+  var canPatch: Bool { true }
+  func write(_ bytes: [UInt8]) { state.withLock { $0.append(bytes.count) } }
+  func patch(_ bytes: [UInt8], at offset: Int) {}
+  func finish() {}
+  func abandon() {}
+}

@@ -1,0 +1,79 @@
+/// Changes pictures a little, so that they take fewer bytes: a pixel that is close enough to what is shown stays as it
+/// is, and in a GIF other pixels take similar colours where that makes the data shorter.
+///
+/// Every picture is compared with what is really shown before it, so errors do not add up: no pixel of any frame is
+/// further off than the tolerance.
+struct PictureTolerance: Sendable {
+  private let square: Int32
+  private var matcher: LossyMatcher?
+
+  /// Nil for a tolerance of 0.
+  init?(_ tolerance: Int, format: AnimationFormat) {
+    guard tolerance > 0 else { return nil }
+    square = PerceivedColor.greatestSquare(tolerance)
+    matcher = format == .gif ? LossyMatcher(tolerance: tolerance) : nil
+  }
+
+  /// The picture to show for `picture`, and where it may differ from the last one; nil if anywhere.
+  ///
+  /// - Parameters:
+  ///   - differ: Knows what is shown before it.
+  ///   - changed: Where `picture` may differ from the last one that was given; nil if anywhere.
+  mutating func apply(
+    _ picture: Bitmap, over differ: FrameDiffer, changed: PixelRect?, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> (picture: Bitmap, changed: PixelRect?) {
+    let all = PixelRect(picture.size)
+    let shown = try differ.canvas(for: picture, within: changed)
+    // A canvas that is cleared differs elsewhere too.
+    let isShown = shown?.storage === differ.last?.work.picture.storage
+    let area = isShown ? changed.map { $0.intersection(all) } ?? all : all
+    var buffer = try PixelBuffer(asking: picture.size, format: picture.format, zeroed: false)
+    buffer.copy(shown ?? picture)
+    var changes = area
+    if let shown {
+      changes =
+        picture.format == .rgba16
+        ? hold(picture, shown, area, &buffer) { Self.word($0) }
+        : hold(picture, shown, area, &buffer) { (word: UInt32) in word }
+      if changes.isEmpty, isShown { return (shown, changed) }
+    }
+    if picture.format == .rgba8, !changes.isEmpty {
+      try matcher?.match(picture, over: shown, in: changes, &buffer, isCancelled: isCancelled)
+    }
+    return (buffer.finish(), isShown ? changed : nil)
+  }
+
+  /// Writes the pixels in `area` that differ from `shown` visibly to `buffer`; returns their bounds.
+  private func hold<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ picture: Bitmap, _ shown: Bitmap, _ area: PixelRect, _ buffer: inout PixelBuffer,
+    _ color: (Word) -> UInt32
+  ) -> PixelRect {
+    let size = MemoryLayout<Word>.size
+    let stride = buffer.bytesPerRow
+    var bytes = buffer.mutableBytes
+    var (left, right, top, bottom) = (area.maxX, area.x, area.maxY, area.y)
+    for y in area.y..<area.maxY {
+      let (row, below) = (picture.row(y), shown.row(y))
+      for x in area.x..<area.maxX {
+        let word = row.load(Word.self, at: x &* size)
+        let old = below.load(Word.self, at: x &* size)
+        if word == old || PerceivedColor.isNear(color(word), color(old), square) { continue }
+        bytes.storeBytes(of: word, toByteOffset: y &* stride &+ x &* size, as: Word.self)
+        (left, right) = (min(left, x), max(right, x &+ 1))
+        (top, bottom) = (min(top, y), y &+ 1)
+      }
+    }
+    guard left < right else { return .empty }
+    return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
+  }
+
+  /// The upper bytes of samples of 16 bits.
+  private static func word(_ deep: UInt64) -> UInt32 {
+    var word: UInt32 = 0
+    for sample in 0..<4 {
+      word |= UInt32(truncatingIfNeeded: deep &>> UInt64(16 &* sample &+ 8) & 0xff)
+        &<< UInt32(8 &* sample)
+    }
+    return word
+  }
+}

@@ -1,0 +1,36 @@
+internal import Synchronization
+public import Zoetrope
+
+/// A cache that passes everything on to another one, and writes down what it is asked for, as numbers.
+public final class RecordingCache: FrameCaching {
+  private let cache: MemoryFrameCache
+  private let state = Mutex((requests: [Int](), numbers: [FrameKey: Int]()))
+
+  /// Records the requests to `cache`.
+  public init(_ cache: MemoryFrameCache) { self.cache = cache }
+
+  /// The frames asked for, in order, numbered in the order of their first request.
+  public var requests: [Int] { state.withLock { $0.requests } }
+
+  public func frame(for key: FrameKey) -> CachedFrame? {
+    state.withLock { state in
+      let number = state.numbers[key] ?? state.numbers.count
+      state.numbers[key] = number
+      state.requests.append(number)
+    }
+    return cache.frame(for: key)
+  }
+
+  public func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) {
+    cache.storeIfPossible(frame, for: key)
+  }
+  public func remove(_ content: ContentIdentity) { cache.remove(content) }
+  public func removeAll() { cache.removeAll() }
+}
+
+extension RecordingCache: QuickCaching {
+  package func hold(_ animation: AnimationKey) -> FrameHold { cache.hold(animation) }
+  package func lastBitmap(
+    in range: Range<Int>, of animation: AnimationKey
+  ) -> (index: Int, bitmap: Bitmap)? { nil }
+}
