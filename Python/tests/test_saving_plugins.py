@@ -70,6 +70,12 @@ def test_loop_is_the_number_of_plays(pillow, container, loop, plays):
     assert saved(film(3), container, duration=50, loop=loop).plays == plays
 
 
+@pytest.mark.parametrize("loop, plays", [(0, None), (1, 1), (2, 2)])
+def test_loop_means_the_same_where_pillow_writes(pillow, loop, plays):
+    frames = film(3, (24, 36, 3))
+    assert saved(frames, "GIF", duration=50, loop=loop, background=0).plays == plays
+
+
 def test_without_loop_the_number_of_plays_is_kept(pillow, fixtures):
     from PIL import Image
 

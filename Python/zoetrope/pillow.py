@@ -291,6 +291,10 @@ def _save_all(container: str, image: Any, file: IO[bytes], filename: Union[str, 
         except UnwritableError:
             # Such as more plays than a GIF stores. Nothing has been written yet.
             pass
+    loop = image.encoderinfo.get("loop")
+    if container == "GIF" and loop:
+        # Pillow stores it as the number of repetitions, without which a GIF plays once.
+        image.encoderinfo["loop"] = loop - 1 if loop > 1 else None
     _pillow_writers[container](image, file, filename)
 
 
