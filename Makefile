@@ -95,7 +95,7 @@ test-lib: lib ## runs the tests and sample of the C ABI: make test-lib [WITH="pl
 	KEEP_SYMBOLS=1 Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/symbols
 	Scripts/test-library.sh $(LIBRARY)/symbols $(if $(findstring command,$(origin WITH)),$(WITH),plain)
 
-.PHONY: wheel test-wheel test-python check-python bench-python cluster
+.PHONY: wheel test-wheel test-python check-python bench-python bench-python-writers cluster
 wheel: lib ## builds the Python package dist/zoetrope-*.whl
 	$(PYTHON) Python/build_zoetrope.py dist
 
@@ -112,6 +112,9 @@ check-python: wheel release ## compares pixels and times from Python with the to
 
 bench-python: lib ## benchmarks Python against Pillow, imageio, OpenCV, PyAV and torchcodec: make bench-python FILES="a.gif ..."
 	ZOETROPE_LIBRARY=$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=Python $(PYTHON) Python/benchmarks/compare_readers.py $(FILES)
+
+bench-python-writers: lib ## compares writing from Python with Pillow, imageio and pygifsicle: time, bytes, errors: [FILES="a.gif ..."]
+	ZOETROPE_LIBRARY=$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=Python $(PYTHON) Python/benchmarks/compare_writers.py $(FILES)
 
 cluster: lib ## runs Examples/Cluster on Dask and Ray, and kills a worker: [COUNT=10000]
 	ZOETROPE_LIBRARY="$(CURDIR)/$(LIBRARY)/dist/libzoetrope.so.1" PYTHONPATH="$(CURDIR)/Python" $(PYTHON) Examples/Cluster/check.py \

@@ -9,7 +9,7 @@ command -v "$python" >/dev/null || skip "no $python"
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 8))' || skip "$python is older than 3.8"
 "$python" -c 'import pytest, numpy' 2>/dev/null || skip "no pytest or NumPy"
 [ -f "$library" ] || skip "no $library: make lib"
-[ -z "$(find Sources/CZoetrope Sources/Zoetrope{C,Core,Codec,Scaling,Frames,Caching,Store,Playback,Remote} Sources/Zoetrope -newer "$library" -print -quit)" ] ||
+[ -z "$(find Sources/CZoetrope Sources/Zoetrope{C,Core,Codec,Scaling,Frames,Caching,Store,Playback,Remote,Writing} Sources/Zoetrope -newer "$library" -print -quit)" ] ||
   skip "$library is older than its sources: make lib"
 ZOETROPE_LIBRARY=$(realpath "$library") PYTHONPATH=Python PYTHONDONTWRITEBYTECODE=1 timeout 600 \
   "$python" -m pytest -q -p no:cacheprovider Python/tests

@@ -447,7 +447,7 @@ def test_imageio_says_what_the_plugin_cannot_do(plugin, delays, tmp_path, fixtur
     with pytest.raises(OSError):
         imageio.imread(fixtures / "README.md", plugin=plugin)
     with pytest.raises(OSError):
-        imageio.imwrite(tmp_path / "a.gif", np.zeros((2, 2, 3), np.uint8), plugin=plugin)
+        imageio.imwrite(tmp_path / "a.webp", np.zeros((2, 2, 3), np.uint8), plugin=plugin)
 
 
 @pytest.mark.parametrize("version", ["9.5.0", "10.1.0"])

@@ -147,7 +147,7 @@ def test_palettes_at_their_limit(count, has_clear):
     frame[..., 0], frame[..., 1], frame[..., 3] = (numbers % 256).reshape(64, 64), (numbers // 256 * 16).reshape(64, 64), 255
     if has_clear:
         frame[0, 0] = 0
-    frames = [frame, np.roll(frame, 1, axis=0)]
+    frames = [frame, np.roll(frame, 1, axis=1)]
     fits = count + has_clear <= 256
     if fits:
         animation = written(frames, "gif", colors="exact")
@@ -370,6 +370,10 @@ def test_conversions(delays, format):
     assert convert().plays == animation.plays
     cropped = convert(crop=(3, 2, 20, 10))
     assert cropped.size == (20, 10) and np.array_equal(cropped[1], animation[1][2:12, 3:23])
+    half = convert(size=(animation.size[0] // 2, None), filter="box")
+    assert half.size == (62, 12) and len(half) == count
+    error = np.abs(half[3].astype(int) - animation.frame(3, size=(62, None), filter="box"))
+    assert error.mean() < 2
     slow = convert(fps=4)
     assert len(slow) < count and slow.duration == pytest.approx(whole, abs=0.006)
 
@@ -403,7 +407,7 @@ def test_wrong_conversions(delays):
         {"frames": []}, {"frames": slice(3, 3)}, {"time": (1, 0)}, {"time": 3}, {"time": (-1, 2)}, {"speed": 0},
         {"speed": float("nan")}, {"duration": 0}, {"duration": -1}, {"fps": 0}, {"fps": -3}, {"crop": (1, 2, 3)},
         {"crop": (0, 0, 0, 0)}, {"crop": (-1, 0, 3, 3)}, {"plays": 0}, {"plays": -2}, {"delay": -1},
-        {"speed": 2, "duration": 3}, {"effort": "none"}, {"format": "png"},
+        {"size": (None, None)}, {"size": (0, 1)}, {"size": (9, 9), "fit": "none"}, {"speed": 2, "duration": 3}, {"effort": "none"}, {"format": "png"},
     ):
         file = io.BytesIO()
         with pytest.raises(zoetrope.ParameterError):

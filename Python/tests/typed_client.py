@@ -6,6 +6,7 @@ import gzip
 import io
 import mmap
 import os
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -68,6 +69,29 @@ def wrapper(
 ) -> zoetrope.Pixels:
     opened = zoetrope.open(source, limits=limits, delays=delays, damage=damage)
     return opened.sample(8, order, size=size, format=format, fit=fit, filter=filter, layout=layout, out=out)
+
+
+def writing(path: Path, frames: List[NDArray[np.uint8]], deep: NDArray[np.uint16]) -> zoetrope.Written:
+    zoetrope.save(path, frames, fps=29.97, plays=3, colors=64, dithering="none", matte=(255, 255, 255))
+    zoetrope.save(io.BytesIO(), deep, durations=[0.1, Fraction(1, 30), (1, 25), np.float32(3)], format="gif")
+    zoetrope.save("a.png", (frame for frame in frames), durations=1, texts={"Title": "a"}, threads=2)
+    zoetrope.save("a.png", frames, fps=3, format="webp")  # type: ignore[arg-type]
+    zoetrope.save("a.png", frames, fps=3, effort="most")  # type: ignore[arg-type]
+    zoetrope.save(3, frames, fps=3)  # type: ignore[arg-type]
+    with zoetrope.Writer("a.gif", effort="small", keep_identical=True, colors="exact") as writer:
+        writer.survey(deep)
+        writer.append(frames[0], Fraction(1, 30))
+        writer.append(frames[0], "1")  # type: ignore[arg-type]
+    told: Optional[zoetrope.Written] = writer.written
+    print(told.merged_count if told else writer.closed)
+    with zoetrope.open(path) as animation:
+        animation.convert("b.gif", frames=slice(3), speed=2, plays=None, crop=(0, 0, 9, 9))
+        animation.convert(io.BytesIO(), time=(0.5, None), size=(240, None), filter="box", plays=np.int64(3))
+        animation.convert("b.gif", frames=[1, 2], delay=Fraction(1, 30), reverse=True, format="apng")
+        animation.convert("b.gif", plays="all")  # type: ignore[arg-type]
+        count: int = animation.optimize("c.gif", strip=True, effort="small").byte_count
+        print(count)
+    return zoetrope.save(path, frames, fps=3)
 
 
 def errors() -> List[Dict[str, Any]]:

@@ -922,15 +922,17 @@ class Animation:
         back_and_forth: bool = False, speed: Optional[SupportsFloat] = None,
         duration: Optional[SupportsFloat] = None, delay: Optional["Delay"] = None,
         fps: Optional[SupportsFloat] = None, crop: Optional[Sequence[SupportsIndex]] = None,
-        plays: Union[None, SupportsIndex, Literal["keep"]] = "keep",
+        size: Optional[Size] = None, fit: Fit = "fit", filter: Filter = "bilinear", linear_light: bool = False,
+        no_enlarging: bool = False, plays: Union[None, SupportsIndex, Literal["keep"]] = "keep",
         format: Optional["Container"] = None, effort: "Effort" = "balanced", exact_delays: bool = False,
         colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: "Dithering" = "auto",
         matte: Optional[Sequence[SupportsIndex]] = None, threads: SupportsIndex = 0,
     ) -> "Written":
         """Write the animation to another file with these changes in this order.
 
-        Its own format is written without loss, and compressed frames are copied where the canvas below them is
-        unchanged. So is APNG. An APNG becomes a GIF as ``colors``, ``dithering`` and ``matte`` say.
+        Without ``size``, its own format and APNG are written without loss, and in its own format compressed frames
+        are copied where the canvas below them is unchanged. A GIF that is scaled, or made from an APNG, gets colours as
+        ``colors``, ``dithering`` and ``matte`` say.
 
         :param destination: a path, which may be that of this animation, or a binary file object, which gets
             all bytes at the end. A file is written under a temporary name and renamed.
@@ -943,6 +945,8 @@ class Animation:
         :param delay: show every frame for this many seconds; see :meth:`Writer.append`.
         :param fps: drop frames so that at most this many per second remain; the duration is kept.
         :param crop: ``(left, top, width, height)`` of the part of the canvas that is kept.
+        :param size: the box to scale frames into; this, ``fit``, ``filter``, ``linear_light`` and ``no_enlarging``
+            are those of :meth:`frame`.
         :param plays: the total number of plays; None to play forever. Default: as it is.
         :param format: ``"gif"`` or ``"apng"``; None for that of the path's extension, or of this animation if
             there is no path.
@@ -956,7 +960,8 @@ class Animation:
 
         changes = _writing.edits(
             self, frames=frames, time=time, reverse=reverse, back_and_forth=back_and_forth, speed=speed,
-            duration=duration, delay=delay, fps=fps, crop=crop, plays=plays)
+            duration=duration, delay=delay, fps=fps, crop=crop, size=size, fit=fit, filter=filter,
+            linear_light=linear_light, no_enlarging=no_enlarging, plays=plays)
         options = _writing._options(
             format, effort, threads, exact_delays=exact_delays, colors=colors, dithering=dithering, matte=matte)
         return _writing.rewrite(self, destination, options, changes)

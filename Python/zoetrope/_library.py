@@ -129,6 +129,7 @@ class Edit(Structure):
     _fields_ = [
         ("kind", c_int32), ("reserved", c_int32), ("start", c_int64), ("end", c_int64),
         ("number", c_double), ("x", c_int64), ("y", c_int64), ("width", c_int64), ("height", c_int64),
+        ("fit", c_int32), ("filter", c_int32), ("linear_light", c_int32), ("no_enlarging", c_int32),
         ("delay_numerator", c_uint32), ("delay_denominator", c_uint32), ("indices", c_void_p),
         ("index_count", c_size_t),
     ]

@@ -16,7 +16,8 @@ from typing import (
 
 from . import _library as c
 from ._animation import (
-    Pixels, _choice, _CONTAINERS, _gaps, _int32, _interruptible, _nanoseconds, _numpy, _Owned,
+    Filter, Fit, Pixels, Size, _choice, _CONTAINERS, _FILTERS, _FITS, _gaps, _int32, _interruptible, _nanoseconds,
+    _numpy, _Owned, _sides,
 )
 from ._errors import make_error, parameter_error
 from ._library import library as _lib
@@ -99,11 +100,11 @@ class _Sink:
             count = written.byte_count
             data = ctypes.create_string_buffer(count)
             _lib.zoetrope_bytes_copy(held.pointer, data, count)
-            view = memoryview(data)
-            while view and self._write is not None:
-                done = self._write(view)
+            rest = data.raw
+            while rest and self._write is not None:
+                done = self._write(rest)
                 # Raw files may write a part; other objects may return nothing.
-                view = view[done:] if isinstance(done, int) and 0 < done < len(view) else view[:0]
+                rest = rest[done:] if isinstance(done, int) and 0 < done < len(rest) else b""
         return Written(
             written.byte_count, written.frame_count, written.merged_count, written.copied_count,
             bool(written.has_exact_delays), _CONTAINERS.get(written.format, "unknown"), written.reduced_count,
@@ -125,7 +126,7 @@ def _options(
     if colors == "exact":
         options.colors = -1
     elif colors is not None:
-        options.colors = operator.index(colors)  # type: ignore[arg-type]
+        options.colors = operator.index(colors)
         if not 2 <= options.colors <= 256:
             raise parameter_error(f"colors is {colors}; it must be 2 to 256, 'exact' or None")
     if matte is not None:
@@ -451,7 +452,8 @@ def edits(
     animation: "Animation", *, frames: Union[None, slice, Iterable[SupportsIndex]],
     time: Optional[Sequence[Optional[SupportsFloat]]], reverse: bool, back_and_forth: bool,
     speed: Optional[SupportsFloat], duration: Optional[SupportsFloat], delay: Optional[Delay],
-    fps: Optional[SupportsFloat], crop: Optional[Sequence[SupportsIndex]], plays: Any,
+    fps: Optional[SupportsFloat], crop: Optional[Sequence[SupportsIndex]], size: Optional[Size], fit: Fit,
+    filter: Filter, linear_light: bool, no_enlarging: bool, plays: Any,
 ) -> Tuple[Any, int, Any]:
     """The library's list of edits, their number, and memory that they refer to."""
     if sum(choice is not None for choice in (speed, duration, delay)) > 1:
@@ -499,6 +501,14 @@ def edits(
         if not all(0 <= side < 1 << 31 for side in (x, y, width, height)):
             raise parameter_error(f"crop is {crop!r}, which is out of range")
         found.append(c.Edit(kind=8, x=x, y=y, width=width, height=height))
+    if size is not None:
+        wide, high = _sides(size)
+        if wide is None and high is None:
+            raise parameter_error("size has neither width nor height")
+        found.append(c.Edit(
+            kind=11, width=wide or 0, height=high or 0, fit=_choice(fit, _FITS, "fit"),
+            filter=_choice(filter, _FILTERS, "filter"), linear_light=bool(linear_light),
+            no_enlarging=bool(no_enlarging)))
     if plays != "keep":
         found.append(c.Edit(kind=9, end=_plays(plays)))
     return (c.Edit * len(found))(*found), len(found), kept

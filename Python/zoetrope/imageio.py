@@ -114,7 +114,8 @@ class Plugin(PluginV3):
                 self._writer.append(frame, delay)
         if self.request.raw_uri == "<bytes>":
             self._finish()
-            return bytes(self.request.get_file().getvalue())
+            file: Any = self.request.get_file()
+            return bytes(file.getvalue())
         return None
 
     def _flush(self, *, is_all: bool) -> None:

@@ -291,6 +291,10 @@ def _save_all(container: str, image: Any, file: IO[bytes], filename: Union[str, 
         except UnwritableError:
             # Such as more plays than a GIF stores. Nothing has been written yet.
             pass
+    loop = image.encoderinfo.get("loop")
+    if container == "GIF" and loop:
+        # Pillow stores it as the number of repetitions, without which a GIF plays once.
+        image.encoderinfo["loop"] = loop - 1 if loop > 1 else None
     _pillow_writers[container](image, file, filename)
 
 
@@ -303,7 +307,9 @@ def _frames_to_save(container: str, image: Any) -> Optional[Tuple[List[Any], Lis
         kept -= {"transparency"}
     if not told.keys() <= _OPTIONS[container] | {"save_all"} or kept:
         return None
-    duration, frames, durations = told.get("duration"), [], []
+    duration = told.get("duration")
+    frames: List[Any] = []
+    durations: List[Fraction] = []
     for source in itertools.chain([image], told.get("append_images", [])):
         for frame in ImageSequence.Iterator(source):
             if frame.mode not in _MODES or frame.size != image.size:

@@ -544,7 +544,8 @@ enum {
   ZOETROPE_EDIT_BACK_AND_FORTH = 7, /* play forwards, then backwards */
   ZOETROPE_EDIT_CROP = 8,   /* keep the rectangle x, y, width, height of the canvas */
   ZOETROPE_EDIT_PLAYS = 9,  /* play `end` times in total; 0: until stopped */
-  ZOETROPE_EDIT_DELAY = 10  /* show every frame for delay_numerator / delay_denominator seconds */
+  ZOETROPE_EDIT_DELAY = 10, /* show every frame for delay_numerator / delay_denominator seconds */
+  ZOETROPE_EDIT_RESIZE = 11 /* scale into a box of `width` by `height`, as zoetrope_rendering does; after crops */
 };
 
 /* One change. Each counts frames and times in the result of the ones before. */
@@ -553,7 +554,8 @@ typedef struct zoetrope_edit {
   int32_t reserved;
   int64_t start, end;
   double number;
-  int64_t x, y, width, height;
+  int64_t x, y, width, height; /* for ZOETROPE_EDIT_RESIZE, one side may be 0: derived from the other */
+  int32_t fit, filter, linear_light, no_enlarging; /* as in zoetrope_rendering */
   uint32_t delay_numerator, delay_denominator;
   const int64_t *indices; /* ZOETROPE_EDIT_FRAMES only; NULL: `start` and `end` */
   size_t index_count;
@@ -562,8 +564,8 @@ typedef struct zoetrope_edit {
 /* Writes the animation with `count` edits, in order, to `destination`. `element_size` is sizeof(zoetrope_edit).
 
    In the animation's own format compressed frames are copied byte for byte, or with another delay, where the
-   canvas below them is unchanged; the others are encoded without loss. In the other format all frames are encoded,
-   and a GIF may have to reduce colours; the edited animation then lies in memory meanwhile. `written` may be NULL, unless the file is written to memory.
+   canvas below them is unchanged; the others are encoded without loss. In the other format, and scaled, all frames
+   are encoded, and a GIF may have to reduce colours. `written` may be NULL, unless the file is written to memory.
 
    Counts as a call that decodes frames: zoetrope_cancel and zoetrope_options.timeout_ns end it, and the file is
    discarded. */

@@ -47,3 +47,7 @@ let formatNumbers: [AnimationFormat: Int32] = [
 
 /// The delay policies, in the header's order.
 let delayPolicies: [DelayPolicy] = [.browser, .exact, .ffmpeg, .imageIO]
+
+/// The fits and filters of scaling, in the header's order.
+let scalingFits: [ScalingFit] = [.fit, .fill, .stretch, .integer]
+let scalingFilters: [ScalingFilter] = [.bilinear, .nearest, .box, .bicubic, .lanczos3]

@@ -214,11 +214,9 @@ struct FrameRequest: Sendable, Hashable {
     ]
     let format = try value(rendering.format, of: formats, "format")
     bytesPerPixel = Int(rendering.format) == ZOETROPE_RGB8 ? 3 : format.bytesPerPixel
-    let fits: [ScalingFit] = [.fit, .fill, .stretch, .integer]
-    let filters: [ScalingFilter] = [.bilinear, .nearest, .box, .bicubic, .lanczos3]
     var result = Rendering(
-      fit: try value(rendering.fit, of: fits, "fit"),
-      filter: try value(rendering.filter, of: filters, "filter"),
+      fit: try value(rendering.fit, of: scalingFits, "fit"),
+      filter: try value(rendering.filter, of: scalingFilters, "filter"),
       linearLight: try value(rendering.linear_light, of: [false, true], "linear_light"),
       format: format)
     let enlarges = try value(rendering.no_enlarging, of: [true, false], "no_enlarging")

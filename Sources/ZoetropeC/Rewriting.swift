@@ -15,19 +15,19 @@ public func rewrite(
     (image, given, path) throws(AnimatedImageError) in
     let edits = try unsafe parsed(edits, count: count, elementSize: elementSize)
     let writing = try given.writerOptions()
-    let reading = EditOptions(
-      delays: try value(given.delays, of: delayPolicies, "delays"), timing: writing.timing)
     let own: AnimationFormat = image.format == .gif ? .gif : .apng
     let format = try given.format(for: path) ?? own
+    let options = EditOptions(
+      delays: try value(given.delays, of: delayPolicies, "delays"), timing: writing.timing,
+      // A still PNG stays one.
+      format: format == own ? nil : format, colors: writing.colors, dithering: writing.dithering,
+      transparency: writing.transparency, effort: writing.effort,
+      keepsHiddenColors: writing.keepsHiddenColors, parallelism: writing.parallelism)
     return Rewriting(format: format == own ? image.format : format) {
       (sink, call) throws(AnimatedImageError) in
       let isCancelled: @Sendable () -> Bool = { call.isCancelled }
-      if format == own {
-        return try EditPlan(image, edits, reading, isCancelled: isCancelled).write(
-          to: sink, isCancelled: isCancelled)
-      }
-      return try image.write(
-        edits, reading, as: format, writing, to: sink, isCancelled: isCancelled)
+      return try EditPlan(image, edits, options, isCancelled: isCancelled).write(
+        to: sink, isCancelled: isCancelled)
     }
   }
 }
@@ -94,37 +94,6 @@ private func write(
   }
 }
 
-extension AnimatedImage {
-  /// Writes the animation with `edits` in another format: from memory, if there are any.
-  fileprivate func write(
-    _ edits: [AnimationEdit], _ reading: EditOptions, as format: AnimationFormat,
-    _ writing: AnimationWriterOptions, to sink: Destination,
-    isCancelled: @escaping @Sendable () -> Bool
-  ) throws(AnimatedImageError) -> WrittenAnimation {
-    var image = self
-    if !edits.isEmpty {
-      let edited = MemorySink()
-      _ = try EditPlan(self, edits, reading, isCancelled: isCancelled).write(
-        to: edited, isCancelled: isCancelled)
-      image = try AnimatedImage(
-        source: MemorySource(edited.bytes), options: self.options, isCancelled: isCancelled)
-    }
-    // As deep as the file, so that its pixels are exact.
-    image.options.keeps16Bit = image.format != .gif && image.header.bitDepth == 16
-    var writing = writing
-    writing.format = format
-    writing.playCount = image.playCount
-    writing.metadata = image.metadata
-    // As in browsers, unless frames are too short for them.
-    let isTooShort = image.frames.contains { $0.delay.duration < .milliseconds(20) }
-    let merges = format == .gif && writing.timing == .browser && isTooShort
-    writing.identicalFrames = merges ? .merge : .keep
-    let flag = CancelFlag()
-    return try image.write(
-      to: sink, options: writing, progress: { _ in if isCancelled() { flag.raise() } }, flag: flag)
-  }
-}
-
 /// The caller's edits.
 private func parsed(
   _ edits: UnsafePointer<zoetrope_edit>?, count: Int, elementSize: Int
@@ -184,6 +153,7 @@ extension zoetrope_edit {
       }
       return unsafe .crop(
         PixelRect(x: Int(x), y: Int(y), width: Int(width), height: Int(height)))
+    case ZOETROPE_EDIT_RESIZE: return try unsafe resize()
     case ZOETROPE_EDIT_PLAYS:
       guard end >= 0 else {
         throw AnimatedImageError(.parameter, "plays is \(end); it must be 0 or more")
@@ -198,6 +168,23 @@ extension zoetrope_edit {
     default:
       throw AnimatedImageError(.parameter, "zoetrope_edit.kind is \(unsafe kind)")
     }
+  }
+
+  private func resize() throws(AnimatedImageError) -> AnimationEdit {
+    let sides: ClosedRange<Int64> = 0...65535
+    let (width, height) = unsafe (self.width, self.height)
+    guard sides.contains(width), sides.contains(height), width + height > 0 else {
+      throw AnimatedImageError(
+        .parameter, "the box is \(width)x\(height); sides must be 0 to 65535, and not both 0")
+    }
+    let enlarges = try unsafe value(no_enlarging, of: [true, false], "no_enlarging")
+    let target = TargetSize(
+      width: width > 0 ? Int(width) : nil, height: height > 0 ? Int(height) : nil,
+      allowsEnlarging: enlarges)
+    return .resize(
+      target, fit: try unsafe value(fit, of: scalingFits, "fit"),
+      filter: try unsafe value(filter, of: scalingFilters, "filter"),
+      linearLight: try unsafe value(linear_light, of: [false, true], "linear_light"))
   }
 
   private func range<Bound: Comparable>(

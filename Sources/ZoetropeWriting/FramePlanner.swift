@@ -47,6 +47,8 @@ struct FramePlanner: Sendable {
   mutating func append(
     _ frame: WritableFrame, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
+    // Before it may be held for the next one.
+    try preparation.check(frame.bitmap)
     defer { frameCount += 1 }
     guard shortFrames != nil else { return try place(frame, frameCount, isCancelled) }
     let centiseconds = ExactTime(frame.delay).rounded(to: 100)

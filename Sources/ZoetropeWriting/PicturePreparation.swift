@@ -20,10 +20,7 @@ struct PicturePreparation: Sendable {
   mutating func prepare(
     _ bitmap: Bitmap, changed: PixelRect?
   ) throws(AnimatedImageError) -> Bitmap {
-    guard bitmap.size == size else {
-      throw AnimatedImageError(
-        .parameter, "a frame of \(bitmap.size) does not fit a canvas of \(size)")
-    }
+    try check(bitmap)
     let picture = try Self.converted(bitmap, to: format)
     if keepsHiddenColors { return picture }
     let all = PixelRect(size)
@@ -35,6 +32,14 @@ struct PicturePreparation: Sendable {
     guard lostColors else { return picture }
     return format == .rgba16
       ? try Self.cleared(picture, UInt64.self) : try Self.cleared(picture, UInt32.self)
+  }
+
+  /// - Throws: `parameter` for a bitmap of another size.
+  func check(_ bitmap: Bitmap) throws(AnimatedImageError) {
+    guard bitmap.size == size else {
+      throw AnimatedImageError(
+        .parameter, "a frame of \(bitmap.size) does not fit a canvas of \(size)")
+    }
   }
 
   static func converted(

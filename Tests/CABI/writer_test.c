@@ -99,7 +99,9 @@ static void test_bad_arguments(void) {
   CHECK(zoetrope_writer_create(NULL, &options, &writer, NULL) == ZOETROPE_PARAMETER);
   zoetrope_writer_options wrong[] = {{.format = 3}, {.effort = 3}, {.plays = -1}, {.keep_identical = 2},
                                      {.exact_delays = -1}, {.keep_hidden = 7}, {.parallelism = -1},
-                                     {.frame_count = -1}, {.memory_bytes = -1}};
+                                     {.frame_count = -1}, {.memory_bytes = -1}, {.colors = 1}, {.colors = 257},
+                                     {.dithering = 4}, {.alpha_threshold = 256}, {.has_matte = 2},
+                                     {.matte = 0x1000000}, {.reserved = 1}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     wrong[i].size = sizeof wrong[i];
     CHECK(zoetrope_writer_create(NULL, &wrong[i], &writer, &error) == ZOETROPE_PARAMETER && *error.message);
@@ -448,6 +450,7 @@ static void test_rewriting(const char *path) {
     {{.kind = ZOETROPE_EDIT_BACK_AND_FORTH}, 2 * last, 0},
     {{.kind = ZOETROPE_EDIT_PLAYS, .end = 5}, last + 1, 0},
     {{.kind = ZOETROPE_EDIT_DELAY, .delay_numerator = 1, .delay_denominator = 20}, last + 1, 0},
+    {{.kind = ZOETROPE_EDIT_RESIZE, .width = 31}, last + 1, 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (int32_t format = ZOETROPE_GIF; format <= ZOETROPE_APNG; format++) {
@@ -457,7 +460,10 @@ static void test_rewriting(const char *path) {
       zoetrope_bytes_free(written.bytes);
       zoetrope_info made = info_of(result);
       CHECK(made.format == format && made.frame_count == cases[i].frames);
-      check_same(animation, cases[i].first, result, 0);
+      if (cases[i].edit.kind == ZOETROPE_EDIT_RESIZE)
+        CHECK(made.width == 31 && made.height < info.height);
+      else
+        check_same(animation, cases[i].first, result, 0);
       int64_t length;
       CHECK(zoetrope_get_duration(result, 0, &length, NULL) == ZOETROPE_OK);
       if (cases[i].edit.kind == ZOETROPE_EDIT_SPEED) CHECK(length == 2 * duration);
@@ -480,7 +486,10 @@ static void test_rewriting(const char *path) {
   zoetrope_bytes_free(written.bytes);
 
   written.size = sizeof written;
-  zoetrope_edit wrong[] = {{.kind = 0}, {.kind = 11}, {.kind = ZOETROPE_EDIT_FRAMES, .start = 3, .end = 3},
+  zoetrope_edit wrong[] = {{.kind = 0}, {.kind = 12}, {.kind = ZOETROPE_EDIT_RESIZE},
+                           {.kind = ZOETROPE_EDIT_RESIZE, .width = 65536},
+                           {.kind = ZOETROPE_EDIT_RESIZE, .width = 9, .fit = 4},
+                           {.kind = ZOETROPE_EDIT_FRAMES, .start = 3, .end = 3},
                            {.kind = ZOETROPE_EDIT_FRAMES, .start = -1, .end = 3},
                            {.kind = ZOETROPE_EDIT_FRAMES, .start = 0, .end = last + 2},
                            {.kind = ZOETROPE_EDIT_FRAMES, .indices = picked, .index_count = 0},
@@ -572,7 +581,7 @@ static void test_optimizing(const char *path) {
 static void test_refusals(void) {
   uint8_t half[] = {200, 100, 50, 128};
   zoetrope_picture picture = {.size = sizeof picture, .pixels = half, .byte_count = 4, .width = 1, .height = 1};
-  zoetrope_writer_options options = {.size = sizeof options, .format = ZOETROPE_GIF};
+  zoetrope_writer_options options = {.size = sizeof options, .format = ZOETROPE_GIF, .colors = -1};
   zoetrope_writer *writer;
   zoetrope_written written = {.size = sizeof written};
   zoetrope_error error;
@@ -581,6 +590,21 @@ static void test_refusals(void) {
   if (!status) status = zoetrope_writer_finish(writer, &written, &error);
   CHECK(status == ZOETROPE_UNWRITABLE && written.bytes == NULL);
   zoetrope_writer_free(writer);
+  /* Blended with a colour instead. */
+  options.colors = 0;
+  options.has_matte = 1;
+  options.matte = 0x0000ff;
+  CHECK(zoetrope_writer_create(NULL, &options, &writer, NULL) == ZOETROPE_OK);
+  CHECK(zoetrope_writer_append(writer, &picture, 1, 10, &error) == ZOETROPE_OK);
+  CHECK(zoetrope_writer_finish(writer, &written, &error) == ZOETROPE_OK && written.partial_alpha_share == 1);
+  zoetrope_writer_free(writer);
+  zoetrope_animation *animation = open_bytes(written.bytes, false);
+  zoetrope_bytes_free(written.bytes);
+  size_t count;
+  uint8_t *pixels = frame_of(animation, 0, &count);
+  CHECK(count == 4 && pixels[0] == 100 && pixels[1] == 50 && pixels[2] == 152 && pixels[3] == 255);
+  free(pixels);
+  zoetrope_close(animation);
 }
 
 static void test_fork(const char *path) {

@@ -1,0 +1,201 @@
+"""Saving through Pillow and imageio, where they are installed."""
+
+import io
+
+import pytest
+
+np = pytest.importorskip("numpy")
+import zoetrope  # noqa: E402
+
+from test_writing import film  # noqa: E402
+
+
+@pytest.fixture
+def pillow():
+    pytest.importorskip("PIL", reason="Pillow is not installed")
+    from zoetrope import pillow
+
+    pillow.register(save=True)
+    yield pillow
+    pillow.unregister()
+
+
+def images(frames):
+    from PIL import Image
+
+    return [Image.fromarray(frame) for frame in frames]
+
+
+def saved(frames, container="GIF", **options):
+    first, *rest = images(frames)
+    file = io.BytesIO()
+    first.save(file, container, save_all=True, append_images=rest, **options)
+    return zoetrope.open(file.getvalue(), delays="exact")
+
+
+@pytest.mark.parametrize("container", ["GIF", "PNG"])
+@pytest.mark.parametrize("disposal", [None, 0, 1, 2, [2, 0, 1, 2, 0, 1, 2, 0]])
+def test_frames_look_as_they_are_with_every_disposal(pillow, container, disposal):
+    opaque = np.full((24, 36, 4), 255, np.uint8)
+    hole = opaque.copy()
+    hole[4:9, 5:30] = 0
+    frames = [hole, opaque, np.zeros_like(opaque), *film(4), hole]
+    animation = saved(frames, container, duration=50, disposal=disposal)
+    assert len(animation) == len(frames)
+    for index, frame in enumerate(frames):
+        assert np.array_equal(animation[index], frame)
+
+
+@pytest.mark.parametrize("container", ["GIF", "PNG"])
+@pytest.mark.parametrize("order", ["AAB", "ABA", "ABB"])
+def test_durations_of_equal_frames_add_up(pillow, container, order):
+    one, other = film(2)
+    durations = [100, 250, 70]
+    animation = saved([one if letter == "A" else other for letter in order], container, duration=durations)
+    assert animation.duration == pytest.approx(0.42)
+    for moment, letter in ((0.05, order[0]), (0.2, order[1]), (0.4, order[2])):
+        assert np.array_equal(animation.at(moment), one if letter == "A" else other)
+
+
+@pytest.mark.parametrize("container", ["GIF", "PNG"])
+def test_fractions_of_milliseconds_do_not_drift(pillow, container):
+    animation = saved(film(300), container, duration=1000 / 30)
+    assert animation.duration == pytest.approx(10, abs=0.005)
+    assert len(animation) == 300
+
+
+@pytest.mark.parametrize("container", ["GIF", "PNG"])
+@pytest.mark.parametrize("loop, plays", [(0, None), (1, 1), (2, 2), (65536, 65536)])
+def test_loop_is_the_number_of_plays(pillow, container, loop, plays):
+    assert saved(film(3), container, duration=50, loop=loop).plays == plays
+
+
+@pytest.mark.parametrize("loop, plays", [(0, None), (1, 1), (2, 2)])
+def test_loop_means_the_same_where_pillow_writes(pillow, loop, plays):
+    frames = film(3, (24, 36, 3))
+    assert saved(frames, "GIF", duration=50, loop=loop, background=0).plays == plays
+
+
+def test_without_loop_the_number_of_plays_is_kept(pillow, fixtures):
+    from PIL import Image
+
+    assert saved(film(3), "GIF", duration=50).plays == 1
+    assert saved(film(3), "PNG", duration=50).plays is None
+    for plays in (1, 2, None):
+        source = io.BytesIO()
+        zoetrope.save(source, film(4), fps=10, format="gif", plays=plays)
+        for opened in (Image.open(io.BytesIO(source.getvalue())), pillow.open(source.getvalue())):
+            for container in ("GIF", "PNG"):
+                file = io.BytesIO()
+                opened.save(file, container, save_all=True)
+                made = zoetrope.open(file.getvalue())
+                assert len(made) == 4 and made.duration == pytest.approx(0.4)
+                # Pillow does not say whether a GIF that plays once has a loop count.
+                assert made.plays == (None if plays == 1 and container == "PNG" and "loop" not in opened.info
+                                      and opened.__class__.__name__ != "ZoetropeImageFile" else plays)
+
+
+def test_palettes_of_all_frames_are_used(pillow):
+    from PIL import Image
+
+    scenes = [Image.new("P", (8, 8)) for _ in range(2)]
+    scenes[0].putpalette([255, 0, 0])
+    scenes[1].putpalette([0, 255, 0])
+    for container in ("GIF", "PNG"):
+        file = io.BytesIO()
+        scenes[0].save(file, container, save_all=True, append_images=scenes[1:], duration=100)
+        made = zoetrope.open(file.getvalue())
+        assert made[0][0, 0].tolist() == [255, 0, 0, 255] and made[1][0, 0].tolist() == [0, 255, 0, 255]
+
+
+def test_a_duration_of_zero_or_none_is_stored_as_zero(pillow):
+    for options in ({}, {"duration": 0}):
+        assert {frame.delay[0] for frame in saved(film(3), "GIF", **options).frames} == {0}
+
+
+def test_comments_are_kept(pillow):
+    assert saved(film(3), comment="A disc", duration=50).metadata[0].value == b"A disc"
+
+
+def test_what_zoetrope_does_not_write_is_left_to_pillow(pillow, tmp_path):
+    from PIL import Image, PngImagePlugin
+
+    info = PngImagePlugin.PngInfo()
+    info.add_text("Title", "Disc")
+    made = saved(film(3), "PNG", duration=50, pnginfo=info)
+    assert [item.key for item in made.metadata] == ["Title"] and len(made) == 3
+    assert len(saved(film(1), "GIF")) == 1
+    sizes = images([np.zeros((4, 4, 3), np.uint8), np.full((5, 5, 3), 9, np.uint8)])
+    file = io.BytesIO()
+    sizes[0].save(file, "PNG", save_all=True, append_images=sizes[1:], duration=50)
+    assert zoetrope.open(file.getvalue()).size == (5, 5)
+    # One frame, and formats that are not ours.
+    Image.new("RGB", (4, 4)).save(tmp_path / "a.png")
+    Image.new("RGB", (4, 4)).save(tmp_path / "a.tiff", save_all=True, append_images=[Image.new("RGB", (4, 4))])
+    with pytest.raises(ValueError, match="duration"):
+        saved(film(3), "GIF", duration=[1, 2])
+
+
+def test_pillow_writes_again_when_it_is_unregistered():
+    pytest.importorskip("PIL", reason="Pillow is not installed")
+    from PIL import Image
+    from zoetrope import pillow
+
+    Image.init()
+    before = dict(Image.SAVE_ALL)
+    pillow.register()
+    assert Image.SAVE_ALL == before
+    pillow.register(save=True)
+    pillow.register(save=True)
+    assert Image.SAVE_ALL["GIF"] != before["GIF"]
+    pillow.register()
+    assert Image.SAVE_ALL == before
+    pillow.register(first=True, save=True)
+    pillow.unregister()
+    assert Image.SAVE_ALL == before
+
+
+# ---- imageio
+
+
+@pytest.fixture
+def iio():
+    pytest.importorskip("imageio.v3", reason="imageio is not installed")
+    import imageio.v3
+    import zoetrope.imageio
+
+    zoetrope.imageio.register()
+    return imageio.v3
+
+
+@pytest.mark.parametrize("extension", [".gif", ".png"])
+def test_imageio_writes_frames_at_once_or_one_by_one(iio, tmp_path, extension):
+    frames = np.stack(film(6))
+    path = tmp_path / f"a{extension}"
+    iio.imwrite(path, frames, plugin="zoetrope", duration=50, loop=2)
+    animation = zoetrope.open(path)
+    assert animation.plays == 2 and animation.durations == (0.05,) * 6
+    assert np.array_equal(animation.read(), frames)
+    with iio.imopen(path, "w", plugin="zoetrope") as file:
+        for index, frame in enumerate(frames):
+            file.write(frame, duration=10 * (index + 2))
+            frame = None
+        file.write(frames[:2], fps=50)
+    animation = zoetrope.open(path)
+    assert animation.durations == (0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.02, 0.02) and animation.plays is None
+    assert np.array_equal(animation.read(), np.concatenate([frames, frames[:2]]))
+    data = iio.imwrite("<bytes>", list(frames), plugin="zoetrope", extension=extension, duration=[50] * 6)
+    assert np.array_equal(zoetrope.open(data).read(), frames)
+    assert np.array_equal(iio.imread(data, plugin="zoetrope"), frames)
+
+
+def test_imageio_writes_nothing_after_an_error(iio, tmp_path):
+    with pytest.raises(ZeroDivisionError):
+        with iio.imopen(tmp_path / "a.gif", "w", plugin="zoetrope") as file:
+            file.write(film(1)[0])
+            1 / 0
+    assert (tmp_path / "a.gif").read_bytes() == b""
+    with pytest.raises(OSError):
+        iio.imwrite(tmp_path / "a.webp", film(2), plugin="zoetrope")
+    with pytest.raises(zoetrope.ParameterError):
+        iio.imwrite(tmp_path / "b.gif", film(2), plugin="zoetrope", duration=[1, 2, 3])
