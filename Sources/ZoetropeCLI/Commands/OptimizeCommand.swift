@@ -71,8 +71,9 @@ struct OptimizeCommand: ZoetropeSubcommand {
       files: files, output: writing.output,
       optimizing: OptimizingOptions(
         effort: writing.effort.effort, tolerance: writing.lossy?.tolerance ?? 0,
-        stripsMetadata: optimizing.strip,         parallelism: writing.jobs ?? 0),
-      byteLimit: optimizing.maxBytes?.count, isForced: writing.force, reporting: writing.reporting, options: reading.options)
+        stripsMetadata: optimizing.strip, parallelism: writing.jobs ?? 0),
+      byteLimit: optimizing.maxBytes?.count, isForced: writing.force, reporting: writing.reporting,
+      options: reading.options)
   }
 
   var reportsJSON: Bool { writing.json }

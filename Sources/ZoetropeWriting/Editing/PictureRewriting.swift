@@ -46,7 +46,8 @@ package struct PictureRewriting: Sendable {
       format: format, playCount: timeline.playCount, effort: options.effort,
       timing: options.timing, metadata: image.metadata,
       keepsHiddenColors: format != .gif && options.keepsHiddenColors, colors: options.colors,
-      dithering: options.dithering, transparency: options.transparency, tolerance: options.tolerance,
+      dithering: options.dithering, transparency: options.transparency,
+      tolerance: options.tolerance,
       parallelism: options.parallelism)
     if options.colors == .automatic, let rendering, rendering.filter != .nearest {
       // Scaling has made up colours anyway; palettes that frames share take far less room.
