@@ -240,7 +240,8 @@ extension AnimationWriterOptions {
     let limit = memoryLimit ?? 8 * canvas + 16 << 20
     // The frame that waits, the one that is appended, and what they are drawn on; what was wanted and is shown, if
     // colours are reduced; two more if short frames are merged.
-    let held = 3 + (reduction == nil ? 0 : 2) + (mergesShortFrames ? 2 : 0) + (tolerance > 0 ? 1 : 0)
+    let held =
+      3 + (reduction == nil ? 0 : 2) + (mergesShortFrames ? 2 : 0) + (tolerance > 0 ? 1 : 0)
     let room = max(limit - held * canvas, 0)
     let wanted = parallelism > 0 ? parallelism : DecodeThreads.processorCount
     let threads = max(1, min(wanted, room / (canvas + working)))

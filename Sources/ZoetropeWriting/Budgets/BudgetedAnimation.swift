@@ -215,7 +215,9 @@ private struct BudgetFitting {
     guard frames.count == 2 * pairCount + 1, sample.frames.count == 2 * pairCount else {
       return sizes.reduce(0, +) * count / max(sample.frames.count, 1)
     }
-    let once = sizes.dropLast(2 * pairCount + 1).reduce(0, +) + frames.first! + frames.last!
+    let once =
+      sizes.dropLast(2 * pairCount + 1).reduce(0, +) + frames[frames.startIndex]
+      + frames[frames.endIndex - 1]
     var changes = 0
     for pair in 0..<pairCount { changes += frames[frames.startIndex + 2 * pair + 1] }
     return once + changes * (count - 1) / pairCount

@@ -38,17 +38,20 @@ extension EditPlan {
     smaller image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
     _ isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
-    self = try EditPlan(
+    let lossy = try EditPlan(
       image, edits, options, comparesLossless: false, isCancelled: isCancelled)
+    var best = lossy
     var exactOptions = options
     exactOptions.tolerance = 0
     do throws(AnimatedImageError) {
       let exact = try EditPlan(image, edits, exactOptions, isCancelled: isCancelled)
       let size = try exact.write(to: CountingSink(), isCancelled: isCancelled).byteCount
-      if try size <= write(to: CountingSink(), isCancelled: isCancelled).byteCount { self = exact }
+      let lossySize = try lossy.write(to: CountingSink(), isCancelled: isCancelled).byteCount
+      if size <= lossySize { best = exact }
     } catch {
       guard error.code == .unwritable else { throw error }
     }
+    self = best
   }
 
   /// A plan that writes all pictures anew.
