@@ -33,8 +33,8 @@ import Zoetrope
   }
 
   @Test func `few colours are the palette`() {
-    let colors = (0..<40).map {
-      RGBA(red: UInt8($0 % 20 * 12), green: UInt8(255 - $0 * 4), blue: 3)
+    let colors = (0..<40).map { (number: Int) -> RGBA in
+      RGBA(red: UInt8(number % 20 * 12), green: UInt8(255 - number * 4), blue: 3)
     }
     let palette = PaletteFinder.palette(of: histogram(colors.map { ($0, 1) }), count: 40)
     #expect(Set(palette) == Set(colors.map(\.word)))

@@ -41,7 +41,8 @@ import ZoetropeTestSupport
         search.take(byteCount)
       case .finish(let settings):
         outcome.chosen = settings
-        outcome.byteCount = try #require(sizes[settings], "it was not encoded")
+        let byteCount: Int = try #require(sizes[settings], "it was not encoded")
+        outcome.byteCount = byteCount
         return outcome
       case .fail(let least):
         outcome.least = least

@@ -174,7 +174,7 @@ import ZoetropeTestSupport
     let image = try Self.image()
     let sink = MemorySink()
     let task = Task {
-      withUnsafeCurrentTask { unsafe $0?.cancel() }
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
       return try await image.write(
         [], options: EditOptions(budget: ByteBudget(byteLimit: image.byteCount / 3)), to: sink)
     }
