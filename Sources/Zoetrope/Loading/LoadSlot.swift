@@ -1,5 +1,4 @@
 internal import Synchronization
-public import SystemPackage
 
 /// A place that shows one image at a time, such as a view.
 ///

@@ -1,5 +1,5 @@
 internal import Synchronization
-package import SystemPackage
+internal import SystemPackage
 package import Zoetrope
 
 /// Opens an input on its own thread, for a caller that must react to keys and signals meanwhile.

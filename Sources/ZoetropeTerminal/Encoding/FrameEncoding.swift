@@ -1,4 +1,4 @@
-public import ZoetropeFrames
+package import ZoetropeFrames
 
 /// A way to turn pictures into bytes that make a terminal show them.
 ///

@@ -1,4 +1,4 @@
-public import ZoetropeFrames
+internal import ZoetropeFrames
 
 /// The environment variables that describe the terminal.
 public struct TerminalEnvironment: Sendable, Hashable {

@@ -1,4 +1,4 @@
-package import Glibc
+internal import Glibc
 internal import ZoetropeFrames
 
 /// The bytes that set a terminal up for full-screen output, and those that restore it.

@@ -1,4 +1,4 @@
-package import ZoetropeFrames
+internal import ZoetropeFrames
 
 /// The meaning of a `CSI` sequence in the input.
 enum ControlSequence: Hashable {
