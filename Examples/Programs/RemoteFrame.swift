@@ -13,7 +13,7 @@ enum RemoteFrame {
     var index: ImageIndex?
     if arguments.count == 4 {
       let stored = try FileRanges(arguments[3])
-      index = try ImageIndex(data: try await stored.read(0..<stored.byteCount))
+      index = try ImageIndex(bytes: try await stored.read(0..<stored.byteCount))
     }
     let image = try await RemoteImage(reading: ranges, index: index)
     print("opened: \(image.statistics.readCount) reads, \(image.statistics.byteCount) bytes")

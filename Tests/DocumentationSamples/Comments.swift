@@ -30,8 +30,8 @@ enum CommentSamples {
   }
 
   static func index(of remote: HTTPRanges) async throws -> RemoteImage {
-    let data = ImageIndex(of: try AnimatedImage(contentsOf: "party.gif")).data
-    let image = try await RemoteImage(reading: remote, index: ImageIndex(data: data))
+    let data = ImageIndex(of: try AnimatedImage(contentsOf: "party.gif")).bytes
+    let image = try await RemoteImage(reading: remote, index: ImageIndex(bytes: data))
     return image
   }
 

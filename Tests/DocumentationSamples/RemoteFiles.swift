@@ -18,9 +18,9 @@ func samplesOfRemoteFiles(ranges: HTTPRanges) async throws -> [Bitmap] {
   }
   print(image.statistics.readCount, image.statistics.byteCount)
 
-  let data = ImageIndex(of: try AnimatedImage(contentsOf: "party.gif")).data
+  let data = ImageIndex(of: try AnimatedImage(contentsOf: "party.gif")).bytes
 
-  let index = try ImageIndex(data: data)
+  let index = try ImageIndex(bytes: data)
   let remote = try await RemoteImage(reading: ranges, index: index)
   let frame = try await remote.bitmap(at: 500)  // one request, for the bytes of frame 500
   return [middle, frame]

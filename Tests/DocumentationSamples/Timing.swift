@@ -13,7 +13,7 @@ func samplesOfTiming(_ image: AnimatedImage) async throws -> (Int, Bitmap) {
   let scheduler = FrameScheduler(image, options: PlaybackOptions(recordsTrace: true))
   for try await frame in scheduler.play() { show(frame.bitmap, at: frame.presentationTime) }
   let statistics = scheduler.statistics
-  print(statistics.lateness(ofFraction: 0.5), statistics.lateness(ofFraction: 0.99))
+  print(statistics.lateness(atQuantile: 0.5), statistics.lateness(atQuantile: 0.99))
   print(statistics.maximumLateness)
   print(scheduler.trace.json)  // one line per frame
   return (index, picture)

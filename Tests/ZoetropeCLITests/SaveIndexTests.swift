@@ -13,10 +13,10 @@ import Zoetrope
       let saving = try tool.run("info", "--save-index", "dog.index", "dog.gif")
       #expect(saving.status == 0 && saving.output == plain.output)
       let index = ImageIndex(of: try AnimatedImage(bytes: gif))
-      #expect(try ImageIndex(data: tool.read("dog.index")) == index)
+      #expect(try ImageIndex(bytes: tool.read("dog.index")) == index)
       // An older one is replaced; that of standard input is written too.
       #expect(try tool.run("info", "--save-index", "dog.index", "-", input: gif).status == 0)
-      #expect(try tool.read("dog.index") == index.data)
+      #expect(try tool.read("dog.index") == index.bytes)
       #expect(try tool.run("info", "--save-index", "a", "dog.gif", "dog.gif").status == 2)
       #expect(try tool.run("info", "--save-index", "-", "dog.gif").status == 2)
       #expect(try tool.run("info", "--save-index", "no/such/place", "dog.gif").status == 4)

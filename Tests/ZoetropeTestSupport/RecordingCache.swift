@@ -12,6 +12,7 @@ public final class RecordingCache: FrameCaching {
   /// The frames asked for, in order, numbered in the order of their first request.
   public var requests: [Int] { state.withLock { $0.requests } }
 
+  /// Records the request and passes it on.
   public func frame(for key: FrameKey) -> CachedFrame? {
     state.withLock { state in
       let number = state.numbers[key] ?? state.numbers.count
@@ -21,10 +22,13 @@ public final class RecordingCache: FrameCaching {
     return cache.frame(for: key)
   }
 
+  /// Passes the frame on.
   public func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) {
     cache.storeIfPossible(frame, for: key)
   }
+  /// Removes the image's frames.
   public func remove(_ content: ContentIdentity) { cache.remove(content) }
+  /// Removes all frames.
   public func removeAll() { cache.removeAll() }
 }
 

@@ -17,16 +17,16 @@ enum RemoteBench {
     let expected = try FrameReader(whole).frame(at: frame).bitmap
     CacheBench.report("remote.\(name).file", Double(bytes.count) / 1e6, "MB")
     CacheBench.report("remote.\(name).frames", Double(whole.frames.count), "")
-    CacheBench.report("remote.\(name).index", Double(index.data.count) / 1e3, "kB")
+    CacheBench.report("remote.\(name).index", Double(index.bytes.count) / 1e3, "kB")
     let download = SlowRanges(bytes)
     try await report("\(name).download", download) {
       let all = try await download.read(0..<bytes.count)
       return try await AnimatedImage.open(bytes: all).bitmap(at: frame) == expected
     }
     let known = SlowRanges(bytes)
-    let stored = index.data
+    let stored = index.bytes
     try await report("\(name).index", known) {
-      let image = try await RemoteImage(reading: known, index: ImageIndex(data: stored))
+      let image = try await RemoteImage(reading: known, index: ImageIndex(bytes: stored))
       return try await image.bitmap(at: frame) == expected
     }
     let unknown = SlowRanges(bytes)

@@ -13,7 +13,8 @@ enum Lateness {
     let scheduler = FrameScheduler(
       image, options: PlaybackOptions(playCount: .indefinite, recordsTrace: true))
     async let reference = sleepPlainly(count: count)
-    let received = await Task.detached { await consume(scheduler.play().stream, count: count) }.value
+    let received = await Task.detached { await consume(scheduler.play().stream, count: count) }
+      .value
     let plain = await reference
     load.stop()
     let yielded = Samples(values: scheduler.trace.lateness.map { $0 / .microseconds(1) })

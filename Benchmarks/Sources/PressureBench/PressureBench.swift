@@ -68,7 +68,7 @@ import ZoetropeTestSupport
     let statistics = scheduler.statistics
     report("play.presented", statistics.presented, "frames")
     report("play.skipped", statistics.skipped, "frames")
-    report("play.late.p99", statistics.lateness(ofFraction: 0.99) / .microseconds(1), "us")
+    report("play.late.p99", statistics.lateness(atQuantile: 0.99) / .microseconds(1), "us")
   }
 
   static func reportCache(_ name: String) {

@@ -226,7 +226,7 @@ struct InfoCommand: ZoetropeSubcommand {
 
   /// Writes `index` to `path`. Replaces no file other than an index.
   private static func save(_ index: ImageIndex, to path: FilePath) throws(CommandFailure) {
-    let bytes = index.data
+    let bytes = index.bytes
     let isTaken = OutputFile.isTaken(path)
     guard !isTaken || isIndex(path, as: bytes) else {
       throw CommandFailure(.cannotWrite, code: "exists", "\(path) exists and is not an index")

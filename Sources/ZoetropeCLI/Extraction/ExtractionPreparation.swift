@@ -70,9 +70,9 @@ extension ExtractRequest {
         + (format == .ffconcat && !isResuming ? ", --resume keeps the frames and rewrites it" : ""))
   }
 
-  /// Rejects a name that is taken by another output, an input, or a file that must be kept.
+  /// Rejects a name that another output has taken, that is an input's, or whose file exists and must not be replaced.
   ///
-  /// - Returns: Whether the file exists and is kept.
+  /// - Returns: Whether the file exists and stays as it is.
   func checkName(
     _ path: FilePath, of input: InputFile, names: inout OutputNames,
     avoiding identities: InputIdentities

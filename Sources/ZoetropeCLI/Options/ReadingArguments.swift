@@ -62,7 +62,7 @@ struct FollowArguments: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Treat the file as complete after no data for this long.", valueName: "time"))
+      "Treat the file as complete if no data arrives for this long.", valueName: "time"))
   var followTimeout: TimeArgument?
 
   func validate() throws {

@@ -233,51 +233,6 @@ extension OutputTemplate.Values {
   static func milliseconds(_ time: Duration) -> Int { Decimal(time).thousandths / 1000 }
 }
 
-/// Where `-o` sends frames.
-enum OutputDestination: Hashable, Sendable {
-  /// All frames go to standard output.
-  case standardOutput
-  /// All frames go to one pipe or device.
-  case stream(FilePath)
-  /// Each frame gets its own file.
-  case files(OutputTemplate)
-
-  /// Whether all frames go to one output.
-  var isStream: Bool { if case .files = self { false } else { true } }
-
-  /// Parses the value of `-o`.
-  ///
-  /// `-` is standard output, and an existing pipe or device is a stream. Text with placeholders is a template.
-  /// An existing directory, or a name that ends in a slash or has no extension, is a directory whose files are
-  /// named by ``OutputTemplate/files(inDirectory:for:)``. Anything else names one file.
-  init(
-    parsing argument: [UInt8], format: ExtractionFormat = .png, isDirectory: ([UInt8]) -> Bool,
-    isStream: ([UInt8]) -> Bool = { _ in false }
-  ) throws(CommandFailure) {
-    guard !argument.isEmpty else { throw .usage("the output name is empty") }
-    guard argument != [UInt8(ascii: "-")] else {
-      self = .standardOutput
-      return
-    }
-    guard !isStream(argument) else {
-      self = .stream(FilePath(bytes: argument))
-      return
-    }
-    let slash = UInt8(ascii: "/")
-    let exists = isDirectory(argument)
-    if !exists {
-      let template = try OutputTemplate(parsing: argument)
-      let last = argument.split(separator: slash).last ?? []
-      let isName = argument.last != slash && last.dropFirst().contains(UInt8(ascii: "."))
-      if template.hasTokens || isName {
-        self = .files(template)
-        return
-      }
-    }
-    self = .files(.files(inDirectory: argument, for: format))
-  }
-}
-
 extension OutputTemplate {
   /// The default names of files in `directory`: `{stem}-{index}.{ext}` with at least four digits, or
   /// `{stem}.y4m` and `{stem}.ffconcat`.
@@ -320,64 +275,5 @@ extension OutputTemplate {
     return OutputTemplate(
       tokens: tokens.dropLast() + [.text(text.dropLast(ending.count))] + Self.numbered
         + [.fileExtension])
-  }
-}
-
-/// Checks the extension of an output's name against the format.
-enum FileEnding {
-  /// Extensions of formats that the tool does not write.
-  private static let others: Set<String> = [
-    "avi", "avif", "bmp", "gif", "heic", "ico", "jpe", "jpeg", "jpg", "jxl", "m4v", "mkv", "mov",
-    "mp4", "pdf", "ppm", "svg", "tga", "tif", "tiff", "webm", "webp",
-  ]
-
-  /// Rejects names with the extension of another format, which programs would fail to open.
-  static func check(_ template: OutputTemplate, _ format: ExtractionFormat) throws(CommandFailure) {
-    guard case .text(let bytes)? = template.tokens.last,
-      let dot = bytes.lastIndex(of: UInt8(ascii: "."))
-    else { return }
-    let ending = String(decoding: bytes[(dot + 1)...], as: UTF8.self)
-    let word = ending.lowercased()
-    let isPNG = ["png", "apng"].contains(word)
-    let other = [ExtractionFormat.y4m, .ffconcat, .tar].first {
-      $0.rawValue == word && $0 != format
-    }
-    guard others.contains(word) || format != .png && isPNG || other != nil else { return }
-    throw .usage(
-      "the output is \(format.content), but its name ends in .\(ending)"
-        + (other.map { "; use --format \($0.rawValue)" } ?? ""))
-  }
-}
-
-/// The output format of one picture.
-enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
-  case png, rgba
-}
-
-/// The output format of an animation's frames.
-enum ExtractionFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
-  /// One file per frame, or all frames in one stream.
-  case png, rgba
-  /// One uncompressed video with a constant frame rate.
-  case y4m
-  /// PNG files and a list of them with their durations.
-  case ffconcat
-  /// PNG files and a report per input, in one archive.
-  case tar
-
-  init(_ format: OutputFormat) { self = format == .png ? .png : .rgba }
-
-  /// The extension of a frame's file.
-  var fileExtension: String { [.ffconcat, .tar].contains(self) ? "png" : rawValue }
-
-  /// The content of the output, for messages.
-  var content: String {
-    switch self {
-    case .png: "PNG"
-    case .rgba: "raw pixels"
-    case .y4m: "video"
-    case .ffconcat: "a list of frames"
-    case .tar: "an archive"
-    }
   }
 }

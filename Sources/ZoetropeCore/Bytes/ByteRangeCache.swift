@@ -20,7 +20,7 @@ package final class ByteRangeCache: Sendable {
 
   /// Creates an empty cache.
   ///
-  /// - Parameter byteLimit: The most bytes kept; with 0, nothing is. Default: 64 MiB.
+  /// - Parameter byteLimit: The most bytes kept; 0 keeps none. Default: 64 MiB.
   package init(byteLimit: Int = ByteRangeCache.defaultByteLimit) {
     self.byteLimit = max(byteLimit, 0)
     table = Mutex(ByteRangeTable(byteLimit: max(byteLimit, 0)))

@@ -72,11 +72,11 @@ public final class MemoryBudget: Sendable {
     self.boundsPixelMemory = boundsPixelMemory
   }
 
-  /// Whether to monitor system memory and adjust ``pressure``, once per second while at least 1 MiB
+  /// Whether to monitor system memory and hold less while it is short, once per second while at least 1 MiB
   /// is held. Default: true for ``shared``, false for others.
   ///
-  /// In a control group with a limit, ``effectiveLimit`` then also leaves an eighth of that limit
-  /// free (at most 64 MiB), whatever ``byteLimit`` is: when a group is full, its process is killed
+  /// In a control group with a limit, the budget then also leaves an eighth of that limit free (at
+  /// most 64 MiB), whatever ``byteLimit`` is: when a group is full, its process is killed
   /// without a stall to warn of it. Memory is then checked ten times per second while there is less
   /// room than ``byteLimit``, and whenever a quarter of the room has been filled.
   ///

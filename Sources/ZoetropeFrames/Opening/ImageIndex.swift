@@ -1,11 +1,11 @@
 /// The result of scanning a file: enough to decode any frame from that frame's bytes alone. Contains no pixels.
 ///
-/// Create it once, where you have the whole file, store its ``data`` with the file, and use it to open the
+/// Create it once, where you have the whole file, store its ``bytes`` with the file, and use it to open the
 /// remote file: no bytes are then read to find the frames.
 ///
 /// ```swift
-/// let data = ImageIndex(of: try AnimatedImage(contentsOf: "party.gif")).data
-/// let image = try await RemoteImage(reading: remote, index: ImageIndex(data: data))
+/// let data = ImageIndex(of: try AnimatedImage(contentsOf: "party.gif")).bytes
+/// let image = try await RemoteImage(reading: remote, index: ImageIndex(bytes: data))
 /// ```
 ///
 /// It takes about 20 bytes per frame, plus the metadata. Apart from its length, an index does not identify the
@@ -42,7 +42,7 @@ public struct ImageIndex: Sendable, Hashable {
     })
 
   /// The index as bytes, to be stored. The same on all machines; takes time linear in the frames.
-  public var data: [UInt8] {
+  public var bytes: [UInt8] {
     var record = RecordWriter()
     record.put(byteCount)
     record.put(scan, header)
@@ -58,22 +58,22 @@ public struct ImageIndex: Sendable, Hashable {
   /// damaged file could not is rejected. A forged index shows wrong pictures, just as a forged file does.
   ///
   /// - Throws: `invalidIndex` if the bytes are not an intact index of this version.
-  public init(data: [UInt8]) throws(AnimatedImageError) {
+  public init(bytes: [UInt8]) throws(AnimatedImageError) {
     func invalid(_ detail: String) -> AnimatedImageError {
       AnimatedImageError(.invalidIndex, detail)
     }
-    let end = data.count - 8
-    guard end >= Self.headCount, data.starts(with: Self.magic) else {
-      throw invalid("\(data.count) bytes are no index")
+    let end = bytes.count - 8
+    guard end >= Self.headCount, bytes.starts(with: Self.magic) else {
+      throw invalid("\(bytes.count) bytes are no index")
     }
-    let version = data[Self.magic.count..<Self.headCount].reversed().reduce(UInt32(0)) {
+    let version = bytes[Self.magic.count..<Self.headCount].reversed().reduce(UInt32(0)) {
       $0 << 8 | UInt32($1)
     }
     guard version == Self.version else {
       throw invalid("the index has version \(version), this is \(Self.version)")
     }
-    let content = Array(data[..<end])
-    guard Self.sealed(content) == data else {
+    let content = Array(bytes[..<end])
+    guard Self.sealed(content) == bytes else {
       throw invalid("the checksum of the index is wrong")
     }
     var record = RecordReader(content, from: Self.headCount)

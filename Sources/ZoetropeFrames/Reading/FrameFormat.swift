@@ -54,61 +54,6 @@ public struct FrameFormat: Sendable, Hashable {
   }
 }
 
-/// Pixels drawn on every rendered frame, such as rounded corners or a badge.
-///
-/// Two drawings are equal if their name and version are equal, because closures cannot be compared. Change the
-/// version whenever the closure draws something else; otherwise caches return old frames.
-public struct FrameDrawing: Sendable, Hashable {
-  /// Changes the bytes of row `y` of a frame of `size`, in ``PixelFormat/rgba8`` without padding.
-  ///
-  /// Called on the library's own threads. A pixel may depend only on its position and its old value, because
-  /// frames are presented as changed only where the animation changed them.
-  public typealias Row =
-    @Sendable (_ y: Int, _ size: PixelSize, _ bytes: inout MutableRawSpan) -> Void
-
-  /// The name of the drawing.
-  package let name: String
-  /// The version of the drawing.
-  package let version: Int
-  private let drawRow: Row
-
-  /// Creates a drawing.
-  ///
-  /// - Parameters:
-  ///   - name: Distinguishes it from other drawings.
-  ///   - version: Distinguishes it from other versions of this drawing.
-  ///   - drawRow: Called for each row of each frame.
-  public init(_ name: String, version: Int, drawRow: @escaping Row) {
-    self.name = name
-    self.version = version
-    self.drawRow = drawRow
-  }
-
-  /// Draws on a copy of `bitmap`, in ``PixelFormat/rgba8``.
-  func applied(to bitmap: Bitmap) throws(AnimatedImageError) -> Bitmap {
-    var buffer = try PixelBuffer(asking: bitmap.size, zeroed: false)
-    buffer.copy(try bitmap.converted(to: .rgba8))
-    let (size, stride) = (bitmap.size, buffer.bytesPerRow)
-    for y in 0..<size.height {
-      var bytes = buffer.mutableBytes
-      var row = bytes._mutatingExtracting(y * stride..<y * stride + size.width * 4)
-      drawRow(y, size, &row)
-    }
-    return buffer.finish()
-  }
-
-  /// Whether name and version are equal.
-  public static func == (left: FrameDrawing, right: FrameDrawing) -> Bool {
-    left.name == right.name && left.version == right.version
-  }
-
-  /// Hashes name and version.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(name)
-    hasher.combine(version)
-  }
-}
-
 /// The part of a table's file name that identifies its format: the format's name, a digest of its parameters,
 /// and its maximum count.
 package struct TableName: Sendable, Hashable {

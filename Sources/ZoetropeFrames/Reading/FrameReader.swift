@@ -62,8 +62,8 @@ public final class FrameReader {
   /// The bitmap shares the reader's canvas. Nothing is copied if it is released before the next call.
   ///
   /// - Throws: With ``DamagePolicy/strict``, for a damaged frame; `io` if the file cannot be read;
-  ///   `outOfMemory` if allocating the canvas or the frame fails. ``nextIndex`` is then unchanged, and
-  ///   the next call decodes the same frame again.
+  ///   `outOfMemory` if allocating the canvas or the frame fails. The next
+  ///   call then decodes the same frame again.
   public func next() throws(AnimatedImageError) -> CompositedFrame? { try next { false } }
 
   /// Like ``next()``, but throws `cancelled` once `isCancelled` returns true if it has to decode other frames
@@ -133,7 +133,7 @@ public final class FrameReader {
 
   /// Returns frame `index`, composited; ``next()`` continues after it.
   ///
-  /// Costs one decode if `index` is ``nextIndex``, else a replay from the nearest earlier independent
+  /// Costs one decode for the frame that ``next()`` would return, else a replay from the nearest earlier independent
   /// frame. ``CompositedFrame/dirtyRect`` is the whole canvas after a jump.
   ///
   /// - Parameters:

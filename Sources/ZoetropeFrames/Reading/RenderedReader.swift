@@ -112,7 +112,9 @@ package final class RenderedReader {
       // An image that has not arrived yet has no identity, but may get one.
       hasLookedUp = animation != nil || !isOpen
     }
-    if hold == nil, let animation { hold = (cache as? any QuickCaching)?.hold(animation) ?? FrameHold() }
+    if hold == nil, let animation {
+      hold = (cache as? any QuickCaching)?.hold(animation) ?? FrameHold()
+    }
   }
 }
 
@@ -161,7 +163,8 @@ struct ShownFrames: Sendable {
   /// The frames of `animation` in `cache`; nil if they are not canvases of `image`, or not in memory.
   init?(_ animation: AnimationKey, of image: any ImageOrigin, in cache: any FrameCaching) {
     guard animation.rendition.scaling == nil, animation.rendition.drawing == nil,
-      animation.rendition.format == image.options.canvasFormat, let cache = cache as? any QuickCaching
+      animation.rendition.format == image.options.canvasFormat,
+      let cache = cache as? any QuickCaching
     else { return nil }
     self.cache = cache
     self.animation = animation

@@ -117,7 +117,9 @@ public final class StreamedImage: AnimationSource {
   public var progress: StreamProgress { core.versionedProgress.0 }
 
   /// The progress whenever it changes, beginning with the present one. Costs nothing unless iterated.
-  public var updates: some AsyncSequence<StreamProgress, Never> & Sendable { StreamUpdates(image: self) }
+  public var updates: some AsyncSequence<StreamProgress, Never> & Sendable {
+    StreamUpdates(image: self)
+  }
 
   /// Waits for the end of the stream and returns whether the file is complete.
   ///

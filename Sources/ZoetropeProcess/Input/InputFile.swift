@@ -138,57 +138,6 @@ package struct InputFile: Hashable {
   }
 }
 
-/// Opens an input on its own thread, for a caller that must react to keys and signals meanwhile.
-///
-/// ```swift
-/// let opening = InputOpening(input, options) { WakePipe.wake() }
-/// // In the caller's loop, after each wait:
-/// if let result = opening.take() { … } else if wantsToQuit { opening.abandon() }
-/// ```
-package final class InputOpening: Sendable {
-  private let result = Mutex<Result<OpenedInput, CommandFailure>?>(nil)
-  private let isAbandoned = Atomic<Bool>(false)
-
-  /// Starts to open `input`. Calls `whenDone` once, on the other thread, when ``take()`` has the result, but
-  /// not after ``abandon()``.
-  package init(
-    _ input: InputFile, _ options: DecodingOptions, reading: InputReading = .whole,
-    knownTo store: FrameStore? = nil, whenDone: @escaping @Sendable () -> Void
-  ) {
-    let thread = SystemThread { [self] in open(input, options, reading, store, whenDone) }
-    if let thread {
-      thread.detach()
-    } else {
-      // Without a thread the file is opened here.
-      open(input, options, reading, store, whenDone)
-    }
-  }
-
-  private func open(
-    _ input: InputFile, _ options: DecodingOptions, _ reading: InputReading,
-    _ store: FrameStore?, _ whenDone: @Sendable () -> Void
-  ) {
-    let opened: Result<OpenedInput, CommandFailure>
-    do throws(CommandFailure) {
-      opened = .success(
-        try input.open(options, reading: reading, knownTo: store) {
-          self.isAbandoned.load(ordering: .relaxed)
-        })
-    } catch {
-      opened = .failure(error)
-    }
-    result.withLock { $0 = opened }
-    if !isAbandoned.load(ordering: .relaxed) { whenDone() }
-  }
-
-  /// Returns the result once; nil while the file is being opened.
-  package func take() -> Result<OpenedInput, CommandFailure>? { result.withLock { $0.take() } }
-
-  /// Gives up without waiting. A pipe is not read any further. A call to a file system that does not answer
-  /// stays on its thread until the process ends.
-  package func abandon() { isAbandoned.store(true, ordering: .relaxed) }
-}
-
 /// The part of an input's name that is used in the names of its outputs.
 package enum FileStem {
   /// The last component of `path`, by default without its extension, safe as part of a file name.

@@ -235,7 +235,7 @@ package struct KittyEncoder: FrameEncoding {
 /// Each cell is U+10EEEE with two combining marks that give its row and column in the image; the
 /// character's colour is the image's id.
 enum KittyPlaceholders {
-  /// The largest number of rows and of columns: the protocol has 297 marks.
+  /// The most rows and the most columns: the protocol numbers them with 297 combining marks.
   static var limit: Int { marks.count }
 
   static func append(

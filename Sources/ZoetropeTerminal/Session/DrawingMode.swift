@@ -17,7 +17,7 @@ package enum GraphicsProtocol: String, Sendable, Hashable, CaseIterable {
 /// A way to draw pictures.
 ///
 /// Not an enum, so that later releases can add modes.
-public struct DrawingMode: NamedValue, Sendable, Hashable, CustomStringConvertible {
+public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
   package enum Kind: Sendable, Hashable {
     /// A graphics protocol. ``GraphicsProtocol/cells`` means the best characters for the terminal.
     case graphics(GraphicsProtocol)
@@ -63,6 +63,9 @@ public struct DrawingMode: NamedValue, Sendable, Hashable, CustomStringConvertib
     case .dots(let glyphs): glyphs.rawValue
     }
   }
+
+  /// Same as ``name``.
+  public var description: String { name }
 
   /// The mode with this name, or with a name that other programs use for it; nil for unknown names.
   public init?(name: String) {

@@ -89,7 +89,7 @@ import ZoetropeTestSupport
     #expect(ranges.readByteCount < film.frameByteCount)
     #expect(film.isShown(by: try await remote.bitmap(at: 2), 2))
 
-    let index = try ImageIndex(data: remote.index.data)
+    let index = try ImageIndex(bytes: remote.index.bytes)
     #expect(index == remote.index && index.format == .farbfeld)
     let frames = CountedRanges(film.bytes)
     let known = try await RemoteImage(reading: frames, index: index, remoteOptions: options)

@@ -14,12 +14,12 @@ import ZoetropeTestSupport
   @Test(arguments: recipes) func `an index comes back as it was stored`(recipe: Recipe) throws {
     let image = try AnimatedImage(bytes: recipe.bytes)
     let index = ImageIndex(of: image)
-    let read = try ImageIndex(data: index.data)
+    let read = try ImageIndex(bytes: index.bytes)
     #expect(read == index)
     #expect(read.frames == image.frames && read.canvasSize == image.canvasSize)
     #expect(read.format == image.format && read.playCount == image.playCount)
     #expect(read.byteCount == recipe.bytes.count)
-    #expect(read.data == index.data)
+    #expect(read.bytes == index.bytes)
   }
 
   @Test func `a byte that is changed or missing is noticed`() throws {
@@ -40,7 +40,7 @@ import ZoetropeTestSupport
     var content = Array(try Self.index(of: "Demo/variable-delay.gif").data.dropLast(8))
     content[8] += 1
     let error = #expect(throws: AnimatedImageError.self) {
-      _ = try ImageIndex(data: ImageIndex.sealed(content))
+      _ = try ImageIndex(bytes: ImageIndex.sealed(content))
     }
     #expect(error?.code == .invalidIndex && error?.detail.contains("version 2") == true)
   }
@@ -92,7 +92,7 @@ import ZoetropeTestSupport
     var record = RecordWriter()
     record.put(index.byteCount)
     record.put(scan, header)
-    let data = ImageIndex.sealed(Array(index.data.prefix(12)) + record.bytes)
+    let data = ImageIndex.sealed(Array(index.bytes.prefix(12)) + record.bytes)
     #expect(Self.code(of: data) == .invalidIndex)
   }
 
@@ -108,7 +108,7 @@ import ZoetropeTestSupport
       var record = RecordWriter()
       record.put(index.byteCount)
       record.put(scan, header)
-      let data = ImageIndex.sealed(Array(index.data.prefix(12)) + record.bytes)
+      let data = ImageIndex.sealed(Array(index.bytes.prefix(12)) + record.bytes)
       return Self.code(of: data) != .invalidIndex
     }
     let most = 65_535
@@ -134,7 +134,7 @@ import ZoetropeTestSupport
         let place = Int.random(in: 12..<forged.count, using: &random)
         forged[place] = UInt8.random(in: 0...255, using: &random)
       }
-      guard let index = try? ImageIndex(data: ImageIndex.sealed(forged)),
+      guard let index = try? ImageIndex(bytes: ImageIndex.sealed(forged)),
         let image = try? await RemoteImage(
           reading: CountedRanges(bytes), index: index, options: DecodingOptions(limits: .strict))
       else { continue }
@@ -151,7 +151,7 @@ import ZoetropeTestSupport
 
   private static func code(of data: [UInt8]) -> AnimatedImageError.Code? {
     do throws(AnimatedImageError) {
-      _ = try ImageIndex(data: data)
+      _ = try ImageIndex(bytes: data)
       return nil
     } catch {
       return error.code

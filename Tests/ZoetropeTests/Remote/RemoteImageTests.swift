@@ -77,7 +77,7 @@ import ZoetropeTestSupport
       let clock = ManualClock()
       let ranges = CountedRanges(Self.independent, clock: clock)
       let image = try await RemoteImage(
-        reading: ranges, index: ImageIndex(data: data), remoteOptions: Self.exact)
+        reading: ranges, index: ImageIndex(bytes: data), remoteOptions: Self.exact)
       let task = Task { try await image.bitmap(at: index) }
       await clock.sleepers(count: 1)
       clock.advance(by: .milliseconds(50))

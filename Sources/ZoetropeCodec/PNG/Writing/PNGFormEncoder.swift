@@ -74,8 +74,7 @@ package final class PNGFormEncoder {
     }
     let lines = try scanlines.reserve((form.rowBytes(width: rect.width) + 1) * rect.height)
     if !isDirect {
-      // The encoder alone has this memory.
-      unsafe lines.store(rows(bitmap, rect, columns: 0, 1, rows: 0, 1).rawBytes)
+      PixelPacking.write(rows(bitmap, rect, columns: 0, 1, rows: 0, 1), into: lines)
     } else if form.bitDepth == 16 {
       PixelPacking.writeDeep(bitmap, rect, as: form.colorType, into: lines)
     } else {

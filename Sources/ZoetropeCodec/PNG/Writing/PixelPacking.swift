@@ -9,6 +9,11 @@ enum PixelPacking {
   /// Bytes that a buffer of scanlines needs beyond the scanlines.
   static let slack = 16
 
+  /// Copies finished scanlines to `target`, which the caller alone has.
+  static func write(_ scanlines: [UInt8], into target: PixelStorage) {
+    unsafe target.store(scanlines.rawBytes)
+  }
+
   /// Maps indices through `remap` and packs them to `depth` bits, in place.
   static func pack(
     _ target: PixelStorage, width: Int, height: Int, remap: [UInt8]?, depth: Int

@@ -1,0 +1,63 @@
+import ArgumentParser
+import SystemPackage
+import Zoetrope
+import ZoetropeProcess
+
+/// Checks the extension of an output's name against the format.
+enum FileEnding {
+  /// Extensions of formats that the tool does not write.
+  private static let others: Set<String> = [
+    "avi", "avif", "bmp", "gif", "heic", "ico", "jpe", "jpeg", "jpg", "jxl", "m4v", "mkv", "mov",
+    "mp4", "pdf", "ppm", "svg", "tga", "tif", "tiff", "webm", "webp",
+  ]
+
+  /// Rejects names with the extension of another format, which programs would fail to open.
+  static func check(_ template: OutputTemplate, _ format: ExtractionFormat) throws(CommandFailure) {
+    guard case .text(let bytes)? = template.tokens.last,
+      let dot = bytes.lastIndex(of: UInt8(ascii: "."))
+    else { return }
+    let ending = String(decoding: bytes[(dot + 1)...], as: UTF8.self)
+    let word = ending.lowercased()
+    let isPNG = ["png", "apng"].contains(word)
+    let other = [ExtractionFormat.y4m, .ffconcat, .tar].first {
+      $0.rawValue == word && $0 != format
+    }
+    guard others.contains(word) || format != .png && isPNG || other != nil else { return }
+    throw .usage(
+      "the output is \(format.content), but its name ends in .\(ending)"
+        + (other.map { "; use --format \($0.rawValue)" } ?? ""))
+  }
+}
+
+/// The output format of one picture.
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case png, rgba
+}
+
+/// The output format of an animation's frames.
+enum ExtractionFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
+  /// One file per frame, or all frames in one stream.
+  case png, rgba
+  /// One uncompressed video with a constant frame rate.
+  case y4m
+  /// PNG files and a list of them with their durations.
+  case ffconcat
+  /// PNG files and a report per input, in one archive.
+  case tar
+
+  init(_ format: OutputFormat) { self = format == .png ? .png : .rgba }
+
+  /// The extension of a frame's file.
+  var fileExtension: String { [.ffconcat, .tar].contains(self) ? "png" : rawValue }
+
+  /// The content of the output, for messages.
+  var content: String {
+    switch self {
+    case .png: "PNG"
+    case .rgba: "raw pixels"
+    case .y4m: "video"
+    case .ffconcat: "a list of frames"
+    case .tar: "an archive"
+    }
+  }
+}

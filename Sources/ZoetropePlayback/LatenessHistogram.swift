@@ -1,0 +1,59 @@
+/// A histogram of lateness, in buckets at most 1/16 of their value wide.
+///
+/// Memory use does not depend on the number of samples. Adding one costs a few nanoseconds.
+package struct LatenessHistogram: Sendable, Hashable {
+  /// The number of samples in each bucket. Buckets past the last one are empty.
+  package private(set) var counts: [Int] = []
+  /// The total number of samples.
+  package private(set) var count = 0
+  /// The greatest sample.
+  package private(set) var maximum = Duration.zero
+
+  private static let subdivisions: UInt64 = 16
+  private static let subdivisionBits = 4
+
+  /// Creates an empty histogram.
+  package init() {}
+
+  /// Adds one sample; a negative one counts as zero.
+  package mutating func record(_ sample: Duration) {
+    let bucket = Self.bucket(of: UInt64(max(sample.wholeNanoseconds, 0)))
+    if bucket >= counts.count {
+      counts.append(contentsOf: repeatElement(0, count: bucket + 1 - counts.count))
+    }
+    counts[bucket] += 1
+    count += 1
+    maximum = max(maximum, sample)
+  }
+
+  /// The lateness that the fraction `part` (0 to 1) of all samples does not exceed; zero without samples.
+  ///
+  /// The result is the upper bound of a bucket, at most ``maximum``.
+  package func quantile(_ part: Double) -> Duration {
+    let wanted = Int((Double(count) * min(max(part, 0), 1)).rounded(.up))
+    var seen = 0
+    for (bucket, number) in counts.enumerated() {
+      seen += number
+      if number > 0, seen >= wanted { return min(Self.bounds(of: bucket).upperBound, maximum) }
+    }
+    return .zero
+  }
+
+  /// The range of times in bucket `bucket`.
+  package static func bounds(of bucket: Int) -> Range<Duration> {
+    .nanoseconds(lowerBound(bucket))..<Duration.nanoseconds(lowerBound(bucket + 1))
+  }
+
+  private static func bucket(of nanoseconds: UInt64) -> Int {
+    guard nanoseconds >= subdivisions else { return Int(nanoseconds) }
+    let octave = 63 - nanoseconds.leadingZeroBitCount - subdivisionBits
+    let part = nanoseconds >> UInt64(octave) - subdivisions
+    return (octave + 1) * Int(subdivisions) + Int(part)
+  }
+
+  private static func lowerBound(_ bucket: Int) -> Int64 {
+    let (octave, part) = bucket.quotientAndRemainder(dividingBy: Int(subdivisions))
+    guard octave > 0 else { return Int64(part) }
+    return Int64(clamping: (Int128(subdivisions) + Int128(part)) << Int128(octave - 1))
+  }
+}

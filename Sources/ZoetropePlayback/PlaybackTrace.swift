@@ -1,0 +1,67 @@
+/// The times of each frame of a playback, for measuring and replaying it.
+///
+/// All times are nanoseconds since playback began to prepare its first frame.
+public struct PlaybackTrace: Sendable, Hashable {
+  /// One frame delivered to the stream.
+  package struct Entry: Sendable, Hashable {
+    /// The frame index.
+    package var index: Int
+    /// The play it belongs to.
+    package var play: Int
+    /// When it should have been shown.
+    package var deadline: Int64
+    /// When it was decoded and free to be shown.
+    package var decoded: Int64
+    /// When it was delivered to the stream.
+    package var yielded: Int64
+    /// How long after its deadline it was delivered.
+    package var lateness: Int64
+    /// Frames skipped before it.
+    package var skipped: Int
+
+    /// Creates an entry.
+    package init(
+      index: Int, play: Int, deadline: Int64, decoded: Int64, yielded: Int64, lateness: Int64,
+      skipped: Int
+    ) {
+      self.index = index
+      self.play = play
+      self.deadline = deadline
+      self.decoded = decoded
+      self.yielded = yielded
+      self.lateness = lateness
+      self.skipped = skipped
+    }
+  }
+
+  /// The entries in the order of delivery.
+  package var entries: [Entry]
+
+  /// Creates a trace.
+  package init(entries: [Entry] = []) { self.entries = entries }
+}
+
+extension PlaybackTrace.Entry {
+  /// One JSON object on one line. All members are integers, times in nanoseconds.
+  package var json: String {
+    var json = JSONWriter()
+    json.object {
+      $0.field("index", index)
+      $0.field("play", play)
+      $0.field("deadline", Int(deadline))
+      $0.field("decoded", Int(decoded))
+      $0.field("yielded", Int(yielded))
+      $0.field("lateness", Int(lateness))
+      $0.field("skipped", skipped)
+    }
+    return String(decoding: json.bytes, as: UTF8.self)
+  }
+}
+
+extension PlaybackTrace {
+  /// The trace as JSON: an object whose `frames` array has one entry per line.
+  public var json: String {
+    "{\"schema\":\"zoetrope.trace/1\",\"unit\":\"ns\",\"frames\":[\n"
+      + entries.map(\.json).joined(separator: ",\n") + "\n]}\n"
+  }
+}

@@ -1,0 +1,49 @@
+internal import ZoetropeFrames
+
+/// How graphics pass through a multiplexer that does not understand them.
+package enum Passthrough: String, Sendable, Hashable, CaseIterable {
+  /// Written unchanged.
+  case none
+  /// Wrapped for tmux, which must have `allow-passthrough` on.
+  case tmux
+  /// Wrapped for GNU screen, in pieces of a size that it accepts.
+  case screen
+
+  /// Appends one control sequence, wrapped.
+  package func append(_ sequence: [UInt8], to output: inout [UInt8]) {
+    switch self {
+    case .none:
+      output += sequence
+    case .tmux:
+      output.append(ascii: "\u{1B}Ptmux;")
+      for byte in sequence {
+        if byte == 0x1B { output.append(0x1B) }
+        output.append(byte)
+      }
+      output.append(ascii: "\u{1B}\\")
+    case .screen:
+      // A piece ends at the first ESC \, so one inside the sequence is split between its two bytes.
+      var start = 0
+      while start < sequence.count {
+        var end = min(start + 500, sequence.count)
+        var index = start
+        while index + 1 < end {
+          if sequence[index] == 0x1B, sequence[index + 1] == 0x5C {
+            end = index + 1
+            break
+          }
+          index += 1
+        }
+        if end < sequence.count, end - start > 1, sequence[end - 1] == 0x1B,
+          sequence[end] != 0x5C
+        {
+          end -= 1
+        }
+        output.append(ascii: "\u{1B}P")
+        output += sequence[start..<end]
+        output.append(ascii: "\u{1B}\\")
+        start = end
+      }
+    }
+  }
+}
