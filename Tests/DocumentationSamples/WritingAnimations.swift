@@ -30,6 +30,9 @@ func samplesOfWritingAnimations(
   let result = try await image.optimize(to: FileSink("small.gif"))
   print(result.sourceByteCount, result.byteCount)
 
+  let budget = ByteBudget(byteLimit: 256 * 1024, keepsFrameRate: true)
+  try await image.write([], options: EditOptions(budget: budget), to: FileSink("mail.gif"))
+
   for try await chunk in image.encoded() {
     try await response.write(chunk)
   }

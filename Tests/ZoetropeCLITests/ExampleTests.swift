@@ -121,7 +121,7 @@ import Zoetrope
     try withTool { (tool: Tool) throws in
       let gif = SampleGIF(width: 9, height: 3).bytes
       try tool.write(gif, to: "dog.gif")
-      try tool.write(ImageIndex(of: AnimatedImage(bytes: gif)).data, to: "dog.index")
+      try tool.write(ImageIndex(of: AnimatedImage(bytes: gif)).bytes, to: "dog.index")
       _ = try lines("remote-frame dog.gif 0 plain.png", in: tool)
       let lines = try lines("remote-frame dog.gif 0 frame.png dog.index", in: tool)
       #expect(lines.first == "opened: 0 reads, 0 bytes")

@@ -85,7 +85,7 @@ struct AnimationDestination: Hashable {
     }
     if keepsFormat {
       // Each output has the format of its input, which is known once that is open.
-    } else if isDirectory, format == nil {
+    } else if format == nil, isDirectory || template.tokens.last == .name {
       choices = try inputs.map { (input) throws(CommandFailure) in
         try Self.format(ofName: input.fullStem, nil, "\(input.name)")
       }

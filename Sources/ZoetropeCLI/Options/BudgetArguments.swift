@@ -8,28 +8,25 @@ struct BudgetArguments: ParsableArguments {
 
   @Option(
     name: .customLong("for"),
-    help: ArgumentHelp(
-      "Meet the limits of a site. (default: none)", valueName: "site",
-      argumentType: UploadPreset.self),
-    transform: BudgetArguments.preset)
-  var preset: UploadPreset?
+    help: ArgumentHelp("Meet the limits of a site. (default: none)", valueName: "site"))
+  var site: SiteArgument?
 
   @Option(
     help: ArgumentHelp("With --max-bytes or --for: keep size, fps or both.", valueName: "what"))
   var pin: PinArgument?
 
-  private static func preset(_ name: String) throws -> UploadPreset {
-    if let preset = UploadPreset(argument: name) { return preset }
-    if let other = UploadPreset.others.first(where: { name.hasPrefix($0.key) }) {
-      throw ValidationError(
-        "\(other.key) takes \(other.value), which is not written; zoetrope extract --format y4m or "
-          + "PNG files are what its encoders read")
-    }
-    throw ValidationError(
-      "--for is one of \(UploadPreset.allValueStrings.joined(separator: ", ")), not \(name)")
-  }
+  var preset: UploadPreset? { site?.preset }
 
   func validate() throws {
+    if let site, site.preset == nil {
+      if let other = UploadPreset.others.first(where: { site.name.hasPrefix($0.key) }) {
+        throw ValidationError(
+          "\(other.key) takes \(other.value), which is not written; zoetrope extract --format y4m or "
+            + "PNG files are what its encoders read")
+      }
+      throw ValidationError(
+        "--for is one of \(SiteArgument.allValueStrings.joined(separator: ", ")), not \(site.name)")
+    }
     guard maxBytes.map({ $0.count > 0 }) ?? true else {
       throw ValidationError("--max-bytes is at least 1")
     }
@@ -44,6 +41,23 @@ struct BudgetArguments: ParsableArguments {
     return ByteBudget(
       byteLimit: limit, keepsSize: pin?.keepsSize ?? false,
       keepsFrameRate: pin?.keepsFrameRate ?? false)
+  }
+}
+
+/// The word of `--for`. Any word is taken, so that the error for others can tell more.
+struct SiteArgument: ExpressibleByArgument, Hashable {
+  let name: String
+  let preset: UploadPreset?
+
+  init?(argument: String) {
+    name = argument
+    preset = UploadPreset.all.first { $0.name == argument }
+  }
+
+  static var allValueStrings: [String] { UploadPreset.all.map(\.name) }
+
+  static var allValueDescriptions: [String: String] {
+    Dictionary(uniqueKeysWithValues: UploadPreset.all.map { ($0.name, $0.summary) })
   }
 }
 

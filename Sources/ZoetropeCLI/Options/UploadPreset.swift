@@ -1,4 +1,3 @@
-import ArgumentParser
 import Zoetrope
 import ZoetropeProcess
 
@@ -6,7 +5,7 @@ import ZoetropeProcess
 ///
 /// Every limit was read in the source that its row names, or in a copy of it, on the row's date. Limits that could not
 /// be read there are left out, and so are presets without any. Where a source says KB, 1,000 bytes are meant to be safe.
-/// Slack documents no size of pictures; 128x128 is what it shows emoji at.
+/// Slack documents no size of pictures: 128x128 is what other sites advise, not a limit that was read there.
 struct UploadPreset: Hashable, Sendable {
   /// The size of pictures.
   enum Size: Hashable {
@@ -79,21 +78,6 @@ struct UploadPreset: Hashable, Sendable {
 
   /// Others, and what they take instead of GIF and APNG.
   static let others = ["telegram": "WebM", "whatsapp": "WebP"]
-}
-
-extension UploadPreset: ExpressibleByArgument {
-  init?(argument: String) {
-    guard let preset = Self.all.first(where: { $0.name == argument }) else { return nil }
-    self = preset
-  }
-
-  static var allValueStrings: [String] { all.map(\.name) }
-
-  static var allValueDescriptions: [String: String] {
-    Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0.summary) })
-  }
-
-  var defaultValueDescription: String { name }
 }
 
 extension UploadPreset {

@@ -256,13 +256,14 @@ extension OutputSchema {
     name: "progress", summary: "The lines on standard error with --progress json.",
     root: .either([
       .object(
-        [SchemaField("phase", .words(["open", "extract", "fit", "write", "done"]))] + optionalFile + [
-          .optional("position", .integer, "the number of the file, from 1"),
-          .optional("files", .integer, "how many files there are"),
-          SchemaField("done", .integer.orNull, "frames"),
-          SchemaField("total", .integer.orNull, "frames"), SchemaField("bytes", .integer.orNull),
-          .optional("frames_received", .integer), .optional("bytes_received", .integer),
-        ]),
+        [SchemaField("phase", .words(["open", "extract", "fit", "write", "done"]))] + optionalFile
+          + [
+            .optional("position", .integer, "the number of the file, from 1"),
+            .optional("files", .integer, "how many files there are"),
+            SchemaField("done", .integer.orNull, "frames"),
+            SchemaField("total", .integer.orNull, "frames"), SchemaField("bytes", .integer.orNull),
+            .optional("frames_received", .integer), .optional("bytes_received", .integer),
+          ]),
       .object([
         SchemaField("phase", .words(["summary"])), SchemaField("files", .integer),
         SchemaField("ok", .integer), SchemaField("damaged", .integer),

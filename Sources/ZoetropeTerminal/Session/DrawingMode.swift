@@ -1,4 +1,4 @@
-public import ZoetropeCore
+package import ZoetropeFrames
 
 /// A protocol for showing pictures.
 package enum GraphicsProtocol: String, Sendable, Hashable, CaseIterable {

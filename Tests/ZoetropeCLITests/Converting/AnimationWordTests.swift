@@ -18,7 +18,10 @@ import ZoetropeProcess
         DelayArgument(text)?.delay == FrameDelay(numerator: numerator, denominator: denominator),
         "\(text)")
     }
-    for text in ["", "x", "2", "40", "0.04", "-1", "1/0", "1/", "/3", "1/2/3", "4294967296/1", "+1/2", "1e3", "١/٢"] {
+    for text in [
+      "", "x", "2", "40", "0.04", "-1", "1/0", "1/", "/3", "1/2/3", "4294967296/1", "+1/2", "1e3",
+      "١/٢",
+    ] {
       #expect(DelayArgument(text) == nil, "\(text)")
     }
   }

@@ -57,8 +57,8 @@ import ZoetropeTestSupport
       #expect(preset.byteLimit > 0 && !preset.formats.isEmpty, "\(preset.name)")
       #expect(preset.source.hasPrefix("https://"), "\(preset.name)")
       #expect(preset.date.count == 10 && preset.date.hasPrefix("20"), "\(preset.name)")
-      #expect(UploadPreset(argument: preset.name) == preset)
+      #expect(SiteArgument(argument: preset.name)?.preset == preset)
     }
-    #expect(UploadPreset(argument: "telegram") == nil)
+    #expect(SiteArgument(argument: "telegram")?.preset == nil)
   }
 }

@@ -23,7 +23,7 @@ import ZoetropeTestSupport
   }
 
   @Test func `a byte that is changed or missing is noticed`() throws {
-    let data = try Self.index(of: "Demo/variable-delay.gif").data
+    let data = try Self.index(of: "Demo/variable-delay.gif").bytes
     for place in data.indices {
       for flip in [UInt8(1), 0x80, 0xff] {
         var broken = data
@@ -37,7 +37,7 @@ import ZoetropeTestSupport
   }
 
   @Test func `an index of another version is refused by name`() throws {
-    var content = Array(try Self.index(of: "Demo/variable-delay.gif").data.dropLast(8))
+    var content = Array(try Self.index(of: "Demo/variable-delay.gif").bytes.dropLast(8))
     content[8] += 1
     let error = #expect(throws: AnimatedImageError.self) {
       _ = try ImageIndex(bytes: ImageIndex.sealed(content))
@@ -125,7 +125,7 @@ import ZoetropeTestSupport
   @Test(arguments: ["Demo/variable-delay.gif", "Demo/spinner.png"])
   func `a forged index never does more than a damaged file`(name: String) async throws {
     let bytes = try FixtureLibrary().file(name)
-    let content = Array(ImageIndex(of: try AnimatedImage(bytes: bytes)).data.dropLast(8))
+    let content = Array(ImageIndex(of: try AnimatedImage(bytes: bytes)).bytes.dropLast(8))
     var random = SplitMix64(seed: 5)
     var accepted = 0
     for _ in 0..<3000 {

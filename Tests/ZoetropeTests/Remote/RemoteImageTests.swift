@@ -72,7 +72,7 @@ import ZoetropeTestSupport
 
   @Test func `with an index, a frame costs one request for its bytes alone`() async throws {
     let whole = try AnimatedImage(bytes: Self.independent)
-    let data = ImageIndex(of: whole).data
+    let data = ImageIndex(of: whole).bytes
     for index in [0, 17, 49] {
       let clock = ManualClock()
       let ranges = CountedRanges(Self.independent, clock: clock)

@@ -155,7 +155,7 @@ import ZoetropeTestSupport
       var record = RecordWriter()
       record.put(image)
       records.append(record.bytes)
-      indexes.append(ImageIndex(of: image).data)
+      indexes.append(ImageIndex(of: image).bytes)
     }
     try check(records, StoreIndex.version, Self.records)
     try check(indexes, ImageIndex.version, Self.indexes)
