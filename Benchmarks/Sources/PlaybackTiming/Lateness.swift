@@ -1,4 +1,5 @@
 import Zoetrope
+import ZoetropeTestSupport
 
 /// How late frames are, beside a plain thread that sleeps with `clock_nanosleep`, in one run.
 enum Lateness {

@@ -1,5 +1,6 @@
 public import Zoetrope
 
+@testable internal import ZoetropeCore
 @testable internal import ZoetropeFrames
 
 /// Opens an input as a user would and reads it, and checks what holds for every file.
