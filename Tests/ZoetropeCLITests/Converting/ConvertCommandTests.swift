@@ -385,6 +385,36 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `files from subdirectories keep their places`() throws {
+    try withTool { (tool: Tool) throws in
+      #expect(
+        try tool.shell("mkdir -p in/deep && cp cat.gif in/a.gif && cp cat.gif in/deep/a.gif") == 0)
+      let result = try tool.run("convert", "-r", "in", "-o", "out/", "--speed", "2")
+      #expect(result.status == 0)
+      #expect(try tool.read("out/a.gif") == tool.read("out/deep/a.gif"))
+      #expect(result.errors.hasPrefix("2 files: 2 written; "))
+      let named = try tool.run("optimize", "in/a.gif", "-o", "named/{name}")
+      #expect(named.status == 0 && named.errors.isEmpty)
+    }
+  }
+
+  @Test func `a damaged file is not optimised, but copied`() throws {
+    try withTool { (tool: Tool) throws in
+      let whole = try tool.read("cat.gif")
+      try tool.write(Array(whole.dropLast(8)), to: "cut.gif")
+      let result = try tool.run("optimize", "cut.gif", "-o", "cut.gif", "--force")
+      #expect(result.text.hasSuffix("; damaged, copied as it is\n"))
+      #expect(try tool.read("cut.gif") == Array(whole.dropLast(8)))
+    }
+  }
+
+  @Test func `a crop that reaches beyond the canvas is told of`() throws {
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run("convert", "cat.gif", "-o", "a.gif", "--crop", "9999x2+1+0")
+      #expect(result.status == 0 && result.errors.contains("--crop reaches beyond the canvas"))
+    }
+  }
+
   @Test func `a smaller GIF says what became of its colours`() throws {
     try withTool { (tool: Tool) throws in
       let picture = Bitmap(width: 60, height: 40) { x, y in
