@@ -43,8 +43,8 @@ package struct FrameDiffer: Sendable {
     guard let last else { return nil }
     let shown = last.work.picture
     guard !framesCanClear else { return shown }
-    let vanished = Self.vanished(from: shown, to: picture, in: hint ?? PixelRect(picture.size))
-    return vanished.isEmpty ? shown : try Self.cleared(shown, last.work.rect.union(vanished))
+    let vanished = shown.pixelsLost(to: picture, in: hint)
+    return vanished.isEmpty ? shown : try shown.cleared(in: last.work.rect.union(vanished))
   }
 
   /// Takes the next frame, which differs from the last one in `changes`; returns the last one, placed.
@@ -60,14 +60,14 @@ package struct FrameDiffer: Sendable {
     }
     let (shown, area) = (before.work.picture, before.work.rect)
     var best = Self.work(picture, on: shown, changes)
-    let vanished = Self.vanished(from: shown, to: picture, in: changes)
+    let vanished = shown.pixelsLost(to: picture, in: changes)
     if !framesCanClear, !vanished.isEmpty {
       // What becomes transparent must be covered by the frame that is disposed of.
       before.work.rect = area.union(vanished)
       before.disposal = .background
-      best = try Self.work(picture, on: Self.cleared(shown, before.work.rect))
+      best = try Self.work(picture, on: shown.cleared(in: before.work.rect))
     } else if triesBackground, !vanished.intersection(area).isEmpty {
-      let candidate = try Self.work(picture, on: Self.cleared(shown, area))
+      let candidate = try Self.work(picture, on: shown.cleared(in: area))
       if try cost(candidate) < cost(best) { (best, before.disposal) = (candidate, .background) }
     }
     last = Placed(work: best)
@@ -88,41 +88,6 @@ package struct FrameDiffer: Sendable {
     return FrameWork(
       picture: picture, base: base,
       rect: rect.isEmpty ? PixelRect(x: 0, y: 0, width: 1, height: 1) : rect)
-  }
-
-  /// The bounds of pixels inside `rect` that are visible in `old` and transparent in `new`.
-  private static func vanished(from old: Bitmap, to new: Bitmap, in rect: PixelRect) -> PixelRect {
-    let size = new.format.bytesPerPixel
-    let isDeep = size == 8
-    var (left, right, top, bottom) = (rect.maxX, rect.x, rect.maxY, rect.y)
-    func isClear(_ row: borrowing RawSpan, _ x: Int) -> Bool {
-      isDeep ? row.load(UInt16.self, at: x &* 8 &+ 6) == 0 : row[x &* 4 &+ 3] == 0
-    }
-    for y in rect.y..<rect.maxY {
-      let (before, after) = (old.row(y), new.row(y))
-      for x in rect.x..<rect.maxX where isClear(after, x) && !isClear(before, x) {
-        (left, right) = (min(left, x), max(right, x + 1))
-        (top, bottom) = (min(top, y), y + 1)
-      }
-    }
-    guard left < right else { return .empty }
-    return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
-  }
-
-  /// `picture` with the pixels in `rect` transparent.
-  private static func cleared(
-    _ picture: Bitmap, _ rect: PixelRect
-  ) throws(AnimatedImageError) -> Bitmap {
-    var buffer = try PixelBuffer(asking: picture.size, format: picture.format, zeroed: false)
-    buffer.copy(picture)
-    let (bytesPerRow, size) = (buffer.bytesPerRow, picture.format.bytesPerPixel)
-    var bytes = buffer.mutableBytes
-    for start in (rect.y..<rect.maxY).map({ $0 * bytesPerRow }) {
-      for place in stride(from: start + rect.x * size, to: start + rect.maxX * size, by: 4) {
-        bytes.storeBytes(of: 0, toByteOffset: place, as: UInt32.self)
-      }
-    }
-    return buffer.finish()
   }
 }
 

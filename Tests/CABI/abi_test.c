@@ -20,15 +20,7 @@
 #include <unistd.h>
 #include <zoetrope.h>
 
-static int checks, failures;
-#define CHECK(condition)                                                              \
-  do {                                                                                \
-    checks++;                                                                         \
-    if (!(condition)) {                                                               \
-      failures++;                                                                     \
-      fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);         \
-    }                                                                                 \
-  } while (0)
+#include "check.h"
 
 static uint8_t *read_file(const char *path, size_t *count) {
   FILE *file = fopen(path, "rb");

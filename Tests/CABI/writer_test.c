@@ -13,15 +13,7 @@
 #include <unistd.h>
 #include <zoetrope.h>
 
-static int checks, failures;
-#define CHECK(condition)                                                              \
-  do {                                                                                \
-    checks++;                                                                         \
-    if (!(condition)) {                                                               \
-      failures++;                                                                     \
-      fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);         \
-    }                                                                                 \
-  } while (0)
+#include "check.h"
 
 enum { WIDTH = 37, HEIGHT = 23, COUNT = 12 };
 static const char *folder;

@@ -34,7 +34,7 @@ struct ConvertCommand: ZoetropeSubcommand {
       count as eyes see them. 40 is hard to see, 120 plain in gradients.
 
       --max-bytes looks for the mildest change that makes the file fit: more effort, similar colours, in a \
-      GIF fewer colours, then fewer frames, 15 and 10 per second, then smaller pictures. --pin keeps size \
+      GIF fewer colours, then fewer frames, down to 10 per second, then smaller pictures. --pin keeps size \
       or fps. --for also sets the size, the format and the number of frames that a site asks for. If nothing \
       fits, nothing is written, the limit in the way is named, and the exit status is 8.
 

@@ -158,13 +158,12 @@ struct ConversionReporting: Hashable {
     )
   ) throws(CommandFailure) -> ExitStatus {
     var statuses: [ExitStatus] = []
-    var (writtenCount, before, after) = (0, 0, 0)
+    var (writtenCount, failedCount, before, after) = (0, 0, 0, 0)
     defer {
-      if inputs.count > 1, !isQuiet, !isJSON, !statuses.isEmpty {
-        let failed = statuses.count - writtenCount
+      if inputs.count > 1, !isQuiet, !isJSON, writtenCount > 0 {
         FileDescriptor.note(
-          "\(statuses.count.grouped) files: \(writtenCount.grouped) written"
-            + (failed > 0 ? ", \(failed.grouped) not" : "") + "; "
+          "\(writtenCount.grouped) file\(writtenCount == 1 ? "" : "s") written"
+            + (failedCount > 0 ? ", \(failedCount.grouped) failed" : "") + "; "
             + ConversionReport.sizes(before, after) + "\n")
       }
     }
@@ -191,6 +190,7 @@ struct ConversionReporting: Hashable {
         }
         if Signals.ending != nil || error.isOfOutput { return error.status }
         statuses.append(error.status)
+        failedCount += 1
       }
     }
     return .combined(statuses)

@@ -8,8 +8,8 @@ struct DelayArgument: Hashable, Sendable {
 
   init(delay: FrameDelay) { self.delay = delay }
 
-  /// Nil when `text` is no delay, a number other than 0 without a unit, which some tools take for milliseconds and others
-  /// for seconds, or one that 32 bits above and below the line cannot hold.
+  /// Nil if `text` is no delay, or one that 32 bits above and below the line cannot hold. A number needs a unit, unless
+  /// it is 0: some tools count in milliseconds, others in seconds.
   init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     if parts.count == 2 {

@@ -63,7 +63,7 @@ package struct ColorReducer: Sendable {
     }
     area = PixelDifference.bounds(from: before, to: picture, within: area)
     guard !area.isEmpty else { return Reduced(picture: canvas, changed: .empty) }
-    let vanished = Self.vanished(from: canvas, to: picture, in: area)
+    let vanished = canvas.pixelsLost(to: picture, in: area)
     // All that the frame after a disposal may have to draw.
     let drawn = vanished.isEmpty ? area : area.union(vanished).union(lastRect ?? .empty)
     var result: Bitmap
@@ -126,22 +126,6 @@ package struct ColorReducer: Sendable {
       }
     }
     return (colors, hasOthers)
-  }
-
-  /// The bounds of the pixels in `area` that are opaque in `old` and transparent in `new`.
-  private static func vanished(from old: Bitmap, to new: Bitmap, in area: PixelRect) -> PixelRect {
-    var bounds = PixelRect.empty
-    for y in area.y..<area.maxY {
-      let (before, after) = (old.row(y), new.row(y))
-      var (first, last) = (Int.max, -1)
-      for x in area.x..<area.maxX where after[x &* 4 &+ 3] == 0 && before[x &* 4 &+ 3] != 0 {
-        (first, last) = (min(first, x), x)
-      }
-      if last >= 0 {
-        bounds = bounds.union(PixelRect(x: first, y: y, width: last + 1 - first, height: 1))
-      }
-    }
-    return bounds
   }
 
   // MARK: Palettes

@@ -126,7 +126,7 @@ private struct BudgetFitting {
       && settings.percent == 100
     let plan = isLossless && !settings.isThorough ? plan : try plan(settings, sample: nil)
     // A file that is too long tells by how much, within reason.
-    let sink = LimitedSink(plan.rewriting == nil ? .max : 4 * limit + 1 << 16)
+    let sink = LimitedSink(plan.rewriting == nil ? .max : 4 * min(limit, 1 << 40) + 1 << 16)
     let written: WrittenAnimation
     do throws(AnimatedImageError) {
       written = try plan.write(to: sink, isCancelled: isCancelled, progress: progress)

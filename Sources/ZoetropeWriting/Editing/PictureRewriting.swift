@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The part of a plan that writes all pictures anew, because they are scaled, or stored in another format or in fewer
 /// colours.
 package struct PictureRewriting: Sendable {
@@ -73,14 +71,14 @@ package struct PictureRewriting: Sendable {
     var options = options
     do throws(AnimatedImageError) {
       for choice in smallerChoices {
-        let trial = BoundedSink(byteLimit: image.byteCount)
+        let trial = LimitedSink(image.byteCount)
         do throws(AnimatedImageError) {
           let written = try write(options, to: trial, isCancelled, progress)
           try sink.write(trial.bytes)
           try sink.finish()
           return written
         } catch {
-          guard trial.isFull else { throw error }
+          guard trial.isTooLong else { throw error }
         }
         (options.colors, options.dithering) = (.limited(to: choice), .none)
       }
@@ -124,34 +122,4 @@ package struct PictureRewriting: Sendable {
         drawing: EditPlan.Drawing(rect: PixelRect(size), disposal: .keep), reason: reason)
     }
   }
-}
-
-/// Keeps the bytes of a file up to a limit, and fails beyond it.
-private final class BoundedSink: AnimationSink {
-  private let state = Mutex<(bytes: [UInt8], isFull: Bool)>(([], false))
-  private let byteLimit: Int
-
-  init(byteLimit: Int) { self.byteLimit = byteLimit }
-
-  var bytes: [UInt8] { state.withLock { $0.bytes } }
-  var isFull: Bool { state.withLock { $0.isFull } }
-
-  // The number of frames is known.
-  var canPatch: Bool { false }
-
-  func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
-    let isFull = state.withLock { state in
-      state.isFull = state.isFull || state.bytes.count + bytes.count > byteLimit
-      if !state.isFull { state.bytes += bytes }
-      return state.isFull
-    }
-    if isFull { throw AnimatedImageError(.io, "the output is larger than the input") }
-  }
-
-  func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
-    throw AnimatedImageError(.parameter, "these bytes cannot be replaced")
-  }
-
-  func finish() {}
-  func abandon() { state.withLock { $0.bytes = [] } }
 }

@@ -76,23 +76,6 @@ final class SourcePictures {
 }
 
 extension Bitmap {
-  /// The picture with the pixels of `rect` transparent.
-  func cleared(in rect: PixelRect) throws(AnimatedImageError) -> Bitmap {
-    var buffer = try PixelBuffer(asking: size, format: format, zeroed: false)
-    buffer.copy(self)
-    let area = rect.intersection(PixelRect(size))
-    let (stride, pixel) = (buffer.bytesPerRow, format.bytesPerPixel)
-    for y in area.y..<area.maxY {
-      var bytes = buffer.mutableBytes
-      var row = bytes._mutatingExtracting(
-        y * stride + area.x * pixel..<y * stride + area.maxX * pixel)
-      for place in Swift.stride(from: 0, to: area.width * pixel, by: 4) {
-        row.storeBytes(of: 0, toByteOffset: place, as: UInt32.self)
-      }
-    }
-    return buffer.finish()
-  }
-
   /// The part of the picture in `rect`, which lies inside.
   package func cropped(to rect: PixelRect) throws(AnimatedImageError) -> Bitmap {
     guard rect != PixelRect(size) else { return self }
@@ -121,27 +104,5 @@ extension Bitmap {
       }
     }
     return true
-  }
-
-  /// The smallest rectangle with all pixels that are transparent in `next` and not here; both ``PixelFormat/rgba8``.
-  func pixelsLost(to next: Bitmap) -> PixelRect {
-    if storage === next.storage { return .empty }
-    var bounds = PixelRect.empty
-    for y in 0..<height {
-      let (old, new) = (row(y), next.row(y))
-      if old.hasSameBytes(as: new) { continue }
-      var (first, last) = (width, -1)
-      for x in 0..<width
-      where new.load(UInt32.self, at: 4 * x) >> 24 == 0
-        && old.load(UInt32.self, at: 4 * x) >> 24 != 0
-      {
-        first = min(first, x)
-        last = x
-      }
-      if last >= first {
-        bounds = bounds.union(PixelRect(x: first, y: y, width: last + 1 - first, height: 1))
-      }
-    }
-    return bounds
   }
 }

@@ -53,8 +53,7 @@ extension AnimatedImage {
   /// ``OptimizingOptions/tolerance`` lets pictures change. Even then the file is no larger than the lossless one.
   ///
   /// A file that cannot be made smaller is copied byte for byte, and so are a still PNG and a damaged file: what is left
-  /// of its broken frames would be lost. The best file so far is kept in
-  /// memory until the end; nothing is written before.
+  /// of its broken frames would be lost. The best file so far is kept in memory until the end; nothing is written before.
   ///
   /// - Parameters:
   ///   - sink: The destination. It is finished, or abandoned if this throws. It may replace the file that is being read.
@@ -146,6 +145,7 @@ extension AnimatedImage {
     guard (0...200).contains(options.tolerance) else {
       throw AnimatedImageError(.parameter, "a tolerance is 0 to 200", format: format)
     }
+    if format == .png { return nil }
     guard try !isDamaged(isCancelled) else { return nil }
     switch format {
     case .gif:

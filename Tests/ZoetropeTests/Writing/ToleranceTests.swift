@@ -170,6 +170,32 @@ import ZoetropeTestSupport
     #expect(other?.code == .parameter)
   }
 
+  @Test func `a budget without bounds changes nothing`() async throws {
+    let image = try Self.image()
+    let options = EditOptions(colors: .limited(to: 64), budget: ByteBudget(byteLimit: .max))
+    let (free, bound) = (MemorySink(), MemorySink())
+    try await image.write([], options: EditOptions(colors: .limited(to: 64)), to: free)
+    try await image.write([], options: options, to: bound)
+    #expect(!free.bytes.isEmpty && bound.bytes == free.bytes)
+  }
+
+  @Test func `a hint that reaches beyond the canvas is clipped`() throws {
+    for format in [AnimationFormat.gif, .apng] {
+      for tolerance in [0, 40] {
+        let sink = MemorySink()
+        let writer = try AnimationWriter(
+          AnimationWriterOptions(format: format, tolerance: tolerance), to: sink)
+        for time in 0..<3 {
+          try writer.append(
+            Self.picture(time, isClear: true), delay: Self.delay,
+            changed: PixelRect(x: -9, y: -9, width: 999, height: 999))
+        }
+        #expect(try writer.finish().frameCount == 3)
+        #expect(try Self.pictures(sink.bytes).count == 3)
+      }
+    }
+  }
+
   @Test func `a search that is cancelled writes nothing`() async throws {
     let image = try Self.image()
     let sink = MemorySink()

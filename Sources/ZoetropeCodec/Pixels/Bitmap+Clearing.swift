@@ -1,0 +1,42 @@
+extension Bitmap {
+  /// The picture with the pixels of `rect` transparent.
+  package func cleared(in rect: PixelRect) throws(AnimatedImageError) -> Bitmap {
+    var buffer = try PixelBuffer(asking: size, format: format, zeroed: false)
+    buffer.copy(self)
+    let area = rect.intersection(PixelRect(size))
+    let (stride, pixel) = (buffer.bytesPerRow, format.bytesPerPixel)
+    for y in area.y..<area.maxY {
+      var bytes = buffer.mutableBytes
+      var row = bytes._mutatingExtracting(
+        y * stride + area.x * pixel..<y * stride + area.maxX * pixel)
+      for place in Swift.stride(from: 0, to: area.width * pixel, by: 4) {
+        row.storeBytes(of: 0, toByteOffset: place, as: UInt32.self)
+      }
+    }
+    return buffer.finish()
+  }
+
+  /// The bounds of the pixels in `rect` that are transparent in `next` and not here; both are RGBA of one depth.
+  ///
+  /// - Parameter rect: Is clipped to the picture; nil for all of it.
+  package func pixelsLost(to next: Bitmap, in rect: PixelRect? = nil) -> PixelRect {
+    if storage === next.storage { return .empty }
+    let all = PixelRect(size)
+    let area = rect.map { $0.intersection(all) } ?? all
+    let isDeep = format == .rgba16
+    func isClear(_ row: borrowing RawSpan, _ x: Int) -> Bool {
+      isDeep ? row.load(UInt16.self, at: x &* 8 &+ 6) == 0 : row[x &* 4 &+ 3] == 0
+    }
+    var (left, right, top, bottom) = (area.maxX, area.x, area.maxY, area.y)
+    for y in area.y..<area.maxY {
+      let (old, new) = (row(y), next.row(y))
+      if rect == nil, old.hasSameBytes(as: new) { continue }
+      for x in area.x..<area.maxX where isClear(new, x) && !isClear(old, x) {
+        (left, right) = (min(left, x), max(right, x + 1))
+        (top, bottom) = (min(top, y), y + 1)
+      }
+    }
+    guard left < right else { return .empty }
+    return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
+  }
+}
