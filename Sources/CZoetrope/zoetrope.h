@@ -71,7 +71,7 @@ enum {
   ZOETROPE_OTHER = 11,         /* see name and message */
   ZOETROPE_TIMED_OUT = 12,     /* the call took longer than zoetrope_options.timeout_ns */
   ZOETROPE_OUT_OF_MEMORY = 13, /* the system cannot provide memory or a thread; try again later */
-  ZOETROPE_UNWRITABLE = 14     /* the format cannot hold the animation, such as a GIF partly transparent pixels */
+  ZOETROPE_UNWRITABLE = 14     /* the format cannot hold the animation, such as partial alpha in a GIF */
 };
 
 typedef struct zoetrope_error {
