@@ -5,9 +5,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct OutputTemplateTests {
   private let values = OutputTemplate.Values(
-    name: Array("cat.gif".utf8), stem: Array("cat".utf8), directory: Array("a/b".utf8),
-    parent: Array("b".utf8), index: 7, lastIndex: 9,
-    timeMilliseconds: 1400, delayMilliseconds: 40, fileExtension: "png")
+    input: InputFile(path: "a/b/cat.gif"), index: 7, lastIndex: 9, timeMilliseconds: 1400,
+    delayMilliseconds: 40, fileExtension: "png")
 
   @Test(arguments: [
     ("{stem}-{index:04}.png", "cat-0007.png"), ("%04d.png", "0007.png"), ("%d", "7"),

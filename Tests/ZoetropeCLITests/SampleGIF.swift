@@ -18,27 +18,36 @@ struct SampleGIF {
     if let loop {
       bytes += [0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, loop, 0, 0]
     }
+    // Made once for all frames of a colour: this is slow in a debug build.
+    var data: [UInt8: [UInt8]] = [:]
     for frame in frames {
       bytes += [0x21, 0xf9, 4, 4, frame.delay, 0, 0, 0]
       bytes += [0x2c, 0, 0, 0, 0, UInt8(width), 0, UInt8(height), 0, 0]
-      // Seven-bit roots: with a clear code before it fills, every code is one whole byte.
-      var codes: [UInt8] = []
-      for pixel in 0..<width * height {
-        if pixel % 64 == 0 { codes.append(0x80) }
-        let mixed = (UInt8(pixel * 7 % 11) ^ UInt8(pixel / width % 5) &+ frame.color) & 3
-        codes.append(isMixed ? mixed : frame.color)
-      }
-      codes.append(0x81)
-      codes += behindEnd
-      bytes.append(7)
-      for start in stride(from: 0, to: codes.count, by: 255) {
-        let end = min(start + 255, codes.count)
-        bytes.append(UInt8(end - start))
-        bytes += codes[start..<end]
-      }
-      bytes.append(0)
+      let codes = data[frame.color] ?? imageData(frame.color)
+      data[frame.color] = codes
+      bytes += codes
     }
     return bytes + [0x3b]
+  }
+
+  /// The minimum code size, and the blocks of codes.
+  private func imageData(_ color: UInt8) -> [UInt8] {
+    // Seven-bit roots: with a clear code before it fills, every code is one whole byte.
+    var codes: [UInt8] = []
+    for pixel in 0..<width * height {
+      if pixel % 64 == 0 { codes.append(0x80) }
+      let mixed = (UInt8(pixel * 7 % 11) ^ UInt8(pixel / width % 5) &+ color) & 3
+      codes.append(isMixed ? mixed : color)
+    }
+    codes.append(0x81)
+    codes += behindEnd
+    var bytes: [UInt8] = [7]
+    for start in stride(from: 0, to: codes.count, by: 255) {
+      let end = min(start + 255, codes.count)
+      bytes.append(UInt8(end - start))
+      bytes += codes[start..<end]
+    }
+    return bytes + [0]
   }
 
   /// The pixels of frame `index` as `--format rgba` writes them.

@@ -100,7 +100,7 @@ struct AnimationDestination: Hashable {
         Self.withoutDots(
           template.name(
             OutputTemplate.Values(
-              input, index: nil, lastIndex: nil,
+              input: input, index: nil, lastIndex: nil,
               timeMilliseconds: 0, delayMilliseconds: 0,
               fileExtension: choice?.fileExtension ?? input.path?.extension ?? ""))))
     }

@@ -77,7 +77,7 @@ final class ArrivingFrames: FrameSupply {
     let path = FilePath(
       bytes: template.name(
         OutputTemplate.Values(
-          input, index: index, lastIndex: nil,
+          input: input, index: index, lastIndex: nil,
           timeMilliseconds: starts[0], delayMilliseconds: starts[1] - starts[0],
           fileExtension: request.format.fileExtension)))
     var output = output

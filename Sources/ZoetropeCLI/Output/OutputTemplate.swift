@@ -28,10 +28,8 @@ struct OutputTemplate: Hashable, Sendable {
 
   /// The values of the placeholders for one frame.
   struct Values {
-    var name: [UInt8]
-    var stem: [UInt8]
-    var directory: [UInt8]
-    var parent: [UInt8]
+    /// Whose names are made only for a template that has them.
+    var input: InputFile
     /// Nil for the static image, whose index is `static` in names.
     var index: Int?
     /// The largest possible ``index``; nil for a stream, whose length is unknown.
@@ -82,10 +80,10 @@ struct OutputTemplate: Hashable, Sendable {
     tokens.flatMap { token -> [UInt8] in
       switch token {
       case .text(let bytes): bytes
-      case .name: values.name
-      case .stem: values.stem
-      case .directory: values.directory
-      case .parent: values.parent
+      case .name: values.input.fullStem
+      case .stem: values.input.stem
+      case .directory: values.input.directory
+      case .parent: values.input.parent
       case .index(let width, let isFitted):
         // Words are not padded.
         values.index.map {
@@ -206,20 +204,9 @@ extension OutputTemplate.Values {
     _ input: InputFile, index: Int?, lastIndex: Int?, starts: [Int], fileExtension: String
   ) {
     self.init(
-      input, index: nil, lastIndex: lastIndex, timeMilliseconds: 0, delayMilliseconds: 0,
+      input: input, index: nil, lastIndex: lastIndex, timeMilliseconds: 0, delayMilliseconds: 0,
       fileExtension: fileExtension)
     setFrame(index, starts: starts)
-  }
-
-  /// The values for a frame with these times.
-  init(
-    _ input: InputFile, index: Int?, lastIndex: Int?, timeMilliseconds: Int,
-    delayMilliseconds: Int, fileExtension: String
-  ) {
-    self.init(
-      name: input.fullStem, stem: input.stem, directory: input.directory, parent: input.parent,
-      index: index, lastIndex: lastIndex, timeMilliseconds: timeMilliseconds,
-      delayMilliseconds: delayMilliseconds, fileExtension: fileExtension)
   }
 
   /// Sets the values that differ between frames.
