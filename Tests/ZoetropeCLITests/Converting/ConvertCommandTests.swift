@@ -295,7 +295,7 @@ import ZoetropeTestSupport
   @Test(arguments: [("INT", SIGINT), ("TERM", SIGTERM), ("HUP", SIGHUP)])
   func `a signal while it writes leaves nothing`(_ name: String, _ number: Int32) throws {
     var gif = SampleGIF(width: 250, height: 250)
-    gif.frames = (0..<200).map { (UInt8($0 % 3), 4) }
+    gif.frames = (0..<80).map { (UInt8($0 % 3), 4) }
     gif.isMixed = true
     try withTool(gif) { (tool: Tool) throws in
       // The temporary file asks for the signal: nothing depends on how fast it runs.
@@ -313,7 +313,7 @@ import ZoetropeTestSupport
 
   @Test func `a killed conversion leaves no file under a final name`() throws {
     var gif = SampleGIF(width: 250, height: 250)
-    gif.frames = (0..<200).map { (UInt8($0 % 3), 4) }
+    gif.frames = (0..<80).map { (UInt8($0 % 3), 4) }
     gif.isMixed = true
     try withTool(gif) { (tool: Tool) throws in
       let script = """

@@ -59,17 +59,18 @@ import Testing
     #expect(try String(decoding: tool.read("differences"), as: UTF8.self) == "")
   }
 
-  @Test(arguments: Way.allCases)
-  func `resumed and cached extraction has the same pixels, manifest and status`(_ way: Way) throws {
+  @Test func `resumed and cached extraction has the same pixels, manifest and status`() throws {
     try withDirectFrames { tool, setting in
-      #expect(try tool.shell(setting + way.rawValue) == 1)
-      try expectSamePixels(tool)
-      let manifests = try ["direct", "way"].map { name in
-        String(decoding: try tool.read("\(name).json"), as: UTF8.self)
-          .replacing("\"\(name)/", with: "\"")
+      for way in Way.allCases {
+        #expect(try tool.shell("rm -rf way* first frames; " + setting + way.rawValue) == 1, "\(way)")
+        try expectSamePixels(tool)
+        let manifests = try ["direct", "way"].map { name in
+          String(decoding: try tool.read("\(name).json"), as: UTF8.self)
+            .replacing("\"\(name)/", with: "\"")
+        }
+        #expect(manifests[0] == manifests[1], "\(way)")
+        #expect(manifests[0].contains(#""tolerated":false"#))
       }
-      #expect(manifests[0] == manifests[1])
-      #expect(manifests[0].contains(#""tolerated":false"#))
     }
   }
 

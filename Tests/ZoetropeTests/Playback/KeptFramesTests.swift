@@ -3,19 +3,10 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
+@testable import ZoetropeCore
+
 /// Players whose consumers keep frames for any time, while their memory goes round.
 @Suite(.timeLimit(.minutes(10)), .computes) struct KeptFramesTests {
-  /// Whether two bitmaps are equal outside `rect`.
-  private static func isEqual(_ one: Bitmap, _ other: Bitmap, outside rect: PixelRect) -> Bool {
-    (0..<one.height).allSatisfy { y in
-      let isInside = y >= rect.y && y < rect.maxY
-      let (left, right) = (one.pixels(row: y), other.pixels(row: y))
-      return (0..<one.width).allSatisfy { x in
-        isInside && x >= rect.x && x < rect.maxX || left[x] == right[x]
-      }
-    }
-  }
-
   @Test(arguments: 0..<8 as Range<UInt64>)
   func `pixels and changes are right, whatever a consumer keeps and for how long`(
     seed: UInt64
@@ -43,7 +34,7 @@ import ZoetropeTestSupport
       #expect(frame.bitmap == expected[frame.index], "frame \(frame.index)")
       if let previous {
         #expect(
-          Self.isEqual(previous.bitmap, frame.bitmap, outside: frame.dirtyRect),
+          previous.bitmap.agrees(with: frame.bitmap, outside: frame.dirtyRect),
           "frame \(frame.index) after \(previous.index)")
       }
       previous = Bool.random(using: &random) ? frame : nil
@@ -60,5 +51,18 @@ import ZoetropeTestSupport
       }
     }
     for frame in kept { #expect(frame.bitmap == expected[frame.index]) }
+  }
+}
+
+extension Bitmap {
+  /// Whether no pixel outside `rect` differs.
+  func agrees(with other: Bitmap, outside rect: PixelRect) -> Bool {
+    (0..<height).allSatisfy { y in
+      let (left, right) = (row(y), other.row(y))
+      guard y >= rect.y, y < rect.maxY else { return left.hasSameBytes(as: right) }
+      let (start, end) = (rect.x * format.bytesPerPixel, rect.maxX * format.bytesPerPixel)
+      return left.extracting(..<start).hasSameBytes(as: right.extracting(..<start))
+        && left.extracting(end...).hasSameBytes(as: right.extracting(end...))
+    }
   }
 }

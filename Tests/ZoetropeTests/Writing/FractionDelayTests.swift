@@ -30,15 +30,19 @@ import ZoetropeTestSupport
       guard time < ExactTime(65_535, 1) else { continue }
       let found = FractionDelays.nearest(time)
       #expect(found.numerator <= 65_535 && found.denominator <= 65_535)
-      func error(_ numerator: Int128, _ denominator: Int128) -> ExactTime {
-        let other = ExactTime(numerator, denominator)
-        return time < other ? other - time : time - other
+      // Distances over denominators that are not written, in at most 49 bits; Int128 is slow in debug builds.
+      let (top, bottom) = (Int(time.numerator), Int(time.denominator))
+      func distance(_ numerator: Int, _ denominator: Int) -> UInt {
+        (numerator * bottom - top * denominator).magnitude
       }
-      let least = error(Int128(found.numerator), Int128(found.denominator))
-      for denominator in stride(from: Int128(1), through: 65_535, by: 1) {
-        let below = time.numerator * denominator / time.denominator
-        for numerator in [below, below + 1] where numerator <= 65_535 {
-          if error(numerator, denominator) < least {
+      let least = distance(Int(found.numerator), Int(found.denominator))
+      for denominator in stride(from: 1, through: 65_535, by: 1) {
+        let below = top * denominator / bottom
+        for numerator in below...below + 1 where numerator <= 65_535 {
+          let nearness = distance(numerator, denominator)
+          if nearness.multipliedFullWidth(by: UInt(found.denominator))
+            < least.multipliedFullWidth(by: UInt(denominator))
+          {
             Issue.record("\(numerator)/\(denominator) is nearer to \(time) than \(found)")
             return
           }

@@ -37,11 +37,13 @@ import ZoetropeTestSupport
       if let damage = frame.damage { return "\(first.count) pixels, \(decoder): \(damage)" }
       for y in 0..<height {
         let row = frame.bitmap.row(y)
-        for x in 0..<width {
-          let place = y * width + x
-          if row[4 * x] != first[place], row[4 * x] != second[place] {
+        var (x, place) = (0, y * width)
+        while x < width {
+          let shown = row[4 * x]
+          if shown != first[place], shown != second[place] {
             return "\(first.count) pixels, \(decoder): pixel \(x) of row \(y)"
           }
+          (x, place) = (x + 1, place + 1)
         }
       }
     }
