@@ -52,7 +52,7 @@ extension AnimatedImage {
     progress: (AnimationWriter.Progress) -> Void = { _ in }, flag: CancelFlag = CancelFlag()
   ) throws(AnimatedImageError) -> WrittenAnimation {
     let options = try completed(options ?? AnimationWriterOptions(copying: self)) { flag.isRaised }
-    let writer = try AnimationWriter(options, to: sink, flag: flag)
+    let writer = try AnimationWriter(options, to: sink) { flag.isRaised }
     let reader = FrameReader(self)
     for index in frames.indices {
       let frame = try reader.frame(at: index) { flag.isRaised }

@@ -50,16 +50,18 @@ public final class AnimationWriter: Sendable {
   public convenience init(
     _ options: AnimationWriterOptions, to sink: some AnimationSink
   ) throws(AnimatedImageError) {
-    try self.init(options, to: sink, flag: CancelFlag())
+    try self.init(options, to: sink) { false }
   }
 
-  /// - Parameter flag: Raised to end all work within a few rows.
+  /// - Parameter isCancelled: Polled; true ends all work within a few rows.
   package init(
-    _ options: AnimationWriterOptions, to sink: some AnimationSink, flag: CancelFlag
+    _ options: AnimationWriterOptions, to sink: some AnimationSink,
+    isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
     _ = try Self.encoderMaker(options)
     self.options = options
-    queue = EncodingQueue(AnimationOutput(sink, knownCount: options.frameCount), flag: flag)
+    queue = EncodingQueue(
+      AnimationOutput(sink, knownCount: options.frameCount), isCancelled: isCancelled)
     front = Mutex(Front())
   }
 
@@ -85,7 +87,8 @@ public final class AnimationWriter: Sendable {
   }
 
   /// Stops all work at once, on any thread: the sink is abandoned, and calls that wait throw
-  /// ``AnimatedImageError/Code/cancelled``. A frame that is being compressed ends by itself.
+  /// ``AnimatedImageError/Code/cancelled``. A large frame that is being compressed ends by itself, without anybody
+  /// waiting for it.
   ///
   /// Does nothing after the file is complete.
   public func cancel() { queue.fail(EncodingQueue.cancelled) }

@@ -4,7 +4,7 @@ public struct AnimationWriterOptions: Sendable {
   ///
   /// ``AnimationFormat/gif`` holds 256 colours per frame and no partly transparent pixels: ``colors``, ``dithering`` and
   /// ``transparency`` say what happens to others. Its delays are rounded to centiseconds without drift. Of the metadata,
-  /// only comments are written.
+  /// comments, the XMP packet and the colour profile are written.
   public var format: AnimationFormat
   /// The size of the canvas and of every frame. Default: nil, the size of the first frame.
   public var size: PixelSize?

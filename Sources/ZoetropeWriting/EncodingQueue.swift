@@ -39,13 +39,15 @@ final class EncodingQueue: Sendable {
   }
 
   private let state = Monitor(State())
-  /// Polled every few rows. Raised from outside too.
-  private let flag: CancelFlag
+  /// Polled every few rows, and ``isAsked`` too.
+  private let flag = CancelFlag()
+  private let isAsked: @Sendable () -> Bool
   private let output: Mutex<AnimationOutput>
 
-  init(_ output: AnimationOutput, flag: CancelFlag) {
+  /// - Parameter isCancelled: Whether the work is to end early.
+  init(_ output: AnimationOutput, isCancelled: @escaping @Sendable () -> Bool) {
     self.output = Mutex(output)
-    self.flag = flag
+    isAsked = isCancelled
   }
 
   /// Sets the encoder, before the first job.
@@ -66,12 +68,12 @@ final class EncodingQueue: Sendable {
   var progress: (frames: Int, bytes: Int) { state.update { ($0.frameCount, $0.byteCount) } }
 
   /// Whether the work has ended early.
-  var isCancelled: Bool { flag.isRaised }
+  var isCancelled: Bool { flag.isRaised || isAsked() }
 
   /// Throws if the work has ended early.
   func check() throws(AnimatedImageError) {
     if let failure = state.update({ $0.failure }) { throw failure }
-    if flag.isRaised { throw Self.cancelled }
+    if isCancelled { throw Self.cancelled }
   }
 
   /// Submits a frame; returns once there is room for another one.
@@ -118,7 +120,7 @@ final class EncodingQueue: Sendable {
     }
     guard let encoder = found else { preconditionFailure("a frame before the first one") }
     do throws(AnimatedImageError) {
-      let coded = try encoder.encode(job.work) { flag.isRaised }
+      let coded = try encoder.encode(job.work) { isCancelled }
       let mayEmit = state.update { state in
         state.idle.append(encoder)
         state.ready[place] = (coded, job)

@@ -61,10 +61,11 @@ struct Conversion {
     if let rate = budgeted?.settings.rate { departures.append(.rate(rate)) }
     if plan.reducesColors { departures.append(.colors) }
     if plan.partialAlphaShare > 0 { departures.append(.transparency(plan.partialAlphaShare)) }
-    if format == .gif {
-      if image.staticImage != nil { departures.append(.staticImage) }
-      if image.metadata.hasMoreThanGIF { departures.append(.metadata) }
-    }
+    if format == .gif, image.staticImage != nil { departures.append(.staticImage) }
+    let loses =
+      budgeted == nil
+      ? format == .gif && image.metadata.hasMoreThanGIF : image.metadata != AnimationMetadata()
+    if loses { departures.append(.metadata) }
     var found = DecodingDamage(of: image)
     for item in rewriting.findings.damage { found.add(item) }
     damage = image.damage + found.items
@@ -214,6 +215,7 @@ extension AnimationMetadata {
   var hasMoreThanGIF: Bool {
     var rest = self
     rest.applicationBlocks = []
+    (rest.xmp, rest.iccProfile) = (nil, nil)
     rest.texts.removeAll { $0.key == "Comment" }
     return rest != AnimationMetadata()
   }

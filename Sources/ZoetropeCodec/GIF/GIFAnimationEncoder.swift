@@ -70,13 +70,17 @@ struct GIFAnimationEncoder: AnimationEncoding {
     case .finite(let plays): bytes += GIFFrameEncoder.loopBlock(UInt16(clamping: plays - 1))
     }
     for text in request.metadata?.texts ?? [] where text.key == "Comment" {
-      bytes += [0x21, 0xfe]
-      let words = Array(text.value.utf8)
-      for start in stride(from: 0, to: words.count, by: 255) {
-        let part = words[start..<min(start + 255, words.count)]
-        bytes += [UInt8(part.count)] + part
-      }
-      bytes.append(0)
+      bytes += GIFFrameEncoder.extensionBlock([GIFExtension.comment], Array(text.value.utf8))
+    }
+    if let profile = request.metadata?.iccProfile {
+      bytes += GIFFrameEncoder.extensionBlock(
+        [GIFExtension.application, 11] + Array("ICCRGBG1012".utf8), profile)
+    }
+    if let xmp = request.metadata?.xmp {
+      // Not in sub-blocks: readers that take its bytes for lengths land in a trailer that leads each of them to its
+      // end (XMP specification, part 3, 1.1.2).
+      bytes += [0x21, GIFExtension.application, 11] + Array("XMP DataXMP".utf8)
+      bytes += Array(xmp.utf8) + [1] + (0...255).reversed() + [0]
     }
     return bytes + request.extensions
   }

@@ -103,6 +103,16 @@ package final class GIFFrameEncoder {
     [0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + count.littleEndianBytes + [0]
   }
 
+  /// An extension that begins with `head`, and has `payload` in sub-blocks.
+  static func extensionBlock(_ head: [UInt8], _ payload: [UInt8]) -> [UInt8] {
+    var bytes = [0x21] + head
+    for start in stride(from: 0, to: payload.count, by: 255) {
+      let part = payload[start..<min(start + 255, payload.count)]
+      bytes += [UInt8(part.count)] + part
+    }
+    return bytes + [0]
+  }
+
   /// Bits of the indices of a table with `count` colours.
   private static func tableBits(_ count: Int) -> Int {
     max(1, Int.bitWidth - (count - 1).leadingZeroBitCount)

@@ -159,3 +159,29 @@ package final class Monitor<State>: Sendable {
     return unsafe unsafeBitCast(words, to: timespec.self)
   }
 }
+
+/// Calls `work` on a new thread, and waits for it on this one; nil as soon as `isCancelled` returns true.
+///
+/// For work that cannot be interrupted: it ends by itself, and its result is discarded. It runs on this thread if the
+/// system has none left.
+///
+/// - Parameter isCancelled: Asked a hundred times a second.
+package func resultOnThread<Value: Sendable>(
+  unless isCancelled: () -> Bool, of work: @escaping @Sendable (CancelFlag) -> Value
+) -> Value? {
+  let flag = CancelFlag()
+  let outcome = Monitor(Value?.none)
+  guard
+    startThread(running: {
+      let value = work(flag)
+      outcome.update { $0 = value }
+    })
+  else { return work(flag) }
+  while true {
+    if let value = outcome.wait(until: .now + .milliseconds(10), { $0 }) { return value }
+    if isCancelled() {
+      flag.raise()
+      return nil
+    }
+  }
+}

@@ -142,7 +142,8 @@ private struct BudgetFitting {
       let result = try copy.optimize(
         to: optimized,
         options: OptimizingOptions(
-          effort: settings.isThorough ? .small : options.effort, parallelism: options.parallelism),
+          effort: settings.isThorough ? .small : options.effort, stripsMetadata: true,
+          parallelism: options.parallelism),
         isCancelled: isCancelled)
       if result.byteCount < bytes.count { bytes = optimized.bytes }
     }

@@ -92,7 +92,7 @@ package struct AnimationAssembly {
   ) throws(AnimatedImageError) -> WrittenAnimation {
     let writer: AnimationWriter
     do throws(AnimatedImageError) {
-      writer = try AnimationWriter(options, to: sink)
+      writer = try AnimationWriter(options, to: sink, isCancelled: isCancelled)
     } catch {
       sink.abandon()
       throw error

@@ -37,12 +37,14 @@ package struct PictureRewriting: Sendable {
     _ options: EditOptions, reason: EditPlan.Reason, isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
     (self.image, self.frames, self.reason) = (image, frames, reason)
+    // Bytes that no picture needs, under a limit on bytes.
+    let metadata = options.budget == nil ? image.metadata : nil
     (crop, rendering) = (timeline.canvas, timeline.rendering)
     mayReduceFurther = options.colors == .automatic && options.dithering == .automatic
     let format: AnimationFormat = (options.format ?? image.format) == .gif ? .gif : .apng
     var writing = AnimationWriterOptions(
       format: format, playCount: timeline.playCount, effort: options.effort,
-      timing: options.timing, metadata: image.metadata,
+      timing: options.timing, metadata: metadata,
       keepsHiddenColors: format != .gif && options.keepsHiddenColors, colors: options.colors,
       dithering: options.dithering, transparency: options.transparency,
       tolerance: options.tolerance,

@@ -121,9 +121,8 @@ struct GIFRecoding {
   ) throws(AnimatedImageError) {
     let table = way.keepsTable ? image.header.palette : colors.map(Self.padded) ?? []
     let effort = way.effort ?? options.effort
-    let flag = CancelFlag()
     let queue = EncodingQueue(
-      AnimationOutput(sink, knownCount: image.frames.count), flag: flag)
+      AnimationOutput(sink, knownCount: image.frames.count), isCancelled: isCancelled)
     do throws(AnimatedImageError) {
       guard let maker = FormatTable.row(of: .gif)?.encoderMaker(of: .gif) else { return }
       var request = AnimationRequest(

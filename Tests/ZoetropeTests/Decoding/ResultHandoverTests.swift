@@ -56,4 +56,23 @@ import Zoetrope
     second.close(with: 1)
     #expect(await second.valueUnlessCancelled() == nil)
   }
+
+  @Test func `a thread does not wait for cancelled work that cannot be interrupted`() {
+    let (goesOn, hasEnded) = (ThreadSignal(), ThreadSignal())
+    var looks = 0
+    let isCancelled = {
+      looks += 1
+      return looks == 3
+    }
+    let result = resultOnThread(unless: isCancelled) { flag in
+      goesOn.wait()
+      defer { hasEnded.post() }
+      return flag.isRaised
+    }
+    #expect(result == nil)
+    #expect(looks == 3)
+    goesOn.post()
+    hasEnded.wait()
+    #expect(resultOnThread(unless: { false }) { $0.isRaised } == false)
+  }
 }

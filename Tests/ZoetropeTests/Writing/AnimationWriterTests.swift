@@ -83,6 +83,19 @@ import ZoetropeTestSupport
     #expect(found == metadata)
   }
 
+  @Test func `a GIF keeps comments, XMP and the profile of another`() async throws {
+    let image = try AnimatedImage(bytes: FixtureLibrary().file("GIF/metadata.gif"))
+    let metadata = image.metadata
+    #expect(metadata.xmp != nil && metadata.iccProfile != nil && !metadata.texts.isEmpty)
+    let sink = MemorySink()
+    let edit = AnimationEdit.resize(TargetSize(width: 1, height: 1), fit: .stretch)
+    try await image.write([edit], to: sink)
+    let found = try AnimatedImage(bytes: sink.bytes, options: DecodingOptions(damage: .strict))
+    #expect(found.metadata.xmp == metadata.xmp)
+    #expect(found.metadata.iccProfile == metadata.iccProfile)
+    #expect(found.metadata.texts == metadata.texts)
+  }
+
   @Test func `a still PNG is no animation to write, and the error says so`() {
     let error = #expect(throws: AnimatedImageError.self) {
       try AnimationWriter(AnimationWriterOptions(format: .png), to: MemorySink())

@@ -30,7 +30,23 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
     _ work: FrameWork, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CodedFrame {
     precondition(!isBusy.exchange(true, ordering: .acquiring), "two threads use one encoder")
-    defer { isBusy.store(false, ordering: .releasing) }
+    let byteCount = storage.form.rowBytes(width: work.rect.width) * work.rect.height
+    guard byteCount > (effort == .small ? 1 << 16 : 1 << 20) else {
+      defer { isBusy.store(false, ordering: .releasing) }
+      return try code(work, isCancelled)
+    }
+    // libdeflate cannot be interrupted: 64 KB take it up to 50 ms, a large picture half a minute.
+    let coded = resultOnThread(unless: isCancelled) { [self] flag in
+      defer { isBusy.store(false, ordering: .releasing) }
+      return Result { () throws(AnimatedImageError) in try code(work) { flag.isRaised } }
+    }
+    guard let coded else { throw Self.cancelled }
+    return try coded.get()
+  }
+
+  private func code(
+    _ work: FrameWork, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> CodedFrame {
     var blends: [BlendOperation] = [.source]
     if storage.holdsClear, work.picture.format != .rgba16, let base = work.base,
       PixelOverlay.isPossible(work.picture, over: base, in: work.rect)
@@ -52,7 +68,7 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
     var best: CodedFrame?
     for blend in blends {
       try fill(work, blend, rows: [0..<size.height], isCancelled)
-      let count = try scanlines.pack(size, form)
+      let count = try scanlines.pack(size, form, isCancelled: isCancelled)
       if let best, best.bytes.count <= count { continue }
       try PixelMemory.require(count)
       var bytes: [UInt8] = []
@@ -86,9 +102,7 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
     var target = 0
     for range in rows {
       for first in stride(from: range.lowerBound, to: range.upperBound, by: bandRows) {
-        if isCancelled() {
-          throw AnimatedImageError(.cancelled, "cancelled while encoding", format: .apng)
-        }
+        if isCancelled() { throw Self.cancelled }
         let count = min(bandRows, range.upperBound - first)
         let band = PixelRect(x: rect.x, y: rect.y + first, width: rect.width, height: count)
         try fill(work, blend, band, into: lines, atRow: target)
@@ -126,6 +140,8 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
     }
   }
 
+  private static let cancelled = AnimatedImageError(
+    .cancelled, "cancelled while encoding", format: .apng)
   private static let unknownColor = AnimatedImageError(
     .parameter, "a frame has a colour that is not in the survey", format: .apng)
 }

@@ -42,13 +42,20 @@ final class ScanlineCompressor {
   }
 
   /// Filters ``lines`` and compresses them into ``packed``; returns the number of bytes. ``lines`` are lost.
-  func pack(_ size: PixelSize, _ form: PNGForm) throws(AnimatedImageError) -> Int {
+  ///
+  /// - Parameter isCancelled: Asked between attempts, each of which compresses the whole picture.
+  /// - Throws: `outOfMemory`; `cancelled` once `isCancelled` returns true.
+  func pack(
+    _ size: PixelSize, _ form: PNGForm, isCancelled: () -> Bool = { false }
+  ) throws(AnimatedImageError) -> Int {
     let line = form.rowBytes(width: size.width) + 1
     let total = line * size.height
-    if effort == .small { return try packBest(size, form, line: line, level: 12, finals: 2) }
+    if effort == .small {
+      return try packBest(size, form, line: line, level: 12, finals: 2, isCancelled)
+    }
     if effort == .fast { return try packFast(size, form, line: line) }
     if let levelAfterTrials, total <= Self.trialLimit {
-      return try packBest(size, form, line: line, level: levelAfterTrials, finals: 1)
+      return try packBest(size, form, line: line, level: levelAfterTrials, finals: 1, isCancelled)
     }
     let level = try prepare(size, form, line: line)
     let compressor = try compressors.compressor(level: level)
@@ -145,12 +152,12 @@ final class ScanlineCompressor {
     guard effort == .balanced, levelAfterTrials != nil, line * size.height <= Self.trialLimit else {
       return try pack(size, form)
     }
-    return try trials(size, form, line: line)[0].count
+    return try trials(size, form, line: line) { false }[0].count
   }
 
   /// The bytes that ``lines`` take at a middle level, filtered in each way; the smallest first.
   private func trials(
-    _ size: PixelSize, _ form: PNGForm, line: Int
+    _ size: PixelSize, _ form: PNGForm, line: Int, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [(filtering: Filtering, count: Int)] {
     let total = line * size.height
     let compressor = try compressors.compressor(level: 7)
@@ -159,6 +166,7 @@ final class ScanlineCompressor {
     if filter != nil { try Self.reserve(&filtered, total) }
     var trials: [(filtering: Filtering, count: Int)] = []
     for filtering in filter == nil ? [.none] : Filtering.all {
+      try Self.check(isCancelled)
       let source = apply(filtering, filter, height: size.height)
       trials.append((filtering, compressor.compress(source, range: 0..<total, into: packed)))
     }
@@ -170,16 +178,19 @@ final class ScanlineCompressor {
   /// All filterings are tried at a middle level, and the best one or two at `level`: which of them wins is decided by
   /// the longest searches only.
   private func packBest(
-    _ size: PixelSize, _ form: PNGForm, line: Int, level: Int, finals: Int
+    _ size: PixelSize, _ form: PNGForm, line: Int, level: Int, finals: Int,
+    _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Int {
     let total = line * size.height
     let filter = form.canFilter ? RowFilter(form: form, width: size.width) : nil
-    let trials = filter == nil ? [] : try trials(size, form, line: line)
+    let trials = filter == nil ? [] : try trials(size, form, line: line, isCancelled)
+    try Self.check(isCancelled)
     let best = try compressors.compressor(level: level)
     try Self.reserve(&packed, best.bound(total))
     let first = apply(trials.first?.filtering ?? .none, filter, height: size.height)
     let count = best.compress(first, range: 0..<total, into: packed)
     guard finals > 1, trials.count > 1 else { return count }
+    try Self.check(isCancelled)
     try Self.reserve(&spare, packed.byteCount)
     let second = apply(trials[1].filtering, filter, height: size.height)
     let other = best.compress(second, range: 0..<total, into: spare)
@@ -187,6 +198,10 @@ final class ScanlineCompressor {
     guard other > 0, other < count else { return count }
     swap(&packed, &spare)
     return other
+  }
+
+  private static func check(_ isCancelled: () -> Bool) throws(AnimatedImageError) {
+    if isCancelled() { throw AnimatedImageError(.cancelled, "cancelled while compressing") }
   }
 
   /// How all rows of a picture are filtered.
