@@ -6,7 +6,7 @@ protocol ResponseBody: Sendable {
 }
 
 func samplesOfWritingAnimations(
-  of pictures: [Bitmap], image: AnimatedImage, response: some ResponseBody
+  of pictures: [Bitmap], image: AnimatedImage, square: PixelRect, response: some ResponseBody
 ) async throws -> AnimationWriterOptions {
   let writer = try AnimationWriter(
     AnimationWriterOptions(playCount: .finite(3)), to: FileSink("out.png"))
@@ -27,11 +27,14 @@ func samplesOfWritingAnimations(
   print(plan)
   try await plan.write(to: FileSink("cut.png"))
 
+  try await image.write([.crop(square), .resize(TargetSize(width: 128))], to: FileSink("icon.gif"))
+
   let result = try await image.optimize(to: FileSink("small.gif"))
   print(result.sourceByteCount, result.byteCount)
 
   let budget = ByteBudget(byteLimit: 256 * 1024, keepsFrameRate: true)
-  try await image.write([], options: EditOptions(budget: budget), to: FileSink("mail.gif"))
+  let cut = AnimationEdit.time(.seconds(1)..<(.seconds(3)))
+  try await image.write([cut], options: EditOptions(budget: budget), to: FileSink("mail.gif"))
 
   for try await chunk in image.encoded() {
     try await response.write(chunk)
