@@ -191,7 +191,7 @@ package final class GIFFrameSearch {
         Attempt(
           way: way,
           rule: LZWSearch.Rule(
-            lookahead: lookahead, branches: depth == .all && rect.size.area <= 1 << 18 ? 8 : 4),
+            lookahead: lookahead, branches: depth == .all && rect.size.area <= 1 << 20 ? 8 : 4),
           codeSize: LZWCompressor.minimumCodeSize(greatestIndex: greatest), head: start)
       }
     }
@@ -242,7 +242,7 @@ package final class GIFFrameSearch {
   private func lookaheads(_ area: Int) -> [Int] {
     switch depth {
     case .estimate: [0, 2]
-    case .all: area <= 1 << 18 ? [0, 2, 8] : [0, 2]
+    case .all: area <= 1 << 20 ? [0, 2, 8] : [0, 2]
     }
   }
 

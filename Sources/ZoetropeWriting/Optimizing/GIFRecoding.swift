@@ -4,8 +4,8 @@ struct GIFRecoding {
   private let options: OptimizingOptions
   private let isCancelled: @Sendable () -> Bool
   private let extensions: [UInt8]
-  /// The colours that frames change pixels to, those of frames with few colours first; nil if there are more than 256.
-  private let colors: [UInt32]?
+  /// A table of the colours that frames change pixels to; nil if one has more than 256.
+  private let colors: (table: [UInt32], isComplete: Bool)?
 
   /// One way to write the file.
   struct Way: Hashable {
@@ -34,7 +34,8 @@ struct GIFRecoding {
       }
     }
     self.extensions = extensions
-    colors = try Self.colors(of: image, isCancelled)
+    colors = try Self.colors(
+      of: image, partial: options.effort == .small, isCancelled)
   }
 
   /// The ways to try, in order.
@@ -50,10 +51,11 @@ struct GIFRecoding {
   private func losslessWays(effort: EncodingEffort) -> [Way] {
     let keepsAll = image.frames.dropLast().allSatisfy { $0.disposal == .keep }
     let old = image.header.palette.count
-    let new = colors.map { Self.padded($0).count }
+    let new = colors.map { Self.padded($0.table).count }
     // One table for all saves that of each frame.
     let hasLocals = image.frames.dropFirst().contains { $0.palette == .local }
-    let isShorter = new.map { $0 < old || old == 0 || hasLocals } ?? false
+    let isShorter =
+      colors?.isComplete == true && new.map { $0 < old || old == 0 || hasLocals } ?? false
     let first = Way(keepsTable: !isShorter, keepsCanvases: false)
     guard effort.kind == .small else {
       let copies = Way(keepsTable: true, keepsCanvases: true, isFallback: true)
@@ -74,12 +76,16 @@ struct GIFRecoding {
     return colors + [UInt32](repeating: RGBA.black.word, count: count - colors.count)
   }
 
-  /// Colours in the order in which frames need them: a frame of few colours then has small indices.
+  /// A table of the colours of all frames. If they have more than 256, that of the frames for which there is room, from
+  /// the first one on; nil unless it may be `partial`.
+  ///
+  /// The colours are in the order in which frames need them: a frame of few colours then has small indices.
   private static func colors(
-    of image: AnimatedImage, _ isCancelled: @Sendable () -> Bool
-  ) throws(AnimatedImageError) -> [UInt32]? {
+    of image: AnimatedImage, partial: Bool, _ isCancelled: @Sendable () -> Bool
+  ) throws(AnimatedImageError) -> (table: [UInt32], isComplete: Bool)? {
     let reader = FrameReader(image)
     var uses: [UInt32: (least: Int, count: Int)] = [:]
+    var isComplete = true
     var last: Bitmap?
     for index in image.frames.indices {
       let frame = try reader.frame(at: index, isCancelled: isCancelled)
@@ -100,17 +106,23 @@ struct GIFRecoding {
         }
         guard found.count <= 256 else { return nil }
       }
+      last = picture
+      let newCount = found.count(where: { uses[$0] == nil })
+      guard uses.count + newCount <= 256 else {
+        guard partial else { return nil }
+        isComplete = false
+        continue
+      }
       for word in found {
         let use = uses[word] ?? (.max, 0)
         uses[word] = (min(use.least, found.count), use.count + 1)
       }
-      guard uses.count <= 256 else { return nil }
-      last = picture
     }
     guard !uses.isEmpty else { return nil }
-    return uses.sorted {
+    let table = uses.sorted {
       ($0.value.least, -$0.value.count, $0.key) < ($1.value.least, -$1.value.count, $1.key)
     }.map(\.key)
+    return (table, isComplete)
   }
 
   // MARK: Writing
@@ -119,7 +131,7 @@ struct GIFRecoding {
   func write(
     _ way: Way, to sink: LimitedSink, _ progress: (Int) -> Void
   ) throws(AnimatedImageError) {
-    let table = way.keepsTable ? image.header.palette : colors.map(Self.padded) ?? []
+    let table = way.keepsTable ? image.header.palette : colors.map { Self.padded($0.table) } ?? []
     let effort = way.effort ?? options.effort
     let queue = EncodingQueue(
       AnimationOutput(sink, knownCount: image.frames.count), isCancelled: isCancelled)
