@@ -3,8 +3,10 @@
 import errno
 import io
 import os
+import pickle
 import subprocess
 import sys
+import tempfile
 import threading
 from fractions import Fraction
 
@@ -275,6 +277,43 @@ def test_wrong_arguments(tmp_path):
     assert file.getvalue() == b""
     with pytest.raises(zoetrope.UnwritableError):
         zoetrope.save(file, frames, fps=1, format="gif", plays=65537)
+
+
+def test_the_limits_of_a_writer_are_not_those_of_open():
+    from zoetrope import _library as c
+    from zoetrope._errors import make_error
+
+    error = c.Error(code=6, frame=-1, byte_offset=-1, name=b"limitExceeded", message=b"too many pixels")
+    assert "limits= of zoetrope.open" in str(make_error(error))
+    assert str(make_error(error, is_writing=True)) == "limitExceeded: too many pixels"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_is_an_error_of_writing(delays):
+    for call in (
+        lambda: zoetrope.save("/dev/full", film(2), fps=1, format="gif"),
+        lambda: zoetrope.open(delays).convert("/dev/full", format="gif"),
+        lambda: zoetrope.open(delays).optimize("/dev/full"),
+    ):
+        with pytest.raises(zoetrope.WriteError) as caught:
+            call()
+        error = caught.value
+        assert (error.code, error.errno, error.filename) == ("io", errno.ENOSPC, "/dev/full")
+        assert isinstance(error, OSError) and not isinstance(error, zoetrope.ReadError)
+
+
+def test_errors_of_writing_are_those_of_the_system(tmp_path, delays):
+    (tmp_path / "file").write_bytes(b"")
+    for path, kind in (
+        (tmp_path / "none" / "a.gif", FileNotFoundError), (tmp_path, IsADirectoryError),
+        (tmp_path / "file" / "a.gif", NotADirectoryError),
+    ):
+        with pytest.raises(kind) as caught:
+            zoetrope.open(delays).convert(path, format="gif")
+        error = caught.value
+        assert isinstance(error, zoetrope.WriteError) and not isinstance(error, zoetrope.ReadError)
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), again.errno, str(again)) == (type(error), error.errno, str(error))
 
 
 def test_texts_are_written():

@@ -14,9 +14,10 @@ from ._animation import (
     MetadataItem, Order, Output, Pixels, Size, Source, open,
 )
 from ._errors import (
-    CancelledError, Damage, DirectoryError, ForkedError, LimitError, MalformedError, NoDirectoryError,
-    NotAnImageError, NotFoundError, NotPermittedError, OutOfMemoryError, ParameterError, ReadError,
-    TimedOutError, UnwritableError, ZoetropeError,
+    CancelledError, Damage, DestinationDirectoryError, DirectoryError, ForkedError, LimitError, MalformedError,
+    NoDestinationDirectoryError, NoDestinationError, NoDirectoryError, NotAnImageError, NotFoundError,
+    NotPermittedError, OutOfMemoryError, ParameterError, ProtectedDestinationError, ReadError, TimedOutError,
+    UnwritableError, WriteError, ZoetropeError,
 )
 from ._jobs import FRAMES_SCHEMA, frames
 from ._library import library as _lib
@@ -26,12 +27,12 @@ __version__: str = _lib.zoetrope_version().decode()
 
 __all__ = [
     "Animation", "Batch", "CancelledError", "Container", "Damage", "DamagePolicy", "Delay", "Delays",
-    "Destination", "Dithering", "DirectoryError", "Effort", "FRAMES_SCHEMA", "Filter", "Fit", "ForkedError",
-    "Format", "Frame", "FrameInfo", "Layout", "LimitError", "Limits", "MalformedError", "MetadataItem",
-    "NoDirectoryError", "NotAnImageError", "NotFoundError", "NotPermittedError", "Order",
-    "OutOfMemoryError", "Output", "ParameterError", "Pixels", "ReadError", "Size", "Source",
-    "TimedOutError", "UnwritableError", "Writable", "Writer", "Written", "ZoetropeError", "frames",
-    "open", "save",
+    "Destination", "DestinationDirectoryError", "DirectoryError", "Dithering", "Effort", "FRAMES_SCHEMA",
+    "Filter", "Fit", "ForkedError", "Format", "Frame", "FrameInfo", "Layout", "LimitError", "Limits",
+    "MalformedError", "MetadataItem", "NoDestinationDirectoryError", "NoDestinationError", "NoDirectoryError",
+    "NotAnImageError", "NotFoundError", "NotPermittedError", "Order", "OutOfMemoryError", "Output",
+    "ParameterError", "Pixels", "ProtectedDestinationError", "ReadError", "Size", "Source", "TimedOutError",
+    "UnwritableError", "Writable", "WriteError", "Writer", "Written", "ZoetropeError", "frames", "open", "save",
 ]
 
 # Tracebacks, `help` and pickles name the public module. Values with annotations stay where those are found.

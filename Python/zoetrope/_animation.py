@@ -388,7 +388,7 @@ class Animation:
             status = call(held.pointer, error)
             if status == _IO and path is not None and error.system_error:
                 # Reading an open file does not fail with an error of the system; writing does.
-                raise make_error(error, path)
+                raise make_error(error, path, is_writing=True)
             if status != _CANCELLED or is_interrupted():
                 return self._check(status, error)
         raise self._cancelled()
@@ -955,6 +955,7 @@ class Animation:
         the file is discarded.
 
         :raises UnwritableError: if a GIF cannot hold the result.
+        :raises WriteError: if the file cannot be written, such as on a full disk; it is also an OSError.
         """
         from . import _writing
 

@@ -280,7 +280,7 @@ class Writer:
 
     def _check(self, status: int, error: c.Error) -> None:
         if status:
-            raise make_error(error, self._sink.path)
+            raise make_error(error, self._sink.path, is_writing=True)
 
     def _use(self) -> _Owned:
         held = self._held
@@ -408,6 +408,7 @@ def save(
 
     The other parameters are those of :class:`Writer`.
 
+    :raises WriteError: if the file cannot be written, such as on a full disk; it is also an OSError.
     :raises ParameterError: for neither or both of ``durations`` and ``fps``, or another number of durations
         than of frames.
     """
