@@ -279,6 +279,23 @@ def test_wrong_arguments(tmp_path):
         zoetrope.save(file, frames, fps=1, format="gif", plays=65537)
 
 
+def test_sizes_are_checked_before_pixels_are_copied(monkeypatch):
+    # Such arrays cannot be described to the library without a copy.
+    tall = np.broadcast_to(np.uint8(0), (65536, 100, 3))
+    flat = np.broadcast_to(np.uint8(0), (100, 0))
+
+    def copy(array):
+        raise AssertionError("copied")
+
+    monkeypatch.setattr(np, "ascontiguousarray", copy)
+    for call in (lambda writer, frame: writer.survey(frame), lambda writer, frame: writer.append(frame, 1)):
+        with pytest.raises(zoetrope.UnwritableError, match="100x65536; the sides of a GIF are at most 65535"):
+            call(zoetrope.Writer("a.GIF"), tall)
+        for format in ("gif", "apng"):
+            with pytest.raises(zoetrope.ParameterError, match="0x100; it must have pixels"):
+                call(zoetrope.Writer(io.BytesIO(), format=format), flat)
+
+
 def test_the_limits_of_a_writer_are_not_those_of_open():
     from zoetrope import _library as c
     from zoetrope._errors import make_error

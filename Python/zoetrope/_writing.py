@@ -19,7 +19,7 @@ from ._animation import (
     Filter, Fit, Pixels, Size, _choice, _CONTAINERS, _FILTERS, _FITS, _gaps, _int32, _interruptible, _nanoseconds,
     _numpy, _Owned, _sides,
 )
-from ._errors import make_error, parameter_error
+from ._errors import UnwritableError, make_error, parameter_error
 from ._library import library as _lib
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ _PIXELS = {(1, 1): 7, (1, 3): 5, (1, 4): 0, (2, 1): 10, (2, 3): 9, (2, 4): 8}
 #: Calls that encode at least this many pixels are interruptible by Ctrl-C.
 _LONG_PICTURE = 1 << 19
 _LARGEST = (1 << 32) - 1
+#: GIF stores sides in 16 bits.
+_LARGEST_GIF = 65535
+_SUFFIXES = {".gif": "gif", ".png": "apng", ".apng": "apng"}
 
 
 class Written(NamedTuple):
@@ -182,10 +185,21 @@ def _delay(value: Any, name: str = "delay") -> Tuple[int, int]:
     return number.numerator, number.denominator
 
 
-def _picture(source: Any) -> Tuple[c.Picture, Any]:
+def check_size(width: int, height: int, is_gif: bool) -> None:
+    """Refuse a frame of a size that cannot be written, before it is copied."""
+    if width <= 0 or height <= 0:
+        raise parameter_error(f"a frame is {width}x{height}; it must have pixels")
+    if is_gif and max(width, height) > _LARGEST_GIF:
+        raise UnwritableError(
+            "unwritable", f"a frame is {width}x{height}; the sides of a GIF are at most {_LARGEST_GIF}")
+
+
+def _picture(source: Any, is_gif: bool) -> Tuple[c.Picture, Any]:
     """The library's description of an array, and the array, which must be kept meanwhile."""
     numpy = _numpy()
     mode = getattr(source, "mode", None)
+    if isinstance(mode, str) and hasattr(source, "convert"):
+        check_size(source.size[0], source.size[1], is_gif)
     if isinstance(mode, str) and mode not in ("L", "RGB", "RGBA") and hasattr(source, "convert"):
         # A Pillow image, whose array would have the numbers of its palette.
         source = source.convert("RGBA")
@@ -194,8 +208,10 @@ def _picture(source: Any) -> Tuple[c.Picture, Any]:
     form = _PIXELS.get((array.itemsize, channels))
     if array.dtype.kind != "u" or array.ndim not in (2, 3) or form is None:
         raise parameter_error(
-            "a frame must be a uint8 or uint16 array of shape (h, w), (h, w, 3) or (h, w, 4), not "
+            "a frame must be a uint8 or uint16 array of shape (h, w), (h, w, 1), (h, w, 3) or (h, w, 4), not "
             f"{array.dtype} of shape {array.shape}")
+    height, width = array.shape[:2]
+    check_size(width, height, is_gif)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     gaps = _gaps(array, array.ndim == 3)
@@ -203,7 +219,6 @@ def _picture(source: Any) -> Tuple[c.Picture, Any]:
         array = numpy.ascontiguousarray(array)
         gaps = _gaps(array, array.ndim == 3)
     assert gaps is not None
-    height, width = array.shape[:2]
     picture = c.Picture(
         size=sizeof(c.Picture), pixels=array.__array_interface__["data"][0], byte_count=gaps[2],
         bytes_per_row=gaps[0], width=width, height=height, format=form)
@@ -266,6 +281,8 @@ class Writer:
             format, effort, threads, keep_identical=keep_identical, exact_delays=exact_delays,
             keep_hidden=keep_hidden, colors=colors, dithering=dithering, matte=matte)
         options.plays = _plays(plays)
+        suffix = os.path.splitext(self._sink.path or "")[1].lower()
+        self._is_gif = (format or _SUFFIXES.get(suffix)) == "gif"
         held = _Owned(_lib.zoetrope_writer_free)
         error = c.Error()
         self._check(
@@ -299,13 +316,16 @@ class Writer:
             lambda: call(held.pointer, error), lambda: _lib.zoetrope_writer_cancel(held.pointer))
         self._check(status, error)
 
+    def _picture(self, frame: Any) -> Tuple[c.Picture, Any]:
+        return _picture(frame, self._is_gif)
+
     def survey(self, frame: Pixels) -> None:
         """Collect the colours of a frame that will be appended later.
 
         If all frames were surveyed before the first one is appended, the file uses the smallest pixel format that
         holds them. :func:`zoetrope.save` does this for lists and arrays.
         """
-        picture, array = _picture(frame)
+        picture, array = self._picture(frame)
 
         def call(pointer: Any, error: c.Error, array: Any = array) -> int:
             status: int = _lib.zoetrope_writer_survey(pointer, byref(picture), byref(error))
@@ -316,16 +336,17 @@ class Writer:
     def append(self, frame: Pixels, delay: Delay) -> None:
         """Append a frame: the whole canvas, of the size of the first one.
 
-        :param frame: a uint8 or uint16 array of shape (h, w), (h, w, 3) or (h, w, 4) with straight alpha, or a
-            Pillow image. It is copied.
+        :param frame: a uint8 or uint16 array of shape (h, w), (h, w, 1), (h, w, 3) or (h, w, 4) with straight
+            alpha, or a Pillow image. It is copied, as RGBA. The sides of a GIF are at most 65535.
         :param delay: seconds: a number, a Fraction, or a pair of numerator and denominator. Fractions are exact;
             a float stands for the closest fraction with a denominator up to a million.
         :raises ParameterError: for a frame of another shape, type or size; the last ends the writer.
-        :raises UnwritableError: if a GIF cannot hold the frame and ``colors`` is ``"exact"``. It may also be raised
-            by a later call.
+        :raises UnwritableError: if a GIF cannot hold the frame's size, or its colours and ``colors`` is
+            ``"exact"``. The latter may also be raised by a later call.
+        :raises LimitError: if an APNG cannot hold so many pixels.
         """
         numerator, denominator = _delay(delay)
-        picture, array = _picture(frame)
+        picture, array = self._picture(frame)
 
         def call(pointer: Any, error: c.Error, array: Any = array) -> int:
             # Holds the memory: signals can end the call while the other thread still copies.

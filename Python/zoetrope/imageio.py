@@ -104,6 +104,10 @@ class Plugin(PluginV3):
             # `get_file` gives a path's file, which imageio has opened.
             self._writer = _writing.Writer(
                 self.request.get_file(), plays=None if not loop else int(loop), **self._options)
+            for frame in frames:
+                if isinstance(frame, np.ndarray) and frame.ndim in (2, 3):
+                    height, width = frame.shape[:2]
+                    _writing.check_size(width, height, self._options["format"] == "gif")
             # Often there is no other call, and these are all the frames whose colours count.
             self._held = [(np.array(frame), delay) for frame, delay in zip(frames, delays)]
         else:
