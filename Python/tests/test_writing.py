@@ -279,6 +279,20 @@ def test_wrong_arguments(tmp_path):
         zoetrope.save(file, frames, fps=1, format="gif", plays=65537)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("shape", [(48, 64, 3), (48, 3, 4)])
+def test_an_array_that_may_be_one_picture_or_many_is_refused(dtype, shape):
+    frames = np.zeros(shape, dtype)
+    frames[::2] = 1
+    with pytest.raises(zoetrope.ParameterError, match=r"frames\[None\].*frames\[..., None\]"):
+        zoetrope.save(io.BytesIO(), frames, fps=5)
+    one = written(frames[None], fps=5)
+    assert (one.size, len(one)) == (shape[1::-1], 1)
+    for several in (frames[..., None], list(frames)):
+        made = written(several, fps=5)
+        assert (made.size, len(made)) == (shape[:0:-1], 48)
+
+
 def test_sizes_are_checked_before_pixels_are_copied(monkeypatch):
     # Such arrays cannot be described to the library without a copy.
     tall = np.broadcast_to(np.uint8(0), (65536, 100, 3))
