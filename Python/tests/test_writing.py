@@ -490,6 +490,21 @@ def test_wrong_conversions(delays):
         animation.convert(io.BytesIO())
 
 
+def test_optimising_keeps_the_format_that_the_name_has(tmp_path, delays):
+    file = io.BytesIO()
+    zoetrope.save(file, film(2), fps=1, format="apng")
+    for animation, wrong, right in (
+        (zoetrope.open(delays), ("a.png", "a.APNG"), ("a.gif", "a.GIF", "a.dat", "a")),
+        (zoetrope.open(file.getvalue()), ("b.gif",), ("b.png", "b.apng", "b.dat")),
+    ):
+        for name in wrong:
+            with pytest.raises(zoetrope.ParameterError, match="optimize keeps the format"):
+                animation.optimize(tmp_path / name)
+            assert not (tmp_path / name).exists()
+        for name in right:
+            assert animation.optimize(tmp_path / name).format == animation.format
+
+
 def test_optimising(fixtures):
     for path in sorted((fixtures / "Demo").iterdir()):
         animation = zoetrope.open(path)

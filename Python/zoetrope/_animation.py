@@ -976,6 +976,7 @@ class Animation:
         :param destination: as for :meth:`convert`.
         :param effort: ``"small"`` tries all ways of storing each frame.
         :param strip: leave out comments, profiles and other metadata.
+        :raises ParameterError: if the path has the extension of another format.
         """
         from . import _writing
 

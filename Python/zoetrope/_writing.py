@@ -95,6 +95,17 @@ class _Sink:
                 raise TypeError(
                     f"destination must be a path or a binary file object, not {type(destination).__name__}")
 
+    def check_format(self, animation: "Animation") -> None:
+        """Refuse the name of another format than that of ``animation``, which is kept."""
+        if self.path is None:
+            return
+        suffix = os.path.splitext(self.path)[1].lower()
+        kept = "gif" if animation.format == "gif" else "apng"
+        if _SUFFIXES.get(suffix, kept) != kept:
+            raise parameter_error(
+                f"optimize keeps the format, {animation.format.upper()}, and {self.path!r} ends in {suffix}; "
+                "use convert")
+
     def deliver(self, written: c.Written) -> Written:
         """Write a file in memory to the file object, and describe it."""
         if written.bytes:
@@ -549,6 +560,8 @@ def rewrite(
 ) -> Written:
     """Write an animation with ``edits``; with None, optimise it."""
     sink = _Sink(destination)
+    if edits is None:
+        sink.check_format(animation)
     written = c.Written(size=sizeof(c.Written))
     options.delays = animation._delays
 
