@@ -279,6 +279,33 @@ def test_wrong_arguments(tmp_path):
         zoetrope.save(file, frames, fps=1, format="gif", plays=65537)
 
 
+@pytest.mark.parametrize("options, words", [
+    ({"fps": -5}, "fps is -5; it must be more than 0"), ({"fps": 0}, "fps is 0; it must be more than 0"),
+    ({"fps": 1, "threads": -1}, "threads is -1"), ({"fps": 1, "texts": {"a": "\0"}}, "texts: 'a' contains"),
+    ({"fps": 1, "texts": {"a": "\udc80"}}, "texts: 'a' has"),
+])
+def test_messages_name_the_parameter(options, words):
+    with pytest.raises(zoetrope.ParameterError, match=words):
+        zoetrope.save(io.BytesIO(), film(2), **options)
+
+
+def test_texts_must_be_strings():
+    for texts, words in (({"a": 3}, "'a' must be a str, not int"), ({3: "a"}, "key 3"), ("Title", "mapping, not str")):
+        with pytest.raises(TypeError, match=words):
+            zoetrope.Writer(io.BytesIO(), texts=texts)
+
+
+def test_a_text_file_is_refused_before_the_first_frame(tmp_path):
+    with open(tmp_path / "a.gif", "w") as text, tempfile.NamedTemporaryFile("w") as temporary:
+        for file in (io.StringIO(), text, temporary):
+            with pytest.raises(TypeError, match="destination must be a binary file object, not the text file"):
+                zoetrope.Writer(file)
+    with tempfile.NamedTemporaryFile(suffix=".gif") as file:
+        zoetrope.save(file, film(2), fps=1)
+        file.flush()
+        assert len(zoetrope.open(file.name)) == 2
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
 @pytest.mark.parametrize("shape", [(48, 64, 3), (48, 3, 4)])
 def test_an_array_that_may_be_one_picture_or_many_is_refused(dtype, shape):
@@ -488,6 +515,23 @@ def test_wrong_conversions(delays):
     animation.close()
     with pytest.raises(ValueError):
         animation.convert(io.BytesIO())
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"time": (5, 1)}, r"time is \(5, 1\); the start must be 0 or more seconds, and the end must be after it"),
+    ({"time": (-1, 2)}, r"time is \(-1, 2\)"), ({"time": (0.1, 0.1)}, r"time is \(0.1, 0.1\)"),
+    ({"fps": -5}, "fps is -5; it must be 0.001 to 1000"), ({"fps": 0}, "fps is 0; it must be 0.001 to 1000"),
+    ({"speed": float("nan")}, "speed is nan; it must be 0.001 to 1000"), ({"threads": -1}, "threads is -1"),
+])
+def test_messages_of_conversions_name_the_parameter(delays, options, words):
+    with pytest.raises(zoetrope.ParameterError, match=words):
+        zoetrope.open(delays).convert(io.BytesIO(), **options)
+
+
+def test_speeds_are_numbers(delays):
+    for name in ("speed", "fps"):
+        with pytest.raises(TypeError, match=f"{name} must be a number, not str"):
+            zoetrope.open(delays).convert(io.BytesIO(), **{name: "2"})
 
 
 def test_optimising_keeps_the_format_that_the_name_has(tmp_path, delays):

@@ -255,9 +255,7 @@ class Animation:
         options.timeout_ns = _timeout(timeout)
         options.deep = 1 if deep else 0
         self._is_deep = deep
-        options.parallelism = _int32(threads, "threads")
-        if options.parallelism < 0:
-            raise parameter_error(f"threads is {threads}; it must be 0 or more")
+        options.parallelism = _threads(threads)
         held = _Owned(_lib.zoetrope_close)
         error = c.Error()
         call: Callable[[], int]
@@ -973,7 +971,8 @@ class Animation:
     ) -> "Written":
         """Write the same animation, frame for frame, in fewer bytes; copy it if it cannot be made smaller.
 
-        :param destination: as for :meth:`convert`.
+        :param destination: as for :meth:`convert`. The format stays, so a path with the extension of another
+            one is refused.
         :param effort: ``"small"`` tries all ways of storing each frame.
         :param strip: leave out comments, profiles and other metadata.
         :raises ParameterError: if the path has the extension of another format.
@@ -1292,6 +1291,13 @@ def _int32(value: SupportsIndex, name: str) -> int:
     number = operator.index(value)
     if not -(1 << 31) <= number < 1 << 31:
         raise parameter_error(f"{name} is {value}, which is out of range")
+    return number
+
+
+def _threads(threads: SupportsIndex) -> int:
+    number = _int32(threads, "threads")
+    if number < 0:
+        raise parameter_error(f"threads is {threads}; it must be 0 or more")
     return number
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import io
 import math
 import operator
 import os
@@ -16,8 +17,8 @@ from typing import (
 
 from . import _library as c
 from ._animation import (
-    Filter, Fit, Pixels, Size, _choice, _CONTAINERS, _FILTERS, _FITS, _gaps, _int32, _interruptible, _nanoseconds,
-    _numpy, _Owned, _sides,
+    Filter, Fit, Pixels, Size, _choice, _CONTAINERS, _FILTERS, _FITS, _gaps, _interruptible, _nanoseconds,
+    _numpy, _Owned, _sides, _threads,
 )
 from ._errors import UnwritableError, make_error, parameter_error
 from ._library import library as _lib
@@ -77,6 +78,7 @@ class _Sink:
     """A destination as the library takes it, and what remains to be done when the file is complete."""
 
     def __init__(self, destination: Destination) -> None:
+        #: None for a file object.
         self.path: Optional[str] = None
         self.struct = c.Destination(size=sizeof(c.Destination))
         self._write: Optional[Callable[[bytes], Any]] = None
@@ -90,6 +92,10 @@ class _Sink:
             self.path = os.fsdecode(name)
             self.struct.path = name
         else:
+            # Files of `tempfile` wrap the file itself.
+            if isinstance(getattr(destination, "file", destination), io.TextIOBase):
+                raise TypeError(
+                    f"destination must be a binary file object, not the text file {type(destination).__name__}")
             self._write = getattr(destination, "write", None)
             if self._write is None:
                 raise TypeError(
@@ -132,7 +138,7 @@ def _options(
 ) -> c.WriterOptions:
     options = c.WriterOptions(size=sizeof(c.WriterOptions), effort=_choice(effort, _EFFORTS, "effort"))
     options.format = 0 if format is None else _choice(format, _FORMATS, "format")
-    options.parallelism = _int32(threads, "threads")
+    options.parallelism = _threads(threads)
     options.keep_identical = bool(keep_identical)
     options.exact_delays = bool(exact_delays)
     options.keep_hidden = bool(keep_hidden)
@@ -164,7 +170,44 @@ def _plays(plays: Optional[SupportsIndex]) -> int:
     return number
 
 
+def _texts(texts: Optional[Mapping[str, str]]) -> List[Tuple[bytes, bytes]]:
+    if texts is None:
+        return []
+    if not isinstance(texts, Mapping):
+        raise TypeError(f"texts must be a mapping, not {type(texts).__name__}")
+    found = []
+    for key, text in texts.items():
+        if not isinstance(key, str):
+            raise TypeError(f"texts: the key {key!r} must be a str, not {type(key).__name__}")
+        if not isinstance(text, str):
+            raise TypeError(f"texts: {key!r} must be a str, not {type(text).__name__}")
+        try:
+            words = key.encode(), text.encode()
+        except UnicodeEncodeError:
+            raise parameter_error(f"texts: {key!r} has characters that are not Unicode") from None
+        if b"\0" in words[0] + words[1]:
+            raise parameter_error(f"texts: {key!r} contains a null byte")
+        found.append(words)
+    return found
+
+
+def exact_rate(fps: Any) -> Fraction:
+    """Frames per second as a fraction, which is never 0."""
+    rate = _exact(fps, "fps")
+    if rate <= 0:
+        raise parameter_error(f"fps is {fps}; it must be more than 0")
+    return rate
+
+
 def exact_seconds(value: Any, name: str) -> Fraction:
+    """``value`` as a fraction, which is never negative."""
+    number = _exact(value, name)
+    if number < 0:
+        raise parameter_error(f"{name} is {value}; it must be 0 or more")
+    return number
+
+
+def _exact(value: Any, name: str) -> Fraction:
     """``value`` as a fraction; floats as the fraction they are meant to be, such as 1/30."""
     if isinstance(value, Fraction):
         number = value
@@ -180,9 +223,7 @@ def exact_seconds(value: Any, name: str) -> Fraction:
         # Far more digits than any file stores.
         number = Fraction(float(value)).limit_denominator(10**6)
     else:
-        raise TypeError(f"{name} must be a number of seconds, not {type(value).__name__}")
-    if number < 0:
-        raise parameter_error(f"{name} is {value}; it must be 0 or more")
+        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
     return number
 
 
@@ -299,10 +340,7 @@ class Writer:
         self._check(
             _lib.zoetrope_writer_create(
                 byref(self._sink.struct), byref(options), byref(held.pointer), byref(error)), error)
-        for key, text in (texts or {}).items():
-            words = key.encode(), text.encode()
-            if b"\0" in words[0] + words[1]:
-                raise parameter_error("texts contain a null byte")
+        for words in _texts(texts):
             self._check(_lib.zoetrope_writer_add_text(held.pointer, *words, byref(error)), error)
         self._held = held
 
@@ -451,10 +489,7 @@ def save(
     delays: Optional[List[Tuple[int, int]]] = None
     delay = (0, 1)
     if fps is not None:
-        rate = exact_seconds(fps, "fps")
-        if rate == 0:
-            raise parameter_error(f"fps is {fps}; it must be more than 0")
-        delay = _delay(1 / rate, "1 / fps")
+        delay = _delay(1 / exact_rate(fps), "1 / fps")
     elif isinstance(durations, Iterable) and getattr(durations, "ndim", 1) != 0:
         delays = [_delay(value, "durations") for value in durations]
     else:
@@ -488,6 +523,16 @@ def save(
         return writer.finish()
 
 
+def _number(value: Any, name: str) -> float:
+    """A speed or frame rate."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
+        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+    number = float(value)
+    if not 0.001 <= number <= 1000:
+        raise parameter_error(f"{name} is {value}; it must be 0.001 to 1000")
+    return number
+
+
 def edits(
     animation: "Animation", *, frames: Union[None, slice, Iterable[SupportsIndex]],
     time: Optional[Sequence[Optional[SupportsFloat]]], reverse: bool, back_and_forth: bool,
@@ -513,15 +558,18 @@ def edits(
         except (TypeError, ValueError):
             raise parameter_error(f"time is {time!r}; it must be a pair of seconds, (start, end)") from None
         most = (1 << 63) - 1
-        found.append(c.Edit(
-            kind=2, start=0 if start is None else min(_nanoseconds(start, "time"), most),
-            end=most if end is None else min(_nanoseconds(end, "time"), most)))
+        first = 0 if start is None else min(_nanoseconds(start, "time"), most)
+        last = most if end is None else min(_nanoseconds(end, "time"), most)
+        if not 0 <= first < last:
+            raise parameter_error(
+                f"time is {time}; the start must be 0 or more seconds, and the end must be after it")
+        found.append(c.Edit(kind=2, start=first, end=last))
     if reverse:
         found.append(c.Edit(kind=6))
     if back_and_forth:
         found.append(c.Edit(kind=7))
     if speed is not None:
-        found.append(c.Edit(kind=3, number=float(speed)))
+        found.append(c.Edit(kind=3, number=_number(speed, "speed")))
     if duration is not None:
         nanoseconds = _nanoseconds(duration, "duration")
         if not 0 < nanoseconds < 1 << 63:
@@ -531,7 +579,7 @@ def edits(
         numerator, denominator = _delay(delay)
         found.append(c.Edit(kind=10, delay_numerator=numerator, delay_denominator=denominator))
     if fps is not None:
-        found.append(c.Edit(kind=5, number=float(fps)))
+        found.append(c.Edit(kind=5, number=_number(fps, "fps")))
     if crop is not None:
         try:
             x, y, width, height = (operator.index(side) for side in crop)

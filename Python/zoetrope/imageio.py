@@ -90,7 +90,7 @@ class Plugin(PluginV3):
         if fps is not None:
             if duration is not None:
                 raise parameter_error("pass duration= or fps=, not both")
-            duration = 1000 / _writing.exact_seconds(fps, "fps")
+            duration = 1000 / _writing.exact_rate(fps)
         given: List[Any]
         if isinstance(duration, (list, tuple, np.ndarray)) and np.ndim(duration) == 1:
             given = list(duration)
