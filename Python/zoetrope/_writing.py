@@ -170,6 +170,14 @@ def _plays(plays: Optional[SupportsIndex]) -> int:
     return number
 
 
+def plays_of_loop(loop: Any, is_gif: bool) -> Optional[int]:
+    """The total number of plays for a stored loop count, which is that of repetitions in a GIF; None for ever."""
+    number = int(loop)
+    if number < 0:
+        raise parameter_error(f"loop is {loop}; it must be 0 or more")
+    return number + is_gif if number else None
+
+
 def _texts(texts: Optional[Mapping[str, str]]) -> List[Tuple[bytes, bytes]]:
     if texts is None:
         return []

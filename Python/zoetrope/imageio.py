@@ -47,7 +47,7 @@ class Plugin(PluginV3):
             #: Created with the first frame, which says how often the animation plays.
             self._writer: Optional[_writing.Writer] = None
             self._options: Dict[str, Any] = {"format": format, **options}
-            self._loop: Optional[int] = None
+            self._plays: Optional[int] = None
             self._held: List[Any] = []
             return
         try:
@@ -75,18 +75,26 @@ class Plugin(PluginV3):
 
     def write(
         self, ndimage: Any, *, duration: Union[None, SupportsFloat, Sequence[SupportsFloat]] = None,
-        fps: Optional[SupportsFloat] = None, loop: Optional[int] = None, is_batch: Optional[bool] = None,
+        fps: Optional[SupportsFloat] = None, loop: Optional[int] = None, plays: Optional[int] = None,
+        is_batch: Optional[bool] = None,
     ) -> Optional[bytes]:
         """Append one frame or several. The file is complete when the resource is closed; ``"<bytes>"`` at once.
 
         :param ndimage: an array of uint8 or uint16: H×W, H×W×3 or H×W×4; several as N×H×W×C, N×H×W, or a list.
         :param duration: how long a frame is shown, in ms, or one value for each frame of this call. Default: 100.
         :param fps: frames per second, instead of ``duration``.
-        :param loop: how often the animation plays in total; 0, the default, plays forever.
+        :param loop: the number that is stored, as in :meth:`metadata` and in imageio's Pillow plugin: 0, the default,
+            plays forever, 3 plays a GIF four times and an APNG three times.
+        :param plays: how often the animation plays in total, instead of ``loop``.
         :param is_batch: whether ``ndimage`` is several frames. Default: it is if it is a list, has four axes, or
             has three of which the last is not 3 or 4.
         """
         frames = self._frames(ndimage, is_batch)
+        is_gif = self._options["format"] == "gif"
+        if loop is not None:
+            if plays is not None:
+                raise parameter_error("pass loop= or plays=, not both")
+            plays = _writing.plays_of_loop(loop, is_gif)
         if fps is not None:
             if duration is not None:
                 raise parameter_error("pass duration= or fps=, not both")
@@ -100,19 +108,19 @@ class Plugin(PluginV3):
             given = [100 if duration is None else duration] * len(frames)
         delays = [_writing.exact_seconds(value, "duration") / 1000 for value in given]
         if self._writer is None:
-            self._loop = loop
+            self._plays = plays
             # `get_file` gives a path's file, which imageio has opened.
             self._writer = _writing.Writer(
-                self.request.get_file(), plays=None if not loop else int(loop), **self._options)
+                self.request.get_file(), plays=plays, **self._options)
             for frame in frames:
                 if isinstance(frame, np.ndarray) and frame.ndim in (2, 3):
                     height, width = frame.shape[:2]
-                    _writing.check_size(width, height, self._options["format"] == "gif")
+                    _writing.check_size(width, height, is_gif)
             # Often there is no other call, and these are all the frames whose colours count.
             self._held = [(np.array(frame), delay) for frame, delay in zip(frames, delays)]
         else:
-            if loop is not None and loop != self._loop:
-                raise parameter_error("loop must be the same for all frames")
+            if (loop is not None or plays is not None) and plays != self._plays:
+                raise parameter_error("loop and plays must be the same for all frames")
             self._flush(is_all=False)
             for frame, delay in zip(frames, delays):
                 self._writer.append(frame, delay)
@@ -159,11 +167,13 @@ class Plugin(PluginV3):
         return ImageProperties(shape=(count, *shape), dtype=dtype, n_images=count, is_batch=True)
 
     def metadata(self, index: Any = None, exclude_applied: bool = True) -> Dict[str, Any]:
-        """``duration``, the time shown in ms, of one frame or as a list; and ``loop``, as stored."""
+        """``duration``, the time shown in ms, of one frame or as a list; ``loop``, as stored, if it is; and
+        ``plays``, in total, None for ever.
+        """
         durations = [info.duration_ns / 1e6 for info in self._animation.frames]
         told: Dict[str, Any] = {
             "mode": "RGBA", "shape": self._animation.size,
-            "duration": durations[slice(None) if index is None or index is ... else index],
+            "plays": self._animation.plays, "duration": durations[slice(None) if index is None or index is ... else index],
         }
         if self._animation.stored_loop_count is not None:
             told["loop"] = self._animation.stored_loop_count

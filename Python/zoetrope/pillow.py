@@ -19,8 +19,10 @@ After ``register(save=True)``, ``image.save(file, save_all=True, append_images=.
 Each image is shown as it is, whatever was shown before:
 
 - ``duration`` is in ms, for all frames or for each; fractions are kept in an APNG and rounded without drift in a GIF.
-- ``loop`` is how many times the animation plays in total; 0 plays forever. Without it, a GIF plays as often as the
-  image that is saved, or once if that is not an animation; an APNG then plays forever.
+- ``loop`` is the number that Pillow would store: 0 plays forever, 3 plays a GIF four times and an APNG three times.
+  So ``loop=image.info["loop"]`` is right within a format, and ``loop=None`` plays a GIF once. Without ``loop``, the
+  file plays as often as the image that is saved, also in the other format; if that is not an animation, a GIF plays
+  once and an APNG forever.
 - ``disposal`` and ``optimize`` make no difference: frames look the same with every disposal.
 - ``comment`` is written to a GIF.
 
@@ -291,10 +293,6 @@ def _save_all(container: str, image: Any, file: IO[bytes], filename: Union[str, 
         except UnwritableError:
             # Such as more plays than a GIF stores. Nothing has been written yet.
             pass
-    loop = image.encoderinfo.get("loop")
-    if container == "GIF" and loop:
-        # Pillow stores it as the number of repetitions, without which a GIF plays once.
-        image.encoderinfo["loop"] = loop - 1 if loop > 1 else None
     _pillow_writers[container](image, file, filename)
 
 
@@ -330,15 +328,17 @@ def _plays(container: str, image: Any) -> Optional[int]:
     """How often the animation plays in total; None for ever."""
     loop = image.encoderinfo.get("loop")
     if loop is not None:
-        return int(loop) or None
+        return _writing.plays_of_loop(loop, container == "GIF")
+    if container == "GIF" and "loop" in image.encoderinfo:
+        # Pillow then stores none.
+        return 1
     animation = getattr(image, "_animation", None)
     if isinstance(animation, _animation.Animation):
         return animation.plays
     loop = image.info.get("loop")
     if loop is None:
         return 1 if container == "GIF" else None
-    # As a GIF stores it: how often it is repeated.
-    return (int(loop) + (image.format == "GIF")) if loop else None
+    return _writing.plays_of_loop(loop, image.format == "GIF")
 
 
 def register(*, first: bool = False, save: bool = False) -> None:
