@@ -232,6 +232,27 @@ def test_the_plays_of_a_file_that_imageio_reads_may_be_passed_on(iio, extension,
             iio.imwrite("<bytes>", frames, plugin="zoetrope", extension=extension, **options)
 
 
+def test_imageio_writes_where_it_is_told_to(iio, tmp_path, monkeypatch):
+    frames = np.stack(film(3))
+    (tmp_path / "a.gif").write_bytes(b"old")
+    (tmp_path / "link.gif").symlink_to("a.gif")
+    monkeypatch.chdir(tmp_path)
+    with open("file.gif", "wb") as file:
+        for uri in ("b.gif", tmp_path / "c.gif", "link.gif", file, "all.zip/d.gif"):
+            iio.imwrite(uri, frames, plugin="zoetrope", extension=".gif")
+    for uri in ("a.gif", "b.gif", "c.gif", "file.gif", "all.zip/d.gif"):
+        assert np.array_equal(iio.imread(uri, plugin="zoetrope"), frames)
+    assert (tmp_path / "link.gif").is_symlink()
+
+
+def test_names_of_the_v2_api(iio, tmp_path):
+    import imageio.v2
+
+    frames = film(3)
+    imageio.v2.mimsave(tmp_path / "a.gif", frames, format="zoetrope", duration=50)
+    assert np.array_equal(imageio.v2.mimread(tmp_path / "a.gif", format="zoetrope"), frames)
+
+
 @pytest.mark.parametrize("fps", [0, -1])
 def test_imageio_refuses_a_rate_of_nothing(iio, fps):
     with pytest.raises(zoetrope.ParameterError, match=f"fps is {fps}; it must be more than 0"):
@@ -239,11 +260,15 @@ def test_imageio_refuses_a_rate_of_nothing(iio, fps):
 
 
 def test_imageio_writes_nothing_after_an_error(iio, tmp_path):
-    with pytest.raises(ZeroDivisionError):
-        with iio.imopen(tmp_path / "a.gif", "w", plugin="zoetrope") as file:
-            file.write(film(1)[0])
-            1 / 0
-    assert (tmp_path / "a.gif").read_bytes() == b""
+    for before in (None, b"old"):
+        if before:
+            (tmp_path / "a.gif").write_bytes(before)
+        for error in (ZeroDivisionError, KeyboardInterrupt):
+            with pytest.raises(error):
+                with iio.imopen(tmp_path / "a.gif", "w", plugin="zoetrope") as file:
+                    file.write(film(1)[0])
+                    raise error
+        assert [path.read_bytes() for path in tmp_path.iterdir()] == [before][:bool(before)]
     with pytest.raises(OSError):
         iio.imwrite(tmp_path / "a.webp", film(2), plugin="zoetrope")
     with pytest.raises(zoetrope.ParameterError):

@@ -6,6 +6,8 @@
 >>> zoetrope.imageio.register()
 >>> first = iio.imread("party.gif", index=0, mode="RGB", plugin="zoetrope")
 >>> iio.imwrite("copy.png", frames, plugin="zoetrope", duration=40, loop=0)     # ms
+
+Case matters in the name. imageio's v2 API takes it as ``format``: ``mimsave("copy.gif", frames, format="zoetrope")``.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, SupportsFloat,
 
 import numpy as np
 from imageio.config.plugins import PluginConfig, known_plugins
-from imageio.core.request import InitializationError, IOMode, Request
+from imageio.core.request import URI_FILENAME, InitializationError, IOMode, Request
 from imageio.core.v3_plugin_api import ImageProperties, PluginV3
 
 from . import _animation, _writing
@@ -36,6 +38,8 @@ class Plugin(PluginV3):
     The options of ``imopen`` (``limits``, ``damage``, ``delays``, ``threads``) are those of
     :func:`zoetrope.open`, and for writing those of :class:`zoetrope.Writer` (``effort``, ``colors``, ``texts`` ...).
     The options of ``imread`` (``size``, ``fit``, ``filter``) are those of :meth:`zoetrope.Animation.frame`.
+
+    A path is written under a temporary name and renamed; any other destination gets all bytes at the end.
     """
 
     def __init__(self, request: Request, **options: Any) -> None:
@@ -109,9 +113,11 @@ class Plugin(PluginV3):
         delays = [_writing.exact_seconds(value, "duration") / 1000 for value in given]
         if self._writer is None:
             self._plays = plays
-            # `get_file` gives a path's file, which imageio has opened.
+            # `get_file` would open a path's file, and so empty it.
+            is_path = self.request._uri_type == URI_FILENAME
+            destination: Any = self.request.get_local_filename() if is_path else self.request.get_file()
             self._writer = _writing.Writer(
-                self.request.get_file(), plays=plays, **self._options)
+                destination, plays=plays, **self._options)
             for frame in frames:
                 if isinstance(frame, np.ndarray) and frame.ndim in (2, 3):
                     height, width = frame.shape[:2]
