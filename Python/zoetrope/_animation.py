@@ -202,7 +202,7 @@ def open(  # noqa: A001: zoetrope.open
     :param source: a path, the file's bytes, or a binary file object. A regular file that ``open(path, "rb")``
         opened and nothing was read from stays open and is read on demand, like a path, also after you close
         it. Any other file object is read to its end, up to ``live_bytes``; if it does not start like an image,
-        only its first bytes are read.
+        only its first bytes are read. A pipe is read to its end too: no frame can be decoded while bytes arrive.
     :param limits: bounds on what the file may use: ``"default"``, ``"strict"`` for untrusted files,
         ``"none"``, or a mapping that overrides the limits of a ``preset`` (default ``"default"``). Its keys are
         ``canvas_pixels``, ``frame_count``, ``live_bytes``, ``pixels_per_play``, ``metadata_bytes``,

@@ -295,7 +295,8 @@ class Writer:
     The file appears when the ``with`` block ends; if it raises, nothing appears. ``append`` encodes on all
     processors, releases the GIL, and waits while enough frames are in progress, so memory does not grow with
     the number of frames. Calls of several threads on one writer run one at a time. Ctrl-C and :meth:`cancel`
-    end them.
+    end them. A process that is killed may leave ``.zoetrope-*.tmp`` in the directory, which the command-line tool
+    removes when it next writes there.
 
     An APNG stores all pixels and delays exactly. A GIF is exact for frames that change pixels to at most 256
     colours, none partly transparent; ``colors``, ``dithering`` and ``matte`` say what happens to others. Its delays
@@ -400,7 +401,7 @@ class Writer:
         :raises ParameterError: for a frame of another shape, type or size; the last ends the writer.
         :raises UnwritableError: if a GIF cannot hold the frame's size, or its colours and ``colors`` is
             ``"exact"``. The latter may also be raised by a later call.
-        :raises LimitError: if an APNG cannot hold so many pixels.
+        :raises LimitError: if the frame has too many pixels for an APNG: more than 268,435,455.
         """
         numerator, denominator = _delay(delay)
         picture, array = self._picture(frame)

@@ -179,7 +179,8 @@ class Plugin(PluginV3):
         durations = [info.duration_ns / 1e6 for info in self._animation.frames]
         told: Dict[str, Any] = {
             "mode": "RGBA", "shape": self._animation.size,
-            "plays": self._animation.plays, "duration": durations[slice(None) if index is None or index is ... else index],
+            "plays": self._animation.plays,
+            "duration": durations[slice(None) if index is None or index is ... else index],
         }
         if self._animation.stored_loop_count is not None:
             told["loop"] = self._animation.stored_loop_count

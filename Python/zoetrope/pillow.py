@@ -26,6 +26,9 @@ Each image is shown as it is, whatever was shown before:
 - ``disposal`` and ``optimize`` make no difference: frames look the same with every disposal.
 - ``comment`` is written to a GIF.
 
+Pillow opens a path before it calls any writer. So an old file is lost if saving fails, and Ctrl-C may leave an empty
+one behind. :func:`zoetrope.save` replaces a file only once the new one is complete; it also takes Pillow images.
+
 Pillow's own writer is used if there is a single frame, if frames differ in size or have other modes than 1, L, LA, P,
 PA, RGB and RGBA, and for all other options, such as ``blend``, ``default_image``, ``palette`` or ``pnginfo``.
 """
