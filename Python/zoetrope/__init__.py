@@ -9,10 +9,7 @@
 """
 
 from . import _errors
-from ._animation import (
-    Animation, Batch, DamagePolicy, Delays, Filter, Fit, Format, Frame, FrameInfo, Layout, Limits,
-    MetadataItem, Order, Output, Pixels, Size, Source, open,
-)
+from ._animation import Animation, open
 from ._errors import (
     CancelledError, Damage, DestinationDirectoryError, DirectoryError, ForkedError, LimitError, MalformedError,
     NoDestinationDirectoryError, NoDestinationError, NoDirectoryError, NotAnImageError, NotFoundError,
@@ -21,6 +18,10 @@ from ._errors import (
 )
 from ._jobs import FRAMES_SCHEMA, frames
 from ._library import library as _lib
+from ._records import Batch, Frame, FrameInfo, MetadataItem
+from ._types import (
+    DamagePolicy, Delays, Filter, Fit, Format, Layout, Limits, Order, Output, Pixels, Size, Source,
+)
 from ._writing import Container, Delay, Destination, Dithering, Effort, Writable, Writer, Written, save
 
 __version__: str = _lib.zoetrope_version().decode()

@@ -16,12 +16,12 @@ from typing import (
 )
 
 from . import _library as c
-from ._animation import (
-    Filter, Fit, Pixels, Size, _choice, _CONTAINERS, _FILTERS, _FITS, _gaps, _interruptible, _nanoseconds,
-    _numpy, _Owned, _sides, _threads,
-)
+from ._arguments import _nanoseconds, _sides, _threads
+from ._arrays import _gaps, _numpy
+from ._calls import _interruptible, _Owned
 from ._errors import UnwritableError, make_error, parameter_error
 from ._library import library as _lib
+from ._types import _choice, _CONTAINERS, _FILTERS, _FITS, Filter, Fit, Pixels, Size
 
 if TYPE_CHECKING:
     from ._animation import Animation

@@ -21,6 +21,7 @@ from imageio.core.v3_plugin_api import ImageProperties, PluginV3
 
 from . import _animation, _writing
 from ._errors import NotAnImageError, parameter_error
+from ._types import Format
 
 _FORMATS: Dict[str, Any] = {".gif": "gif", ".png": "apng", ".apng": "apng"}
 
@@ -65,14 +66,14 @@ class Plugin(PluginV3):
             index = slice(None)
         return range(len(self._animation))[index] if isinstance(index, slice) else None
 
-    def read(self, *, index: Any = None, mode: _animation.Format = "RGBA", **rendering: Any) -> np.ndarray:
+    def read(self, *, index: Any = None, mode: Format = "RGBA", **rendering: Any) -> np.ndarray:
         """One frame or several; ``mode`` is the format: ``"RGBA"``, ``"RGB"``, ``"L"`` ..."""
         places = self._places(index)
         if places is None:
             return self._animation.frame(index, format=mode, **rendering)
         return self._animation.read(places, format=mode, **rendering)
 
-    def iter(self, *, mode: _animation.Format = "RGBA", **rendering: Any) -> Iterator[np.ndarray]:
+    def iter(self, *, mode: Format = "RGBA", **rendering: Any) -> Iterator[np.ndarray]:
         """Yield frame after frame, with one frame in memory at a time."""
         for index in range(len(self._animation)):
             yield self._animation.frame(index, format=mode, **rendering)
@@ -161,7 +162,7 @@ class Plugin(PluginV3):
             is_batch = array.ndim == 4 or array.ndim == 3 and array.shape[-1] not in (3, 4)
         return array if is_batch else array[None]
 
-    def properties(self, index: Any = None, *, mode: _animation.Format = "RGBA", **rendering: Any) -> ImageProperties:
+    def properties(self, index: Any = None, *, mode: Format = "RGBA", **rendering: Any) -> ImageProperties:
         """The shape and dtype of the result of :meth:`read`. Decodes nothing."""
         shape, dtype = self._animation._rendering(
             rendering.get("size"), rendering.get("fit", "fit"), rendering.get("filter", "bilinear"), mode,
