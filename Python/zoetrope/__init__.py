@@ -10,6 +10,7 @@
 
 from . import _errors
 from ._animation import Animation, open
+from ._destinations import Destination, Writable, Written
 from ._errors import (
     CancelledError, Damage, DestinationDirectoryError, DirectoryError, ForkedError, LimitError, MalformedError,
     NoDestinationDirectoryError, NoDestinationError, NoDirectoryError, NotAnImageError, NotFoundError,
@@ -22,7 +23,8 @@ from ._records import Batch, Frame, FrameInfo, MetadataItem
 from ._types import (
     DamagePolicy, Delays, Filter, Fit, Format, Layout, Limits, Order, Output, Pixels, Size, Source,
 )
-from ._writing import Container, Delay, Destination, Dithering, Effort, Writable, Writer, Written, save
+from ._writer_arguments import Container, Delay, Dithering, Effort
+from ._writing import Writer, save
 
 __version__: str = _lib.zoetrope_version().decode()
 

@@ -10,7 +10,7 @@ import os
 import threading
 from ctypes import byref, sizeof
 from typing import (
-    TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Literal, Optional, Sequence, SupportsFloat,
+    Any, Callable, Dict, Iterable, Iterator, List, Literal, Optional, Sequence, SupportsFloat,
     SupportsIndex, Tuple, Union, cast, overload,
 )
 
@@ -18,19 +18,19 @@ from . import _library as c, _memory
 from ._arguments import _nanoseconds, _PIXELS_PER_PLAY, _seconds, _set_limits, _sides, _threads, _timeout
 from ._arrays import _addressof, _check_layout, _from_buffer, _gaps, _is_array, _numpy, _Structs, _Target
 from ._calls import _interruptible, _Owned
+from ._destinations import Destination, Written
 from ._errors import (
     CancelledError, Damage, LimitError, OutOfMemoryError, make_damage, make_error, parameter_error,
 )
 from ._library import library as _lib
 from ._records import _DISPOSALS, _KINDS, Batch, Frame, FrameInfo, MetadataItem
+from ._rewriting import edits, rewrite
 from ._sources import _bytes, _descriptor, _HEAD, _is_long, _takes_long
 from ._types import (
     _CHANNELS, _choice, _CONTAINERS, _DAMAGE, _DELAYS, _FILTERS, _FITS, _FORMATS, _SAMPLING, DamagePolicy,
     Delays, Filter, Fit, Format, Layout, Limits, Order, Output, Pixels, Size, Source,
 )
-
-if TYPE_CHECKING:
-    from ._writing import Container, Delay, Destination, Dithering, Effort, Written
+from ._writer_arguments import Container, Delay, Dithering, Effort, _options
 
 #: Calls that decode at least this many pixels are interruptible by Ctrl-C.
 _LONG_CALL = 1 << 22
@@ -766,17 +766,17 @@ class Animation:
     # ---- Writing
 
     def convert(
-        self, destination: "Destination", *, frames: Union[None, slice, Iterable[SupportsIndex]] = None,
+        self, destination: Destination, *, frames: Union[None, slice, Iterable[SupportsIndex]] = None,
         time: Optional[Sequence[Optional[SupportsFloat]]] = None, reverse: bool = False,
         back_and_forth: bool = False, speed: Optional[SupportsFloat] = None,
-        duration: Optional[SupportsFloat] = None, delay: Optional["Delay"] = None,
+        duration: Optional[SupportsFloat] = None, delay: Optional[Delay] = None,
         fps: Optional[SupportsFloat] = None, crop: Optional[Sequence[SupportsIndex]] = None,
         size: Optional[Size] = None, fit: Fit = "fit", filter: Filter = "bilinear", linear_light: bool = False,
         no_enlarging: bool = False, plays: Union[None, SupportsIndex, Literal["keep"]] = "keep",
-        format: Optional["Container"] = None, effort: "Effort" = "balanced", exact_delays: bool = False,
-        colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: "Dithering" = "auto",
+        format: Optional[Container] = None, effort: Effort = "balanced", exact_delays: bool = False,
+        colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: Dithering = "auto",
         matte: Optional[Sequence[SupportsIndex]] = None, threads: SupportsIndex = 0,
-    ) -> "Written":
+    ) -> Written:
         """Write the animation to another file with these changes in this order.
 
         Without ``size``, its own format and APNG are written without loss, and in its own format compressed frames
@@ -806,20 +806,18 @@ class Animation:
         :raises UnwritableError: if a GIF cannot hold the result.
         :raises WriteError: if the file cannot be written, such as on a full disk; it is also an OSError.
         """
-        from . import _writing
-
-        changes = _writing.edits(
+        changes = edits(
             self, frames=frames, time=time, reverse=reverse, back_and_forth=back_and_forth, speed=speed,
             duration=duration, delay=delay, fps=fps, crop=crop, size=size, fit=fit, filter=filter,
             linear_light=linear_light, no_enlarging=no_enlarging, plays=plays)
-        options = _writing._options(
+        options = _options(
             format, effort, threads, exact_delays=exact_delays, colors=colors, dithering=dithering, matte=matte)
-        return _writing.rewrite(self, destination, options, changes)
+        return rewrite(self, destination, options, changes)
 
     def optimize(
-        self, destination: "Destination", *, effort: "Effort" = "balanced", strip: bool = False,
+        self, destination: Destination, *, effort: Effort = "balanced", strip: bool = False,
         threads: SupportsIndex = 0,
-    ) -> "Written":
+    ) -> Written:
         """Write the same animation, frame for frame, in fewer bytes; copy it if it cannot be made smaller.
 
         :param destination: as for :meth:`convert`. The format stays, so a path with the extension of another
@@ -828,11 +826,9 @@ class Animation:
         :param strip: leave out comments, profiles and other metadata.
         :raises ParameterError: if the path has the extension of another format.
         """
-        from . import _writing
-
-        options = _writing._options(None, effort, threads)
+        options = _options(None, effort, threads)
         options.strip = bool(strip)
-        return _writing.rewrite(self, destination, options, None)
+        return rewrite(self, destination, options, None)
 
     # ---- Arguments
 

@@ -22,6 +22,7 @@ from imageio.core.v3_plugin_api import ImageProperties, PluginV3
 from . import _animation, _writing
 from ._errors import NotAnImageError, parameter_error
 from ._types import Format
+from ._writer_arguments import check_size, exact_rate, exact_seconds, plays_of_loop
 
 _FORMATS: Dict[str, Any] = {".gif": "gif", ".png": "apng", ".apng": "apng"}
 
@@ -99,11 +100,11 @@ class Plugin(PluginV3):
         if loop is not None:
             if plays is not None:
                 raise parameter_error("pass loop= or plays=, not both")
-            plays = _writing.plays_of_loop(loop, is_gif)
+            plays = plays_of_loop(loop, is_gif)
         if fps is not None:
             if duration is not None:
                 raise parameter_error("pass duration= or fps=, not both")
-            duration = 1000 / _writing.exact_rate(fps)
+            duration = 1000 / exact_rate(fps)
         given: List[Any]
         if isinstance(duration, (list, tuple, np.ndarray)) and np.ndim(duration) == 1:
             given = list(duration)
@@ -111,7 +112,7 @@ class Plugin(PluginV3):
                 raise parameter_error(f"there are {len(given)} durations and {len(frames)} frames")
         else:
             given = [100 if duration is None else duration] * len(frames)
-        delays = [_writing.exact_seconds(value, "duration") / 1000 for value in given]
+        delays = [exact_seconds(value, "duration") / 1000 for value in given]
         if self._writer is None:
             self._plays = plays
             # `get_file` would open a path's file, and so empty it.
@@ -122,7 +123,7 @@ class Plugin(PluginV3):
             for frame in frames:
                 if isinstance(frame, np.ndarray) and frame.ndim in (2, 3):
                     height, width = frame.shape[:2]
-                    _writing.check_size(width, height, is_gif)
+                    check_size(width, height, is_gif)
             # Often there is no other call, and these are all the frames whose colours count.
             self._held = [(np.array(frame), delay) for frame, delay in zip(frames, delays)]
         else:

@@ -54,6 +54,7 @@ except ModuleNotFoundError as error:
 from . import _animation, _writing
 from ._errors import ForkedError, LimitError, UnwritableError, ZoetropeError
 from ._jobs import describe
+from ._writer_arguments import exact_seconds, plays_of_loop
 
 # Earlier versions read the size, mode and tiles of a plugin from elsewhere.
 if tuple(int(part) for part in PIL.__version__.split(".")[:2]) < (10, 2):
@@ -320,7 +321,7 @@ def _frames_to_save(container: str, image: Any) -> Optional[Tuple[List[Any], Lis
             if not shown:
                 raise ValueError(f"duration has {index} values, and there are more frames")
             milliseconds = frame.info.get("duration") if shown[0] is None else shown[0]
-            durations.append(_writing.exact_seconds(milliseconds or 0, "duration") / 1000)
+            durations.append(exact_seconds(milliseconds or 0, "duration") / 1000)
             is_plain = frame.mode in ("L", "RGB") and "transparency" not in frame.info
             # A copy, because the next frame may be drawn over this one.
             frames.append(frame.copy() if is_plain else frame.convert("RGBA"))
@@ -331,7 +332,7 @@ def _plays(container: str, image: Any) -> Optional[int]:
     """How often the animation plays in total; None for ever."""
     loop = image.encoderinfo.get("loop")
     if loop is not None:
-        return _writing.plays_of_loop(loop, container == "GIF")
+        return plays_of_loop(loop, container == "GIF")
     if container == "GIF" and "loop" in image.encoderinfo:
         # Pillow then stores none.
         return 1
@@ -341,7 +342,7 @@ def _plays(container: str, image: Any) -> Optional[int]:
     loop = image.info.get("loop")
     if loop is None:
         return 1 if container == "GIF" else None
-    return _writing.plays_of_loop(loop, image.format == "GIF")
+    return plays_of_loop(loop, image.format == "GIF")
 
 
 def register(*, first: bool = False, save: bool = False) -> None:
