@@ -62,7 +62,7 @@ def test_twelfths_of_a_second_add_up(fixtures):
 
 
 def test_large_times_map_back():
-    from zoetrope._animation import _nanoseconds, _seconds
+    from zoetrope._arguments import _nanoseconds, _seconds
 
     for start in [1, 3, 10**9 - 1, 2**53 - 1, 2**53 + 1, 2**60 + 7, 2**62 + 12345]:
         assert start <= _nanoseconds(_seconds(start)) <= start + (start >> 50)

@@ -27,10 +27,14 @@ def images(frames):
 
 
 def saved(frames, container="GIF", **options):
+    return zoetrope.open(saved_bytes(frames, container, **options), delays="exact")
+
+
+def saved_bytes(frames, container="GIF", **options):
     first, *rest = images(frames)
     file = io.BytesIO()
     first.save(file, container, save_all=True, append_images=rest, **options)
-    return zoetrope.open(file.getvalue(), delays="exact")
+    return file.getvalue()
 
 
 @pytest.mark.parametrize("container", ["GIF", "PNG"])
@@ -65,15 +69,36 @@ def test_fractions_of_milliseconds_do_not_drift(pillow, container):
 
 
 @pytest.mark.parametrize("container", ["GIF", "PNG"])
-@pytest.mark.parametrize("loop, plays", [(0, None), (1, 1), (2, 2), (65536, 65536)])
-def test_loop_is_the_number_of_plays(pillow, container, loop, plays):
-    assert saved(film(3), container, duration=50, loop=loop).plays == plays
+@pytest.mark.parametrize("loop", [0, 1, 3, 65535])
+def test_loop_means_what_it_means_in_pillow(pillow, container, loop):
+    assert saved(film(3), container, duration=50, loop=loop).stored_loop_count == loop
+    # Options that only Pillow writes.
+    other = {"background": 0} if container == "GIF" else {"blend": 0}
+    assert saved(film(3), container, duration=50, loop=loop, **other).stored_loop_count == loop
+    pillow.register(save=False)
+    assert saved(film(3), container, duration=50, loop=loop).stored_loop_count == loop
 
 
-@pytest.mark.parametrize("loop, plays", [(0, None), (1, 1), (2, 2)])
-def test_loop_means_the_same_where_pillow_writes(pillow, loop, plays):
-    frames = film(3, (24, 36, 3))
-    assert saved(frames, "GIF", duration=50, loop=loop, background=0).plays == plays
+def test_loop_none_plays_a_gif_once(pillow):
+    made = saved(film(3), duration=50, loop=3)
+    frames = io.BytesIO()
+    pillow.open(saved_bytes(film(3), loop=3)).save(frames, "GIF", save_all=True, loop=None)
+    assert (made.plays, zoetrope.open(frames.getvalue()).plays) == (4, 1)
+    with pytest.raises(zoetrope.ParameterError, match="loop is -1; it must be 0 or more"):
+        saved(film(3), duration=50, loop=-1)
+
+
+@pytest.mark.parametrize("container", ["GIF", "PNG"])
+@pytest.mark.parametrize("plays", [2, 3, 65536, None])
+def test_the_loop_of_an_opened_file_may_be_passed_on(pillow, container, plays):
+    from PIL import Image
+
+    source = io.BytesIO()
+    zoetrope.save(source, film(4), fps=10, format="gif" if container == "GIF" else "apng", plays=plays)
+    for opened in (Image.open(io.BytesIO(source.getvalue())), pillow.open(source.getvalue())):
+        file = io.BytesIO()
+        opened.save(file, container, save_all=True, loop=opened.info["loop"])
+        assert zoetrope.open(file.getvalue()).plays == plays
 
 
 def test_without_loop_the_number_of_plays_is_kept(pillow, fixtures):
@@ -174,7 +199,7 @@ def test_imageio_writes_frames_at_once_or_one_by_one(iio, tmp_path, extension):
     path = tmp_path / f"a{extension}"
     iio.imwrite(path, frames, plugin="zoetrope", duration=50, loop=2)
     animation = zoetrope.open(path)
-    assert animation.plays == 2 and animation.durations == (0.05,) * 6
+    assert animation.stored_loop_count == 2 and animation.durations == (0.05,) * 6
     assert np.array_equal(animation.read(), frames)
     with iio.imopen(path, "w", plugin="zoetrope") as file:
         for index, frame in enumerate(frames):
@@ -189,12 +214,61 @@ def test_imageio_writes_frames_at_once_or_one_by_one(iio, tmp_path, extension):
     assert np.array_equal(iio.imread(data, plugin="zoetrope"), frames)
 
 
+@pytest.mark.parametrize("extension", [".gif", ".png"])
+@pytest.mark.parametrize("plays", [1, 2, 3, 65536, None])
+def test_the_plays_of_a_file_that_imageio_reads_may_be_passed_on(iio, extension, plays):
+    frames = film(3)
+    data = iio.imwrite("<bytes>", frames, plugin="zoetrope", extension=extension, plays=plays)
+    told = iio.immeta(data, plugin="zoetrope")
+    assert told["plays"] == zoetrope.open(data).plays == plays
+    for key in {"plays", "loop"} & told.keys():
+        options = {key: told[key]}
+        copy = iio.imwrite("<bytes>", frames, plugin="zoetrope", extension=extension, **options)
+        assert zoetrope.open(copy).plays == plays
+    for options, words in (
+        ({"loop": 1, "plays": 2}, "not both"), ({"loop": -1}, "0 or more"), ({"plays": 0}, "plays is 0"),
+    ):
+        with pytest.raises(zoetrope.ParameterError, match=words):
+            iio.imwrite("<bytes>", frames, plugin="zoetrope", extension=extension, **options)
+
+
+def test_imageio_writes_where_it_is_told_to(iio, tmp_path, monkeypatch):
+    frames = np.stack(film(3))
+    (tmp_path / "a.gif").write_bytes(b"old")
+    (tmp_path / "link.gif").symlink_to("a.gif")
+    monkeypatch.chdir(tmp_path)
+    with open("file.gif", "wb") as file:
+        for uri in ("b.gif", tmp_path / "c.gif", "link.gif", file, "all.zip/d.gif"):
+            iio.imwrite(uri, frames, plugin="zoetrope", extension=".gif")
+    for uri in ("a.gif", "b.gif", "c.gif", "file.gif", "all.zip/d.gif"):
+        assert np.array_equal(iio.imread(uri, plugin="zoetrope"), frames)
+    assert (tmp_path / "link.gif").is_symlink()
+
+
+def test_names_of_the_v2_api(iio, tmp_path):
+    import imageio.v2
+
+    frames = film(3)
+    imageio.v2.mimsave(tmp_path / "a.gif", frames, format="zoetrope", duration=50)
+    assert np.array_equal(imageio.v2.mimread(tmp_path / "a.gif", format="zoetrope"), frames)
+
+
+@pytest.mark.parametrize("fps", [0, -1])
+def test_imageio_refuses_a_rate_of_nothing(iio, fps):
+    with pytest.raises(zoetrope.ParameterError, match=f"fps is {fps}; it must be more than 0"):
+        iio.imwrite("<bytes>", film(2), plugin="zoetrope", extension=".gif", fps=fps)
+
+
 def test_imageio_writes_nothing_after_an_error(iio, tmp_path):
-    with pytest.raises(ZeroDivisionError):
-        with iio.imopen(tmp_path / "a.gif", "w", plugin="zoetrope") as file:
-            file.write(film(1)[0])
-            1 / 0
-    assert (tmp_path / "a.gif").read_bytes() == b""
+    for before in (None, b"old"):
+        if before:
+            (tmp_path / "a.gif").write_bytes(before)
+        for error in (ZeroDivisionError, KeyboardInterrupt):
+            with pytest.raises(error):
+                with iio.imopen(tmp_path / "a.gif", "w", plugin="zoetrope") as file:
+                    file.write(film(1)[0])
+                    raise error
+        assert [path.read_bytes() for path in tmp_path.iterdir()] == [before][:bool(before)]
     with pytest.raises(OSError):
         iio.imwrite(tmp_path / "a.webp", film(2), plugin="zoetrope")
     with pytest.raises(zoetrope.ParameterError):

@@ -3,8 +3,10 @@
 import errno
 import io
 import os
+import pickle
 import subprocess
 import sys
+import tempfile
 import threading
 from fractions import Fraction
 
@@ -277,6 +279,101 @@ def test_wrong_arguments(tmp_path):
         zoetrope.save(file, frames, fps=1, format="gif", plays=65537)
 
 
+@pytest.mark.parametrize("options, words", [
+    ({"fps": -5}, "fps is -5; it must be more than 0"), ({"fps": 0}, "fps is 0; it must be more than 0"),
+    ({"fps": 1, "threads": -1}, "threads is -1"), ({"fps": 1, "texts": {"a": "\0"}}, "texts: 'a' contains"),
+    ({"fps": 1, "texts": {"a": "\udc80"}}, "texts: 'a' has"),
+])
+def test_messages_name_the_parameter(options, words):
+    with pytest.raises(zoetrope.ParameterError, match=words):
+        zoetrope.save(io.BytesIO(), film(2), **options)
+
+
+def test_texts_must_be_strings():
+    for texts, words in (({"a": 3}, "'a' must be a str, not int"), ({3: "a"}, "key 3"), ("Title", "mapping, not str")):
+        with pytest.raises(TypeError, match=words):
+            zoetrope.Writer(io.BytesIO(), texts=texts)
+
+
+def test_a_text_file_is_refused_before_the_first_frame(tmp_path):
+    with open(tmp_path / "a.gif", "w") as text, tempfile.NamedTemporaryFile("w") as temporary:
+        for file in (io.StringIO(), text, temporary):
+            with pytest.raises(TypeError, match="destination must be a binary file object, not the text file"):
+                zoetrope.Writer(file)
+    with tempfile.NamedTemporaryFile(suffix=".gif") as file:
+        zoetrope.save(file, film(2), fps=1)
+        file.flush()
+        assert len(zoetrope.open(file.name)) == 2
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("shape", [(48, 64, 3), (48, 3, 4)])
+def test_an_array_that_may_be_one_picture_or_many_is_refused(dtype, shape):
+    frames = np.zeros(shape, dtype)
+    frames[::2] = 1
+    with pytest.raises(zoetrope.ParameterError, match=r"frames\[None\].*frames\[..., None\]"):
+        zoetrope.save(io.BytesIO(), frames, fps=5)
+    one = written(frames[None], fps=5)
+    assert (one.size, len(one)) == (shape[1::-1], 1)
+    for several in (frames[..., None], list(frames)):
+        made = written(several, fps=5)
+        assert (made.size, len(made)) == (shape[:0:-1], 48)
+
+
+def test_sizes_are_checked_before_pixels_are_copied(monkeypatch):
+    # Such arrays cannot be described to the library without a copy.
+    tall = np.broadcast_to(np.uint8(0), (65536, 100, 3))
+    flat = np.broadcast_to(np.uint8(0), (100, 0))
+
+    def copy(array):
+        raise AssertionError("copied")
+
+    monkeypatch.setattr(np, "ascontiguousarray", copy)
+    for call in (lambda writer, frame: writer.survey(frame), lambda writer, frame: writer.append(frame, 1)):
+        with pytest.raises(zoetrope.UnwritableError, match="100x65536; the sides of a GIF are at most 65535"):
+            call(zoetrope.Writer("a.GIF"), tall)
+        for format in ("gif", "apng"):
+            with pytest.raises(zoetrope.ParameterError, match="0x100; it must have pixels"):
+                call(zoetrope.Writer(io.BytesIO(), format=format), flat)
+
+
+def test_the_limits_of_a_writer_are_not_those_of_open():
+    from zoetrope import _library as c
+    from zoetrope._errors import make_error
+
+    error = c.Error(code=6, frame=-1, byte_offset=-1, name=b"limitExceeded", message=b"too many pixels")
+    assert "limits= of zoetrope.open" in str(make_error(error))
+    assert str(make_error(error, is_writing=True)) == "limitExceeded: too many pixels"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_is_an_error_of_writing(delays):
+    for call in (
+        lambda: zoetrope.save("/dev/full", film(2), fps=1, format="gif"),
+        lambda: zoetrope.open(delays).convert("/dev/full", format="gif"),
+        lambda: zoetrope.open(delays).optimize("/dev/full"),
+    ):
+        with pytest.raises(zoetrope.WriteError) as caught:
+            call()
+        error = caught.value
+        assert (error.code, error.errno, error.filename) == ("io", errno.ENOSPC, "/dev/full")
+        assert isinstance(error, OSError) and not isinstance(error, zoetrope.ReadError)
+
+
+def test_errors_of_writing_are_those_of_the_system(tmp_path, delays):
+    (tmp_path / "file").write_bytes(b"")
+    for path, kind in (
+        (tmp_path / "none" / "a.gif", FileNotFoundError), (tmp_path, IsADirectoryError),
+        (tmp_path / "file" / "a.gif", NotADirectoryError),
+    ):
+        with pytest.raises(kind) as caught:
+            zoetrope.open(delays).convert(path, format="gif")
+        error = caught.value
+        assert isinstance(error, zoetrope.WriteError) and not isinstance(error, zoetrope.ReadError)
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), again.errno, str(again)) == (type(error), error.errno, str(error))
+
+
 def test_texts_are_written():
     animation = written(film(2), texts={"Title": "Disc", "Author": "Ä"})
     assert [(item.key, item.value.decode()) for item in animation.metadata] == [("Title", "Disc"), ("Author", "Ä")]
@@ -418,6 +515,38 @@ def test_wrong_conversions(delays):
     animation.close()
     with pytest.raises(ValueError):
         animation.convert(io.BytesIO())
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"time": (5, 1)}, r"time is \(5, 1\); the start must be 0 or more seconds, and the end must be after it"),
+    ({"time": (-1, 2)}, r"time is \(-1, 2\)"), ({"time": (0.1, 0.1)}, r"time is \(0.1, 0.1\)"),
+    ({"fps": -5}, "fps is -5; it must be 0.001 to 1000"), ({"fps": 0}, "fps is 0; it must be 0.001 to 1000"),
+    ({"speed": float("nan")}, "speed is nan; it must be 0.001 to 1000"), ({"threads": -1}, "threads is -1"),
+])
+def test_messages_of_conversions_name_the_parameter(delays, options, words):
+    with pytest.raises(zoetrope.ParameterError, match=words):
+        zoetrope.open(delays).convert(io.BytesIO(), **options)
+
+
+def test_speeds_are_numbers(delays):
+    for name in ("speed", "fps"):
+        with pytest.raises(TypeError, match=f"{name} must be a number, not str"):
+            zoetrope.open(delays).convert(io.BytesIO(), **{name: "2"})
+
+
+def test_optimising_keeps_the_format_that_the_name_has(tmp_path, delays):
+    file = io.BytesIO()
+    zoetrope.save(file, film(2), fps=1, format="apng")
+    for animation, wrong, right in (
+        (zoetrope.open(delays), ("a.png", "a.APNG"), ("a.gif", "a.GIF", "a.dat", "a")),
+        (zoetrope.open(file.getvalue()), ("b.gif",), ("b.png", "b.apng", "b.dat")),
+    ):
+        for name in wrong:
+            with pytest.raises(zoetrope.ParameterError, match="optimize keeps the format"):
+                animation.optimize(tmp_path / name)
+            assert not (tmp_path / name).exists()
+        for name in right:
+            assert animation.optimize(tmp_path / name).format == animation.format
 
 
 def test_optimising(fixtures):

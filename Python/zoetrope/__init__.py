@@ -9,29 +9,33 @@
 """
 
 from . import _errors
-from ._animation import (
-    Animation, Batch, DamagePolicy, Delays, Filter, Fit, Format, Frame, FrameInfo, Layout, Limits,
-    MetadataItem, Order, Output, Pixels, Size, Source, open,
-)
+from ._animation import Animation, open
+from ._destinations import Destination, Writable, Written
 from ._errors import (
-    CancelledError, Damage, DirectoryError, ForkedError, LimitError, MalformedError, NoDirectoryError,
-    NotAnImageError, NotFoundError, NotPermittedError, OutOfMemoryError, ParameterError, ReadError,
-    TimedOutError, UnwritableError, ZoetropeError,
+    CancelledError, Damage, DestinationDirectoryError, DirectoryError, ForkedError, LimitError, MalformedError,
+    NoDestinationDirectoryError, NoDestinationError, NoDirectoryError, NotAnImageError, NotFoundError,
+    NotPermittedError, OutOfMemoryError, ParameterError, ProtectedDestinationError, ReadError, TimedOutError,
+    UnwritableError, WriteError, ZoetropeError,
 )
 from ._jobs import FRAMES_SCHEMA, frames
 from ._library import library as _lib
-from ._writing import Container, Delay, Destination, Dithering, Effort, Writable, Writer, Written, save
+from ._records import Batch, Frame, FrameInfo, MetadataItem
+from ._types import (
+    DamagePolicy, Delays, Filter, Fit, Format, Layout, Limits, Order, Output, Pixels, Size, Source,
+)
+from ._writer_arguments import Container, Delay, Dithering, Effort
+from ._writing import Writer, save
 
 __version__: str = _lib.zoetrope_version().decode()
 
 __all__ = [
     "Animation", "Batch", "CancelledError", "Container", "Damage", "DamagePolicy", "Delay", "Delays",
-    "Destination", "Dithering", "DirectoryError", "Effort", "FRAMES_SCHEMA", "Filter", "Fit", "ForkedError",
-    "Format", "Frame", "FrameInfo", "Layout", "LimitError", "Limits", "MalformedError", "MetadataItem",
-    "NoDirectoryError", "NotAnImageError", "NotFoundError", "NotPermittedError", "Order",
-    "OutOfMemoryError", "Output", "ParameterError", "Pixels", "ReadError", "Size", "Source",
-    "TimedOutError", "UnwritableError", "Writable", "Writer", "Written", "ZoetropeError", "frames",
-    "open", "save",
+    "Destination", "DestinationDirectoryError", "DirectoryError", "Dithering", "Effort", "FRAMES_SCHEMA",
+    "Filter", "Fit", "ForkedError", "Format", "Frame", "FrameInfo", "Layout", "LimitError", "Limits",
+    "MalformedError", "MetadataItem", "NoDestinationDirectoryError", "NoDestinationError", "NoDirectoryError",
+    "NotAnImageError", "NotFoundError", "NotPermittedError", "Order", "OutOfMemoryError", "Output",
+    "ParameterError", "Pixels", "ProtectedDestinationError", "ReadError", "Size", "Source", "TimedOutError",
+    "UnwritableError", "Writable", "WriteError", "Writer", "Written", "ZoetropeError", "frames", "open", "save",
 ]
 
 # Tracebacks, `help` and pickles name the public module. Values with annotations stay where those are found.

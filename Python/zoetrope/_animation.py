@@ -2,194 +2,46 @@
 
 from __future__ import annotations
 
-import _thread
 import ctypes
-import dataclasses
-import functools
 import io
 import math
-import mmap
 import operator
 import os
-import stat
 import threading
 from ctypes import byref, sizeof
 from typing import (
-    TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapping, NamedTuple,
-    Optional, Sequence, SupportsFloat, SupportsIndex, Tuple, Union, cast, overload,
+    Any, Callable, Dict, Iterable, Iterator, List, Literal, Optional, Sequence, SupportsFloat,
+    SupportsIndex, Tuple, Union, cast, overload,
 )
 
 from . import _library as c, _memory
+from ._arguments import _nanoseconds, _PIXELS_PER_PLAY, _seconds, _set_limits, _sides, _threads, _timeout
+from ._arrays import _addressof, _check_layout, _from_buffer, _gaps, _is_array, _numpy, _Structs, _Target
+from ._calls import _interruptible, _Owned
+from ._destinations import Destination, Written
 from ._errors import (
     CancelledError, Damage, LimitError, OutOfMemoryError, make_damage, make_error, parameter_error,
 )
 from ._library import library as _lib
-from ._reading import Readable, read_all
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from ._writing import Container, Delay, Destination, Dithering, Effort, Written
-
-    Pixels = NDArray[Any]
-    IndexArray = NDArray[np.int64]
-    TimeArray = NDArray[np.float64]
-else:
-    # NumPy may be absent when hints are asked for.
-    Pixels = IndexArray = TimeArray = Any
-
-#: A path, the file's bytes or another buffer, or a binary file object.
-Source = Union[
-    str, "os.PathLike[str]", "os.PathLike[bytes]", bytes, bytearray, memoryview, mmap.mmap, Readable]
-BYTES_TYPES = (bytes, bytearray, memoryview, mmap.mmap)
-
-Format = Literal["RGBA", "RGBa", "BGRA", "BGRa", "RGBX", "RGB", "L", "RGBA16"]
-Fit = Literal["fit", "fill", "stretch", "integer"]
-Filter = Literal["bilinear", "nearest", "box", "bicubic", "lanczos"]
-Delays = Literal["browser", "exact", "ffmpeg", "imageio"]
-Order = Literal["time", "index", "distinct"]
-DamagePolicy = Literal["salvage", "strict", "partial"]
-Preset = Literal["default", "strict", "none"]
-Limits = Union[Preset, Mapping[str, Union[int, str, None]]]
-#: Width and height. If one of them is None, it is derived from the other.
-Size = Sequence[Optional[int]]
-#: The order of an array's axes: pixels together, or channels apart as PyTorch expects them.
-Layout = Literal["NHWC", "NCHW"]
-
-#: An array of the right shape, or a writable buffer of the right size.
-Output = Union[Pixels, bytearray, memoryview, mmap.mmap]
-
-_FORMATS = {"RGBA": 0, "RGBa": 1, "BGRA": 2, "BGRa": 3, "RGBX": 4, "RGB": 5, "L": 7, "RGBA16": 8}
-_CHANNELS = {"RGBA": 4, "RGBa": 4, "BGRA": 4, "BGRa": 4, "RGBX": 4, "RGB": 3, "L": 1, "RGBA16": 4}
-_FITS = {"fit": 0, "fill": 1, "stretch": 2, "integer": 3}
-_FILTERS = {"bilinear": 0, "nearest": 1, "box": 2, "bicubic": 3, "lanczos": 4}
-_DELAYS = {"browser": 0, "exact": 1, "ffmpeg": 2, "imageio": 3}
-_SAMPLING = {"time": 0, "index": 1, "distinct": 2}
-_DAMAGE = {"salvage": 0, "strict": 1, "partial": 2}
-_PRESETS = {"default": 0, "strict": 1, "none": 2}
-_LIMITS = (
-    "canvas_pixels", "frame_count", "live_bytes", "pixels_per_play", "metadata_bytes",
-    "metadata_total_bytes", "metadata_count",
+from ._records import _DISPOSALS, _KINDS, Batch, Frame, FrameInfo, MetadataItem
+from ._rewriting import edits, rewrite
+from ._sources import _bytes, _descriptor, _HEAD, _is_long, _takes_long
+from ._types import (
+    _CHANNELS, _choice, _CONTAINERS, _DAMAGE, _DELAYS, _FILTERS, _FITS, _FORMATS, _SAMPLING, DamagePolicy,
+    Delays, Filter, Fit, Format, Layout, Limits, Order, Output, Pixels, Size, Source,
 )
-_CONTAINERS = {1: "gif", 2: "apng", 3: "png"}
-_DISPOSALS = ("keep", "background", "previous")
+from ._writer_arguments import Container, Delay, Dithering, Effort, _options
 
 #: Calls that decode at least this many pixels are interruptible by Ctrl-C.
 _LONG_CALL = 1 << 22
-#: Opening a file of at least this many bytes is interruptible. Scanning takes milliseconds per megabyte, but a
-#: truncated last frame is decoded, and may be a thousand times as large. An interlaced one takes longer.
-_LONG_FILE = 1 << 14
-_LONG_INTERLACED = 1 << 11
-_HEAD = 29
-_LARGEST_SIDE = 65535
 #: ``ZOETROPE_CANCELLED``.
 _CANCELLED = 9
 #: ``ZOETROPE_IO``.
 _IO = 7
 
 
-class _Owned:
-    """A handle of the library, freed when its last user drops it.
-
-    A call holds a reference while it uses an animation. So closing needs no lock, and an exception or signal
-    handler between any two instructions neither leaks the handle nor frees it in use.
-    """
-
-    # Python discards exceptions that a signal handler raises in a destructor. Handlers run only in Python
-    # functions, so `__del__` is a C function stored in each object.
-    __slots__ = ("pointer", "__del__")
-
-    #: Set by a function of the library.
-    pointer: Any
-
-    def __init__(self, free: Any) -> None:
-        self.pointer = ctypes.c_void_p()
-        # Ignores NULL.
-        self.__del__ = functools.partial(free, self.pointer)
-
-
 def _never() -> bool:
     return False
-
-
-class FrameInfo(NamedTuple):
-    """The stored properties of a frame."""
-
-    #: Left, top, width and height on the canvas, as stored.
-    rect: Tuple[int, int, int, int]
-    #: The stored delay in seconds, as a fraction.
-    delay: Tuple[int, int]
-    #: When it is shown and for how long, in nanoseconds, under the animation's delay policy.
-    start_ns: int
-    duration_ns: int
-    #: ``"keep"``, ``"background"`` or ``"previous"``.
-    disposal: str
-    #: ``"source"`` or ``"over"``.
-    blend: str
-    #: Whether decoding can start here.
-    is_independent: bool
-    #: Offset and length of its pixels in the file.
-    byte_range: Tuple[int, int]
-
-
-class MetadataItem(NamedTuple):
-    """A piece of metadata."""
-
-    #: ``"text"``, ``"xmp"``, ``"exif"``, ``"icc_profile"``, ``"application"`` or ``"color"``.
-    kind: str
-    key: str
-    value: bytes
-
-
-_KINDS = {1: "text", 2: "xmp", 3: "exif", 4: "icc_profile", 5: "application", 6: "color"}
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Frame:
-    """A decoded frame."""
-
-    index: int
-    #: H×W×C, or H×W for ``"L"``.
-    pixels: Pixels
-    #: When it is shown and for how long, in seconds, under the animation's delay policy.
-    timestamp: float
-    duration: float
-    #: The damage found in the frame's own pixels.
-    damage: Optional[Damage]
-
-
-class Batch(NamedTuple):
-    """Consecutive frames of :meth:`Animation.batches`."""
-
-    indices: "IndexArray"
-    #: When each is shown, in seconds.
-    times: "TimeArray"
-    #: As :meth:`Animation.read` returns them.
-    frames: Pixels
-
-
-def _choice(value: str, choices: Mapping[str, int], name: str) -> int:
-    try:
-        return choices[value]
-    except (KeyError, TypeError):
-        words = ", ".join(repr(word) for word in choices)
-        raise parameter_error(f"{name} is {value!r}; it must be one of {words}") from None
-
-
-def _numpy() -> Any:
-    """NumPy, which is needed only by calls that return arrays."""
-    global _np
-    if _np is None:
-        try:
-            import numpy
-        except ImportError:
-            raise ImportError("frames as arrays need NumPy: pip install numpy") from None
-        _np = numpy
-    return _np
-
-
-_np: Any = None
 
 
 def open(  # noqa: A001: zoetrope.open
@@ -202,7 +54,7 @@ def open(  # noqa: A001: zoetrope.open
     :param source: a path, the file's bytes, or a binary file object. A regular file that ``open(path, "rb")``
         opened and nothing was read from stays open and is read on demand, like a path, also after you close
         it. Any other file object is read to its end, up to ``live_bytes``; if it does not start like an image,
-        only its first bytes are read.
+        only its first bytes are read. A pipe is read to its end too: no frame can be decoded while bytes arrive.
     :param limits: bounds on what the file may use: ``"default"``, ``"strict"`` for untrusted files,
         ``"none"``, or a mapping that overrides the limits of a ``preset`` (default ``"default"``). Its keys are
         ``canvas_pixels``, ``frame_count``, ``live_bytes``, ``pixels_per_play``, ``metadata_bytes``,
@@ -255,9 +107,7 @@ class Animation:
         options.timeout_ns = _timeout(timeout)
         options.deep = 1 if deep else 0
         self._is_deep = deep
-        options.parallelism = _int32(threads, "threads")
-        if options.parallelism < 0:
-            raise parameter_error(f"threads is {threads}; it must be 0 or more")
+        options.parallelism = _threads(threads)
         held = _Owned(_lib.zoetrope_close)
         error = c.Error()
         call: Callable[[], int]
@@ -388,7 +238,7 @@ class Animation:
             status = call(held.pointer, error)
             if status == _IO and path is not None and error.system_error:
                 # Reading an open file does not fail with an error of the system; writing does.
-                raise make_error(error, path)
+                raise make_error(error, path, is_writing=True)
             if status != _CANCELLED or is_interrupted():
                 return self._check(status, error)
         raise self._cancelled()
@@ -587,16 +437,15 @@ class Animation:
             size, fit, filter, format, linear_light, no_enlarging)
         array: Pixels
         if out is None:
-            # `_rendering` has imported NumPy if it found a dtype.
             try:
-                array = (_np or _numpy()).empty(shape, dtype)
+                array = _numpy().empty(shape, dtype)
             except MemoryError:
                 raise self._out_of_memory(math.prod(shape) * dtype.itemsize) from None
         else:
             array = self._out(out, shape, dtype)
         held = self._use()
         pixels = self._pixels(place) + shape[0] * shape[1]
-        is_plain = out is None or _np is not None and isinstance(out, _np.ndarray) and out.flags.c_contiguous
+        is_plain = out is None or _is_array(out) and array.flags.c_contiguous
         if pixels >= _LONG_CALL or self._is_cancelled or not is_plain:
             self._draw(place, pixels, rendering, _Target(array), None)
             return array
@@ -917,17 +766,17 @@ class Animation:
     # ---- Writing
 
     def convert(
-        self, destination: "Destination", *, frames: Union[None, slice, Iterable[SupportsIndex]] = None,
+        self, destination: Destination, *, frames: Union[None, slice, Iterable[SupportsIndex]] = None,
         time: Optional[Sequence[Optional[SupportsFloat]]] = None, reverse: bool = False,
         back_and_forth: bool = False, speed: Optional[SupportsFloat] = None,
-        duration: Optional[SupportsFloat] = None, delay: Optional["Delay"] = None,
+        duration: Optional[SupportsFloat] = None, delay: Optional[Delay] = None,
         fps: Optional[SupportsFloat] = None, crop: Optional[Sequence[SupportsIndex]] = None,
         size: Optional[Size] = None, fit: Fit = "fit", filter: Filter = "bilinear", linear_light: bool = False,
         no_enlarging: bool = False, plays: Union[None, SupportsIndex, Literal["keep"]] = "keep",
-        format: Optional["Container"] = None, effort: "Effort" = "balanced", exact_delays: bool = False,
-        colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: "Dithering" = "auto",
+        format: Optional[Container] = None, effort: Effort = "balanced", exact_delays: bool = False,
+        colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: Dithering = "auto",
         matte: Optional[Sequence[SupportsIndex]] = None, threads: SupportsIndex = 0,
-    ) -> "Written":
+    ) -> Written:
         """Write the animation to another file with these changes in this order.
 
         Without ``size``, its own format and APNG are written without loss, and in its own format compressed frames
@@ -955,32 +804,31 @@ class Animation:
         the file is discarded.
 
         :raises UnwritableError: if a GIF cannot hold the result.
+        :raises WriteError: if the file cannot be written, such as on a full disk; it is also an OSError.
         """
-        from . import _writing
-
-        changes = _writing.edits(
+        changes = edits(
             self, frames=frames, time=time, reverse=reverse, back_and_forth=back_and_forth, speed=speed,
             duration=duration, delay=delay, fps=fps, crop=crop, size=size, fit=fit, filter=filter,
             linear_light=linear_light, no_enlarging=no_enlarging, plays=plays)
-        options = _writing._options(
+        options = _options(
             format, effort, threads, exact_delays=exact_delays, colors=colors, dithering=dithering, matte=matte)
-        return _writing.rewrite(self, destination, options, changes)
+        return rewrite(self, destination, options, changes)
 
     def optimize(
-        self, destination: "Destination", *, effort: "Effort" = "balanced", strip: bool = False,
+        self, destination: Destination, *, effort: Effort = "balanced", strip: bool = False,
         threads: SupportsIndex = 0,
-    ) -> "Written":
+    ) -> Written:
         """Write the same animation, frame for frame, in fewer bytes; copy it if it cannot be made smaller.
 
-        :param destination: as for :meth:`convert`.
+        :param destination: as for :meth:`convert`. The format stays, so a path with the extension of another
+            one is refused.
         :param effort: ``"small"`` tries all ways of storing each frame.
         :param strip: leave out comments, profiles and other metadata.
+        :raises ParameterError: if the path has the extension of another format.
         """
-        from . import _writing
-
-        options = _writing._options(None, effort, threads)
+        options = _options(None, effort, threads)
         options.strip = bool(strip)
-        return _writing.rewrite(self, destination, options, None)
+        return rewrite(self, destination, options, None)
 
     # ---- Arguments
 
@@ -1056,7 +904,7 @@ class Animation:
                 return _memory.empty(numpy, shape, dtype)
             except MemoryError:
                 raise self._out_of_memory(math.prod(shape) * dtype.itemsize) from None
-        if _np is not None and isinstance(out, _np.ndarray):
+        if _is_array(out):
             array = out
             wanted = shape
             if layout == "NCHW":
@@ -1085,298 +933,3 @@ class Animation:
                 raise parameter_error(
                     f"out must be a writable contiguous buffer of {count} bytes, for shape {shape}")
         return out
-
-
-def _check_layout(layout: str, format: str) -> None:
-    if layout not in ("NHWC", "NCHW"):
-        raise parameter_error(f"layout is {layout!r}; it must be one of 'NHWC', 'NCHW'")
-    if layout == "NCHW" and format == "L":
-        raise parameter_error("layout='NCHW' needs channels, and format='L' has none")
-
-
-def _gaps(array: Any, has_channels: bool) -> Optional[Tuple[int, int, int]]:
-    """Bytes from row to row, from frame to frame, and in all; None if the library cannot write that.
-
-    :param has_channels: whether the last axis is that of the channels.
-    """
-    itemsize = array.itemsize
-    shape, strides = list(array.shape), list(array.strides)
-    if 0 in shape:
-        return 0, 0, 0
-    width = itemsize
-    for _ in range(2 if has_channels else 1):
-        side, stride = shape.pop(), strides.pop()
-        if side > 1 and stride != width:
-            return None
-        width *= side
-    height, row = shape.pop(), strides.pop()
-    row = row if height > 1 else width
-    frame = row * (height - 1) + width
-    several = strides.pop() if shape else frame
-    count = shape.pop() if shape else 1
-    several = several if count > 1 else frame
-    if row < width or several < frame:
-        return None
-    return row, several, several * (count - 1) + frame
-
-
-class _Target:
-    """Memory to draw into, which it keeps, and the library's description of it."""
-
-    __slots__ = ("buffer", "_memory")
-
-    def __init__(self, array: Any, is_several: bool = False) -> None:
-        self.buffer = c.Buffer()
-        if _np is not None and isinstance(array, _np.ndarray) and not array.flags.c_contiguous:
-            # While this holds the array, NumPy does not move its memory.
-            self._memory: Any = array
-            gaps = _gaps(array, array.ndim - is_several > 2)
-            assert gaps is not None
-            self.buffer.pixels = array.__array_interface__["data"][0]
-            self.buffer.bytes_per_row, self.buffer.bytes_per_frame, self.buffer.byte_count = gaps
-        else:
-            # While this lives, a bytearray cannot be resized.
-            self._memory = _from_buffer(array)
-            self.buffer.pixels = _addressof(self._memory)
-            self.buffer.byte_count = _view(array).nbytes
-
-
-class _Structs:
-    """The structs that one call needs, and references to them."""
-
-    __slots__ = ("buffer", "buffer_reference", "error", "error_reference")
-
-    def __init__(self) -> None:
-        self.buffer = c.Buffer()
-        self.buffer_reference = byref(self.buffer)
-        self.error = c.Error()
-        self.error_reference = byref(self.error)
-
-
-_addressof = ctypes.addressof
-# NumPy's type hints do not declare that arrays are buffers.
-_from_buffer: Any = ctypes.c_char.from_buffer
-_view: Any = memoryview
-
-
-def _set_limits(options: c.Options, limits: Optional[Limits]) -> int:
-    """Set the limits of the library, and return ``output_bytes``."""
-    if limits is None:
-        limits = "default"
-    if isinstance(limits, str):
-        limits = {"preset": limits}
-    if not isinstance(limits, Mapping):
-        raise TypeError(f"limits must be a str or a mapping, not {type(limits).__name__}")
-    options.limits = _choice(str(limits.get("preset", "default")), _PRESETS, "limits: preset")
-    output_bytes = _OUTPUT_BYTES[options.limits]
-    for name, value in limits.items():
-        if name == "preset":
-            continue
-        if name not in _LIMITS and name != "output_bytes":
-            words = ", ".join((*_LIMITS, "output_bytes"))
-            raise parameter_error(f"limits: unknown key {name!r}; the keys are preset, {words}")
-        if isinstance(value, str) or not (value is None or hasattr(value, "__index__")):
-            raise TypeError(f"limits: {name} must be an int or None, not {type(value).__name__}")
-        number = _NO_LIMIT if value is None else operator.index(value)
-        if not 0 < number <= _NO_LIMIT:
-            raise parameter_error(f"limits: {name} is {value}; it must be 1 to {_NO_LIMIT}")
-        if name == "output_bytes":
-            output_bytes = number
-        else:
-            setattr(options, name, number)
-    return output_bytes
-
-
-def _timeout(timeout: Optional[SupportsFloat]) -> int:
-    """The timeout in nanoseconds; 0, as in the library, for no limit."""
-    if timeout is None:
-        return 0
-    nanoseconds = _nanoseconds(timeout, "timeout")
-    if nanoseconds <= 0:
-        raise parameter_error(f"timeout is {timeout}; it must be greater than 0, or None")
-    return min(nanoseconds, _NO_LIMIT)
-
-
-def _descriptor(source: Any) -> Optional[int]:
-    """The descriptor of a regular file at its start, opened by Python itself; None for other sources."""
-    # Not subclasses, which may read something else than the file.
-    if type(source) not in (io.BufferedReader, io.FileIO):
-        return None
-    raw = source.raw if isinstance(source, io.BufferedReader) else source
-    if type(raw) is not io.FileIO or not raw.readable():
-        return None
-    number = raw.fileno()
-    return number if stat.S_ISREG(os.fstat(number).st_mode) and source.tell() == 0 else None
-
-
-def _takes_long(name: bytes) -> bool:
-    """Whether opening may take so long that it must be interruptible."""
-    try:
-        status = os.stat(name)
-    except OSError:
-        return False
-    if not stat.S_ISREG(status.st_mode):
-        # A pipe may wait for its writer.
-        return True
-    head = b""
-    if _LONG_INTERLACED <= status.st_size < _LONG_FILE:
-        try:
-            # The object closes itself even if a signal handler raises before `with` begins.
-            with io.FileIO(name) as file:
-                head = file.read(_HEAD)
-        except OSError:
-            pass
-    return _is_long(status.st_size, head)
-
-
-def _is_long(count: int, head: bytes) -> bool:
-    # In a PNG, the last byte of the head is the interlace method.
-    return count >= _LONG_FILE or count >= _LONG_INTERLACED and head[_HEAD - 1:] == b"\1"
-
-
-def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] = None) -> Any:
-    """Call ``work``, interruptible by Ctrl-C, and return its result or raise its exception.
-
-    Python runs signal handlers on the main thread, between its own instructions. So another thread does the
-    work while the main thread waits.
-
-    :param stop: asks ``work`` to end soon; it is then waited for. None abandons it.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return work()
-    results: List[Any] = []
-    errors: List[BaseException] = []
-    has_begun = is_stopped = is_done = False
-    # A lock implemented in C: an exception while waiting for an `Event` or starting a `Thread` would break those.
-    done = _thread.allocate_lock()
-    done.acquire()
-
-    def run() -> None:
-        nonlocal has_begun, is_done
-        has_begun = True
-        try:
-            if not is_stopped:
-                results.append(work())
-        except BaseException as error:
-            errors.append(error)
-        is_done = True
-        done.release()
-
-    try:
-        try:
-            _thread.start_new_thread(run, ())
-        except RuntimeError:
-            # There are too many threads, or the interpreter is shutting down.
-            return work()
-        done.acquire()
-    except BaseException:
-        # From here on, a thread that has not begun does nothing.
-        is_stopped = True
-        while stop is not None and has_begun and not is_done:
-            try:
-                # Repeated, because the thread may not have entered the library yet.
-                stop()
-                done.acquire(timeout=0.01)
-            except BaseException:
-                # The exception that ended the wait is raised below.
-                continue
-        raise
-    if errors:
-        raise errors[0]
-    return results[0]
-
-
-def _int32(value: SupportsIndex, name: str) -> int:
-    number = operator.index(value)
-    if not -(1 << 31) <= number < 1 << 31:
-        raise parameter_error(f"{name} is {value}, which is out of range")
-    return number
-
-
-def _sides(size: Size) -> Tuple[Optional[int], Optional[int]]:
-    words = "size must be a pair, (width, height)"
-    if isinstance(size, (str, bytes)):
-        raise TypeError(f"{words}, not {type(size).__name__}")
-    try:
-        width, height = size
-    except TypeError:
-        raise TypeError(f"{words}, not {type(size).__name__}") from None
-    except ValueError:
-        raise parameter_error(f"{words}, not {len(size)} numbers") from None
-    return (
-        None if width is None else _side(width), None if height is None else _side(height))
-
-
-def _side(value: SupportsIndex) -> int:
-    # The library reads 0 as None here. A computed size of 0 is probably a bug, so reject it.
-    number = operator.index(value)
-    if not 0 < number <= _LARGEST_SIDE:
-        raise parameter_error(f"size has {value}; sides must be 1 to {_LARGEST_SIDE}, or None")
-    return number
-
-
-def _seconds(nanoseconds: int) -> float:
-    """The smallest float that :func:`_nanoseconds` converts to at least ``nanoseconds``."""
-    seconds = nanoseconds / 1e9
-    # Runs only above 50 days.
-    while round(seconds * 1e9) < nanoseconds:
-        seconds *= 1 + 2.0**-52
-    return seconds
-
-
-def _nanoseconds(seconds: SupportsFloat, name: str = "seconds") -> int:
-    if isinstance(seconds, int):
-        return seconds * 10**9
-    if not hasattr(seconds, "__float__"):
-        raise TypeError(f"{name} must be a number, not {type(seconds).__name__}")
-    number = float(seconds)
-    if math.isnan(number):
-        raise parameter_error(f"{name} is nan")
-    if math.isinf(number):
-        return (1 << 64) if number > 0 else -1
-    # Larger numbers have no fraction, and their product may overflow.
-    return round(number * 1e9) if abs(number) < 2.0**53 else int(number) * 10**9
-
-
-def _bytes(source: Any, options: c.Options) -> Union[bytes, bytearray]:
-    if isinstance(source, bytes):
-        return source
-    try:
-        # Covers memory maps, whose `read` would start at their current position.
-        view = memoryview(source)
-    except TypeError:
-        pass
-    else:
-        with view:
-            return _copied(view)
-    read = getattr(source, "read", None)
-    if read is None:
-        raise TypeError(
-            f"source must be a path, bytes or a binary file object, not {type(source).__name__}")
-    limit = options.live_bytes or _LIVE_BYTES[options.limits]
-    return read_all(read, limit)
-
-
-def _copied(view: memoryview) -> Union[bytes, bytearray]:
-    """The bytes of ``view``, copied in pieces so that Ctrl-C can interrupt it."""
-    count = view.nbytes
-    if count < _PIECE:
-        return view.tobytes()
-    try:
-        flat = view.cast("B")
-    except TypeError:
-        # The array has gaps or holds structs.
-        return view.tobytes()
-    with flat:
-        copy = bytearray(count)
-        for start in range(0, count, _PIECE):
-            copy[start:start + _PIECE] = flat[start:start + _PIECE]
-        return copy
-
-
-_PIECE = 16 << 20
-_NO_LIMIT = (1 << 63) - 1
-#: The limits of the presets, in their order.
-_LIVE_BYTES = (1 << 30, 256 << 20, _NO_LIMIT)
-_OUTPUT_BYTES = (16 << 30, 1 << 30, _NO_LIMIT)
-_PIXELS_PER_PLAY = (1 << 34, 1 << 32, _NO_LIMIT)

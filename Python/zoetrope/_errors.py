@@ -85,7 +85,15 @@ class _SystemError(ZoetropeError, OSError):
 
 
 class ReadError(_SystemError):
-    """The file cannot be opened, read or written.
+    """The file cannot be opened or read.
+
+    Depending on ``errno`` it is also a FileNotFoundError, PermissionError, IsADirectoryError or
+    NotADirectoryError. ``strerror`` and ``filename`` are set.
+    """
+
+
+class WriteError(_SystemError):
+    """The file cannot be written, such as on a full disk.
 
     Depending on ``errno`` it is also a FileNotFoundError, PermissionError, IsADirectoryError or
     NotADirectoryError. ``strerror`` and ``filename`` are set.
@@ -112,6 +120,22 @@ class NoDirectoryError(ReadError, NotADirectoryError):
     pass
 
 
+class NoDestinationError(WriteError, FileNotFoundError):
+    pass
+
+
+class ProtectedDestinationError(WriteError, PermissionError):
+    pass
+
+
+class DestinationDirectoryError(WriteError, IsADirectoryError):
+    pass
+
+
+class NoDestinationDirectoryError(WriteError, NotADirectoryError):
+    pass
+
+
 class ParameterError(ZoetropeError, ValueError):
     """An invalid argument."""
 
@@ -133,23 +157,34 @@ _READ_ERRORS: Dict[int, Type[ReadError]] = {
     errors.ENOENT: NotFoundError, errors.EACCES: NotPermittedError, errors.EPERM: NotPermittedError,
     errors.EISDIR: DirectoryError, errors.ENOTDIR: NoDirectoryError,
 }
+_WRITE_ERRORS: Dict[int, Type[WriteError]] = {
+    errors.ENOENT: NoDestinationError, errors.EACCES: ProtectedDestinationError,
+    errors.EPERM: ProtectedDestinationError, errors.EISDIR: DestinationDirectoryError,
+    errors.ENOTDIR: NoDestinationDirectoryError,
+}
 
 
-def make_error(error: c.Error, path: Optional[str] = None) -> ZoetropeError:
-    """The exception for a failed call."""
+def make_error(error: c.Error, path: Optional[str] = None, *, is_writing: bool = False) -> ZoetropeError:
+    """The exception for a failed call.
+
+    :param is_writing: whether the call writes and reads no file. The library has one code for both.
+    """
     kind = _TYPES.get(error.code, ZoetropeError)
+    if kind is ReadError and is_writing:
+        kind = WriteError
     place = (
         error.frame if error.frame >= 0 else None,
         error.byte_offset if error.byte_offset >= 0 else None, path)
     code = error.name.decode("utf-8", "replace")
-    if kind is ReadError and error.system_error:
+    if issubclass(kind, (ReadError, WriteError)) and error.system_error:
         number = error.system_error
+        specific = _WRITE_ERRORS if is_writing else _READ_ERRORS
         # The exception already carries the path.
-        return _READ_ERRORS.get(number, ReadError)(code, os.strerror(number), *place, number)
+        return specific.get(number, kind)(code, os.strerror(number), *place, number)
     message = error.message.decode("utf-8", "replace")
     if kind is TimedOutError:
         message = "the call took longer than the timeout"
-    if kind is LimitError:
+    if kind is LimitError and not is_writing:
         message += "; see limits= of zoetrope.open"
     if kind is ForkedError:
         message += '; for PyTorch: DataLoader(..., multiprocessing_context="spawn")'

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, Dict, Iterator, List, Mapping, Optional
 
-from ._animation import BYTES_TYPES, Fit, Limits, Size, open
+from ._animation import open
 from ._errors import Damage, ForkedError, LimitError, ParameterError, ZoetropeError, parameter_error
+from ._types import BYTES_TYPES, Fit, Limits, Size
 
 #: The names and Arrow types of the columns that :func:`frames` yields, for
 #: ``pyarrow.schema(zoetrope.FRAMES_SCHEMA)``. Without a schema, Arrow cannot infer the type of a column of None.

@@ -6,6 +6,8 @@
 >>> zoetrope.imageio.register()
 >>> first = iio.imread("party.gif", index=0, mode="RGB", plugin="zoetrope")
 >>> iio.imwrite("copy.png", frames, plugin="zoetrope", duration=40, loop=0)     # ms
+
+Case matters in the name. imageio's v2 API takes it as ``format``: ``mimsave("copy.gif", frames, format="zoetrope")``.
 """
 
 from __future__ import annotations
@@ -14,11 +16,13 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, SupportsFloat,
 
 import numpy as np
 from imageio.config.plugins import PluginConfig, known_plugins
-from imageio.core.request import InitializationError, IOMode, Request
+from imageio.core.request import URI_FILENAME, InitializationError, IOMode, Request
 from imageio.core.v3_plugin_api import ImageProperties, PluginV3
 
 from . import _animation, _writing
 from ._errors import NotAnImageError, parameter_error
+from ._types import Format
+from ._writer_arguments import check_size, exact_rate, exact_seconds, plays_of_loop
 
 _FORMATS: Dict[str, Any] = {".gif": "gif", ".png": "apng", ".apng": "apng"}
 
@@ -36,6 +40,8 @@ class Plugin(PluginV3):
     The options of ``imopen`` (``limits``, ``damage``, ``delays``, ``threads``) are those of
     :func:`zoetrope.open`, and for writing those of :class:`zoetrope.Writer` (``effort``, ``colors``, ``texts`` ...).
     The options of ``imread`` (``size``, ``fit``, ``filter``) are those of :meth:`zoetrope.Animation.frame`.
+
+    A path is written under a temporary name and renamed; any other destination gets all bytes at the end.
     """
 
     def __init__(self, request: Request, **options: Any) -> None:
@@ -47,7 +53,7 @@ class Plugin(PluginV3):
             #: Created with the first frame, which says how often the animation plays.
             self._writer: Optional[_writing.Writer] = None
             self._options: Dict[str, Any] = {"format": format, **options}
-            self._loop: Optional[int] = None
+            self._plays: Optional[int] = None
             self._held: List[Any] = []
             return
         try:
@@ -61,36 +67,44 @@ class Plugin(PluginV3):
             index = slice(None)
         return range(len(self._animation))[index] if isinstance(index, slice) else None
 
-    def read(self, *, index: Any = None, mode: _animation.Format = "RGBA", **rendering: Any) -> np.ndarray:
+    def read(self, *, index: Any = None, mode: Format = "RGBA", **rendering: Any) -> np.ndarray:
         """One frame or several; ``mode`` is the format: ``"RGBA"``, ``"RGB"``, ``"L"`` ..."""
         places = self._places(index)
         if places is None:
             return self._animation.frame(index, format=mode, **rendering)
         return self._animation.read(places, format=mode, **rendering)
 
-    def iter(self, *, mode: _animation.Format = "RGBA", **rendering: Any) -> Iterator[np.ndarray]:
+    def iter(self, *, mode: Format = "RGBA", **rendering: Any) -> Iterator[np.ndarray]:
         """Yield frame after frame, with one frame in memory at a time."""
         for index in range(len(self._animation)):
             yield self._animation.frame(index, format=mode, **rendering)
 
     def write(
         self, ndimage: Any, *, duration: Union[None, SupportsFloat, Sequence[SupportsFloat]] = None,
-        fps: Optional[SupportsFloat] = None, loop: Optional[int] = None, is_batch: Optional[bool] = None,
+        fps: Optional[SupportsFloat] = None, loop: Optional[int] = None, plays: Optional[int] = None,
+        is_batch: Optional[bool] = None,
     ) -> Optional[bytes]:
         """Append one frame or several. The file is complete when the resource is closed; ``"<bytes>"`` at once.
 
         :param ndimage: an array of uint8 or uint16: H×W, H×W×3 or H×W×4; several as N×H×W×C, N×H×W, or a list.
         :param duration: how long a frame is shown, in ms, or one value for each frame of this call. Default: 100.
         :param fps: frames per second, instead of ``duration``.
-        :param loop: how often the animation plays in total; 0, the default, plays forever.
+        :param loop: the number that is stored, as in :meth:`metadata` and in imageio's Pillow plugin: 0, the default,
+            plays forever, 3 plays a GIF four times and an APNG three times.
+        :param plays: how often the animation plays in total, instead of ``loop``.
         :param is_batch: whether ``ndimage`` is several frames. Default: it is if it is a list, has four axes, or
             has three of which the last is not 3 or 4.
         """
         frames = self._frames(ndimage, is_batch)
+        is_gif = self._options["format"] == "gif"
+        if loop is not None:
+            if plays is not None:
+                raise parameter_error("pass loop= or plays=, not both")
+            plays = plays_of_loop(loop, is_gif)
         if fps is not None:
             if duration is not None:
                 raise parameter_error("pass duration= or fps=, not both")
-            duration = 1000 / _writing.exact_seconds(fps, "fps")
+            duration = 1000 / exact_rate(fps)
         given: List[Any]
         if isinstance(duration, (list, tuple, np.ndarray)) and np.ndim(duration) == 1:
             given = list(duration)
@@ -98,17 +112,23 @@ class Plugin(PluginV3):
                 raise parameter_error(f"there are {len(given)} durations and {len(frames)} frames")
         else:
             given = [100 if duration is None else duration] * len(frames)
-        delays = [_writing.exact_seconds(value, "duration") / 1000 for value in given]
+        delays = [exact_seconds(value, "duration") / 1000 for value in given]
         if self._writer is None:
-            self._loop = loop
-            # `get_file` gives a path's file, which imageio has opened.
+            self._plays = plays
+            # `get_file` would open a path's file, and so empty it.
+            is_path = self.request._uri_type == URI_FILENAME
+            destination: Any = self.request.get_local_filename() if is_path else self.request.get_file()
             self._writer = _writing.Writer(
-                self.request.get_file(), plays=None if not loop else int(loop), **self._options)
+                destination, plays=plays, **self._options)
+            for frame in frames:
+                if isinstance(frame, np.ndarray) and frame.ndim in (2, 3):
+                    height, width = frame.shape[:2]
+                    check_size(width, height, is_gif)
             # Often there is no other call, and these are all the frames whose colours count.
             self._held = [(np.array(frame), delay) for frame, delay in zip(frames, delays)]
         else:
-            if loop is not None and loop != self._loop:
-                raise parameter_error("loop must be the same for all frames")
+            if (loop is not None or plays is not None) and plays != self._plays:
+                raise parameter_error("loop and plays must be the same for all frames")
             self._flush(is_all=False)
             for frame, delay in zip(frames, delays):
                 self._writer.append(frame, delay)
@@ -143,7 +163,7 @@ class Plugin(PluginV3):
             is_batch = array.ndim == 4 or array.ndim == 3 and array.shape[-1] not in (3, 4)
         return array if is_batch else array[None]
 
-    def properties(self, index: Any = None, *, mode: _animation.Format = "RGBA", **rendering: Any) -> ImageProperties:
+    def properties(self, index: Any = None, *, mode: Format = "RGBA", **rendering: Any) -> ImageProperties:
         """The shape and dtype of the result of :meth:`read`. Decodes nothing."""
         shape, dtype = self._animation._rendering(
             rendering.get("size"), rendering.get("fit", "fit"), rendering.get("filter", "bilinear"), mode,
@@ -155,10 +175,13 @@ class Plugin(PluginV3):
         return ImageProperties(shape=(count, *shape), dtype=dtype, n_images=count, is_batch=True)
 
     def metadata(self, index: Any = None, exclude_applied: bool = True) -> Dict[str, Any]:
-        """``duration``, the time shown in ms, of one frame or as a list; and ``loop``, as stored."""
+        """``duration``, the time shown in ms, of one frame or as a list; ``loop``, as stored, if it is; and
+        ``plays``, in total, None for ever.
+        """
         durations = [info.duration_ns / 1e6 for info in self._animation.frames]
         told: Dict[str, Any] = {
             "mode": "RGBA", "shape": self._animation.size,
+            "plays": self._animation.plays,
             "duration": durations[slice(None) if index is None or index is ... else index],
         }
         if self._animation.stored_loop_count is not None:

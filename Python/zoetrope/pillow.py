@@ -19,10 +19,15 @@ After ``register(save=True)``, ``image.save(file, save_all=True, append_images=.
 Each image is shown as it is, whatever was shown before:
 
 - ``duration`` is in ms, for all frames or for each; fractions are kept in an APNG and rounded without drift in a GIF.
-- ``loop`` is how many times the animation plays in total; 0 plays forever. Without it, a GIF plays as often as the
-  image that is saved, or once if that is not an animation; an APNG then plays forever.
+- ``loop`` is the number that Pillow would store: 0 plays forever, 3 plays a GIF four times and an APNG three times.
+  So ``loop=image.info["loop"]`` is right within a format, and ``loop=None`` plays a GIF once. Without ``loop``, the
+  file plays as often as the image that is saved, also in the other format; if that is not an animation, a GIF plays
+  once and an APNG forever.
 - ``disposal`` and ``optimize`` make no difference: frames look the same with every disposal.
 - ``comment`` is written to a GIF.
+
+Pillow opens a path before it calls any writer. So an old file is lost if saving fails, and Ctrl-C may leave an empty
+one behind. :func:`zoetrope.save` replaces a file only once the new one is complete; it also takes Pillow images.
 
 Pillow's own writer is used if there is a single frame, if frames differ in size or have other modes than 1, L, LA, P,
 PA, RGB and RGBA, and for all other options, such as ``blend``, ``default_image``, ``palette`` or ``pnginfo``.
@@ -49,6 +54,7 @@ except ModuleNotFoundError as error:
 from . import _animation, _writing
 from ._errors import ForkedError, LimitError, UnwritableError, ZoetropeError
 from ._jobs import describe
+from ._writer_arguments import exact_seconds, plays_of_loop
 
 # Earlier versions read the size, mode and tiles of a plugin from elsewhere.
 if tuple(int(part) for part in PIL.__version__.split(".")[:2]) < (10, 2):
@@ -291,10 +297,6 @@ def _save_all(container: str, image: Any, file: IO[bytes], filename: Union[str, 
         except UnwritableError:
             # Such as more plays than a GIF stores. Nothing has been written yet.
             pass
-    loop = image.encoderinfo.get("loop")
-    if container == "GIF" and loop:
-        # Pillow stores it as the number of repetitions, without which a GIF plays once.
-        image.encoderinfo["loop"] = loop - 1 if loop > 1 else None
     _pillow_writers[container](image, file, filename)
 
 
@@ -319,7 +321,7 @@ def _frames_to_save(container: str, image: Any) -> Optional[Tuple[List[Any], Lis
             if not shown:
                 raise ValueError(f"duration has {index} values, and there are more frames")
             milliseconds = frame.info.get("duration") if shown[0] is None else shown[0]
-            durations.append(_writing.exact_seconds(milliseconds or 0, "duration") / 1000)
+            durations.append(exact_seconds(milliseconds or 0, "duration") / 1000)
             is_plain = frame.mode in ("L", "RGB") and "transparency" not in frame.info
             # A copy, because the next frame may be drawn over this one.
             frames.append(frame.copy() if is_plain else frame.convert("RGBA"))
@@ -330,15 +332,17 @@ def _plays(container: str, image: Any) -> Optional[int]:
     """How often the animation plays in total; None for ever."""
     loop = image.encoderinfo.get("loop")
     if loop is not None:
-        return int(loop) or None
+        return plays_of_loop(loop, container == "GIF")
+    if container == "GIF" and "loop" in image.encoderinfo:
+        # Pillow then stores none.
+        return 1
     animation = getattr(image, "_animation", None)
     if isinstance(animation, _animation.Animation):
         return animation.plays
     loop = image.info.get("loop")
     if loop is None:
         return 1 if container == "GIF" else None
-    # As a GIF stores it: how often it is repeated.
-    return (int(loop) + (image.format == "GIF")) if loop else None
+    return plays_of_loop(loop, image.format == "GIF")
 
 
 def register(*, first: bool = False, save: bool = False) -> None:

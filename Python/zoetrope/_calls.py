@@ -1,0 +1,81 @@
+"""Handles of the library, and calls that Ctrl-C interrupts."""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import functools
+import threading
+from typing import Any, Callable, List, Optional
+
+
+class _Owned:
+    """A handle of the library, freed when its last user drops it.
+
+    A call holds a reference while it uses an animation. So closing needs no lock, and an exception or signal
+    handler between any two instructions neither leaks the handle nor frees it in use.
+    """
+
+    # Python discards exceptions that a signal handler raises in a destructor. Handlers run only in Python
+    # functions, so `__del__` is a C function stored in each object.
+    __slots__ = ("pointer", "__del__")
+
+    #: Set by a function of the library.
+    pointer: Any
+
+    def __init__(self, free: Any) -> None:
+        self.pointer = ctypes.c_void_p()
+        # Ignores NULL.
+        self.__del__ = functools.partial(free, self.pointer)
+
+
+def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] = None) -> Any:
+    """Call ``work``, interruptible by Ctrl-C, and return its result or raise its exception.
+
+    Python runs signal handlers on the main thread, between its own instructions. So another thread does the
+    work while the main thread waits.
+
+    :param stop: asks ``work`` to end soon; it is then waited for. None abandons it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    results: List[Any] = []
+    errors: List[BaseException] = []
+    has_begun = is_stopped = is_done = False
+    # A lock implemented in C: an exception while waiting for an `Event` or starting a `Thread` would break those.
+    done = _thread.allocate_lock()
+    done.acquire()
+
+    def run() -> None:
+        nonlocal has_begun, is_done
+        has_begun = True
+        try:
+            if not is_stopped:
+                results.append(work())
+        except BaseException as error:
+            errors.append(error)
+        is_done = True
+        done.release()
+
+    try:
+        try:
+            _thread.start_new_thread(run, ())
+        except RuntimeError:
+            # There are too many threads, or the interpreter is shutting down.
+            return work()
+        done.acquire()
+    except BaseException:
+        # From here on, a thread that has not begun does nothing.
+        is_stopped = True
+        while stop is not None and has_begun and not is_done:
+            try:
+                # Repeated, because the thread may not have entered the library yet.
+                stop()
+                done.acquire(timeout=0.01)
+            except BaseException:
+                # The exception that ended the wait is raised below.
+                continue
+        raise
+    if errors:
+        raise errors[0]
+    return results[0]

@@ -1,0 +1,108 @@
+"""Where files are written to, and what was written."""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import os
+from ctypes import sizeof
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Protocol, Union
+
+from . import _library as c
+from ._calls import _Owned
+from ._errors import parameter_error
+from ._library import library as _lib
+from ._types import _CONTAINERS
+
+if TYPE_CHECKING:
+    from ._animation import Animation
+
+#: The formats of extensions.
+_SUFFIXES = {".gif": "gif", ".png": "apng", ".apng": "apng"}
+
+
+class Writable(Protocol):
+    """A binary file object. It gets the whole file with one call of ``write``, once it is complete."""
+
+    def write(self, __bytes: bytes) -> Any: ...
+
+
+#: A path, or a binary file object.
+Destination = Union[str, "os.PathLike[str]", "os.PathLike[bytes]", Writable]
+
+
+class Written(NamedTuple):
+    """What was written."""
+
+    byte_count: int
+    #: Frames in the file.
+    frame_count: int
+    #: Frames that were merged into others, because they were equal or too short.
+    merged_count: int
+    #: Frames whose compressed pixels were copied.
+    copied_count: int
+    #: Whether delays are stored exactly; otherwise they are rounded without drift.
+    has_exact_delays: bool
+    #: ``"gif"``, ``"apng"`` or ``"png"``.
+    format: str
+    #: Frames of a GIF whose colours were reduced to a palette.
+    reduced_count: int = 0
+    #: Partly transparent pixels that became opaque or transparent, as a share of all that were drawn.
+    partial_alpha_share: float = 0.0
+
+
+class _Sink:
+    """A destination as the library takes it, and what remains to be done when the file is complete."""
+
+    def __init__(self, destination: Destination) -> None:
+        #: None for a file object.
+        self.path: Optional[str] = None
+        self.struct = c.Destination(size=sizeof(c.Destination))
+        self._write: Optional[Callable[[bytes], Any]] = None
+        if isinstance(destination, (str, os.PathLike)):
+            path = os.fspath(destination)
+            if not isinstance(path, (str, bytes)):
+                raise TypeError(f"the path must be str or bytes, not {type(path).__name__}")
+            name = os.fsencode(path)
+            if b"\0" in name:
+                raise parameter_error(f"the path {os.fsdecode(name)!r} contains a null byte")
+            self.path = os.fsdecode(name)
+            self.struct.path = name
+        else:
+            # Files of `tempfile` wrap the file itself.
+            if isinstance(getattr(destination, "file", destination), io.TextIOBase):
+                raise TypeError(
+                    f"destination must be a binary file object, not the text file {type(destination).__name__}")
+            self._write = getattr(destination, "write", None)
+            if self._write is None:
+                raise TypeError(
+                    f"destination must be a path or a binary file object, not {type(destination).__name__}")
+
+    def check_format(self, animation: "Animation") -> None:
+        """Refuse the name of another format than that of ``animation``, which is kept."""
+        if self.path is None:
+            return
+        suffix = os.path.splitext(self.path)[1].lower()
+        kept = "gif" if animation.format == "gif" else "apng"
+        if _SUFFIXES.get(suffix, kept) != kept:
+            raise parameter_error(
+                f"optimize keeps the format, {animation.format.upper()}, and {self.path!r} ends in {suffix}; "
+                "use convert")
+
+    def deliver(self, written: c.Written) -> Written:
+        """Write a file in memory to the file object, and describe it."""
+        if written.bytes:
+            held = _Owned(_lib.zoetrope_bytes_free)
+            held.pointer.value = written.bytes
+            count = written.byte_count
+            data = ctypes.create_string_buffer(count)
+            _lib.zoetrope_bytes_copy(held.pointer, data, count)
+            rest = data.raw
+            while rest and self._write is not None:
+                done = self._write(rest)
+                # Raw files may write a part; other objects may return nothing.
+                rest = rest[done:] if isinstance(done, int) and 0 < done < len(rest) else b""
+        return Written(
+            written.byte_count, written.frame_count, written.merged_count, written.copied_count,
+            bool(written.has_exact_delays), _CONTAINERS.get(written.format, "unknown"), written.reduced_count,
+            written.partial_alpha_share)

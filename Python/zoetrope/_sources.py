@@ -1,0 +1,93 @@
+"""Opens what is passed as a source."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from typing import Any, Optional, Union
+
+from . import _library as c
+from ._arguments import _LIVE_BYTES
+from ._reading import read_all
+
+#: Opening a file of at least this many bytes is interruptible. Scanning takes milliseconds per megabyte, but a
+#: truncated last frame is decoded, and may be a thousand times as large. An interlaced one takes longer.
+_LONG_FILE = 1 << 14
+_LONG_INTERLACED = 1 << 11
+_HEAD = 29
+#: Buffers are copied in pieces of this many bytes.
+_PIECE = 16 << 20
+
+
+def _descriptor(source: Any) -> Optional[int]:
+    """The descriptor of a regular file at its start, opened by Python itself; None for other sources."""
+    # Not subclasses, which may read something else than the file.
+    if type(source) not in (io.BufferedReader, io.FileIO):
+        return None
+    raw = source.raw if isinstance(source, io.BufferedReader) else source
+    if type(raw) is not io.FileIO or not raw.readable():
+        return None
+    number = raw.fileno()
+    return number if stat.S_ISREG(os.fstat(number).st_mode) and source.tell() == 0 else None
+
+
+def _takes_long(name: bytes) -> bool:
+    """Whether opening may take so long that it must be interruptible."""
+    try:
+        status = os.stat(name)
+    except OSError:
+        return False
+    if not stat.S_ISREG(status.st_mode):
+        # A pipe may wait for its writer.
+        return True
+    head = b""
+    if _LONG_INTERLACED <= status.st_size < _LONG_FILE:
+        try:
+            # The object closes itself even if a signal handler raises before `with` begins.
+            with io.FileIO(name) as file:
+                head = file.read(_HEAD)
+        except OSError:
+            pass
+    return _is_long(status.st_size, head)
+
+
+def _is_long(count: int, head: bytes) -> bool:
+    # In a PNG, the last byte of the head is the interlace method.
+    return count >= _LONG_FILE or count >= _LONG_INTERLACED and head[_HEAD - 1:] == b"\1"
+
+
+def _bytes(source: Any, options: c.Options) -> Union[bytes, bytearray]:
+    if isinstance(source, bytes):
+        return source
+    try:
+        # Covers memory maps, whose `read` would start at their current position.
+        view = memoryview(source)
+    except TypeError:
+        pass
+    else:
+        with view:
+            return _copied(view)
+    read = getattr(source, "read", None)
+    if read is None:
+        raise TypeError(
+            f"source must be a path, bytes or a binary file object, not {type(source).__name__}")
+    limit = options.live_bytes or _LIVE_BYTES[options.limits]
+    return read_all(read, limit)
+
+
+def _copied(view: memoryview) -> Union[bytes, bytearray]:
+    """The bytes of ``view``, copied in pieces so that Ctrl-C can interrupt it."""
+    count = view.nbytes
+    if count < _PIECE:
+        return view.tobytes()
+    try:
+        flat = view.cast("B")
+    except TypeError:
+        # The array has gaps or holds structs.
+        return view.tobytes()
+    with flat:
+        copy = bytearray(count)
+        for start in range(0, count, _PIECE):
+            copy[start:start + _PIECE] = flat[start:start + _PIECE]
+        return copy

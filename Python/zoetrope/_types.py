@@ -1,0 +1,59 @@
+"""The types of arguments and arrays, and the words that stand for numbers of the library."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from typing import TYPE_CHECKING, Any, Literal, Mapping, Optional, Sequence, Union
+
+from ._errors import parameter_error
+from ._reading import Readable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Pixels = NDArray[Any]
+    IndexArray = NDArray[np.int64]
+    TimeArray = NDArray[np.float64]
+else:
+    # NumPy may be absent when hints are asked for.
+    Pixels = IndexArray = TimeArray = Any
+
+#: A path, the file's bytes or another buffer, or a binary file object.
+Source = Union[
+    str, "os.PathLike[str]", "os.PathLike[bytes]", bytes, bytearray, memoryview, mmap.mmap, Readable]
+BYTES_TYPES = (bytes, bytearray, memoryview, mmap.mmap)
+
+Format = Literal["RGBA", "RGBa", "BGRA", "BGRa", "RGBX", "RGB", "L", "RGBA16"]
+Fit = Literal["fit", "fill", "stretch", "integer"]
+Filter = Literal["bilinear", "nearest", "box", "bicubic", "lanczos"]
+Delays = Literal["browser", "exact", "ffmpeg", "imageio"]
+Order = Literal["time", "index", "distinct"]
+DamagePolicy = Literal["salvage", "strict", "partial"]
+Preset = Literal["default", "strict", "none"]
+Limits = Union[Preset, Mapping[str, Union[int, str, None]]]
+#: Width and height. If one of them is None, it is derived from the other.
+Size = Sequence[Optional[int]]
+#: The order of an array's axes: pixels together, or channels apart as PyTorch expects them.
+Layout = Literal["NHWC", "NCHW"]
+
+#: An array of the right shape, or a writable buffer of the right size.
+Output = Union[Pixels, bytearray, memoryview, mmap.mmap]
+
+_FORMATS = {"RGBA": 0, "RGBa": 1, "BGRA": 2, "BGRa": 3, "RGBX": 4, "RGB": 5, "L": 7, "RGBA16": 8}
+_CHANNELS = {"RGBA": 4, "RGBa": 4, "BGRA": 4, "BGRa": 4, "RGBX": 4, "RGB": 3, "L": 1, "RGBA16": 4}
+_FITS = {"fit": 0, "fill": 1, "stretch": 2, "integer": 3}
+_FILTERS = {"bilinear": 0, "nearest": 1, "box": 2, "bicubic": 3, "lanczos": 4}
+_DELAYS = {"browser": 0, "exact": 1, "ffmpeg": 2, "imageio": 3}
+_SAMPLING = {"time": 0, "index": 1, "distinct": 2}
+_DAMAGE = {"salvage": 0, "strict": 1, "partial": 2}
+_CONTAINERS = {1: "gif", 2: "apng", 3: "png"}
+
+
+def _choice(value: str, choices: Mapping[str, int], name: str) -> int:
+    try:
+        return choices[value]
+    except (KeyError, TypeError):
+        words = ", ".join(repr(word) for word in choices)
+        raise parameter_error(f"{name} is {value!r}; it must be one of {words}") from None

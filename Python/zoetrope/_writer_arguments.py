@@ -1,0 +1,185 @@
+"""Checks the arguments of writers, and converts them to what the library takes."""
+
+from __future__ import annotations
+
+import math
+import operator
+from ctypes import sizeof
+from fractions import Fraction
+from numbers import Rational
+from typing import Any, List, Literal, Mapping, Optional, Sequence, SupportsFloat, SupportsIndex, Tuple, Union
+
+from . import _library as c
+from ._arguments import _threads
+from ._arrays import _gaps, _numpy
+from ._errors import UnwritableError, parameter_error
+from ._types import _choice
+
+#: Seconds: a number, exact if it is a fraction, or numerator and denominator.
+Delay = Union[SupportsFloat, Rational, Tuple[int, int]]
+Container = Literal["gif", "apng"]
+Effort = Literal["balanced", "fast", "small"]
+Dithering = Literal["auto", "none", "ordered", "diffusion"]
+
+_FORMATS = {"gif": 1, "apng": 2}
+_EFFORTS = {"balanced": 0, "fast": 1, "small": 2}
+_DITHERING = {"auto": 0, "none": 1, "ordered": 2, "diffusion": 3}
+#: By bytes per sample and channels.
+_PIXELS = {(1, 1): 7, (1, 3): 5, (1, 4): 0, (2, 1): 10, (2, 3): 9, (2, 4): 8}
+_LARGEST = (1 << 32) - 1
+#: GIF stores sides in 16 bits.
+_LARGEST_GIF = 65535
+
+
+def _options(
+    format: Optional[Container], effort: Effort, threads: SupportsIndex, *, keep_identical: bool = False,
+    exact_delays: bool = False, keep_hidden: bool = False, colors: Union[None, SupportsIndex, Literal["exact"]] = None,
+    dithering: Dithering = "auto", matte: Optional[Sequence[SupportsIndex]] = None,
+) -> c.WriterOptions:
+    options = c.WriterOptions(size=sizeof(c.WriterOptions), effort=_choice(effort, _EFFORTS, "effort"))
+    options.format = 0 if format is None else _choice(format, _FORMATS, "format")
+    options.parallelism = _threads(threads)
+    options.keep_identical = bool(keep_identical)
+    options.exact_delays = bool(exact_delays)
+    options.keep_hidden = bool(keep_hidden)
+    options.dithering = _choice(dithering, _DITHERING, "dithering")
+    if colors == "exact":
+        options.colors = -1
+    elif colors is not None:
+        options.colors = operator.index(colors)
+        if not 2 <= options.colors <= 256:
+            raise parameter_error(f"colors is {colors}; it must be 2 to 256, 'exact' or None")
+    if matte is not None:
+        try:
+            red, green, blue = (operator.index(sample) for sample in matte)
+        except (TypeError, ValueError):
+            raise parameter_error(f"matte is {matte!r}; it must be three integers, (red, green, blue)") from None
+        if not all(0 <= sample <= 255 for sample in (red, green, blue)):
+            raise parameter_error(f"matte is {matte!r}; its samples must be 0 to 255")
+        options.has_matte, options.matte = 1, red << 16 | green << 8 | blue
+    return options
+
+
+def _plays(plays: Optional[SupportsIndex]) -> int:
+    """The number of plays in the library, where 0 means forever."""
+    if plays is None:
+        return 0
+    number = operator.index(plays)
+    if not 0 < number < 1 << 63:
+        raise parameter_error(f"plays is {number}; it must be 1 or more, or None to play forever")
+    return number
+
+
+def plays_of_loop(loop: Any, is_gif: bool) -> Optional[int]:
+    """The total number of plays for a stored loop count, which is that of repetitions in a GIF; None for ever."""
+    number = int(loop)
+    if number < 0:
+        raise parameter_error(f"loop is {loop}; it must be 0 or more")
+    return number + is_gif if number else None
+
+
+def _texts(texts: Optional[Mapping[str, str]]) -> List[Tuple[bytes, bytes]]:
+    if texts is None:
+        return []
+    if not isinstance(texts, Mapping):
+        raise TypeError(f"texts must be a mapping, not {type(texts).__name__}")
+    found = []
+    for key, text in texts.items():
+        if not isinstance(key, str):
+            raise TypeError(f"texts: the key {key!r} must be a str, not {type(key).__name__}")
+        if not isinstance(text, str):
+            raise TypeError(f"texts: {key!r} must be a str, not {type(text).__name__}")
+        try:
+            words = key.encode(), text.encode()
+        except UnicodeEncodeError:
+            raise parameter_error(f"texts: {key!r} has characters that are not Unicode") from None
+        if b"\0" in words[0] + words[1]:
+            raise parameter_error(f"texts: {key!r} contains a null byte")
+        found.append(words)
+    return found
+
+
+def exact_rate(fps: Any) -> Fraction:
+    """Frames per second as a fraction, which is never 0."""
+    rate = _exact(fps, "fps")
+    if rate <= 0:
+        raise parameter_error(f"fps is {fps}; it must be more than 0")
+    return rate
+
+
+def exact_seconds(value: Any, name: str) -> Fraction:
+    """``value`` as a fraction, which is never negative."""
+    number = _exact(value, name)
+    if number < 0:
+        raise parameter_error(f"{name} is {value}; it must be 0 or more")
+    return number
+
+
+def _exact(value: Any, name: str) -> Fraction:
+    """``value`` as a fraction; floats as the fraction they are meant to be, such as 1/30."""
+    if isinstance(value, Fraction):
+        number = value
+    elif isinstance(value, Rational):
+        number = Fraction(int(value.numerator), int(value.denominator))
+    elif isinstance(value, tuple):
+        if len(value) != 2 or operator.index(value[1]) <= 0:
+            raise parameter_error(f"{name} is {value}; a pair is a numerator and a denominator")
+        number = Fraction(operator.index(value[0]), operator.index(value[1]))
+    elif hasattr(value, "__float__") and not isinstance(value, (str, bytes)):
+        if not math.isfinite(float(value)):
+            raise parameter_error(f"{name} is {value}")
+        # Far more digits than any file stores.
+        number = Fraction(float(value)).limit_denominator(10**6)
+    else:
+        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+    return number
+
+
+def _delay(value: Any, name: str = "delay") -> Tuple[int, int]:
+    """Numerator and denominator, both below 2^32."""
+    number = exact_seconds(value, name)
+    if number > _LARGEST:
+        raise parameter_error(f"{name} is {value}; it must be at most {_LARGEST} seconds")
+    if number.denominator > _LARGEST or number.numerator > _LARGEST:
+        number = number.limit_denominator(_LARGEST // max(math.ceil(number), 1))
+    return number.numerator, number.denominator
+
+
+def check_size(width: int, height: int, is_gif: bool) -> None:
+    """Refuse a frame of a size that cannot be written, before it is copied."""
+    if width <= 0 or height <= 0:
+        raise parameter_error(f"a frame is {width}x{height}; it must have pixels")
+    if is_gif and max(width, height) > _LARGEST_GIF:
+        raise UnwritableError(
+            "unwritable", f"a frame is {width}x{height}; the sides of a GIF are at most {_LARGEST_GIF}")
+
+
+def _picture(source: Any, is_gif: bool) -> Tuple[c.Picture, Any]:
+    """The library's description of an array, and the array, which must be kept meanwhile."""
+    numpy = _numpy()
+    mode = getattr(source, "mode", None)
+    if isinstance(mode, str) and hasattr(source, "convert"):
+        check_size(source.size[0], source.size[1], is_gif)
+    if isinstance(mode, str) and mode not in ("L", "RGB", "RGBA") and hasattr(source, "convert"):
+        # A Pillow image, whose array would have the numbers of its palette.
+        source = source.convert("RGBA")
+    array = numpy.asarray(source)
+    channels = array.shape[2] if array.ndim == 3 else 1
+    form = _PIXELS.get((array.itemsize, channels))
+    if array.dtype.kind != "u" or array.ndim not in (2, 3) or form is None:
+        raise parameter_error(
+            "a frame must be a uint8 or uint16 array of shape (h, w), (h, w, 1), (h, w, 3) or (h, w, 4), not "
+            f"{array.dtype} of shape {array.shape}")
+    height, width = array.shape[:2]
+    check_size(width, height, is_gif)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    gaps = _gaps(array, array.ndim == 3)
+    if gaps is None:
+        array = numpy.ascontiguousarray(array)
+        gaps = _gaps(array, array.ndim == 3)
+    assert gaps is not None
+    picture = c.Picture(
+        size=sizeof(c.Picture), pixels=array.__array_interface__["data"][0], byte_count=gaps[2],
+        bytes_per_row=gaps[0], width=width, height=height, format=form)
+    return picture, array
