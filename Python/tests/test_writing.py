@@ -323,6 +323,7 @@ def test_an_array_that_may_be_one_picture_or_many_is_refused(dtype, shape):
 def test_sizes_are_checked_before_pixels_are_copied(monkeypatch):
     # Such arrays cannot be described to the library without a copy.
     tall = np.broadcast_to(np.uint8(0), (65536, 100, 3))
+    vast = np.broadcast_to(np.uint8(0), (60000, 60000, 3))
     flat = np.broadcast_to(np.uint8(0), (100, 0))
 
     def copy(array):
@@ -332,6 +333,8 @@ def test_sizes_are_checked_before_pixels_are_copied(monkeypatch):
     for call in (lambda writer, frame: writer.survey(frame), lambda writer, frame: writer.append(frame, 1)):
         with pytest.raises(zoetrope.UnwritableError, match="100x65536; the sides of a GIF are at most 65535"):
             call(zoetrope.Writer("a.GIF"), tall)
+        with pytest.raises(zoetrope.LimitError, match="60000x60000; an APNG has at most 268435455 pixels"):
+            call(zoetrope.Writer("a.png"), vast)
         for format in ("gif", "apng"):
             with pytest.raises(zoetrope.ParameterError, match="0x100; it must have pixels"):
                 call(zoetrope.Writer(io.BytesIO(), format=format), flat)

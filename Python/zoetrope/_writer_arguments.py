@@ -12,7 +12,7 @@ from typing import Any, List, Literal, Mapping, Optional, Sequence, SupportsFloa
 from . import _library as c
 from ._arguments import _threads
 from ._arrays import _gaps, _numpy
-from ._errors import UnwritableError, parameter_error
+from ._errors import LimitError, UnwritableError, parameter_error
 from ._types import _choice
 
 #: Seconds: a number, exact if it is a fraction, or numerator and denominator.
@@ -29,6 +29,8 @@ _PIXELS = {(1, 1): 7, (1, 3): 5, (1, 4): 0, (2, 1): 10, (2, 3): 9, (2, 4): 8}
 _LARGEST = (1 << 32) - 1
 #: GIF stores sides in 16 bits.
 _LARGEST_GIF = 65535
+#: The pixels of an APNG, as zoetrope.h states them.
+_LARGEST_APNG = 268435455
 
 
 def _options(
@@ -152,6 +154,9 @@ def check_size(width: int, height: int, is_gif: bool) -> None:
     if is_gif and max(width, height) > _LARGEST_GIF:
         raise UnwritableError(
             "unwritable", f"a frame is {width}x{height}; the sides of a GIF are at most {_LARGEST_GIF}")
+    if not is_gif and width * height > _LARGEST_APNG:
+        raise LimitError(
+            "limitExceeded", f"a frame is {width}x{height}; an APNG has at most {_LARGEST_APNG} pixels")
 
 
 def _picture(source: Any, is_gif: bool) -> Tuple[c.Picture, Any]:

@@ -492,7 +492,8 @@ enum {
   ZOETROPE_GREY16 = 10 /* 1 word of 16 bits */
 };
 
-/* A picture to be written: the whole canvas. */
+/* A picture to be written: the whole canvas. The sides of a GIF are at most 65,535; an APNG has at most 268,435,455
+   pixels. */
 typedef struct zoetrope_picture {
   size_t size;
   const void *pixels;
