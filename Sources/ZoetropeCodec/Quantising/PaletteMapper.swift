@@ -130,7 +130,9 @@ package struct PaletteMapper: Sendable {
 
   /// How much of `second` gives `color` when it is mixed with `first`, in 1/64, and the error.
   @inline(__always)
-  private func share(of second: Int, in color: Oklab, with first: Int) -> (share: Int32, error: Int)? {
+  private func share(of second: Int, in color: Oklab, with first: Int) -> (
+    share: Int32, error: Int
+  )? {
     let origin = positions[first]
     let toColor = color.vector &- origin
     let step = positions[second] &- origin
