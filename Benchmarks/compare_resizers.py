@@ -40,13 +40,23 @@ def run(arguments):
 
 
 def frames(path):
-    """All pictures over white, as arrays of RGB."""
+    """All pictures as arrays of RGBA, without the colours of transparent pixels."""
     pictures = []
     for frame in ImageSequence.Iterator(Image.open(path)):
-        rgba = frame.convert("RGBA")
-        white = Image.new("RGBA", rgba.size, "white")
-        pictures.append(numpy.asarray(Image.alpha_composite(white, rgba).convert("RGB")))
+        pixels = numpy.array(frame.convert("RGBA"))
+        pixels[pixels[..., 3] == 0] = 0
+        pictures.append(pixels)
     return pictures
+
+
+def over_white(pictures):
+    """The pictures as arrays of RGB."""
+    blended = []
+    for pixels in pictures:
+        rgba = Image.fromarray(pixels)
+        white = Image.new("RGBA", rgba.size, "white")
+        blended.append(numpy.asarray(Image.alpha_composite(white, rgba).convert("RGB")))
+    return blended
 
 
 def pillow(source, target, size):
@@ -160,7 +170,7 @@ for source in options.files:
             print(f"{name:18} -")
             continue
         shown = frames(target)
-        ssim, perceived = quality(reference, shown)
+        ssim, perceived = quality(over_white(reference), over_white(shown))
         print(f"{name:18} {os.path.getsize(target):9} {spent[0]:7.2f} {spent[1]:7.2f} "
               f"{ssim if ssim is not None else 0:7.4f} {perceived if perceived is not None else 0:7.1f} "
               f"{flicker(reference, shown):8.4f}")

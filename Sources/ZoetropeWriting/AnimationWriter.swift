@@ -46,7 +46,8 @@ public final class AnimationWriter: Sendable {
 
   /// Creates a writer; the sink gets nothing before the first frame.
   ///
-  /// - Throws: ``AnimatedImageError/Code/unwritable`` for a format that cannot be written.
+  /// - Throws: ``AnimatedImageError/Code/unwritable`` for a format that cannot be written, or not
+  ///   with a limited number of colours.
   public convenience init(
     _ options: AnimationWriterOptions, to sink: some AnimationSink
   ) throws(AnimatedImageError) {
@@ -72,6 +73,7 @@ public final class AnimationWriter: Sendable {
     _ options: AnimationWriterOptions
   ) throws(AnimatedImageError) -> EncoderMaker {
     let format = options.format
+    try options.colors.check(format)
     guard let maker = FormatTable.row(of: format)?.encoderMaker(of: format) else {
       throw AnimatedImageError(
         .unwritable, "an animation cannot be written as \(format.rawValue.uppercased()) yet",

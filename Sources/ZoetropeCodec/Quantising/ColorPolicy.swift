@@ -21,8 +21,17 @@ public struct ColorPolicy: Sendable, Hashable {
   ///
   /// A palette is shared by as many frames as it suits, so its entries need not be stored again. One entry stands for
   /// transparent and unchanged pixels.
+  ///
+  /// Only for GIF: other formats are refused with ``AnimatedImageError/Code/unwritable``.
   public static func limited(to count: Int) -> Self {
     Self(kind: .limited(min(max(count, 2), 256)))
+  }
+
+  /// - Throws: `unwritable` for fewer colours in a format that would keep all of them.
+  package func check(_ format: AnimationFormat) throws(AnimatedImageError) {
+    guard case .limited = kind, format != .gif else { return }
+    throw AnimatedImageError(
+      .unwritable, "the number of colours can be limited in a GIF only", format: format)
   }
 }
 

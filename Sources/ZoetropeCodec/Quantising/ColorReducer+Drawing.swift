@@ -48,13 +48,14 @@ extension ColorReducer {
     var error = DrawingError()
     let thresholds = Self.thresholds
     let palette = mapper.palette
-    let below = before ?? picture
+    // Asking the optional for each pixel takes longer than comparing it.
+    let (below, hasBase) = (before ?? picture, before != nil)
     let result = try redrawing(picture, on: canvas, area) { row, y, target in
       let old = below.row(y)
       let line = (y & 7) << 3
       for x in area.x..<area.maxX {
         let word = row.load(UInt32.self, at: x &* 4)
-        if before != nil, old.load(UInt32.self, at: x &* 4) == word { continue }
+        if hasBase, old.load(UInt32.self, at: x &* 4) == word { continue }
         var color = word
         if word < 0xff00_0000 {
           color = 0
@@ -85,7 +86,7 @@ extension ColorReducer {
   ) throws(AnimatedImageError) -> (Bitmap, DrawingError) {
     var error = DrawingError()
     let palette = mapper.palette
-    let below = before ?? picture
+    let (below, hasBase) = (before ?? picture, before != nil)
     // Errors times 16 for the current row and the next, with a pixel on either side.
     var current = [SIMD4<Int32>](repeating: .zero, count: area.width + 2)
     var next = current
@@ -99,7 +100,7 @@ extension ColorReducer {
         let place = isForward ? number : area.width - 1 - number
         let x = area.x + place
         let word = row.load(UInt32.self, at: x &* 4)
-        if before != nil, old.load(UInt32.self, at: x &* 4) == word { continue }
+        if hasBase, old.load(UInt32.self, at: x &* 4) == word { continue }
         error.count &+= 1
         guard word >= 0xff00_0000 else {
           target.storeBytes(of: 0, toByteOffset: x &* 4, as: UInt32.self)

@@ -105,12 +105,13 @@ package struct ColorReducer: Sendable {
     var colors: [UInt32] = []
     var hasOthers = false
     var last: UInt32 = 0
-    let below = before ?? picture
+    // Asking the optional for each pixel takes longer than comparing it.
+    let (below, hasBase) = (before ?? picture, before != nil)
     for y in area.y..<area.maxY {
       let (row, old) = (picture.row(y), below.row(y))
       for x in area.x..<area.maxX {
         let word = row.load(UInt32.self, at: x &* 4)
-        if word < 0xff00_0000 || before != nil && old.load(UInt32.self, at: x &* 4) == word {
+        if word < 0xff00_0000 || hasBase && old.load(UInt32.self, at: x &* 4) == word {
           hasOthers = true
           continue
         }
@@ -152,13 +153,13 @@ package struct ColorReducer: Sendable {
     let few = Self.distinctColors(picture, from: nil, in: area).colors
     if !few.isEmpty, few.count < reduction.limit { return PaletteMapper(few, mixing: mixing) }
     var histogram = ColorHistogram()
-    let below = before ?? picture
+    let (below, hasBase) = (before ?? picture, before != nil)
     for y in area.y..<area.maxY {
       let (row, old) = (picture.row(y), below.row(y))
       for x in area.x..<area.maxX {
         let word = row.load(UInt32.self, at: x &* 4)
         guard word >= 0xff00_0000 else { continue }
-        let isNew = before == nil || old.load(UInt32.self, at: x &* 4) != word
+        let isNew = !hasBase || old.load(UInt32.self, at: x &* 4) != word
         histogram.add(word, weight: isNew ? 4 : 1)
       }
     }

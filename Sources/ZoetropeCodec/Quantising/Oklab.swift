@@ -7,6 +7,10 @@ package struct Oklab: Sendable, Hashable {
   package var a: Int32
   package var b: Int32
 
+  /// The coordinates, and 0.
+  @inline(__always)
+  package var vector: SIMD4<Int32> { SIMD4(lightness, a, b, 0) }
+
   /// The square of the distance to `other`; at most 2²⁶.
   package func distance(to other: Oklab) -> Int {
     let (l, a, b) = (

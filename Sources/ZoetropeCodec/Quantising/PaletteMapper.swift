@@ -1,15 +1,16 @@
 /// What stands for each colour in a palette: the nearest entry, and a second one to mix with.
 ///
-/// Answers are found for cells of 4x4x4 colours when they are first asked for, and kept; 1 MiB. Colours of the palette
-/// itself are exact.
+/// Answers are exact for every colour. The last ones are kept, in 1.5 MiB.
 package struct PaletteMapper: Sendable {
   /// Opaque, as words of ``RGBA``.
   package let palette: [UInt32]
-  private let positions: [Oklab]
+  private let positions: [SIMD4<Int32>]
   private let search: NearestColor
   private let mixing: Mixing
-  /// For each cell its ``Choice``.
-  private var cells: [UInt32]
+  /// The last answers, one for each ``slot`` of colours: `choice << 32 | color`, or 0.
+  private var known: [UInt64]
+  /// For each cell of 4x4x4 colours the nearest entry and its partner, or .max.
+  private var partners: [UInt16]
   /// A hash table of the palette: a word and its number, or 0.
   private var exact: [(word: UInt32, index: UInt8)]
 
@@ -21,7 +22,9 @@ package struct PaletteMapper: Sendable {
     package var penalty: Int
 
     package static let none = Mixing(tolerance: .max, penalty: 0)
-    package static let light = Mixing(tolerance: 30 * 30, penalty: 4)
+    /// Nothing is mixed for a distance that is hardly seen: at equal bytes, SSIMULACRA2 prefers more colours to more
+    /// patterns (`Benchmarks/compare_resizers.py --points`).
+    package static let light = Mixing(tolerance: 60 * 60, penalty: 8)
     package static let full = Mixing(tolerance: 0, penalty: 2)
   }
 
@@ -40,9 +43,10 @@ package struct PaletteMapper: Sendable {
   package init(_ palette: [UInt32], mixing: Mixing) {
     self.palette = palette
     self.mixing = mixing
-    positions = palette.map { Oklab.Converter.shared.color($0) }
+    positions = palette.map { Oklab.Converter.shared.color($0).vector }
     search = NearestColor(palette)
-    cells = [UInt32](repeating: .max, count: 1 << 18)
+    known = [UInt64](repeating: 0, count: 1 << 17)
+    partners = mixing == .none ? [] : [UInt16](repeating: .max, count: 1 << 18)
     exact = Array(repeating: (0, 0), count: 1 << 10)
     for (index, word) in palette.enumerated() {
       var slot = Self.slot(word)
@@ -68,48 +72,79 @@ package struct PaletteMapper: Sendable {
   /// What stands for an opaque colour that is not in the palette.
   @inline(__always)
   package mutating func choice(_ word: UInt32) -> Choice {
-    let (red, green, blue) = (word >> 2 & 63, word >> 10 & 63, word >> 18 & 63)
-    let cell = Int(red | green << 6 | blue << 12)
-    let known = cells[cell]
-    if known != .max { return Choice(word: known) }
-    let found = find(cell)
-    cells[cell] = found
+    // The low bits, which differ most in a picture.
+    let place = Int(word & 63 | word >> 2 & 0xfc0 | word >> 4 & 0x1_f000)
+    let entry = known[place]
+    if UInt32(truncatingIfNeeded: entry) == word {
+      return Choice(word: UInt32(truncatingIfNeeded: entry &>> 32))
+    }
+    let found = find(word)
+    known[place] = UInt64(found) << 32 | UInt64(word)
     return Choice(word: found)
   }
 
   @inline(never)
-  private func find(_ cell: Int) -> UInt32 {
-    func sample(_ bits: Int) -> Int { bits << 2 | bits >> 4 }
-    let color = Oklab.Converter.shared.color(
-      red: sample(cell & 63), green: sample(cell >> 6 & 63), blue: sample(cell >> 12))
+  private mutating func find(_ word: UInt32) -> UInt32 {
+    let color = Oklab.Converter.shared.color(word)
     let (first, distance) = search.nearest(to: color)
-    var best = (second: first, share: 0, error: distance)
+    var best = (second: first, share: Int32(0), error: distance)
     if distance > mixing.tolerance {
-      let origin = positions[first]
-      let toColor = (
-        Int(color.lightness - origin.lightness), Int(color.a - origin.a), Int(color.b - origin.b)
-      )
-      for (index, position) in positions.enumerated() where index != first {
-        let step = (
-          Int(position.lightness - origin.lightness), Int(position.a - origin.a),
-          Int(position.b - origin.b)
-        )
-        let along = toColor.0 * step.0 + toColor.1 * step.1 + toColor.2 * step.2
-        guard along > 0 else { continue }
-        let length = step.0 * step.0 + step.1 * step.1 + step.2 * step.2
-        let share = min((along * 64 + length / 2) / length, 32)
-        guard share > 0 else { continue }
-        let l = toColor.0 - step.0 * share / 64
-        let a = toColor.1 - step.1 * share / 64
-        let b = toColor.2 - step.2 * share / 64
-        let contrast = length * share * (64 - share) / 4096
-        let error = l * l + a * a + b * b + contrast * mixing.penalty / 16
-        if error < best.error { best = (index, share, error) }
+      let partner = partner(near: word)
+      if partner.first != first {
+        best = mixture(color, first, distance)
+      } else if let found = share(of: partner.second, in: color, with: first) {
+        best = (partner.second, found.share, found.error)
       }
     }
     var root = 0
     while root < 1022, (root + 1) * (root + 1) <= distance { root += 1 }
     let entries = UInt32(first) | UInt32(best.second) << 8
     return entries | UInt32(best.share) << 16 | UInt32(root) << 22
+  }
+
+  /// The nearest entry, and the one it is mixed with, for the colour in the middle of the 4x4x4 that `word` is one of:
+  /// trying all for each colour would take longer than all else.
+  private mutating func partner(near word: UInt32) -> (first: Int, second: Int) {
+    let (red, green, blue) = (word >> 2 & 63, word >> 4 & 0xfc0, word >> 6 & 0x3_f000)
+    let cell = Int(red | green | blue)
+    if partners[cell] == .max {
+      let color = Oklab.Converter.shared.color(word & 0xfcfc_fcfc | 0x0202_0202)
+      let (first, distance) = search.nearest(to: color)
+      partners[cell] = UInt16(first) << 8 | UInt16(mixture(color, first, distance).second)
+    }
+    return (Int(partners[cell] >> 8), Int(partners[cell] & 255))
+  }
+
+  /// The entry that comes closest to `color` if it is mixed with the nearest one; that one if none is better.
+  private func mixture(
+    _ color: Oklab, _ first: Int, _ distance: Int
+  ) -> (second: Int, share: Int32, error: Int) {
+    var best = (second: first, share: Int32(0), error: distance)
+    for second in positions.indices where second != first {
+      guard let found = share(of: second, in: color, with: first), found.error < best.error
+      else { continue }
+      best = (second, found.share, found.error)
+    }
+    return best
+  }
+
+  /// How much of `second` gives `color` when it is mixed with `first`, in 1/64, and the error.
+  @inline(__always)
+  private func share(of second: Int, in color: Oklab, with first: Int) -> (
+    share: Int32, error: Int
+  )? {
+    let origin = positions[first]
+    let toColor = color.vector &- origin
+    let step = positions[second] &- origin
+    let along = (toColor &* step).wrappedSum()
+    guard along > 0 else { return nil }
+    let length = (step &* step).wrappedSum()
+    // Of floats, as integers are divided slowly. IEEE 754 defines the result to the last bit too.
+    let share = Int32(min(Float(along) * 64 / Float(length) + 0.5, 32))
+    guard share > 0 else { return nil }
+    let rest = toColor &- ((step &* share) &>> 6)
+    // In units of 1/4096, and of 1/16 with the penalty.
+    let contrast = (Int(length) &* Int(share &* (64 &- share)) &* mixing.penalty) &>> 16
+    return (share, Int((rest &* rest).wrappedSum()) &+ contrast)
   }
 }

@@ -12,6 +12,7 @@ extension EditPlan {
       try self.init(smaller: image, edits, options, isCancelled)
       return
     }
+    try options.colors.check(options.format ?? image.format)
     var timeline = EditTimeline(
       image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: options.delays)
     for edit in edits { try timeline.apply(edit) }

@@ -49,7 +49,9 @@ package struct PictureRewriting: Sendable {
       dithering: options.dithering, transparency: options.transparency,
       tolerance: options.tolerance,
       parallelism: options.parallelism)
-    if options.colors == .automatic, let rendering, rendering.filter != .nearest {
+    if format == .gif, options.colors == .automatic, let rendering,
+      rendering.filter != .nearest
+    {
       // Scaling has made up colours anyway; palettes that frames share take far less room.
       writing.colors = .limited(to: 256)
     }

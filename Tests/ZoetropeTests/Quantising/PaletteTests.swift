@@ -85,6 +85,30 @@ import Zoetrope
     }
   }
 
+  /// 64 colours that differ by less than 4 each: one answer cannot suit all of them.
+  @Test(arguments: [PaletteMapper.Mixing.none, .light])
+  func `neighbouring colours have answers of their own`(
+    mixing: PaletteMapper.Mixing
+  ) {
+    let palette = (0..<8).map { (bits: Int) -> UInt32 in
+      RGBA(
+        red: UInt8(100 + 3 * (bits & 1)), green: UInt8(80 + 3 * (bits >> 1 & 1)),
+        blue: UInt8(60 + 3 * (bits >> 2))
+      ).word
+    }
+    var mapper = PaletteMapper(palette, mixing: mixing)
+    let search = NearestColor(palette)
+    // Twice, as answers are kept.
+    for number in [0..<64, 0..<64].joined() {
+      let word = RGBA(
+        red: UInt8(100 + (number & 3)), green: UInt8(80 + (number >> 2 & 3)),
+        blue: UInt8(60 + (number >> 4))
+      ).word
+      #expect(
+        mapper.choice(word).first == search.nearest(to: Oklab.Converter.shared.color(word)).index)
+    }
+  }
+
   @Test func `colours of the palette are found as they are`() {
     let palette = (0..<255).map { RGBA(red: UInt8($0), green: UInt8($0 / 2), blue: 9).word }
     let mapper = PaletteMapper(palette, mixing: .full)
