@@ -22,9 +22,9 @@ package struct PaletteMapper: Sendable {
     package var penalty: Int
 
     package static let none = Mixing(tolerance: .max, penalty: 0)
-    /// Nothing is mixed for a distance that is hardly seen: at equal bytes, SSIMULACRA2 prefers more colours to more
-    /// patterns (`Benchmarks/compare_resizers.py --points`).
-    package static let light = Mixing(tolerance: 60 * 60, penalty: 8)
+    /// Leaves out patterns where the nearest entry is hardly told from the colour. At equal bytes SSIMULACRA2 prefers
+    /// more colours to more patterns, even without this limit; with a higher one smooth gradients show steps.
+    package static let light = Mixing(tolerance: 40 * 40, penalty: 8)
     package static let full = Mixing(tolerance: 0, penalty: 2)
   }
 
