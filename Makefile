@@ -11,7 +11,8 @@ ZOETROPE := .build-static/release/zoetrope
 # The C library beside it, of the same build.
 LIBRARY := .build-static/lib
 PREFIX ?= /usr/local
-VERSION = $(shell sed -n 's/.*text: StaticString = "\(.*\)"$$/\1/p' Sources/ZoetropeC/Opening.swift)
+# The one place of the version. Its parts, the changelog and the manual pages are tested against it.
+VERSION = $(shell sed -n 's/^.define ZOETROPE_VERSION "\(.*\)"$$/\1/p' Sources/CZoetrope/zoetrope.h)
 CORPUS ?= ../shared/corpus
 MEASURE ?= ../shared/tools/term_measure.py
 PARTS ?= bytes,time,busy,ends,still

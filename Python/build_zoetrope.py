@@ -33,10 +33,10 @@ def library_folder() -> Path:
 
 
 def version() -> str:
-    text = (CHECKOUT / "Sources" / "ZoetropeC" / "Opening.swift").read_text()
-    found = re.search(r'text: StaticString = "([^"]+)"', text)
+    text = (CHECKOUT / "Sources" / "CZoetrope" / "zoetrope.h").read_text()
+    found = re.search(r'^#define ZOETROPE_VERSION "([^"]+)"$', text, re.MULTILINE)
     if not found:
-        raise SystemExit("no version in Sources/ZoetropeC/Opening.swift")
+        raise SystemExit("no version in Sources/CZoetrope/zoetrope.h")
     return found.group(1)
 
 
