@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# dist.sh VERSION FOLDER: packs what a release offers for download from the built tool, library and wheel. Equal sources
+# dist.sh VERSION FOLDER: packs what a release offers for download from the built tool, library and wheel. Equal builds
 # give equal files: their times are that of the commit, or SOURCE_DATE_EPOCH.
 set -euo pipefail
 umask 022
