@@ -11,7 +11,8 @@ ZOETROPE := .build-static/release/zoetrope
 # The C library beside it, of the same build.
 LIBRARY := .build-static/lib
 PREFIX ?= /usr/local
-VERSION = $(shell sed -n 's/.*text: StaticString = "\(.*\)"$$/\1/p' Sources/ZoetropeC/Opening.swift)
+# The one place of the version. Its parts, the changelog and the manual pages are tested against it.
+VERSION = $(shell sed -n 's/^.define ZOETROPE_VERSION "\(.*\)"$$/\1/p' Sources/CZoetrope/zoetrope.h)
 CORPUS ?= ../shared/corpus
 MEASURE ?= ../shared/tools/term_measure.py
 PARTS ?= bytes,time,busy,ends,still
@@ -78,7 +79,7 @@ install-lib: lib ## installs libzoetrope, zoetrope.h, pkg-config and CMake files
 	install -Dm 644 Sources/CZoetrope/zoetrope.supp "$(DESTDIR)$(PREFIX)/share/zoetrope/zoetrope.supp"
 	install -d "$(DESTDIR)$(PREFIX)/lib/cmake/zoetrope"
 	for file in $(CONFIGURATIONS); do \
-	  sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' "Sources/CZoetrope/$${file##*/}.in" >"$(DESTDIR)$(PREFIX)/$$file"; done
+	  sed 's|@VERSION@|$(VERSION)|' "Sources/CZoetrope/$${file##*/}.in" >"$(DESTDIR)$(PREFIX)/$$file"; done
 	@# Update the loader's cache, if permitted.
 	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || :
 	@case "$(PREFIX)" in /usr|/usr/local) ;; *) \
@@ -95,13 +96,17 @@ test-lib: lib ## runs the tests and sample of the C ABI: make test-lib [WITH="pl
 	KEEP_SYMBOLS=1 Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/symbols
 	Scripts/test-library.sh $(LIBRARY)/symbols $(if $(findstring command,$(origin WITH)),$(WITH),plain)
 
-.PHONY: wheel test-wheel test-python check-python bench-python bench-python-writers cluster
+.PHONY: wheel dist check-dist test-python check-python bench-python bench-python-writers cluster
 wheel: lib ## builds the Python package dist/zoetrope-*.whl
 	$(PYTHON) Python/build_zoetrope.py dist
 
-test-wheel: wheel ## compares the wheel on a minimal Debian with the same here; needs root: make test-wheel [CORPUS=dir]
-	@Scripts/install-dependencies.sh debootstrap
-	PYTHON=$(PYTHON) Scripts/test-wheel.sh dist/zoetrope-$(VERSION)-*.whl $(CORPUS)/files
+dist: release lib ## builds what a release offers for download: dist/ with tool, .deb, C library, wheel and SHA256SUMS
+	Scripts/notices.sh .build-static >$(LIBRARY)/dist/THIRD-PARTY.txt
+	$(PYTHON) Python/build_zoetrope.py dist
+	Scripts/dist.sh $(VERSION) dist
+
+check-dist: ## installs, runs and removes the files of `make dist` on a bare Debian: [SUITE=trixie] [ROOT=dir] [CORPUS=dir]
+	$(if $(findstring command,$(origin CORPUS)),IMAGES="$(CORPUS)/files") SUITE=$(or $(SUITE),bookworm) Scripts/test-dist.sh dist $(ZOETROPE) $(ROOT)
 
 # Not part of `swift test`: it needs the release library, which takes minutes to build.
 test-python: ## runs the Python tests with the library of `make lib`; reports what it skips
@@ -192,11 +197,12 @@ examples: install ## builds Examples/FrameServer (fetches Hummingbird) and tests
 	swift build -c release --package-path Examples/FrameServer --scratch-path "$(CURDIR)/$(SERVER)"
 	python3 Scripts/frame-server.py $(SERVER)/release/frame-server $(BUILD)/debug/zoetrope
 
-BASE ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
+.PHONY: api-baseline
+api-check: install ## fails if the public API lost or changed anything since the last release, whose API is in API/
+	@BUILD=$(BUILD) Scripts/api-check.sh
 
-api-check: install ## fails if the public API lost anything since BASE (default: the last tag): make api-check [BASE=commit]
-	@[ -n "$(BASE)" ] || { echo "there is no tag to compare with; name a commit: make api-check BASE=HEAD~10" >&2; exit 2; }
-	BUILD=$(BUILD) Scripts/api-check.sh $(BASE)
+api-baseline: install ## writes API/: the public symbols of the three libraries
+	@BUILD=$(BUILD) Scripts/api-check.sh --write
 
 WITH ?= address thread
 sanitize: install ## runs the tests under sanitizers: make sanitize [WITH=address] [FOLDERS="Scaling ..."] [FILTER=regex]

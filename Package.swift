@@ -153,6 +153,7 @@ let package = Package(
       name: "ZoetropeCLI",
       dependencies: [
         "Zoetrope", "ZoetropeTerminal", "ZoetropeProcess", "ZoetropePlayer", "ZoetropeExplain",
+        "CZoetrope",
         .product(
           name: "ArgumentParser", package: "swift-argument-parser",
           condition: .when(traits: ["CommandLine"])),
@@ -206,6 +207,7 @@ let package = Package(
       dependencies: [
         "ZoetropeMain", "ZoetropeCLI", "ZoetropeExplain", "ZoetropePlayer", "ZoetropeProcess",
         "Zoetrope", "ZoetropeTerminal", "ZoetropeTestSupport", "TestRunning", "examples",
+        "CZoetrope",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],

@@ -33,10 +33,10 @@ def library_folder() -> Path:
 
 
 def version() -> str:
-    text = (CHECKOUT / "Sources" / "ZoetropeC" / "Opening.swift").read_text()
-    found = re.search(r'text: StaticString = "([^"]+)"', text)
+    text = (CHECKOUT / "Sources" / "CZoetrope" / "zoetrope.h").read_text()
+    found = re.search(r'^#define ZOETROPE_VERSION "([^"]+)"$', text, re.MULTILINE)
     if not found:
-        raise SystemExit("no version in Sources/ZoetropeC/Opening.swift")
+        raise SystemExit("no version in Sources/CZoetrope/zoetrope.h")
     return found.group(1)
 
 
@@ -95,6 +95,10 @@ def write_wheel(wheel_directory, files):
     info = f"zoetrope-{number}.dist-info"
     files.append((f"{info}/METADATA", metadata().encode()))
     files.append((f"{info}/licenses/LICENSE", (CHECKOUT / "LICENSE").read_bytes()))
+    # Of what the library contains; `make dist` collects it.
+    notices = library_folder() / "THIRD-PARTY.txt"
+    if notices.exists():
+        files.append((f"{info}/licenses/{notices.name}", notices.read_bytes()))
     wheel = f"Wheel-Version: 1.0\nGenerator: zoetrope\nRoot-Is-Purelib: false\nTag: {tag}\n"
     files.append((f"{info}/WHEEL", wheel.encode()))
     record = io.StringIO()

@@ -1,32 +1,33 @@
 #!/bin/bash
-# api-check.sh BASE: fails if the public API of the libraries lost or changed something since the commit BASE.
+# api-check.sh [--write]: fails if the public API of the libraries lost or changed something since API/ was written,
+# or gained a case or a requirement of an existing type. With --write, it writes API/.
 #
 # Not `swift package diagnose-api-breaking-changes`: it looks only at the modules of a product itself, not at what
 # Zoetrope re-exports, and takes `package` symbols for public ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-here=$PWD
-base=$1
-commit=$(git rev-parse --verify --quiet "$base^{commit}") || {
-  echo "$base is no commit" >&2
-  exit 2
-}
-
-folder=$here/.build-api
-rm -rf "$folder/base"
-mkdir -p "$folder/base"
-git archive "$commit" | tar -x -C "$folder/base"
+export LC_ALL=C
+build=${BUILD:-.build}
+mkdir -p API "$build/api"
 status=0
 for module in Zoetrope ZoetropeTerminal ZoetropeTestSupport; do
-  if ! grep -q "library(name: \"$module\"" "$folder/base/Package.swift"; then
-    echo "$module: left out, $base has no such product"
+  Scripts/symbol-graphs.sh $module "$build" "$build/api/$module" >&2
+  now=$build/api/$module.txt base=API/$module.txt
+  python3 Scripts/api-list.py "$build/api/$module" >"$now"
+  [ -s "$now" ] || { echo "$module has no symbols" >&2; exit 2; }
+  if [ "${1:-}" = --write ]; then
+    cp "$now" "$base"
     continue
   fi
-  (cd "$folder/base" && "$here/Scripts/symbol-graphs.sh" $module "$folder/build" "$folder/$module.base") || {
-    echo "$base has no API to compare with: its $module cannot be built here, as said above; name a later commit" >&2
-    exit 2
-  }
-  Scripts/symbol-graphs.sh $module "${BUILD:-.build}" "$folder/$module.now"
-  python3 Scripts/api-changes.py $module "$folder/$module.base" "$folder/$module.now" || status=1
+  gone=$(comm -23 "$base" "$now")
+  # Of types that were there.
+  demanding=$(comm -13 "$base" "$now" | grep -E ': (case .*|required)$' | while IFS= read -r line; do
+    name=${line%%: *}
+    ! grep -qF -- "${name%.*}: " "$base" || echo "$line"
+  done || :)
+  echo "$module: $(wc -l <"$base") lines of API, $(comm -13 "$base" "$now" | wc -l) new or changed"
+  [ -z "$gone" ] || sed 's/^/  gone or changed: /' <<<"$gone"
+  [ -z "$demanding" ] || sed 's/^/  breaks a switch or a conformance: /' <<<"$demanding"
+  [ -z "$gone$demanding" ] || status=1
 done
 exit $status

@@ -17,7 +17,7 @@ map=$build/debug/ZoetropeShims.build/module.modulemap
 if [ -e "$map" ]; then includes+=(-Xcc "-fmodule-map-file=$map"); else includes+=(-I Sources/ZoetropeShims/include); fi
 # The others would hold it once more.
 exports=()
-parts=(Core Codec Scaling Frames Caching Store Playback Remote)
+parts=(Core Codec Scaling Frames Caching Store Playback Remote Writing)
 [ "$module" = Zoetrope ] && exports=(
   -experimental-allowed-reexported-modules="$(IFS=,; printf '%s' "${parts[*]/#/Zoetrope}" | tr ' ' ,)")
 rm -rf "$graphs" && mkdir -p "$graphs"

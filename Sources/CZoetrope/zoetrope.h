@@ -46,7 +46,7 @@ extern "C" {
 /* The version of the functions and structs below. The symbol version is ZOETROPE_1. */
 #define ZOETROPE_ABI_VERSION 1
 
-/* The version of this header. zoetrope_version() is that of the library. */
+/* The version of this header, and of the whole package. zoetrope_version() is that of the library. */
 #define ZOETROPE_VERSION_MAJOR 0
 #define ZOETROPE_VERSION_MINOR 1
 #define ZOETROPE_VERSION_PATCH 0

@@ -13,12 +13,12 @@ public func abiVersion() -> UInt32 { UInt32(ZOETROPE_ABI_VERSION) }
 /// `zoetrope_version` of the header.
 @c(zoetrope_version)
 public func libraryVersion() -> UnsafePointer<CChar>? {
-  // A literal lives as long as the library and ends with a NUL.
-  unsafe UnsafeRawPointer(LibraryVersion.text.utf8Start).assumingMemoryBound(to: CChar.self)
+  unsafe UnsafePointer(bitPattern: LibraryVersion.address)
 }
 
 enum LibraryVersion {
-  static let text: StaticString = "0.1.0"
+  /// Never freed: callers may keep it.
+  static let address = unsafe UInt(bitPattern: strdup(ZOETROPE_VERSION))
 }
 
 /// `zoetrope_open_file` of the header.

@@ -143,7 +143,7 @@ extension FrameScaler {
   /// `bitmap` itself.
   ///
   /// - Parameters:
-  ///   - bitmap: A bitmap of ``sourceSize``.
+  ///   - bitmap: A bitmap of `sourceSize`.
   ///   - isCancelled: Asked every few rows. Default: never cancelled.
   /// - Throws: ``AnimatedImageError/Code/cancelled`` if `isCancelled` returns true;
   ///   ``AnimatedImageError/Code/parameter`` if `bitmap` has another size;

@@ -44,7 +44,7 @@ extension FrameStore {
     return count
   }
 
-  /// Stores frames of `image` in every one of ``formats`` with this family. See
+  /// Stores frames of `image` in every one of `formats` with this family. See
   /// ``prefetch(_:of:renderings:)``.
   ///
   /// - Throws: Also `parameter` if no format has this family.

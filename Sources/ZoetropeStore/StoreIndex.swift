@@ -196,7 +196,7 @@ extension AnimatedImage {
   /// Opens the file at `path`, without scanning it if its device, inode, size and times are the
   /// same as when it was last opened through `store`.
   ///
-  /// - Throws: The errors of ``init(contentsOf:options:)``. If the store cannot be used, the file
+  /// - Throws: The errors of `AnimatedImage(contentsOf:options:)`. If the store cannot be used, the file
   ///   is scanned.
   public init(
     contentsOf path: FilePath, options: DecodingOptions = .init(), knownTo store: FrameStore

@@ -34,7 +34,7 @@ extension AnimatedImage {
   ///   - options: Default: nil, ``AnimationWriterOptions/init(copying:)``. If they have no survey, one is made. If they
   ///     have no poster, the static image of an APNG is written.
   ///   - progress: Called after each frame, on a thread of the library.
-  /// - Throws: the errors of ``FrameReader/next()`` and ``AnimationWriter/append(_:)-(WritableFrame)``; `cancelled` as soon
+  /// - Throws: the errors of ``FrameReader/next()`` and `AnimationWriter.append(_:)`; `cancelled` as soon
   ///   as the task is cancelled.
   @discardableResult
   public func write(

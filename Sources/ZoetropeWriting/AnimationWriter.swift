@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Frames are compared with the one before, so only what changed is stored, and are encoded on all processors. Their
 /// number is not limited: the writer holds at most eight canvases and 16 MiB besides the output
-/// (``AnimationWriterOptions/memoryLimit``), and ``append(_:)-(WritableFrame)`` waits while enough frames are in
+/// (``AnimationWriterOptions/memoryLimit``), and `append(_:)` waits while enough frames are in
 /// progress.
 ///
 /// ```swift
@@ -21,7 +21,7 @@ internal import Synchronization
 /// Each call has two forms. In a task, the one that suspends is called: it runs on the library's threads, and
 /// cancelling the task cancels the writer. Elsewhere the calling thread waits, and encodes meanwhile.
 ///
-/// A writer that is released before ``finish()-5qd0m`` has completed the file leaves nothing behind, and so does one
+/// A writer that is released before `finish()` has completed the file leaves nothing behind, and so does one
 /// that failed: after an error every call throws it again.
 public final class AnimationWriter: Sendable {
   private let options: AnimationWriterOptions
@@ -112,7 +112,7 @@ public final class AnimationWriter: Sendable {
   /// Appends a picture that is shown for `delay`.
   ///
   /// - Parameter changed: Where it may differ from the one before. Default: nil, anywhere.
-  /// - Throws: the errors of ``append(_:)-(WritableFrame)``.
+  /// - Throws: the errors of `append(_:)`.
   public func append(
     _ bitmap: Bitmap, delay: FrameDelay, changed: PixelRect? = nil
   ) throws(AnimatedImageError) {
@@ -122,7 +122,7 @@ public final class AnimationWriter: Sendable {
   /// Appends a frame of another animation. Its dirty rectangle saves comparing the rest if the frame before it was
   /// appended last.
   ///
-  /// - Throws: the errors of ``append(_:)-(WritableFrame)``.
+  /// - Throws: the errors of `append(_:)`.
   public func append(
     _ frame: CompositedFrame, delay: FrameDelay
   ) throws(AnimatedImageError) {
@@ -138,7 +138,7 @@ public final class AnimationWriter: Sendable {
   ///
   /// - Returns: What was written.
   /// - Throws: `parameter` if there is no frame, or another number than was promised; the errors of
-  ///   ``append(_:)-(WritableFrame)``.
+  ///   `append(_:)`.
   @discardableResult
   public func finish() throws(AnimatedImageError) -> WrittenAnimation {
     try change { (front) throws(AnimatedImageError) in

@@ -6,6 +6,18 @@ import Zoetrope
 
 /// `zoetrope schema`, and the validator with which every JSON line of the other tests is checked.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct SchemaTests {
+  @Test(arguments: [
+    "info=animation", "extract=animation", "convert=conversion", "make=conversion",
+    "optimize=optimization", "sheet=atlas", "play=trace", "check=check", "cache=cache",
+  ])
+  func `the name of a command stands for its schema`(_ pair: String) {
+    let names = pair.split(separator: "=").map(String.init)
+    #expect(OutputSchema.named(names[0])?.name == names[1])
+    // Words of the summaries are no names.
+    #expect(OutputSchema.named("What") == nil)
+    #expect(OutputSchema.named("frames") == nil)
+  }
+
   @Test func `there is a schema for every JSON that the help names`() throws {
     let identifiers = Set(OutputSchema.all.compactMap(\.identifier))
     let help = try #require(CommandFacts.tool).all.compactMap(\.discussion).joined()

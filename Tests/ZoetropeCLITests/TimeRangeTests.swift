@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 import Zoetrope
 
@@ -22,6 +23,25 @@ import Zoetrope
   ])
   func `other text is refused`(_ text: String) {
     #expect(TimeRange(text) == nil)
+  }
+
+  private static let refusals: [(text: String, reason: String)] = [
+    ("3s-1s", "it ends before it starts"), ("1s-1000ms", "the range is empty"),
+    ("1s-2s-3s", "give a range such as"),
+  ]
+
+  @Test(arguments: refusals)
+  func `a refusal says why`(_ refusal: (text: String, reason: String)) {
+    let expected = "'\(refusal.text)' is invalid for '--time <time>': \(refusal.reason)"
+    for command in ["convert", "extract"] {
+      do {
+        _ = try ZoetropeCommand.parseAsRoot([command, "a.gif", "-o", "b", "--time", refusal.text])
+        Issue.record("accepted")
+      } catch {
+        let message: String = ZoetropeCommand.fullMessage(for: error)
+        #expect(message.contains(expected))
+      }
+    }
   }
 
   @Test(arguments: [12, 24, 30, 7, 100])

@@ -15,7 +15,7 @@ struct MakeCommand: ZoetropeSubcommand {
 
       FRAMES can also be a manifest written by extract --manifest. It lists the files, their delays, the \
       number of plays and the static image, so make restores the animation (use extract --depth 16 for \
-      16 bits per channel). Its paths are relative to the current directory. --fps, --delay, --delays and --plays override it.
+      16 bits per channel). Its paths are relative to the current directory. --fps, --delay, --delays, --duration and --plays override it.
 
       --delays FILE contains one delay per line, such as 100ms, 0.1s or 1/30; # starts a comment. Every \
       frame is kept, even if it equals the one before. Nothing is written if a picture cannot be read, \
@@ -67,6 +67,9 @@ struct MakeCommand: ZoetropeSubcommand {
     @Option(parsing: .unconditional, help: "The delay of every frame, such as 40ms or 1/30.")
     var delay: DelayArgument?
 
+    @Option(parsing: .unconditional, help: "The duration of one play, which all frames share.")
+    var duration: TimeArgument?
+
     @Option(help: "A file with one delay per line, one for each frame.", completion: .file())
     var delays: String?
 
@@ -77,15 +80,18 @@ struct MakeCommand: ZoetropeSubcommand {
     var plays: PlaysArgument?
 
     func validate() throws {
-      guard [fps != nil, delay != nil, delays != nil].count(where: { $0 }) <= 1 else {
-        throw ValidationError("--fps, --delay or --delays: choose one")
+      let given = [fps != nil, delay != nil, delays != nil, duration != nil]
+      guard given.count(where: { $0 }) <= 1 else {
+        throw ValidationError("--fps, --delay, --delays or --duration: choose one")
       }
+      if let duration, duration.time == .zero { throw ValidationError("--duration is more than 0") }
       if delays == "" { throw ValidationError("the name of the list of delays is empty") }
     }
 
     var delayChoice: MakeRequest.Delays? {
       if let delay { return .same(delay.delay) }
       if let delays { return .listed(delays) }
+      if let duration { return .shared(duration.time) }
       return fps.flatMap { DelayArgument($0) }.map { .same($0.delay) }
     }
   }

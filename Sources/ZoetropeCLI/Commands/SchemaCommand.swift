@@ -21,7 +21,7 @@ struct SchemaCommand: ZoetropeSubcommand {
       """)
 
   @Argument(
-    help: "The name of a schema.",
+    help: "The name of a schema, or of a command.",
     completion: .list(OutputSchema.all.map(\.name)))
   var name: String?
 
@@ -32,8 +32,11 @@ struct SchemaCommand: ZoetropeSubcommand {
       try OutputStream.print(Array(lines.joined().utf8))
       return .success
     }
-    guard let schema = OutputSchema.all.first(where: { $0.name == name }) else {
-      throw .usage("there is no schema \(name); zoetrope schema lists them")
+    guard let schema = OutputSchema.named(name) else {
+      let meant = NameSuggestion.closest(to: name, in: OutputSchema.all.map(\.name))
+      throw .usage(
+        "there is no schema \(name)" + (meant.map { "; did you mean \($0)?" } ?? "")
+          + "; zoetrope schema lists them")
     }
     try OutputStream.print(CommandRunner.line { schema.write(to: &$0) })
     return .success

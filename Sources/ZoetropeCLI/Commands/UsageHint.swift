@@ -3,19 +3,34 @@ import Zoetrope
 
 /// A better first line for the parser's message about a misspelled word.
 ///
-/// The parser suggests options but not commands, and does not mention a misspelled option while
-/// something else is missing: `extract a.gif --otput frames/` lacks `--output`.
+/// The parser suggests no commands, suggests options that are nothing like the word, and does not mention a
+/// misspelled option while something else is missing: `extract a.gif --otput frames/` lacks `--output`.
 enum UsageHint {
   /// The parser's `message` about `arguments`, with another first line if a word is misspelled.
   static func improved(_ message: String, for arguments: [String]) -> String {
     guard
       let line = misspelledCommand(in: arguments) ?? fileLikeOption(message, arguments)
-        ?? hiddenOption(message, arguments)
+        ?? unknownOption(hiddenOption(message, arguments) ?? message, arguments)
     else {
       return message
     }
     return line + message.drop { $0 != "\n" }
   }
+
+  /// What other programs call a command or an option of this one.
+  private static let synonyms = [
+    "resize": "convert", "crop": "convert", "cut": "convert", "trim": "convert",
+    "reverse": "convert", "compress": "optimize", "frames": "extract", "split": "extract",
+    "create": "make", "view": "play",
+    "--resize": "--size", "--scale": "--size", "--width": "--size", "--height": "--size",
+    "--rate": "--fps", "--framerate": "--fps", "--loop": "--plays", "--repeat": "--plays",
+    "--out": "--output", "--overwrite": "--force", "--quality": "--lossy",
+  ]
+
+  /// What does the work of options that other commands have.
+  private static let advice = [
+    "optimize --plan": "To see the sizes without writing a file, use -o /dev/null."
+  ]
 
   /// The parser's `message` as the tool words its own: one line that says what is wrong, without the usage of the
   /// whole command, and where help is.
@@ -57,7 +72,9 @@ enum UsageHint {
       if word == "help" { return nil }
       var line = "Error: Unknown command '\(word.sanitized)'."
       let names = subcommands.map { $0._commandName } + ["help"]
-      if let name = NameSuggestion.closest(to: word, in: names) {
+      if let name = NameSuggestion.closest(to: word, in: names)
+        ?? synonyms[word].flatMap({ names.contains($0) ? $0 : nil })
+      {
         line += " Did you mean '\(name)'?"
       }
       return line
@@ -78,6 +95,40 @@ enum UsageHint {
     else { return nil }
     return
       "Error: Unknown option '\(name.sanitized)'; for a file of that name, use ./\(name.sanitized)"
+  }
+
+  /// The message about an unknown option, with the option of the command that was probably meant; nil for another
+  /// `message`.
+  private static func unknownOption(
+    _ message: some StringProtocol, _ arguments: [String]
+  ) -> String? {
+    let quoted = message.split(separator: "'", maxSplits: 2)
+    guard quoted.count == 3, quoted[0] == "Error: Unknown option ", quoted[1].hasPrefix("--") else {
+      return nil
+    }
+    let word = String(quoted[1])
+    var path: [String] = []
+    var command: any ParsableCommand.Type = ZoetropeCommand.self
+    for name in arguments {
+      guard
+        let next = command.configuration.subcommands.first(where: { $0._commandName == name })
+      else { break }
+      (command, path) = (next, path + [name])
+    }
+    let line = "Error: Unknown option '\(word.sanitized)'."
+    if let advice = advice[(path + [word]).joined(separator: " ")] { return "\(line) \(advice)" }
+    // Names stand at the beginning of a line of the help, before two spaces.
+    let names: [String] = command.helpMessage().split(separator: "\n").flatMap { line in
+      let text = line.drop { $0 == " " }
+      guard text.hasPrefix("-") else { return [String]() }
+      let end = text.firstRange(of: "  ")?.lowerBound ?? text.endIndex
+      return text[..<end].matches(of: /--[a-z-]+/).map { String($0.0) }
+    }
+    let meant =
+      synonyms[word].flatMap { names.contains($0) ? $0 : nil }
+      ?? NameSuggestion.closest(to: word.dropFirst(2), in: names.map { $0.dropFirst(2) })
+      .map { "--\($0)" }
+    return meant.map { "\(line) Did you mean '\($0)'?" } ?? String(line.dropLast())
   }
 
   /// The parser's message about an unknown option in `arguments`, which it withholds while something is missing.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CZoetrope
 import Glibc
 import SystemPackage
 import Zoetrope
@@ -62,8 +63,8 @@ extension ZoetropeSubcommand {
 
 /// What `--version` prints: the versions of the tool and of the libraries it is linked with.
 enum VersionText {
-  /// The version of this package.
-  static let number = "0.1.0"
+  /// The version of this package, which stands in `zoetrope.h`.
+  static let number = ZOETROPE_VERSION
 
   static var text: String {
     (["zoetrope \(number)"] + LinkedLibraries.versions).joined(separator: "\n")

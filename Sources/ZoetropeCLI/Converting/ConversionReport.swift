@@ -186,7 +186,12 @@ struct ConversionReporting: Hashable {
             return .combined(statuses + [error.status])
           }
         } else {
-          error.report(asJSON: isJSON)
+          var failure = error
+          let rest = inputs.count - place - 1
+          if Signals.ending != nil, rest > 0 {
+            failure.message = "interrupted, this file and \(rest.grouped) more are not written"
+          }
+          failure.report(asJSON: isJSON)
         }
         if Signals.ending != nil || error.isOfOutput { return error.status }
         statuses.append(error.status)

@@ -51,7 +51,10 @@ struct ConvertRequest: Hashable {
     try settled.check(image, input)
     let conversion: Conversion
     do throws(AnimatedImageError) {
-      conversion = try Conversion(image, edits, settled)
+      // Pictures may have to be decoded.
+      conversion = try Signals.whileCaught { () throws(AnimatedImageError) in
+        try Conversion(image, edits, settled)
+      }
     } catch {
       throw CommandFailure(
         planning: error, file: input.name, damage: options.damage,

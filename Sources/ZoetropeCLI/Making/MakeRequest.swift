@@ -8,6 +8,8 @@ struct MakeRequest: Hashable {
     case same(FrameDelay)
     /// In a file of this name.
     case listed(String)
+    /// The duration of one play.
+    case shared(Duration)
   }
 
   var files: [String]
@@ -68,7 +70,7 @@ struct MakeRequest: Hashable {
     var assembly = AnimationAssembly(
       pictures, frames: kept.kept, options: options, isCancelled: { Signals.ending != nil })
     do throws(AnimatedImageError) {
-      try assembly.prepare()
+      try Signals.whileCaught { () throws(AnimatedImageError) in try assembly.prepare() }
     } catch {
       throw pictures.failure(error)
     }
@@ -116,10 +118,16 @@ struct MakeRequest: Hashable {
             + "\(count) frame\(count == 1 ? "" : "s")")
       }
       return delays
+    case .shared(let duration)?:
+      let second: Int128 = 1_000_000_000_000_000_000
+      guard let delay = DelayArgument(duration.attoseconds, over: second * Int128(count)) else {
+        throw .usage("--duration cannot be divided among \(count.grouped) frames; use --fps")
+      }
+      return [FrameDelay](repeating: delay.delay, count: count)
     case nil:
       if let manifest = files.manifest { return manifest.frames.map(\.delay) }
       guard count > 1 else { return [FrameDelay(centiseconds: 0)] }
-      throw .usage("the frames need delays: --fps, --delay, --delays or a manifest")
+      throw .usage("the frames need delays: --fps, --delay, --delays, --duration or a manifest")
     }
   }
 }

@@ -11,7 +11,7 @@ struct CutArguments: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: "A time range to keep, such as 1.5s-3s, 500ms- or -2s.")
+    help: "A time range to keep, such as 1.5s-3s, 500ms- or -2s.", transform: TimeRange.argument)
   var time: TimeRange?
 
   @Option(

@@ -10,7 +10,8 @@ struct SelectionArguments: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: "Frames shown in a time range: 1.5s-3s, 500ms-, -200ms or 2s.")
+    help: "Frames shown in a time range: 1.5s-3s, 500ms-, -200ms or 2s.",
+    transform: TimeRange.argument)
   var time: TimeRange?
 
   @Option(parsing: .unconditional, help: "Use every Nth of the selected frames.")

@@ -152,8 +152,19 @@ struct PictureRate: Hashable, Sendable {
   }
 }
 
-extension TimeRange: ExpressibleByArgument {
-  init?(argument: String) { self.init(argument) }
+extension TimeRange {
+  /// The range of an option.
+  ///
+  /// - Throws: Why `text` is not a range.
+  static func argument(_ text: String) throws -> TimeRange {
+    if let range = TimeRange(text) { return range }
+    let times = text.split(separator: "-", omittingEmptySubsequences: false).map(time)
+    if times.count == 2, let from = times[0], let to = times[1] {
+      throw ValidationError(
+        from == to ? "the range is empty, since its end is exclusive" : "it ends before it starts")
+    }
+    throw ValidationError("give a range such as 1.5s-3s, 500ms- or -2s")
+  }
 }
 
 extension TimeArgument: ExpressibleByArgument {

@@ -47,6 +47,13 @@ struct OutputSchema: Sendable {
     trace,
     warm,
   ]
+
+  /// The schema called `name`, or else the first one of the command of that name, which its summary mentions.
+  static func named(_ name: String) -> OutputSchema? {
+    all.first { $0.name == name }
+      ?? (ZoetropeTool.subcommand(named: name) == nil
+        ? nil : all.first { $0.summary.split { !$0.isLetter }.contains { $0 == name } })
+  }
 }
 
 // MARK: - Shared parts

@@ -49,7 +49,7 @@ public struct AnimatedImage: Sendable {
     try self.init(contentsOf: path, options: options) { Task.isCancelled }
   }
 
-  /// Like ``init(contentsOf:options:)`` with a `FilePath`, for a path in a `String`.
+  /// Like ``init(contentsOf:options:)-(FilePath,_)``, for a path in a `String`.
   @_disfavoredOverload
   public init(
     contentsOf path: String, options: DecodingOptions = .init()
@@ -57,7 +57,7 @@ public struct AnimatedImage: Sendable {
     try self.init(contentsOf: FilePath(path), options: options)
   }
 
-  /// Like ``init(contentsOf:options:)``, for threads without a task.
+  /// Like ``init(contentsOf:options:)-(FilePath,_)``, for threads without a task.
   package init(
     contentsOf path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
@@ -77,7 +77,7 @@ public struct AnimatedImage: Sendable {
 
   /// Opens the image in `bytes` and retains them.
   ///
-  /// - Throws: The errors of ``init(contentsOf:options:)`` except `io`.
+  /// - Throws: The errors of ``init(contentsOf:options:)-(FilePath,_)`` except `io`.
   public init(bytes: [UInt8], options: DecodingOptions = .init()) throws(AnimatedImageError) {
     try self.init(source: MemorySource(bytes), options: options)
   }
@@ -160,7 +160,7 @@ public struct AnimatedImage: Sendable {
 // MARK: - Opening without blocking
 
 extension AnimatedImage {
-  /// Opens the file at `path` on one of the library's threads. See ``init(contentsOf:options:)``.
+  /// Opens the file at `path` on one of the library's threads. See ``init(contentsOf:options:)-(FilePath,_)``.
   ///
   /// Never blocks the cooperative pool, however slow the disk or the pipe is. Throws
   /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, as soon as the calling task is

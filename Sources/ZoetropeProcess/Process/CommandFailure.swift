@@ -7,7 +7,7 @@ package struct CommandFailure: Error, Hashable {
   package let status: ExitStatus
   /// The error's code in JSON.
   package let code: String
-  package let message: String
+  package var message: String
   /// The input that failed, as named on the command line, if there is one.
   package var file: String?
   package var byte: Int?

@@ -2,7 +2,7 @@
 public enum InputEvent: Sendable, Hashable {
   /// A key was pressed.
   case key(KeyEvent)
-  /// The mouse was used; only while ``TerminalMode/usesMouse`` is in force.
+  /// The mouse was used; only if the ``TerminalMode`` asked for reports of the mouse.
   case mouse(MouseEvent)
   /// The terminal sent a reply or a report.
   case reply(TerminalReply)

@@ -311,6 +311,25 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: ["convert", "optimize"])
+  func `an interrupted list says how much is not written`(_ command: String) throws {
+    var gif = SampleGIF(width: 250, height: 250)
+    gif.frames = (0..<200).map { (UInt8($0 % 3), 4) }
+    gif.isMixed = true
+    try withTool(gif) { (tool: Tool) throws in
+      let script = """
+        cp cat.gif b.gif; cp cat.gif c.gif; mkdir o
+        { (until set -- o/.z*; test -e "$1" || ! kill -0 $$; do :; done; kill -INT $$) 2>noise & \
+        exec "$ZOETROPE" \(command) cat.gif b.gif c.gif -o o/ --effort small -j 1 2>err; }
+        """
+      #expect(try tool.endingSignal(of: script) == SIGINT)
+      #expect(
+        String(decoding: try tool.read("err"), as: UTF8.self)
+          == "zoetrope: cat.gif: interrupted, this file and 2 more are not written\n")
+      #expect(try tool.list("o").isEmpty)
+    }
+  }
+
   @Test func `a killed conversion leaves no file under a final name`() throws {
     var gif = SampleGIF(width: 250, height: 250)
     gif.frames = (0..<80).map { (UInt8($0 % 3), 4) }

@@ -53,6 +53,25 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `frames share a duration`() throws {
+    try withPictures([1, 2, 3]) { (tool: Tool) throws in
+      for (name, format) in [("a.png", "exact"), ("a.gif", "delays rounded, the total kept")] {
+        let result = try tool.run(
+          "make", "f1.png", "f2.png", "f3.png", "-o", name, "--duration", "1s")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.text.contains(format))
+        let durations = try tool.run("info", name, "--format", "{duration_ms}").text
+        #expect(durations == "1000\n")
+      }
+      for option in ["--fps=3", "--delay=1/3"] {
+        let result = try tool.run("make", "f1.png", "-o", "b.png", "--duration", "1s", option)
+        #expect(result.status == 2)
+        #expect(result.errors.contains("choose one"))
+      }
+      #expect(try tool.run("make", "f1.png", "-o", "b.png", "--duration", "0s").status == 2)
+    }
+  }
+
   /// Pictures of one pixel each: `f1.png` is red 1, and so on.
   private func withPictures(_ numbers: [Int], _ body: (Tool) throws -> Void) throws {
     try withTool { (tool: Tool) throws in

@@ -30,26 +30,46 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (["exract", "a.gif"], "Error: Unknown command 'exract'. Did you mean 'extract'?"),
-    (["resize"], "Error: Unknown command 'resize'."),
-    (["cache", "sttat"], "Error: Unknown command 'sttat'. Did you mean 'stat'?"),
-    (["cache", "a.gif"], "Error: Unknown command 'a.gif'."),
+  private static let refusals: [(line: String, message: String)] = [
+    ("exract a.gif", "Error: Unknown command 'exract'. Did you mean 'extract'?"),
+    ("covert a.gif", "Error: Unknown command 'covert'. Did you mean 'convert'?"),
+    ("resize", "Error: Unknown command 'resize'. Did you mean 'convert'?"),
+    ("compress a.gif", "Error: Unknown command 'compress'. Did you mean 'optimize'?"),
+    ("cache resize", "Error: Unknown command 'resize'."),
+    ("frobnicate", "Error: Unknown command 'frobnicate'."),
     (
-      ["extract", "a.gif", "--otput=b"],
-      "Error: Unknown option '--otput'. Did you mean '--output'?"
+      "convert a.gif -o b.gif --sise 8x8",
+      "Error: Unknown option '--sise'. Did you mean '--size'?"
     ),
     (
-      ["play", "a.gif", "--protocl"],
-      "Error: Unknown option '--protocl'. Did you mean '--protocol'?"
+      "convert a.gif -o b.gif --width 8",
+      "Error: Unknown option '--width'. Did you mean '--size'?"
     ),
-    (["extract", "a.gif"], "Error: Missing expected argument '--output <output>'"),
-    (["extract", "-o", "a", "--", "--otput"], ""),
-    (["info", "-x.gif"], "Error: Unknown option '-x.gif'; for a file of that name, use ./-x.gif"),
-    (["play", "-x.gif"], "Error: Unknown option '-x.gif'; for a file of that name, use ./-x.gif"),
-  ])
-  func `the first line names what was meant`(arguments: [String], line: String) {
-    #expect(message(arguments).prefix { $0 != "\n" } == line)
+    (
+      "cache warm a.gif --linaer-light",
+      "Error: Unknown option '--linaer-light'. Did you mean '--linear-light'?"
+    ),
+    // Neither has it, nor anything like it.
+    ("info a.gif --width 8", "Error: Unknown option '--width'"),
+    ("extract a.gif -o o/ --plan", "Error: Unknown option '--plan'"),
+    (
+      "optimize a.gif -o b.gif --plan",
+      "Error: Unknown option '--plan'. To see the sizes without writing a file, use -o /dev/null."
+    ),
+    ("cache sttat", "Error: Unknown command 'sttat'. Did you mean 'stat'?"),
+    ("cache a.gif", "Error: Unknown command 'a.gif'."),
+    ("extract a.gif --otput=b", "Error: Unknown option '--otput'. Did you mean '--output'?"),
+    ("play a.gif --protocl", "Error: Unknown option '--protocl'. Did you mean '--protocol'?"),
+    ("extract a.gif", "Error: Missing expected argument '--output <output>'"),
+    ("extract -o a -- --otput", ""),
+    ("info -x.gif", "Error: Unknown option '-x.gif'; for a file of that name, use ./-x.gif"),
+    ("play -x.gif", "Error: Unknown option '-x.gif'; for a file of that name, use ./-x.gif"),
+  ]
+
+  @Test(arguments: refusals)
+  func `the first line names what was meant`(_ refusal: (line: String, message: String)) {
+    let arguments = refusal.line.split(separator: " ").map(String.init)
+    #expect(message(arguments).prefix { $0 != "\n" } == refusal.message)
   }
 
   @Test func `help on a command that does not exist names the one that was meant`() {

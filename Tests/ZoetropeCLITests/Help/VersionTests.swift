@@ -1,3 +1,4 @@
+import CZoetrope
 import Foundation
 import Testing
 
@@ -15,6 +16,8 @@ import Testing
     let version = try #require(released?.1 ?? coming?.1)
     #expect(VersionText.number == version)
     #expect(VersionText.text.hasPrefix("zoetrope \(version)\n"))
+    let parts = [ZOETROPE_VERSION_MAJOR, ZOETROPE_VERSION_MINOR, ZOETROPE_VERSION_PATCH]
+    #expect(parts.map(String.init).joined(separator: ".") == version)
   }
 
   @Test func `the changelog has no sections but those of Keep a Changelog`() throws {

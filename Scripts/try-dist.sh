@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# try-dist.sh FOLDER: the part of test-dist.sh that runs where there is no Swift. FOLDER has the files of a release and
+# what to compare with. With INSTALL=1, the package is installed and removed, else only unpacked.
+set -euo pipefail
+cd "$1"
+export LC_ALL=C.UTF-8
+[ ! -e run ] || rm -r run
+mkdir run
+version=$(ls zoetrope_*.deb | cut -d_ -f2)
+fail() { echo "$*" >&2; exit 1; }
+
+# What is not the log or cache of a package manager.
+files() {
+  find / -xdev \( -path "$PWD" -o -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path '/var/log/*' -o -path '/var/cache/*' \
+    -o -path '/var/lib/apt/*' -o -path '/var/lib/dpkg/*-old' -o -path /images \) -prune -o -print | sort
+}
+
+# The tool in PATH.
+try_tool() {
+  [ "$(zoetrope --version | head -n 1)" = "zoetrope $version" ] || fail "another version"
+  zoetrope extract sample.gif --format rgba -o - | sha256sum | cmp - pixels
+  zoetrope extract sample.gif -o run/frames --quiet
+  [ "$(ls run/frames | wc -l)" = "$(zoetrope info sample.gif --format '{frames}')" ] || fail "frames are missing"
+  rm -r run/frames
+  local status=0
+  zoetrope extract sample.c -o run/frames 2>/dev/null || status=$?
+  [ $status = 3 ] || fail "status $status for what is no image"
+}
+
+# The manual pages and completions below SHARE.
+try_texts() { # SHARE ZSH-FOLDER
+  command -v man >/dev/null && { man -M "$1/man" zoetrope-extract | grep -q -- '--manifest' || fail "no manual page"; }
+  bash --norc -c '. "$1" && complete -p zoetrope' bash "$1/bash-completion/completions/zoetrope" >/dev/null
+  if command -v zsh >/dev/null; then
+    [ "$(zsh -fc 'fpath+=($1); autoload -U compinit && compinit -D -u && echo $_comps[zoetrope]' zsh "$1/$2")" = _zoetrope ] ||
+      fail "zsh has no completion"
+  fi
+  if command -v fish >/dev/null; then
+    HOME=$PWD/run fish --no-config -c 'source $argv[1]; complete -C "zoetrope conv"' \
+      "$1/fish/vendor_completions.d/zoetrope.fish" | grep -q '^convert' || fail "fish has no completion"
+  fi
+}
+
+prefix=$PWD/run/prefix
+mkdir "$prefix"
+tar -xzf "zoetrope-$version"-linux-*.tar.gz --strip-components=1 -C "$prefix"
+(PATH=$prefix/bin:$PATH && try_tool)
+try_texts "$prefix/share" zsh/site-functions
+[ "$(cd "$prefix" && echo *)" = "bin share" ] || fail "the archive has other folders"
+echo "tar archive: runs"
+
+[ -z "$(dpkg-deb -f zoetrope_*.deb Depends)" ] || fail "the package depends on others"
+if [ -n "${INSTALL:-}" ]; then
+  files >run/before
+  apt-get install -y -qq "$PWD"/zoetrope_*.deb >run/apt 2>&1 || { cat run/apt; exit 1; }
+  [ "$(command -v zoetrope)" = /usr/bin/zoetrope ] || fail "not installed"
+  try_tool
+  try_texts /usr/share zsh/vendor-completions
+  man zoetrope | grep -q EXAMPLES || fail "man does not find the page"
+  # The shells find the completions by themselves.
+  bash --norc -c '. /usr/share/bash-completion/bash_completion
+    { _comp_load zoetrope || _completion_loader zoetrope; } 2>/dev/null; complete -p zoetrope' >/dev/null || fail "bash has no completion"
+  [ "$(zsh -fc 'autoload -U compinit && compinit -D -u && echo $_comps[zoetrope]')" = _zoetrope ] || fail "zsh does not find it"
+  dpkg --verify zoetrope
+  apt-get remove -y -qq zoetrope >>run/apt 2>&1
+  files >run/after
+  diff run/before run/after || fail "the package left traces"
+  if dpkg -s zoetrope >/dev/null 2>&1; then fail "still known to dpkg"; fi
+  echo "package: installs, runs, and is removed without a trace"
+else
+  dpkg-deb -x zoetrope_*.deb run/package
+  (PATH=$PWD/run/package/usr/bin:$PATH && try_tool)
+  try_texts "$PWD/run/package/usr/share" zsh/vendor-completions
+  echo "package: runs when unpacked"
+fi
+
+prefix=$PWD/run/c
+mkdir "$prefix"
+tar -xzf libzoetrope-*.tar.gz --strip-components=1 -C "$prefix"
+expect_sample() {
+  [ "$("$1" sample.gif)" = "8 frames of 224x224" ] || fail "the C program of the documentation prints something else"
+}
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+[ "$(pkg-config --modversion zoetrope)" = "$version" ] || fail "pkg-config names another version"
+cc -std=c11 -Wall -Wextra -Werror sample.c -o run/sample $(pkg-config --cflags --libs zoetrope)
+LD_LIBRARY_PATH=$prefix/lib expect_sample run/sample
+echo "C library: compiles and runs with pkg-config"
+if command -v cmake >/dev/null; then
+  mkdir run/cmake
+  cat >run/cmake/CMakeLists.txt <<END
+cmake_minimum_required(VERSION 3.18)
+project(sample C)
+find_package(zoetrope ${version%.*} REQUIRED)
+add_executable(sample "$PWD/sample.c")
+target_link_libraries(sample PRIVATE zoetrope::zoetrope)
+END
+  cmake -S run/cmake -B run/cmake/build -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
+  cmake --build run/cmake/build >/dev/null
+  expect_sample run/cmake/build/sample
+  echo "C library: compiles and runs with CMake"
+fi
+
+python3 -m venv run/venv
+# pip may write bytecode of its own.
+installed() { find run/venv -ipath '*zoetrope*'; }
+run/venv/bin/pip install -q --no-index --no-deps --disable-pip-version-check ./*.whl
+[ "$(run/venv/bin/python -m zoetrope --version)" = "zoetrope $version" ] || fail "the wheel has another version"
+run/venv/bin/python try-wheel.py "$IMAGES" | diff frames - || fail "the wheel reads something else here"
+installed | grep -q '/licenses/THIRD-PARTY.txt$' || fail "the wheel lacks licences"
+run/venv/bin/pip uninstall -q -y --disable-pip-version-check zoetrope
+[ -z "$(installed)" ] || fail "the wheel left $(installed)"
+echo "wheel: installs under $(python3 --version), reads $(cut -d' ' -f2- frames | cut -c-60)..., and is removed without a trace"
+rm -r run
