@@ -101,15 +101,24 @@ public final class MemoryFrameCache: QuickCaching {
     remove { $0.content == content }
   }
 
-  /// Removes the frames of one format, here and in the ``backing``: of the image with this content, or
-  /// of all images. The latter includes frames of formats with this name and other parameters.
-  public func remove(_ content: ContentIdentity? = nil, in format: FrameFormat) {
-    backing?.levels.lazy.compactMap { $0 as? any FormatKeeping }.first?.remove(content, in: format)
+  /// Removes the frames of one format, of the image with this content, here and in the ``backing``.
+  public func remove(_ content: ContentIdentity, in format: FrameFormat) {
+    formats?.remove(content, in: format)
     guard let name = format.rendering.table else { return }
-    remove {
-      if let content { return $0.rendition.table == name && $0.content == content }
-      return $0.rendition.table?.prefix == name.prefix
-    }
+    remove { $0.rendition.table == name && $0.content == content }
+  }
+
+  /// Removes the frames of all formats with this one's name, whatever their other parameters, of all images, here and
+  /// in the ``backing``.
+  public func removeAll(in format: FrameFormat) {
+    formats?.removeAll(in: format)
+    guard let name = format.rendering.table else { return }
+    remove { $0.rendition.table?.prefix == name.prefix }
+  }
+
+  /// The cache behind this one that tells formats apart.
+  private var formats: (any FormatKeeping)? {
+    backing?.levels.lazy.compactMap { $0 as? any FormatKeeping }.first
   }
 
   /// Removes every frame, floors included. Bitmaps in use elsewhere stay valid.

@@ -14,38 +14,51 @@ extension FrameStore {
     forEachTable { (table) throws(AnimatedImageError) in try table.remove(content) }
   }
 
-  /// Removes the frames of one size and format: of the image with this content, or of all images.
+  /// Removes the frames of one size and format, of the image with this content.
   public func remove(
-    _ content: ContentIdentity? = nil, size: PixelSize, format: PixelFormat = .rgba8
+    _ content: ContentIdentity, size: PixelSize, format: PixelFormat = .rgba8
   ) {
     defer { lookForRoom() }
     let shape = TableShape(size: size, format: format)
-    guard let content else {
-      let secret = state.withLock { $0.secret }
-      return removeFiles([(secret.tableName(of: shape), shape)])
-    }
     _ = attempt(shape: shape, creating: false) { (table, _) throws(AnimatedImageError) in
       try table.remove(content)
     }
   }
 
-  /// Removes the frames of one format: of the image with this content, or of all images.
-  ///
-  /// The latter includes frames of formats with this name and other parameters.
-  public func remove(_ content: ContentIdentity? = nil, in format: FrameFormat) {
+  /// Removes the frames of one size and format, of all images.
+  public func removeAll(size: PixelSize, format: PixelFormat = .rgba8) {
+    defer { lookForRoom() }
+    let shape = TableShape(size: size, format: format)
+    let secret = state.withLock { $0.secret }
+    removeFiles([(secret.tableName(of: shape), shape)])
+  }
+
+  /// Removes the frames of one format, of the image with this content.
+  public func remove(_ content: ContentIdentity, in format: FrameFormat) {
     guard let name = format.rendering.table else { return }
     defer { lookForRoom() }
-    let secret = state.withLock { $0.secret }
-    for file in files() {
-      guard let shape = secret.shape(ofTable: file.name), let other = shape.name else { continue }
-      if let content {
-        guard other == name else { continue }
-        _ = attempt(shape: shape, creating: false) { (table, _) throws(AnimatedImageError) in
-          try table.remove(content)
-        }
-      } else if other.prefix == name.prefix {
-        removeFiles([(file.name, shape)])
+    for (_, shape) in namedTables() where shape.name == name {
+      _ = attempt(shape: shape, creating: false) { (table, _) throws(AnimatedImageError) in
+        try table.remove(content)
       }
+    }
+  }
+
+  /// Removes the frames of all formats with this one's name, whatever their other parameters, of all images.
+  public func removeAll(in format: FrameFormat) {
+    guard let name = format.rendering.table else { return }
+    defer { lookForRoom() }
+    for (file, shape) in namedTables() where shape.name?.prefix == name.prefix {
+      removeFiles([(file, shape)])
+    }
+  }
+
+  /// The tables of named formats.
+  private func namedTables() -> [(file: String, shape: TableShape)] {
+    let secret = state.withLock { $0.secret }
+    return files().compactMap { file in
+      guard let shape = secret.shape(ofTable: file.name), shape.name != nil else { return nil }
+      return (file.name, shape)
     }
   }
 

@@ -18,7 +18,7 @@ extension FrameStore {
   ///
   /// The directory is not read each time: this process takes, or frees and takes, a 64th of the limit at a
   /// time. Several processes can exceed the limit by at most that much each, because none knows what the others
-  /// took. A refusal lasts for a tenth of a second, because while all frames are in use, checking each table
+  /// took. File systems may later add a few blocks of their own to each table, which count from then on. A refusal lasts for a tenth of a second, because while all frames are in use, checking each table
   /// again for every frame would find the same. It lasts for a second if the file system frees no slots,
   /// because only whole tables can then be removed.
   func makeRoom(_ byteCount: Int) -> Bool {

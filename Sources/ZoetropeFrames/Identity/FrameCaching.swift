@@ -88,8 +88,10 @@ package protocol FormatKeeping: FrameCaching {
   func filler(
     ofFamily rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
   ) -> (any FrameFilling)?
-  /// Removes the frames of one format: of the image with this content, or of all images.
-  func remove(_ content: ContentIdentity?, in format: FrameFormat)
+  /// Removes the frames of one format, of the image with this content.
+  func remove(_ content: ContentIdentity, in format: FrameFormat)
+  /// Removes the frames of all formats with this one's name, of all images.
+  func removeAll(in format: FrameFormat)
 }
 
 /// Stores decoded frames of one image in several formats.

@@ -143,7 +143,7 @@ import ZoetropeTestSupport
     #expect(store.contains(try key(old, 0, in: store)))
     #expect(store.contains(try key(other, 0, in: store)))
     // Removing a format removes its tables of all parameters, and nothing else.
-    store.remove(in: old)
+    store.removeAll(in: old)
     #expect(store.statistics.tables.map(\.name) == ["b"])
   }
 
@@ -187,14 +187,14 @@ import ZoetropeTestSupport
     try fill()
     cache.remove(ContentIdentity(high: 1, low: 1), in: a)
     #expect(try isKept(a))
-    cache.remove(in: b)
+    cache.removeAll(in: b)
     #expect(try isKept(a) && !isKept(b))
     // A former version of the format.
     let memory = MemoryFrameCache(budget: MemoryBudget(byteLimit: 8 << 20))
     memory.storeIfPossible(CachedFrame(try rendered(a)[0]), for: try key(a, 0, in: store))
-    memory.remove(in: format("c"))
+    memory.removeAll(in: format("c"))
     #expect(memory.statistics.count == 1)
-    memory.remove(in: format("a", 24))
+    memory.removeAll(in: format("a", 24))
     #expect(memory.statistics.count == 0)
     try fill()
     cache.remove(content)

@@ -60,7 +60,7 @@
         #expect(error?.code == .storeDenied)
         #expect(throws: AnimatedImageError.self) { try store.prune(to: 0) }
         store.remove(key(0).animation.content)
-        store.remove(size: size)
+        store.removeAll(size: size)
         store.removeAll()
       }
       #expect(try state() == before)

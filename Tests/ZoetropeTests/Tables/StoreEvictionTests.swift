@@ -351,6 +351,8 @@ import Zoetrope
         $0 != .punch ? nil : isShort ? .short : .error(EOPNOTSUPP)
       }) {
         let (first, second) = (try open(), try open())
+        // As with two processes, each may take a 64th that the other does not know of.
+        let most = limit + limit / 64
         try Film(1, count: 300).store(in: first)
         let full = first.statistics.frameCount
         #expect(full > 200)
@@ -366,7 +368,7 @@ import Zoetrope
           }
           #expect(film.hits(in: second) > 90)
           #expect(first.statistics.frameCount >= full * 9 / 10)
-          #expect(first.statistics.byteCount <= limit)
+          #expect(first.statistics.byteCount <= most)
         }
         // Another size has to wait until the former was unused for a while and is closed.
         let other = Film(7, width: 41, count: 100)
@@ -377,7 +379,7 @@ import Zoetrope
         #expect(first.statistics.frameCount < full)
         try Film(8, count: 100).store(in: first)
         #expect(Film(8, count: 100).hits(in: first) > 90)
-        #expect(first.statistics.byteCount <= limit)
+        #expect(first.statistics.byteCount <= most)
       }
     }
 

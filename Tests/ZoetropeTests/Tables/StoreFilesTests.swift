@@ -36,7 +36,7 @@ import Zoetrope
     let small = makeAnimation(2, width: 16, height: 16)
     store.storeIfPossible(
       CachedFrame(makePixels(PixelSize(width: 16, height: 16), seed: 1)), for: small[0])
-    #expect(store.statistics.byteCount <= limit)
+    #expect(store.isWithin(limit))
     try store.prune(to: limit / 2)
     try store.prune(to: 0)
     store.removeAll()
@@ -125,7 +125,7 @@ import Zoetrope
     try store.store(CachedFrame(makePixels(small, seed: 1)), for: key)
     #expect(store.contains(key))
     #expect((0..<16).count { store.contains(animation[$0]) } >= 10)
-    #expect(store.statistics.byteCount <= limit)
+    #expect(store.isWithin(limit))
   }
 
   @Test func `the table of a new size takes the space of what is in it`() throws {

@@ -71,3 +71,12 @@ extension FilePath {
     _ = try file.writeAll(toAbsoluteOffset: Int64(offset), byte)
   }
 }
+
+extension FrameStore {
+  /// Whether its files take `limit` bytes at most, besides blocks that nobody can foresee: when ext4 writes out a file of
+  /// many pieces, half a minute after they were stored, it adds one or two to list them.
+  func isWithin(_ limit: Int) -> Bool {
+    let found = statistics
+    return found.byteCount <= limit + 8192 * found.tables.count
+  }
+}
