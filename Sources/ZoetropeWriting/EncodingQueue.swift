@@ -145,7 +145,14 @@ final class EncodingQueue: Sendable {
           (state.frameCount, state.byteCount) = count
         }
       } catch {
-        fail(error)
+        // Whoever waits learns of the error when the output is abandoned. Nobody else does that while this thread writes.
+        output.withLock { $0.abandon() }
+        state.update { state in
+          state.end(error)
+          (state.isEmitting, state.isAbandoned) = (false, true)
+        }
+        flag.raise()
+        return
       }
     }
     abandonIfFailed()
@@ -184,13 +191,9 @@ final class EncodingQueue: Sendable {
 
   /// Ends all work with `error`, unless something else did before. Does not wait for other threads.
   func fail(_ error: AnimatedImageError) {
+    // The error first: who sees the flag without one takes it for cancelling.
+    state.update { $0.end(error) }
     flag.raise()
-    state.update { state in
-      if state.failure == nil { state.failure = error }
-      state.waiting = []
-      state.ready = [:]
-      state.idle = []
-    }
     abandonIfFailed()
   }
 
@@ -208,6 +211,14 @@ final class EncodingQueue: Sendable {
 }
 
 extension EncodingQueue.State {
+  /// Ends all work with `error`, unless something else did before.
+  fileprivate mutating func end(_ error: AnimatedImageError) {
+    if failure == nil { failure = error }
+    waiting = []
+    ready = [:]
+    idle = []
+  }
+
   /// Whether the calling thread is to write: the next frame is ready, and no other thread writes.
   fileprivate mutating func startEmitting() -> Bool {
     guard !isEmitting, failure == nil, ready[next] != nil else { return false }
