@@ -53,6 +53,7 @@ struct Conversion {
     steps = plan.frames.map { ConversionStep($0, isKnown: isKnown) }
     departures = Departure.ofTimes(plan.droppedCount, isExact: plan.hasExactDelays)
     guard let rewriting = plan.rewriting else {
+      if budgeted?.losesMetadata == true { departures.append(.metadata) }
       damage = plan.damage
       return
     }
@@ -62,10 +63,9 @@ struct Conversion {
     if plan.reducesColors { departures.append(.colors) }
     if plan.partialAlphaShare > 0 { departures.append(.transparency(plan.partialAlphaShare)) }
     if format == .gif, image.staticImage != nil { departures.append(.staticImage) }
-    let loses =
-      budgeted == nil
-      ? format == .gif && image.metadata.hasMoreThanGIF : image.metadata != AnimationMetadata()
-    if loses { departures.append(.metadata) }
+    let losesMetadata =
+      budgeted?.losesMetadata ?? (format == .gif && image.metadata.hasMoreThanGIF)
+    if losesMetadata { departures.append(.metadata) }
     var found = DecodingDamage(of: image)
     for item in rewriting.findings.damage { found.add(item) }
     damage = image.damage + found.items
@@ -215,7 +215,8 @@ extension AnimationMetadata {
   var hasMoreThanGIF: Bool {
     var rest = self
     rest.applicationBlocks = []
-    (rest.xmp, rest.iccProfile) = (nil, nil)
+    if rest.xmpForGIF != nil { rest.xmp = nil }
+    rest.iccProfile = nil
     rest.texts.removeAll { $0.key == "Comment" }
     return rest != AnimationMetadata()
   }

@@ -76,7 +76,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
       bytes += GIFFrameEncoder.extensionBlock(
         [GIFExtension.application, 11] + Array("ICCRGBG1012".utf8), profile)
     }
-    if let xmp = request.metadata?.xmp {
+    if let xmp = request.metadata?.xmpForGIF {
       // Not in sub-blocks: readers that take its bytes for lengths land in a trailer that leads each of them to its
       // end (XMP specification, part 3, 1.1.2).
       bytes += [0x21, GIFExtension.application, 11] + Array("XMP DataXMP".utf8)

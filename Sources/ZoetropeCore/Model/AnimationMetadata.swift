@@ -50,6 +50,9 @@ public struct AnimationMetadata: Sendable, Hashable {
   /// eXIf: the Exif block.
   public package(set) var exif: [UInt8]?
 
+  /// The XMP packet as a GIF can hold it: without lengths, so that a NUL in it could end its block.
+  package var xmpForGIF: String? { xmp.flatMap { $0.utf8.contains(0) ? nil : $0 } }
+
   /// The contents of pHYs.
   public struct PixelDensity: Sendable, Hashable {
     /// Pixels per unit along x.

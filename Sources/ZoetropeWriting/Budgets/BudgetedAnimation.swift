@@ -11,6 +11,8 @@ package struct BudgetedAnimation: Sendable {
   /// The number of files that were encoded.
   package let encodeCount: Int
   package let written: WrittenAnimation
+  /// Whether the image has metadata, and the file none.
+  package let losesMetadata: Bool
 
   /// Writes the file to `sink`, in pieces.
   package func write(
@@ -58,13 +60,15 @@ extension AnimatedImage {
         if fits, best.map({ found.bytes.count > $0.bytes.count }) ?? true {
           best = BudgetedAnimation(
             plan: found.plan, bytes: found.bytes, settings: settings,
-            encodeCount: search.encodeCount, written: found.written)
+            encodeCount: search.encodeCount, written: found.written,
+            losesMetadata: found.isStripped && metadata != AnimationMetadata())
         }
       case .finish:
         guard let best else { preconditionFailure("a file that was not encoded") }
         return BudgetedAnimation(
           plan: best.plan, bytes: best.bytes, settings: best.settings,
-          encodeCount: search.encodeCount, written: best.written)
+          encodeCount: search.encodeCount, written: best.written,
+          losesMetadata: best.losesMetadata)
       case .fail(let least):
         throw AnimatedImageError(
           .limitExceeded,
@@ -120,21 +124,23 @@ private struct BudgetFitting {
   /// The file; nil if it is far too long.
   func encode(
     _ settings: BudgetSearch.Settings, _ progress: (EditPlan.Progress) -> Void
-  ) throws(AnimatedImageError) -> (plan: EditPlan, bytes: [UInt8], written: WrittenAnimation)? {
+  ) throws(AnimatedImageError) -> (
+    plan: EditPlan, bytes: [UInt8], written: WrittenAnimation, isStripped: Bool
+  )? {
     let isLossless =
       settings.tolerance == 0 && settings.colors == nil && settings.rate == nil
       && settings.percent == 100
     let plan = isLossless && !settings.isThorough ? plan : try plan(settings, sample: nil)
     // A file that is too long tells by how much, within reason.
     let sink = LimitedSink(plan.rewriting == nil ? .max : 4 * min(limit, 1 << 40) + 1 << 16)
-    let written: WrittenAnimation
+    var written: WrittenAnimation
     do throws(AnimatedImageError) {
       written = try plan.write(to: sink, isCancelled: isCancelled, progress: progress)
     } catch {
       guard sink.isTooLong else { throw error }
       return nil
     }
-    var bytes = sink.bytes
+    var (bytes, isStripped) = (sink.bytes, plan.rewriting != nil)
     if plan.rewriting == nil, bytes.count > limit || settings.isThorough {
       // Copied frames may take fewer bytes.
       let optimized = LimitedSink(bytes.count)
@@ -145,9 +151,15 @@ private struct BudgetFitting {
           effort: settings.isThorough ? .small : options.effort, stripsMetadata: true,
           parallelism: options.parallelism),
         isCancelled: isCancelled)
-      if result.byteCount < bytes.count { bytes = optimized.bytes }
+      if result.byteCount < bytes.count {
+        (bytes, isStripped) = (optimized.bytes, true)
+        // Its frames may be copies or not.
+        written = WrittenAnimation(
+          byteCount: bytes.count, frameCount: written.frameCount, mergedCount: written.mergedCount,
+          hasExactDelays: written.hasExactDelays, damage: written.damage)
+      }
     }
-    return (plan, bytes, written)
+    return (plan, bytes, written, isStripped)
   }
 
   /// The plan for `settings`, or for some of its frames.
@@ -196,9 +208,12 @@ private struct BudgetFitting {
     _ settings: BudgetSearch.Settings, _ progress: (EditPlan.Progress) -> Void
   ) throws(AnimatedImageError) -> Int? {
     if settings == BudgetSearch.Settings(), plan.rewriting == nil {
-      // Copied frames take as much as they do; optimising saves a little.
+      // Copied frames take as much as they do; optimising saves a little, and all metadata.
       let share = Double(plan.frames.count) / Double(max(image.frames.count, 1))
-      return Int(0.9 * Double(image.byteCount) * min(share, 1))
+      let extras =
+        image.format == .gif
+        ? try GIFStructureMap(image).extras.joined().reduce(0) { $0 + $1.count } : 0
+      return Int(0.9 * Double(image.byteCount - extras) * min(share, 1))
     }
     var timeline = EditTimeline(
       image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: options.delays)

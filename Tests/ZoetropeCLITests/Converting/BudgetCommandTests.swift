@@ -25,6 +25,23 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `metadata is given up before anything that is seen, and the report tells`() throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write(FixtureLibrary().file("GIF/metadata.gif"), to: "in.gif")
+      for (limit, departures) in [
+        (600, "exact"), (400, "metadata left out"), (90, "metadata left out"),
+      ] {
+        let result = try tool.run(
+          "convert", "in.gif", "-o", "\(limit).gif", "--max-bytes", "\(limit)")
+        #expect(result.status == 0)
+        let size = try tool.read("\(limit).gif").count
+        #expect(size <= limit)
+        #expect(result.text.contains(" -> \(size) bytes"))
+        #expect(result.text.hasSuffix("; \(departures)\n"))
+      }
+    }
+  }
+
   @Test func `what cannot fit is refused with the limit, and nothing is written`() throws {
     try withTool { (tool: Tool) throws in
       let script = """

@@ -96,6 +96,17 @@ import ZoetropeTestSupport
     #expect(found.metadata.texts == metadata.texts)
   }
 
+  @Test func `an XMP packet that would end its block is left out of a GIF`() throws {
+    var metadata = AnimationMetadata()
+    // Read as sub-blocks: one byte, the end of the block, and the end of the file.
+    metadata.xmp = "\u{1}A\0;"
+    let options = AnimationWriterOptions(format: .gif, metadata: metadata)
+    let file = try Self.write([(Self.red, 100), (Self.green, 100)], options).bytes
+    let image = try AnimatedImage(bytes: file, options: DecodingOptions(damage: .strict))
+    #expect(image.frames.count == 2)
+    #expect(image.metadata.xmp == nil)
+  }
+
   @Test func `a still PNG is no animation to write, and the error says so`() {
     let error = #expect(throws: AnimatedImageError.self) {
       try AnimationWriter(AnimationWriterOptions(format: .png), to: MemorySink())
