@@ -15,7 +15,8 @@ struct MakeCommand: ZoetropeSubcommand {
 
       FRAMES can also be a manifest written by extract --manifest. It lists the files, their delays, the \
       number of plays and the static image, so make restores the animation (use extract --depth 16 for \
-      16 bits per channel). Its paths are relative to the current directory. --fps, --delay, --delays, --duration and --plays override it.
+      16 bits per channel). Its paths are relative to the current directory. --fps, --delay, --delays, \
+      --duration and --plays override it.
 
       --delays FILE contains one delay per line, such as 100ms, 0.1s or 1/30; # starts a comment. Every \
       frame is kept, even if it equals the one before. Nothing is written if a picture cannot be read, \

@@ -47,8 +47,11 @@ package final class GIFFrameSearch {
     }
     let tables = tables()
     if depth == .estimate, work.rect.size.area > 2 * Self.sampleArea {
+      // The table that is filled in.
+      var filled = tables.count - 1
       for (table, attempt) in try choices(of: tables, work.rect, isCancelled) {
-        _ = fill(table)
+        if table != filled { _ = fill(tables[table]) }
+        filled = table
         try code(attempt, &best, isCancelled)
       }
     } else {
@@ -157,7 +160,7 @@ package final class GIFFrameSearch {
     var head: [UInt8]
   }
 
-  /// The ways to code with `table`, whose pixels are filled in.
+  /// Fills in the pixels for `table`, and gives the ways to code them.
   private func attempts(_ table: Table, _ rect: PixelRect) -> [Attempt] {
     let hasChoice = fill(table)
     let drawnGreatest = UInt8(IndexedBlitter.greatestIndex(in: drawn.rawBytes))
@@ -174,7 +177,7 @@ package final class GIFFrameSearch {
       for color in table.local { head += color.rgbBytes }
       head += [UInt8](repeating: 0, count: 3 * (1 << bits - table.local.count))
     }
-    return ways(hasChoice: hasChoice, area: rect.size.area).flatMap { way in
+    return ways(hasChoice: hasChoice).flatMap { way in
       let usesTransparent =
         way != .color || colors.needsTransparency || colors.isIncomplete || table.lacksColor
       let greatest =
@@ -216,19 +219,20 @@ package final class GIFFrameSearch {
   /// Pixels from the middle of a frame that tell how well it compresses.
   private static let sampleArea = 1 << 13
 
-  /// The attempt that is best for a part of the frame, and the second one if it is nearly as good.
+  /// The attempt that is best for a part of the frame, and the second one if it is nearly as good, each with the place of
+  /// its table. The last table is filled in afterwards.
   private func choices(
     of tables: [Table], _ rect: PixelRect, _ isCancelled: () -> Bool
-  ) throws(AnimatedImageError) -> [(Table, Attempt)] {
+  ) throws(AnimatedImageError) -> [(table: Int, attempt: Attempt)] {
     let area = rect.size.area
     let sample = max(Self.sampleArea, area / 8)
     let range = (area - sample) / 2..<(area + sample) / 2
-    var found: [(count: Int, table: Table, attempt: Attempt)] = []
-    for table in tables {
+    var found: [(count: Int, table: Int, attempt: Attempt)] = []
+    for (place, table) in tables.enumerated() {
       for attempt in attempts(table, rect) {
         var bytes: [UInt8] = []
-        guard try search(attempt, range, .max, &bytes, isCancelled) != nil else { continue }
-        found.append((attempt.head.count + bytes.count * area / sample, table, attempt))
+        _ = try search(attempt, range, .max, &bytes, isCancelled)
+        found.append((attempt.head.count + bytes.count * area / sample, place, attempt))
       }
     }
     found.sort { $0.count < $1.count }
@@ -246,7 +250,7 @@ package final class GIFFrameSearch {
     }
   }
 
-  private func ways(hasChoice: Bool, area: Int) -> [Way] {
+  private func ways(hasChoice: Bool) -> [Way] {
     if !hasChoice { return [.color] }
     switch depth {
     case .estimate: return [.transparentOrColor, .colorOrTransparent]

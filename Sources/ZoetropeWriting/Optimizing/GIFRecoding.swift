@@ -34,8 +34,7 @@ struct GIFRecoding {
       }
     }
     self.extensions = extensions
-    colors = try Self.colors(
-      of: image, partial: options.effort == .small, isCancelled)
+    colors = try Self.colors(of: image, partial: options.effort == .small, isCancelled)
   }
 
   /// The ways to try, in order.

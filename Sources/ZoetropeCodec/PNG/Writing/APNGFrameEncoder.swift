@@ -5,8 +5,8 @@ internal import Synchronization
 ///
 /// With 16 bits frames always replace: blending rounds, and some decoders cannot do it.
 final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
-  // Sendable: only `encode` touches the stored properties that can change, one call at a time, which `isBusy`
-  // enforces.
+  // Sendable: only `encode` and the thread that it starts touch the stored properties that can change. `isBusy` is set
+  // from the beginning of a call to the end of that thread's work, which a cancelled call does not wait for.
   private let storage: PNGStorage
   private let effort: EncodingEffort
   private let scanlines: ScanlineCompressor
@@ -35,7 +35,7 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
       defer { isBusy.store(false, ordering: .releasing) }
       return try code(work, isCancelled)
     }
-    // libdeflate cannot be interrupted: 64 KB take it up to 50 ms, a large picture half a minute.
+    // libdeflate cannot be interrupted, and takes up to half a minute for a large picture.
     let coded = resultOnThread(unless: isCancelled) { [self] flag in
       defer { isBusy.store(false, ordering: .releasing) }
       return Result { () throws(AnimatedImageError) in try code(work) { flag.isRaised } }
