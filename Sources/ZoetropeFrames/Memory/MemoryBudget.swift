@@ -26,8 +26,9 @@ public final class MemoryBudget: Sendable {
   /// The total number of bytes ever charged. Serves as the clock for members' last uses.
   private let time = Atomic<UInt64>(1)
   private let members = Mutex(Members())
-  /// Held while evicting. Two threads that evict at once would each free what one of them has to.
-  private let evicting = Mutex(())
+  /// Calls of ``evict()`` that have not been answered. The first one evicts for all of them: two threads that
+  /// evict at once would each free what one of them has to.
+  private let evictions = Atomic<Int>(0)
   private let watch: PressureWatch
   /// Whether this budget limits the memory reserved for the next frames of players, in addition to what is
   /// charged: to a quarter of its limit.
@@ -247,14 +248,15 @@ public final class MemoryBudget: Sendable {
       || used(for: .images) > limit(for: .images)
   }
 
-  /// Does not wait for a thread that is evicting, which looks once more after it: what it frees may end
-  /// here again.
+  /// Does not wait for a thread that is evicting, which looks once more afterwards: a hold that ends while that
+  /// thread has found only floors leaves something to free.
   private func evict() {
-    while exceedsLimits {
-      let before = byteCount
-      guard evicting.withLockIfAvailable({ _ in evictExcess() }) != nil else { return }
-      // Only floors are left.
-      if byteCount >= before { return }
+    guard exceedsLimits else { return }
+    guard evictions.add(1, ordering: .acquiringAndReleasing).oldValue == 0 else { return }
+    var unanswered = 1
+    while unanswered > 0 {
+      evictExcess()
+      unanswered = evictions.subtract(unanswered, ordering: .acquiringAndReleasing).newValue
     }
   }
 

@@ -1,9 +1,38 @@
+import Synchronization
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
 /// All that is kept is charged to the budget and given back.
 @Suite(.timeLimit(.minutes(10))) struct HeldMemoryTests {
+  /// Frees nothing at the first call, during which its hold ends and the budget is settled.
+  private final class HeldMember: BudgetMember {
+    let share = BudgetShare(.frames)
+    private let budget: MemoryBudget
+    private let isHeld = Atomic<Bool>(true)
+
+    init(budget: MemoryBudget) { self.budget = budget }
+
+    func shed(_ byteCount: Int) -> Int {
+      guard isHeld.exchange(false, ordering: .relaxed) else {
+        let freed = share.heldBytes
+        budget.refundAll(of: share)
+        return freed
+      }
+      budget.settle()
+      return 0
+    }
+  }
+
+  @Test func `what a hold leaves that ends while others evict is freed`() {
+    let budget = MemoryBudget(byteLimit: 0)
+    let member = HeldMember(budget: budget)
+    budget.charge(100, to: member)
+    budget.settle()
+    #expect(budget.byteCount == 0)
+    withExtendedLifetime(member) {}
+  }
+
   @Test(arguments: 0..<6 as Range<UInt64>)
   func
     `after any operations nothing is held once all is idle, and nothing kept once all is removed`(
