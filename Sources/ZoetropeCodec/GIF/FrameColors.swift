@@ -1,5 +1,5 @@
 /// The colours of a frame of a GIF: of the pixels that it changes, and of those that stay.
-struct FrameColors {
+package struct FrameColors {
   /// The colours, as `RGBA.word`, in the order of their first appearance.
   private(set) var words: [UInt32] = []
   /// For each colour, whether a pixel changes to it.
@@ -16,32 +16,46 @@ struct FrameColors {
   static let idMask: UInt16 = 0x7fff
   static let isUnchanged: UInt16 = 0x8000
 
-  /// A hash table: `1 << 32 | color` and its number, or 0 for a free slot.
-  private var slots = [(key: UInt64, id: UInt16)](repeating: (0, 0), count: 1 << slotBits)
+  /// A hash table: `(1 << 32 | color) << 16 | number`, or 0 for a free slot.
+  private var slots = [UInt64](repeating: 0, count: 1 << slotBits)
   private static let slotBits = 12
   private static let limit = 1024
 
-  /// - Throws: `unwritable` if pixels change to more than 256 colours.
+  package init() {}
+
+  /// The colours that pixels change to; nil if there are more than 256.
+  package mutating func required(by work: FrameWork) -> [UInt32]? {
+    guard (try? collect(work)) != nil else { return nil }
+    return words.indices.filter { isRequired[$0] }.map { words[$0] }
+  }
+
+  /// - Throws: `unwritable` if pixels change to more than 256 colours, or one of the picture is partly transparent.
   mutating func collect(_ work: FrameWork) throws(AnimatedImageError) {
-    reset()
+    reset(work.rect.size.area)
     let (rect, hasBase) = (work.rect, work.base != nil)
     let (picture, base) = (work.picture, work.base ?? work.picture)
-    ids.reserveCapacity(rect.size.area)
     var requiredCount = 0
+    // A local one, whose accesses the compiler can see through.
+    var ids = self.ids
+    self.ids = []
+    defer { self.ids = ids }
     // Neighbours are mostly equal.
-    var last: (word: UInt32, isUnchanged: Bool, id: UInt16) = (0, false, Self.idMask)
+    var last: (word: UInt64, isUnchanged: Bool, id: UInt16) = (.max, false, 0)
     for y in rect.y..<rect.maxY {
       let (row, below) = (picture.row(y), base.row(y))
+      var target = ids.mutableSpan
+      let start = (y - rect.y) * rect.width - rect.x
       for x in rect.x..<rect.maxX {
         let word = row.load(UInt32.self, at: x &* 4)
-        if word &>> 24 == 0 {
-          needsTransparency = true
-          ids.append(Self.idMask | Self.isUnchanged)
+        let stays = hasBase && below.load(UInt32.self, at: x &* 4) == word
+        if UInt64(word) == last.word, stays == last.isUnchanged {
+          target[start &+ x] = last.id
           continue
         }
-        let stays = hasBase && below.load(UInt32.self, at: x &* 4) == word
-        if word == last.word, stays == last.isUnchanged {
-          ids.append(last.id)
+        if word &>> 24 != 255 {
+          guard word &>> 24 == 0 else { throw GIFAnimationEncoder.partialAlpha }
+          needsTransparency = true
+          target[start &+ x] = Self.idMask | Self.isUnchanged
           continue
         }
         var id = number(of: word)
@@ -57,23 +71,27 @@ struct FrameColors {
             guard requiredCount <= 256 else { throw GIFFrameEncoder.tooManyColors }
           }
         }
-        last = (word, stays, id)
-        ids.append(id)
+        last = (UInt64(word), stays, id)
+        target[start &+ x] = id
       }
     }
   }
 
-  private mutating func reset() {
+  private mutating func reset(_ area: Int) {
     for word in words {
       var slot = Self.slot(word)
-      while slots[slot].key != 0 {
-        slots[slot].key = 0
+      while slots[slot] != 0 {
+        slots[slot] = 0
         slot = (slot + 1) & (slots.count - 1)
       }
     }
     words.removeAll(keepingCapacity: true)
     isRequired.removeAll(keepingCapacity: true)
-    ids.removeAll(keepingCapacity: true)
+    if ids.count > area {
+      ids.removeLast(ids.count - area)
+    } else {
+      ids.append(contentsOf: repeatElement(0, count: area - ids.count))
+    }
     (hasUnchanged, needsTransparency, isIncomplete) = (false, false, false)
   }
 
@@ -84,9 +102,12 @@ struct FrameColors {
   /// The number of a colour, which is added if there is room; else ``idMask``.
   private mutating func number(of word: UInt32) -> UInt16 {
     var slot = Self.slot(word)
-    while slots[slot].key != 0 {
-      if slots[slot].key == 1 << 32 | UInt64(word) { return slots[slot].id }
-      slot = (slot + 1) & (slots.count - 1)
+    let key = 1 &<< 32 | UInt64(word)
+    while true {
+      let entry = slots[slot]
+      if entry &>> 16 == key { return UInt16(truncatingIfNeeded: entry) }
+      if entry == 0 { break }
+      slot = (slot &+ 1) & (slots.count &- 1)
     }
     return words.count < Self.limit ? add(word) : Self.idMask
   }
@@ -94,9 +115,9 @@ struct FrameColors {
   /// Adds a colour. At most 256 come on top of the limit, so the hash table is never full.
   private mutating func add(_ word: UInt32) -> UInt16 {
     var slot = Self.slot(word)
-    while slots[slot].key != 0 { slot = (slot + 1) & (slots.count - 1) }
+    while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
     let id = UInt16(words.count)
-    slots[slot] = (1 << 32 | UInt64(word), id)
+    slots[slot] = (1 << 32 | UInt64(word)) << 16 | UInt64(id)
     words.append(word)
     isRequired.append(false)
     return id

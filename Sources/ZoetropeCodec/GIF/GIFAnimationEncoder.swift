@@ -135,14 +135,14 @@ private final class GIFFrameCompressor: FrameCompressing, @unchecked Sendable {
   ) throws(AnimatedImageError) -> CodedFrame {
     precondition(!isBusy.exchange(true, ordering: .acquiring), "two threads use one encoder")
     defer { isBusy.store(false, ordering: .releasing) }
+    if let search {
+      return CodedFrame(bytes: try search.code(work, isCancelled: isCancelled), blend: .over)
+    }
     for y in work.rect.y..<work.rect.maxY {
       let row = work.picture.row(y)
       for x in work.rect.x..<work.rect.maxX where (1...254).contains(row[x &* 4 &+ 3]) {
         throw GIFAnimationEncoder.partialAlpha
       }
-    }
-    if let search {
-      return CodedFrame(bytes: try search.code(work, isCancelled: isCancelled), blend: .over)
     }
     var bytes: [UInt8] = []
     try encoder.append(

@@ -9,7 +9,7 @@ internal import Glibc
 /// The time is linear: no phrase is longer than 4,096 pixels or followed by more than `Rule.branches` nodes at a time.
 ///
 /// Unsafe code: a slot number has 13 bits, and at most 3,839 slots are taken, so every probe ends at a free one. Codes are
-/// below 4,096, as are depths in the trie; there are 4,098 `marks` and `first` indices. A front has `Rule.branches`
+/// below 4,096, as are depths in the trie; there are 4,098 `marks` in each of three lists. A front has `Rule.branches`
 /// nodes, at most 32. Pixels are read below the count, which both spans are checked for.
 package final class LZWSearch {
   /// How to search.
@@ -42,12 +42,14 @@ package final class LZWSearch {
 
   private let table = PixelStorage(byteCount: 4 << slotBits)
   private let chunk = LZWCodeWriter.makeChunk()
-  /// For each length of the phrase, the code of its best node.
-  private let marks = PixelStorage(byteCount: 2 * 4098)
+  /// For each length of a phrase, the code of its best node; for the phrase that is written, the best one to follow it,
+  /// and the one that is tried.
+  private let marks = PixelStorage(byteCount: 3 * 2 * markCount)
+  private static let markCount = 4098
   /// Two fronts of nodes.
   private let fronts = PixelStorage(byteCount: 2 * 32 * 4)
 
-  /// Working memory of 110 KB.
+  /// Working memory of 130 KB.
   package init() {}
 
   /// Appends the minimum code size, sub-blocks and the terminator, unless they take more than `limit` bytes.
@@ -107,6 +109,10 @@ package final class LZWSearch {
     /// The pixel that the next phrase begins with, and the index that is taken for it.
     var place = 0
     var start = 0
+    /// The length of the longest phrase there, if it is known, whose codes are in the first of `marks`; else 0.
+    var longest = 0
+    /// The lists of ``LZWSearch/marks``: of the phrase, of the best one to follow, and of the one that is tried.
+    var marks = (current: 0, best: 1, tried: 2)
     var wasFull = false
     /// Codes and pixels since the last comparison, and the best ratio since the table became full.
     private var codes = 0
@@ -152,17 +158,20 @@ package final class LZWSearch {
   private func step(_ pixels: Pixels, _ rule: Rule, _ state: inout State) {
     let count = unsafe pixels.first.count
     let slots = unsafe table.baseAddress.assumingMemoryBound(to: UInt32.self)
-    let marks = unsafe marks.baseAddress.assumingMemoryBound(to: UInt16.self)
-    let longest = unsafe match(pixels, state.place, state.start, rule.branches, marks)
-    var length = longest
-    var following = 0
+    if state.longest == 0 {
+      state.longest = unsafe match(
+        pixels, state.place, state.start, rule.branches, list(state.marks.current))
+    }
+    let current = unsafe list(state.marks.current)
+    let longest = state.longest
+    var (length, following, next) = (longest, 0, 0)
     if state.place &+ longest < count {
       var best = -1
       var least = 0
       var tried = longest
       while tried > 0, tried >= longest &- rule.lookahead {
         let place = state.place &+ tried
-        let node = unsafe Int(marks[tried])
+        let node = unsafe Int(current[tried])
         let choices = unsafe (Int(pixels.first[place]), Int(pixels.second[place]))
         if rule.lookahead == 0, choices.0 == choices.1 {
           (length, following) = (tried, choices.0)
@@ -174,18 +183,24 @@ package final class LZWSearch {
           let found = unsafe find(node, index, slots)
           let isNew = found.code < 0 && state.next < Self.codeLimit
           if isNew { unsafe slots[found.slot] = Self.entry(node, index, state.next) }
-          let gain = unsafe tried &+ match(pixels, place, index, rule.branches, nil)
+          let reach = unsafe match(pixels, place, index, rule.branches, list(state.marks.tried))
           if isNew { unsafe slots[found.slot] = 0 }
-          if gain > best, gain >= least { (best, length, following) = (gain, tried, index) }
+          let gain = tried &+ reach
+          if gain > best, gain >= least {
+            (best, length, following, next) = (gain, tried, index, reach)
+            swap(&state.marks.best, &state.marks.tried)
+          }
         }
         if tried == longest { least = best &+ Self.margin }
         tried &-= 1
       }
     }
-    let code = unsafe Int(marks[length])
+    let code = unsafe Int(current[length])
     state.writer.put(code, state.width)
     state.place &+= length
     state.start = following
+    state.longest = next
+    swap(&state.marks.current, &state.marks.best)
     guard state.place < count else { return }
     if state.next < Self.codeLimit {
       // The entry may exist, if the phrase ended early; the reader adds it again.
@@ -197,9 +212,16 @@ package final class LZWSearch {
       state.wasFull = true
       if !rule.keepsFullTable || state.isStale(length) {
         state.clear()
+        state.longest = 0
         unsafe memset(slots, 0, table.byteCount)
       }
     }
+  }
+
+  /// The list of `marks` with this number, below three.
+  @inline(__always)
+  private func list(_ number: Int) -> UnsafeMutablePointer<UInt16> {
+    unsafe marks.baseAddress.assumingMemoryBound(to: UInt16.self) + number &* Self.markCount
   }
 
   private static func entry(_ node: Int, _ index: Int, _ next: Int) -> UInt32 {
@@ -227,16 +249,51 @@ package final class LZWSearch {
   @inline(__always)
   private func match(
     _ pixels: Pixels, _ place: Int, _ start: Int, _ branches: Int,
-    _ marks: UnsafeMutablePointer<UInt16>?
+    _ marks: UnsafeMutablePointer<UInt16>
+  ) -> Int {
+    let count = unsafe pixels.first.count
+    let slots = unsafe table.baseAddress.assumingMemoryBound(to: UInt32.self)
+    var code = start
+    var length = 1
+    unsafe marks[1] = UInt16(truncatingIfNeeded: start)
+    while place &+ length < count {
+      let first = unsafe Int(pixels.first[place &+ length])
+      let second = unsafe Int(pixels.second[place &+ length])
+      var child = unsafe find(code, first, slots).code
+      if second != first {
+        let other = unsafe find(code, second, slots).code
+        if child >= 0, other >= 0 {
+          length &+= 1
+          unsafe marks[length] = UInt16(truncatingIfNeeded: child)
+          let merged = unsafe follow(pixels, place, (child, other), branches, &length, marks)
+          if merged < 0 { break }
+          code = merged
+          continue
+        }
+        child = max(child, other)
+      }
+      if child < 0 { break }
+      code = child
+      length &+= 1
+      unsafe marks[length] = UInt16(truncatingIfNeeded: code)
+    }
+    return length
+  }
+
+  /// Follows two nodes, of phrases of `length` pixels from `place` on, and those behind them.
+  ///
+  /// - Returns: The only node of the greatest length; -1 if none of several goes on.
+  private func follow(
+    _ pixels: Pixels, _ place: Int, _ nodes: (Int, Int), _ branches: Int, _ length: inout Int,
+    _ marks: UnsafeMutablePointer<UInt16>
   ) -> Int {
     let count = unsafe pixels.first.count
     let slots = unsafe table.baseAddress.assumingMemoryBound(to: UInt32.self)
     var front = unsafe fronts.baseAddress.assumingMemoryBound(to: Int32.self)
     var other = unsafe front + 32
-    unsafe front[0] = Int32(truncatingIfNeeded: start)
-    var size = 1
-    var length = 1
-    if let marks = unsafe marks { unsafe marks[1] = UInt16(truncatingIfNeeded: start) }
+    unsafe front[0] = Int32(truncatingIfNeeded: nodes.0)
+    unsafe front[1] = Int32(truncatingIfNeeded: nodes.1)
+    var size = 2
     while place &+ length < count {
       let first = unsafe Int(pixels.first[place &+ length])
       let second = unsafe Int(pixels.second[place &+ length])
@@ -262,10 +319,9 @@ package final class LZWSearch {
       unsafe swap(&front, &other)
       size = grown
       length &+= 1
-      if let marks = unsafe marks {
-        unsafe marks[length] = UInt16(truncatingIfNeeded: front[0])
-      }
+      unsafe marks[length] = UInt16(truncatingIfNeeded: front[0])
+      if size == 1 { return unsafe Int(front[0]) }
     }
-    return length
+    return -1
   }
 }

@@ -83,6 +83,7 @@ struct GIFRecoding {
     of image: AnimatedImage, partial: Bool, _ isCancelled: @Sendable () -> Bool
   ) throws(AnimatedImageError) -> (table: [UInt32], isComplete: Bool)? {
     let reader = FrameReader(image)
+    var changed = FrameColors()
     var uses: [UInt32: (least: Int, count: Int)] = [:]
     var isComplete = true
     var last: Bitmap?
@@ -90,21 +91,9 @@ struct GIFRecoding {
       let frame = try reader.frame(at: index, isCancelled: isCancelled)
       if isCancelled() { throw EncodingQueue.cancelled }
       let picture = frame.bitmap
-      let base = last ?? picture
       let area = index == 0 ? PixelRect(picture.size) : frame.dirtyRect
-      var found: Set<UInt32> = []
-      var latest: UInt32 = 0
-      for y in area.y..<area.maxY {
-        let (row, below) = (picture.row(y), base.row(y))
-        for x in area.x..<area.maxX {
-          let word = row.load(UInt32.self, at: 4 &* x)
-          if word == latest || word &>> 24 == 0 { continue }
-          if last != nil, below.load(UInt32.self, at: 4 &* x) == word { continue }
-          latest = word
-          found.insert(word)
-        }
-        guard found.count <= 256 else { return nil }
-      }
+      guard let found = changed.required(by: FrameWork(picture: picture, base: last, rect: area))
+      else { return nil }
       last = picture
       let newCount = found.count(where: { uses[$0] == nil })
       guard uses.count + newCount <= 256 else {
