@@ -1,11 +1,12 @@
 import ArgumentParser
 import SystemPackage
+import TestRunning
 import Testing
 import ZoetropeProcess
 
 @testable import ZoetropeCLI
 
-@Suite(.timeLimit(.minutes(10))) struct PlayerConfigurationTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct PlayerConfigurationTests {
   /// The arguments that `text` comes to, or the line of the failure.
   private func arguments(_ text: String, command: [String] = ["play", "a.gif"]) -> [String] {
     do throws(CommandFailure) {

@@ -1,10 +1,11 @@
 import ArgumentParser
+import TestRunning
 import Testing
 import Zoetrope
 
 @testable import ZoetropeCLI
 
-@Suite(.timeLimit(.minutes(10))) struct TimeRangeTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct TimeRangeTests {
   private static let ranges: [(String, Duration, Duration?)] = [
     ("1.5s-3s", .milliseconds(1500), .seconds(3)), ("500ms-", .milliseconds(500), nil),
     ("-2", .zero, .seconds(2)), ("2s", .seconds(2), .seconds(2)),

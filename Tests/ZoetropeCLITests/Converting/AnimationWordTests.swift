@@ -1,4 +1,5 @@
 import ArgumentParser
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeProcess
@@ -6,7 +7,7 @@ import ZoetropeProcess
 @testable import ZoetropeCLI
 
 /// The words, names and lists that `convert` and `make` read.
-@Suite(.timeLimit(.minutes(10))) struct AnimationWordTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct AnimationWordTests {
   @Test func `a delay is a time or a fraction of a second, in lowest terms`() {
     let delays: [(String, UInt32, UInt32)] = [
       ("100ms", 1, 10), ("0.04s", 1, 25), ("2s", 2, 1), ("1/30", 1, 30), ("2/60", 1, 30),

@@ -1,11 +1,12 @@
 import ArgumentParser
 import Foundation
+import TestRunning
 import Testing
 
 @testable import ZoetropeCLI
 
 /// The commands that README lists.
-@Suite(.timeLimit(.minutes(10))) struct CommandTableTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct CommandTableTests {
   private static func readme() throws -> String {
     var root = URL(fileURLWithPath: #filePath)
     for _ in 0..<4 { root.deleteLastPathComponent() }

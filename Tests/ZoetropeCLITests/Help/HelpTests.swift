@@ -1,10 +1,11 @@
 import ArgumentParser
+import TestRunning
 import Testing
 
 @testable import ZoetropeCLI
 
 /// What the help says, for every command.
-@Suite(.timeLimit(.minutes(10))) struct HelpTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct HelpTests {
   private func tool() throws -> CommandFacts { try #require(CommandFacts.tool) }
 
   @Test func `a command with titles has one for each of its options`() throws {

@@ -1,10 +1,11 @@
 import ArgumentParser
+import TestRunning
 import Testing
 
 @testable import ZoetropeCLI
 
 /// Misspelled words are answered with the word that was meant.
-@Suite(.timeLimit(.minutes(10))) struct SuggestionTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct SuggestionTests {
   @Test(arguments: [
     ("exract", "extract"), ("inof", "info"), ("plya", "play"), ("sheets", "sheet"),
     ("expl", "explain"), ("hepl", "help"),

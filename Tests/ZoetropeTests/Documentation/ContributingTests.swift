@@ -1,9 +1,10 @@
 import Foundation
+import TestRunning
 import Testing
 import ZoetropeTestSupport
 
 /// CONTRIBUTING.md describes the tree as it is.
-@Suite(.timeLimit(.minutes(10))) struct ContributingTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct ContributingTests {
   private static let root = URL(fileURLWithPath: FixtureLibrary().root).deletingLastPathComponent()
 
   private static let page =

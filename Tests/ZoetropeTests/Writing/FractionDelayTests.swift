@@ -1,10 +1,11 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
 @testable import ZoetropeWriting
 
-@Suite(.timeLimit(.minutes(10))) struct FractionDelayTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct FractionDelayTests {
   private static func stored(_ delays: [ExactTime]) -> [[FrameDelay]] {
     var planner = FractionDelays()
     return delays.map { planner.store($0) }

@@ -1,3 +1,4 @@
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropeProcess
@@ -7,7 +8,7 @@ import ZoetropeTestSupport
 @testable import ZoetropePlayer
 
 /// What becomes of frames, time and the screen, without a terminal.
-@Suite(.timeLimit(.minutes(10))) struct PlayerModelTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct PlayerModelTests {
   private func settings(_ change: (inout PlayerSettings) -> Void) -> PlayerSettings {
     var settings = PlayerSettings()
     change(&settings)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import TestRunning
 import Testing
 import Zoetrope
 import ZoetropePlayer
@@ -8,7 +9,7 @@ import ZoetropeProcess
 @testable import ZoetropePlayer
 
 /// What options of `play` make of the model, without a terminal.
-@Suite(.timeLimit(.minutes(10))) struct PlayerSettingsTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct PlayerSettingsTests {
   private func player(_ arguments: [String]) throws -> ModelPlayer {
     let command = try #require(
       try ZoetropeCommand.parseAsRoot(["play", "cat.gif"] + arguments) as? PlayCommand)
