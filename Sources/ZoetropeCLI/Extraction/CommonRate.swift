@@ -1,55 +1,35 @@
 import Zoetrope
 
-/// A positive time as an exact fraction of a second in lowest terms.
-struct ExactTime: Hashable, Sendable {
-  let numerator: UInt64
-  let denominator: UInt64
-
-  /// Nil for 0.
-  init?(_ numerator: UInt64, _ denominator: UInt64) {
-    guard numerator > 0 else { return nil }
-    let divisor = Self.divisor(numerator, denominator)
-    self.numerator = numerator / divisor
-    self.denominator = denominator / divisor
-  }
-
+extension ExactTime {
   /// How long a frame with `delay` is shown: the stored fraction if `policy` does not change it, because thirds
   /// of a second are not whole nanoseconds.
-  init?(_ delay: FrameDelay, policy: DelayPolicy) {
+  fileprivate init(_ delay: FrameDelay, policy: DelayPolicy) {
     let shown = policy.shownDuration(of: delay)
     if shown == delay.duration {
-      self.init(UInt64(delay.numerator), UInt64(delay.denominator))
+      self.init(delay)
     } else {
       let (seconds, attoseconds) = shown.components
       self.init(
-        UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000), 1_000_000_000)
+        Int128(seconds) * 1_000_000_000 + Int128(attoseconds / 1_000_000_000), 1_000_000_000)
     }
   }
 
-  /// The longest time that divides both; nil if it is too short for a ``PictureRate``.
-  func common(_ other: ExactTime) -> ExactTime? {
-    let shared = Self.divisor(denominator, other.denominator)
-    let (least, isTooLarge) = denominator.multipliedReportingOverflow(
-      by: other.denominator / shared)
-    let time = isTooLarge ? nil : ExactTime(Self.divisor(numerator, other.numerator), least)
-    return time.flatMap { $0.isFrame ? $0 : nil }
+  /// The longest time that divides both, which are not zero; nil if it is too short for a ``PictureRate``.
+  fileprivate func common(_ other: ExactTime) -> ExactTime? {
+    let shared = greatestCommonDivisor(denominator, other.denominator)
+    // Below 2⁷²; what is rounded is too short.
+    let time = ExactTime(
+      greatestCommonDivisor(numerator, other.numerator), denominator / shared * other.denominator)
+    return time.isFrame ? time : nil
   }
 
   /// Whether it is long enough to be one picture of a ``PictureRate``.
-  var isFrame: Bool { (denominator - 1) / numerator < UInt64(PictureRate.mostASecond) }
+  fileprivate var isFrame: Bool { denominator <= numerator * Int128(PictureRate.mostASecond) }
 
   /// How many times `unit`, which divides it, fits.
-  func count(of unit: ExactTime) -> Int {
+  fileprivate func count(of unit: ExactTime) -> Int {
     // Both quotients are integers, because both fractions are in lowest terms.
-    let (count, isTooLarge) = (numerator / unit.numerator).multipliedReportingOverflow(
-      by: unit.denominator / denominator)
-    return isTooLarge ? .max : Int(clamping: count)
-  }
-
-  static func divisor(_ left: UInt64, _ right: UInt64) -> UInt64 {
-    var (left, right) = (left, right)
-    while right > 0 { (left, right) = (right, left % right) }
-    return left
+    Int(clamping: numerator / unit.numerator * (unit.denominator / denominator))
   }
 }
 
@@ -58,34 +38,27 @@ extension PictureRate {
   /// rate is the inverse of the greatest common divisor of the times.
   ///
   /// A frame with zero duration gets no picture. Nil if all durations are zero, or if the rate would be above
-  /// ``mostASecond``.
+  /// ``mostASecond`` or does not fit the integers of video readers.
   static func common(
     of delays: [FrameDelay], policy: DelayPolicy
   ) -> (rate: PictureRate, counts: [Int])? {
     let times = delays.map { ExactTime($0, policy: policy) }
     var unit: ExactTime?
-    for case let time? in times {
+    for time in times where time != .zero {
       guard let found = unit.map({ $0.common(time) }) ?? (time.isFrame ? time : nil) else {
         return nil
       }
       unit = found
     }
-    guard let unit, let rate = PictureRate(unit.denominator, unit.numerator) else { return nil }
-    return (rate, times.map { $0?.count(of: unit) ?? 0 })
+    // The integers of video readers have 32 bits.
+    guard let unit, max(unit.numerator, unit.denominator) <= Int128(Int32.max) else { return nil }
+    let rate = PictureRate(numerator: Int(unit.denominator), denominator: Int(unit.numerator))
+    return (rate, times.map { $0.count(of: unit) })
   }
 
   /// Its highest multiple up to ``mostASecond``.
   var multipliedToMost: PictureRate {
     let factor = max(1, Self.mostASecond * denominator / numerator)
     return PictureRate(numerator: numerator * factor, denominator: denominator)
-  }
-
-  /// Nil unless the rate is above 0 and up to ``mostASecond``, and both numbers fit the integers of video
-  /// readers.
-  init?(_ numerator: UInt64, _ denominator: UInt64) {
-    guard let time = ExactTime(denominator, numerator), numerator > 0, time.isFrame,
-      max(time.numerator, time.denominator) <= UInt64(Int32.max)
-    else { return nil }
-    self.init(numerator: Int(time.denominator), denominator: Int(time.numerator))
   }
 }

@@ -8,8 +8,7 @@ import Zoetrope
 enum VideoStream {
   /// The first line of the stream.
   static func header(size: PixelSize, rate: PictureRate) -> [UInt8] {
-    let divisor = Int(
-      ExactTime.divisor(UInt64(rate.numerator), UInt64(rate.denominator)))
+    let divisor = Int(greatestCommonDivisor(Int128(rate.numerator), Int128(rate.denominator)))
     let frequency = "F\(rate.numerator / divisor):\(rate.denominator / divisor)"
     let text =
       "YUV4MPEG2 W\(size.width) H\(size.height) \(frequency) Ip A1:1 C444 XCOLORRANGE=LIMITED"
