@@ -10,7 +10,7 @@ package final class GIFFrameSearch {
   package enum Depth: Sendable {
     /// One, which is shortest for a part of the frame.
     case estimate
-    /// All.
+    /// All of a small frame; else those that are short for a part of it.
     case all
   }
 
@@ -46,8 +46,13 @@ package final class GIFFrameSearch {
           delay: 0, disposal: .keep, transparentIndex: source.transparentIndex) + source.bytes
     }
     let tables = tables()
-    if depth == .estimate, work.rect.size.area > 2 * Self.sampleArea {
-      try code(try choice(of: tables, work.rect, isCancelled), &best, isCancelled)
+    if work.rect.size.area > 2 * Self.sampleArea {
+      var filled: Int?
+      for choice in try choices(of: tables, work.rect, isCancelled) {
+        if choice.table != filled { _ = fill(tables[choice.table]) }
+        filled = choice.table
+        try code(choice.attempt, &best, isCancelled)
+      }
     } else {
       for table in tables {
         for attempt in attempts(table, work.rect) { try code(attempt, &best, isCancelled) }
@@ -203,42 +208,82 @@ package final class GIFFrameSearch {
       var bytes = attempt.head
       let limit = best.map { $0.count - bytes.count } ?? .max
       guard limit > 0 else { return }
-      let wasFull = try search(attempt, 0..<drawn.count, limit, &bytes, isCancelled)
+      let (first, second) = indices(attempt.way)
+      let wasFull = try search(attempt, first, second, limit, &bytes, isCancelled)
       if wasFull != nil, best.map({ bytes.count < $0.count }) ?? true { best = bytes }
       guard wasFull ?? true, depth == .all, !attempt.rule.keepsFullTable else { return }
       attempt.rule.keepsFullTable = true
     }
   }
 
-  /// Pixels from the middle of a frame that tell how well it compresses.
+  /// Pixels of a frame, at least, that tell how well it compresses.
   private static let sampleArea = 1 << 13
 
-  /// The attempt that is best for a part of the frame, with the place of its table, which is filled in.
-  private func choice(
-    of tables: [Table], _ rect: PixelRect, _ isCancelled: () -> Bool
-  ) throws(AnimatedImageError) -> Attempt {
-    let area = rect.size.area
-    let sample = max(Self.sampleArea, area / 8)
-    let range = (area - sample) / 2..<(area + sample) / 2
-    func estimate(_ attempt: Attempt) throws(AnimatedImageError) -> Int {
-      var bytes: [UInt8] = []
-      _ = try search(attempt, range, .max, &bytes, isCancelled)
-      return attempt.head.count + bytes.count * area / sample
+  /// The places of pixels that tell it: rows in eight groups from top to bottom, an eighth of all.
+  private static func sample(_ size: PixelSize) -> [Range<Int>] {
+    let groups = 8
+    let height = max(1, max(sampleArea, size.area / 8) / (groups * size.width))
+    guard groups * height < size.height else { return [0..<size.area] }
+    return (0..<groups).map { group in
+      let first = (size.height - height) * group / (groups - 1)
+      return first * size.width..<(first + height) * size.width
     }
-    var best: (count: Int, table: Int, attempt: Attempt)?
+  }
+
+  /// An attempt, with the place of its table and an estimate of its bytes.
+  private struct Candidate {
+    var table: Int
+    var attempt: Attempt
+    var byteCount: Int
+  }
+
+  /// The attempts that are best for a part of the frame: one, or with ``Depth/all`` up to twelve.
+  private func choices(
+    of tables: [Table], _ rect: PixelRect, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> [Candidate] {
+    let area = rect.size.area
+    let sample = Self.sample(rect.size)
+    let sampleArea = sample.reduce(0) { $0 + $1.count }
+    func candidate(_ table: Int, _ attempt: Attempt) throws(AnimatedImageError) -> Candidate {
+      var bytes: [UInt8] = []
+      let (first, second) = indices(attempt.way)
+      _ = try search(
+        attempt, sample.flatMap { first[$0] }, sample.flatMap { second[$0] }, .max, &bytes,
+        isCancelled)
+      return Candidate(
+        table: table, attempt: attempt,
+        byteCount: attempt.head.count + bytes.count * area / sampleArea)
+    }
+    func nearest(_ candidates: [Candidate], _ count: Int, percent: Int) -> [Candidate] {
+      let limit = (candidates.map(\.byteCount).min() ?? 0) * (100 + percent) / 100
+      return Array(
+        candidates.filter { $0.byteCount <= limit }.sorted { $0.byteCount < $1.byteCount }
+          .prefix(count))
+    }
+    var plain: [Candidate] = []
     for (place, table) in tables.enumerated() {
       for attempt in attempts(table, rect) where attempt.rule.lookahead == 0 {
-        let count = try estimate(attempt)
-        if best.map({ count < $0.count }) ?? true { best = (count, place, attempt) }
+        plain.append(try candidate(place, attempt))
       }
     }
-    guard let best else { throw GIFFrameEncoder.tooManyColors }
-    if best.table != tables.count - 1 { _ = fill(tables[best.table]) }
+    if depth == .estimate { plain = nearest(plain, 1, percent: 0) }
+    var found = plain
+    var filled = tables.count - 1
+    for best in plain {
+      if best.table != filled { _ = fill(tables[best.table]) }
+      filled = best.table
+      for lookahead in lookaheads(area).dropFirst() {
+        var attempt = best.attempt
+        attempt.rule.lookahead = lookahead
+        found.append(try candidate(best.table, attempt))
+      }
+    }
+    // For 220 GIFs, a quarter of the time of coding all whole, and 0.02 % more bytes.
+    if depth == .all { return nearest(found, 12, percent: 15) }
     // Looking ahead takes three times as long. For 87 files, it gains 0.25 % if it is done wherever it is best for the
     // part, at half again the time of all; where it gains a hundredth, 0.1 % at a tenth.
-    var ahead = best.attempt
-    ahead.rule.lookahead = lookaheads(area).last ?? 0
-    return try estimate(ahead) < best.count * 99 / 100 ? ahead : best.attempt
+    found = nearest(found, 1, percent: 0)
+    return found.allSatisfy { $0.byteCount < plain[0].byteCount * 99 / 100 } ? found : plain
   }
 
   /// How far to look ahead: neither a little nor much nor not at all is best for all frames.
@@ -257,18 +302,22 @@ package final class GIFFrameSearch {
     }
   }
 
-  /// Codes the pixels of `range`. Nil if the data is longer than `limit`; else whether the table became full.
+  /// The indices to try first, and those that will do as well.
+  private func indices(_ way: Way) -> ([UInt8], [UInt8]) {
+    (
+      way == .color || way == .colorOrTransparent ? drawn : kept,
+      way == .color || way == .transparentOrColor ? drawn : kept
+    )
+  }
+
+  /// Codes pixels. Nil if the data is longer than `limit`; else whether the table became full.
   private func search(
-    _ attempt: Attempt, _ range: Range<Int>, _ limit: Int, _ bytes: inout [UInt8],
-    _ isCancelled: () -> Bool
+    _ attempt: Attempt, _ first: [UInt8], _ second: [UInt8], _ limit: Int,
+    _ bytes: inout [UInt8], _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Bool? {
-    let way = attempt.way
-    let first = way == .color || way == .colorOrTransparent ? drawn : kept
-    let second = way == .color || way == .transparentOrColor ? drawn : kept
-    return try search.append(
-      first.rawBytes.extracting(range), or: second.rawBytes.extracting(range),
-      minimumCodeSize: attempt.codeSize, attempt.rule, limit: limit, to: &bytes,
-      isCancelled: isCancelled)
+    try search.append(
+      first.rawBytes, or: second.rawBytes, minimumCodeSize: attempt.codeSize, attempt.rule,
+      limit: limit, to: &bytes, isCancelled: isCancelled)
   }
 
   /// Fills ``drawn`` and ``kept``; returns whether they differ.
