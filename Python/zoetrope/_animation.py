@@ -781,7 +781,7 @@ class Animation:
 
         Without ``size``, its own format and APNG are written without loss, and in its own format compressed frames
         are copied where the canvas below them is unchanged. A GIF that is scaled, or made from an APNG, gets colours as
-        ``colors``, ``dithering`` and ``matte`` say.
+        ``colors``, ``dithering`` and ``matte`` say, and an APNG gets one palette if ``colors`` is a number.
 
         :param destination: a path, which may be that of this animation, or a binary file object, which gets
             all bytes at the end. A file is written under a temporary name and renamed.

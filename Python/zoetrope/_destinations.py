@@ -45,7 +45,7 @@ class Written(NamedTuple):
     has_exact_delays: bool
     #: ``"gif"``, ``"apng"`` or ``"png"``.
     format: str
-    #: Frames of a GIF whose colours were reduced to a palette.
+    #: Frames whose colours were reduced to a palette.
     reduced_count: int = 0
     #: Partly transparent pixels that became opaque or transparent, as a share of all that were drawn.
     partial_alpha_share: float = 0.0

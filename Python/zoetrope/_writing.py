@@ -36,7 +36,7 @@ class Writer:
     end them. A process that is killed may leave ``.zoetrope-*.tmp`` in the directory, which the command-line tool
     removes when it next writes there.
 
-    An APNG stores all pixels and delays exactly. A GIF is exact for frames that change pixels to at most 256
+    An APNG stores all pixels and delays exactly, unless ``colors`` limits them. A GIF is exact for frames that change pixels to at most 256
     colours, none partly transparent; ``colors``, ``dithering`` and ``matte`` say what happens to others. Its delays
     are rounded to hundredths of a second without drift.
     """
@@ -60,9 +60,11 @@ class Writer:
         :param exact_delays: store delays below 20 ms in a GIF, which browsers do not show as stored; otherwise
             such frames are merged, and the total stays.
         :param keep_hidden: keep the colours of fully transparent pixels in an APNG.
-        :param colors: for GIF. None reduces the colours of frames that have too many; a number from 2 to 256 uses
-            palettes of at most so many; ``"exact"`` raises :class:`UnwritableError` instead.
-        :param dithering: for GIF: ``"auto"``, ``"none"``, ``"ordered"`` or ``"diffusion"``.
+        :param colors: a number from 2 to 256 uses palettes of at most so many, in an APNG one for the frames that were
+            surveyed, or for the first. None keeps all colours of an APNG, and reduces those of GIF frames that have
+            too many; ``"exact"`` raises :class:`UnwritableError` instead.
+        :param dithering: how colours outside the palette are drawn: ``"auto"``, ``"none"``, ``"ordered"`` or
+            ``"diffusion"``.
         :param matte: for GIF: the colour, (red, green, blue), that partly transparent pixels are blended with.
             Default: they become opaque from half opacity on, and transparent below.
         :param texts: text chunks of a PNG by keyword, or comments of a GIF.

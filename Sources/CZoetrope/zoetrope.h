@@ -445,9 +445,9 @@ typedef struct zoetrope_writer_options {
   int64_t memory_bytes;  /* the memory used besides the output; 0: eight canvases and 16 MiB */
   int32_t delays;        /* ZOETROPE_DELAYS_...: how zoetrope_rewrite interprets delays that it changes */
   int32_t strip;         /* 1: zoetrope_optimize leaves out metadata */
-  /* What a GIF does with colours that it cannot hold; an APNG holds all. 0: reduce those of frames that have too
-     many; 2 to 256: use palettes of at most so many; -1: fail with ZOETROPE_UNWRITABLE, also for partly
-     transparent pixels. */
+  /* 0: keep all colours of an APNG, and reduce those of frames that have too many for a GIF; 2 to 256: use palettes of
+     at most so many, in an APNG one for all frames, partly transparent colours among them; -1: fail with
+     ZOETROPE_UNWRITABLE if the format cannot hold the colours, or partly transparent pixels. */
   int32_t colors;
   int32_t dithering;     /* ZOETROPE_DITHERING_... */
   /* Partly transparent pixels of a GIF become opaque from this alpha on, 1 to 255, and transparent below; 0: 128. */
@@ -475,7 +475,7 @@ typedef struct zoetrope_writer zoetrope_writer;
 
 /* Creates a writer of an animation. The destination gets nothing before the first picture.
 
-   An APNG stores all pixels and delays exactly. A GIF is exact for pictures that change pixels to at most 256
+   An APNG stores all pixels and delays exactly, unless its colours are limited. A GIF is exact for pictures that change pixels to at most 256
    colours, none partly transparent; see zoetrope_writer_options.colors for others. Its delays are rounded to
    hundredths of a second without drift.
 
@@ -506,7 +506,7 @@ typedef struct zoetrope_picture {
 
 /* Collects the colours of a picture that will be appended later. If all pictures were surveyed before the first
    one is appended, the file uses the smallest pixel format that holds them: a palette, grey, RGB. Else it is
-   RGBA; a GIF then has no common palette. */
+   RGBA; a GIF then has no common palette, and an APNG of limited colours has that of its first picture. */
 zoetrope_status zoetrope_writer_survey(zoetrope_writer *writer, const zoetrope_picture *picture,
                                        zoetrope_error *error);
 

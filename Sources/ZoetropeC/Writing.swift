@@ -178,8 +178,7 @@ public func writerSurvey(
 ) -> zoetrope_status {
   unsafe use(writer, error) { (held) throws(AnimatedImageError) in
     try held.prepare { (options) throws(AnimatedImageError) in
-      var survey =
-        options.survey ?? ColorSurvey(keepsHiddenColors: options.keepsHiddenColors)
+      var survey = options.survey ?? ColorSurvey(for: options)
       options.survey = nil
       // Checked even if it cannot change the survey.
       try survey.add(try unsafe Bitmap(picture))

@@ -6,6 +6,12 @@ extension AnimationWriterOptions {
 }
 
 extension ColorSurvey {
+  /// Creates a survey of no pictures, for a file with `options`. Unlike others, it finds the palette of an APNG whose
+  /// colours are limited.
+  public init(for options: AnimationWriterOptions) {
+    self.init(keepsHiddenColors: options.keepsHiddenColors, reduction: options.reduction)
+  }
+
   /// Surveys the frames of `image` on the calling thread. Takes at most as long as decoding them: it ends when more
   /// frames cannot change the result.
   ///
@@ -14,6 +20,12 @@ extension ColorSurvey {
     of image: AnimatedImage, keepsHiddenColors: Bool = false, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) {
     self.init(keepsHiddenColors: keepsHiddenColors)
+    try add(framesOf: image, isCancelled: isCancelled)
+  }
+
+  fileprivate mutating func add(
+    framesOf image: AnimatedImage, isCancelled: () -> Bool
+  ) throws(AnimatedImageError) {
     let reader = FrameReader(image)
     for index in image.frames.indices where !isSettled {
       let frame = try reader.frame(at: index, isCancelled: isCancelled)
@@ -71,8 +83,9 @@ extension AnimatedImage {
     var options = options
     if options.poster == nil, staticImage != nil { options.poster = try renderStaticBitmap() }
     if options.survey == nil {
-      options.survey = try ColorSurvey(
-        of: self, keepsHiddenColors: options.keepsHiddenColors, isCancelled: isCancelled)
+      var survey = ColorSurvey(for: options)
+      try survey.add(framesOf: self, isCancelled: isCancelled)
+      options.survey = survey
     }
     return options
   }

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Writes an animation frame by frame: pixels of 8 and 16 bits, delays as fractions, the play count.
 ///
-/// APNG is exact. So is GIF while its frames have few colours; what happens to others is up to
-/// ``AnimationWriterOptions/colors``.
+/// APNG is exact unless fewer colours are asked for. So is GIF while its frames have few colours; what happens to
+/// others is up to ``AnimationWriterOptions/colors``.
 ///
 /// Frames are compared with the one before, so only what changed is stored, and are encoded on all processors. Their
 /// number is not limited: the writer holds at most eight canvases and 16 MiB besides the output
@@ -225,7 +225,14 @@ public final class AnimationWriter: Sendable {
     var preparation = PicturePreparation(
       size: size, format: format, keepsHiddenColors: options.keepsHiddenColors)
     if let poster = options.poster {
-      let picture = try preparation.prepare(poster, changed: nil)
+      var picture = poster
+      if let reduction = options.reduction {
+        var partialCount = 0
+        picture = try poster.flattened(
+          reduction.transparency, in: PixelRect(poster.size), partialCount: &partialCount)
+      }
+      picture = try preparation.prepare(picture, changed: nil)
+      picture = try reducer?.still(picture) ?? picture
       let work = FrameWork(picture: picture, base: nil, rect: PixelRect(size))
       try queue.submit(
         EncodingQueue.Job(

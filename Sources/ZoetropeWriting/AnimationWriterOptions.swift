@@ -25,7 +25,8 @@ public struct AnimationWriterOptions: Sendable {
   public var survey: ColorSurvey?
   /// Whether fully transparent pixels keep their colours. Default: false, they become transparent black.
   public var keepsHiddenColors: Bool
-  /// What happens to colours that a GIF cannot hold. Default: ``ColorPolicy/automatic``. APNG stores all colours.
+  /// What happens to colours that a GIF cannot hold, or how many an APNG may have. Default:
+  /// ``ColorPolicy/automatic``, with which APNG stores all colours.
   public var colors: ColorPolicy
   /// How pixels are drawn whose colour is not in the palette. Default: ``Dithering/automatic``.
   public var dithering: Dithering
@@ -103,10 +104,12 @@ public struct AnimationWriterOptions: Sendable {
     format == .gif && timing == .browser && identicalFrames == .merge && frameCount == nil
   }
 
-  /// How colours are reduced; nil for a format that holds all.
+  /// How colours are reduced; nil if none are.
   package var reduction: ColorReduction? {
-    guard format == .gif, colors != .exact else { return nil }
-    return ColorReduction(colors: colors, dithering: dithering, transparency: transparency)
+    let isGIF = format == .gif
+    guard colors != .exact, isGIF || colors != .automatic else { return nil }
+    return ColorReduction(
+      colors: colors, dithering: dithering, transparency: isGIF ? transparency : .kept)
   }
 }
 

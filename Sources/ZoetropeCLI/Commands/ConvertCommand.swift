@@ -22,7 +22,7 @@ struct ConvertCommand: ZoetropeSubcommand {
       --back-and-forth, --speed, --duration or --delay, --fps, --crop, --size. Removing frames shortens \
       the animation; --fps keeps its duration. A cut in the middle of a frame shortens its delay.
 
-      Pixels change only if --size scales them, or if a GIF cannot hold them. If format and size stay the \
+      Pixels change only if --size scales them, if a GIF cannot hold them, or if --colors limits them. If format and size stay the \
       same, compressed frames are copied, and only frames next to a cut are encoded again. Changing speed, \
       delays or plays, or cutting the end, costs no more than copying the file.
 
@@ -30,11 +30,12 @@ struct ConvertCommand: ZoetropeSubcommand {
       are kept. Others are reduced to palettes that frames share, with light dithering fixed to the canvas, \
       so that still areas do not flicker. Pixels of alpha 128 or more become opaque, others transparent; \
       --matte blends them with a colour. --colors exact writes nothing if the format cannot hold the result. \
+      An APNG keeps all colours, unless --colors N gives it one palette, whose entries may be partly transparent. \
       --lossy N lets colours be off by up to N eighths of a step of grey where that saves bytes; hues \
       count as eyes see them. 40 is hard to see, 120 plain in gradients.
 
-      --max-bytes looks for the mildest change that makes the file fit: more effort, similar colours, in a \
-      GIF fewer colours, then fewer frames, down to 10 per second, then smaller pictures. --pin keeps size \
+      --max-bytes looks for the mildest change that makes the file fit: more effort, similar colours, \
+      fewer colours, then fewer frames, down to 10 per second, then smaller pictures. --pin keeps size \
       or fps. --for also sets the size, the format and the number of frames that a site asks for. If nothing \
       fits, nothing is written, the limit in the way is named, and the exit status is 8.
 

@@ -29,8 +29,8 @@ struct OptimizeCommand: ZoetropeSubcommand {
       count as eyes see them. 40 is hard to see, 120 plain in gradients. The file is never larger than \
       without it.
 
-      --max-bytes looks for the mildest change that makes the file fit: more effort, similar colours, and in \
-      a GIF fewer colours. Size and frames stay; convert can change those too. If nothing fits, nothing is \
+      --max-bytes looks for the mildest change that makes the file fit: more effort, similar colours, and \
+      fewer colours. Size and frames stay; convert can change those too. If nothing fits, nothing is \
       written, and the exit status is 8.
 
       One line reports the sizes before and after. Existing files are overwritten only with --force, \

@@ -123,7 +123,7 @@ struct WritingChoices: Hashable {
   var keepsShortDelays = false
   /// Whether transparent pixels keep their colours.
   var keepsHiddenColors = false
-  /// What happens to colours that a GIF cannot hold.
+  /// What happens to colours that a GIF cannot hold, and how many an APNG has.
   var reduction = ColorReduction()
   /// The number of threads; 0 is one per processor.
   var jobs = 0

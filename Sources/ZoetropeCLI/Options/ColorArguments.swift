@@ -1,12 +1,12 @@
 public import ArgumentParser
 public import Zoetrope
 
-/// The options that say what happens to colours that a GIF cannot hold.
+/// The options that say what happens to colours that a GIF cannot hold, and how many an APNG has.
 struct ColorArguments: ParsableArguments {
-  @Option(parsing: .unconditional, help: "GIF: how many colours a palette may have.")
+  @Option(parsing: .unconditional, help: "How many colours a palette may have.")
   var colors = ColorCountArgument(policy: .automatic)
 
-  @Option(help: "GIF: how colours outside the palette are drawn.")
+  @Option(help: "How colours outside the palette are drawn.")
   var dither = Dithering.automatic
 
   @Option(help: "GIF: blend partly transparent pixels with a colour: black, white or RRGGBB.")
@@ -54,7 +54,7 @@ struct ColorCountArgument: ExpressibleByArgument, Hashable {
   static let allValueStrings = ["auto", "exact", "N"]
 
   static let allValueDescriptions = [
-    "auto": "256; colours that fit are kept",
+    "auto": "GIF: 256, those that fit are kept; APNG: all",
     "exact": "refuse what does not fit",
     "N": "2 to 256, one for unchanged pixels",
   ]

@@ -10,7 +10,7 @@ package struct AnimationRequest: Sendable {
   package var survey: ColorSurvey?
   /// Whether a static image that is no frame comes first.
   package var hasPoster: Bool
-  /// GIF: the global table, opaque colours as `RGBA.word`; nil for one made from the survey.
+  /// The palette that frames share, as `RGBA.word`, of opaque colours in a GIF; nil for one made from the survey.
   package var colorTable: [UInt32]?
   /// GIF: extension blocks that come before the first frame.
   package var extensions: [UInt8] = []

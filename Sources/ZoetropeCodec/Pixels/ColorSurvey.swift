@@ -2,7 +2,7 @@
 /// lossless pixel format.
 ///
 /// Without a survey, a ``PixelFormat/rgba8`` animation is written as 8-bit RGBA. A survey takes 2 MiB, and 1 to 5 ns
-/// for each changed pixel. Once ``isSettled`` is true, more pictures cannot change it.
+/// for each changed pixel; 2 MiB more, or 4, if colours may have to be reduced. Once ``isSettled`` is true, more pictures cannot change it.
 public struct ColorSurvey: Sendable {
   /// Whether the colours of transparent pixels count; otherwise all of them are taken for transparent black.
   public let keepsHiddenColors: Bool
@@ -23,8 +23,11 @@ public struct ColorSurvey: Sendable {
   private var slots: [UInt64]
   /// How colours are reduced, for a format that may not hold them; nil for one that does.
   private let reduction: ColorReduction?
-  /// All opaque colours, if a palette may have to be found for them.
+  /// All colours, if a palette may have to be found for them.
   package private(set) var histogram: ColorHistogram?
+
+  /// Whether a colour may be needed that no pixel has; in a GIF, none is.
+  private var findsUnused: Bool { reduction?.keepsAlpha ?? true }
 
   private static let slotBits: UInt32 = 11
 
@@ -127,7 +130,7 @@ public struct ColorSurvey: Sendable {
 
   @inline(__always)
   private mutating func addColor(_ word: UInt32) {
-    if word >> 24 == 255, isOpaqueOrClear, histogram == nil {
+    if word >> 24 == 255, isOpaqueOrClear, findsUnused {
       let color = Int(word & 0xff_ffff)
       used[color >> 6] |= 1 << UInt64(color & 63)
     }
@@ -144,8 +147,10 @@ public struct ColorSurvey: Sendable {
 
   /// Whether all pictures together have no more colours than a palette that `reduction` allows.
   package func fits(_ reduction: ColorReduction) -> Bool {
-    guard let colors, isOpaqueOrClear else { return false }
-    return colors.count { $0 >> 24 == 255 } < reduction.limit
+    guard let colors, isOpaqueOrClear || reduction.keepsAlpha else { return false }
+    // A palette of an APNG may do without an entry for transparent pixels.
+    if reduction.keepsAlpha, reduction.limit == 256 { return true }
+    return colors.count { $0 != 0 } < reduction.limit
   }
 
   /// The lowest colour that no opaque pixel has, as a word without alpha; its samples of 8 or 16 bits are equal to

@@ -1,5 +1,6 @@
 extension Bitmap {
-  /// The picture in ``PixelFormat/rgba8`` with opaque and fully transparent pixels only; itself if it is that already.
+  /// The picture in ``PixelFormat/rgba8`` with opaque and fully transparent pixels only, unless others are kept; itself
+  /// if it is that already.
   ///
   /// - Parameter partialCount: Raised by the number of partly transparent pixels in `area`.
   /// - Throws: `parameter` for premultiplied alpha, `outOfMemory`.
@@ -7,6 +8,7 @@ extension Bitmap {
     _ transparency: Transparency, in area: PixelRect, partialCount: inout Int
   ) throws(AnimatedImageError) -> Bitmap {
     let picture = format == .rgba16 ? try narrowed() : try straightRGBA()
+    if transparency == .kept { return picture }
     let all = PixelRect(size)
     guard picture.partlyTransparentCount(in: all) > 0 else { return picture }
     partialCount += picture.partlyTransparentCount(in: area)

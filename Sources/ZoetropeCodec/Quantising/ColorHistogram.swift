@@ -1,11 +1,11 @@
-/// How often colours occur, in 65,536 bins of similar ones; 1.5 MiB.
+/// How often colours occur, in 65,536 bins of similar ones; 2 MiB, and as much for translucent ones if there are any.
 ///
 /// Each bin knows the mean of its colours, and which one colour has the majority, if any: flat areas of a drawing keep
 /// their exact colour that way.
 package struct ColorHistogram: Sendable {
   /// A colour of a picture, or the mean of several.
   package struct Point: Sendable {
-    /// A word of ``RGBA``, opaque.
+    /// A word of ``RGBA``, not clear.
     package var color: UInt32
     package var weight: Int
     /// Whether every pixel that counts here has this colour.
@@ -15,6 +15,8 @@ package struct ColorHistogram: Sendable {
   private struct Bin: Sendable {
     /// The weight, and the weighted sums of the bits of red, green and blue that the bin does not tell.
     var sums: SIMD4<UInt32> = .zero
+    /// The same sum for alpha.
+    var alphas: UInt32 = 0
     /// The candidate for the majority, and its votes minus those against it (Boyer and Moore).
     var candidate: UInt32 = 0
     var votes: UInt32 = 0
@@ -23,7 +25,10 @@ package struct ColorHistogram: Sendable {
   private var bins: [Bin]
   private(set) package var total = 0
 
-  /// Above this a bin takes no more: sums of three bits stay below 2³².
+  /// The bits that a bin does not tell: red, green, blue and alpha.
+  private static let (opaqueRest, translucentRest) = (0x0007_0307 as UInt32, 0x0f0f_0f0f as UInt32)
+
+  /// Above this a bin takes no more: sums of four bits stay below 2³².
   private static let weightLimit: UInt32 = 1 << 28
 
   package init() {
@@ -32,14 +37,26 @@ package struct ColorHistogram: Sendable {
 
   package var isEmpty: Bool { total == 0 }
 
-  /// Counts an opaque colour.
+  /// Counts a colour that is not clear.
   @inline(__always)
   package mutating func add(_ word: UInt32, weight: UInt32 = 1) {
     let (red, green, blue) = (word & 255, word >> 8 & 255, word >> 16 & 255)
-    let index = Int(red >> 3 | (green >> 2) << 5 | (blue >> 3) << 11)
+    if word >= 0xff00_0000 {
+      let index = Int(red >> 3 | (green >> 2) << 5 | (blue >> 3) << 11)
+      add(word, weight, to: index, rest: word & Self.opaqueRest)
+    } else {
+      if bins.count == 1 << 16 { bins += [Bin](repeating: Bin(), count: 1 << 16) }
+      let index = Int(red >> 4 | green & 0xf0 | (blue & 0xf0) << 4 | word >> 16 & 0xf000)
+      add(word, weight, to: 1 << 16 | index, rest: word & Self.translucentRest)
+    }
+  }
+
+  @inline(__always)
+  private mutating func add(_ word: UInt32, _ weight: UInt32, to index: Int, rest: UInt32) {
     guard bins[index].sums.x < Self.weightLimit, weight < Self.weightLimit else { return }
     bins[index].sums &+= SIMD4(
-      weight, (red & 7) &* weight, (green & 3) &* weight, (blue & 7) &* weight)
+      weight, (rest & 15) &* weight, (rest >> 8 & 15) &* weight, (rest >> 16 & 15) &* weight)
+    bins[index].alphas &+= (rest >> 24) &* weight
     total &+= Int(weight)
     if bins[index].candidate == word {
       bins[index].votes &+= weight
@@ -51,11 +68,11 @@ package struct ColorHistogram: Sendable {
     }
   }
 
-  /// Counts the opaque pixels in `columns` of a row.
+  /// Counts the pixels in `columns` of a row that are not clear.
   package mutating func add(_ row: borrowing RawSpan, _ columns: Range<Int>, weight: UInt32 = 1) {
     for x in columns {
       let word = row.load(UInt32.self, at: x &* 4)
-      if word >= 0xff00_0000 { add(word, weight: weight) }
+      if word >= 0x0100_0000 { add(word, weight: weight) }
     }
   }
 
@@ -63,22 +80,26 @@ package struct ColorHistogram: Sendable {
   package var points: [Point] {
     var points: [Point] = []
     for (index, bin) in bins.enumerated() where bin.sums.x > 0 {
-      var (weight, red, green, blue) = (
-        Int(bin.sums.x), Int(bin.sums.y), Int(bin.sums.z), Int(bin.sums.w)
-      )
+      let isOpaque = index < 1 << 16
+      let mask = isOpaque ? Self.opaqueRest : Self.translucentRest
+      var weight = Int(bin.sums.x)
+      var sums = SIMD4(Int(bin.sums.y), Int(bin.sums.z), Int(bin.sums.w), Int(bin.alphas))
       if Int(bin.votes) * 2 > weight {
         let votes = Int(bin.votes)
         points.append(Point(color: bin.candidate, weight: votes, isExact: true))
         weight -= votes
-        red -= Int(bin.candidate & 7) * votes
-        green -= Int(bin.candidate >> 8 & 3) * votes
-        blue -= Int(bin.candidate >> 16 & 7) * votes
+        let rest = bin.candidate & mask
+        sums &-=
+          SIMD4(Int(rest & 15), Int(rest >> 8 & 15), Int(rest >> 16 & 15), Int(rest >> 24))
+          &* votes
       }
       guard weight > 0 else { continue }
-      func sample(_ high: Int, _ sum: Int) -> UInt32 { UInt32(high + (sum + weight / 2) / weight) }
-      let mean =
-        sample((index & 31) << 3, red) | sample((index >> 5 & 63) << 2, green) << 8
-        | sample((index >> 11) << 3, blue) << 16 | 0xff00_0000
+      let high =
+        isOpaque
+        ? SIMD4((index & 31) << 3, (index >> 5 & 63) << 2, (index >> 11) << 3, 255)
+        : SIMD4(index & 15, index >> 4 & 15, index >> 8 & 15, index >> 12 & 15) &<< 4
+      let samples = high &+ (sums &+ weight / 2) / weight
+      let mean = (0..<4).reduce(UInt32(0)) { $0 | UInt32(samples[$1]) << UInt32(8 * $1) }
       points.append(Point(color: mean, weight: weight, isExact: false))
     }
     return points

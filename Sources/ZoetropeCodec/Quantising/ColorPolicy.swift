@@ -1,6 +1,7 @@
-/// What happens to colours that a format cannot hold.
+/// What happens to colours that a format cannot hold, or of which fewer are wanted.
 ///
-/// Only GIF has such a limit: 256 colours in a frame, one of them transparent in most. APNG keeps every colour.
+/// GIF has a limit: 256 colours in a frame, one of them transparent in most. APNG keeps every colour unless it is
+/// ``limited(to:)`` some.
 public struct ColorPolicy: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     case automatic
@@ -22,16 +23,19 @@ public struct ColorPolicy: Sendable, Hashable {
   /// A palette is shared by as many frames as it suits, so its entries need not be stored again. One entry stands for
   /// transparent and unchanged pixels.
   ///
-  /// Only for GIF: other formats are refused with ``AnimatedImageError/Code/unwritable``.
+  /// An APNG has one palette for all frames, whose entries may be partly transparent, so that soft edges and shadows
+  /// stay soft. It suits frames that the survey has seen; without one, the first frame determines it.
+  ///
+  /// Other formats are refused with ``AnimatedImageError/Code/unwritable``.
   public static func limited(to count: Int) -> Self {
     Self(kind: .limited(min(max(count, 2), 256)))
   }
 
   /// - Throws: `unwritable` for fewer colours in a format that would keep all of them.
   package func check(_ format: AnimationFormat) throws(AnimatedImageError) {
-    guard case .limited = kind, format != .gif else { return }
+    guard case .limited = kind, ![.gif, .apng, .png].contains(format) else { return }
     throw AnimatedImageError(
-      .unwritable, "the number of colours can be limited in a GIF only", format: format)
+      .unwritable, "the number of colours can be limited in a GIF or APNG only", format: format)
   }
 }
 
@@ -66,9 +70,13 @@ public struct Transparency: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     case threshold(UInt8)
     case matte(RGBA)
+    case kept
   }
 
   package let kind: Kind
+
+  /// They stay as they are, in a format that holds them.
+  package static let kept = Self(kind: .kept)
 
   /// Pixels of at least this alpha, 1 to 255, become opaque; others become transparent. Default: 128.
   public static func threshold(_ alpha: UInt8 = 128) -> Self {
@@ -78,12 +86,13 @@ public struct Transparency: Sendable, Hashable {
   /// Pixels that are not fully transparent are blended with `color`, whose alpha is ignored, and become opaque.
   public static func matte(_ color: RGBA) -> Self { Self(kind: .matte(color)) }
 
-  /// The opaque or transparent pixel for one of straight alpha, as words of ``RGBA``.
+  /// The pixel, opaque or transparent unless others are kept, for one of straight alpha, as words of ``RGBA``.
   package func flattened(_ word: UInt32) -> UInt32 {
     let alpha = word >> 24
     if alpha == 0 { return 0 }
     if alpha == 255 { return word }
     switch kind {
+    case .kept: return word
     case .threshold(let least): return alpha >= UInt32(least) ? word | 0xff00_0000 : 0
     case .matte(let color):
       let (top, below) = (RGBA(word: word), color)
@@ -115,4 +124,7 @@ package struct ColorReduction: Sendable, Hashable {
   package var limit: Int {
     if case .limited(let count) = colors.kind { count } else { 256 }
   }
+
+  /// Whether pixels may be partly transparent, in an APNG, which has one palette for all frames.
+  package var keepsAlpha: Bool { transparency == .kept }
 }

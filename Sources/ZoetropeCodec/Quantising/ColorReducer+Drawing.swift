@@ -57,7 +57,7 @@ extension ColorReducer {
         let word = row.load(UInt32.self, at: x &* 4)
         if hasBase, old.load(UInt32.self, at: x &* 4) == word { continue }
         var color = word
-        if word < 0xff00_0000 {
+        if word < 0x0100_0000 {
           color = 0
         } else if mapper.index(of: word) == nil {
           let choice = mapper.choice(word)
@@ -73,9 +73,24 @@ extension ColorReducer {
     return (result, error)
   }
 
+  /// The premultiplied samples, since errors of what is hardly seen must not be carried to what is.
   private static func samples(_ word: UInt32) -> SIMD4<Int32> {
     let pixel = RGBA(word: word)
-    return SIMD4(Int32(pixel.red), Int32(pixel.green), Int32(pixel.blue), 0)
+    let (samples, alpha) = (
+      SIMD4(Int32(pixel.red), Int32(pixel.green), Int32(pixel.blue), 255), Int32(pixel.alpha)
+    )
+    return alpha == 255 ? samples : (samples &* alpha &+ 127) / 255
+  }
+
+  /// The colour of premultiplied samples, which errors may have led out of bounds.
+  private static func word(_ samples: SIMD4<Int32>) -> UInt32 {
+    let alpha = min(max(samples.w, 0), 255)
+    guard alpha > 0 else { return 0 }
+    var colors = samples.clamped(lowerBound: .zero, upperBound: SIMD4(repeating: alpha))
+    if alpha < 255 { colors = (colors &* 255 &+ alpha / 2) / alpha }
+    return RGBA(
+      red: UInt8(colors.x), green: UInt8(colors.y), blue: UInt8(colors.z), alpha: UInt8(alpha)
+    ).word
   }
 
   /// Draws with the nearest entries, and carries their errors to the pixels to the right and below (Floyd and
@@ -102,7 +117,7 @@ extension ColorReducer {
         let word = row.load(UInt32.self, at: x &* 4)
         if hasBase, old.load(UInt32.self, at: x &* 4) == word { continue }
         error.count &+= 1
-        guard word >= 0xff00_0000 else {
+        guard word >= 0x0100_0000 else {
           target.storeBytes(of: 0, toByteOffset: x &* 4, as: UInt32.self)
           continue
         }
@@ -113,13 +128,14 @@ extension ColorReducer {
         let distance = mapper.choice(word).error
         error.sum &+= distance &* distance
         error.inexactCount &+= 1
-        let source = Self.samples(word)
-        var sum = source &+ (current[place + 1] &+ 8) &>> 4
+        var sum = Self.samples(word) &+ (current[place + 1] &+ 8) &>> 4
         sum.clamp(lowerBound: .zero, upperBound: SIMD4(repeating: 255))
-        let asked = RGBA(
-          red: UInt8(sum.x), green: UInt8(sum.y), blue: UInt8(sum.z)
-        ).word
-        let color = palette[mapper.index(of: asked) ?? mapper.choice(asked).first]
+        // No hole is made.
+        if word >= 0xff00_0000 { sum.w = 255 }
+        let asked = Self.word(sum)
+        let isClear = asked < 0x0100_0000
+        let color =
+          isClear ? 0 : palette[mapper.index(of: asked) ?? mapper.choice(asked).first]
         target.storeBytes(of: color, toByteOffset: x &* 4, as: UInt32.self)
         let rest = sum &- Self.samples(color)
         current[place + 1 + step] &+= rest &* 7

@@ -2,7 +2,7 @@
 ///
 /// A pixel that does not change keeps the colour that is shown for it, whatever palette is in use: it costs no bytes
 /// and never flickers. A palette stays in use until its error grows; the first one, which a survey of all frames or the
-/// first picture determines, can be the file's own.
+/// first picture determines, can be the file's own. It is the only one if partly transparent pixels stay as they are.
 package struct ColorReducer: Sendable {
   /// A picture to be written, and where it may differ from the one before.
   package struct Reduced: Sendable {
@@ -17,7 +17,7 @@ package struct ColorReducer: Sendable {
   private var scene: PaletteMapper?
   /// The mean squared error that the palette in use is known to have; another is looked for if it is far exceeded.
   private var expected: Int?
-  /// What the last picture was to show: opaque or transparent pixels of any colour.
+  /// What the last picture was to show.
   private var wanted: Bitmap?
   /// What it shows.
   private var shown: Bitmap?
@@ -32,8 +32,8 @@ package struct ColorReducer: Sendable {
     }
   }
 
-  /// The table of the file, if most frames are going to share one: a power of two of colours, one of which no pixel
-  /// has. Nil if the first picture has a table of its own.
+  /// The table of the file, if most frames are going to share one: of a GIF, a power of two of colours, one of which no
+  /// pixel has. Nil if the first picture has a table of its own.
   package mutating func table(for first: Bitmap) throws(AnimatedImageError) -> [UInt32]? {
     let all = PixelRect(first.size)
     var partialCount = 0
@@ -41,12 +41,20 @@ package struct ColorReducer: Sendable {
     if fits(picture, from: nil, in: all) { return nil }
     let mapper = common ?? palette(for: picture, from: nil, in: all)
     common = mapper
+    if reduction.keepsAlpha { return mapper.palette }
     let count = 1 << (Int.bitWidth - mapper.palette.count.leadingZeroBitCount)
     return mapper.palette
       + [UInt32](repeating: RGBA.black.word, count: count - mapper.palette.count)
   }
 
-  /// The picture that is written for `picture`, which has opaque and fully transparent pixels only.
+  /// A picture besides the animation, in the colours of the file's table.
+  package mutating func still(_ picture: Bitmap) throws(AnimatedImageError) -> Bitmap {
+    guard var mapper = common.take() else { return picture }
+    defer { common = mapper }
+    return try draw(picture, from: nil, on: nil, PixelRect(picture.size), &mapper).0
+  }
+
+  /// The picture that is written for `picture`, which is flattened.
   ///
   /// - Parameters:
   ///   - changed: Where it may differ from the one before; nil if anywhere.
@@ -97,7 +105,7 @@ package struct ColorReducer: Sendable {
     return colors.count < 256 || colors.count == 256 && !hasOthers
   }
 
-  /// The opaque colours in `area` of pixels that differ from `before`, at most 257; and whether there are other pixels.
+  /// The colours in `area`, without clear, of pixels that differ from `before`, at most 257; and whether there are other pixels.
   private static func distinctColors(
     _ picture: Bitmap, from before: Bitmap?, in area: PixelRect
   ) -> (colors: [UInt32], hasOthers: Bool) {
@@ -111,7 +119,7 @@ package struct ColorReducer: Sendable {
       let (row, old) = (picture.row(y), below.row(y))
       for x in area.x..<area.maxX {
         let word = row.load(UInt32.self, at: x &* 4)
-        if word < 0xff00_0000 || hasBase && old.load(UInt32.self, at: x &* 4) == word {
+        if word < 0x0100_0000 || hasBase && old.load(UInt32.self, at: x &* 4) == word {
           hasOthers = true
           continue
         }
@@ -141,7 +149,12 @@ package struct ColorReducer: Sendable {
 
   private func mapper(_ histogram: ColorHistogram) -> PaletteMapper {
     // One entry is for pixels that stay or are transparent.
-    let palette = PaletteFinder.palette(of: histogram, count: reduction.limit - 1)
+    mapper(PaletteFinder.palette(of: histogram, count: reduction.limit - 1))
+  }
+
+  private func mapper(_ colors: [UInt32]) -> PaletteMapper {
+    // Colours that are hardly seen may become clear.
+    let palette = reduction.keepsAlpha ? [0] + colors : colors
     return PaletteMapper(palette.isEmpty ? [RGBA.black.word] : palette, mixing: mixing)
   }
 
@@ -151,14 +164,14 @@ package struct ColorReducer: Sendable {
   ) -> PaletteMapper {
     // Few colours need no others.
     let few = Self.distinctColors(picture, from: nil, in: area).colors
-    if !few.isEmpty, few.count < reduction.limit { return PaletteMapper(few, mixing: mixing) }
+    if !few.isEmpty, few.count < reduction.limit { return mapper(few) }
     var histogram = ColorHistogram()
     let (below, hasBase) = (before ?? picture, before != nil)
     for y in area.y..<area.maxY {
       let (row, old) = (picture.row(y), below.row(y))
       for x in area.x..<area.maxX {
         let word = row.load(UInt32.self, at: x &* 4)
-        guard word >= 0xff00_0000 else { continue }
+        guard word >= 0x0100_0000 else { continue }
         let isNew = !hasBase || old.load(UInt32.self, at: x &* 4) != word
         histogram.add(word, weight: isNew ? 4 : 1)
       }
@@ -175,6 +188,7 @@ package struct ColorReducer: Sendable {
     var (result, error) = try draw(picture, from: before, on: canvas, area, &common)
     self.common = common
     if error.inexactCount > 0 { reducedCount += 1 }
+    if reduction.keepsAlpha { return result }
     if var current = scene.take() {
       let (other, otherError) = try draw(picture, from: before, on: canvas, area, &current)
       if otherError.mean * 3 < error.mean * 2 {

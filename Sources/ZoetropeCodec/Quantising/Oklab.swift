@@ -1,22 +1,30 @@
 /// A colour in Oklab, in units of 1/4096: distances are about as large as the eye sees them.
 ///
+/// Of a translucent colour, the coordinates are those of its mixture with a medium grey, and what shows through is a
+/// fourth one. Where mixtures follow Oklab, the square of a distance is then the mean of those on black and on white.
+///
 /// All arithmetic is on integers, or on quotients and sums of doubles in a fixed order, which IEEE 754 defines to the
 /// last bit. So palettes are the same on every machine.
 package struct Oklab: Sendable, Hashable {
   package var lightness: Int32
   package var a: Int32
   package var b: Int32
+  /// Half the lightness of white that shows through: 0 if opaque, 2048 if clear.
+  package var clearness: Int32 = 0
 
-  /// The coordinates, and 0.
+  package static let black = Oklab(lightness: 0, a: 0, b: 0)
+
+  /// The coordinates.
   @inline(__always)
-  package var vector: SIMD4<Int32> { SIMD4(lightness, a, b, 0) }
+  package var vector: SIMD4<Int32> { SIMD4(lightness, a, b, clearness) }
 
   /// The square of the distance to `other`; at most 2²⁶.
   package func distance(to other: Oklab) -> Int {
-    let (l, a, b) = (
-      Int(lightness &- other.lightness), Int(self.a &- other.a), Int(self.b &- other.b)
+    let (l, a, b, c) = (
+      Int(lightness &- other.lightness), Int(self.a &- other.a), Int(self.b &- other.b),
+      Int(clearness &- other.clearness)
     )
-    return l &* l &+ a &* a &+ b &* b
+    return l &* l &+ a &* a &+ b &* b &+ c &* c
   }
 
   /// The tables for converting colours; 128 KiB.
@@ -62,9 +70,20 @@ package struct Oklab: Sendable, Hashable {
         b: Int32((1_698 * l + 51_300 * m - 52_998 * s + 32_768) >> 16))
     }
 
-    /// The colour of a pixel, a word of ``RGBA`` whose alpha is ignored.
+    /// The sample of sRGB that is half as light as white.
+    private static let grey = 99
+
+    /// The colour of a pixel, a word of ``RGBA``.
     package func color(_ word: UInt32) -> Oklab {
-      color(red: Int(word & 255), green: Int(word >> 8 & 255), blue: Int(word >> 16 & 255))
+      let alpha = Int(word >> 24)
+      let samples = (Int(word & 255), Int(word >> 8 & 255), Int(word >> 16 & 255))
+      if alpha == 255 { return color(red: samples.0, green: samples.1, blue: samples.2) }
+      func mixed(_ sample: Int) -> Int {
+        (sample * alpha + Self.grey * (255 - alpha) + 127) / 255
+      }
+      var color = color(red: mixed(samples.0), green: mixed(samples.1), blue: mixed(samples.2))
+      color.clearness = Int32((2048 * (255 - alpha) + 127) / 255)
+      return color
     }
   }
 }

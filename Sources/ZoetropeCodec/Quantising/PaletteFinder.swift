@@ -1,6 +1,7 @@
 /// Finds the colours that stand best for those of a histogram: Wu's cuts, then rounds of k-means, in Oklab.
 ///
-/// Colours that take a large share keep their exact values. Sums are exact integers, and the sequence of operations is
+/// Colours that take a large share keep their exact values. No entry stands for opaque and translucent colours alike,
+/// except that an opaque one may also be the nearest of a translucent colour. Sums are exact integers, and the sequence of operations is
 /// fixed, so the result depends on nothing but the histogram.
 package struct PaletteFinder: Sendable {
   /// A colour of the histogram.
@@ -8,6 +9,7 @@ package struct PaletteFinder: Sendable {
     var position: Oklab
     var color: UInt32
     var weight: Int
+    var isOpaque: Bool { color >= 0xff00_0000 }
   }
 
   /// Rounds of k-means after the cuts; more gain little.
@@ -19,9 +21,12 @@ package struct PaletteFinder: Sendable {
 
   private var samples: [Sample] = []
   private var pinned: [UInt32] = []
+  /// Transparent black, if there are translucent colours.
+  private var clear: [UInt32] = []
   private let count: Int
 
-  /// The opaque colours of at most `count` entries, as words of ``RGBA``, in ascending order of lightness.
+  /// The colours of at most `count` entries, as words of ``RGBA``: translucent ones before opaque ones, each in
+  /// ascending order of lightness.
   package static func palette(of histogram: ColorHistogram, count: Int) -> [UInt32] {
     var finder = PaletteFinder(histogram, count: max(count, 1))
     return finder.find()
@@ -37,6 +42,7 @@ package struct PaletteFinder: Sendable {
       Sample(
         position: converter.color($0.color), color: $0.color, weight: max($0.weight >> shift, 1))
     }
+    if samples.contains(where: { !$0.isOpaque }) { clear = [0] }
     if points.count <= count {
       pinned = points.map(\.color)
       return
@@ -57,7 +63,8 @@ package struct PaletteFinder: Sendable {
 
   private static func sorted(_ colors: [UInt32]) -> [UInt32] {
     let converter = Oklab.Converter.shared
-    return Set(colors).map { (converter.color($0).lightness, $0) }.sorted { $0 < $1 }.map(\.1)
+    return Set(colors).map { ($0 >> 24 == 255 ? 1 : 0, converter.color($0).lightness, $0) }
+      .sorted { $0 < $1 }.map(\.2)
   }
 
   // MARK: Cutting
@@ -68,22 +75,26 @@ package struct PaletteFinder: Sendable {
     var cut: (axis: Int, last: Int32, gain: Double)?
   }
 
-  /// Cuts the box whose best cut reduces the error most, until there are `count`; returns the means of all.
+  /// Cuts the box whose best cut reduces the error most, until there are `count`; returns the means of all. Opaque and
+  /// translucent samples are never in one box.
   private func cut(_ samples: [Sample], into count: Int) -> [UInt32] {
-    guard count > 0, !samples.isEmpty else { return [] }
-    var samples = samples
-    var boxes = [Self.box(samples, samples.indices)]
-    var all = Sums()
-    var squares = 0
-    for sample in samples {
-      all.add(sample)
-      let (l, a, b) = (
-        Int(sample.position.lightness), Int(sample.position.a), Int(sample.position.b)
-      )
-      squares += sample.weight * (l * l + a * a + b * b)
+    let kinds = [samples.filter(\.isOpaque), samples.filter { !$0.isOpaque }]
+    var samples: [Sample] = []
+    var boxes: [Box] = []
+    var (error, weight) = (0.0, 0)
+    for kind in kinds.filter({ !$0.isEmpty }).prefix(count) {
+      samples += kind
+      boxes.append(Self.box(samples, samples.count - kind.count..<samples.count))
+      var all = Sums()
+      var squares = 0
+      for sample in kind {
+        all.add(sample)
+        squares += sample.weight * sample.position.distance(to: .black)
+      }
+      error += Double(squares) - all.spread
+      weight += all.weight
     }
-    var error = Double(squares) - all.spread
-    let tolerable = Double(all.weight) * Self.invisible * Self.invisible
+    let tolerable = Double(weight) * Self.invisible * Self.invisible
     while boxes.count < count, error > tolerable {
       var best: Int?
       for place in boxes.indices where boxes[place].cut != nil {
@@ -108,39 +119,32 @@ package struct PaletteFinder: Sendable {
   }
 
   private static func coordinate(_ position: Oklab, _ axis: Int) -> Int32 {
-    axis == 0 ? position.lightness : axis == 1 ? position.a : position.b
+    position.vector[axis]
   }
 
   /// Sums over samples: weight, and weighted coordinates.
   private struct Sums {
     var weight = 0
-    var l = 0
-    var a = 0
-    var b = 0
+    var position: SIMD4<Int> = .zero
 
     mutating func add(_ sample: Sample) {
       weight += sample.weight
-      l += sample.weight * Int(sample.position.lightness)
-      a += sample.weight * Int(sample.position.a)
-      b += sample.weight * Int(sample.position.b)
+      position &+= SIMD4(truncatingIfNeeded: sample.position.vector) &* sample.weight
     }
 
     static func + (one: Sums, other: Sums) -> Sums {
-      Sums(
-        weight: one.weight + other.weight, l: one.l + other.l, a: one.a + other.a,
-        b: one.b + other.b)
+      Sums(weight: one.weight + other.weight, position: one.position &+ other.position)
     }
 
     static func - (one: Sums, other: Sums) -> Sums {
-      Sums(
-        weight: one.weight - other.weight, l: one.l - other.l, a: one.a - other.a,
-        b: one.b - other.b)
+      Sums(weight: one.weight - other.weight, position: one.position &- other.position)
     }
 
     /// The square of the sum of positions over the weight, which Wu maximises.
     var spread: Double {
-      let (l, a, b) = (Double(l), Double(a), Double(b))
-      return (l * l + a * a + b * b) / Double(weight)
+      let sums = SIMD4<Double>(position)
+      let squares = sums * sums
+      return (squares.x + squares.y + squares.z + squares.w) / Double(weight)
     }
   }
 
@@ -150,7 +154,7 @@ package struct PaletteFinder: Sendable {
     var all = Sums()
     for sample in samples[range] { all.add(sample) }
     var box = Box(range: range)
-    for axis in 0..<3 {
+    for axis in 0..<4 {
       var (low, high) = (Int32.max, Int32.min)
       for sample in samples[range] {
         let place = coordinate(sample.position, axis)
@@ -186,21 +190,24 @@ package struct PaletteFinder: Sendable {
 
   private struct Mean {
     var weight = 0
-    var red = 0
-    var green = 0
-    var blue = 0
+    /// Colours weigh as much as they are seen: each is multiplied by its alpha.
+    var alpha = 0
+    var colors: SIMD3<Int> = .zero
 
     mutating func add(_ sample: Sample) {
+      let (color, seen) = (RGBA(word: sample.color), sample.weight * Int(sample.color >> 24))
       weight += sample.weight
-      red += sample.weight * Int(sample.color & 255)
-      green += sample.weight * Int(sample.color >> 8 & 255)
-      blue += sample.weight * Int(sample.color >> 16 & 255)
+      alpha += seen
+      colors &+= SIMD3(Int(color.red), Int(color.green), Int(color.blue)) &* seen
     }
 
     var color: UInt32? {
       guard weight > 0 else { return nil }
-      let samples = [red, green, blue].map { UInt32(($0 + weight / 2) / weight) }
-      return samples[0] | samples[1] << 8 | samples[2] << 16 | 0xff00_0000
+      let samples = (colors &+ alpha / 2) / alpha
+      return RGBA(
+        red: UInt8(samples.x), green: UInt8(samples.y), blue: UInt8(samples.z),
+        alpha: UInt8((alpha + weight / 2) / weight)
+      ).word
     }
   }
 
@@ -208,9 +215,14 @@ package struct PaletteFinder: Sendable {
 
   /// The means of the samples that are closest to each of `centers`; one without samples stays.
   private func refined(_ centers: [UInt32]) -> [UInt32] {
-    let search = NearestColor(centers + pinned)
-    var means = [Mean](repeating: Mean(), count: centers.count + pinned.count)
-    for sample in samples { means[search.nearest(to: sample.position).index].add(sample) }
+    let entries = centers + pinned + clear
+    let all = NearestColor(entries)
+    let opaque = clear.isEmpty ? all : NearestColor(entries, isOpaque: true)
+    var means = [Mean](repeating: Mean(), count: entries.count)
+    for sample in samples {
+      let place = (sample.isOpaque ? opaque : all).nearest(to: sample.position).index
+      if sample.isOpaque || entries[place] < 0xff00_0000 { means[place].add(sample) }
+    }
     return centers.indices.map { means[$0].color ?? centers[$0] }
   }
 }
@@ -221,9 +233,12 @@ package struct NearestColor: Sendable {
   private var positions: [Oklab] = []
   private var indices: [Int] = []
 
-  package init(_ colors: [UInt32]) {
+  /// - Parameter isOpaque: Whether others than opaque ones are left out, if there are any of those.
+  package init(_ colors: [UInt32], isOpaque: Bool = false) {
     let converter = Oklab.Converter.shared
-    let sorted = colors.enumerated().map { (converter.color($0.element), $0.offset) }
+    let leavesOut = isOpaque && colors.contains { $0 >= 0xff00_0000 }
+    let sorted = colors.enumerated().filter { !leavesOut || $0.element >= 0xff00_0000 }
+      .map { (converter.color($0.element), $0.offset) }
       .sorted { ($0.0.lightness, $0.1) < ($1.0.lightness, $1.1) }
     positions = sorted.map(\.0)
     indices = sorted.map(\.1)

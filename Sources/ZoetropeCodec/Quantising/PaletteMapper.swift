@@ -1,15 +1,19 @@
 /// What stands for each colour in a palette: the nearest entry, and a second one to mix with.
 ///
-/// Answers are exact for every colour. The last ones are kept, in 1.5 MiB.
+/// Answers are exact for every colour. The last ones are kept, in 1.5 MiB. Opaque colours get opaque entries, if there
+/// are any.
 package struct PaletteMapper: Sendable {
-  /// Opaque, as words of ``RGBA``.
+  /// As words of ``RGBA``.
   package let palette: [UInt32]
   private let positions: [SIMD4<Int32>]
   private let search: NearestColor
+  /// The search among opaque entries, and the first of these; they are the last ones.
+  private let opaqueSearch: NearestColor
+  private let firstOpaque: Int
   private let mixing: Mixing
   /// The last answers, one for each ``slot`` of colours: `choice << 32 | color`, or 0.
   private var known: [UInt64]
-  /// For each cell of 4x4x4 colours the nearest entry and its partner, or .max.
+  /// For each cell of 4x4x4 opaque colours, and of 16x8x16x8 translucent ones, the nearest entry and its partner, or .max.
   private var partners: [UInt16]
   /// A hash table of the palette: a word and its number, or 0.
   private var exact: [(word: UInt32, index: UInt8)]
@@ -39,16 +43,23 @@ package struct PaletteMapper: Sendable {
     package var error: Int { Int(word >> 22) }
   }
 
-  /// - Parameter palette: At most 256 opaque colours, and at least one.
+  /// - Parameter palette: At most 256 colours, and at least one; opaque ones are put last. If all are, only opaque
+  ///   colours may be looked up.
   package init(_ palette: [UInt32], mixing: Mixing) {
+    let translucent = palette.filter { $0 < 0xff00_0000 }
+    let palette = translucent + palette.filter { $0 >= 0xff00_0000 }
+    firstOpaque = translucent.count < palette.count ? translucent.count : 0
     self.palette = palette
     self.mixing = mixing
     positions = palette.map { Oklab.Converter.shared.color($0).vector }
     search = NearestColor(palette)
+    opaqueSearch = NearestColor(palette, isOpaque: true)
     known = [UInt64](repeating: 0, count: 1 << 17)
-    partners = mixing == .none ? [] : [UInt16](repeating: .max, count: 1 << 18)
+    let cellCount = translucent.isEmpty ? 1 << 18 : 1 << 19
+    partners = mixing == .none ? [] : [UInt16](repeating: .max, count: cellCount)
     exact = Array(repeating: (0, 0), count: 1 << 10)
-    for (index, word) in palette.enumerated() {
+    // Clear pixels are not looked up.
+    for (index, word) in palette.enumerated() where word != 0 {
       var slot = Self.slot(word)
       while exact[slot].word != 0 { slot = (slot + 1) & 1023 }
       exact[slot] = (word, UInt8(index))
@@ -58,7 +69,7 @@ package struct PaletteMapper: Sendable {
   @inline(__always)
   private static func slot(_ word: UInt32) -> Int { Int((word &* 0x9e37_79b1) &>> 22) }
 
-  /// The number of an opaque colour that is in the palette.
+  /// The number of a colour that is in the palette; nil for transparent black.
   @inline(__always)
   package func index(of word: UInt32) -> Int? {
     var slot = Self.slot(word)
@@ -69,11 +80,12 @@ package struct PaletteMapper: Sendable {
     return nil
   }
 
-  /// What stands for an opaque colour that is not in the palette.
+  /// What stands for a colour, not a clear one, that is not in the palette.
   @inline(__always)
   package mutating func choice(_ word: UInt32) -> Choice {
     // The low bits, which differ most in a picture.
-    let place = Int(word & 63 | word >> 2 & 0xfc0 | word >> 4 & 0x1_f000)
+    let colors = word & 63 | word >> 2 & 0xfc0 | word >> 4 & 0x1_f000
+    let place = Int(colors ^ (~word >> 24) << 9)
     let entry = known[place]
     if UInt32(truncatingIfNeeded: entry) == word {
       return Choice(word: UInt32(truncatingIfNeeded: entry &>> 32))
@@ -86,12 +98,12 @@ package struct PaletteMapper: Sendable {
   @inline(never)
   private mutating func find(_ word: UInt32) -> UInt32 {
     let color = Oklab.Converter.shared.color(word)
-    let (first, distance) = search.nearest(to: color)
+    let (first, distance) = nearest(to: word, color)
     var best = (second: first, share: Int32(0), error: distance)
     if distance > mixing.tolerance {
       let partner = partner(near: word)
       if partner.first != first {
-        best = mixture(color, first, distance)
+        best = mixture(word, color, first, distance)
       } else if let found = share(of: partner.second, in: color, with: first) {
         best = (partner.second, found.share, found.error)
       }
@@ -102,25 +114,39 @@ package struct PaletteMapper: Sendable {
     return entries | UInt32(best.share) << 16 | UInt32(root) << 22
   }
 
-  /// The nearest entry, and the one it is mixed with, for the colour in the middle of the 4x4x4 that `word` is one of:
+  private func nearest(to word: UInt32, _ color: Oklab) -> (index: Int, distance: Int) {
+    word < 0xff00_0000 ? search.nearest(to: color) : opaqueSearch.nearest(to: color)
+  }
+
+  /// The nearest entry, and the one it is mixed with, for the colour in the middle of the cell that `word` is one of:
   /// trying all for each colour would take longer than all else.
   private mutating func partner(near word: UInt32) -> (first: Int, second: Int) {
-    let (red, green, blue) = (word >> 2 & 63, word >> 4 & 0xfc0, word >> 6 & 0x3_f000)
-    let cell = Int(red | green | blue)
-    if partners[cell] == .max {
-      let color = Oklab.Converter.shared.color(word & 0xfcfc_fcfc | 0x0202_0202)
-      let (first, distance) = search.nearest(to: color)
-      partners[cell] = UInt16(first) << 8 | UInt16(mixture(color, first, distance).second)
+    var (cell, middle): (UInt32, UInt32)
+    if word >= 0xff00_0000 {
+      cell = word >> 2 & 63 | word >> 4 & 0xfc0 | word >> 6 & 0x3_f000
+      middle = word & 0xfffc_fcfc | 0x0002_0202
+    } else {
+      cell = word >> 4 & 15 | word >> 7 & 0x1f0 | word >> 11 & 0x1e00 | word >> 14 & 0x3_e000
+      cell |= 1 << 18
+      middle = word & 0xf8f0_f8f0 | 0x0408_0408
     }
-    return (Int(partners[cell] >> 8), Int(partners[cell] & 255))
+    let place = Int(cell)
+    if partners[place] == .max {
+      let color = Oklab.Converter.shared.color(middle)
+      let (first, distance) = nearest(to: word, color)
+      let second = mixture(word, color, first, distance).second
+      partners[place] = UInt16(first) << 8 | UInt16(second)
+    }
+    return (Int(partners[place] >> 8), Int(partners[place] & 255))
   }
 
   /// The entry that comes closest to `color` if it is mixed with the nearest one; that one if none is better.
   private func mixture(
-    _ color: Oklab, _ first: Int, _ distance: Int
+    _ word: UInt32, _ color: Oklab, _ first: Int, _ distance: Int
   ) -> (second: Int, share: Int32, error: Int) {
     var best = (second: first, share: Int32(0), error: distance)
-    for second in positions.indices where second != first {
+    let start = word < 0xff00_0000 ? 0 : firstOpaque
+    for second in start..<positions.count where second != first {
       guard let found = share(of: second, in: color, with: first), found.error < best.error
       else { continue }
       best = (second, found.share, found.error)

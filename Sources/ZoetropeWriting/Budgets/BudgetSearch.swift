@@ -27,13 +27,19 @@ package struct BudgetSearch: Sendable {
     package var mayBeThorough: Bool
     /// Whether fewer colours make a smaller file.
     package var hasColors: Bool
+    /// Whether all colours are stored otherwise, so that a palette of 256 makes a smaller file too.
+    package var isTrueColor: Bool
     /// Frames per second below those of the animation, falling.
     package var rates: [Int]
     /// Sides in percent, below 100 and falling.
     package var percents: [Int]
 
-    package init(mayBeThorough: Bool, hasColors: Bool, rates: [Int], percents: [Int]) {
+    package init(
+      mayBeThorough: Bool, hasColors: Bool, isTrueColor: Bool = false, rates: [Int],
+      percents: [Int]
+    ) {
       (self.mayBeThorough, self.hasColors) = (mayBeThorough, hasColors)
+      self.isTrueColor = isTrueColor
       (self.rates, self.percents) = (rates, percents)
     }
   }
@@ -104,7 +110,9 @@ package struct BudgetSearch: Sendable {
       stages.append(stage)
     }
     self.stages = stages
-    var rungs = stride(from: 0, through: 80, by: 2).map { Self.rung(nil, $0) }
+    let isFull = levers.hasColors && levers.isTrueColor
+    var rungs = isFull ? stride(from: 0, through: 24, by: 2).map { Self.rung(nil, $0) } : []
+    rungs += stride(from: 0, through: 80, by: 2).map { Self.rung(isFull ? 256 : nil, $0) }
     if levers.hasColors {
       rungs += stride(from: 48, through: 80, by: 4).map { Self.rung(128, $0) }
       rungs += stride(from: 56, through: 80, by: 4).map { Self.rung(64, $0) }

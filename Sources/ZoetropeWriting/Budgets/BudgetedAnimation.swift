@@ -112,7 +112,8 @@ private struct BudgetFitting {
     // Pictures of fewer than 16 pixels show nothing.
     let shorter = min(size.width, size.height)
     levers = BudgetSearch.Levers(
-      mayBeThorough: options.effort != .small, hasColors: plan.format == .gif,
+      mayBeThorough: options.effort != .small, hasColors: options.colors != .exact,
+      isTrueColor: plan.format != .gif && options.colors == .automatic,
       rates: budget.keepsFrameRate || plan.frames.count < 3
         ? [] : [30, 24, 20, 15, 12, 10].filter { Double($0) < rate * 0.95 },
       percents: budget.keepsSize
@@ -169,7 +170,7 @@ private struct BudgetFitting {
     var options = options
     options.tolerance = max(options.tolerance, settings.tolerance)
     if settings.isThorough { options.effort = .small }
-    if let colors = settings.colors, plan.format == .gif {
+    if let colors = settings.colors {
       var count = colors
       if case .limited(let fewer) = options.colors.kind { count = min(count, fewer) }
       options.colors = .limited(to: count)

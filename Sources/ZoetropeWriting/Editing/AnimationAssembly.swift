@@ -49,7 +49,7 @@ package struct AnimationAssembly {
   /// - Throws: `unwritable` if it cannot; the errors of decoding; `cancelled`.
   package mutating func prepare() throws(AnimatedImageError) {
     let reduction = options.reduction
-    var survey = ColorSurvey(keepsHiddenColors: options.keepsHiddenColors, reduction: reduction)
+    var survey = ColorSurvey(for: options)
     if let poster = options.poster { try survey.add(poster) }
     var room = Self.keptByteLimit
     var (last, before) = (Int?.none, Bitmap?.none)

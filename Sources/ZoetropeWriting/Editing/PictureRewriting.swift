@@ -24,7 +24,7 @@ package struct PictureRewriting: Sendable {
     let isSameFormat = format == image.format || image.format == .png && format == .apng
     if timeline.rendering != nil { return .scaling }
     if !isSameFormat { return .format(format) }
-    if format == .gif, case .limited = options.colors.kind { return .colors }
+    if case .limited = options.colors.kind { return .colors }
     if options.tolerance > 0 { return .tolerance }
     return nil
   }
@@ -55,9 +55,8 @@ package struct PictureRewriting: Sendable {
       // Scaling has made up colours anyway; palettes that frames share take far less room.
       writing.colors = .limited(to: 256)
     }
-    let isDeep = format != .gif || options.colors == .exact
     let pictures = ImagePictures(
-      image, crop: crop, rendering, isDeep: isDeep, isCancelled: isCancelled)
+      image, crop: crop, rendering, isDeep: writing.reduction == nil, isCancelled: isCancelled)
     size = pictures.size
     writing.size = size
     if format != .gif { writing.poster = try pictures.poster() }
@@ -110,9 +109,8 @@ package struct PictureRewriting: Sendable {
     _ isCancelled: @escaping @Sendable () -> Bool,
     _ progress: (AnimationWriter.Progress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
-    let isDeep = options.format != .gif || options.colors == .exact
     let pictures = ImagePictures(
-      image, crop: crop, rendering, isDeep: isDeep, isCancelled: isCancelled)
+      image, crop: crop, rendering, isDeep: options.reduction == nil, isCancelled: isCancelled)
     return try AnimationAssembly(
       pictures, frames: frames, options: options, findings: findings, isCancelled: isCancelled
     ).write(to: sink, progress: progress)

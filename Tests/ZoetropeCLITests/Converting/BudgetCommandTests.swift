@@ -69,6 +69,38 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `stickers of many colours fit by a palette with alpha`() throws {
+    try withTool { (tool: Tool) throws in
+      let sink = MemorySink()
+      let writer = try AnimationWriter(AnimationWriterOptions(), to: sink)
+      for step in 0..<5 {
+        var random = UInt64(step)
+        let picture = Bitmap(width: 280, height: 32) { x, y in
+          random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+          let grain = Int(random >> 60)
+          return RGBA(
+            red: UInt8(x / 2 + grain), green: UInt8(y * 4 + grain), blue: UInt8(99 + grain),
+            alpha: UInt8(min(x * 8, 255)))
+        }
+        try writer.append(picture, delay: FrameDelay(centiseconds: 20))
+      }
+      try writer.finish()
+      let limit = sink.bytes.count / 3
+      try tool.write(sink.bytes, to: "in.png")
+      let result = try tool.run(
+        "convert", "in.png", "-o", "line.png", "--for", "line-sticker", "--max-bytes", "\(limit)")
+      #expect(result.status == 0 && result.text.contains("colours reduced"), "\(result.errors)")
+      let file = try tool.read("line.png")
+      #expect(file.count <= limit)
+      let image = try AnimatedImage(bytes: file)
+      #expect(image.frames.count == 5 && image.format == .apng)
+      // What cannot fit is told as before.
+      let failed = try tool.run(
+        "convert", "in.png", "-o", "no.png", "--for", "line-sticker", "--max-bytes", "99")
+      #expect(failed.status == 8 && failed.errors.contains("the limit is"), "\(failed.errors)")
+    }
+  }
+
   @Test func `every preset has limits, a source and a date`() {
     for preset in UploadPreset.all {
       #expect(preset.byteLimit > 0 && !preset.formats.isEmpty, "\(preset.name)")

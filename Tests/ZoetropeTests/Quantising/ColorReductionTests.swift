@@ -98,22 +98,6 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `fewer colours are refused in an APNG`() throws {
-    let refused = #expect(throws: AnimatedImageError.self) {
-      try Self.write([Self.gradient()]) { ($0.format, $0.colors) = (.apng, .limited(to: 16)) }
-    }
-    #expect(refused?.code == .unwritable)
-    let image = try AnimatedImage(
-      bytes: try Self.write([Self.gradient()]) { $0.format = .apng }.bytes)
-    for edits in [[], [AnimationEdit.resize(TargetSize(width: 20))]] {
-      let refused = #expect(throws: AnimatedImageError.self) {
-        try EditPlan(image, edits, EditOptions(colors: .limited(to: 16)))
-      }
-      #expect(refused?.code == .unwritable)
-      _ = try EditPlan(image, edits, EditOptions())
-    }
-  }
-
   @Test func `exact colours refuse what does not fit`() throws {
     for picture in [
       Self.gradient(),

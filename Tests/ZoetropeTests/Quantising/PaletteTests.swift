@@ -1,6 +1,7 @@
 import TestRunning
 import Testing
 import Zoetrope
+import ZoetropeTestSupport
 
 @testable import ZoetropeCodec
 
@@ -23,6 +24,49 @@ import Zoetrope
           > converter.color(red: level - 1, green: level - 1, blue: level - 1).lightness
       )
     }
+  }
+
+  @Test func `colours with alpha are as far apart as they look on black and on white`() {
+    let converter = Oklab.Converter.shared
+    func blended(_ color: RGBA, _ ground: Int) -> Oklab {
+      func sample(_ sample: UInt8) -> Int {
+        (Int(sample) * Int(color.alpha) + ground * (255 - Int(color.alpha)) + 127) / 255
+      }
+      return converter.color(
+        red: sample(color.red), green: sample(color.green), blue: sample(color.blue))
+    }
+    var random = SplitMix64(seed: 5)
+    for _ in 0..<3000 {
+      let one = RGBA(word: UInt32(truncatingIfNeeded: random.next()))
+      let other = RGBA(word: UInt32(truncatingIfNeeded: random.next()))
+      let seen = [0, 255].map { blended(one, $0).distance(to: blended(other, $0)) }
+      let distance = converter.color(one.word).distance(to: converter.color(other.word))
+      // Mixtures of sRGB are not quite those of Oklab.
+      let (root, mean) = (Double(distance).squareRoot(), Double(seen[0] + seen[1]) / 2)
+      #expect(abs(root - mean.squareRoot()) < 500, "\(one) \(other)")
+    }
+    let hidden = RGBA(red: 90, green: 8, blue: 7, alpha: 0).word
+    #expect(converter.color(hidden) == converter.color(0) && converter.color(0).clearness == 2048)
+  }
+
+  @Test(arguments: [2, 16, 255]) func `palettes with alpha come closer with more entries`(
+    count: Int
+  ) {
+    var random = SplitMix64(seed: 9)
+    let colors = (0..<5000).map { _ in
+      RGBA(word: UInt32(truncatingIfNeeded: random.next()) | 0x0100_0000)
+    }
+    func error(_ count: Int) -> Int {
+      let palette = PaletteFinder.palette(of: histogram(colors.map { ($0, 1) }), count: count)
+      #expect(palette.count <= count && !palette.contains { $0 >> 24 == 0 })
+      let translucent = palette.prefix { $0 >> 24 < 255 }
+      #expect(palette.dropFirst(translucent.count).allSatisfy { $0 >> 24 == 255 })
+      let search = NearestColor(palette + [0])
+      return colors.reduce(0) {
+        $0 + search.nearest(to: Oklab.Converter.shared.color($1.word)).distance
+      }
+    }
+    #expect(error(count) < error(count / 2))
   }
 
   /// A histogram of colours, each with its weight.

@@ -81,6 +81,22 @@ import ZoetropeTestSupport
     #expect(try #require(try Self.run(limit: 50_000, Self.film).chosen).rate == 10)
   }
 
+  @Test(arguments: [900_000, 400_000, 200_000, 150_000, 80_000])
+  func `a film of true colour gives up colours before frames`(limit: Int) throws {
+    let levers = BudgetSearch.Levers(
+      mayBeThorough: true, hasColors: true, isTrueColor: true, rates: [15, 10], percents: [])
+    let outcome = try Self.run(limit: limit, levers: levers) { settings in
+      var fewer = settings
+      if settings.colors == 256 { fewer.colors = nil }
+      return Int(Double(Self.film(fewer)) * (settings.colors == nil ? 1 : 0.6))
+    }
+    let (chosen, byteCount) = (try #require(outcome.chosen), try #require(outcome.byteCount))
+    #expect(byteCount <= limit && outcome.encoded.count <= 6)
+    #expect(byteCount * 10 >= limit * 9, "\(byteCount) of \(limit)")
+    #expect((chosen.colors == nil) == (limit == 900_000) && chosen.percent == 100)
+    #expect((chosen.rate == nil) == (limit > 100_000), "\(chosen)")
+  }
+
   @Test func `levers that are not there are not used`() throws {
     let levers = BudgetSearch.Levers(
       mayBeThorough: false, hasColors: false, rates: [], percents: [])

@@ -26,7 +26,8 @@ struct APNGEncoder: AnimationEncoding {
     }
     let metadata = request.metadata.map { PNGMetadataChunks($0) } ?? PNGMetadataChunks()
     storage =
-      request.survey.map {
+      PNGStorage(palette: request.colorTable)
+      ?? request.survey.map {
         PNGStorage($0, allowsGrey: metadata.profile.isEmpty || metadata.profileIsGrey)
       } ?? PNGStorage(isDeep: request.isDeep)
     self.metadata = metadata

@@ -23,6 +23,12 @@ struct PNGStorage: Sendable {
   /// RGBA, which holds all pictures.
   init(isDeep: Bool) { self.init(.rgba, bitDepth: isDeep ? 16 : 8) }
 
+  /// A palette of up to 256 colours; nil if there is none.
+  init?(palette: [UInt32]?) {
+    guard let palette, let table = Self.table(palette) else { return nil }
+    self.init(.palette, bitDepth: 8, table: table, holdsClear: table.colors.contains(0))
+  }
+
   /// The smallest form that holds the colours of `survey`.
   ///
   /// Opaque pictures get a transparent colour too where there is one left, for the pixels of a frame that stay.
@@ -32,8 +38,8 @@ struct PNGStorage: Sendable {
     let isGrey = survey.isGrey && allowsGrey
     if isGrey, let form = Self.marked(survey, .grey, depth) {
       self = form
-    } else if let colors = survey.colors, let table = Self.table(colors) {
-      self.init(.palette, bitDepth: 8, table: table, holdsClear: table.colors.contains(0))
+    } else if let form = Self(palette: survey.colors) {
+      self = form
     } else if !isGrey, let form = Self.marked(survey, .rgb, depth) {
       self = form
     } else {

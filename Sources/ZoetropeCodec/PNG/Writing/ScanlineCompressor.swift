@@ -162,7 +162,7 @@ final class ScanlineCompressor {
     let total = line * size.height
     let compressor = try compressors.compressor(level: 7)
     try Self.reserve(&packed, compressor.bound(total))
-    let filter = form.canFilter ? RowFilter(form: form, width: size.width) : nil
+    let filter = filterForTrials(form, width: size.width)
     if filter != nil { try Self.reserve(&filtered, total) }
     var trials: [(filtering: Filtering, count: Int)] = []
     for filtering in filter == nil ? [.none] : Filtering.all {
@@ -182,7 +182,7 @@ final class ScanlineCompressor {
     _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Int {
     let total = line * size.height
-    let filter = form.canFilter ? RowFilter(form: form, width: size.width) : nil
+    let filter = filterForTrials(form, width: size.width)
     let trials = filter == nil ? [] : try trials(size, form, line: line, isCancelled)
     try Self.check(isCancelled)
     let best = try compressors.compressor(level: level)
@@ -198,6 +198,12 @@ final class ScanlineCompressor {
     guard other > 0, other < count else { return count }
     swap(&packed, &spare)
     return other
+  }
+
+  /// The filter if it may help: with `small` also for palettes, whose order by lightness suits some gradients.
+  private func filterForTrials(_ form: PNGForm, width: Int) -> RowFilter? {
+    let isTried = effort == .small && form.bitDepth == 8
+    return form.canFilter || isTried ? RowFilter(form: form, width: width) : nil
   }
 
   private static func check(_ isCancelled: () -> Bool) throws(AnimatedImageError) {
