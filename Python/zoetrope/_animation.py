@@ -30,7 +30,7 @@ from ._types import (
     _CHANNELS, _choice, _CONTAINERS, _DAMAGE, _DELAYS, _FILTERS, _FITS, _FORMATS, _SAMPLING, DamagePolicy,
     Delays, Filter, Fit, Format, Layout, Limits, Order, Output, Pixels, Size, Source,
 )
-from ._writer_arguments import Container, Delay, Dithering, Effort, _options
+from ._writer_arguments import Container, Delay, Dithering, Effort, Pin, UploadPreset, _options
 
 #: Calls that decode at least this many pixels are interruptible by Ctrl-C.
 _LONG_CALL = 1 << 22
@@ -775,7 +775,9 @@ class Animation:
         no_enlarging: bool = False, plays: Union[None, SupportsIndex, Literal["keep"]] = "keep",
         format: Optional[Container] = None, effort: Effort = "balanced", exact_delays: bool = False,
         colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: Dithering = "auto",
-        matte: Optional[Sequence[SupportsIndex]] = None, threads: SupportsIndex = 0,
+        matte: Optional[Sequence[SupportsIndex]] = None, lossy: SupportsIndex = 0,
+        max_bytes: Optional[SupportsIndex] = None, preset: Optional[UploadPreset] = None,
+        pin: Union[Pin, Iterable[Pin]] = (), threads: SupportsIndex = 0,
     ) -> Written:
         """Write the animation to another file with these changes in this order.
 
@@ -799,11 +801,18 @@ class Animation:
         :param plays: the total number of plays; None to play forever. Default: as it is.
         :param format: ``"gif"`` or ``"apng"``; None for that of the path's extension, or of this animation if
             there is no path.
+        :param max_bytes: the most bytes of the file. The mildest change that fits is searched for, by encoding up to
+            six files: no metadata; more effort; similar colours; fewer of them, in a GIF; fewer frames, down to 10
+            per second, with the duration kept; smaller pictures, down to a fifth. :class:`Written` tells which.
+        :param preset: what the file is for, such as ``"discord-emoji"``; see :data:`UploadPreset`. It scales pictures,
+            drops frames and sets the plays as the site asks, and lowers ``max_bytes``. It neither crops nor cuts.
+        :param pin: what ``max_bytes`` and ``preset`` must not change: ``"size"``, ``"fps"``, or both in a sequence.
 
         The other parameters are those of :class:`Writer`. Ctrl-C, :meth:`cancel` and ``timeout`` end the call, and
         the file is discarded.
 
         :raises UnwritableError: if a GIF cannot hold the result.
+        :raises BudgetError: if nothing that was tried meets ``max_bytes`` or ``preset``.
         :raises WriteError: if the file cannot be written, such as on a full disk; it is also an OSError.
         """
         changes = edits(
@@ -811,22 +820,28 @@ class Animation:
             duration=duration, delay=delay, fps=fps, crop=crop, size=size, fit=fit, filter=filter,
             linear_light=linear_light, no_enlarging=no_enlarging, plays=plays)
         options = _options(
-            format, effort, threads, exact_delays=exact_delays, colors=colors, dithering=dithering, matte=matte)
+            format, effort, threads, exact_delays=exact_delays, colors=colors, dithering=dithering, matte=matte,
+            lossy=lossy, max_bytes=max_bytes, preset=preset, pin=pin)
         return rewrite(self, destination, options, changes)
 
     def optimize(
         self, destination: Destination, *, effort: Effort = "balanced", strip: bool = False,
-        threads: SupportsIndex = 0,
+        lossy: SupportsIndex = 0, max_bytes: Optional[SupportsIndex] = None, threads: SupportsIndex = 0,
     ) -> Written:
         """Write the same animation, frame for frame, in fewer bytes; copy it if it cannot be made smaller.
+
+        Pictures stay exactly the same, unless ``lossy`` or ``max_bytes`` lets them change.
 
         :param destination: as for :meth:`convert`. The format stays, so a path with the extension of another
             one is refused.
         :param effort: ``"small"`` tries all ways of storing each frame.
         :param strip: leave out comments, profiles and other metadata.
+        :param lossy: as for :class:`Writer`. The file is never larger than without it.
+        :param max_bytes: as for :meth:`convert`, but only metadata, effort and colours change.
         :raises ParameterError: if the path has the extension of another format.
+        :raises BudgetError: if nothing that was tried meets ``max_bytes``.
         """
-        options = _options(None, effort, threads)
+        options = _options(None, effort, threads, lossy=lossy, max_bytes=max_bytes)
         options.strip = bool(strip)
         return rewrite(self, destination, options, None)
 

@@ -71,7 +71,16 @@ enum {
   ZOETROPE_OTHER = 11,         /* see name and message */
   ZOETROPE_TIMED_OUT = 12,     /* the call took longer than zoetrope_options.timeout_ns */
   ZOETROPE_OUT_OF_MEMORY = 13, /* the system cannot provide memory or a thread; try again later */
-  ZOETROPE_UNWRITABLE = 14     /* the format cannot hold the animation, such as partial alpha in a GIF */
+  ZOETROPE_UNWRITABLE = 14,    /* the format cannot hold the animation, such as partial alpha in a GIF */
+  ZOETROPE_OVER_BUDGET = 15    /* nothing that was tried meets max_bytes or the preset; see limit */
+};
+
+/* What stands in the way of ZOETROPE_OVER_BUDGET. */
+enum {
+  ZOETROPE_LIMIT_BYTES = 1,    /* of the file; limit_found is that of the smallest one, -1 if none was completed */
+  ZOETROPE_LIMIT_FRAMES = 2,   /* their number: too many, or too few if limit_found is less than limit_allowed */
+  ZOETROPE_LIMIT_DURATION = 3, /* nanoseconds of one play */
+  ZOETROPE_LIMIT_SIDES = 4     /* the longer side of pictures; the message names both */
 };
 
 typedef struct zoetrope_error {
@@ -81,7 +90,10 @@ typedef struct zoetrope_error {
   int64_t byte_offset; /* the file offset at which it was detected; -1 if unknown */
   char name[32];       /* the code's name, such as "malformed" */
   char message[456];   /* one clause that describes the error */
-  int64_t reserved[4];
+  /* ZOETROPE_LIMIT_...; 0 for other errors. With ZOETROPE_LIMIT_EXCEEDED only the numbers are set. */
+  int64_t limit;
+  int64_t limit_found, limit_allowed;
+  int64_t reserved[1];
 } zoetrope_error;
 
 /* ---- Library ---- */
@@ -455,6 +467,24 @@ typedef struct zoetrope_writer_options {
   int32_t has_matte;     /* 1: they are blended with `matte` instead */
   uint32_t matte;        /* 0xRRGGBB */
   uint32_t reserved;     /* 0 */
+  /* How far colours may be off to save bytes, in eighths of a step of 8-bit grey, 0 to 200; hues count as eyes see
+     them. 40 is hard to see, 120 plain in gradients. 0: exact. Errors do not add up from frame to frame. */
+  int32_t tolerance;
+  /* 1: max_bytes and preset must not change the size of pictures; or must not drop frames. */
+  int32_t keep_size, keep_frame_rate;
+  int32_t reserved2;     /* 0 */
+  /* The rest is not for zoetrope_writer_create, and `preset` not for zoetrope_optimize.
+
+     The most bytes of the file; 0: any number. The mildest change that fits is searched for, by encoding up to six
+     files: no metadata; more effort; similar colours; fewer of them, in a GIF; fewer frames, down to 10 per second,
+     with the duration kept; smaller pictures, down to a fifth. zoetrope_optimize changes colours only. The file is
+     kept in memory until it is complete. If none fits, the call fails with ZOETROPE_OVER_BUDGET. */
+  int64_t max_bytes;
+  /* Empty, or what a site takes, with its size of pictures, bytes, frames, duration and plays: "slack-emoji",
+     "discord-emoji", "discord-sticker", "signal-sticker", "line-sticker", "imessage-small", "imessage-medium",
+     "imessage-large" or "twitch-emote". Their limits may change with later versions. Pictures are not cropped, nor
+     is time cut: where only that would help, the call fails with ZOETROPE_OVER_BUDGET. */
+  char preset[32];
 } zoetrope_writer_options;
 
 /* What was written. */
@@ -469,6 +499,11 @@ typedef struct zoetrope_written {
   int32_t format;       /* ZOETROPE_GIF, _APNG or _PNG */
   int64_t reduced_count; /* frames whose colours were reduced to a palette */
   double partial_alpha_share; /* pixels that were partly transparent and no longer are, as a share of all drawn */
+  int64_t width, height; /* of pictures */
+  int32_t tolerance;    /* as zoetrope_writer_options.tolerance; more if max_bytes or preset needed it */
+  int32_t colors;       /* the most colours of a palette, if they were limited; else 0 */
+  int32_t frame_rate;   /* frames were dropped, so that at most this many per second remain; else 0 */
+  int32_t is_stripped;  /* 1: metadata was left out for max_bytes or preset */
 } zoetrope_written;
 
 typedef struct zoetrope_writer zoetrope_writer;
@@ -576,8 +611,8 @@ zoetrope_status zoetrope_rewrite(zoetrope_animation *animation, const zoetrope_e
                                  zoetrope_error *error);
 
 /* Writes the same animation, frame for frame, in fewer bytes, or copies it if it cannot be made smaller. Keeps its
-   format: `format` must be 0 or that. Of the other options only effort, parallelism, memory_bytes and strip
-   matter. */
+   format: `format` must be 0 or that. Of the other options only effort, parallelism, memory_bytes, strip, tolerance
+   and max_bytes matter; pictures are the same but for the last two. */
 zoetrope_status zoetrope_optimize(zoetrope_animation *animation, const zoetrope_writer_options *options,
                                   const zoetrope_destination *destination, zoetrope_written *written,
                                   zoetrope_error *error);
