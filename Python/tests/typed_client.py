@@ -100,6 +100,22 @@ def writing(path: Path, frames: List[NDArray[np.uint8]], deep: NDArray[np.uint16
     return zoetrope.save(path, frames, fps=3)
 
 
+def storing(path: Path, animation: zoetrope.Animation) -> zoetrope.StoredFrames:
+    with zoetrope.FrameStore(path, byte_limit=np.int64(1 << 30)) as store:
+        frames = store.frames(animation, size=(224, None), format="RGB")
+        count: int = frames.fill()
+        view: memoryview = frames.view(0)
+        print(count, view.nbytes, frames[np.int64(1)].shape, len(frames), store.statistics.hits, store.is_read_only)
+        for frame in frames:
+            print(frame.mean())
+        store.remove(animation)
+        store.prune(1 << 20)
+        store.frames(path)  # type: ignore[arg-type]
+        store.frames(animation, format="rgb")  # type: ignore[arg-type]
+    zoetrope.FrameStore().close()
+    return frames
+
+
 def errors() -> List[Dict[str, Any]]:
     try:
         zoetrope.open("x")

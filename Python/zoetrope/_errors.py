@@ -14,7 +14,8 @@ class ZoetropeError(Exception):
 
     ``code`` is one of ``"notAnImage"``, ``"unsupported"``, ``"noFrames"``, ``"truncated"``,
     ``"malformed"``, ``"limitExceeded"``, ``"io"``, ``"parameter"``, ``"cancelled"``, ``"timedOut"``,
-    ``"outOfMemory"``, ``"forked"``, ``"unwritable"``, ``"overBudget"`` and ``"other"``. ``frame`` and ``byte_offset`` are None
+    ``"outOfMemory"``, ``"forked"``, ``"unwritable"``, ``"overBudget"``, the codes of :class:`StoreError`, and
+    ``"other"``. ``frame`` and ``byte_offset`` are None
     where they do not apply. ``path`` is the path that was opened or written, if any.
     """
 
@@ -78,6 +79,15 @@ class BudgetError(ZoetropeError, ValueError):
     def __reduce__(self) -> Tuple[Any, ...]:
         return type(self), (
             self.code, self.message, self.frame, self.byte_offset, self.path, self.limit, self.found, self.allowed)
+
+
+class StoreError(ZoetropeError):
+    """A :class:`FrameStore` cannot be used; ``code`` tells why.
+
+    ``"storeFull"``: the disk, or all of ``byte_limit`` in use; ``"storeBusy"``: every place for a frame is in use;
+    ``"storeDenied"``: the directory is not writable, or not this user's alone; ``"storeDamaged"``: others truncate or
+    remove its files; ``"storeUnsupported"``: the file system has no locks.
+    """
 
 
 class CancelledError(ZoetropeError):
@@ -174,7 +184,7 @@ _TYPES: Dict[int, Type[ZoetropeError]] = {
     1: NotAnImageError, 2: MalformedError, 3: MalformedError, 4: MalformedError, 5: MalformedError,
     6: LimitError, 7: ReadError, 8: ParameterError, 9: CancelledError,
     10: ForkedError, 12: TimedOutError, 13: OutOfMemoryError, 14: UnwritableError,
-    15: BudgetError,
+    15: BudgetError, 16: StoreError,
 }
 #: The names of ``ZOETROPE_LIMIT_...``.
 _LIMITS = {1: "bytes", 2: "frames", 3: "duration", 4: "sides"}

@@ -140,6 +140,25 @@ class Edit(Structure):
     ]
 
 
+class StoreOptions(Structure):
+    _fields_ = [("size", c_size_t), ("byte_limit", c_int64)]
+
+
+class StoredFrame(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("pixels", c_void_p), ("bytes_per_row", c_size_t), ("width", c_int64),
+        ("height", c_int64), ("is_stored", c_int32), ("reserved", c_int32), ("damage", Damage),
+    ]
+
+
+class StoreStatistics(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("frame_count", c_int64), ("byte_count", c_int64), ("byte_limit", c_int64),
+        ("hits", c_int64), ("misses", c_int64), ("insertions", c_int64), ("is_read_only", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
 # Handles are plain addresses; structs are passed with `byref`, so that calls need no conversions.
 _FUNCTIONS = {
     "zoetrope_abi_version": (c_uint32, []),
@@ -180,6 +199,17 @@ _FUNCTIONS = {
     "zoetrope_rewrite": (
         c_int32, [c_void_p, c_void_p, c_size_t, c_size_t, c_void_p, c_void_p, c_void_p, c_void_p]),
     "zoetrope_optimize": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_store_open": (c_int32, [c_char_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_store_close": (None, [c_void_p]),
+    "zoetrope_store_frame": (
+        c_int32, [c_void_p, c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_store_find": (
+        c_int32, [c_void_p, c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_lease_free": (None, [c_void_p]),
+    "zoetrope_store_fill": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_store_remove": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "zoetrope_store_prune": (c_int32, [c_void_p, c_int64, c_void_p]),
+    "zoetrope_store_get_statistics": (c_int32, [c_void_p, c_void_p, c_void_p]),
 }
 
 

@@ -21,6 +21,7 @@ extension AnimatedImageError {
       case .timedOut: ZOETROPE_TIMED_OUT
       case .outOfMemory: ZOETROPE_OUT_OF_MEMORY
       case .unwritable: ZOETROPE_UNWRITABLE
+      case .storeFull, .storeBusy, .storeDamaged, .storeDenied, .storeUnsupported: ZOETROPE_STORE
       default: ZOETROPE_OTHER
       }
     return zoetrope_status(status)
