@@ -12,8 +12,8 @@ from . import _errors
 from ._animation import Animation, open
 from ._destinations import Destination, Writable, Written
 from ._errors import (
-    BudgetError, CancelledError, Damage, DestinationDirectoryError, DirectoryError, ForkedError, LimitError, MalformedError,
-    NoDestinationDirectoryError, NoDestinationError, NoDirectoryError, NotAnImageError, NotFoundError,
+    BudgetError, CancelledError, Damage, DestinationDirectoryError, DirectoryError, ForkedError, LimitError,
+    MalformedError, NoDestinationDirectoryError, NoDestinationError, NoDirectoryError, NotAnImageError, NotFoundError,
     NotPermittedError, OutOfMemoryError, ParameterError, ProtectedDestinationError, ReadError, StoreError,
     TimedOutError, UnwritableError, WriteError, ZoetropeError,
 )
