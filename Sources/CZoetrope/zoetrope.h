@@ -452,9 +452,10 @@ typedef struct zoetrope_stored_frame {
    but ZOETROPE_RGB8 is refused: use ZOETROPE_RGBX8.
 
    Stores may be used from any thread. A frame that is stored is found without waiting for calls that decode the same
-   animation. Decoding counts as such a call: zoetrope_cancel and zoetrope_options.timeout_ns end it. The first call
-   for an animation reads its whole file, unless the store knows it. Free the lease after use: until then, no process
-   can replace the frame, and the store may be too busy to take others. */
+   animation, unless it was opened with zoetrope_open_reader. Decoding counts as such a call: zoetrope_cancel and
+   zoetrope_options.timeout_ns end it. The first call for an animation reads its whole file, unless the store knows it.
+   Free the lease after use: until then, no process can replace the frame, and the store may be too busy to take
+   others. */
 zoetrope_status zoetrope_store_frame(zoetrope_store *store, zoetrope_animation *animation, int64_t index,
                                      const zoetrope_rendering *rendering, zoetrope_stored_frame *frame,
                                      zoetrope_lease **lease, zoetrope_error *error);

@@ -147,7 +147,7 @@ private struct StoreRequest: Sendable {
     return try handle.calls.run(call, work: overflow ? .max : sum) {
       () throws(AnimatedImageError) in
       // Another call may have stored it while this one waited.
-      if store.contains(key), let found = store.lookUp(key) { return (found, true) }
+      if let found = store.lookUp(key) { return (found, true) }
       var result: (CachedFrame, Bool)?
       try handle.withFrame(index, request, in: call) { (drawn, _) throws(AnimatedImageError) in
         let frame = CachedFrame(drawn.bitmap, damage: drawn.damage)
