@@ -121,9 +121,9 @@ bench-python: lib ## benchmarks Python against Pillow, imageio, OpenCV, PyAV and
 bench-python-writers: lib ## compares writing from Python with Pillow, imageio and pygifsicle: time, bytes, errors: [FILES="a.gif ..."]
 	ZOETROPE_LIBRARY=$(LIBRARY)/dist/libzoetrope.so.1 PYTHONPATH=Python $(PYTHON) Python/benchmarks/compare_writers.py $(FILES)
 
-cluster: lib ## runs Examples/Cluster on Dask and Ray, and kills a worker: [COUNT=10000]
+cluster: lib ## runs Examples/Cluster on Dask and Ray, and kills a worker: [COUNT=10000] [ENGINES=dask] [JOBS=resize]
 	ZOETROPE_LIBRARY="$(CURDIR)/$(LIBRARY)/dist/libzoetrope.so.1" PYTHONPATH="$(CURDIR)/Python" $(PYTHON) Examples/Cluster/check.py \
-	  --count $(if $(findstring command,$(origin COUNT)),$(COUNT),10000) --engines $(or $(ENGINES),dask ray) -- $(CORPUS)
+	  --count $(if $(findstring command,$(origin COUNT)),$(COUNT),10000) --engines $(or $(ENGINES),dask ray) --jobs $(or $(JOBS),read resize) -- $(CORPUS)
 
 demo: release ## runs the tool on fixtures: information, frames as PNG, a report
 	@Scripts/demo.sh $(ZOETROPE)

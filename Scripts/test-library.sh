@@ -11,6 +11,8 @@ arguments=(Fixtures/Demo/variable-delay.gif Fixtures/Bad/apng-cut-in-frame-2.png
 
 # The animations that are rewritten: the first one also fits a GIF after any edit.
 written=(Fixtures/Demo/variable-delay.gif Fixtures/Demo/*.gif Fixtures/Demo/*.png)
+# Those that are kept in a store; the first one has several frames.
+stored=(Fixtures/Demo/variable-delay.gif Fixtures/Demo/*.png)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -26,6 +28,8 @@ for kind in "${@:-plain}"; do
       "$folder/abi_test" "${arguments[@]}"
       cc "${flags[@]}" Tests/CABI/writer_test.c -o "$folder/writer_test" "${libraries[@]}"
       "$folder/writer_test" "$work" "${written[@]}"
+      cc "${flags[@]}" Tests/CABI/store_test.c -o "$folder/store_test" "${libraries[@]}"
+      "$folder/store_test" "$work" "${stored[@]}"
       # A program that loads and unloads it by name.
       cc "${flags[@]}" Tests/CABI/unload_test.c -o "$folder/unload_test" -ldl
       timeout 60 "$folder/unload_test" "$folder/libzoetrope.so.1" Fixtures/Demo/variable-delay.gif
@@ -66,6 +70,9 @@ for kind in "${@:-plain}"; do
       cc "${flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all Tests/CABI/writer_test.c \
         -o "$folder/writer_test_asan" "${libraries[@]}"
       ASAN_OPTIONS=detect_leaks=1 "$folder/writer_test_asan" "$work" "${written[@]}"
+      cc "${flags[@]}" -fsanitize=address,undefined -fno-sanitize-recover=all Tests/CABI/store_test.c \
+        -o "$folder/store_test_asan" "${libraries[@]}"
+      ASAN_OPTIONS=detect_leaks=1 "$folder/store_test_asan" "$work" "${stored[@]}"
       ;;
     valgrind)
       cc "${flags[@]}" Tests/CABI/abi_test.c -o "$folder/abi_test" "${libraries[@]}"
@@ -75,6 +82,9 @@ for kind in "${@:-plain}"; do
       cc "${flags[@]}" Tests/CABI/writer_test.c -o "$folder/writer_test" "${libraries[@]}"
       valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
         --suppressions=Scripts/valgrind.supp "$folder/writer_test" "$work" "${written[@]:0:1}"
+      cc "${flags[@]}" Tests/CABI/store_test.c -o "$folder/store_test" "${libraries[@]}"
+      valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
+        --suppressions=Scripts/valgrind.supp "$folder/store_test" "$work" "${stored[@]:0:1}"
       # What users have: a library without names, and the suppressions that are installed with it.
       mkdir -p "$folder/stripped"
       strip --strip-all -o "$folder/stripped/libzoetrope.so.1" "$folder/libzoetrope.so.1"

@@ -1,7 +1,7 @@
-"""Runs the job on engines while a worker is killed, and compares the outputs with those of one process.
+"""Runs the jobs on engines while a worker is killed, and compares the outputs with those of one process.
 
-check.py [--count N] [--engines dask ray] -- FOLDER: N files are made of those in FOLDER under other names.
-Fails if a table is lost, exists twice or differs in a byte, or if a worker's memory grows.
+check.py [--count N] [--engines dask ray] [--jobs read resize] -- FOLDER: N files are made of those in FOLDER under
+other names. Fails if an output is lost, exists twice or differs in a byte, or if a worker's memory grows.
 """
 
 from __future__ import annotations
@@ -16,12 +16,17 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Dict, List
+from typing import Callable, Dict, List
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import job  # noqa: E402
+import resize  # noqa: E402
 import zoetrope  # noqa: E402
+
+
+Process = Callable[..., List[str]]
+JOBS = {"read": job.process, "resize": resize.process}
 
 
 def make_files(source: str, folder: Path, count: int) -> List[str]:
@@ -49,7 +54,8 @@ def make_files(source: str, folder: Path, count: int) -> List[str]:
 def outputs(folder: Path) -> Dict[str, str]:
     return {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.glob("*") if not path.name.startswith(".new-")
+        # Hidden ones are what a killed worker left.
+        for path in folder.glob("*") if not path.name.startswith(".")
     }
 
 
@@ -65,7 +71,7 @@ def rss(pid: int) -> int:
 
 
 class Watch:
-    """Kills one worker after some tables are there, and measures the others meanwhile."""
+    """Kills one worker after some outputs are there, and measures the others meanwhile."""
 
     def __init__(self, pids, output: Path, kill_after: int) -> None:
         self.pids, self.output, self.kill_after = pids, output, kill_after
@@ -79,7 +85,7 @@ class Watch:
         while not self.stopping.wait(0.1):
             # Workers come and go while they are counted.
             try:
-                done = len(list(self.output.glob("*.parquet"))) if self.output.exists() else 0
+                done = sum(not name.startswith(".") for name in os.listdir(self.output)) if self.output.exists() else 0
                 pids = self.pids()
                 self.samples.append((done, max([rss(pid) for pid in pids], default=0)))
                 if not self.killed and done >= self.kill_after and pids:
@@ -102,7 +108,7 @@ class Watch:
                 f"{', which GROWS' if grows else ''}")
 
 
-def on_dask(paths: List[str], output: Path, kill_after: int) -> str:
+def on_dask(paths: List[str], output: Path, kill_after: int, process: Process) -> str:
     import on_dask as engine
     from distributed import Client, LocalCluster
 
@@ -111,11 +117,11 @@ def on_dask(paths: List[str], output: Path, kill_after: int) -> str:
             watch = Watch(
                 lambda: [worker.pid for worker in list(cluster.workers.values()) if worker.pid],
                 output, kill_after)
-            names = engine.run(client, paths, str(output))
-            return f"{len(names)} tables, {len(set(names))} names, {watch.stop()}"
+            names = engine.run(client, paths, str(output), process=process)
+            return f"{len(names)} outputs, {len(set(names))} names, {watch.stop()}"
 
 
-def on_ray(paths: List[str], output: Path, kill_after: int) -> str:
+def on_ray(paths: List[str], output: Path, kill_after: int, process: Process) -> str:
     import on_ray as engine
     import ray
 
@@ -138,38 +144,46 @@ def on_ray(paths: List[str], output: Path, kill_after: int) -> str:
 
     try:
         watch = Watch(workers, output, kill_after)
-        names = engine.run(paths, str(output))
-        return f"{len(names)} tables, {len(set(names))} names, {watch.stop()}"
+        names = engine.run(paths, str(output), process=process)
+        return f"{len(names)} outputs, {len(set(names))} names, {watch.stop()}"
     finally:
         ray.shutdown()
+
+
+def check(name: str, paths: List[str], folder: Path, engines: List[str]) -> bool:
+    """Runs a job in one process and on the engines, and returns whether all wrote the same."""
+    process, is_right = JOBS[name], True
+    start = time.monotonic()
+    for batch in job.batches(paths, 50):
+        process(batch, str(folder / "one"))
+    expected = outputs(folder / "one")
+    size = sum(path.stat().st_size for path in (folder / "one").iterdir())
+    print(f"{name} in one process: {len(paths)} files, {len(expected)} outputs, {size >> 20} MB, "
+          f"{time.monotonic() - start:.1f} s", flush=True)
+    for engine in engines:
+        start = time.monotonic()
+        run = {"dask": on_dask, "ray": on_ray}[engine]
+        told = run(paths, folder / engine, len(expected) // 3, process)
+        is_same = outputs(folder / engine) == expected
+        is_right = is_right and is_same and "NO worker" not in told and "GROWS" not in told
+        print(f"{name} on {engine}: {told}, {time.monotonic() - start:.1f} s: "
+              f"{'byte for byte the same' if is_same else 'DIFFERENT'}", flush=True)
+    return is_right
 
 
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--engines", nargs="+", choices=["dask", "ray"], default=["dask"])
+    parser.add_argument("--jobs", nargs="+", choices=list(JOBS), default=list(JOBS))
     parser.add_argument("folder")
     options = parser.parse_args()
     work = Path(tempfile.mkdtemp(prefix="zoetrope-cluster-"))
     failed = False
     try:
         paths = make_files(options.folder, work / "files", options.count)
-        start = time.monotonic()
-        for batch in job.batches(paths, 50):
-            job.process(batch, str(work / "one"))
-        expected = outputs(work / "one")
-        size = sum(path.stat().st_size for path in (work / "one").iterdir())
-        print(f"one process: {len(paths)} files, {len(expected)} tables, {size >> 20} MB, "
-              f"{time.monotonic() - start:.1f} s", flush=True)
-        for engine in options.engines:
-            start = time.monotonic()
-            run = {"dask": on_dask, "ray": on_ray}[engine]
-            told = run(paths, work / engine, len(expected) // 3)
-            found = outputs(work / engine)
-            same = found == expected and "NO worker" not in told and "GROWS" not in told
-            failed = failed or not same
-            print(f"{engine}: {told}, {time.monotonic() - start:.1f} s: "
-                  f"{'byte for byte the same' if found == expected else 'DIFFERENT'}", flush=True)
+        for name in options.jobs:
+            failed = not check(name, paths, work / name, options.engines) or failed
     finally:
         shutil.rmtree(work)
     return 1 if failed else 0

@@ -68,9 +68,9 @@ def write(files: Sequence[Tuple[str, bytes]], folder: str) -> str:
     return name
 
 
-def process(paths: Sequence[str], folder: str) -> str:
-    """Reads ``paths`` and writes their table."""
-    return write([(path, read(path)) for path in paths], folder)
+def process(paths: Sequence[str], folder: str) -> List[str]:
+    """Reads ``paths``, writes their table, and returns its name in a list."""
+    return [write([(path, read(path)) for path in paths], folder)]
 
 
 def batches(paths: Sequence[str], count: int) -> List[List[str]]:

@@ -1,6 +1,7 @@
-"""The job on Ray Data: on_ray.py OUTPUT FOLDER.
+"""A job on Ray Data: on_ray.py [--resize] OUTPUT FOLDER.
 
-With Ray's own writer, the same is one expression, but its file names differ from run to run:
+It reads frames into tables (job.py); with --resize, it writes small animations (resize.py). With Ray's own writer, the
+first is one expression, but its file names differ from run to run:
 
     schema = pyarrow.schema(zoetrope.FRAMES_SCHEMA)
     (ray.data.read_binary_files(folder, include_paths=True)
@@ -13,37 +14,42 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import List, Sequence
+from typing import Callable, List, Sequence
 
 import numpy as np
 import ray
 
 import job
+import resize
 
 
 class Process:
-    """One batch of paths to one table."""
+    """One batch of paths to its outputs."""
 
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
+    def __init__(self, folder: str, process: Callable[..., List[str]]) -> None:
+        self.folder, self.process = folder, process
 
     def __call__(self, row):
-        return {"table": job.process(list(row["paths"]), self.folder)}
+        return {"names": np.array(self.process(list(row["paths"]), self.folder), dtype=object)}
 
 
-def run(paths: Sequence[str], folder: str, count: int = 50) -> List[str]:
-    """Processes `paths` and returns the names of the tables. A task of a lost worker runs again."""
+def run(
+    paths: Sequence[str], folder: str, count: int = 50, process: Callable[..., List[str]] = job.process,
+) -> List[str]:
+    """Processes `paths` and returns the names of the outputs. A task of a lost worker runs again."""
     batches = [{"paths": np.array(batch, dtype=object)} for batch in job.batches(paths, count)]
     data = ray.data.from_items(batches, override_num_blocks=len(batches))
-    return [row["table"] for row in data.map(Process(folder).__call__).take_all()]
+    rows = data.map(Process(folder, process).__call__).take_all()
+    return [str(name) for row in rows for name in row["names"]]
 
 
-def main(output: str, folder: str) -> None:
+def main(output: str, folder: str, process: Callable[..., List[str]] = job.process) -> None:
     paths = sorted(str(p) for p in Path(folder).rglob("*") if p.suffix in {".gif", ".png"})
     ray.init(runtime_env={"env_vars": {"PYTHONPATH": str(Path(__file__).parent)}})
-    names = run(paths, output)
-    print(f"{len(paths)} files in {len(names)} tables")
+    names = run(paths, output, process=process)
+    print(f"{len(paths)} files in, {len(names)} out")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    arguments = [argument for argument in sys.argv[1:] if argument != "--resize"]
+    main(*arguments, process=resize.process if len(arguments) < len(sys.argv) - 1 else job.process)

@@ -53,7 +53,7 @@ class Library:
         return call
 
 
-_animation._lib = Library()
+_opened._lib = Library()
 
 
 # ---- Calls of Python, of an animation, the array to fill, and the file

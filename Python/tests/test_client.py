@@ -566,6 +566,10 @@ def test_hints_resolve():
     for name in ["__init__", "frame", "at", "read", "sample", "sample_indices", "png", "check",
                  "index_at", "decode", "png_with_damage", "__getitem__"]:
         assert "return" in typing.get_type_hints(getattr(zoetrope.Animation, name))
+    for function in [
+            zoetrope.Animation.convert, zoetrope.Animation.optimize, zoetrope.save, zoetrope.Writer.__init__,
+            zoetrope.FrameStore.__init__, zoetrope.FrameStore.frames, zoetrope.StoredFrames.__getitem__]:
+        assert "return" in typing.get_type_hints(function)
     for item in [zoetrope.FrameInfo, zoetrope.Damage, zoetrope.MetadataItem]:
         assert typing.get_type_hints(item)
 

@@ -16,7 +16,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 import zoetrope  # noqa: E402
-from zoetrope import _animation, _arguments, _arrays, _calls, _library, _sources  # noqa: E402
+from zoetrope import _animation, _arguments, _arrays, _calls, _library, _opened, _rendered, _sources  # noqa: E402
 
 import hostile  # noqa: E402
 
@@ -227,7 +227,7 @@ def test_opening_ends_with_a_signal(slow_files, monkeypatch, name, way, number):
     path = slow_files / name
     data = path.read_bytes() if way in ("bytes", "bytearray") else None
     data = bytearray(data) if way == "bytearray" else data
-    monkeypatch.setattr(_animation, "_lib", Library())
+    monkeypatch.setattr(_opened, "_lib", Library())
     before = threads()
     old = signal.signal(signal.SIGALRM, handle)
     try:
@@ -243,7 +243,7 @@ def test_opening_ends_with_a_signal(slow_files, monkeypatch, name, way, number):
                     else:
                         zoetrope.open(path if way == "path" else data)
             timer.join()
-            if statuses and statuses[-1] == _animation._CANCELLED:
+            if statuses and statuses[-1] == _opened._CANCELLED:
                 break
         else:
             pytest.fail(f"the library was not told: {statuses}")
@@ -424,7 +424,7 @@ def test_an_exception_or_a_handler_between_any_two_instructions_leaves_nothing(
         "damage": lambda: animation.damage, "metadata": lambda: animation.metadata,
         "read": lambda: animation.read([0]),
     }
-    files = {module.__file__ for module in (_animation, _arguments, _arrays, _calls, _sources)}
+    files = {module.__file__ for module in (_animation, _arguments, _arrays, _calls, _opened, _rendered, _sources)}
     count = 0
     while True:
         animation = zoetrope.open(path)

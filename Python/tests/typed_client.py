@@ -89,9 +89,31 @@ def writing(path: Path, frames: List[NDArray[np.uint8]], deep: NDArray[np.uint16
         animation.convert(io.BytesIO(), time=(0.5, None), size=(240, None), filter="box", plays=np.int64(3))
         animation.convert("b.gif", frames=[1, 2], delay=Fraction(1, 30), reverse=True, format="apng")
         animation.convert("b.gif", plays="all")  # type: ignore[arg-type]
-        count: int = animation.optimize("c.gif", strip=True, effort="small").byte_count
+        animation.convert("b.gif", preset="discord-emoji", max_bytes=9, pin=("size", "fps"), lossy=40)
+        animation.convert("b.gif", preset="myspace")  # type: ignore[arg-type]
+        animation.convert("b.gif", max_bytes="9K")  # type: ignore[arg-type]
+        animation.convert("b.gif", max_bytes=9, pin="colors")  # type: ignore[arg-type]
+        count: int = animation.optimize("c.gif", strip=True, effort="small", lossy=3, max_bytes=9).byte_count
         print(count)
+    fps: Optional[int] = zoetrope.save(path, frames, fps=3, lossy=9, preset="line-sticker", pin="size").fps
+    print(fps)
     return zoetrope.save(path, frames, fps=3)
+
+
+def storing(path: Path, animation: zoetrope.Animation) -> zoetrope.StoredFrames:
+    with zoetrope.FrameStore(path, byte_limit=np.int64(1 << 30)) as store:
+        frames = store.frames(animation, size=(224, None), format="RGB")
+        count: int = frames.fill()
+        view: memoryview = frames.view(0)
+        print(count, view.nbytes, frames[np.int64(1)].shape, len(frames), store.statistics.hits, store.is_read_only)
+        for frame in frames:
+            print(frame.mean())
+        store.remove(animation)
+        store.prune(1 << 20)
+        store.frames(path)  # type: ignore[arg-type]
+        store.frames(animation, format="rgb")  # type: ignore[arg-type]
+    zoetrope.FrameStore().close()
+    return frames
 
 
 def errors() -> List[Dict[str, Any]]:
@@ -101,6 +123,9 @@ def errors() -> List[Dict[str, Any]]:
         code: str = error.code
         offset: Optional[int] = error.byte_offset
         print(code, offset)
+    except zoetrope.BudgetError as error:
+        found: Optional[float] = error.found
+        print(error.limit, found, error.allowed)
     except zoetrope.ReadError as error:
         print(error.errno, error.filename)
     return list(zoetrope.frames({"path": "a", "bytes": b""}, size=(96, 96)))

@@ -12,34 +12,37 @@ from . import _errors
 from ._animation import Animation, open
 from ._destinations import Destination, Writable, Written
 from ._errors import (
-    CancelledError, Damage, DestinationDirectoryError, DirectoryError, ForkedError, LimitError, MalformedError,
-    NoDestinationDirectoryError, NoDestinationError, NoDirectoryError, NotAnImageError, NotFoundError,
-    NotPermittedError, OutOfMemoryError, ParameterError, ProtectedDestinationError, ReadError, TimedOutError,
-    UnwritableError, WriteError, ZoetropeError,
+    BudgetError, CancelledError, Damage, DestinationDirectoryError, DirectoryError, ForkedError, LimitError,
+    MalformedError, NoDestinationDirectoryError, NoDestinationError, NoDirectoryError, NotAnImageError, NotFoundError,
+    NotPermittedError, OutOfMemoryError, ParameterError, ProtectedDestinationError, ReadError, StoreError,
+    TimedOutError, UnwritableError, WriteError, ZoetropeError,
 )
 from ._jobs import FRAMES_SCHEMA, frames
 from ._library import library as _lib
 from ._records import Batch, Frame, FrameInfo, MetadataItem
+from ._store import FrameStore, StoredFrames, StoreStatistics
 from ._types import (
     DamagePolicy, Delays, Filter, Fit, Format, Layout, Limits, Order, Output, Pixels, Size, Source,
 )
-from ._writer_arguments import Container, Delay, Dithering, Effort
+from ._writer_arguments import Container, Delay, Dithering, Effort, Pin, UploadPreset
 from ._writing import Writer, save
 
 __version__: str = _lib.zoetrope_version().decode()
 
 __all__ = [
-    "Animation", "Batch", "CancelledError", "Container", "Damage", "DamagePolicy", "Delay", "Delays",
+    "Animation", "Batch", "BudgetError", "CancelledError", "Container", "Damage", "DamagePolicy", "Delay", "Delays",
     "Destination", "DestinationDirectoryError", "DirectoryError", "Dithering", "Effort", "FRAMES_SCHEMA",
-    "Filter", "Fit", "ForkedError", "Format", "Frame", "FrameInfo", "Layout", "LimitError", "Limits",
+    "Filter", "Fit", "ForkedError", "Format", "Frame", "FrameInfo", "FrameStore", "Layout", "LimitError", "Limits",
     "MalformedError", "MetadataItem", "NoDestinationDirectoryError", "NoDestinationError", "NoDirectoryError",
     "NotAnImageError", "NotFoundError", "NotPermittedError", "Order", "OutOfMemoryError", "Output",
-    "ParameterError", "Pixels", "ProtectedDestinationError", "ReadError", "Size", "Source", "TimedOutError",
-    "UnwritableError", "Writable", "WriteError", "Writer", "Written", "ZoetropeError", "frames", "open", "save",
+    "ParameterError", "Pin", "Pixels", "ProtectedDestinationError", "ReadError", "Size", "Source", "StoreError",
+    "StoreStatistics", "StoredFrames", "TimedOutError",
+    "UnwritableError", "UploadPreset", "Writable", "WriteError", "Writer", "Written", "ZoetropeError", "frames",
+    "open", "save",
 ]
 
 # Tracebacks, `help` and pickles name the public module. Values with annotations stay where those are found.
-for _public in (Animation, Writer, open, frames, save):
+for _public in (Animation, FrameStore, StoredFrames, Writer, open, frames, save):
     _public.__module__ = __name__
 for _public in vars(_errors).values():
     if isinstance(_public, type) and issubclass(_public, ZoetropeError) and not _public.__name__.startswith("_"):

@@ -3,45 +3,31 @@
 from __future__ import annotations
 
 import ctypes
-import io
 import math
 import operator
-import os
-import threading
+import os  # noqa: F401: hints of sources and destinations name it
 from ctypes import byref, sizeof
 from typing import (
-    Any, Callable, Dict, Iterable, Iterator, List, Literal, Optional, Sequence, SupportsFloat,
-    SupportsIndex, Tuple, Union, cast, overload,
+    Any, Iterable, Iterator, List, Literal, Optional, Sequence, SupportsFloat, SupportsIndex, Tuple, Union, cast,
+    overload,
 )
 
-from . import _library as c, _memory
-from ._arguments import _nanoseconds, _PIXELS_PER_PLAY, _seconds, _set_limits, _sides, _threads, _timeout
-from ._arrays import _addressof, _check_layout, _from_buffer, _gaps, _is_array, _numpy, _Structs, _Target
-from ._calls import _interruptible, _Owned
+from . import _library as c
+from ._arguments import _nanoseconds
+from ._arrays import _addressof, _check_layout, _from_buffer, _is_array, _numpy, _Structs, _Target
+from ._calls import _Owned
 from ._destinations import Destination, Written
-from ._errors import (
-    CancelledError, Damage, LimitError, OutOfMemoryError, make_damage, make_error, parameter_error,
-)
+from ._errors import Damage, LimitError, make_damage, make_error, parameter_error
 from ._library import library as _lib
-from ._records import _DISPOSALS, _KINDS, Batch, Frame, FrameInfo, MetadataItem
+from ._opened import _CANCELLED, _LONG_CALL
+from ._records import Batch, Frame
+from ._rendered import Rendered
 from ._rewriting import edits, rewrite
-from ._sources import _bytes, _descriptor, _HEAD, _is_long, _takes_long
 from ._types import (
-    _CHANNELS, _choice, _CONTAINERS, _DAMAGE, _DELAYS, _FILTERS, _FITS, _FORMATS, _SAMPLING, DamagePolicy,
-    Delays, Filter, Fit, Format, Layout, Limits, Order, Output, Pixels, Size, Source,
+    _choice, _SAMPLING, DamagePolicy, Delays, Filter, Fit, Format, Layout, Limits, Order, Output, Pixels, Size,
+    Source,
 )
-from ._writer_arguments import Container, Delay, Dithering, Effort, _options
-
-#: Calls that decode at least this many pixels are interruptible by Ctrl-C.
-_LONG_CALL = 1 << 22
-#: ``ZOETROPE_CANCELLED``.
-_CANCELLED = 9
-#: ``ZOETROPE_IO``.
-_IO = 7
-
-
-def _never() -> bool:
-    return False
+from ._writer_arguments import Container, Delay, Dithering, Effort, Pin, UploadPreset, _options
 
 
 def open(  # noqa: A001: zoetrope.open
@@ -78,7 +64,7 @@ def open(  # noqa: A001: zoetrope.open
         timeout=timeout)
 
 
-class Animation:
+class Animation(Rendered):
     """An opened animation: a sequence of composited frames. Create it with :func:`zoetrope.open`.
 
     May be used from several threads. Calls that decode run one at a time and release the GIL; open a file
@@ -89,324 +75,6 @@ class Animation:
 
     Cannot be used in a forked process: see :class:`ForkedError`.
     """
-
-    def __init__(
-        self, source: Source, *, limits: Optional[Limits] = "default",
-        damage: DamagePolicy = "salvage", delays: Delays = "browser", deep: bool = False,
-        threads: SupportsIndex = 0, timeout: Optional[SupportsFloat] = None,
-    ) -> None:
-        #: None once it is closed.
-        self._held: Optional[_Owned] = None
-        self._is_cancelled = False
-        self._path: Optional[str] = None
-        self._delays = _choice(delays, _DELAYS, "delays")
-        options = c.Options(size=sizeof(c.Options), damage=_choice(damage, _DAMAGE, "damage"))
-        self._output_bytes = _set_limits(options, limits)
-        #: For :func:`zoetrope.frames`.
-        self._pixels_per_play = options.pixels_per_play or _PIXELS_PER_PLAY[options.limits]
-        options.timeout_ns = _timeout(timeout)
-        options.deep = 1 if deep else 0
-        self._is_deep = deep
-        options.parallelism = _threads(threads)
-        held = _Owned(_lib.zoetrope_close)
-        error = c.Error()
-        call: Callable[[], int]
-        descriptor: Optional[int] = None
-        if isinstance(source, (str, os.PathLike)):
-            path = os.fspath(source)
-            if not isinstance(path, (str, bytes)):
-                raise TypeError(f"the path must be str or bytes, not {type(path).__name__}")
-            name = os.fsencode(path)
-            self._path = os.fsdecode(name)
-            if b"\0" in name:
-                raise parameter_error(f"the path {self._path!r} contains a null byte")
-
-            takes_long = _takes_long(name)
-
-            def call() -> int:
-                status: int = _lib.zoetrope_open_file(
-                    name, byref(options), byref(held.pointer), byref(error))
-                return status
-        elif (descriptor := _descriptor(source)) is not None:
-            takes_long = True
-
-            # The library duplicates the descriptor; until then the reference keeps it open.
-            def call(source: Any = source) -> int:
-                status: int = _lib.zoetrope_open_descriptor(
-                    descriptor, byref(options), byref(held.pointer), byref(error))
-                return status
-        else:
-            try:
-                data = _bytes(source, options)
-            except MemoryError as cause:
-                raise OutOfMemoryError("outOfMemory", "not enough memory for the input") from cause
-            count = len(data)
-            takes_long = _is_long(count, bytes(data[:_HEAD]))
-            # The reference keeps the memory of a bytearray.
-            start: Any = byref(_from_buffer(data)) if isinstance(data, bytearray) else data
-
-            def call() -> int:
-                status: int = _lib.zoetrope_open_bytes(
-                    start, count, byref(options), byref(held.pointer), byref(error))
-                return status
-        if takes_long and threading.current_thread() is threading.main_thread():
-            flag = ctypes.c_int32()
-            options.cancel_opening = _addressof(flag)
-            self._check(_interruptible(call, lambda: setattr(flag, "value", 1)), error)
-        else:
-            self._check(call(), error)
-        if descriptor is not None:
-            # As after reading it.
-            source.seek(0, io.SEEK_END)  # type: ignore[union-attr]
-        info = c.Info(size=sizeof(c.Info))
-        self._check(_lib.zoetrope_get_info(held.pointer, byref(info), byref(error)), error)
-        self._info = info
-        #: The most pixels that decoding one frame draws.
-        self._area = int(info.largest_frame_work)
-        #: The frame after the last decoded one. Any other may need a replay from the first.
-        self._next = 0
-        self._frames: Optional[Tuple[FrameInfo, ...]] = None
-        self._renderings: Dict[Any, Tuple[Any, Tuple[int, ...], Any]] = {}
-        self._durations: Optional[Tuple[float, ...]] = None
-        self._timestamps: Optional[Tuple[float, ...]] = None
-        self._damage: Optional[Tuple[Damage, ...]] = None
-        # Popped and appended, which is atomic.
-        self._spare: List[_Structs] = []
-        self._held = held
-
-    # ---- Lifetime
-
-    def close(self) -> None:
-        """Close the animation. Does not wait: calls in progress on other threads continue, and the file is
-        closed after the last of them. Use :meth:`cancel` to end them.
-
-        ``len``, ``size``, ``format``, ``plays``, ``stored_loop_count``, ``byte_count`` and ``path`` remain
-        available; everything else raises ValueError.
-        """
-        self._held = None
-
-    @property
-    def closed(self) -> bool:
-        """Whether :meth:`close` was called."""
-        return self._held is None
-
-    def cancel(self) -> None:
-        """End all calls that decode, on all threads, permanently.
-
-        They raise :class:`CancelledError`, and so does every later call that decodes. To continue, open the
-        file again. Does not wait, and may be called on any thread.
-        """
-        self._is_cancelled = True
-        held = self._held
-        if held is not None:
-            _lib.zoetrope_cancel(held.pointer)
-
-    def __enter__(self) -> "Animation":
-        self._use()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __reduce__(self) -> Any:
-        raise TypeError(
-            "an Animation cannot be copied or pickled; open the file where it is used")
-
-    def _use(self) -> _Owned:
-        """The library's handle, which stays open while the caller holds it."""
-        held = self._held
-        if held is None:
-            raise ValueError("the animation is closed")
-        return held
-
-    def _check(self, status: int, error: c.Error) -> None:
-        if status:
-            raise make_error(error, self._path)
-
-    def _decode(
-        self, call: Callable[[Any, c.Error], int], is_interrupted: Callable[[], bool] = _never,
-        path: Optional[str] = None,
-    ) -> None:
-        """Call a decoding function of the library, and raise its error.
-
-        The library cancels the calls of all threads on an animation. A call that was not interrupted itself
-        is repeated, so that Ctrl-C ends only calls of the main thread.
-        """
-        error = c.Error()
-        held = self._use()
-        while not self._is_cancelled:
-            status = call(held.pointer, error)
-            if status == _IO and path is not None and error.system_error:
-                # Reading an open file does not fail with an error of the system; writing does.
-                raise make_error(error, path, is_writing=True)
-            if status != _CANCELLED or is_interrupted():
-                return self._check(status, error)
-        raise self._cancelled()
-
-    def _cancelled(self) -> CancelledError:
-        return CancelledError("cancelled", "the animation was cancelled", path=self._path)
-
-    def _decode_interruptibly(
-        self, pixels: int, call: Callable[[Any, c.Error], int], path: Optional[str] = None
-    ) -> None:
-        """:meth:`_decode`, interruptible by Ctrl-C if there are many pixels.
-
-        :param path: the file that is written, if any, for errors of the system.
-        """
-        if pixels < _LONG_CALL:
-            return self._decode(call)
-        held = self._use()
-        is_interrupted = False
-
-        def stop() -> None:
-            nonlocal is_interrupted
-            is_interrupted = True
-            _lib.zoetrope_cancel(held.pointer)
-            # Later calls may decode.
-            if not self._is_cancelled:
-                _lib.zoetrope_clear_cancel(held.pointer)
-
-        _interruptible(lambda: self._decode(call, lambda: is_interrupted, path), stop)
-
-    def _pixels(self, place: int) -> int:
-        """The most pixels that decoding frame ``place`` draws."""
-        return self._area if place == self._next else self._area * (place + 1)
-
-    # ---- Facts
-
-    @property
-    def path(self) -> Optional[str]:
-        """The path that was opened; None for bytes."""
-        return self._path
-
-    @property
-    def format(self) -> str:
-        """``"gif"``, ``"apng"``, or ``"png"`` for a still PNG."""
-        return _CONTAINERS.get(self._info.format, "unknown")
-
-    @property
-    def size(self) -> Tuple[int, int]:
-        """Width and height of every frame."""
-        return (self._info.width, self._info.height)
-
-    @property
-    def plays(self) -> Optional[int]:
-        """The total number of plays; None if it plays forever."""
-        return self._info.plays or None
-
-    @property
-    def stored_loop_count(self) -> Optional[int]:
-        """The loop count as stored; None if there is none."""
-        return self._info.stored_loop_count if self._info.stored_loop_count >= 0 else None
-
-    @property
-    def byte_count(self) -> int:
-        """The size of the file."""
-        return int(self._info.byte_count)
-
-    @property
-    def frames(self) -> Tuple[FrameInfo, ...]:
-        """The stored properties of each frame."""
-        held = self._use()
-        if self._frames is None:
-            count = self._info.frame_count
-            structs = (c.FrameInfo * count)()
-            error = c.Error()
-            self._check(
-                _lib.zoetrope_get_frames(
-                    held.pointer, self._delays, 0, count, structs, sizeof(c.FrameInfo), byref(error)),
-                error)
-            self._frames = tuple(
-                FrameInfo(
-                    (f.x, f.y, f.width, f.height), (f.delay_numerator, f.delay_denominator),
-                    f.start_ns, f.duration_ns, _DISPOSALS[f.disposal],
-                    "over" if f.blend else "source", bool(f.is_independent),
-                    (f.byte_offset, f.byte_count))
-                for f in structs)
-        return self._frames
-
-    @property
-    def durations(self) -> Tuple[float, ...]:
-        """How long each frame is shown, in seconds, under the delay policy.
-
-        Rounded to nanoseconds, they add up to :attr:`duration`; see :attr:`FrameInfo.duration_ns`.
-        """
-        frames = self.frames
-        if self._durations is None:
-            self._durations = tuple(_seconds(frame.duration_ns) for frame in frames)
-        return self._durations
-
-    @property
-    def timestamps(self) -> Tuple[float, ...]:
-        """When each frame is first shown, in seconds. :meth:`at` returns a frame for its own timestamp."""
-        frames = self.frames
-        if self._timestamps is None:
-            self._timestamps = tuple(_seconds(frame.start_ns) for frame in frames)
-        return self._timestamps
-
-    @property
-    def duration(self) -> float:
-        """The length of one play in seconds."""
-        return _seconds(self._duration_ns())
-
-    def _duration_ns(self) -> int:
-        held = self._use()
-        duration, error = ctypes.c_int64(), c.Error()
-        self._check(
-            _lib.zoetrope_get_duration(held.pointer, self._delays, byref(duration), byref(error)),
-            error)
-        return duration.value
-
-    @property
-    def damage(self) -> Tuple[Damage, ...]:
-        """Damage in the structure of the file.
-
-        Damage to pixels is found by decoding: use :meth:`decode` for one frame, :meth:`check`
-        for all.
-        """
-        held = self._use()
-        if self._damage is None:
-            found = []
-            error = c.Error()
-            for index in range(self._info.damage_count):
-                damage = c.Damage()
-                self._check(
-                    _lib.zoetrope_get_damage(held.pointer, index, byref(damage), byref(error)), error)
-                found.append(make_damage(damage))
-            self._damage = tuple(found)
-        return self._damage
-
-    @property
-    def metadata(self) -> List[MetadataItem]:
-        """Comments, text, profiles and colour information, as stored."""
-        held = self._use()
-        items = []
-        error = c.Error()
-        for index in range(self._info.metadata_count):
-            item = c.Metadata()
-            self._check(
-                _lib.zoetrope_get_metadata(held.pointer, index, byref(item), None, 0, byref(error)),
-                error)
-            value = ctypes.create_string_buffer(max(item.byte_count, 1))
-            self._check(
-                _lib.zoetrope_get_metadata(
-                    held.pointer, index, byref(item), value, item.byte_count, byref(error)), error)
-            items.append(
-                MetadataItem(
-                    _KINDS.get(item.kind, "unknown"), item.key.decode("utf-8", "replace"),
-                    value.raw[: item.byte_count]))
-        return items
-
-    #: Frames are arrays, and comparing arrays gives no single truth value.
-    __contains__ = None
-
-    def __len__(self) -> int:
-        return int(self._info.frame_count)
-
-    def __repr__(self) -> str:
-        width, height = self.size
-        name = f" {self._path!r}" if self._path else ""
-        return f"<zoetrope.Animation{name} {self.format} {width}x{height}, {len(self)} frames>"
 
     # ---- Pixels
 
@@ -662,13 +330,6 @@ class Animation:
         # Not itself a generator, so that wrong arguments are reported here.
         return made()
 
-    def _allow(self, byte_count: int) -> None:
-        if byte_count > self._output_bytes:
-            raise LimitError(
-                "limitExceeded",
-                f"the array would have {byte_count} bytes, output_bytes allows {self._output_bytes}; pass size=, "
-                "out=, limits={'output_bytes': ...}, or read fewer frames", path=self._path)
-
     def sample_indices(self, n: SupportsIndex, by: Order = "time") -> List[int]:
         """The indices of the frames that :meth:`sample` returns; ``n`` is 1 to 16777216."""
         count = operator.index(n)
@@ -775,7 +436,9 @@ class Animation:
         no_enlarging: bool = False, plays: Union[None, SupportsIndex, Literal["keep"]] = "keep",
         format: Optional[Container] = None, effort: Effort = "balanced", exact_delays: bool = False,
         colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: Dithering = "auto",
-        matte: Optional[Sequence[SupportsIndex]] = None, threads: SupportsIndex = 0,
+        matte: Optional[Sequence[SupportsIndex]] = None, lossy: SupportsIndex = 0,
+        max_bytes: Optional[SupportsIndex] = None, preset: Optional[UploadPreset] = None,
+        pin: Union[Pin, Iterable[Pin]] = (), threads: SupportsIndex = 0,
     ) -> Written:
         """Write the animation to another file with these changes in this order.
 
@@ -799,11 +462,18 @@ class Animation:
         :param plays: the total number of plays; None to play forever. Default: as it is.
         :param format: ``"gif"`` or ``"apng"``; None for that of the path's extension, or of this animation if
             there is no path.
+        :param max_bytes: the most bytes of the file. The mildest change that fits is searched for, by encoding up to
+            six files: no metadata; more effort; similar colours; fewer of them, in a GIF; fewer frames, down to 10
+            per second, with the duration kept; smaller pictures, down to a fifth. :class:`Written` tells which.
+        :param preset: what the file is for, such as ``"discord-emoji"``; see :data:`UploadPreset`. It scales pictures,
+            drops frames and sets the plays as the site asks, and lowers ``max_bytes``. It neither crops nor cuts.
+        :param pin: what ``max_bytes`` and ``preset`` must not change: ``"size"``, ``"fps"``, or both in a sequence.
 
         The other parameters are those of :class:`Writer`. Ctrl-C, :meth:`cancel` and ``timeout`` end the call, and
         the file is discarded.
 
         :raises UnwritableError: if a GIF cannot hold the result.
+        :raises BudgetError: if nothing that was tried meets ``max_bytes`` or ``preset``.
         :raises WriteError: if the file cannot be written, such as on a full disk; it is also an OSError.
         """
         changes = edits(
@@ -811,125 +481,27 @@ class Animation:
             duration=duration, delay=delay, fps=fps, crop=crop, size=size, fit=fit, filter=filter,
             linear_light=linear_light, no_enlarging=no_enlarging, plays=plays)
         options = _options(
-            format, effort, threads, exact_delays=exact_delays, colors=colors, dithering=dithering, matte=matte)
+            format, effort, threads, exact_delays=exact_delays, colors=colors, dithering=dithering, matte=matte,
+            lossy=lossy, max_bytes=max_bytes, preset=preset, pin=pin)
         return rewrite(self, destination, options, changes)
 
     def optimize(
         self, destination: Destination, *, effort: Effort = "balanced", strip: bool = False,
-        threads: SupportsIndex = 0,
+        lossy: SupportsIndex = 0, max_bytes: Optional[SupportsIndex] = None, threads: SupportsIndex = 0,
     ) -> Written:
         """Write the same animation, frame for frame, in fewer bytes; copy it if it cannot be made smaller.
+
+        Pictures stay exactly the same, unless ``lossy`` or ``max_bytes`` lets them change.
 
         :param destination: as for :meth:`convert`. The format stays, so a path with the extension of another
             one is refused.
         :param effort: ``"small"`` tries all ways of storing each frame.
         :param strip: leave out comments, profiles and other metadata.
+        :param lossy: as for :class:`Writer`. The file is never larger than without it.
+        :param max_bytes: as for :meth:`convert`, but only metadata, effort and colours change.
         :raises ParameterError: if the path has the extension of another format.
+        :raises BudgetError: if nothing that was tried meets ``max_bytes``.
         """
-        options = _options(None, effort, threads)
+        options = _options(None, effort, threads, lossy=lossy, max_bytes=max_bytes)
         options.strip = bool(strip)
         return rewrite(self, destination, options, None)
-
-    # ---- Arguments
-
-    def _place(self, index: SupportsIndex) -> int:
-        count = self._info.frame_count
-        place = operator.index(index)
-        if place < 0:
-            place += count
-        if not 0 <= place < count:
-            self._use()
-            raise IndexError(f"frame {index} does not exist; there are {count} frames")
-        return place
-
-    def _make_rendering(
-        self, size: Optional[Size], fit: str, filter: str, format: str, linear_light: bool,
-        no_enlarging: bool,
-    ) -> c.Rendering:
-        width, height = (None, None) if size is None else _sides(size)
-        return c.Rendering(
-            size=sizeof(c.Rendering), format=_choice(format, _FORMATS, "format"),
-            fit=_choice(fit, _FITS, "fit"), filter=_choice(filter, _FILTERS, "filter"),
-            width=width or 0, height=height or 0,
-            linear_light=1 if linear_light else 0, no_enlarging=1 if no_enlarging else 0)
-
-    def _rendering(
-        self, size: Optional[Size], fit: str, filter: str, format: str, linear_light: bool = False,
-        no_enlarging: bool = False,
-    ) -> Tuple[Any, Tuple[int, ...], Any]:
-        """A reference to the struct, and a frame's shape and dtype. Cached, because most calls repeat them."""
-        # Not `size` itself: 32.0 is found as 32.
-        sides = None if size is None else _sides(size)
-        key = (sides, fit, filter, format, linear_light, no_enlarging)
-        try:
-            return self._renderings[key]
-        except (KeyError, TypeError):
-            # Wrong types are reported below.
-            pass
-        rendering = self._make_rendering(sides, fit, filter, format, linear_light, no_enlarging)
-        layout = c.Layout(size=sizeof(c.Layout))
-        error = c.Error()
-        held = self._use()
-        self._check(
-            _lib.zoetrope_get_layout(held.pointer, byref(rendering), byref(layout), byref(error)),
-            error)
-        shape: Tuple[int, ...] = (layout.height, layout.width)
-        if format != "L":
-            shape += (_CHANNELS[format],)
-        dtype: Any = "uint16" if format == "RGBA16" else "uint8"
-        try:
-            dtype = _numpy().dtype(dtype)
-        except ImportError:
-            # The caller may pass a buffer, which needs no NumPy.
-            pass
-        # The reference keeps the struct alive.
-        made = (byref(rendering), shape, dtype)
-        if len(self._renderings) >= 16:
-            self._renderings = {}
-        self._renderings[key] = made
-        return made
-
-    def _out_of_memory(self, byte_count: int) -> OutOfMemoryError:
-        return OutOfMemoryError(
-            "outOfMemory", f"not enough memory for {byte_count} bytes", path=self._path)
-
-    def _out(
-        self, out: Any, shape: Tuple[int, ...], dtype: Any, layout: str = "NHWC",
-        is_several: bool = False,
-    ) -> Any:
-        """The array to draw into, with pixels together: new, or ``out``."""
-        if out is None:
-            numpy = _numpy()
-            try:
-                return _memory.empty(numpy, shape, dtype)
-            except MemoryError:
-                raise self._out_of_memory(math.prod(shape) * dtype.itemsize) from None
-        if _is_array(out):
-            array = out
-            wanted = shape
-            if layout == "NCHW":
-                wanted = (shape[0], shape[3], shape[1], shape[2])
-                array = out.transpose(0, 2, 3, 1) if out.ndim == 4 else out
-            if array.shape != shape or out.dtype != dtype or not out.flags.writeable:
-                kind = "an array" if out.flags.writeable else "a read-only array"
-                raise parameter_error(
-                    f"out must be a writable {dtype} array of shape {wanted}, not {kind} of "
-                    f"{out.dtype} and shape {out.shape}")
-            if _gaps(array, len(shape) - is_several > 2) is None:
-                raise parameter_error(
-                    f"out has strides {out.strides}: the pixels of a row must be next to each other, and "
-                    "rows and frames must not overlap or run backwards")
-            return array
-        if layout == "NCHW":
-            raise parameter_error("with layout='NCHW', out must be a NumPy array")
-        try:
-            view = memoryview(out)
-        except TypeError:
-            raise TypeError(
-                f"out must be a NumPy array or a writable buffer, not {type(out).__name__}") from None
-        with view:
-            count = math.prod(shape) * (2 if dtype == "uint16" else 1)
-            if view.nbytes != count or view.readonly or not view.c_contiguous:
-                raise parameter_error(
-                    f"out must be a writable contiguous buffer of {count} bytes, for shape {shape}")
-        return out

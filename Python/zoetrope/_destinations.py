@@ -6,7 +6,7 @@ import ctypes
 import io
 import os
 from ctypes import sizeof
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Protocol, Union
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Protocol, Tuple, Union
 
 from . import _library as c
 from ._calls import _Owned
@@ -49,6 +49,16 @@ class Written(NamedTuple):
     reduced_count: int = 0
     #: Partly transparent pixels that became opaque or transparent, as a share of all that were drawn.
     partial_alpha_share: float = 0.0
+    #: Width and height.
+    size: Tuple[int, int] = (0, 0)
+    #: How far colours may be off, as ``lossy=``; more if ``max_bytes`` or ``preset`` needed it.
+    lossy: int = 0
+    #: The most colours of a palette, if they were limited.
+    colors: Optional[int] = None
+    #: Frames were dropped for ``max_bytes`` or ``preset``, so that at most this many per second remain.
+    fps: Optional[int] = None
+    #: Whether metadata was left out for ``max_bytes`` or ``preset``.
+    is_stripped: bool = False
 
 
 class _Sink:
@@ -105,4 +115,5 @@ class _Sink:
         return Written(
             written.byte_count, written.frame_count, written.merged_count, written.copied_count,
             bool(written.has_exact_delays), _CONTAINERS.get(written.format, "unknown"), written.reduced_count,
-            written.partial_alpha_share)
+            written.partial_alpha_share, (written.width, written.height), written.tolerance,
+            written.colors or None, written.frame_rate or None, bool(written.is_stripped))

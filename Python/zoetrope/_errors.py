@@ -14,7 +14,8 @@ class ZoetropeError(Exception):
 
     ``code`` is one of ``"notAnImage"``, ``"unsupported"``, ``"noFrames"``, ``"truncated"``,
     ``"malformed"``, ``"limitExceeded"``, ``"io"``, ``"parameter"``, ``"cancelled"``, ``"timedOut"``,
-    ``"outOfMemory"``, ``"forked"``, ``"unwritable"`` and ``"other"``. ``frame`` and ``byte_offset`` are None
+    ``"outOfMemory"``, ``"forked"``, ``"unwritable"``, ``"overBudget"``, the codes of :class:`StoreError`, and
+    ``"other"``. ``frame`` and ``byte_offset`` are None
     where they do not apply. ``path`` is the path that was opened or written, if any.
     """
 
@@ -56,6 +57,37 @@ class OutOfMemoryError(ZoetropeError, MemoryError):
 
 class UnwritableError(ZoetropeError, ValueError):
     """The format cannot hold the animation, such as a GIF a frame with partly transparent pixels."""
+
+
+class BudgetError(ZoetropeError, ValueError):
+    """Nothing that was tried meets ``max_bytes`` or ``preset``; no file is written."""
+
+    def __init__(
+        self, code: str, message: str, frame: Optional[int] = None, byte_offset: Optional[int] = None,
+        path: Optional[str] = None, limit: str = "bytes", found: Optional[float] = None, allowed: float = 0,
+    ) -> None:
+        super().__init__(code, message, frame, byte_offset, path)
+        #: What stands in the way: ``"bytes"``, ``"frames"``, ``"duration"`` in seconds, or ``"sides"``, the longer
+        #: side of the pictures.
+        self.limit = limit
+        #: Of ``"bytes"``, those of the smallest file that was found, or None if none was completed; else the
+        #: animation's own.
+        self.found = found
+        #: What is allowed, or needed if that is more than ``found``.
+        self.allowed = allowed
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (
+            self.code, self.message, self.frame, self.byte_offset, self.path, self.limit, self.found, self.allowed)
+
+
+class StoreError(ZoetropeError):
+    """A :class:`FrameStore` cannot be used; ``code`` tells why.
+
+    ``"storeFull"``: the disk, or all of ``byte_limit`` in use; ``"storeBusy"``: every place for a frame is in use;
+    ``"storeDenied"``: the directory is not writable, or not this user's alone; ``"storeDamaged"``: others truncate or
+    remove its files; ``"storeUnsupported"``: the file system has no locks.
+    """
 
 
 class CancelledError(ZoetropeError):
@@ -152,7 +184,10 @@ _TYPES: Dict[int, Type[ZoetropeError]] = {
     1: NotAnImageError, 2: MalformedError, 3: MalformedError, 4: MalformedError, 5: MalformedError,
     6: LimitError, 7: ReadError, 8: ParameterError, 9: CancelledError,
     10: ForkedError, 12: TimedOutError, 13: OutOfMemoryError, 14: UnwritableError,
+    15: BudgetError, 16: StoreError,
 }
+#: The names of ``ZOETROPE_LIMIT_...``.
+_LIMITS = {1: "bytes", 2: "frames", 3: "duration", 4: "sides"}
 _READ_ERRORS: Dict[int, Type[ReadError]] = {
     errors.ENOENT: NotFoundError, errors.EACCES: NotPermittedError, errors.EPERM: NotPermittedError,
     errors.EISDIR: DirectoryError, errors.ENOTDIR: NoDirectoryError,
@@ -184,6 +219,11 @@ def make_error(error: c.Error, path: Optional[str] = None, *, is_writing: bool =
     message = error.message.decode("utf-8", "replace")
     if kind is TimedOutError:
         message = "the call took longer than the timeout"
+    if kind is BudgetError:
+        limit, found, allowed = _LIMITS.get(error.limit, "other"), error.limit_found, error.limit_allowed
+        if limit == "duration":
+            found, allowed = found / 1e9, allowed / 1e9
+        return BudgetError(code, message, *place, limit, None if found < 0 else found, allowed)
     if kind is LimitError and not is_writing:
         message += "; see limits= of zoetrope.open"
     if kind is ForkedError:

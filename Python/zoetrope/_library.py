@@ -16,7 +16,8 @@ ABI_VERSION = 1
 class Error(Structure):
     _fields_ = [
         ("code", c_int32), ("system_error", c_int32), ("frame", c_int64), ("byte_offset", c_int64),
-        ("name", c_char * 32), ("message", c_char * 456), ("reserved", c_int64 * 4),
+        ("name", c_char * 32), ("message", c_char * 456), ("limit", c_int64), ("limit_found", c_int64),
+        ("limit_allowed", c_int64), ("reserved", c_int64),
     ]
 
 
@@ -107,6 +108,8 @@ class WriterOptions(Structure):
         ("parallelism", c_int32), ("frame_count", c_int64), ("memory_bytes", c_int64),
         ("delays", c_int32), ("strip", c_int32), ("colors", c_int32), ("dithering", c_int32),
         ("alpha_threshold", c_int32), ("has_matte", c_int32), ("matte", c_uint32), ("reserved", c_uint32),
+        ("tolerance", c_int32), ("keep_size", c_int32), ("keep_frame_rate", c_int32), ("reserved2", c_int32),
+        ("max_bytes", c_int64), ("preset", c_char * 32),
     ]
 
 
@@ -115,6 +118,8 @@ class Written(Structure):
         ("size", c_size_t), ("bytes", c_void_p), ("byte_count", c_int64), ("frame_count", c_int64),
         ("merged_count", c_int64), ("copied_count", c_int64), ("has_exact_delays", c_int32),
         ("format", c_int32), ("reduced_count", c_int64), ("partial_alpha_share", c_double),
+        ("width", c_int64), ("height", c_int64), ("tolerance", c_int32), ("colors", c_int32),
+        ("frame_rate", c_int32), ("is_stripped", c_int32),
     ]
 
 
@@ -132,6 +137,25 @@ class Edit(Structure):
         ("fit", c_int32), ("filter", c_int32), ("linear_light", c_int32), ("no_enlarging", c_int32),
         ("delay_numerator", c_uint32), ("delay_denominator", c_uint32), ("indices", c_void_p),
         ("index_count", c_size_t),
+    ]
+
+
+class StoreOptions(Structure):
+    _fields_ = [("size", c_size_t), ("byte_limit", c_int64)]
+
+
+class StoredFrame(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("pixels", c_void_p), ("bytes_per_row", c_size_t), ("width", c_int64),
+        ("height", c_int64), ("is_stored", c_int32), ("reserved", c_int32), ("damage", Damage),
+    ]
+
+
+class StoreStatistics(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("frame_count", c_int64), ("byte_count", c_int64), ("byte_limit", c_int64),
+        ("hits", c_int64), ("misses", c_int64), ("insertions", c_int64), ("is_read_only", c_int32),
+        ("reserved", c_int32),
     ]
 
 
@@ -175,6 +199,17 @@ _FUNCTIONS = {
     "zoetrope_rewrite": (
         c_int32, [c_void_p, c_void_p, c_size_t, c_size_t, c_void_p, c_void_p, c_void_p, c_void_p]),
     "zoetrope_optimize": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_store_open": (c_int32, [c_char_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_store_close": (None, [c_void_p]),
+    "zoetrope_store_frame": (
+        c_int32, [c_void_p, c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_store_find": (
+        c_int32, [c_void_p, c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_lease_free": (None, [c_void_p]),
+    "zoetrope_store_fill": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "zoetrope_store_remove": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "zoetrope_store_prune": (c_int32, [c_void_p, c_int64, c_void_p]),
+    "zoetrope_store_get_statistics": (c_int32, [c_void_p, c_void_p, c_void_p]),
 }
 
 

@@ -7,10 +7,12 @@ import operator
 from ctypes import sizeof
 from fractions import Fraction
 from numbers import Rational
-from typing import Any, List, Literal, Mapping, Optional, Sequence, SupportsFloat, SupportsIndex, Tuple, Union
+from typing import (
+    Any, Iterable, List, Literal, Mapping, Optional, Sequence, SupportsFloat, SupportsIndex, Tuple, Union,
+)
 
 from . import _library as c
-from ._arguments import _threads
+from ._arguments import _int32, _threads
 from ._arrays import _gaps, _numpy
 from ._errors import LimitError, UnwritableError, parameter_error
 from ._types import _choice
@@ -20,9 +22,16 @@ Delay = Union[SupportsFloat, Rational, Tuple[int, int]]
 Container = Literal["gif", "apng"]
 Effort = Literal["balanced", "fast", "small"]
 Dithering = Literal["auto", "none", "ordered", "diffusion"]
+#: What a site takes, with its size of pictures, bytes, frames, duration and plays.
+UploadPreset = Literal[
+    "slack-emoji", "discord-emoji", "discord-sticker", "signal-sticker", "line-sticker", "imessage-small",
+    "imessage-medium", "imessage-large", "twitch-emote"]
+#: What ``max_bytes`` and ``preset`` must not change: the size of pictures, or the number of frames.
+Pin = Literal["size", "fps"]
 
 _FORMATS = {"gif": 1, "apng": 2}
 _EFFORTS = {"balanced": 0, "fast": 1, "small": 2}
+_PINS = {"size": 0, "fps": 1}
 _DITHERING = {"auto": 0, "none": 1, "ordered": 2, "diffusion": 3}
 #: By bytes per sample and channels.
 _PIXELS = {(1, 1): 7, (1, 3): 5, (1, 4): 0, (2, 1): 10, (2, 3): 9, (2, 4): 8}
@@ -36,7 +45,9 @@ _LARGEST_APNG = 268435455
 def _options(
     format: Optional[Container], effort: Effort, threads: SupportsIndex, *, keep_identical: bool = False,
     exact_delays: bool = False, keep_hidden: bool = False, colors: Union[None, SupportsIndex, Literal["exact"]] = None,
-    dithering: Dithering = "auto", matte: Optional[Sequence[SupportsIndex]] = None,
+    dithering: Dithering = "auto", matte: Optional[Sequence[SupportsIndex]] = None, lossy: SupportsIndex = 0,
+    max_bytes: Optional[SupportsIndex] = None, preset: Optional[UploadPreset] = None,
+    pin: Union[Pin, Iterable[Pin]] = (),
 ) -> c.WriterOptions:
     options = c.WriterOptions(size=sizeof(c.WriterOptions), effort=_choice(effort, _EFFORTS, "effort"))
     options.format = 0 if format is None else _choice(format, _FORMATS, "format")
@@ -59,7 +70,26 @@ def _options(
         if not all(0 <= sample <= 255 for sample in (red, green, blue)):
             raise parameter_error(f"matte is {matte!r}; its samples must be 0 to 255")
         options.has_matte, options.matte = 1, red << 16 | green << 8 | blue
+    options.tolerance = _int32(lossy, "lossy")
+    if max_bytes is not None:
+        options.max_bytes = _max_bytes(max_bytes)
+    if preset is not None:
+        if not isinstance(preset, str):
+            raise TypeError(f"preset must be a str, not {type(preset).__name__}")
+        # The library knows the names; one of this length is none of them.
+        options.preset = preset.encode("utf-8", "replace").replace(b"\0", b"?")[:31] or b"?"
+    for word in (pin,) if isinstance(pin, str) else pin:
+        setattr(options, ("keep_size", "keep_frame_rate")[_choice(word, _PINS, "pin")], 1)
+    if (options.keep_size or options.keep_frame_rate) and max_bytes is None and preset is None:
+        raise parameter_error("pin= is for max_bytes= and preset=")
     return options
+
+
+def _max_bytes(count: SupportsIndex) -> int:
+    number = operator.index(count)
+    if number < 1:
+        raise parameter_error(f"max_bytes is {count}; it must be 1 or more")
+    return min(number, (1 << 63) - 1)
 
 
 def _plays(plays: Optional[SupportsIndex]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from ctypes import byref, sizeof
 from typing import (
@@ -10,13 +11,14 @@ from typing import (
 )
 
 from . import _library as c
+from ._animation import open
 from ._calls import _interruptible, _Owned
 from ._destinations import _SUFFIXES, Destination, Written, _Sink
 from ._errors import make_error, parameter_error
 from ._library import library as _lib
 from ._types import Pixels
 from ._writer_arguments import (
-    Container, Delay, Dithering, Effort, _delay, _options, _picture, _plays, _texts, exact_rate,
+    Container, Delay, Dithering, Effort, Pin, UploadPreset, _delay, _options, _picture, _plays, _texts, exact_rate,
 )
 
 #: Calls that encode at least this many pixels are interruptible by Ctrl-C.
@@ -46,8 +48,8 @@ class Writer:
         format: Optional[Container] = None, effort: Effort = "balanced", keep_identical: bool = False,
         exact_delays: bool = False, keep_hidden: bool = False,
         colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: Dithering = "auto",
-        matte: Optional[Sequence[SupportsIndex]] = None, texts: Optional[Mapping[str, str]] = None,
-        threads: SupportsIndex = 0,
+        matte: Optional[Sequence[SupportsIndex]] = None, lossy: SupportsIndex = 0,
+        texts: Optional[Mapping[str, str]] = None, threads: SupportsIndex = 0,
     ) -> None:
         """
         :param destination: a path, or a binary file object, which gets all bytes at the end. A file is written
@@ -67,6 +69,8 @@ class Writer:
             ``"diffusion"``.
         :param matte: for GIF: the colour, (red, green, blue), that partly transparent pixels are blended with.
             Default: they become opaque from half opacity on, and transparent below.
+        :param lossy: how far colours may be off to save bytes, in eighths of a step of 8-bit grey, 0 to 200; hues
+            count as eyes see them. 40 is hard to see, 120 plain in gradients. Errors do not add up.
         :param texts: text chunks of a PNG by keyword, or comments of a GIF.
         :param threads: the number of encoding threads, including the caller's; 0 for one per processor.
         :raises ParameterError: if the extension says nothing and there is no ``format``.
@@ -80,7 +84,7 @@ class Writer:
         self._sink = _Sink(destination)
         options = _options(
             format, effort, threads, keep_identical=keep_identical, exact_delays=exact_delays,
-            keep_hidden=keep_hidden, colors=colors, dithering=dithering, matte=matte)
+            keep_hidden=keep_hidden, colors=colors, dithering=dithering, matte=matte, lossy=lossy)
         options.plays = _plays(plays)
         suffix = os.path.splitext(self._sink.path or "")[1].lower()
         self._is_gif = (format or _SUFFIXES.get(suffix)) == "gif"
@@ -211,8 +215,9 @@ def save(
     plays: Optional[SupportsIndex] = None, format: Optional[Container] = None, effort: Effort = "balanced",
     keep_identical: bool = False, exact_delays: bool = False, keep_hidden: bool = False,
     colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: Dithering = "auto",
-    matte: Optional[Sequence[SupportsIndex]] = None, texts: Optional[Mapping[str, str]] = None,
-    threads: SupportsIndex = 0,
+    matte: Optional[Sequence[SupportsIndex]] = None, lossy: SupportsIndex = 0,
+    max_bytes: Optional[SupportsIndex] = None, preset: Optional[UploadPreset] = None,
+    pin: Union[Pin, Iterable[Pin]] = (), texts: Optional[Mapping[str, str]] = None, threads: SupportsIndex = 0,
 ) -> Written:
     """Write an animation of ``frames``. See :class:`Writer` for what the formats hold.
 
@@ -226,13 +231,29 @@ def save(
         as RGBA.
     :param durations: seconds, for all frames, or one for each, as for :meth:`Writer.append`. A pair is two durations.
     :param fps: frames per second, instead of ``durations``.
+    :param max_bytes: the most bytes of the file; this, ``preset`` and ``pin`` are those of :meth:`Animation.convert`.
+        All frames are then compressed in memory before the file is written.
 
     The other parameters are those of :class:`Writer`.
 
     :raises WriteError: if the file cannot be written, such as on a full disk; it is also an OSError.
     :raises ParameterError: for neither or both of ``durations`` and ``fps``, or another number of durations
         than of frames.
+    :raises BudgetError: if nothing that was tried meets ``max_bytes`` or ``preset``.
     """
+    if max_bytes is not None or preset is not None:
+        # What fits is found by writing the same frames again and again.
+        whole = io.BytesIO()
+        save(
+            whole, frames, durations=durations, fps=fps, plays=plays, format="apng", effort="fast",
+            keep_identical=keep_identical, keep_hidden=keep_hidden, texts=texts, threads=threads)
+        with open(whole.getvalue(), limits="none", delays="exact", threads=threads) as animation:
+            return animation.convert(
+                destination, format=format, effort=effort, exact_delays=exact_delays, colors=colors,
+                dithering=dithering, matte=matte, lossy=lossy, max_bytes=max_bytes, preset=preset, pin=pin,
+                threads=threads)
+    if pin:
+        raise parameter_error("pin= is for max_bytes= and preset=")
     if (durations is None) == (fps is None):
         raise parameter_error("pass either durations= or fps=")
     delays: Optional[List[Tuple[int, int]]] = None
@@ -254,7 +275,7 @@ def save(
     with Writer(
         destination, plays=plays, format=format, effort=effort, keep_identical=keep_identical,
         exact_delays=exact_delays, keep_hidden=keep_hidden, colors=colors, dithering=dithering, matte=matte,
-        texts=texts, threads=threads,
+        lossy=lossy, texts=texts, threads=threads,
     ) as writer:
         if is_known and isinstance(frames, Sequence) or hasattr(frames, "__array_interface__"):
             for frame in frames:

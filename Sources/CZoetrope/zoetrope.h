@@ -71,7 +71,19 @@ enum {
   ZOETROPE_OTHER = 11,         /* see name and message */
   ZOETROPE_TIMED_OUT = 12,     /* the call took longer than zoetrope_options.timeout_ns */
   ZOETROPE_OUT_OF_MEMORY = 13, /* the system cannot provide memory or a thread; try again later */
-  ZOETROPE_UNWRITABLE = 14     /* the format cannot hold the animation, such as partial alpha in a GIF */
+  ZOETROPE_UNWRITABLE = 14,    /* the format cannot hold the animation, such as partial alpha in a GIF */
+  ZOETROPE_OVER_BUDGET = 15,   /* nothing that was tried meets max_bytes or the preset; see limit */
+  ZOETROPE_STORE = 16          /* a store is full, busy, damaged, not this user's alone, or on a file system without
+                                  locks; the name tells which: storeFull, storeBusy, storeDamaged, storeDenied or
+                                  storeUnsupported */
+};
+
+/* What stands in the way of ZOETROPE_OVER_BUDGET. */
+enum {
+  ZOETROPE_LIMIT_BYTES = 1,    /* of the file; limit_found is that of the smallest one, -1 if none was completed */
+  ZOETROPE_LIMIT_FRAMES = 2,   /* their number: too many, or too few if limit_found is less than limit_allowed */
+  ZOETROPE_LIMIT_DURATION = 3, /* nanoseconds of one play */
+  ZOETROPE_LIMIT_SIDES = 4     /* the longer side of pictures; the message names both */
 };
 
 typedef struct zoetrope_error {
@@ -81,7 +93,10 @@ typedef struct zoetrope_error {
   int64_t byte_offset; /* the file offset at which it was detected; -1 if unknown */
   char name[32];       /* the code's name, such as "malformed" */
   char message[456];   /* one clause that describes the error */
-  int64_t reserved[4];
+  /* ZOETROPE_LIMIT_...; 0 for other errors. With ZOETROPE_LIMIT_EXCEEDED only the numbers are set. */
+  int64_t limit;
+  int64_t limit_found, limit_allowed;
+  int64_t reserved[1];
 } zoetrope_error;
 
 /* ---- Library ---- */
@@ -169,7 +184,7 @@ zoetrope_status zoetrope_open_reader(const zoetrope_reader *reader, const zoetro
 void zoetrope_close(zoetrope_animation *animation);
 
 /* Cancels all calls that decode frames of this animation, on all threads: zoetrope_frame_...,
-   zoetrope_read_frames, zoetrope_sample..., zoetrope_rewrite and zoetrope_optimize. Calls in progress, calls
+   zoetrope_read_frames, zoetrope_sample..., zoetrope_store_..., zoetrope_rewrite and zoetrope_optimize. Calls in progress, calls
    that wait for another one, and calls that begin before zoetrope_clear_cancel fail with ZOETROPE_CANCELLED;
    one that is about to return may still succeed. To cancel a single call, make it on a handle of its own.
 
@@ -394,6 +409,93 @@ size_t zoetrope_bytes_copy(const zoetrope_bytes *bytes, void *buffer, size_t cap
 /* Frees the bytes. NULL is allowed. */
 void zoetrope_bytes_free(zoetrope_bytes *bytes);
 
+/* ---- Frames on disk ---- */
+
+/* A directory of decoded frames. Any number of processes use it at once, and may be killed at any moment. A frame that
+   is stored is not decoded or copied again: pixels are pages of a file, shared by all processes. Frames are found by
+   the content of the animation's file, so those of a file that was changed are never found. */
+typedef struct zoetrope_store zoetrope_store;
+
+typedef struct zoetrope_store_options {
+  size_t size;
+  /* The most bytes on disk; 0: 256 MiB. The least recently used frames make room for others. Use the same everywhere:
+     a process with a smaller limit evicts down to its own. */
+  int64_t byte_limit;
+} zoetrope_store_options;
+
+/* Opens the store in the directory `path`, which is created for this user only if it is missing. NULL: that of the
+   command-line tool, zoetrope/frames in $XDG_CACHE_HOME or ~/.cache. Fails with ZOETROPE_STORE if others may read or
+   write the directory. A store that this user may only read finds frames and stores none.
+
+   While a store or a lease exists, a handler of SIGBUS keeps the process alive if another program truncates a file of
+   the store, whose missing pixels are then 0. It passes other faults on to the handler that was there before. */
+zoetrope_status zoetrope_store_open(const char *path, const zoetrope_store_options *options, zoetrope_store **store,
+                                    zoetrope_error *error);
+
+/* Closes the store. Leases stay valid. NULL is allowed. */
+void zoetrope_store_close(zoetrope_store *store);
+
+/* Keeps the pixels of one frame. */
+typedef struct zoetrope_lease zoetrope_lease;
+
+typedef struct zoetrope_stored_frame {
+  size_t size;
+  const void *pixels;   /* valid until zoetrope_lease_free; may not be written to */
+  size_t bytes_per_row; /* a multiple of 64; pixels start at such an address */
+  int64_t width, height;
+  int32_t is_stored;    /* 0: it could not be stored, and the pixels are memory of this process */
+  int32_t reserved;
+  zoetrope_damage damage; /* of the frame's own pixels */
+} zoetrope_stored_frame;
+
+/* Returns frame `index`, decoded and stored first if it is missing. `rendering` is that of zoetrope_frame_at_index,
+   but ZOETROPE_RGB8 is refused: use ZOETROPE_RGBX8.
+
+   Stores may be used from any thread. A frame that is stored is found without waiting for calls that decode the same
+   animation, unless it was opened with zoetrope_open_reader. Decoding counts as such a call: zoetrope_cancel and
+   zoetrope_options.timeout_ns end it. The first call for an animation reads its whole file, unless the store knows it.
+   Free the lease after use: until then, no process can replace the frame, and the store may be too busy to take
+   others. */
+zoetrope_status zoetrope_store_frame(zoetrope_store *store, zoetrope_animation *animation, int64_t index,
+                                     const zoetrope_rendering *rendering, zoetrope_stored_frame *frame,
+                                     zoetrope_lease **lease, zoetrope_error *error);
+
+/* zoetrope_store_frame, but decodes nothing: *lease is NULL if the frame is missing. */
+zoetrope_status zoetrope_store_find(zoetrope_store *store, zoetrope_animation *animation, int64_t index,
+                                    const zoetrope_rendering *rendering, zoetrope_stored_frame *frame,
+                                    zoetrope_lease **lease, zoetrope_error *error);
+
+/* Ends the use of a frame, on any thread, also after the store and the animation are closed. NULL is allowed. */
+void zoetrope_lease_free(zoetrope_lease *lease);
+
+/* Decodes and stores all frames that are missing; *stored_count, unless NULL, is their number. Fails with
+   ZOETROPE_STORE if they do not fit; frames that were stored stay. */
+zoetrope_status zoetrope_store_fill(zoetrope_store *store, zoetrope_animation *animation,
+                                    const zoetrope_rendering *rendering, int64_t *stored_count,
+                                    zoetrope_error *error);
+
+/* Removes the frames of the animation in all sizes and formats; of all animations if it is NULL. Those in use stay
+   valid. */
+zoetrope_status zoetrope_store_remove(zoetrope_store *store, zoetrope_animation *animation, zoetrope_error *error);
+
+/* Evicts the least recently used frames until at most `byte_count` bytes remain. */
+zoetrope_status zoetrope_store_prune(zoetrope_store *store, int64_t byte_count, zoetrope_error *error);
+
+typedef struct zoetrope_store_statistics {
+  size_t size;
+  int64_t frame_count; /* of all animations, sizes and formats */
+  int64_t byte_count;  /* on disk */
+  int64_t byte_limit;
+  /* Counted by this handle: lookups that found a frame or did not, and frames that were stored. */
+  int64_t hits, misses, insertions;
+  int32_t is_read_only; /* 1: this user may not write to the directory */
+  int32_t reserved;
+} zoetrope_store_statistics;
+
+/* Describes the store. Reads a little of each of its files. */
+zoetrope_status zoetrope_store_get_statistics(zoetrope_store *store, zoetrope_store_statistics *statistics,
+                                              zoetrope_error *error);
+
 /* ---- Writing ---- */
 
 /* Where a file goes: to `path`; else to the functions of the caller, if there is a `write`; else to memory,
@@ -455,6 +557,24 @@ typedef struct zoetrope_writer_options {
   int32_t has_matte;     /* 1: they are blended with `matte` instead */
   uint32_t matte;        /* 0xRRGGBB */
   uint32_t reserved;     /* 0 */
+  /* How far colours may be off to save bytes, in eighths of a step of 8-bit grey, 0 to 200; hues count as eyes see
+     them. 40 is hard to see, 120 plain in gradients. 0: exact. Errors do not add up from frame to frame. */
+  int32_t tolerance;
+  /* 1: max_bytes and preset must not change the size of pictures; or must not drop frames. */
+  int32_t keep_size, keep_frame_rate;
+  int32_t reserved2;     /* 0 */
+  /* The rest is not for zoetrope_writer_create, and `preset` not for zoetrope_optimize.
+
+     The most bytes of the file; 0: any number. The mildest change that fits is searched for, by encoding up to six
+     files: no metadata; more effort; similar colours; fewer of them, in a GIF; fewer frames, down to 10 per second,
+     with the duration kept; smaller pictures, down to a fifth. zoetrope_optimize changes colours only. The file is
+     kept in memory until it is complete. If none fits, the call fails with ZOETROPE_OVER_BUDGET. */
+  int64_t max_bytes;
+  /* Empty, or what a site takes, with its size of pictures, bytes, frames, duration and plays: "slack-emoji",
+     "discord-emoji", "discord-sticker", "signal-sticker", "line-sticker", "imessage-small", "imessage-medium",
+     "imessage-large" or "twitch-emote". Their limits may change with later versions. Pictures are not cropped, nor
+     is time cut: where only that would help, the call fails with ZOETROPE_OVER_BUDGET. */
+  char preset[32];
 } zoetrope_writer_options;
 
 /* What was written. */
@@ -469,6 +589,11 @@ typedef struct zoetrope_written {
   int32_t format;       /* ZOETROPE_GIF, _APNG or _PNG */
   int64_t reduced_count; /* frames whose colours were reduced to a palette */
   double partial_alpha_share; /* pixels that were partly transparent and no longer are, as a share of all drawn */
+  int64_t width, height; /* of pictures */
+  int32_t tolerance;    /* as zoetrope_writer_options.tolerance; more if max_bytes or preset needed it */
+  int32_t colors;       /* the most colours of a palette, if they were limited; else 0 */
+  int32_t frame_rate;   /* frames were dropped, so that at most this many per second remain; else 0 */
+  int32_t is_stripped;  /* 1: metadata was left out for max_bytes or preset */
 } zoetrope_written;
 
 typedef struct zoetrope_writer zoetrope_writer;
@@ -576,8 +701,8 @@ zoetrope_status zoetrope_rewrite(zoetrope_animation *animation, const zoetrope_e
                                  zoetrope_error *error);
 
 /* Writes the same animation, frame for frame, in fewer bytes, or copies it if it cannot be made smaller. Keeps its
-   format: `format` must be 0 or that. Of the other options only effort, parallelism, memory_bytes and strip
-   matter. */
+   format: `format` must be 0 or that. Of the other options only effort, parallelism, memory_bytes, strip, tolerance
+   and max_bytes matter; pictures are the same but for the last two. */
 zoetrope_status zoetrope_optimize(zoetrope_animation *animation, const zoetrope_writer_options *options,
                                   const zoetrope_destination *destination, zoetrope_written *written,
                                   zoetrope_error *error);

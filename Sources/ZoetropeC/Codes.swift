@@ -3,17 +3,17 @@ internal import Zoetrope
 
 // The numbers of the header and their meanings.
 
-extension AnimatedImageError.Code {
+extension AnimatedImageError {
   /// The code's number in the header.
   var status: zoetrope_status {
     let status =
-      switch self {
+      switch code {
       case .notAnImage: ZOETROPE_NOT_AN_IMAGE
       case .unsupported: ZOETROPE_UNSUPPORTED
       case .noFrames: ZOETROPE_NO_FRAMES
       case .truncated: ZOETROPE_TRUNCATED
       case .malformed: ZOETROPE_MALFORMED
-      case .limitExceeded: ZOETROPE_LIMIT_EXCEEDED
+      case .limitExceeded: budgetLimit == nil ? ZOETROPE_LIMIT_EXCEEDED : ZOETROPE_OVER_BUDGET
       case .io: ZOETROPE_IO
       case .parameter: ZOETROPE_PARAMETER
       case .cancelled: ZOETROPE_CANCELLED
@@ -21,10 +21,22 @@ extension AnimatedImageError.Code {
       case .timedOut: ZOETROPE_TIMED_OUT
       case .outOfMemory: ZOETROPE_OUT_OF_MEMORY
       case .unwritable: ZOETROPE_UNWRITABLE
+      case .storeFull, .storeBusy, .storeDamaged, .storeDenied, .storeUnsupported: ZOETROPE_STORE
       default: ZOETROPE_OTHER
       }
     return zoetrope_status(status)
   }
+
+  /// The code's name in the header.
+  var name: String { budgetLimit == nil ? code.name : "overBudget" }
+
+  /// The header's number of the limit of an output that is not met; nil for other errors.
+  var budgetLimit: Int? { limit.flatMap { Self.budgetLimits[$0.kind] } }
+
+  private static let budgetLimits: [LimitExcess.Kind: Int] = [
+    .outputBytes: ZOETROPE_LIMIT_BYTES, .outputFrames: ZOETROPE_LIMIT_FRAMES,
+    .outputDuration: ZOETROPE_LIMIT_DURATION, .outputSides: ZOETROPE_LIMIT_SIDES,
+  ]
 }
 
 /// Returns the element of `values` that has the number `number` in the header.

@@ -24,7 +24,7 @@ func attempt(
     return zoetrope_status(ZOETROPE_OK)
   } catch let failure {
     if let error = unsafe error { unsafe write(zoetrope_error(failure), to: error) }
-    return failure.code.status
+    return failure.status
   }
 }
 
@@ -50,10 +50,14 @@ extension zoetrope_error {
     self.init()
     frame = Int64(error?.frameIndex ?? -1)
     byte_offset = Int64(error?.byteOffset ?? -1)
-    code = error?.code.status ?? zoetrope_status(ZOETROPE_OK)
-    fill(&name, with: error?.code.name ?? "ok")
+    code = error?.status ?? zoetrope_status(ZOETROPE_OK)
+    fill(&name, with: error?.name ?? "ok")
     system_error = error?.systemError?.rawValue ?? 0
     fill(&message, with: error?.headerDetail ?? "")
+    guard let excess = error?.limit else { return }
+    limit = Int64(error?.budgetLimit ?? 0)
+    limit_found = excess.asked == .max ? -1 : Int64(excess.asked)
+    limit_allowed = Int64(excess.allowed)
   }
 }
 
@@ -100,6 +104,21 @@ private func fill<Characters>(_ array: inout Characters, with text: String) {
     unsafe bytes.copyBytes(from: utf8)
     unsafe bytes[utf8.count] = 0
   }
+}
+
+/// The text in an array of `char`, up to its NUL.
+///
+/// - Throws: `parameter` if it is no UTF-8, or has no NUL.
+func text<Characters: BitwiseCopyable>(
+  _ array: Characters, _ name: StaticString
+) throws(AnimatedImageError) -> String {
+  let bytes = unsafe withUnsafeBytes(of: array) { unsafe [UInt8]($0) }
+  guard let end = bytes.firstIndex(of: 0),
+    let text = String(validating: bytes[..<end], as: UTF8.self)
+  else {
+    throw AnimatedImageError(.parameter, "\(name) is no text that ends with a NUL")
+  }
+  return text
 }
 
 /// `utf8`, shortened in the middle with an ellipsis if it has more than `room` bytes, without splitting

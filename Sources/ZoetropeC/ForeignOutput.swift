@@ -122,13 +122,38 @@ private final class ForeignSink: AnimationSink {
   }
 }
 
+/// A file as the header describes it.
+struct WrittenFile: Sendable {
+  let written: WrittenAnimation
+  let format: AnimationFormat
+  let size: PixelSize
+  /// What was given up for fewer bytes, as in `zoetrope_written`.
+  var (tolerance, colors, frameRate, isStripped) = (0, 0, 0, false)
+
+  /// - Parameter options: How its pictures were compressed; nil if they were copied.
+  init(
+    _ written: WrittenAnimation, _ format: AnimationFormat, _ size: PixelSize,
+    _ options: AnimationWriterOptions?
+  ) {
+    (self.written, self.format, self.size) = (written, format, size)
+    guard let options else { return }
+    tolerance = options.tolerance
+    if case .limited(let count) = options.colors.kind { colors = count }
+  }
+
+  init(_ written: WrittenAnimation, _ plan: EditPlan) {
+    self.init(written, plan.format, plan.canvasSize, plan.rewriting?.options)
+  }
+}
+
 extension zoetrope_written {
   /// Writes what was written, with the bytes of a file in memory, to `target`.
   static func write(
-    _ written: WrittenAnimation, _ destination: Destination, format: AnimationFormat,
+    _ file: WrittenFile, _ destination: Destination,
     to target: UnsafeMutablePointer<zoetrope_written>?
   ) throws(AnimatedImageError) {
     guard let target = unsafe target else { return }
+    let written = file.written
     var result = unsafe zoetrope_written()
     unsafe result.byte_count = Int64(written.byteCount)
     unsafe result.frame_count = Int64(written.frameCount)
@@ -137,7 +162,13 @@ extension zoetrope_written {
     unsafe result.reduced_count = Int64(written.reducedCount)
     unsafe result.partial_alpha_share = written.partialAlphaShare
     unsafe result.has_exact_delays = written.hasExactDelays ? 1 : 0
-    unsafe result.format = formatNumbers[format] ?? 0
+    unsafe result.format = formatNumbers[file.format] ?? 0
+    unsafe result.width = Int64(file.size.width)
+    unsafe result.height = Int64(file.size.height)
+    unsafe result.tolerance = Int32(file.tolerance)
+    unsafe result.colors = Int32(file.colors)
+    unsafe result.frame_rate = Int32(file.frameRate)
+    unsafe result.is_stripped = file.isStripped ? 1 : 0
     if let bytes = destination.bytes { unsafe result.bytes = handle(owning: ByteHandle(bytes)) }
     try unsafe writeSized(result, to: target, "zoetrope_written")
   }

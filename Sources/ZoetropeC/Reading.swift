@@ -237,7 +237,7 @@ private func draw(
   unsafe write(facts, to: frame)
 }
 
-private func frameRequest(
+func frameRequest(
   _ rendering: UnsafePointer<zoetrope_rendering>?, _ handle: AnimationHandle
 ) throws(AnimatedImageError) -> FrameRequest {
   let given = try unsafe read(rendering, over: zoetrope_rendering(), "zoetrope_rendering")

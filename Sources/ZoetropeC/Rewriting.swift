@@ -13,21 +13,25 @@ public func rewrite(
 ) -> zoetrope_status {
   unsafe write(animation, options, destination, written, error) {
     (image, given, path) throws(AnimatedImageError) in
-    let edits = try unsafe parsed(edits, count: count, elementSize: elementSize)
-    let writing = try given.writerOptions()
-    let own: AnimationFormat = image.format == .gif ? .gif : .apng
-    let format = try given.format(for: path) ?? own
-    let options = EditOptions(
-      delays: try value(given.delays, of: delayPolicies, "delays"), timing: writing.timing,
-      // A still PNG stays one.
-      format: format == own ? nil : format, colors: writing.colors, dithering: writing.dithering,
-      transparency: writing.transparency, effort: writing.effort,
-      keepsHiddenColors: writing.keepsHiddenColors, parallelism: writing.parallelism)
-    return Rewriting(format: format == own ? image.format : format) {
-      (sink, call) throws(AnimatedImageError) in
+    let given = (
+      edits: try unsafe parsed(edits, count: count, elementSize: elementSize),
+      options: try given.editOptions(of: image, to: path), preset: try given.uploadPreset()
+    )
+    return { (sink, call) throws(AnimatedImageError) in
       let isCancelled: @Sendable () -> Bool = { call.isCancelled }
-      return try EditPlan(image, edits, options, isCancelled: isCancelled).write(
-        to: sink, isCancelled: isCancelled)
+      var (edits, options) = (given.edits, given.options)
+      try given.preset?.apply(to: &edits, &options, of: image)
+      guard let budget = options.budget else {
+        let plan = try EditPlan(image, edits, options, isCancelled: isCancelled)
+        return WrittenFile(try plan.write(to: sink, isCancelled: isCancelled), plan)
+      }
+      let found = try image.fitted(edits, options, to: budget, isCancelled: isCancelled)
+      try given.preset?.check(found.plan.canvasSize, frameCount: found.plan.frames.count)
+      let written = try found.write(to: sink, isCancelled: isCancelled) { _ in }
+      var file = WrittenFile(written, found.plan)
+      file.frameRate = found.settings.rate ?? 0
+      file.isStripped = found.losesMetadata
+      return file
     }
   }
 }
@@ -47,24 +51,48 @@ public func optimize(
       throw AnimatedImageError(
         .parameter, "format is not that of the animation, which zoetrope_optimize keeps")
     }
+    guard try given.uploadPreset() == nil else {
+      throw AnimatedImageError(.parameter, "preset is for zoetrope_rewrite")
+    }
     let options = OptimizingOptions(
-      effort: writing.effort, stripsMetadata: try value(given.strip, of: [false, true], "strip"),
+      effort: writing.effort, tolerance: writing.tolerance,
+      stripsMetadata: try value(given.strip, of: [false, true], "strip"),
       memoryLimit: writing.memoryLimit, parallelism: writing.parallelism)
-    return Rewriting(format: image.format) { (sink, call) throws(AnimatedImageError) in
+    let limit = try given.budget()?.byteLimit
+    return { (sink, call) throws(AnimatedImageError) in
       let result = try image.optimize(
-        to: sink, options: options, isCancelled: { call.isCancelled })
-      return WrittenAnimation(
+        to: sink, options: options, byteLimit: limit, isCancelled: { call.isCancelled })
+      let written = WrittenAnimation(
         byteCount: result.byteCount, frameCount: result.frameCount, mergedCount: 0,
         copiedCount: result.isCopy ? result.frameCount : 0)
+      var file = WrittenFile(written, image.format, image.canvasSize, nil)
+      (file.tolerance, file.colors) = (result.tolerance, result.colors ?? 0)
+      return file
     }
   }
 }
 
-/// The writing of one animation to another file, without using the caller's memory.
-private struct Rewriting {
-  let format: AnimationFormat
-  let body: @Sendable (Destination, DecodingCall) throws(AnimatedImageError) -> WrittenAnimation
+extension zoetrope_writer_options {
+  /// The options of a rewritten file.
+  fileprivate func editOptions(
+    of image: AnimatedImage, to path: FilePath?
+  ) throws(AnimatedImageError) -> EditOptions {
+    let writing = try writerOptions()
+    let own: AnimationFormat = image.format == .gif ? .gif : .apng
+    let format = try format(for: path) ?? own
+    return EditOptions(
+      delays: try value(delays, of: delayPolicies, "delays"), timing: writing.timing,
+      // A still PNG stays one.
+      format: format == own ? nil : format, colors: writing.colors, dithering: writing.dithering,
+      transparency: writing.transparency, tolerance: writing.tolerance, budget: try budget(),
+      effort: writing.effort, keepsHiddenColors: writing.keepsHiddenColors,
+      parallelism: writing.parallelism)
+  }
 }
+
+/// Writes one animation to another file, without using the caller's memory.
+private typealias Rewriting =
+  @Sendable (Destination, DecodingCall) throws(AnimatedImageError) -> WrittenFile
 
 /// Writes an animation to a destination from C.
 ///
@@ -88,9 +116,9 @@ private func write(
     // A thread that goes on after a cancelled call has returned does not reach the destination.
     defer { sink.close() }
     let result = try handle.calls.run(call, work: .max) { () throws(AnimatedImageError) in
-      try rewriting.body(sink, call)
+      try rewriting(sink, call)
     }
-    try unsafe zoetrope_written.write(result, sink, format: rewriting.format, to: written)
+    try unsafe zoetrope_written.write(result, sink, to: written)
   }
 }
 

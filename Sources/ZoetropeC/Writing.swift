@@ -11,6 +11,8 @@ private final class WriterHandle: Sendable {
   private struct State: Sendable {
     var options: AnimationWriterOptions
     var writer: AnimationWriter?
+    /// That of the pictures, once there is one.
+    var size = PixelSize(width: 0, height: 0)
   }
 
   let destination: Destination
@@ -38,17 +40,23 @@ private final class WriterHandle: Sendable {
     }
   }
 
-  /// Calls `body` with the writer.
-  func write<Value>(
-    _ body: (AnimationWriter) throws(AnimatedImageError) -> Value
-  ) throws(AnimatedImageError) -> Value {
+  func append(_ bitmap: Bitmap, delay: FrameDelay) throws(AnimatedImageError) {
     try state.withLock { (state) throws(AnimatedImageError) in
-      if let writer = state.writer { return try body(writer) }
-      return try body(try begin(&state))
+      let writer = try begun(&state)
+      try writer.append(bitmap, delay: delay)
+      state.size = bitmap.size
     }
   }
 
-  private func begin(_ state: inout State) throws(AnimatedImageError) -> AnimationWriter {
+  func finish() throws(AnimatedImageError) -> WrittenFile {
+    try state.withLock { (state) throws(AnimatedImageError) in
+      let writer = try begun(&state)
+      return WrittenFile(try writer.finish(), format, state.size, state.options)
+    }
+  }
+
+  private func begun(_ state: inout State) throws(AnimatedImageError) -> AnimationWriter {
+    if let writer = state.writer { return writer }
     let writer = try AnimationWriter(state.options, to: destination)
     let isCancelled = current.withLock { current in
       current.writer = writer
@@ -87,6 +95,10 @@ public func writerCreate(
     let given = try unsafe read(
       options, over: zoetrope_writer_options(), "zoetrope_writer_options")
     var options = try given.writerOptions()
+    guard try given.budget() == nil, try given.uploadPreset() == nil else {
+      throw AnimatedImageError(
+        .parameter, "max_bytes and preset are for zoetrope_rewrite, not for zoetrope_writer_create")
+    }
     options.format = try given.format(for: destination.path) ?? .apng
     guard given.plays >= 0 else {
       throw AnimatedImageError(.parameter, "plays is \(given.plays); it must be 0 or more")
@@ -112,8 +124,11 @@ extension zoetrope_writer_options {
     ] where number < 0 {
       throw AnimatedImageError(.parameter, "\(name) is \(number); it must be 0 or more")
     }
-    guard reserved == 0, matte <= 0xff_ffff else {
+    guard reserved == 0, reserved2 == 0, matte <= 0xff_ffff else {
       throw AnimatedImageError(.parameter, "matte is not 0xRRGGBB, or reserved is not 0")
+    }
+    guard (0...200).contains(tolerance) else {
+      throw AnimatedImageError(.parameter, "tolerance is \(tolerance); it must be 0 to 200")
     }
     guard (0...255).contains(alpha_threshold) else {
       throw AnimatedImageError(
@@ -140,8 +155,39 @@ extension zoetrope_writer_options {
       transparency: isBlended
         ? .matte(background)
         : .threshold(alpha_threshold == 0 ? 128 : UInt8(alpha_threshold)),
+      tolerance: Int(tolerance),
       frameCount: frame_count == 0 ? nil : Int(frame_count),
       memoryLimit: memory_bytes == 0 ? nil : Int(memory_bytes), parallelism: Int(parallelism))
+  }
+
+  /// The most bytes, and what is kept for them; nil for any number.
+  func budget() throws(AnimatedImageError) -> ByteBudget? {
+    guard max_bytes >= 0 else {
+      throw AnimatedImageError(.parameter, "max_bytes is \(max_bytes); it must be 0 or more")
+    }
+    let limit = try max_bytes > 0 ? Int(max_bytes) : uploadPreset()?.byteLimit
+    let budget = ByteBudget(
+      byteLimit: limit ?? 0, keepsSize: try value(keep_size, of: [false, true], "keep_size"),
+      keepsFrameRate: try value(keep_frame_rate, of: [false, true], "keep_frame_rate"))
+    guard limit == nil else { return budget }
+    guard !budget.keepsSize, !budget.keepsFrameRate else {
+      throw AnimatedImageError(
+        .parameter, "keep_size and keep_frame_rate are for max_bytes and preset")
+    }
+    return nil
+  }
+
+  /// What the file is for, if that is said.
+  func uploadPreset() throws(AnimatedImageError) -> UploadPreset? {
+    let name = try text(preset, "preset")
+    if name.isEmpty { return nil }
+    if let preset = UploadPreset.all.first(where: { $0.name == name }) { return preset }
+    if let other = UploadPreset.others.first(where: { name.hasPrefix($0.key) }) {
+      throw AnimatedImageError(
+        .parameter, "preset is \(name): \(other.key) takes \(other.value), which is not written")
+    }
+    let names = UploadPreset.all.map(\.name).joined(separator: ", ")
+    throw AnimatedImageError(.parameter, "preset is \(name); it must be one of \(names)")
   }
 
   /// The format: as chosen, else by the extension of `path`; nil without a path.
@@ -226,10 +272,7 @@ public func writerAppend(
       throw AnimatedImageError(.parameter, "delay_denominator is 0")
     }
     let bitmap = try unsafe Bitmap(picture)
-    let delay = FrameDelay(numerator: numerator, denominator: denominator)
-    try held.write { (writer) throws(AnimatedImageError) in
-      try writer.append(bitmap, delay: delay)
-    }
+    try held.append(bitmap, delay: FrameDelay(numerator: numerator, denominator: denominator))
   }
 }
 
@@ -241,9 +284,7 @@ public func writerFinish(
 ) -> zoetrope_status {
   unsafe use(writer, error) { (held) throws(AnimatedImageError) in
     try unsafe zoetrope_written.prepare(written, for: held.destination)
-    let result = try held.write { (writer) throws(AnimatedImageError) in try writer.finish() }
-    try unsafe zoetrope_written.write(
-      result, held.destination, format: held.format, to: written)
+    try unsafe zoetrope_written.write(held.finish(), held.destination, to: written)
   }
 }
 

@@ -44,6 +44,17 @@ extension FrameStore {
     return count
   }
 
+  /// ``prefetch(_:of:renderings:)`` of all frames on the calling thread, which waits for no other pass.
+  package func prefetch(
+    of image: AnimatedImage, renderings: [Rendering], isCancelled: @Sendable () -> Bool
+  ) throws(AnimatedImageError) -> Int {
+    let content = try identity(of: image, isCancelled: isCancelled)
+    let pass = PrefetchPass(image, FrameFiller(self, renderings, of: image, content))
+    var count = 0
+    for index in image.frames.indices { count += try pass.fill(index, isCancelled: isCancelled) }
+    return count
+  }
+
   /// Stores frames of `image` in every one of `formats` with this family. See
   /// ``prefetch(_:of:renderings:)``.
   ///

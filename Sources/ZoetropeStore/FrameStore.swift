@@ -102,15 +102,19 @@ public final class FrameStore: Sendable {
   ///
   /// Its pixels are in the mapped file. Also nil if the store cannot be used; see ``lastError``.
   public func frame(for key: FrameKey) -> CachedFrame? {
-    let found: CachedFrame? =
-      attempt(shape: TableShape(key), creating: false) {
-        (table, secret) throws(AnimatedImageError) in
-        try table.frame(for: TableKey(key, secret: secret.hash))
-      } ?? nil
+    let found = lookUp(key)
     state.withLock { state in
       if found == nil { state.statistics.misses += 1 } else { state.statistics.hits += 1 }
     }
     return found
+  }
+
+  /// ``frame(for:)``, but counts as no lookup.
+  package func lookUp(_ key: FrameKey) -> CachedFrame? {
+    attempt(shape: TableShape(key), creating: false) {
+      (table, secret) throws(AnimatedImageError) in
+      try table.frame(for: TableKey(key, secret: secret.hash))
+    } ?? nil
   }
 
   /// Stores `frame` under `key` if possible; ``lastError`` says why it was not.
@@ -162,7 +166,7 @@ public final class FrameStore: Sendable {
   func note(_ error: AnimatedImageError) { state.withLock { $0.lastError = error } }
 
   /// Throws `storeDenied` if the store is read-only.
-  func checkWritable() throws(AnimatedImageError) {
+  package func checkWritable() throws(AnimatedImageError) {
     if isReadOnly {
       throw AnimatedImageError(.storeDenied, "\(directory) is read-only: nothing is stored there")
     }

@@ -720,6 +720,8 @@ static void test_cancelling_a_call_that_waits(const char *path) {
     CHECK(shared.status == ZOETROPE_OK || shared.status == ZOETROPE_CANCELLED);
   }
   CHECK(shared.status == ZOETROPE_CANCELLED);
+  /* The cancelled call may have read itself: it does not wait for read_and_cancel to go on. */
+  zoetrope_clear_cancel(shared.animation);
   CHECK(zoetrope_frame_at_index(shared.animation, 1, NULL, &buffer, NULL, NULL) == ZOETROPE_OK);
   zoetrope_close(shared.animation);
   free(first);

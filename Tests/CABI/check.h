@@ -1,7 +1,8 @@
-/* Counts checks, and those that fail. */
+/* Counts checks, and those that fail, on any thread. */
+#include <stdatomic.h>
 #include <stdio.h>
 
-static int checks, failures;
+static atomic_int checks, failures;
 #define CHECK(condition)                                                              \
   do {                                                                                \
     checks++;                                                                         \

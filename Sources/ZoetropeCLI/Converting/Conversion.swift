@@ -23,30 +23,22 @@ struct Conversion {
   /// - Throws: `parameter` for edits without sense, `unwritable` if the format cannot hold the result; the errors of
   ///   decoding; `cancelled` after a signal.
   init(
-    _ image: AnimatedImage, _ edits: [AnimationEdit], _ request: ConvertRequest
+    _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
+    _ reporting: ConversionReporting
   ) throws(AnimatedImageError) {
     self.image = image
-    format = request.format(of: image)
-    var options = request.form.editOptions(delays: request.policy)
-    options.format = format.format
-    let scaling = request.rendering.map {
-      [
-        AnimationEdit.resize(
-          $0.target ?? TargetSize(), fit: $0.fit, filter: $0.filter, linearLight: $0.linearLight)
-      ]
-    }
-    let all = edits + (scaling ?? [])
+    format = options.format == .gif ? .gif : .apng
     let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
     if let budget = options.budget {
-      let reporter = request.reporting.reporter(total: nil, phase: "fit")
-      let found = try image.fitted(all, options, to: budget, isCancelled: isCancelled) {
+      let reporter = reporting.reporter(total: nil, phase: "fit")
+      let found = try image.fitted(edits, options, to: budget, isCancelled: isCancelled) {
         reporter.update(($0.frames, $0.byteCount))
       }
       reporter.finish((found.plan.frames.count, found.bytes.count))
       (budgeted, plan) = (found, found.plan)
     } else {
       budgeted = nil
-      plan = try EditPlan(image, all, options, isCancelled: isCancelled)
+      plan = try EditPlan(image, edits, options, isCancelled: isCancelled)
     }
     let plan = plan
     let isKnown = plan.rewriting == nil

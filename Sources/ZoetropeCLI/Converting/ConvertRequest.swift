@@ -46,22 +46,35 @@ struct ConvertRequest: Hashable {
     } catch {
       throw .missing(error, of: input)
     }
-    var settled = self
-    try preset?.apply(to: &settled, &edits, of: image, file: input.name)
-    try settled.check(image, input)
+    try check(image, input)
+    if let rendering {
+      edits.append(
+        .resize(
+          rendering.target ?? TargetSize(), fit: rendering.fit, filter: rendering.filter,
+          linearLight: rendering.linearLight))
+    }
+    var editing = form.editOptions(delays: policy)
+    editing.format = format(of: image).format
+    try meet(preset, &edits, &editing, of: image, input)
     let conversion: Conversion
     do throws(AnimatedImageError) {
       // Pictures may have to be decoded.
       conversion = try Signals.whileCaught { () throws(AnimatedImageError) in
-        try Conversion(image, edits, settled)
+        try Conversion(image, edits, editing, reporting)
       }
     } catch {
       throw CommandFailure(
         planning: error, file: input.name, damage: options.damage,
         isScaled: rendering.map { $0.filter != .nearest } ?? false)
     }
-    try preset?.check(
-      conversion.size, frameCount: conversion.steps.count, file: input.name)
+    do throws(AnimatedImageError) {
+      try preset?.check(conversion.size, frameCount: conversion.steps.count)
+    } catch {
+      throw CommandFailure(
+        meeting: error, file: input.name,
+        advice: error.limit?.kind == .outputSides
+          ? "leave out --size" : "--fps or --frames changes them")
+    }
     var report = ConversionReport(
       input: input, output: destination.name(of: place), format: conversion.format,
       inputByteCount: image.byteCount, size: conversion.size, playCount: conversion.playCount,
@@ -93,6 +106,25 @@ struct ConvertRequest: Hashable {
       report, isOutputStandard: destination.places[place] == .stream(nil))
     let bytes = report.byteCount.map { (before: image.byteCount, after: $0) }
     return (losses.isEmpty ? .success : .partial, delivery, bytes)
+  }
+
+  /// Adds what `preset` asks for to `edits` and `options`.
+  private func meet(
+    _ preset: UploadPreset?, _ edits: inout [AnimationEdit], _ options: inout EditOptions,
+    of image: AnimatedImage, _ input: InputFile
+  ) throws(CommandFailure) {
+    guard let preset else { return }
+    guard preset.formats.contains(format(of: image).format) else {
+      let format = preset.formats[0]
+      throw .usage(
+        "\(preset.name) is \(format == .gif ? "a GIF" : "an APNG"): choose an output that ends in "
+          + ".\(format == .gif ? "gif" : "png"), or --format \(format.rawValue)")
+    }
+    do throws(AnimatedImageError) {
+      try preset.apply(to: &edits, &options, of: image)
+    } catch {
+      throw CommandFailure(meeting: error, file: input.name, advice: preset.advice(error))
+    }
   }
 
   /// Refuses pictures that are larger than a canvas may be.
@@ -147,7 +179,31 @@ struct WritingChoices: Hashable {
   private var timing: AnimationWriterOptions.Timing { keepsShortDelays ? .exact : .browser }
 }
 
+extension UploadPreset {
+  /// What helps if an animation cannot be made to meet it.
+  fileprivate func advice(_ error: AnimatedImageError) -> String? {
+    switch (error.limit?.kind, size) {
+    case (.outputDuration, _):
+      "--time cuts it, --duration \(seconds ?? 0)s plays it faster"
+    case (.outputFrames, _): "choose an animation with more frames"
+    case (.outputSides, .exactly(let width, let height)):
+      "--size \(width)x\(height) --fit fill crops them"
+    default: nil
+    }
+  }
+}
+
 extension CommandFailure {
+  /// Why an animation does not meet a preset.
+  fileprivate init(meeting error: AnimatedImageError, file: String, advice: String?) {
+    guard error.code == .limitExceeded else {
+      self.init(error, file: file, damage: .salvage)
+      return
+    }
+    self.init(.budget, code: "preset", error.detail, file: file)
+    self.advice = advice
+  }
+
   /// Why an output is not written; of a GIF that cannot hold the pictures, with what can.
   ///
   /// - Parameter isScaled: Whether pictures are scaled in a way that adds colours.

@@ -5,7 +5,7 @@ package struct PictureRewriting: Sendable {
   let crop: PixelRect
   let rendering: Rendering?
   let frames: [EditDelays.Kept]
-  private(set) var options: AnimationWriterOptions
+  package private(set) var options: AnimationWriterOptions
   /// What the first pass over the pictures found.
   package private(set) var findings = AnimationAssembly.Findings()
   /// The size of the pictures.

@@ -46,6 +46,9 @@ public struct OptimizedAnimation: Sendable, Hashable {
   public let isCopy: Bool
   /// Whether every picture is that of the source; false only with a tolerance.
   public let isExact: Bool
+  /// How far colours may be off, and how many a palette has at most, if some frame is not exact.
+  package let tolerance: Int
+  package let colors: Int?
 }
 
 extension AnimatedImage {
@@ -81,6 +84,8 @@ extension AnimatedImage {
   ) throws(AnimatedImageError) -> OptimizedAnimation {
     do throws(AnimatedImageError) {
       var best = try smallest(options, isCancelled, progress)
+      var tolerance = options.tolerance
+      var colors: Int?
       if let byteLimit, (best?.bytes.count ?? source.byteCount) > byteLimit {
         let found = try fitted(
           [],
@@ -89,6 +94,8 @@ extension AnimatedImage {
           to: ByteBudget(byteLimit: byteLimit, keepsSize: true, keepsFrameRate: true),
           isCancelled: isCancelled, progress: { progress($0.frames) })
         best = (found.bytes, found.plan.rewriting == nil)
+        tolerance = max(tolerance, found.settings.tolerance)
+        colors = found.settings.colors
       }
       var output = EditOutput(source, sink, isCancelled: isCancelled)
       if let best {
@@ -100,7 +107,8 @@ extension AnimatedImage {
       try sink.finish()
       return OptimizedAnimation(
         byteCount: output.byteCount, sourceByteCount: source.byteCount, frameCount: frames.count,
-        isCopy: best == nil, isExact: best?.isExact ?? true)
+        isCopy: best == nil, isExact: best?.isExact ?? true,
+        tolerance: best?.isExact == false ? tolerance : 0, colors: colors)
     } catch {
       sink.abandon()
       throw error

@@ -101,6 +101,35 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `presets that no change can meet are refused with the limit and what helps`() throws {
+    try withTool { (tool: Tool) throws in
+      for (output, options, message) in [
+        (
+          "o.png", "--for line-sticker --duration 6s",
+          "at most 4 s are allowed for line-sticker; --time"
+        ),
+        (
+          "o.png", "--for line-sticker --frames 0-2",
+          "there are 3 frames, and at least 5 are needed"
+        ),
+        (
+          "o.png", "--for signal-sticker",
+          "512x512 are needed for signal-sticker; --size 512x512 --fit"
+        ),
+        ("o.png", "--for signal-sticker --size 30x30", "for signal-sticker; leave out --size"),
+      ] {
+        let script =
+          "\"$ZOETROPE\" convert \(Self.demo)/bouncing-ball.gif -o \(output) \(options) 2>err"
+        #expect(try tool.shell(script) == 8, "\(options)")
+        let text = String(decoding: try tool.read("err"), as: UTF8.self)
+        #expect(text.contains(message), "\(text)")
+      }
+      let met =
+        "\"$ZOETROPE\" convert \(Self.demo)/bouncing-ball.gif -o o.gif -q --for discord-emoji"
+      #expect(try tool.shell(met + " && test $(stat -c %s o.gif) -le 256000") == 0)
+    }
+  }
+
   @Test func `every preset has limits, a source and a date`() {
     for preset in UploadPreset.all {
       #expect(preset.byteLimit > 0 && !preset.formats.isEmpty, "\(preset.name)")

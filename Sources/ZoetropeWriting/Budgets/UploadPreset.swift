@@ -1,36 +1,33 @@
-import Zoetrope
-import ZoetropeProcess
-
 /// What a site or program takes as an emoji or sticker.
 ///
 /// Every limit was read in the source that its row names, or in a copy of it, on the row's date. Limits that could not
 /// be read there are left out, and so are presets without any. Where a source says KB, 1,000 bytes are meant to be safe.
 /// Slack documents no size of pictures: 128x128 is what other sites advise, not a limit that was read there.
-struct UploadPreset: Hashable, Sendable {
+package struct UploadPreset: Sendable, Hashable {
   /// The size of pictures.
-  enum Size: Hashable {
+  package enum Size: Sendable, Hashable {
     case exactly(Int, Int)
     case within(Int, Int)
     /// As large as fits.
     case touching(Int, Int)
   }
 
-  let name: String
+  package let name: String
   /// What it is, for the help.
-  let summary: String
-  var formats: [AnimationFormatChoice]
-  var size: Size
-  var byteLimit: Int
-  var frames: ClosedRange<Int>? = nil
+  package let summary: String
+  package var formats: [AnimationFormat]
+  package var size: Size
+  package var byteLimit: Int
+  package var frames: ClosedRange<Int>? = nil
   /// The longest time of one play, in seconds.
-  var seconds: Int? = nil
-  var rate: Int? = nil
-  var playCount: PlayCount? = nil
+  package var seconds: Int? = nil
+  package var rate: Int? = nil
+  package var playCount: PlayCount? = nil
   /// The official source, and when it was last compared with the row.
-  let source: String
-  let date: String
+  package let source: String
+  package let date: String
 
-  static let all = [
+  package static let all = [
     UploadPreset(
       name: "slack-emoji", summary: "GIF, 128x128, 128 kB, 50 frames", formats: [.gif],
       size: .within(128, 128), byteLimit: 128_000, frames: 1...50,
@@ -77,14 +74,80 @@ struct UploadPreset: Hashable, Sendable {
   ]
 
   /// Others, and what they take instead of GIF and APNG.
-  static let others = ["telegram": "WebM", "whatsapp": "WebP"]
+  package static let others = ["telegram": "WebM", "whatsapp": "WebP"]
 }
 
 extension UploadPreset {
-  private func refusal(_ detail: String, _ advice: String, _ file: String) -> CommandFailure {
-    var failure = CommandFailure(.budget, code: "preset", "\(detail) for \(name)", file: file)
-    failure.advice = advice
-    return failure
+  /// Adds what the preset asks for to `edits` and `options`.
+  ///
+  /// - Throws: `limitExceeded` with the limit that no change of size or rate can meet; `parameter` for another format;
+  ///   the errors of the edits.
+  package func apply(
+    to edits: inout [AnimationEdit], _ options: inout EditOptions, of image: AnimatedImage
+  ) throws(AnimatedImageError) {
+    guard formats.contains(options.format ?? (image.format == .gif ? .gif : .apng)) else {
+      throw AnimatedImageError(
+        .parameter, "\(name) is \(formats[0] == .gif ? "a GIF" : "an APNG")")
+    }
+    if let playCount { edits.append(.playCount(playCount)) }
+    let policy = options.delays
+    func timeline() throws(AnimatedImageError) -> EditTimeline {
+      var timeline = EditTimeline(
+        image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: policy)
+      for edit in edits { try timeline.apply(edit) }
+      return timeline
+    }
+    var line = try timeline()
+    let duration = Double(line.ticks) / Double(line.timescale)
+    if let seconds, duration > Double(seconds) {
+      throw refusal(
+        "one play takes \((duration * 100).rounded() / 100) s, and at most \(seconds) s are allowed",
+        LimitExcess(
+          .outputDuration, asked: Int(min(duration * 1e9, 1e18)), allowed: seconds * 1_000_000_000))
+    }
+    if let rate, duration > 0, Double(line.showings.count) > Double(rate) * duration {
+      edits.append(.framesPerSecond(Double(rate)))
+      line = try timeline()
+    }
+    if let frames {
+      let count = line.showings.count
+      guard count >= frames.lowerBound else {
+        throw refusal(
+          "there are \(count) frames, and at least \(frames.lowerBound) are needed",
+          LimitExcess(.outputFrames, asked: count, allowed: frames.lowerBound))
+      }
+      var wanted = frames.upperBound
+      while line.showings.count > frames.upperBound, wanted > 0, duration > 0 {
+        let before = edits
+        edits.append(.framesPerSecond(Double(wanted) / duration))
+        line = try timeline()
+        if line.showings.count > frames.upperBound { edits = before }
+        wanted -= 1
+      }
+    }
+    let isScaled = edits.contains { if case .resize = $0.kind { true } else { false } }
+    if !isScaled, !fits(line.canvas.size) { edits.append(try scaling(of: line.canvas.size)) }
+    var budget = options.budget ?? ByteBudget(byteLimit: byteLimit)
+    budget.byteLimit = min(budget.byteLimit, byteLimit)
+    if case .within = size {} else { budget.keepsSize = true }
+    if frames.map({ $0.lowerBound > 1 }) ?? false { budget.keepsFrameRate = true }
+    options.budget = budget
+  }
+
+  /// Makes sure that an output of pictures of `size` is what the preset asks for.
+  package func check(_ size: PixelSize, frameCount: Int) throws(AnimatedImageError) {
+    guard fits(size) else {
+      throw refusal("pictures of \(size) are too large or too small", sides(size))
+    }
+    if let frames, !frames.contains(frameCount) {
+      let isOver = frameCount > frames.upperBound
+      throw refusal(
+        "the output would have \(frameCount) frames, and \(frames.lowerBound) to "
+          + "\(frames.upperBound) are allowed",
+        LimitExcess(
+          .outputFrames, asked: frameCount, allowed: isOver ? frames.upperBound : frames.lowerBound)
+      )
+    }
   }
 
   private func fits(_ size: PixelSize) -> Bool {
@@ -97,92 +160,29 @@ extension UploadPreset {
     }
   }
 
-  /// `request` and `edits` with what the preset adds to them for `image`.
-  ///
-  /// - Throws: A failure with the status `budget` that names the limit which no change of size or rate can meet.
-  func apply(
-    to request: inout ConvertRequest, _ edits: inout [AnimationEdit], of image: AnimatedImage,
-    file: String
-  ) throws(CommandFailure) {
-    let format = request.format(of: image)
-    guard formats.contains(format) else {
-      throw .usage(
-        "\(name) is \(formats[0] == .gif ? "a GIF" : "an APNG"): choose an output that ends in "
-          + ".\(formats[0].fileExtension), or --format \(formats[0].rawValue)")
-    }
-    if let playCount { edits.append(.playCount(playCount)) }
-    func timeline() throws(CommandFailure) -> EditTimeline {
-      do throws(AnimatedImageError) {
-        var timeline = EditTimeline(
-          image.frames, canvas: image.canvasSize, playCount: image.playCount,
-          policy: request.policy)
-        for edit in edits { try timeline.apply(edit) }
-        return timeline
-      } catch {
-        throw CommandFailure(error, file: file, damage: .salvage)
-      }
-    }
-    var line = try timeline()
-    let duration = Double(line.ticks) / Double(line.timescale)
-    if let seconds, duration > Double(seconds) {
-      throw refusal(
-        "one play takes \((duration * 100).rounded() / 100) s, and at most \(seconds) s are allowed",
-        "--time cuts it, --duration \(seconds)s plays it faster", file)
-    }
-    if let rate, duration > 0, Double(line.showings.count) > Double(rate) * duration {
-      edits.append(.framesPerSecond(Double(rate)))
-      line = try timeline()
-    }
-    if let frames {
-      guard line.showings.count >= frames.lowerBound else {
-        throw refusal(
-          "there are \(line.showings.count) frames, and at least \(frames.lowerBound) are needed",
-          "choose an animation with more frames", file)
-      }
-      var wanted = frames.upperBound
-      while line.showings.count > frames.upperBound, wanted > 0, duration > 0 {
-        let before = edits
-        edits.append(.framesPerSecond(Double(wanted) / duration))
-        line = try timeline()
-        if line.showings.count > frames.upperBound { edits = before }
-        wanted -= 1
-      }
-    }
-    try scale(line.canvas.size, &request, file)
-    let isFixed = if case .within = size { request.form.budget?.keepsSize ?? false } else { true }
-    var budget = request.form.budget ?? ByteBudget(byteLimit: byteLimit)
-    budget.byteLimit = min(budget.byteLimit, byteLimit)
-    budget.keepsSize = isFixed
-    if frames.map({ $0.lowerBound > 1 }) ?? false { budget.keepsFrameRate = true }
-    request.form.budget = budget
-  }
-
-  private func scale(
-    _ canvas: PixelSize, _ request: inout ConvertRequest, _ file: String
-  ) throws(CommandFailure) {
-    guard request.rendering == nil, !fits(canvas) else { return }
+  private func scaling(of canvas: PixelSize) throws(AnimatedImageError) -> AnimationEdit {
     switch size {
     case .exactly(let width, let height):
       guard canvas.width * height == canvas.height * width else {
-        throw refusal(
-          "pictures are \(canvas), and \(width)x\(height) are needed",
-          "--size \(width)x\(height) --fit fill crops them", file)
+        throw refusal("pictures are \(canvas), and \(width)x\(height) are needed", sides(canvas))
       }
-      request.rendering = Rendering(target: TargetSize(width: width, height: height), fit: .stretch)
+      return .resize(TargetSize(width: width, height: height), fit: .stretch)
     case .within(let width, let height), .touching(let width, let height):
-      request.rendering = Rendering(target: TargetSize(width: width, height: height))
+      return .resize(TargetSize(width: width, height: height))
     }
   }
 
-  /// Makes sure that the output is what the preset asks for.
-  func check(_ size: PixelSize, frameCount: Int, file: String) throws(CommandFailure) {
-    guard fits(size) else {
-      throw refusal("pictures of \(size) are too large or too small", "leave out --size", file)
-    }
-    if let frames, !frames.contains(frameCount) {
-      throw refusal(
-        "the output would have \(frameCount) frames, and \(frames.lowerBound) to "
-          + "\(frames.upperBound) are allowed", "--fps or --frames changes them", file)
-    }
+  private func sides(_ size: PixelSize) -> LimitExcess {
+    let allowed =
+      switch self.size {
+      case .exactly(let width, let height), .within(let width, let height),
+        .touching(let width, let height):
+        max(width, height)
+      }
+    return LimitExcess(.outputSides, asked: max(size.width, size.height), allowed: allowed)
+  }
+
+  private func refusal(_ detail: String, _ limit: LimitExcess) -> AnimatedImageError {
+    AnimatedImageError(.limitExceeded, "\(detail) for \(name)", limit: limit)
   }
 }

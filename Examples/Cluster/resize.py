@@ -1,0 +1,54 @@
+"""Animations to small animations: the work of one task that writes, without an engine.
+
+``process`` writes each of a list of files again, scaled into a square and with fewer frames per second. The name of an
+output is a digest of the input's path and contents, and it appears when it is complete: a task that is repeated, or run
+twice, writes the same files again. A file that cannot be read becomes a text with the reason.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import List, Sequence
+
+import zoetrope
+
+import job
+
+SIZE = (64, 64)
+FPS = 10
+
+
+def write(path: str, data: bytes, folder: str) -> str:
+    """Writes the output of the file ``path``, which contains ``data``, and returns its name."""
+    name = job.digest([(path, data)])
+    try:
+        # One thread, because the engine already runs one task per processor.
+        with zoetrope.open(data, limits="strict", threads=1) as animation:
+            name += ".gif" if animation.format == "gif" else ".png"
+            animation.convert(Path(folder) / name, size=SIZE, fps=FPS, threads=1)
+        return name
+    except (zoetrope.ParameterError, zoetrope.ForkedError, zoetrope.WriteError):
+        # Not the file's fault.
+        raise
+    except zoetrope.ZoetropeError as error:
+        return write_text(f"{path}: {error}\n", Path(folder) / f"{name[:32]}.txt")
+
+
+def write_text(text: str, path: Path) -> str:
+    descriptor, temporary = tempfile.mkstemp(prefix=".new-", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return path.name
+
+
+def process(paths: Sequence[str], folder: str) -> List[str]:
+    """Writes an output for each of ``paths``, and returns their names."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return [write(path, job.read(path), folder) for path in paths]

@@ -1,0 +1,200 @@
+"""Writing within a number of bytes, by preset, and with similar or fewer colours."""
+
+import io
+import pickle
+import threading
+import time
+import typing
+
+import pytest
+
+np = pytest.importorskip("numpy")
+import zoetrope  # noqa: E402
+
+
+SIDE = 64
+
+
+def film(count=12, side=SIDE):
+    """Gradients with grain, which take more bytes the more exact they are."""
+    grain = np.random.default_rng(7)
+    y, x = np.mgrid[:side, :side]
+    frames = np.empty((count, side, side, 3), np.uint8)
+    for index in range(count):
+        frames[index] = np.stack([x + 5 * index, y, 0 * x], axis=2) + grain.integers(0, 8, (side, side, 3))
+    return frames
+
+
+@pytest.fixture(scope="module", params=["gif", "apng"])
+def source(request):
+    file = io.BytesIO()
+    zoetrope.save(file, film(), fps=25, format=request.param)
+    return file.getvalue()
+
+
+def converted(source, **options):
+    file = io.BytesIO()
+    with zoetrope.open(source) as animation:
+        told = animation.convert(file, **options)
+    assert told.byte_count == len(file.getvalue())
+    return told, zoetrope.open(file.getvalue(), damage="strict")
+
+
+def test_similar_colours_take_fewer_bytes_and_stay_close(source):
+    exact = zoetrope.open(source)
+    told, animation = converted(source, lossy=60)
+    assert told.byte_count < len(source)
+    assert told.lossy == 60
+    assert len(animation) == len(exact)
+    for index, frame in enumerate(exact):
+        assert np.abs(animation[index].astype(int) - frame).max() <= 60
+    file = io.BytesIO()
+    assert exact.optimize(file, lossy=60).byte_count <= exact.optimize(io.BytesIO()).byte_count
+    assert zoetrope.open(file.getvalue()).size == exact.size
+
+
+@pytest.mark.parametrize("format", ["gif", "apng"])
+def test_writers_take_similar_colours(format):
+    exact, near = io.BytesIO(), io.BytesIO()
+    zoetrope.save(exact, film(), fps=25, format=format)
+    with zoetrope.Writer(near, format=format, lossy=80) as writer:
+        for frame in film():
+            writer.append(frame, 0.04)
+    assert writer.written.lossy == 80
+    assert writer.written.size == (SIDE, SIDE)
+    assert len(near.getvalue()) < len(exact.getvalue())
+
+
+def test_a_budget_is_met_and_what_was_given_up_is_told(source):
+    last = len(source)
+    for part in (2, 4, 8, 16):
+        told, animation = converted(source, max_bytes=len(source) // part)
+        assert told.byte_count <= len(source) // part
+        assert told.byte_count <= last
+        assert told.lossy or told.colors or told.fps or told.size != (SIDE, SIDE)
+        assert (told.size, told.frame_count) == (animation.size, len(animation))
+        assert (told.fps is not None) == (len(animation) < 12)
+        last = told.byte_count
+
+
+def test_what_is_pinned_stays(source):
+    for pin in ("size", ["size"], ("size", "fps")):
+        told, animation = converted(source, max_bytes=len(source) * 2 // 3, pin=pin)
+        assert animation.size == (SIDE, SIDE)
+        assert "fps" not in pin or len(animation) == 12 and told.fps is None
+    with zoetrope.open(source) as animation:
+        for wrong in ({"pin": "size"}, {"pin": "sise", "max_bytes": 9}):
+            with pytest.raises(zoetrope.ParameterError, match="pin"):
+                animation.convert(io.BytesIO(), **wrong)
+
+
+def test_optimize_keeps_size_and_frames(source):
+    with zoetrope.open(source) as animation:
+        file = io.BytesIO()
+        told = animation.optimize(file, max_bytes=len(source) * 2 // 3)
+        assert told.byte_count == len(file.getvalue()) <= len(source) * 2 // 3
+        assert (told.size, told.frame_count, told.lossy > 0) == ((SIDE, SIDE), 12, True)
+
+
+def test_an_impossible_budget_tells_the_smallest_file_and_writes_none(source, tmp_path):
+    path = tmp_path / f"a.{zoetrope.open(source).format}"
+    with zoetrope.open(source) as animation:
+        for write in (animation.convert, animation.optimize):
+            with pytest.raises(zoetrope.BudgetError) as caught:
+                write(path, max_bytes=60)
+            error = caught.value
+            assert (error.code, error.limit, error.allowed) == ("overBudget", "bytes", 60)
+            assert error.found is None or error.found > 60
+            assert "60" in str(error)
+            copy = pickle.loads(pickle.dumps(error))
+            assert (copy.limit, copy.found, copy.allowed, str(copy)) == (
+                error.limit, error.found, error.allowed, str(error))
+        assert not list(tmp_path.iterdir())
+        animation.convert(path, max_bytes=len(source))
+        assert path.stat().st_size <= len(source)
+
+
+def test_an_impossible_budget_tells_how_close_it_came():
+    # Small enough for every file to be completed.
+    file = io.BytesIO()
+    zoetrope.save(file, film(2, 16), fps=10, format="gif")
+    with pytest.raises(zoetrope.BudgetError) as caught:
+        converted(file.getvalue(), max_bytes=60)
+    assert caught.value.found > 60
+
+
+def test_presets_are_met():
+    file = io.BytesIO()
+    told = zoetrope.save(file, film(12, 160), fps=25, format="gif", preset="discord-emoji", max_bytes=60_000)
+    animation = zoetrope.open(file.getvalue())
+    assert max(animation.size) <= 128
+    assert animation.size == told.size
+    assert animation.byte_count <= 60_000
+    told, animation = converted(file.getvalue(), format="apng", frames=[0], preset="signal-sticker", max_bytes=None)
+    assert animation.size == (512, 512)
+    assert animation.plays is None
+
+
+@pytest.mark.parametrize("options, limit, found, allowed", [
+    ({"preset": "line-sticker", "frames": slice(3)}, "frames", 3, 5),
+    ({"preset": "line-sticker", "duration": 6.5}, "duration", 6.5, 4),
+    ({"preset": "signal-sticker", "crop": (0, 0, SIDE, 40)}, "sides", SIDE, 512),
+    ({"preset": "imessage-small", "size": (20, 20)}, "sides", 20, 300),
+])
+def test_presets_that_cannot_be_met_name_the_limit(source, options, limit, found, allowed):
+    with pytest.raises(zoetrope.BudgetError, match=options["preset"]) as caught:
+        converted(source, format="apng", **options)
+    assert (caught.value.limit, caught.value.found, caught.value.allowed) == (limit, found, allowed)
+
+
+def test_the_type_of_presets_lists_those_of_the_library(source):
+    with pytest.raises(zoetrope.ParameterError) as caught:
+        converted(source, preset="myspace")
+    listed = str(caught.value).split("one of ")[1].split(", ")
+    assert list(typing.get_args(zoetrope.UploadPreset)) == listed
+    for wrong in ("telegram", "x" * 99, "a\0b", ""):
+        with pytest.raises(zoetrope.ParameterError, match="preset"):
+            converted(source, preset=wrong)
+
+
+def test_wrong_arguments_are_refused(source):
+    for wrong in ({"lossy": 201}, {"lossy": -1}, {"max_bytes": 0}, {"max_bytes": -3}, {"colors": 1}):
+        with pytest.raises(zoetrope.ParameterError):
+            converted(source, **wrong)
+    for wrong in ({"lossy": 1.5}, {"max_bytes": "9K"}, {"preset": 3}, {"pin": 3, "max_bytes": 9}):
+        with pytest.raises(TypeError):
+            converted(source, **wrong)
+    for wrong in ({"lossy": 201}, {"pin": "size"}):
+        with pytest.raises(zoetrope.ParameterError):
+            zoetrope.save(io.BytesIO(), film(1), fps=1, format="gif", **wrong)
+
+
+def test_fewer_colours_take_fewer_bytes():
+    file = io.BytesIO()
+    zoetrope.save(file, film(), fps=25, format="gif")
+    told, animation = converted(file.getvalue(), colors=16)
+    assert told.colors == 16
+    assert told.byte_count < len(file.getvalue())
+    assert len(np.unique(animation[0].reshape(-1, 4), axis=0)) <= 16
+    with pytest.raises(zoetrope.UnwritableError):
+        partly = np.full((1, 4, 4, 4), 100, np.uint8)
+        zoetrope.save(io.BytesIO(), partly, fps=1, format="gif", colors="exact")
+
+
+def test_cancelling_ends_a_search():
+    file = io.BytesIO()
+    zoetrope.save(file, film(60, 160), fps=25, format="apng", effort="fast")
+    animation = zoetrope.open(file.getvalue())
+    timer = threading.Timer(0.05, animation.cancel)
+    timer.start()
+    target = io.BytesIO()
+    with pytest.raises(zoetrope.CancelledError):
+        animation.convert(target, format="gif", max_bytes=20_000, effort="small")
+    timer.join()
+    assert not target.getvalue()
+    with zoetrope.open(file.getvalue(), timeout=0.05) as animation:
+        start = time.monotonic()
+        with pytest.raises(zoetrope.TimedOutError):
+            animation.convert(target, format="gif", max_bytes=20_000, effort="small")
+        # A search takes many times as long.
+        assert time.monotonic() - start < 10

@@ -1,0 +1,356 @@
+"""The handle of an animation: opening, closing and cancelling it, and what it tells without decoding."""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import os
+import threading
+from ctypes import byref, sizeof
+from typing import Any, Callable, Dict, List, Optional, SupportsFloat, SupportsIndex, Tuple, TypeVar
+
+from . import _library as c
+from ._arguments import _PIXELS_PER_PLAY, _seconds, _set_limits, _threads, _timeout
+from ._arrays import _addressof, _from_buffer, _Structs
+from ._calls import _interruptible, _Owned
+from ._errors import CancelledError, Damage, OutOfMemoryError, make_damage, make_error, parameter_error
+from ._library import library as _lib
+from ._records import _DISPOSALS, _KINDS, FrameInfo, MetadataItem
+from ._sources import _bytes, _descriptor, _HEAD, _is_long, _takes_long
+from ._types import _choice, _CONTAINERS, _DAMAGE, _DELAYS, DamagePolicy, Delays, Limits, Source
+
+#: Calls that decode at least this many pixels are interruptible by Ctrl-C.
+_LONG_CALL = 1 << 22
+#: ``ZOETROPE_CANCELLED``.
+_CANCELLED = 9
+#: ``ZOETROPE_IO``.
+_IO = 7
+
+
+def _never() -> bool:
+    return False
+
+
+_Self = TypeVar("_Self", bound="Opened")
+
+
+class Opened:
+    """An opened file, without its pixels: the base of :class:`zoetrope.Animation`."""
+
+    def __init__(
+        self, source: Source, *, limits: Optional[Limits] = "default",
+        damage: DamagePolicy = "salvage", delays: Delays = "browser", deep: bool = False,
+        threads: SupportsIndex = 0, timeout: Optional[SupportsFloat] = None,
+    ) -> None:
+        #: None once it is closed.
+        self._held: Optional[_Owned] = None
+        self._is_cancelled = False
+        self._path: Optional[str] = None
+        self._delays = _choice(delays, _DELAYS, "delays")
+        options = c.Options(size=sizeof(c.Options), damage=_choice(damage, _DAMAGE, "damage"))
+        self._output_bytes = _set_limits(options, limits)
+        #: For :func:`zoetrope.frames`.
+        self._pixels_per_play = options.pixels_per_play or _PIXELS_PER_PLAY[options.limits]
+        options.timeout_ns = _timeout(timeout)
+        options.deep = 1 if deep else 0
+        self._is_deep = deep
+        options.parallelism = _threads(threads)
+        held = _Owned(_lib.zoetrope_close)
+        error = c.Error()
+        call: Callable[[], int]
+        descriptor: Optional[int] = None
+        if isinstance(source, (str, os.PathLike)):
+            path = os.fspath(source)
+            if not isinstance(path, (str, bytes)):
+                raise TypeError(f"the path must be str or bytes, not {type(path).__name__}")
+            name = os.fsencode(path)
+            self._path = os.fsdecode(name)
+            if b"\0" in name:
+                raise parameter_error(f"the path {self._path!r} contains a null byte")
+
+            takes_long = _takes_long(name)
+
+            def call() -> int:
+                status: int = _lib.zoetrope_open_file(
+                    name, byref(options), byref(held.pointer), byref(error))
+                return status
+        elif (descriptor := _descriptor(source)) is not None:
+            takes_long = True
+
+            # The library duplicates the descriptor; until then the reference keeps it open.
+            def call(source: Any = source) -> int:
+                status: int = _lib.zoetrope_open_descriptor(
+                    descriptor, byref(options), byref(held.pointer), byref(error))
+                return status
+        else:
+            try:
+                data = _bytes(source, options)
+            except MemoryError as cause:
+                raise OutOfMemoryError("outOfMemory", "not enough memory for the input") from cause
+            count = len(data)
+            takes_long = _is_long(count, bytes(data[:_HEAD]))
+            # The reference keeps the memory of a bytearray.
+            start: Any = byref(_from_buffer(data)) if isinstance(data, bytearray) else data
+
+            def call() -> int:
+                status: int = _lib.zoetrope_open_bytes(
+                    start, count, byref(options), byref(held.pointer), byref(error))
+                return status
+        if takes_long and threading.current_thread() is threading.main_thread():
+            flag = ctypes.c_int32()
+            options.cancel_opening = _addressof(flag)
+            self._check(_interruptible(call, lambda: setattr(flag, "value", 1)), error)
+        else:
+            self._check(call(), error)
+        if descriptor is not None:
+            # As after reading it.
+            source.seek(0, io.SEEK_END)  # type: ignore[union-attr]
+        info = c.Info(size=sizeof(c.Info))
+        self._check(_lib.zoetrope_get_info(held.pointer, byref(info), byref(error)), error)
+        self._info = info
+        #: The most pixels that decoding one frame draws.
+        self._area = int(info.largest_frame_work)
+        #: The frame after the last decoded one. Any other may need a replay from the first.
+        self._next = 0
+        self._frames: Optional[Tuple[FrameInfo, ...]] = None
+        self._renderings: Dict[Any, Tuple[Any, Tuple[int, ...], Any]] = {}
+        self._durations: Optional[Tuple[float, ...]] = None
+        self._timestamps: Optional[Tuple[float, ...]] = None
+        self._damage: Optional[Tuple[Damage, ...]] = None
+        # Popped and appended, which is atomic.
+        self._spare: List[_Structs] = []
+        self._held = held
+
+    # ---- Lifetime
+
+    def close(self) -> None:
+        """Close the animation. Does not wait: calls in progress on other threads continue, and the file is
+        closed after the last of them. Use :meth:`cancel` to end them.
+
+        ``len``, ``size``, ``format``, ``plays``, ``stored_loop_count``, ``byte_count`` and ``path`` remain
+        available; everything else raises ValueError.
+        """
+        self._held = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._held is None
+
+    def cancel(self) -> None:
+        """End all calls that decode, on all threads, permanently.
+
+        They raise :class:`CancelledError`, and so does every later call that decodes. To continue, open the
+        file again. Does not wait, and may be called on any thread.
+        """
+        self._is_cancelled = True
+        held = self._held
+        if held is not None:
+            _lib.zoetrope_cancel(held.pointer)
+
+    def __enter__(self: _Self) -> _Self:
+        self._use()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "an Animation cannot be copied or pickled; open the file where it is used")
+
+    def _use(self) -> _Owned:
+        """The library's handle, which stays open while the caller holds it."""
+        held = self._held
+        if held is None:
+            raise ValueError("the animation is closed")
+        return held
+
+    def _check(self, status: int, error: c.Error) -> None:
+        if status:
+            raise make_error(error, self._path)
+
+    def _decode(
+        self, call: Callable[[Any, c.Error], int], is_interrupted: Callable[[], bool] = _never,
+        path: Optional[str] = None,
+    ) -> None:
+        """Call a decoding function of the library, and raise its error.
+
+        The library cancels the calls of all threads on an animation. A call that was not interrupted itself
+        is repeated, so that Ctrl-C ends only calls of the main thread.
+        """
+        error = c.Error()
+        held = self._use()
+        while not self._is_cancelled:
+            status = call(held.pointer, error)
+            if status == _IO and path is not None and error.system_error:
+                # Reading an open file does not fail with an error of the system; writing does.
+                raise make_error(error, path, is_writing=True)
+            if status != _CANCELLED or is_interrupted():
+                return self._check(status, error)
+        raise self._cancelled()
+
+    def _cancelled(self) -> CancelledError:
+        return CancelledError("cancelled", "the animation was cancelled", path=self._path)
+
+    def _decode_interruptibly(
+        self, pixels: int, call: Callable[[Any, c.Error], int], path: Optional[str] = None
+    ) -> None:
+        """:meth:`_decode`, interruptible by Ctrl-C if there are many pixels.
+
+        :param path: the file that is written, if any, for errors of the system.
+        """
+        if pixels < _LONG_CALL:
+            return self._decode(call)
+        held = self._use()
+        is_interrupted = False
+
+        def stop() -> None:
+            nonlocal is_interrupted
+            is_interrupted = True
+            _lib.zoetrope_cancel(held.pointer)
+            # Later calls may decode.
+            if not self._is_cancelled:
+                _lib.zoetrope_clear_cancel(held.pointer)
+
+        _interruptible(lambda: self._decode(call, lambda: is_interrupted, path), stop)
+
+    def _pixels(self, place: int) -> int:
+        """The most pixels that decoding frame ``place`` draws."""
+        return self._area if place == self._next else self._area * (place + 1)
+
+    # ---- Facts
+
+    @property
+    def path(self) -> Optional[str]:
+        """The path that was opened; None for bytes."""
+        return self._path
+
+    @property
+    def format(self) -> str:
+        """``"gif"``, ``"apng"``, or ``"png"`` for a still PNG."""
+        return _CONTAINERS.get(self._info.format, "unknown")
+
+    @property
+    def size(self) -> Tuple[int, int]:
+        """Width and height of every frame."""
+        return (self._info.width, self._info.height)
+
+    @property
+    def plays(self) -> Optional[int]:
+        """The total number of plays; None if it plays forever."""
+        return self._info.plays or None
+
+    @property
+    def stored_loop_count(self) -> Optional[int]:
+        """The loop count as stored; None if there is none."""
+        return self._info.stored_loop_count if self._info.stored_loop_count >= 0 else None
+
+    @property
+    def byte_count(self) -> int:
+        """The size of the file."""
+        return int(self._info.byte_count)
+
+    @property
+    def frames(self) -> Tuple[FrameInfo, ...]:
+        """The stored properties of each frame."""
+        held = self._use()
+        if self._frames is None:
+            count = self._info.frame_count
+            structs = (c.FrameInfo * count)()
+            error = c.Error()
+            self._check(
+                _lib.zoetrope_get_frames(
+                    held.pointer, self._delays, 0, count, structs, sizeof(c.FrameInfo), byref(error)),
+                error)
+            self._frames = tuple(
+                FrameInfo(
+                    (f.x, f.y, f.width, f.height), (f.delay_numerator, f.delay_denominator),
+                    f.start_ns, f.duration_ns, _DISPOSALS[f.disposal],
+                    "over" if f.blend else "source", bool(f.is_independent),
+                    (f.byte_offset, f.byte_count))
+                for f in structs)
+        return self._frames
+
+    @property
+    def durations(self) -> Tuple[float, ...]:
+        """How long each frame is shown, in seconds, under the delay policy.
+
+        Rounded to nanoseconds, they add up to :attr:`duration`; see :attr:`FrameInfo.duration_ns`.
+        """
+        frames = self.frames
+        if self._durations is None:
+            self._durations = tuple(_seconds(frame.duration_ns) for frame in frames)
+        return self._durations
+
+    @property
+    def timestamps(self) -> Tuple[float, ...]:
+        """When each frame is first shown, in seconds. :meth:`at` returns a frame for its own timestamp."""
+        frames = self.frames
+        if self._timestamps is None:
+            self._timestamps = tuple(_seconds(frame.start_ns) for frame in frames)
+        return self._timestamps
+
+    @property
+    def duration(self) -> float:
+        """The length of one play in seconds."""
+        return _seconds(self._duration_ns())
+
+    def _duration_ns(self) -> int:
+        held = self._use()
+        duration, error = ctypes.c_int64(), c.Error()
+        self._check(
+            _lib.zoetrope_get_duration(held.pointer, self._delays, byref(duration), byref(error)),
+            error)
+        return duration.value
+
+    @property
+    def damage(self) -> Tuple[Damage, ...]:
+        """Damage in the structure of the file.
+
+        Damage to pixels is found by decoding: use :meth:`decode` for one frame, :meth:`check`
+        for all.
+        """
+        held = self._use()
+        if self._damage is None:
+            found = []
+            error = c.Error()
+            for index in range(self._info.damage_count):
+                damage = c.Damage()
+                self._check(
+                    _lib.zoetrope_get_damage(held.pointer, index, byref(damage), byref(error)), error)
+                found.append(make_damage(damage))
+            self._damage = tuple(found)
+        return self._damage
+
+    @property
+    def metadata(self) -> List[MetadataItem]:
+        """Comments, text, profiles and colour information, as stored."""
+        held = self._use()
+        items = []
+        error = c.Error()
+        for index in range(self._info.metadata_count):
+            item = c.Metadata()
+            self._check(
+                _lib.zoetrope_get_metadata(held.pointer, index, byref(item), None, 0, byref(error)),
+                error)
+            value = ctypes.create_string_buffer(max(item.byte_count, 1))
+            self._check(
+                _lib.zoetrope_get_metadata(
+                    held.pointer, index, byref(item), value, item.byte_count, byref(error)), error)
+            items.append(
+                MetadataItem(
+                    _KINDS.get(item.kind, "unknown"), item.key.decode("utf-8", "replace"),
+                    value.raw[: item.byte_count]))
+        return items
+
+    #: Frames are arrays, and comparing arrays gives no single truth value.
+    __contains__ = None
+
+    def __len__(self) -> int:
+        return int(self._info.frame_count)
+
+    def __repr__(self) -> str:
+        width, height = self.size
+        name = f" {self._path!r}" if self._path else ""
+        return f"<zoetrope.Animation{name} {self.format} {width}x{height}, {len(self)} frames>"

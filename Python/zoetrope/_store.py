@@ -1,0 +1,252 @@
+"""Decoded frames on disk, which processes share."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import operator
+import os
+import sys
+from ctypes import byref, sizeof
+from typing import Any, Iterator, NamedTuple, Optional, SupportsIndex, Tuple, Union
+
+from . import _library as c
+from ._animation import Animation
+from ._arrays import _numpy
+from ._calls import _Owned
+from ._errors import make_error, parameter_error
+from ._library import library as _lib
+from ._types import Filter, Fit, Format, Pixels, Size
+
+#: NumPy's word for samples of 16 bits.
+_WORDS = "<u2" if sys.byteorder == "little" else ">u2"
+
+
+class StoreStatistics(NamedTuple):
+    """The contents of a :class:`FrameStore`, and the counters of this process."""
+
+    #: Frames of all animations, sizes and formats.
+    frame_count: int
+    #: Bytes on disk.
+    byte_count: int
+    #: The most bytes on disk.
+    byte_limit: int
+    #: Lookups by this store object that found a frame, and that found none.
+    hits: int
+    misses: int
+    #: Frames stored by this store object.
+    insertions: int
+
+
+class FrameStore:
+    """A directory of decoded frames, which any number of processes use at once.
+
+    >>> with zoetrope.FrameStore("frames", byte_limit=1 << 30) as store, zoetrope.open("party.gif") as animation:
+    ...     frames = store.frames(animation, size=(224, 224), fit="fill", format="RGBX")
+    ...     frames.fill()          # decodes what is missing, once
+    ...     print(frames[3].mean())
+
+    A frame that is stored is returned without decoding or copying it: the array is a read-only view of the file's
+    pages, which all processes share. The frame is not replaced while its array exists, even if the store or the
+    animation is closed. The least recently used frames make room for others. Frames are found by the content of the
+    animation's file, so those of a file that was changed are never returned.
+
+    May be used from several threads. While a store is open, a handler of SIGBUS keeps the process alive if another
+    program truncates a file of the store; it passes other faults on. Cannot be used in a forked process, nor pickled:
+    open the directory in each process.
+    """
+
+    def __init__(
+        self, path: Union[None, str, "os.PathLike[str]", "os.PathLike[bytes]"] = None, *,
+        byte_limit: Optional[SupportsIndex] = None,
+    ) -> None:
+        """
+        :param path: the directory, which is created for this user only. None: that of the command-line tool,
+            ``zoetrope/frames`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
+        :param byte_limit: the most bytes on disk; None for 256 MiB. Use the same everywhere: a process with a
+            smaller limit evicts down to its own.
+        :raises StoreError: if others may read or write the directory, or it cannot be created.
+        """
+        #: None once it is closed.
+        self._held: Optional[_Owned] = None
+        self._path = None if path is None else os.fsdecode(path)
+        options = c.StoreOptions(size=sizeof(c.StoreOptions))
+        if byte_limit is not None:
+            options.byte_limit = operator.index(byte_limit)
+            if not 0 < options.byte_limit == operator.index(byte_limit):
+                raise parameter_error(f"byte_limit is {byte_limit}; it must be 1 or more")
+        name = None if path is None else os.fsencode(path)
+        if name is not None and b"\0" in name:
+            raise parameter_error(f"the path {self._path!r} contains a null byte")
+        held = _Owned(_lib.zoetrope_store_close)
+        self._call(lambda error: _lib.zoetrope_store_open(name, byref(options), byref(held.pointer), error))
+        self._held = held
+
+    def _use(self) -> _Owned:
+        held = self._held
+        if held is None:
+            raise ValueError("the store is closed")
+        return held
+
+    def _call(self, call: Any) -> None:
+        error = c.Error()
+        if call(byref(error)):
+            raise make_error(error, self._path)
+
+    def close(self) -> None:
+        """Close the store. Arrays of its frames stay valid."""
+        self._held = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._held is None
+
+    def __enter__(self) -> "FrameStore":
+        self._use()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a FrameStore cannot be copied or pickled; open the directory where it is used")
+
+    def frames(
+        self, animation: Animation, *, size: Optional[Size] = None, fit: Fit = "fit",
+        filter: Filter = "bilinear", format: Format = "RGBA", linear_light: bool = False,
+        no_enlarging: bool = False,
+    ) -> "StoredFrames":
+        """The frames of ``animation``, rendered as :meth:`Animation.frame` does; decodes nothing.
+
+        :param format: as for :meth:`Animation.frame`. ``"RGB"`` is stored as ``"RGBX"``, and its arrays leave out
+            every fourth byte.
+        """
+        self._use()
+        return StoredFrames(
+            self, animation, "RGBX" if format == "RGB" else format, format == "RGB",
+            (size, fit, filter, linear_light, no_enlarging))
+
+    def remove(self, animation: Optional[Animation] = None) -> None:
+        """Remove the frames of ``animation`` in every size and format; None: of all. Arrays in use stay valid.
+
+        :raises StoreError: if this user may not write to the directory.
+        """
+        held = self._use()
+        if animation is None:
+            return self._call(lambda error: _lib.zoetrope_store_remove(held.pointer, None, error))
+        animation._decode(lambda pointer, error: _lib.zoetrope_store_remove(held.pointer, pointer, byref(error)))
+
+    def prune(self, byte_count: SupportsIndex) -> None:
+        """Evict the least recently used frames until at most ``byte_count`` bytes remain.
+
+        :raises StoreError: if this user may not write to the directory.
+        """
+        held, count = self._use(), operator.index(byte_count)
+        if not 0 <= count < 1 << 63:
+            raise parameter_error(f"byte_count is {byte_count}, which is out of range")
+        self._call(lambda error: _lib.zoetrope_store_prune(held.pointer, count, error))
+
+    def _statistics(self) -> c.StoreStatistics:
+        held, found = self._use(), c.StoreStatistics(size=sizeof(c.StoreStatistics))
+        self._call(lambda error: _lib.zoetrope_store_get_statistics(held.pointer, byref(found), error))
+        return found
+
+    @property
+    def statistics(self) -> StoreStatistics:
+        """What the store has, and how it was used. Reads a little of every file of the store."""
+        found = self._statistics()
+        return StoreStatistics(*(getattr(found, name) for name in StoreStatistics._fields))
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether this user may not write to the directory: frames are found, but none is stored or removed."""
+        return bool(self._statistics().is_read_only)
+
+
+class _Interface:
+    """Pixels as NumPy takes them; not a buffer, so that their arrays cannot be made writable."""
+
+    __slots__ = ("__array_interface__", "_lease")
+
+    def __init__(self, lease: _Owned, frame: c.StoredFrame, shape: Tuple[int, ...], sample_bytes: int) -> None:
+        self._lease = lease
+        strides = (frame.bytes_per_row, sample_bytes * math.prod(shape[2:]), sample_bytes)
+        self.__array_interface__ = {
+            "version": 3, "shape": shape, "typestr": "|u1" if sample_bytes == 1 else _WORDS,
+            "strides": strides[:len(shape)], "data": (frame.pixels, True),
+        }
+
+
+class StoredFrames:
+    """The frames of an animation in a :class:`FrameStore`, in one size and format: a sequence of read-only arrays."""
+
+    def __init__(
+        self, store: FrameStore, animation: Animation, format: Format, is_cut: bool, rendering: Tuple[Any, ...]
+    ) -> None:
+        self._store, self._animation, self._is_cut = store, animation, is_cut
+        size, fit, filter, linear_light, no_enlarging = rendering
+        self._rendering, self._shape, _ = animation._rendering(
+            size, fit, filter, format, linear_light, no_enlarging)
+        self._sample_bytes = 2 if format == "RGBA16" else 1
+
+    #: Comparing arrays gives no single truth value.
+    __contains__ = None
+
+    def __len__(self) -> int:
+        return len(self._animation)
+
+    def __iter__(self) -> Iterator[Pixels]:
+        for index in range(len(self)):
+            yield self[index]
+
+    def __getitem__(self, index: SupportsIndex) -> Pixels:
+        """Frame ``index`` as a read-only array; decoded and stored first if it is missing.
+
+        If it cannot be stored, since the disk or the store is full or all of it is in use, the array has memory of
+        its own.
+
+        :raises ValueError: if the store or the animation is closed.
+        """
+        numpy = _numpy()
+        array: Pixels = numpy.asarray(_Interface(*self._lend(index), self._shape, self._sample_bytes))
+        return array[..., :3] if self._is_cut else array
+
+    def view(self, index: SupportsIndex) -> memoryview:
+        """The bytes of frame ``index``, row by row; needs no NumPy.
+
+        Rows are ``len(view) // height`` bytes apart, a multiple of 64, of which the last may mean nothing.
+        """
+        lease, frame = self._lend(index)
+        memory: Any = (ctypes.c_uint8 * (frame.bytes_per_row * frame.height)).from_address(frame.pixels)
+        # Views refer to the memory, and it to what keeps the pixels.
+        memory.lease = lease
+        return memoryview(memory).cast("B").toreadonly()
+
+    def _lend(self, index: SupportsIndex) -> Tuple[_Owned, c.StoredFrame]:
+        """What keeps the pixels of frame ``index``, and where they are."""
+        place = self._animation._place(index)
+        held, animation = self._store._use(), self._animation
+        lease, frame = _Owned(_lib.zoetrope_lease_free), c.StoredFrame(size=sizeof(c.StoredFrame))
+        arguments = place, self._rendering, byref(frame), byref(lease.pointer)
+        # Most frames are there, and finding them needs no thread that Ctrl-C could interrupt.
+        animation._decode(
+            lambda pointer, error: _lib.zoetrope_store_find(held.pointer, pointer, *arguments, byref(error)))
+        if not lease.pointer:
+            animation._decode_interruptibly(
+                animation._pixels(place) + math.prod(self._shape),
+                lambda pointer, error: _lib.zoetrope_store_frame(held.pointer, pointer, *arguments, byref(error)))
+            animation._next = place + 1
+        return lease, frame
+
+    def fill(self) -> int:
+        """Decode and store all frames that are missing, and return their number.
+
+        :raises StoreError: if they do not fit; those that were stored stay.
+        """
+        held, count = self._store._use(), ctypes.c_int64()
+        self._animation._decode_interruptibly(
+            1 << 62,
+            lambda pointer, error: _lib.zoetrope_store_fill(
+                held.pointer, pointer, self._rendering, byref(count), byref(error)))
+        return count.value

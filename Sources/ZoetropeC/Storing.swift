@@ -1,0 +1,250 @@
+public import CZoetrope
+internal import SystemPackage
+internal import Zoetrope
+
+// Frames on disk.
+//
+// Unsafe: arguments from C, under the header's contract, which `ForeignMemory` checks and copies. What the caller gets
+// points to the bytes of a bitmap, which neither move nor change while its lease exists, and the caller frees that.
+
+/// `zoetrope_store_open` of the header.
+@c(zoetrope_store_open)
+public func storeOpen(
+  _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<zoetrope_store_options>?,
+  _ store: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe write(nil, to: store)
+  return unsafe attempt(error) { () throws(AnimatedImageError) in
+    let target = try unsafe required(store, "store")
+    let options = try unsafe read(options, over: zoetrope_store_options(), "zoetrope_store_options")
+    guard options.byte_limit >= 0 else {
+      throw AnimatedImageError(
+        .parameter, "byte_limit is \(options.byte_limit); it must be 0 or more")
+    }
+    guard
+      let path = unsafe path.map({ unsafe FilePath(platformString: $0) })
+        ?? FrameStore.defaultDirectory
+    else {
+      throw AnimatedImageError(.parameter, "path is NULL, and this user has no home directory")
+    }
+    let limit = options.byte_limit
+    let opened =
+      try limit == 0 ? FrameStore(at: path) : FrameStore(at: path, byteLimit: Int(limit))
+    unsafe write(handle(owning: opened), to: target)
+  }
+}
+
+/// `zoetrope_store_close` of the header.
+@c(zoetrope_store_close)
+public func storeClose(_ store: OpaquePointer?) {
+  guard !ForkGuard.isForked else { return }
+  unsafe _ = release(store, FrameStore.self)
+}
+
+/// `zoetrope_store_frame` of the header.
+@c(zoetrope_store_frame)
+public func storeFrame(
+  _ store: OpaquePointer?, _ animation: OpaquePointer?, _ index: Int64,
+  _ rendering: UnsafePointer<zoetrope_rendering>?,
+  _ frame: UnsafeMutablePointer<zoetrope_stored_frame>?,
+  _ lease: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe lend(store, animation, index, rendering, frame, lease, error) {
+    (request) throws(AnimatedImageError) in
+    if let found = try request.find() { return (found, true) }
+    return try request.draw()
+  }
+}
+
+/// `zoetrope_store_find` of the header.
+@c(zoetrope_store_find)
+public func storeFind(
+  _ store: OpaquePointer?, _ animation: OpaquePointer?, _ index: Int64,
+  _ rendering: UnsafePointer<zoetrope_rendering>?,
+  _ frame: UnsafeMutablePointer<zoetrope_stored_frame>?,
+  _ lease: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe lend(store, animation, index, rendering, frame, lease, error) {
+    (request) throws(AnimatedImageError) in
+    try request.find().map { ($0, true) }
+  }
+}
+
+/// Keeps the pixels of a frame, for a `zoetrope_lease`.
+private final class LeaseHandle: Sendable {
+  let frame: CachedFrame
+  init(_ frame: CachedFrame) { self.frame = frame }
+}
+
+/// Lends the frame that `body` returns to the caller, if it returns one.
+private func lend(
+  _ store: OpaquePointer?, _ animation: OpaquePointer?, _ index: Int64,
+  _ rendering: UnsafePointer<zoetrope_rendering>?,
+  _ frame: UnsafeMutablePointer<zoetrope_stored_frame>?,
+  _ lease: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?,
+  _ body: (StoreRequest) throws(AnimatedImageError) -> (frame: CachedFrame, isStored: Bool)?
+) -> zoetrope_status {
+  unsafe write(nil, to: lease)
+  return unsafe attempt(error) { () throws(AnimatedImageError) in
+    let target = try unsafe required(lease, "lease")
+    // Checked before anything is drawn.
+    try unsafe writeSized(zoetrope_stored_frame(), to: frame, "zoetrope_stored_frame")
+    let handle = try unsafe object(animation, AnimationHandle.self, "animation")
+    let call = try handle.calls.begin()
+    let request = StoreRequest(
+      store: try unsafe object(store, FrameStore.self, "store"), handle: handle,
+      index: try handle.checkFrame(index),
+      request: try unsafe storedRequest(rendering, handle), call: call)
+    guard let found = try body(request) else { return }
+    let held = LeaseHandle(found.frame)
+    let bitmap = held.frame.bitmap
+    var result = unsafe zoetrope_stored_frame()
+    unsafe result.pixels = bitmap.bytes.withUnsafeBytes { $0.baseAddress }
+    unsafe result.bytes_per_row = bitmap.bytesPerRow
+    unsafe result.width = Int64(bitmap.width)
+    unsafe result.height = Int64(bitmap.height)
+    unsafe result.is_stored = found.isStored ? 1 : 0
+    unsafe result.damage = zoetrope_damage(found.frame.damage)
+    try unsafe writeSized(result, to: frame, "zoetrope_stored_frame")
+    unsafe write(ZoetropeC.handle(owning: held), to: target)
+  }
+}
+
+/// How frames are rendered in a store.
+private func storedRequest(
+  _ rendering: UnsafePointer<zoetrope_rendering>?, _ handle: AnimationHandle
+) throws(AnimatedImageError) -> FrameRequest {
+  let request = try unsafe frameRequest(rendering, handle)
+  guard request.bytesPerPixel == request.rendering.format?.bytesPerPixel else {
+    throw AnimatedImageError(
+      .parameter, "ZOETROPE_RGB8 is not stored: use ZOETROPE_RGBX8, without its fourth byte")
+  }
+  return request
+}
+
+/// A frame that is asked of a store.
+private struct StoreRequest: Sendable {
+  let store: FrameStore
+  let handle: AnimationHandle
+  let index: Int
+  let request: FrameRequest
+  let call: DecodingCall
+
+  private func key() throws(AnimatedImageError) -> FrameKey {
+    let image = handle.image
+    let rendition = Rendition(request.rendering, of: image.canvasSize, options: image.options)
+    return AnimationKey(
+      content: try handle.identity(in: store, call), rendition: rendition)[index]
+  }
+
+  /// The frame, if it is stored. Does not wait for other calls.
+  func find() throws(AnimatedImageError) -> CachedFrame? { store.frame(for: try key()) }
+
+  /// Decodes the frame and stores it.
+  func draw() throws(AnimatedImageError) -> (frame: CachedFrame, isStored: Bool) {
+    let key = try key()
+    let (sum, overflow) = handle.work(ofFrame: index).addingReportingOverflow(request.size.area)
+    return try handle.calls.run(call, work: overflow ? .max : sum) {
+      () throws(AnimatedImageError) in
+      // Another call may have stored it while this one waited.
+      if let found = store.lookUp(key) { return (found, true) }
+      var result: (CachedFrame, Bool)?
+      try handle.withFrame(index, request, in: call) { (drawn, _) throws(AnimatedImageError) in
+        let frame = CachedFrame(drawn.bitmap, damage: drawn.damage)
+        // If the file was overwritten meanwhile, these pixels do not belong to the bytes in the key.
+        if handle.image.isUnchanged { store.storeIfPossible(frame, for: key) }
+        result = store.lookUp(key).map { ($0, true) } ?? (frame, false)
+      }
+      guard let result else { throw AnimatedImageError(.cancelled, "before decoding") }
+      return result
+    }
+  }
+}
+
+extension AnimationHandle {
+  /// The identity of the image's bytes in `store`.
+  fileprivate func identity(
+    in store: FrameStore, _ call: DecodingCall
+  ) throws(AnimatedImageError) -> ContentIdentity {
+    // Only a caller's own reader can take long without asking whether the call is cancelled.
+    guard image.source is ForeignSource else {
+      return try store.identity(of: image) { call.isCancelled }
+    }
+    return try calls.run(call, work: .max) { [self] () throws(AnimatedImageError) in
+      try store.identity(of: image) { call.isCancelled }
+    }
+  }
+}
+
+/// `zoetrope_lease_free` of the header.
+@c(zoetrope_lease_free)
+public func leaseFree(_ lease: OpaquePointer?) {
+  guard !ForkGuard.isForked else { return }
+  unsafe _ = release(lease, LeaseHandle.self)
+}
+
+/// `zoetrope_store_fill` of the header.
+@c(zoetrope_store_fill)
+public func storeFill(
+  _ store: OpaquePointer?, _ animation: OpaquePointer?,
+  _ rendering: UnsafePointer<zoetrope_rendering>?, _ count: UnsafeMutablePointer<Int64>?,
+  _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe write(0, to: count)
+  return unsafe attempt(error) { () throws(AnimatedImageError) in
+    let handle = try unsafe object(animation, AnimationHandle.self, "animation")
+    let call = try handle.calls.begin()
+    let store = try unsafe object(store, FrameStore.self, "store")
+    let request = try unsafe storedRequest(rendering, handle)
+    let stored = try handle.calls.run(call, work: .max) { () throws(AnimatedImageError) in
+      try store.prefetch(of: handle.image, renderings: [request.rendering]) { call.isCancelled }
+    }
+    unsafe write(Int64(stored), to: count)
+  }
+}
+
+/// `zoetrope_store_remove` of the header.
+@c(zoetrope_store_remove)
+public func storeRemove(
+  _ store: OpaquePointer?, _ animation: OpaquePointer?,
+  _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe attempt(error) { () throws(AnimatedImageError) in
+    let store = try unsafe object(store, FrameStore.self, "store")
+    try store.checkWritable()
+    guard unsafe animation != nil else { return store.removeAll() }
+    let handle = try unsafe object(animation, AnimationHandle.self, "animation")
+    store.remove(try handle.identity(in: store, handle.calls.begin()))
+  }
+}
+
+/// `zoetrope_store_prune` of the header.
+@c(zoetrope_store_prune)
+public func storePrune(
+  _ store: OpaquePointer?, _ byteCount: Int64, _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe attempt(error) { () throws(AnimatedImageError) in
+    try unsafe object(store, FrameStore.self, "store").prune(to: Int(byteCount))
+  }
+}
+
+/// `zoetrope_store_get_statistics` of the header.
+@c(zoetrope_store_get_statistics)
+public func storeGetStatistics(
+  _ store: OpaquePointer?, _ statistics: UnsafeMutablePointer<zoetrope_store_statistics>?,
+  _ error: UnsafeMutablePointer<zoetrope_error>?
+) -> zoetrope_status {
+  unsafe attempt(error) { () throws(AnimatedImageError) in
+    let store = try unsafe object(store, FrameStore.self, "store")
+    let found = store.statistics
+    var result = zoetrope_store_statistics()
+    result.frame_count = Int64(found.frameCount)
+    result.byte_count = Int64(found.byteCount)
+    result.byte_limit = Int64(store.byteLimit)
+    result.hits = Int64(found.hits)
+    result.misses = Int64(found.misses)
+    result.insertions = Int64(found.insertions)
+    result.is_read_only = store.isReadOnly ? 1 : 0
+    try unsafe writeSized(result, to: statistics, "zoetrope_store_statistics")
+  }
+}
