@@ -211,6 +211,7 @@ public final class AnimationWriter: Sendable {
     var request = AnimationRequest(
       canvasSize: size, isDeep: isDeep, playCount: options.playCount, metadata: options.metadata,
       effort: options.effort, survey: survey, hasPoster: options.poster != nil)
+    request.storesRGBA = options.storesRGBA
     var reducer: ColorReducer?
     if let reduction = options.reduction, survey?.fits(reduction) != true {
       var first = ColorReducer(reduction, survey: survey)

@@ -50,6 +50,8 @@ public struct AnimationWriterOptions: Sendable {
   /// The number of threads that encode, including the calling thread. Default: 0, one per processor. It does not
   /// affect the output.
   public var parallelism: Int
+  /// Whether an APNG stores RGBA, although a palette or grey would do.
+  package var storesRGBA = false
 
   /// How to write a frame that equals the previous one.
   public struct IdenticalFrames: Sendable, Hashable {

@@ -12,6 +12,8 @@ package struct AnimationRequest: Sendable {
   package var hasPoster: Bool
   /// The palette that frames share, as `RGBA.word`, of opaque colours in a GIF; nil for one made from the survey.
   package var colorTable: [UInt32]?
+  /// APNG: whether pixels are stored as RGBA, although a palette or grey would do.
+  package var storesRGBA = false
   /// GIF: extension blocks that come before the first frame.
   package var extensions: [UInt8] = []
   /// GIF: whether a frame that needs no graphic control has none, until the first one that does.

@@ -142,7 +142,7 @@ private struct BudgetFitting {
       return nil
     }
     var (bytes, isStripped) = (sink.bytes, plan.rewriting != nil)
-    if plan.rewriting == nil, bytes.count > limit || settings.isThorough {
+    if plan.rewriting == nil, !options.storesRGBA, bytes.count > limit || settings.isThorough {
       // Copied frames may take fewer bytes.
       let optimized = LimitedSink(bytes.count)
       let copy = try AnimatedImage(bytes: bytes, options: image.options)

@@ -23,6 +23,8 @@ package struct UploadPreset: Sendable, Hashable {
   package var seconds: Int? = nil
   package var rate: Int? = nil
   package var playCount: PlayCount? = nil
+  /// Whether an APNG has to store RGBA: iOS shows one with a palette as a still (Signal-iOS issue 4611).
+  package var needsRGBA = false
   /// The official source, and when it was last compared with the row.
   package let source: String
   package let date: String
@@ -46,25 +48,26 @@ package struct UploadPreset: Sendable, Hashable {
       date: "2026-11-26"),
     UploadPreset(
       name: "signal-sticker", summary: "APNG, 512x512, 300 KiB", formats: [.apng],
-      size: .exactly(512, 512), byteLimit: 300 * 1024, playCount: .indefinite,
+      size: .exactly(512, 512), byteLimit: 300 * 1024, playCount: .indefinite, needsRGBA: true,
       source: "https://github.com/signalapp/Signal-Desktop (sticker-creator)", date: "2026-11-26"),
     UploadPreset(
       name: "line-sticker", summary: "APNG, 320x270, 300 kB, 5 to 20 frames, 4 s",
       formats: [.apng], size: .touching(320, 270), byteLimit: 300_000, frames: 5...20, seconds: 4,
+      needsRGBA: true,
       source: "https://creator.line.me/en/guideline/animationsticker/", date: "2026-11-26"),
     UploadPreset(
       name: "imessage-small", summary: "APNG or GIF, 300x300, 500 kB", formats: [.apng, .gif],
-      size: .exactly(300, 300), byteLimit: 499_999,
+      size: .exactly(300, 300), byteLimit: 499_999, needsRGBA: true,
       source: "https://developer.apple.com/documentation/messages/msstickersize/small",
       date: "2026-11-26"),
     UploadPreset(
       name: "imessage-medium", summary: "APNG or GIF, 408x408, 500 kB", formats: [.apng, .gif],
-      size: .exactly(408, 408), byteLimit: 499_999,
+      size: .exactly(408, 408), byteLimit: 499_999, needsRGBA: true,
       source: "https://developer.apple.com/documentation/messages/msstickersize/regular",
       date: "2026-11-26"),
     UploadPreset(
       name: "imessage-large", summary: "APNG or GIF, 618x618, 500 kB", formats: [.apng, .gif],
-      size: .exactly(618, 618), byteLimit: 499_999,
+      size: .exactly(618, 618), byteLimit: 499_999, needsRGBA: true,
       source: "https://developer.apple.com/documentation/messages/msstickersize/large",
       date: "2026-11-26"),
     UploadPreset(
@@ -132,6 +135,7 @@ extension UploadPreset {
     if case .within = size {} else { budget.keepsSize = true }
     if frames.map({ $0.lowerBound > 1 }) ?? false { budget.keepsFrameRate = true }
     options.budget = budget
+    options.storesRGBA = needsRGBA
   }
 
   /// Makes sure that an output of pictures of `size` is what the preset asks for.

@@ -136,6 +136,8 @@ public struct EditOptions: Sendable, Hashable {
   public var keepsHiddenColors: Bool
   /// The number of threads that encode. Default: 0, one per processor. It does not affect the output.
   public var parallelism: Int
+  /// Whether an APNG stores RGBA or RGB, although a palette or grey would do.
+  package var storesRGBA = false
 
   /// Creates options; omitted arguments take their defaults.
   public init(

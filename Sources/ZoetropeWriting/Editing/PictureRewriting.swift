@@ -26,6 +26,11 @@ package struct PictureRewriting: Sendable {
     if !isSameFormat { return .format(format) }
     if case .limited = options.colors.kind { return .colors }
     if options.tolerance > 0 { return .tolerance }
+    if options.storesRGBA, format != .gif {
+      // What is copied keeps its form, and its size.
+      let isTooLong = image.byteCount > options.budget?.byteLimit ?? .max
+      if isTooLong || ![2, 6].contains(image.header.colorType) { return .form }
+    }
     return nil
   }
 
@@ -49,6 +54,7 @@ package struct PictureRewriting: Sendable {
       dithering: options.dithering, transparency: options.transparency,
       tolerance: options.tolerance,
       parallelism: options.parallelism)
+    writing.storesRGBA = options.storesRGBA
     if format == .gif, options.colors == .automatic, let rendering,
       rendering.filter != .nearest
     {

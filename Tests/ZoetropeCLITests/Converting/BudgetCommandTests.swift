@@ -94,10 +94,35 @@ import ZoetropeTestSupport
       #expect(file.count <= limit)
       let image = try AnimatedImage(bytes: file)
       #expect(image.frames.count == 5 && image.format == .apng)
+      // The colour type: iOS shows an APNG with a palette as a still.
+      #expect(file[25] == 6)
       // What cannot fit is told as before.
       let failed = try tool.run(
         "convert", "in.png", "-o", "no.png", "--for", "line-sticker", "--max-bytes", "99")
       #expect(failed.status == 8 && failed.errors.contains("the limit is"), "\(failed.errors)")
+    }
+  }
+
+  @Test func `presets for iOS store RGBA, whatever the source has`() throws {
+    try withTool { (tool: Tool) throws in
+      let gif = "\(Self.demo)/bouncing-ball.gif"
+      func stretched(_ size: String) -> [String] { ["--size", size, "--fit", "stretch"] }
+      for (arguments, type) in [
+        ([gif, "-o", "a.png"], 3),
+        ([gif, "-o", "b.png", "--for", "signal-sticker"] + stretched("512x512"), 6),
+        ([gif, "-o", "c.png", "--for", "imessage-small"] + stretched("300x300"), 6),
+        (["c.png", "-o", "d.png", "--colors", "16"], 3),
+        (["d.png", "-o", "e.png", "--for", "imessage-small"], 6),
+        (["c.png", "-o", "f.png", "--for", "imessage-small"], 6),
+      ] {
+        let result = try tool.run(["convert"] + arguments)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try tool.read(arguments[2])[25] == type, "\(arguments)")
+      }
+      // What is right is copied.
+      #expect(try tool.read("f.png") == tool.read("c.png"))
+      let frames = try ["c.png", "e.png"].map { try AnimatedImage(bytes: tool.read($0)).frames }
+      #expect(frames[0].map(\.delay) == frames[1].map(\.delay))
     }
   }
 

@@ -25,11 +25,16 @@ struct APNGEncoder: AnimationEncoding {
         .unwritable, "an APNG cannot be played \(count) times", format: .apng)
     }
     let metadata = request.metadata.map { PNGMetadataChunks($0) } ?? PNGMetadataChunks()
-    storage =
-      PNGStorage(palette: request.colorTable)
-      ?? request.survey.map {
-        PNGStorage($0, allowsGrey: metadata.profile.isEmpty || metadata.profileIsGrey)
-      } ?? PNGStorage(isDeep: request.isDeep)
+    if request.storesRGBA {
+      let isDeep = request.isDeep && request.colorTable == nil
+      storage = PNGStorage(isDeep: isDeep && request.survey?.fits8Bits != true)
+    } else {
+      storage =
+        PNGStorage(palette: request.colorTable)
+        ?? request.survey.map {
+          PNGStorage($0, allowsGrey: metadata.profile.isEmpty || metadata.profileIsGrey)
+        } ?? PNGStorage(isDeep: request.isDeep)
+    }
     self.metadata = metadata
     self.request = request
     isStatic = !request.hasPoster
