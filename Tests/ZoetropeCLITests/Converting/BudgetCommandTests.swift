@@ -105,7 +105,7 @@ import ZoetropeTestSupport
 
   @Test func `presets for iOS store RGBA, whatever the source has`() throws {
     try withTool { (tool: Tool) throws in
-      let gif = "\(Self.demo)/bouncing-ball.gif"
+      let gif = "\(FixtureLibrary().root)/Demo/bouncing-ball.gif"
       func stretched(_ size: String) -> [String] { ["--size", size, "--fit", "stretch"] }
       for (arguments, type) in [
         ([gif, "-o", "a.png"], 3),
