@@ -106,9 +106,11 @@ import ZoetropeTestSupport
   @Test func `presets for iOS store RGBA, whatever the source has`() throws {
     try withTool { (tool: Tool) throws in
       let gif = "\(FixtureLibrary().root)/Demo/bouncing-ball.gif"
-      func stretched(_ size: String) -> [String] { ["--size", size, "--fit", "stretch"] }
+      func stretched(_ size: String) -> [String] {
+        ["--frames", "0-1", "--size", size, "--fit", "stretch"]
+      }
       for (arguments, type) in [
-        ([gif, "-o", "a.png"], 3),
+        ([gif, "-o", "a.png", "--frames", "0-1"], 3),
         ([gif, "-o", "b.png", "--for", "signal-sticker"] + stretched("512x512"), 6),
         ([gif, "-o", "c.png", "--for", "imessage-small"] + stretched("300x300"), 6),
         (["c.png", "-o", "d.png", "--colors", "16"], 3),
