@@ -93,7 +93,9 @@ def test_optimize_keeps_size_and_frames(source):
         file = io.BytesIO()
         told = animation.optimize(file, max_bytes=len(source) * 2 // 3)
         assert told.byte_count == len(file.getvalue()) <= len(source) * 2 // 3
-        assert (told.size, told.frame_count, told.lossy > 0) == ((SIDE, SIDE), 12, True)
+        assert (told.size, told.frame_count, told.fps) == ((SIDE, SIDE), 12, None)
+        # A GIF takes similar colours, an APNG fewer.
+        assert told.lossy or told.colors
 
 
 def test_an_impossible_budget_tells_the_smallest_file_and_writes_none(source, tmp_path):
