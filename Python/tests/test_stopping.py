@@ -19,6 +19,7 @@ import zoetrope  # noqa: E402
 from zoetrope import _animation, _arguments, _arrays, _calls, _library, _opened, _rendered, _sources  # noqa: E402
 
 import hostile  # noqa: E402
+from tracing import break_off, breaks_in  # noqa: E402
 
 FILES = {}
 
@@ -401,10 +402,6 @@ def test_what_is_owned_is_freed_once():
     assert freed == [7]
 
 
-class Interruption(BaseException):
-    pass
-
-
 @pytest.mark.parametrize("event", ["raise", "close"])
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", [
@@ -428,40 +425,11 @@ def test_an_exception_or_a_handler_between_any_two_instructions_leaves_nothing(
     count = 0
     while True:
         animation = zoetrope.open(path)
-        steps = 0
-        has_happened = False
-
-        def trace(frame, kind, argument):
-            nonlocal steps, has_happened
-            if frame.f_code.co_filename not in files:
-                return None
-            frame.f_trace_opcodes = True
-            if kind == "opcode":
-                steps += 1
-                if steps > count and not has_happened:
-                    has_happened = True
-                    if event == "raise":
-                        raise Interruption
-                    # As a signal handler would.
-                    animation.close()
-            return trace
-
-        def work():
-            sys.settrace(trace)
-            try:
-                calls[name]()
-            except (Interruption, ValueError):
-                pass
-            finally:
-                sys.settrace(None)
-
-        # A thread of its own: exceptions in the middle of handlers stay on the thread's stack of them.
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join()
+        # A signal handler would close it at any moment.
+        has_happened = breaks_in(files, count, calls[name], break_off if event == "raise" else animation.close)
         animation.close()
         animation = None
-        assert descriptors(path) == 0, (count, steps)
+        assert descriptors(path) == 0, count
         if not has_happened:
             break
         count += 1

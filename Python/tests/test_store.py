@@ -10,6 +10,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 import zoetrope  # noqa: E402
+from tracing import breaks_in  # noqa: E402
 
 
 @pytest.fixture
@@ -250,10 +251,6 @@ with zoetrope.FrameStore(sys.argv[1]) as store, zoetrope.open(sys.argv[2]) as an
     assert subprocess.run([sys.executable, "-c", script, str(folder), str(delays)]).returncode == 0
 
 
-class Interruption(Exception):
-    pass
-
-
 def test_an_exception_between_any_two_instructions_keeps_no_frame(folder, delays):
     animation = zoetrope.open(delays)
     files = {sys.modules[f"zoetrope.{name}"].__file__ for name in ("_store", "_opened", "_rendered", "_calls")}
@@ -261,35 +258,7 @@ def test_an_exception_between_any_two_instructions_keeps_no_frame(folder, delays
     frames = store.frames(animation)
     frames.fill()
     count = 0
-    while True:
-        steps, has_happened = 0, False
-
-        def trace(frame, kind, argument):
-            nonlocal steps, has_happened
-            if frame.f_code.co_filename not in files:
-                return None
-            frame.f_trace_opcodes = True
-            if kind == "opcode":
-                steps += 1
-                if steps > count and not has_happened:
-                    has_happened = True
-                    raise Interruption
-            return trace
-
-        def work():
-            sys.settrace(trace)
-            try:
-                frames[count % len(frames)]
-            except Interruption:
-                pass
-            finally:
-                sys.settrace(None)
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join()
-        if not has_happened:
-            break
+    while breaks_in(files, count, lambda: frames[count % len(frames)]):
         count += 1
     assert count > 50
     store.close()
