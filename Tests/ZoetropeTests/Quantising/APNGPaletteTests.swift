@@ -39,17 +39,7 @@ import ZoetropeTestSupport
   private static func write(
     _ pictures: [Bitmap], _ options: AnimationWriterOptions, hasSurvey: Bool = true
   ) throws -> (bytes: [UInt8], written: WrittenAnimation) {
-    var options = options
-    if hasSurvey {
-      var survey = ColorSurvey(for: options)
-      for picture in pictures { try survey.add(picture) }
-      options.survey = survey
-    }
-    let sink = MemorySink()
-    let writer = try AnimationWriter(options, to: sink)
-    for picture in pictures { try writer.append(picture, delay: delay) }
-    let written = try writer.finish()
-    return (sink.bytes, written)
+    try pictures.written(options, delay: delay, hasSurvey: hasSurvey)
   }
 
   /// The frames as our decoder and libpng see them, which have to agree; as words of RGBA.

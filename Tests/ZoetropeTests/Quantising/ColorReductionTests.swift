@@ -34,16 +34,7 @@ import ZoetropeTestSupport
   ) throws -> (bytes: [UInt8], written: WrittenAnimation) {
     var options = AnimationWriterOptions(format: .gif, identicalFrames: .keep)
     change(&options)
-    if hasSurvey {
-      var survey = ColorSurvey(reduction: options.reduction)
-      for picture in pictures { try survey.add(picture) }
-      options.survey = survey
-    }
-    let sink = MemorySink()
-    let writer = try AnimationWriter(options, to: sink)
-    for picture in pictures { try writer.append(picture, delay: delay) }
-    let written = try writer.finish()
-    return (sink.bytes, written)
+    return try pictures.written(options, delay: delay, hasSurvey: hasSurvey)
   }
 
   private static func pictures(_ bytes: [UInt8]) throws -> [Bitmap] {
