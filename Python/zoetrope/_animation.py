@@ -463,7 +463,7 @@ class Animation(Rendered):
         :param format: ``"gif"`` or ``"apng"``; None for that of the path's extension, or of this animation if
             there is no path.
         :param max_bytes: the most bytes of the file. The mildest change that fits is searched for, by encoding up to
-            six files: no metadata; more effort; similar colours; fewer of them, in a GIF; fewer frames, down to 10
+            six files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10
             per second, with the duration kept; smaller pictures, down to a fifth. :class:`Written` tells which.
         :param preset: what the file is for, such as ``"discord-emoji"``; see :data:`UploadPreset`. It scales pictures,
             drops frames and sets the plays as the site asks, and lowers ``max_bytes``. It neither crops nor cuts.

@@ -38,9 +38,9 @@ class Writer:
     end them. A process that is killed may leave ``.zoetrope-*.tmp`` in the directory, which the command-line tool
     removes when it next writes there.
 
-    An APNG stores all pixels and delays exactly, unless ``colors`` limits them. A GIF is exact for frames that change pixels to at most 256
-    colours, none partly transparent; ``colors``, ``dithering`` and ``matte`` say what happens to others. Its delays
-    are rounded to hundredths of a second without drift.
+    An APNG stores all pixels and delays exactly, unless ``colors`` limits them. A GIF is exact for frames that change
+    pixels to at most 256 colours, none partly transparent; ``colors``, ``dithering`` and ``matte`` say what happens to
+    others. Its delays are rounded to hundredths of a second without drift.
     """
 
     def __init__(

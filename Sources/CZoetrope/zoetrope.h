@@ -184,7 +184,8 @@ zoetrope_status zoetrope_open_reader(const zoetrope_reader *reader, const zoetro
 void zoetrope_close(zoetrope_animation *animation);
 
 /* Cancels all calls that decode frames of this animation, on all threads: zoetrope_frame_...,
-   zoetrope_read_frames, zoetrope_sample..., zoetrope_store_..., zoetrope_rewrite and zoetrope_optimize. Calls in progress, calls
+   zoetrope_read_frames, zoetrope_sample..., zoetrope_store_..., zoetrope_rewrite and zoetrope_optimize. Calls in
+   progress, calls
    that wait for another one, and calls that begin before zoetrope_clear_cancel fail with ZOETROPE_CANCELLED;
    one that is about to return may still succeed. To cancel a single call, make it on a handle of its own.
 
@@ -566,7 +567,7 @@ typedef struct zoetrope_writer_options {
   /* The rest is not for zoetrope_writer_create, and `preset` not for zoetrope_optimize.
 
      The most bytes of the file; 0: any number. The mildest change that fits is searched for, by encoding up to six
-     files: no metadata; more effort; similar colours; fewer of them, in a GIF; fewer frames, down to 10 per second,
+     files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10 per second,
      with the duration kept; smaller pictures, down to a fifth. zoetrope_optimize changes colours only. The file is
      kept in memory until it is complete. If none fits, the call fails with ZOETROPE_OVER_BUDGET. */
   int64_t max_bytes;
@@ -600,9 +601,9 @@ typedef struct zoetrope_writer zoetrope_writer;
 
 /* Creates a writer of an animation. The destination gets nothing before the first picture.
 
-   An APNG stores all pixels and delays exactly, unless its colours are limited. A GIF is exact for pictures that change pixels to at most 256
-   colours, none partly transparent; see zoetrope_writer_options.colors for others. Its delays are rounded to
-   hundredths of a second without drift.
+   An APNG stores all pixels and delays exactly, unless its colours are limited. A GIF is exact for pictures that
+   change pixels to at most 256 colours, none partly transparent; see zoetrope_writer_options.colors for others. Its
+   delays are rounded to hundredths of a second without drift.
 
    Calls on the same writer run one at a time, except for zoetrope_writer_cancel. After an error, every later
    call fails with it. */

@@ -22,8 +22,8 @@ struct ConvertCommand: ZoetropeSubcommand {
       --back-and-forth, --speed, --duration or --delay, --fps, --crop, --size. Removing frames shortens \
       the animation; --fps keeps its duration. A cut in the middle of a frame shortens its delay.
 
-      Pixels change only if --size scales them, if a GIF cannot hold them, or if --colors limits them. If format and size stay the \
-      same, compressed frames are copied, and only frames next to a cut are encoded again. Changing speed, \
+      Pixels change only if --size scales them, if a GIF cannot hold them, or if --colors limits them. If \
+      format and size stay the same, compressed frames are copied, and only frames next to a cut are encoded again. Changing speed, \
       delays or plays, or cutting the end, costs no more than copying the file.
 
       A GIF frame can change pixels to at most 256 colours, none of them partly transparent. Colours that fit \

@@ -22,7 +22,8 @@ struct MakeCommand: ZoetropeSubcommand {
       frame is kept, even if it equals the one before. Nothing is written if a picture cannot be read, \
       or differs in size. A GIF frame can change pixels to at most 256 colours, none of them partly \
       transparent: what does not fit is reduced to a palette and opaque or transparent pixels, unless --colors \
-      exact refuses it. An APNG keeps all colours, unless --colors N gives it a palette. GIF delays are whole hundredths of a second.
+      exact refuses it. An APNG keeps all colours, unless --colors N gives it a palette. GIF delays are whole \
+      hundredths of a second.
 
       OUTPUT is a file whose name ends in .gif, .png or .apng, a pipe or device, or - for standard \
       output, which is APNG unless --format is given. Existing files are overwritten only with --force, \

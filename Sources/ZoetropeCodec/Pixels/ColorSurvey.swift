@@ -2,7 +2,8 @@
 /// lossless pixel format.
 ///
 /// Without a survey, a ``PixelFormat/rgba8`` animation is written as 8-bit RGBA. A survey takes 2 MiB, and 1 to 5 ns
-/// for each changed pixel; 2 MiB more, or 4, if colours may have to be reduced. Once ``isSettled`` is true, more pictures cannot change it.
+/// for each changed pixel; 2 MiB more, or 4, if colours may have to be reduced. Once ``isSettled`` is true, more
+/// pictures cannot change it.
 public struct ColorSurvey: Sendable {
   /// Whether the colours of transparent pixels count; otherwise all of them are taken for transparent black.
   public let keepsHiddenColors: Bool

@@ -105,7 +105,8 @@ package struct ColorReducer: Sendable {
     return colors.count < 256 || colors.count == 256 && !hasOthers
   }
 
-  /// The colours in `area`, without clear, of pixels that differ from `before`, at most 257; and whether there are other pixels.
+  /// The colours in `area`, clear ones left out, of pixels that differ from `before`, at most 257; and whether there are
+  /// other pixels.
   private static func distinctColors(
     _ picture: Bitmap, from before: Bitmap?, in area: PixelRect
   ) -> (colors: [UInt32], hasOthers: Bool) {

@@ -1,8 +1,8 @@
 /// Finds the colours that stand best for those of a histogram: Wu's cuts, then rounds of k-means, in Oklab.
 ///
 /// Colours that take a large share keep their exact values. No entry stands for opaque and translucent colours alike,
-/// except that an opaque one may also be the nearest of a translucent colour. Sums are exact integers, and the sequence of operations is
-/// fixed, so the result depends on nothing but the histogram.
+/// except that an opaque one may also be the nearest of a translucent colour. Sums are exact integers, and the sequence
+/// of operations is fixed, so the result depends on nothing but the histogram.
 package struct PaletteFinder: Sendable {
   /// A colour of the histogram.
   private struct Sample {

@@ -118,8 +118,8 @@ public struct EditOptions: Sendable, Hashable {
   public var timing: AnimationWriterOptions.Timing
   /// The format of the output. Default: nil, that of the source, which allows copying compressed frames.
   public var format: AnimationFormat?
-  /// What happens to colours that a GIF cannot hold, or how many an APNG may have. Default: ``ColorPolicy/automatic``, which for pictures that are
-  /// scaled is ``ColorPolicy/limited(to:)`` with 256.
+  /// What happens to colours that a GIF cannot hold, or how many an APNG may have. Default: ``ColorPolicy/automatic``,
+  /// which in a GIF of scaled pictures is ``ColorPolicy/limited(to:)`` with 256.
   public var colors: ColorPolicy
   /// How pixels are drawn whose colour is not in the palette. Default: ``Dithering/automatic``.
   public var dithering: Dithering
