@@ -43,8 +43,10 @@ let package = Package(
       swiftSettings: settings),
     program(
       "FuzzArguments",
-      ["FuzzSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")]
-        + products("ZoetropeTerminal", "_ZoetropeCLI")),
+      [
+        "FuzzSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ] + products("ZoetropeTerminal", "_ZoetropeCLI")),
   ]
     + [
       "FuzzScan", "FuzzCursor", "FuzzGIF", "FuzzAPNG", "FuzzDifferential", "FuzzCompositor",

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FuzzSupport
+import SystemPackage
 import Zoetrope
 
 @testable import ZoetropeCLI
@@ -50,14 +51,18 @@ private func checkSelection(_ choices: inout FuzzChoices) {
   _ = PlayerBackdrop(argument: text)
 }
 
-/// The part of a name that comes from the input's never leaves the folder that the template names.
+/// The parts of a name that come from the input's never leave the folder that the template names.
 private func checkTemplate(_ choices: inout FuzzChoices) {
-  let path = choices.bytes(choices.below(64))
-  let stem = FileStem.of(path)
-  let fullName = FileStem.of(path, keepingExtension: true)
-  for part in [stem, fullName] {
+  let path = FilePath(bytes: choices.bytes(choices.below(64)))
+  let input = InputFile(
+    path: path, below: choices.below(2) == 0 ? nil : path.removingLastComponent())
+  let directories = input.directory.split(separator: 0x2f, omittingEmptySubsequences: false).map(
+    Array.init)
+  let outside: [[UInt8]] = [[], [0x2e, 0x2e]]
+  FuzzBytes.require(!directories.contains(where: outside.contains), "\(path) gives \(directories)")
+  for part in [input.stem, input.fullStem, input.parent] {
     FuzzBytes.require(
-      !part.contains(0x2f) && !part.contains(0) && part != [0x2e] && part != [0x2e, 0x2e],
+      !part.contains(0x2f) && !part.contains(0) && part != [0x2e] && !outside.contains(part),
       "\(path) gives \(part) as part of a name")
   }
   let bytes = choices.remainder()
@@ -66,12 +71,11 @@ private func checkTemplate(_ choices: inout FuzzChoices) {
   else { return }
   let name = template.name(
     OutputTemplate.Values(
-      name: fullName, stem: stem, directory: [], parent: [], index: 7, timeMilliseconds: 70,
-      delayMilliseconds: 10,
-      fileExtension: "png"))
-  // Components as they are in the template; the input's name adds none.
+      input: input, index: 7, timeMilliseconds: 70, delayMilliseconds: 10, fileExtension: "png"))
+  // Components as they are in the template; only a directory of the input's adds some.
   let slashes = bytes.count { $0 == 0x2f }
-  FuzzBytes.require(name.count { $0 == 0x2f } <= slashes + 1, "\(bytes) gives \(name)")
+  let added = template.tokens.count { $0 == .directory } * (directories.count - 1)
+  FuzzBytes.require(name.count { $0 == 0x2f } <= slashes + added + 1, "\(bytes) gives \(name)")
 }
 
 /// Any list of words is parsed or refused.
