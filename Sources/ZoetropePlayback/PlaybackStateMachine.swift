@@ -3,7 +3,8 @@
 /// A value without clock, tasks or pixels; `now` is the time since any fixed moment and never goes back.
 /// ``PlaybackSession`` performs its actions and reports back with events. After a control event that changes
 /// anything (``Action/restart``), the session abandons its current work and starts over with ``Event/begin``.
-/// The core, `decide` and `present`, is in `PlaybackStateMachine+Deciding.swift`.
+/// The core, `decide` and `present`, is in `PlaybackStateMachine+Deciding.swift`; deadlines are computed in
+/// `PlaybackStateMachine+Deadlines.swift`.
 package struct PlaybackStateMachine: Sendable {
   package enum Event: Sendable {
     /// The session has nothing to do.

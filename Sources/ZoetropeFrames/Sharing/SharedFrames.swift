@@ -15,7 +15,7 @@ public final class SharedFrames: Sendable {
 
   /// The frames, in order; for a ``StreamedImage``, those that have arrived.
   package var frames: [FrameControl] { list.all }
-  private let list: FrameList
+  let list: FrameList
   /// The size of every frame, after scaling.
   public let canvasSize: PixelSize
   /// The total number of plays; of a ``StreamedImage``, as known so far.
@@ -30,8 +30,8 @@ public final class SharedFrames: Sendable {
   /// Counts the objects that consumers of these frames keep alive.
   package let live = LiveObjects()
   /// The unscaled canvas size.
-  private let sourceSize: PixelSize
-  private let scaler: FrameScaler?
+  let sourceSize: PixelSize
+  let scaler: FrameScaler?
   private let keeping: Int
   private let threads: DecodeThreads
   private let openingThreads: DecodeThreads
@@ -338,7 +338,7 @@ extension SharedFrames {
 }
 
 /// The frames of an image: all of them, or those that have arrived so far.
-private struct FrameList: Sendable {
+struct FrameList: Sendable {
   private let fixed: [FrameControl]
   private let fixedPlayCount: PlayCount
   /// The image, if its frames are still arriving.
@@ -400,23 +400,5 @@ package struct RestingCost: Sendable {
   init(in budget: MemoryBudget, ofReader readerCost: Int) {
     self.budget = budget
     self.readerCost = readerCost
-  }
-}
-
-extension SharedFrames {
-  /// Where the bitmaps of two frames may differ; everywhere if there is no previous one.
-  ///
-  /// A bitmap depends only on its frame, not on the playback path, so only the frames between the two can
-  /// have drawn or cleared anything.
-  package func dirtyRect(from previous: Int?, to index: Int) -> PixelRect {
-    guard let previous else { return PixelRect(canvasSize) }
-    let canvas = PixelRect(sourceSize)
-    var dirty = PixelRect.empty
-    for frame in min(previous, index)..<max(previous, index) where dirty != canvas {
-      dirty = dirty.union(list[frame + 1].rect.intersection(canvas))
-      let control = list[frame]
-      if control.disposal != .keep { dirty = dirty.union(control.rect.intersection(canvas)) }
-    }
-    return scaler?.touched(by: dirty) ?? dirty
   }
 }

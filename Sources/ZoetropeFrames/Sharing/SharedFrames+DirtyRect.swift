@@ -1,0 +1,17 @@
+extension SharedFrames {
+  /// Where the bitmaps of two frames may differ; everywhere if there is no previous one.
+  ///
+  /// A bitmap depends only on its frame, not on the playback path, so only the frames between the two can
+  /// have drawn or cleared anything.
+  package func dirtyRect(from previous: Int?, to index: Int) -> PixelRect {
+    guard let previous else { return PixelRect(canvasSize) }
+    let canvas = PixelRect(sourceSize)
+    var dirty = PixelRect.empty
+    for frame in min(previous, index)..<max(previous, index) where dirty != canvas {
+      dirty = dirty.union(list[frame + 1].rect.intersection(canvas))
+      let control = list[frame]
+      if control.disposal != .keep { dirty = dirty.union(control.rect.intersection(canvas)) }
+    }
+    return scaler?.touched(by: dirty) ?? dirty
+  }
+}
