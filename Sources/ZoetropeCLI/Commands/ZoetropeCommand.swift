@@ -19,8 +19,9 @@ struct ZoetropeCommand: ParsableCommand {
 
       Exit status: 0 success, 1 some inputs or frames failed, 2 wrong arguments, 3 nothing could be \
       decoded, 4 output could not be written, 5 a limit was exceeded, 6 damaged under a strict option, \
-      7 unusable terminal, 8 no file is small enough. If a signal ends the process it is 128 plus the \
-      signal's number, such as 130 for Ctrl-C. For several inputs it is the status they share, else 1.
+      7 unusable terminal, 8 no result meets --max-bytes or --for. If a signal ends the process it is \
+      128 plus the signal's number, such as 130 for Ctrl-C. For several inputs it is the status they \
+      share, else 1.
 
       EXAMPLES:
         zoetrope info party.gif
