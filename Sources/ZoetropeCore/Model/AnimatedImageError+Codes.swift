@@ -1,5 +1,5 @@
 extension AnimatedImageError.Code {
-  /// The bytes are in none of the formats that can be decoded.
+  /// The bytes have none of the formats that can be decoded.
   public static let notAnImage = Self("notAnImage")
   /// A feature of the format that is not decoded.
   public static let unsupported = Self("unsupported")
@@ -11,9 +11,9 @@ extension AnimatedImageError.Code {
   public static let malformed = Self("malformed")
   /// A limit would be exceeded; ``AnimatedImageError/limit`` has its numbers.
   public static let limitExceeded = Self("limitExceeded")
-  /// The system refuses memory that the limits allow, or a thread. A later attempt may succeed.
-  public static let outOfMemory = Self("outOfMemory")
   /// The system cannot provide memory that the limits allow, or a thread. A later attempt may succeed.
+  public static let outOfMemory = Self("outOfMemory")
+  /// Reading or writing failed; ``AnimatedImageError/systemError`` is the system's error, if it reported one.
   public static let io = Self("io")
   /// The format cannot hold the animation, or cannot be written yet.
   public static let unwritable = Self("unwritable")
