@@ -6,14 +6,14 @@ extension AnimationWriterOptions {
 }
 
 extension ColorSurvey {
-  /// Creates a survey of no pictures, for a file with `options`. Unlike others, it finds the palette of an APNG whose
-  /// colours are limited.
+  /// Creates a survey of no pictures, for a file with `options`. Unlike other surveys, it finds the palette for an
+  /// APNG with limited colours.
   public init(for options: AnimationWriterOptions) {
     self.init(keepsHiddenColors: options.keepsHiddenColors, reduction: options.reduction)
   }
 
-  /// Surveys the frames of `image` on the calling thread. Takes at most as long as decoding them: it ends when more
-  /// frames cannot change the result.
+  /// Surveys the frames of `image` on the calling thread. Takes at most as long as decoding them: it stops once no
+  /// further frame can change the result.
   ///
   /// - Throws: the errors of ``FrameReader/next()``; `cancelled` once `isCancelled` returns true.
   public init(

@@ -81,9 +81,9 @@ public final class CallbackSink: AnimationSink {
 
 /// Writes an animation to a file that appears only when it is complete.
 ///
-/// The first bytes create a temporary file in the same directory, which is renamed when it is complete. A process that
-/// is killed leaves only the temporary file. The new file has the permissions of the file that it replaces. If the path
-/// is a symbolic link, its target is replaced. An animation can be written to the file from which it is read.
+/// The first bytes create a temporary file in the same directory, which is renamed when it is complete. A process
+/// that is killed leaves only the temporary file. The new file has the permissions of the file that it replaces. If
+/// the path is a symbolic link, its target is replaced. An animation may be written over the file it is read from.
 ///
 /// Pipes and devices are written directly. A program that writes to pipes must ignore `SIGPIPE`.
 public final class FileSink: AnimationSink {

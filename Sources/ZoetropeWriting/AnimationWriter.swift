@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Writes an animation frame by frame: pixels of 8 and 16 bits, delays as fractions, the play count.
 ///
-/// APNG is exact unless fewer colours are asked for. So is GIF while its frames have few colours; what happens to
-/// others is up to ``AnimationWriterOptions/colors``.
+/// APNG is exact unless fewer colours are requested. GIF is exact as long as its frames have few colours; for other
+/// frames ``AnimationWriterOptions/colors`` decides.
 ///
 /// Frames are compared with the one before, so only what changed is stored, and are encoded on all processors. Their
 /// number is not limited: the writer holds at most eight canvases and 16 MiB besides the output
@@ -18,11 +18,11 @@ internal import Synchronization
 /// try await writer.finish()
 /// ```
 ///
-/// Each call has two forms. In a task, the one that suspends is called: it runs on the library's threads, and
-/// cancelling the task cancels the writer. Elsewhere the calling thread waits, and encodes meanwhile.
+/// Each call has two forms. In a task, the call suspends: the work runs on the library's threads, and cancelling the
+/// task cancels the writer. Elsewhere, the calling thread waits, and encodes frames meanwhile.
 ///
-/// A writer that is released before `finish()` has completed the file leaves nothing behind, and so does one
-/// that failed: after an error every call throws it again.
+/// A writer that is released before `finish()` has completed the file leaves nothing behind, and neither does one
+/// that failed. After an error, every call throws it again.
 public final class AnimationWriter: Sendable {
   private let options: AnimationWriterOptions
   private let queue: EncodingQueue
@@ -46,8 +46,8 @@ public final class AnimationWriter: Sendable {
 
   /// Creates a writer; the sink gets nothing before the first frame.
   ///
-  /// - Throws: ``AnimatedImageError/Code/unwritable`` for a format that cannot be written, or not
-  ///   with a limited number of colours.
+  /// - Throws: ``AnimatedImageError/Code/unwritable`` for a format that cannot be written, or that
+  ///   cannot be written with a limited number of colours.
   public convenience init(
     _ options: AnimationWriterOptions, to sink: some AnimationSink
   ) throws(AnimatedImageError) {
@@ -82,15 +82,14 @@ public final class AnimationWriter: Sendable {
     return maker
   }
 
-  /// What has been written so far; may be asked for at any time, on any thread.
+  /// The progress so far. May be read at any time, on any thread.
   public var progress: Progress {
     let (frames, bytes) = queue.progress
     return Progress(frameCount: frames, byteCount: bytes)
   }
 
   /// Stops all work at once, on any thread: the sink is abandoned, and calls that wait throw
-  /// ``AnimatedImageError/Code/cancelled``. A large frame that is being compressed ends by itself, without anybody
-  /// waiting for it.
+  /// ``AnimatedImageError/Code/cancelled``. A large frame that is being compressed completes in the background.
   ///
   /// Does nothing after the file is complete.
   public func cancel() { queue.fail(EncodingQueue.cancelled) }
@@ -100,7 +99,7 @@ public final class AnimationWriter: Sendable {
   /// Appends a frame; waits while enough frames are in progress.
   ///
   /// - Throws: `parameter` for a frame of another size, with premultiplied alpha, with a colour that the survey did
-  ///   not see, or past the number of frames that was promised; `unwritable` if the format cannot hold it under
+  ///   not see, or beyond the announced number of frames; `unwritable` if the format cannot hold it under
   ///   ``ColorPolicy/exact``; the errors of the sink; `outOfMemory`; `cancelled`.
   public func append(_ frame: WritableFrame) throws(AnimatedImageError) {
     try change { (front) throws(AnimatedImageError) in
@@ -137,8 +136,8 @@ public final class AnimationWriter: Sendable {
   /// Completes the file: waits for all frames.
   ///
   /// - Returns: What was written.
-  /// - Throws: `parameter` if there is no frame, or another number than was promised; the errors of
-  ///   `append(_:)`.
+  /// - Throws: `parameter` if there is no frame, or if their number is not the announced one; the
+  ///   errors of `append(_:)`.
   @discardableResult
   public func finish() throws(AnimatedImageError) -> WrittenAnimation {
     try change { (front) throws(AnimatedImageError) in

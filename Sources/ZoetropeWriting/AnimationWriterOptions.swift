@@ -2,9 +2,9 @@
 public struct AnimationWriterOptions: Sendable {
   /// The format of the file. Default: ``AnimationFormat/apng``.
   ///
-  /// ``AnimationFormat/gif`` holds 256 colours per frame and no partly transparent pixels: ``colors``, ``dithering`` and
-  /// ``transparency`` say what happens to others. Its delays are rounded to centiseconds without drift. Of the metadata,
-  /// comments, the XMP packet and the colour profile are written.
+  /// ``AnimationFormat/gif`` holds 256 colours per frame and no partly transparent pixels: ``colors``, ``dithering``
+  /// and ``transparency`` decide what happens to other pixels. Its delays are rounded to centiseconds without drift.
+  /// The only metadata written are comments, the XMP packet and the colour profile.
   public var format: AnimationFormat
   /// The size of the canvas and of every frame. Default: nil, the size of the first frame.
   public var size: PixelSize?
@@ -25,18 +25,18 @@ public struct AnimationWriterOptions: Sendable {
   public var survey: ColorSurvey?
   /// Whether fully transparent pixels keep their colours. Default: false, they become transparent black.
   public var keepsHiddenColors: Bool
-  /// What happens to colours that a GIF cannot hold, or how many an APNG may have. Default:
+  /// How to reduce colours that a GIF cannot hold, or how many an APNG may have. Default:
   /// ``ColorPolicy/automatic``, with which APNG stores all colours.
   public var colors: ColorPolicy
-  /// How pixels are drawn whose colour is not in the palette. Default: ``Dithering/automatic``.
+  /// How to draw pixels whose colour is not in the palette. Default: ``Dithering/automatic``.
   public var dithering: Dithering
-  /// What becomes of partly transparent pixels in a GIF. Default: a threshold of 128.
+  /// How to store partly transparent pixels in a GIF. Default: a threshold of 128.
   public var transparency: Transparency
-  /// How far colours may be off to save bytes, in eighths of a step of 8-bit grey: 0 to 200. Default: 0, lossless.
+  /// How much colours may differ to save bytes, in eighths of a step of 8-bit grey: 0 to 200. Default: 0, lossless.
   ///
-  /// A pixel within the tolerance of what is shown stays as it is, and in a GIF, pixels also take similar colours where
-  /// that makes the data shorter. Distances weigh hue as eyes do. Pictures are compared with what is really shown, so
-  /// errors do not add up. 40 is hard to see, 120 is plain to see in gradients.
+  /// A pixel within the tolerance of the one already shown is not changed, and in a GIF, pixels also take similar
+  /// colours where that makes the data shorter. Differences of hue are weighted by how visible they are. Pictures are
+  /// compared with what is actually shown, so errors do not add up. 40 is hard to see, 120 is obvious in gradients.
   public var tolerance: Int
   /// The number of frames that will be appended, if it is known. Default: nil.
   ///
@@ -44,8 +44,8 @@ public struct AnimationWriterOptions: Sendable {
   /// while frames are appended only if the number is known. Otherwise the compressed frames stay in memory until the
   /// end. If the number is set, identical frames are kept.
   public var frameCount: Int?
-  /// The bytes of memory that the writer may use, besides the output. Default: nil, eight canvases and 16 MiB. With a
-  /// lower limit, fewer threads encode.
+  /// The number of bytes that the writer may hold, besides the output. Default: nil, eight canvases and 16 MiB. With
+  /// a lower limit, fewer threads encode.
   public var memoryLimit: Int?
   /// The number of threads that encode, including the calling thread. Default: 0, one per processor. It does not
   /// affect the output.
@@ -66,8 +66,8 @@ public struct AnimationWriterOptions: Sendable {
   /// How delays are stored in whole centiseconds.
   public struct Timing: Sendable, Hashable {
     private let isExact: Bool
-    /// At least 2 cs, which all browsers show as stored. Shorter frames are merged, unless identical ones are kept; the
-    /// duration of a play is kept. A delay of zero counts as the 10 cs for which browsers show it.
+    /// Delays are at least 2 cs, which all browsers show as stored. Shorter frames are merged, unless identical ones
+    /// are kept; the duration of a play is kept. A delay of zero counts as the 10 cs for which browsers show it.
     public static let browser = Self(isExact: false)
     /// As exact as centiseconds allow, even below 2 cs, for players other than browsers.
     public static let exact = Self(isExact: true)
@@ -151,7 +151,7 @@ public struct WrittenAnimation: Sendable, Hashable {
   public let copiedCount: Int
   /// The number of frames whose colours were reduced to a palette.
   public let reducedCount: Int
-  /// Partly transparent pixels that became opaque or transparent, as a share of all pixels drawn; 0 to 1.
+  /// The share of drawn pixels that were partly transparent and became opaque or transparent; 0 to 1.
   public let partialAlphaShare: Double
   /// Whether delays are stored exactly. If not, the times at which frames end are rounded.
   public let hasExactDelays: Bool

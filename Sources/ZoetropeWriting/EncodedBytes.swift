@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The bytes of an animation as it is written, chunk by chunk.
 ///
-/// Frames are taken from a sequence when a chunk is asked for, so a consumer that is slow holds everything back, and
-/// one that stops leaves nothing behind. Each iterator starts over. Ends with an error if the task is cancelled.
+/// Frames are taken from a sequence only when a chunk is requested, so a slow consumer holds everything back, and one
+/// that stops leaves nothing behind. Each iterator starts over. Ends with an error if the task is cancelled.
 public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sendable {
   /// Some bytes of the file.
   public typealias Element = [UInt8]
@@ -18,7 +18,7 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
 
   /// The bytes of an animation of `frames`.
   ///
-  /// An APNG states its number of frames at the start: unless ``AnimationWriterOptions/frameCount`` says it, all
+  /// An APNG states its number of frames at the start: unless ``AnimationWriterOptions/frameCount`` is set, all
   /// chunks come at the end.
   public init(
     _ frames: Frames, options: AnimationWriterOptions

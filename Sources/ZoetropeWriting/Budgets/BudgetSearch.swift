@@ -52,7 +52,7 @@ package struct BudgetSearch: Sendable {
     case encode(Settings)
     /// Take the file that was encoded with these settings.
     case finish(Settings)
-    /// Nothing fits. The least bytes of a file that was encoded, if any was.
+    /// Nothing fits. The size of the smallest encoded file, if one was encoded.
     case fail(leastByteCount: Int?)
   }
 

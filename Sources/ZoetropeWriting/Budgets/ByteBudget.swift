@@ -1,10 +1,10 @@
 /// How many bytes an edited animation may have.
 ///
-/// ``AnimatedImage/write(_:options:to:progress:)`` then looks for the mildest settings whose file fits. It gives up, in
-/// this order: metadata, unless copied frames fit; time for compressing; pixels that are exact
-/// (``EditOptions/tolerance``); colours; frames, down to 10 per second, with the duration kept; and size, down to a
-/// fifth. It encodes at most six files, besides samples, and keeps the best one in memory. If none fits, it throws
-/// ``AnimatedImageError/Code/limitExceeded``, and nothing is written.
+/// ``AnimatedImage/write(_:options:to:progress:)`` then searches for the mildest settings that fit. In this order, it
+/// drops metadata (unless copied frames fit), spends more time on compression, allows similar colours
+/// (``EditOptions/tolerance``), uses fewer colours, drops frames down to 10 per second while keeping the duration,
+/// and scales pictures down to a fifth. It encodes at most six files, besides samples, and keeps the best one in
+/// memory. If none fits, it throws ``AnimatedImageError/Code/limitExceeded``, and nothing is written.
 public struct ByteBudget: Sendable, Hashable {
   /// The most bytes of the file.
   public var byteLimit: Int

@@ -1,15 +1,16 @@
 extension AnimatedImage {
   /// Plans `edits` without writing anything: which frames are copied, which are compressed again, and why.
   ///
-  /// Decodes the frames at cuts and the frames on which they depend. Changes of speed, delays or plays, and cuts at the
-  /// end, decode nothing. Scaling decodes every frame, and keeps up to 32 MiB of them. Crops and reversed animations decode every frame, once here and once during writing.
+  /// Decodes the frames at cuts and the frames on which they depend. Changes of speed, delays or plays, and cuts at
+  /// the end, decode nothing. Scaling decodes every frame, and keeps up to 32 MiB of them. Cropping and reversing
+  /// decode every frame twice, here and during writing.
   ///
   /// - Parameters:
   ///   - edits: Applied in order.
   ///   - options: How delays are read and stored, and how new pictures are stored.
-  /// - Throws: `parameter` if an edit cannot be applied at its place; `unwritable` if the format cannot hold the result,
-  ///   such as a GIF frame with more than 256 colours under ``ColorPolicy/exact``; the errors of decoding; `cancelled`, never
-  ///   `CancellationError`, as soon as the task is cancelled.
+  /// - Throws: `parameter` if an edit cannot be applied to the result of the previous ones; `unwritable` if the
+  ///   format cannot hold the result, such as a GIF frame with more than 256 colours under ``ColorPolicy/exact``; the
+  ///   errors of decoding; `cancelled`, never `CancellationError`, as soon as the task is cancelled.
   public func plan(
     _ edits: [AnimationEdit], options: EditOptions = .init()
   ) async throws(AnimatedImageError) -> EditPlan {
@@ -20,9 +21,9 @@ extension AnimatedImage {
 
   /// Writes the animation with `edits` to `sink`, in the format of the source unless ``EditOptions/format`` names another.
   ///
-  /// Editing is lossless, except that ``AnimationEdit/resize(_:fit:filter:linearLight:)`` scales pixels and a GIF may
-  /// have its colours reduced. Compressed frames are copied where the canvas before them is unchanged. Memory use is a few canvases, whatever the length. Nothing is written if planning
-  /// fails.
+  /// Editing is lossless, except that ``AnimationEdit/resize(_:fit:filter:linearLight:)`` scales pixels and the
+  /// colours of a GIF may be reduced. Compressed frames are copied where the canvas before them is unchanged. Memory
+  /// use is a few canvases, whatever the length. Nothing is written if planning fails.
   ///
   /// - Parameters:
   ///   - edits: Applied in order.

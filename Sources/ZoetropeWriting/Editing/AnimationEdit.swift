@@ -25,8 +25,8 @@ public struct AnimationEdit: Sendable, Hashable {
   /// Keeps the frames in `range`, counted from 0; at least one.
   public static func frames(_ range: Range<Int>) -> Self { Self(kind: .frames(range)) }
 
-  /// Keeps the frames at `indices`, counted from 0, in that order; at least one. Other frames are removed with their
-  /// time.
+  /// Keeps the frames at `indices`, counted from 0, in that order; at least one. Other frames and their time are
+  /// removed.
   public static func frames(at indices: [Int]) -> Self { Self(kind: .frameList(indices)) }
 
   /// Keeps what is shown in `range`, counted from the start of the first frame.
@@ -75,7 +75,7 @@ public struct AnimationEdit: Sendable, Hashable {
 
   /// Sets the total number of plays.
   ///
-  /// GIF can store 1 to 65,536 plays or endless ones, APNG 1 to 2,147,483,647.
+  /// GIF can store 1 to 65,536 plays, APNG 1 to 2,147,483,647; both can play forever.
   public static func playCount(_ count: PlayCount) -> Self { Self(kind: .playCount(count)) }
 
   /// Shows every frame for `delay`.
@@ -118,21 +118,21 @@ public struct EditOptions: Sendable, Hashable {
   public var timing: AnimationWriterOptions.Timing
   /// The format of the output. Default: nil, that of the source, which allows copying compressed frames.
   public var format: AnimationFormat?
-  /// What happens to colours that a GIF cannot hold, or how many an APNG may have. Default: ``ColorPolicy/automatic``,
+  /// How to reduce colours that a GIF cannot hold, or how many an APNG may have. Default: ``ColorPolicy/automatic``,
   /// which in a GIF of scaled pictures is ``ColorPolicy/limited(to:)`` with 256.
   public var colors: ColorPolicy
-  /// How pixels are drawn whose colour is not in the palette. Default: ``Dithering/automatic``.
+  /// How to draw pixels whose colour is not in the palette. Default: ``Dithering/automatic``.
   public var dithering: Dithering
-  /// What becomes of partly transparent pixels in a GIF. Default: a threshold of 128.
+  /// How to store partly transparent pixels in a GIF. Default: a threshold of 128.
   public var transparency: Transparency
-  /// How far colours may be off, as ``AnimationWriterOptions/tolerance``: 0 to 200. Default: 0. With more, no frame is
-  /// copied, unless the lossless file is smaller.
+  /// How much colours may differ, as in ``AnimationWriterOptions/tolerance``: 0 to 200. Default: 0. Above 0, no frame
+  /// is copied, unless the lossless file is smaller.
   public var tolerance: Int
-  /// How many bytes the output may have. Default: nil, any number. ``AnimatedImage/plan(_:options:)`` ignores it.
+  /// How many bytes the output may take. Default: nil, any number. ``AnimatedImage/plan(_:options:)`` ignores it.
   public var budget: ByteBudget?
-  /// How much time to spend on compressing pictures that are written anew. Default: `balanced`.
+  /// How much time to spend on compressing frames that cannot be copied. Default: `balanced`.
   public var effort: EncodingEffort
-  /// Whether fully transparent pixels of an APNG that is written anew keep their colours. Default: false.
+  /// Whether fully transparent pixels keep their colours in APNG frames that are compressed again. Default: false.
   public var keepsHiddenColors: Bool
   /// The number of threads that encode. Default: 0, one per processor. It does not affect the output.
   public var parallelism: Int

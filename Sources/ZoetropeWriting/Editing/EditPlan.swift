@@ -1,4 +1,4 @@
-/// What writing an edited animation will do, frame by frame. Nothing was written yet.
+/// What writing an edited animation will do, frame by frame. Nothing has been written yet.
 public struct EditPlan: Sendable {
   /// How one frame of the output comes about.
   public struct Frame: Sendable, Hashable {
@@ -12,7 +12,8 @@ public struct EditPlan: Sendable {
 
   /// What is done for a frame.
   public enum Action: Sendable, Hashable {
-    /// The bytes of the source in this range are copied, and all that belongs to them is as it was.
+    /// The bytes of the source in this range are copied unchanged, with the frame's delay and other
+    /// properties.
     case copied(Range<Int>)
     /// The compressed pixels in this range are copied; delay, sequence numbers or chunk types are new.
     case patched(Range<Int>)
@@ -25,15 +26,15 @@ public struct EditPlan: Sendable {
     /// The reason in a few words.
     public let description: String
 
-    /// The canvas before it is not what it was: frames before it are gone or come in another order.
+    /// The canvas before it has changed: frames before it were removed or reordered.
     public static let canvas = Reason(description: "the canvas before it differs")
-    /// It is the first now, and the first frame of the format fills the canvas.
+    /// It is now the first frame, and in this format the first frame fills the canvas.
     public static let firstFrame = Reason(description: "the first frame fills the canvas")
     /// A later frame needs pixels to be transparent again.
     public static let transparency = Reason(description: "it has to leave the canvas transparent")
     /// Its pixels are cropped.
     public static let crop = Reason(description: "the canvas is cropped")
-    /// All frames get another form, since a new one does not fit the old.
+    /// All frames get another pixel format, because a new frame does not fit the old one.
     public static let form = Reason(description: "a new frame does not fit the file's colours")
     /// Its pixels are scaled.
     public static let scaling = Reason(description: "its pixels are scaled")
@@ -56,11 +57,12 @@ public struct EditPlan: Sendable {
   public let canvasSize: PixelSize
   /// The total number of plays.
   public let playCount: PlayCount
-  /// Showings that are too short to be written: others are shown longer for them.
+  /// The number of frames that were too short to be written; their time is added to others.
   public let droppedCount: Int
-  /// Whether delays are what the edits ask for to the last digit; else the ends of frames are rounded, and do not drift.
+  /// Whether delays are exactly those that the edits request; otherwise the end times of frames are rounded, without
+  /// drift.
   public let hasExactDelays: Bool
-  /// Damage of the source that was found: in its structure, and in frames that had to be decoded.
+  /// The damage found in the source: in its structure, and in frames that had to be decoded.
   public let damage: [Damage]
 
   package let image: AnimatedImage
@@ -94,11 +96,11 @@ public struct EditPlan: Sendable {
     if case .rewritten(let rewriting) = structure { rewriting } else { nil }
   }
 
-  /// Whether the colours of some frames are reduced, since the format does not hold them.
+  /// Whether the colours of some frames are reduced because the format cannot hold them.
   public var reducesColors: Bool { rewriting?.findings.reducesColors ?? false }
   /// Whether pixels may take similar colours.
   package var isLossy: Bool { (rewriting?.options.tolerance ?? 0) > 0 }
-  /// Partly transparent pixels that become opaque or transparent, as a share of all pixels drawn; 0 to 1.
+  /// The share of drawn pixels that are partly transparent and become opaque or transparent; 0 to 1.
   public var partialAlphaShare: Double { rewriting?.findings.partialAlphaShare ?? 0 }
 
   /// What writes a frame.
@@ -127,7 +129,7 @@ public struct EditPlan: Sendable {
 }
 
 extension EditPlan: CustomStringConvertible {
-  /// One line for each run of frames with the same treatment, after a line for all.
+  /// A summary line, then one line for each run of frames with the same treatment.
   public var description: String {
     var lines = [
       "\(format), \(canvasSize), \(frames.count) frames: \(copiedCount) copied, \(encodedCount) encoded"

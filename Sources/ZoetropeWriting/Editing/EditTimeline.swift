@@ -189,7 +189,7 @@ package struct EditTimeline: Sendable, Hashable {
     for index in showings.indices { showings[index].stored = nil }
   }
 
-  /// Divides by common factors, and rounds what stays too fine.
+  /// Divides by common factors, and rounds the fraction if it is still too fine.
   private mutating func simplify() {
     var divisor = timescale
     for showing in showings where divisor > 1 {

@@ -5,11 +5,11 @@ public struct OptimizingOptions: Sendable, Hashable {
   /// How much time to spend. Default: `balanced`, which decides by estimates; `small` tries all ways of storing each
   /// frame and keeps the shortest.
   public var effort: EncodingEffort
-  /// How far colours may be off, as ``AnimationWriterOptions/tolerance``: 0 to 200. Default: 0, lossless.
+  /// How much colours may differ, as in ``AnimationWriterOptions/tolerance``: 0 to 200. Default: 0, lossless.
   public var tolerance: Int
   /// Whether comments, profiles and other metadata are left out. Default: false.
   public var stripsMetadata: Bool
-  /// The bytes of memory that may be used, besides the output. Default: nil, eight canvases and 16 MiB.
+  /// The number of bytes that may be held, besides the output. Default: nil, eight canvases and 16 MiB.
   public var memoryLimit: Int?
   /// The number of threads that encode, including the calling thread. Default: 0, one per processor. It does not
   /// affect the output.
@@ -44,7 +44,7 @@ public struct OptimizedAnimation: Sendable, Hashable {
   public let frameCount: Int
   /// Whether the source could not be made smaller and was copied.
   public let isCopy: Bool
-  /// Whether every picture is that of the source; false only with a tolerance.
+  /// Whether every picture equals the source's; false only with a tolerance.
   public let isExact: Bool
   /// How far colours may be off, and how many a palette has at most, if some frame is not exact.
   package let tolerance: Int
@@ -55,8 +55,9 @@ extension AnimatedImage {
   /// Writes the animation to `sink` in fewer bytes: every picture, delay and the number of plays stay the same, unless
   /// ``OptimizingOptions/tolerance`` lets pictures change. Even then the file is no larger than the lossless one.
   ///
-  /// A file that cannot be made smaller is copied byte for byte, and so are a still PNG and a damaged file: what is left
-  /// of its broken frames would be lost. The best file so far is kept in memory until the end; nothing is written before.
+  /// A file that cannot be made smaller is copied byte for byte, and so are a still PNG and a damaged file, because
+  /// rewriting would lose what is left of its broken frames. The best file so far is kept in memory until the end;
+  /// nothing is written before.
   ///
   /// - Parameters:
   ///   - sink: The destination. It is finished, or abandoned if this throws. It may replace the file that is being read.
