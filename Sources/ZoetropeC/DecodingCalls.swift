@@ -18,7 +18,7 @@ final class DecodingCalls: Sendable {
   /// Calls with less work stay on the caller's thread: some ten milliseconds of decoding.
   static let longCall = 1 << 22
 
-  /// - Parameter timeout: The most that a call may take; nil for no limit.
+  /// - Parameter timeout: The maximum duration of a call; nil for no limit.
   init(timeout: Duration?) { self.timeout = timeout }
 
   /// Ends the calls in progress, and those that begin before ``clearCancel()``.

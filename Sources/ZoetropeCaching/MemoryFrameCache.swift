@@ -101,14 +101,14 @@ public final class MemoryFrameCache: QuickCaching {
     remove { $0.content == content }
   }
 
-  /// Removes the frames of one format, of the image with this content, here and in the ``backing``.
+  /// Removes the frames in one format of the image with this content, here and in the ``backing``.
   public func remove(_ content: ContentIdentity, in format: FrameFormat) {
     formats?.remove(content, in: format)
     guard let name = format.rendering.table else { return }
     remove { $0.rendition.table == name && $0.content == content }
   }
 
-  /// Removes the frames of all formats with this one's name, whatever their other parameters, of all images, here and
+  /// Removes the frames of all images in every format with this one's name, whatever its other parameters, here and
   /// in the ``backing``.
   public func removeAll(in format: FrameFormat) {
     formats?.removeAll(in: format)

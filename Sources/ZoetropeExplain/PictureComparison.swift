@@ -142,7 +142,7 @@ struct PictureComparison {
   private static func lostFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
     let endings: Set<Damage.Kind> = [.missingTrailer, .cutBlock, .gifMissingTerminator]
     return image.damage
-      // Other programs decode the data of a frame without pixels; this package does not.
+      // For a frame without pixels, other programs still decode its data; this package does not.
       .filter { !$0.kind.isTolerated || endings.contains($0.kind) || $0.kind == .gifEmptyFrame }
       .map { item in
         let isEnding = endings.contains(item.kind)

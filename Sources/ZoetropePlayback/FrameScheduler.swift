@@ -98,8 +98,8 @@ public final class FrameScheduler: Sendable {
   /// Plays from the start: returns the frames, each at its deadline. Playback begins when the first one is awaited.
   ///
   /// The sequence throws if playback fails, after the last intact frame was consumed. It has a single consumer;
-  /// several consumers need one scheduler each (see ``SharedFrames``). Calling it again ends the previous sequence
-  /// and plays from the start.
+  /// several consumers need one scheduler each (see ``SharedFrames``). Another call ends the previous sequence and
+  /// plays from the start.
   public func play() -> ScheduledFrames {
     ScheduledFrames(of: self, session: takeSession())
   }
@@ -147,14 +147,14 @@ public final class FrameScheduler: Sendable {
 
   /// Seeks to a time in the animation, measured at rate 1 from the start of frame 0, in forward plays.
   ///
-  /// Finds the same frame as ``AnimatedImage/frameIndex(at:policy:)``, unless the options change the number of
-  /// plays, the range of frames or their delays. A frame's start time belongs to that frame. A time past one
-  /// play continues into the next, so the duration of one play is the start of the next. A time past the last
-  /// play means the last frame, and one before the range the first frame, both for their full delay. The number
-  /// of remaining plays does not change. Otherwise like ``seek(toFrame:)``.
+  /// Finds the same frame as ``AnimatedImage/frameIndex(at:policy:)``, unless the options change the number of plays,
+  /// the range of frames or their delays. A frame's start time belongs to that frame. A time past one play continues
+  /// into the next, so the duration of one play is the start of the next. A time past the last play means the last
+  /// frame, and a time before the range means the first; both are shown for their full delay. The number of remaining
+  /// plays does not change. Otherwise like ``seek(toFrame:)``.
   ///
-  /// - Returns: Whether the frame at this time has arrived, which can only be otherwise for a
-  ///   ``StreamedImage``.
+  /// - Returns: ``SeekResult/awaited`` if the frame of a ``StreamedImage`` has not arrived yet,
+  ///   otherwise ``SeekResult/available``.
   @discardableResult
   public func seek(to time: Duration) -> SeekResult { session.seek(to: time) }
 
@@ -248,7 +248,7 @@ public struct SeekResult: Sendable, Hashable {
 
   private let kind: Kind
 
-  /// The frame has arrived. Always so for a whole file.
+  /// The frame has arrived. This is always the case for a whole file.
   public static let available = SeekResult(kind: .available)
   /// The frame has not arrived. The current one stays on screen, and playback continues at the requested frame
   /// as soon as it arrives. If the stream ends without it, playback continues at the last frame; a time past

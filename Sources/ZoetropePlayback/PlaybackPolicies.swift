@@ -20,9 +20,8 @@ public struct LatePolicy: Sendable, Hashable {
   public static let stretch = LatePolicy(kind: .stretch)
   /// Shows the newest frame that is due *and decoded*; the schedule stays.
   ///
-  /// Unlike ``skip``, it never drops a decoded frame for one that is not decoded yet because decoding is slow.
-  /// If all requested frames were decoded in time, but the consumer or the wake-up was late, it continues with
-  /// the frame that is due.
+  /// Unlike ``skip``, it never drops a decoded frame in favour of one that is still being decoded. If all requested
+  /// frames were decoded in time, but the consumer or the wake-up was late, it continues with the frame that is due.
   public static let latest = LatePolicy(kind: .latest)
   /// Shows every frame, up to `maximumRate` times faster than the playback rate, until it has caught up.
   ///
@@ -50,7 +49,7 @@ extension LatePolicy: CustomStringConvertible {
 
 /// How the schedule continues after playback has waited for bytes.
 ///
-/// Either way the current frame stays on screen until the next one has arrived. Not an enum, so that later
+/// Under every policy the current frame stays on screen until the next one has arrived. Not an enum, so that later
 /// releases can add policies.
 public struct StallPolicy: Sendable, Hashable {
   private enum Kind: Sendable, Hashable { case shift, keep }

@@ -8,8 +8,8 @@ public struct ScheduledFrame: Sendable {
   public let bitmap: Bitmap
   /// The delay exactly as the file stores it.
   public let delay: FrameDelay
-  /// How long it is shown: the delay after applying the delay policy and the rate. After a seek into a
-  /// frame, the rest of it.
+  /// How long it is shown: the delay after applying the delay policy and the rate. After a seek into the middle of a
+  /// frame, the rest of its time.
   public let duration: Duration
   /// Its deadline, counted from the first frame's; includes pauses and, with ``LatePolicy/stretch``, the
   /// lateness of earlier frames.

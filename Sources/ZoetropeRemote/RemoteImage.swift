@@ -1,7 +1,7 @@
 /// An animation decoded from byte ranges, which are read as frames need them: from HTTP range requests, object
 /// storage or an archive.
 ///
-/// A frame costs the bytes of it and of the frames it depends on, from the last one that needs no other.
+/// A frame costs its own bytes and those of the frames it depends on, back to the last independent one.
 ///
 /// ```swift
 /// let image = try await RemoteImage(reading: remote, index: index)
@@ -14,9 +14,9 @@
 /// bytes determines where the next one begins.
 ///
 /// **Reads.** Bytes are fetched before a frame is decoded, so no decode thread waits for them. Bytes are kept up to
-/// ``RemoteOptions/byteLimit``, charged to ``MemoryBudget/shared``, and dropped on demand. At most 16 ranges are
-/// read at a time for each position. Concurrent requests for the same bytes share one read, which is cancelled with
-/// the last of them. Frames in order are read ahead. If a frame needs many bytes, they are fetched and decoded in
+/// ``RemoteOptions/byteLimit``, charged to ``MemoryBudget/shared``, and dropped on demand. At most 16 ranges are read
+/// at a time for each position. Concurrent requests for the same bytes share one read, which is cancelled once all of
+/// them are. Frames requested in order are prefetched. If a frame needs many bytes, they are fetched and decoded in
 /// pieces of 4 MiB. A read that fails, or returns the wrong number of bytes, throws an error that names its range;
 /// the next request tries again.
 ///

@@ -21,7 +21,8 @@ public struct FrameScaler: Sendable {
   enum Plan: Sendable {
     /// The bitmap is returned unchanged.
     case same
-    /// Copies picked pixels: the source column of each column, and the source row of each row.
+    /// Copies single pixels: for each target column a source column, and for each target row a
+    /// source row.
     case pick(columns: [Int32], rows: [Int32])
     /// Computes weighted sums.
     case resample(horizontal: ResamplingKernel, vertical: ResamplingKernel, verticalFirst: Bool)

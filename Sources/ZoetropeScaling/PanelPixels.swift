@@ -32,8 +32,8 @@ extension Bitmap {
   /// The pixels of `rect` dithered to black and white: one bit each, 1 for white, eight to a byte with the left one
   /// in the high bit. Each row starts on a new byte.
   ///
-  /// Uses an ordered 8x8 pattern that is fixed to the picture: unlike error diffusion, it leaves pixels alone that
-  /// did not change, so that a panel updates only a frame's ``CompositedFrame/dirtyRect``. Luma is that of
+  /// Uses an ordered 8x8 pattern that is fixed to the picture: unlike error diffusion, it does not affect pixels that
+  /// did not change, so that a panel needs to update only a frame's ``CompositedFrame/dirtyRect``. Luma is that of
   /// ``PixelFormat/grey8``. White stays white and black stays black.
   ///
   /// - Parameter rect: The part to return, clipped to the picture. Default: nil, the whole picture.

@@ -5,9 +5,10 @@ public struct ScalingFit: OpenChoice, Sendable, Hashable, CustomStringConvertibl
   package let kind: Kind
   package init(_ kind: Kind) { self.kind = kind }
 
-  /// As large as fits in the box, keeping the aspect ratio.
+  /// As large as possible within the box, keeping the aspect ratio.
   public static let fit = ScalingFit(.fit)
-  /// As small as covers the box, keeping the aspect ratio, cropped evenly on both sides.
+  /// As small as possible while covering the box, keeping the aspect ratio, cropped evenly on both
+  /// sides.
   public static let fill = ScalingFit(.fill)
   /// Exactly the box, ignoring the aspect ratio.
   public static let stretch = ScalingFit(.stretch)

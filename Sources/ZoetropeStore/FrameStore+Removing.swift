@@ -14,7 +14,7 @@ extension FrameStore {
     forEachTable { (table) throws(AnimatedImageError) in try table.remove(content) }
   }
 
-  /// Removes the frames of one size and format, of the image with this content.
+  /// Removes the frames in one size and format of the image with this content.
   public func remove(
     _ content: ContentIdentity, size: PixelSize, format: PixelFormat = .rgba8
   ) {
@@ -25,7 +25,7 @@ extension FrameStore {
     }
   }
 
-  /// Removes the frames of one size and format, of all images.
+  /// Removes the frames of all images in one size and format.
   public func removeAll(size: PixelSize, format: PixelFormat = .rgba8) {
     defer { lookForRoom() }
     let shape = TableShape(size: size, format: format)
@@ -33,7 +33,7 @@ extension FrameStore {
     removeFiles([(secret.tableName(of: shape), shape)])
   }
 
-  /// Removes the frames of one format, of the image with this content.
+  /// Removes the frames in one format of the image with this content.
   public func remove(_ content: ContentIdentity, in format: FrameFormat) {
     guard let name = format.rendering.table else { return }
     defer { lookForRoom() }
@@ -44,7 +44,7 @@ extension FrameStore {
     }
   }
 
-  /// Removes the frames of all formats with this one's name, whatever their other parameters, of all images.
+  /// Removes the frames of all images in every format with this one's name, whatever its other parameters.
   public func removeAll(in format: FrameFormat) {
     guard let name = format.rendering.table else { return }
     defer { lookForRoom() }

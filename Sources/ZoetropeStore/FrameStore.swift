@@ -9,7 +9,7 @@ public import SystemPackage
 /// processes may use one directory at once and may be killed at any moment. Anything in the
 /// directory may be deleted at any time. A frame is served only if its checksum is right.
 ///
-/// A store that this user may read but not write finds frames and keeps none: see ``isReadOnly``.
+/// A store that this user may read but not write finds frames but stores none: see ``isReadOnly``.
 ///
 /// Use it as the second level under a ``MemoryFrameCache``, or alone wherever a
 /// ``FrameCaching`` is accepted. Its keys need ``identity(of:)``. Calls may read and write the
@@ -22,8 +22,8 @@ public final class FrameStore: Sendable {
   /// The maximum number of bytes on disk. Processes that write at the same moment may exceed it by
   /// one frame or a 64th each.
   ///
-  /// It is this process's: another one that uses the directory under a smaller limit evicts down to
-  /// that whenever it stores a frame.
+  /// The limit is this process's own: another process that uses the directory with a smaller limit
+  /// evicts down to that limit whenever it stores a frame.
   public let byteLimit: Int
   /// Whether this user may not write to the directory. Frames are then looked up as usual, but nothing is
   /// stored, evicted or removed.
@@ -151,8 +151,8 @@ public final class FrameStore: Sendable {
     }
   }
 
-  /// Whether there is a frame under `key`. Does not read its pixels, counts as no lookup and does not
-  /// keep the frame from being evicted.
+  /// Whether there is a frame under `key`. Does not read its pixels, does not count as a lookup and does not protect
+  /// the frame from eviction.
   public func contains(_ key: FrameKey) -> Bool {
     attempt(shape: TableShape(key), creating: false) {
       (table, secret) throws(AnimatedImageError) in

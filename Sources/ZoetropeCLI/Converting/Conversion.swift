@@ -12,7 +12,7 @@ struct Conversion {
   let steps: [ConversionStep]
   /// What is not as in the input, or not as it was asked for.
   private(set) var departures: [Departure]
-  /// What is damaged in the input as a whole, or was found in frames that had to be decoded.
+  /// The input's structural damage, and the damage found in frames that had to be decoded.
   let damage: [Damage]
 
   var size: PixelSize { plan.canvasSize }

@@ -9,7 +9,7 @@ indirect enum SchemaNode: Sendable {
   case array(of: SchemaNode, count: Int? = nil)
   /// An object with these fields and no others.
   case object([SchemaField])
-  /// An object whose fields have any names.
+  /// An object with arbitrary field names.
   case map(SchemaNode)
   case either([SchemaNode])
   /// A definition that is used in several places.

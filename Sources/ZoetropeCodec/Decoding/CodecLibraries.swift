@@ -101,7 +101,7 @@ final class Inflater: Sendable {
 extension Inflater {
   /// The result of inflating the available part of a stream.
   enum PartialOutcome {
-    /// The stream has no end: the bytes that it yields.
+    /// The available part ends before the stream does; `count` is the bytes that it yields.
     case cut(count: Int)
     /// As many bytes as requested, and the bytes of the stream that were not read.
     case full(unread: Int)

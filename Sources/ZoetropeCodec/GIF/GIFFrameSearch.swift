@@ -1,16 +1,16 @@
 /// Codes a frame of a GIF in several ways, and keeps the shortest.
 ///
-/// The ways differ in the colour table (the file's, or one of the frame's own), in what stands for pixels that stay
+/// The ways differ in the colour table (the file's, or one of the frame's own), in what stands for unchanged pixels
 /// (their colour, the transparent index, or whichever makes longer phrases), and in when the table of phrases is
-/// cleared. The bytes that the source of an edit has for the frame are one more.
+/// cleared. If the frame comes from the source of an edit, its original bytes are tried too.
 ///
 /// One owner at a time. Keeps its working memory, seven bytes per pixel and 200 KB, for the next frame.
 package final class GIFFrameSearch {
   /// How many ways are tried.
   package enum Depth: Sendable {
-    /// One, which is shortest for a part of the frame.
+    /// One: the way that is shortest for a part of the frame.
     case estimate
-    /// All of a small frame; else those that are short for a part of it.
+    /// For a small frame, all ways; for a larger one, the ways that are short for a part of it.
     case all
   }
 
@@ -85,7 +85,7 @@ package final class GIFFrameSearch {
   private func tables() -> [Table] {
     var found: [Table] = []
     if let table = globalChoice() { found.append(table) }
-    // A table of the frame's own costs bytes, but its indices may have fewer bits.
+    // A local table costs bytes, but its indices may have fewer bits.
     let least = depth == .all ? 1 : 2
     if let bits = found.first?.codeSize, bits < 2 + least { return found }
     for optional in [true, false] {

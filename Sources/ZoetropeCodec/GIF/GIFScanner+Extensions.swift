@@ -53,7 +53,7 @@ extension GIFScanner {
     let label = bytes[start + 1]
     switch label {
     case GIFExtension.graphicControl:
-      // Not plain: of an unusual size.
+      // Of an unusual size: plain controls were read before.
       let size = bytes[start + 2]
       guard size >= 4, let end = bytes.endOfSubBlocks(at: start + 2) else { return false }
       noteControlSize(Int(size), at: blockOffset)

@@ -1,11 +1,11 @@
 /// The colours of all pictures of an animation, collected in a first pass, so that it can be written in the smallest
 /// lossless pixel format.
 ///
-/// Without a survey, a ``PixelFormat/rgba8`` animation is written as 8-bit RGBA. A survey takes 2 MiB, and 1 to 5 ns
-/// for each changed pixel; 2 MiB more, or 4, if colours may have to be reduced. Once ``isSettled`` is true, more
-/// pictures cannot change it.
+/// Without a survey, a ``PixelFormat/rgba8`` animation is written as 8-bit RGBA. A survey takes 2 MiB (4 or 6 MiB if
+/// colours may have to be reduced) and 1 to 5 ns for each changed pixel. Once ``isSettled`` is true, more pictures
+/// cannot change it.
 public struct ColorSurvey: Sendable {
-  /// Whether the colours of transparent pixels count; otherwise all of them are taken for transparent black.
+  /// Whether the colours of fully transparent pixels count; otherwise these pixels count as transparent black.
   public let keepsHiddenColors: Bool
   /// The colours as words of 8-bit RGBA, in the order of their first appearance; nil if there are more than 256, or
   /// if one of them does not fit 8 bits.
@@ -48,7 +48,8 @@ public struct ColorSurvey: Sendable {
     slots = [UInt64](repeating: 0, count: 1 << Int(Self.slotBits))
   }
 
-  /// Whether no further picture can change the form: it is RGBA of the greatest depth.
+  /// Whether no further picture can change the pixel format: it is already RGBA of the greatest
+  /// depth.
   public var isSettled: Bool {
     histogram == nil && colors == nil && !isGrey && !isOpaqueOrClear && (!isDeep || !fits8Bits)
   }
@@ -58,7 +59,7 @@ public struct ColorSurvey: Sendable {
 
   /// Adds the pixels of `bitmap`.
   ///
-  /// - Parameter changed: Pixels outside have been added with the picture before. Default: nil, all pixels are new.
+  /// - Parameter changed: Pixels outside it were added with the previous picture. Default: nil, all pixels are new.
   /// - Throws: `parameter` for premultiplied alpha; `outOfMemory`.
   public mutating func add(
     _ bitmap: Bitmap, changed: PixelRect? = nil

@@ -1,7 +1,7 @@
-/// What happens to colours that a format cannot hold, or of which fewer are wanted.
+/// How colours are reduced: those that a format cannot hold, or all beyond a given number.
 ///
-/// GIF has a limit: 256 colours in a frame, one of them transparent in most. APNG keeps every colour unless it is
-/// ``limited(to:)`` some.
+/// A GIF frame has at most 256 colours, one of which is usually transparent. APNG keeps every colour, except with
+/// ``limited(to:)``.
 public struct ColorPolicy: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     case automatic
@@ -11,20 +11,21 @@ public struct ColorPolicy: Sendable, Hashable {
 
   package let kind: Kind
 
-  /// Reduces colours only in frames that change pixels to more of them than the format holds.
+  /// Reduces colours only in frames whose changed pixels have more colours than the format holds.
   public static let automatic = Self(kind: .automatic)
 
   /// Never reduces colours. Frames that the format cannot hold, and partly transparent pixels, are rejected with
   /// ``AnimatedImageError/Code/unwritable``.
   public static let exact = Self(kind: .exact)
 
-  /// Uses palettes of at most `count` entries, clamped to 2...256, unless all frames together have no more colours.
+  /// Uses palettes of at most `count` entries, clamped to 2...256; does nothing if all frames together have no more
+  /// colours.
   ///
   /// A palette is shared by as many frames as it suits, so its entries need not be stored again. One entry stands for
   /// transparent and unchanged pixels.
   ///
   /// An APNG has one palette for all frames, whose entries may be partly transparent, so that soft edges and shadows
-  /// stay soft. It suits frames that the survey has seen; without one, the first frame determines it.
+  /// stay soft. The palette is made for the surveyed frames; without a survey, for the first frame.
   ///
   /// Other formats are refused with ``AnimatedImageError/Code/unwritable``.
   public static func limited(to count: Int) -> Self {
@@ -39,7 +40,7 @@ public struct ColorPolicy: Sendable, Hashable {
   }
 }
 
-/// How pixels are drawn whose colour is not in the palette.
+/// How to draw pixels whose colour is not in the palette.
 ///
 /// Dithering is fixed to the canvas, and a pixel that does not change keeps its colour, so that nothing flickers.
 public struct Dithering: OpenChoice, Sendable, Hashable, CustomStringConvertible {
@@ -50,11 +51,11 @@ public struct Dithering: OpenChoice, Sendable, Hashable, CustomStringConvertible
   package let kind: Kind
   package init(_ kind: Kind) { self.kind = kind }
 
-  /// A light ordered pattern where the palette has gaps; none where it is close.
+  /// A light ordered pattern where the palette has gaps, and none where it has close colours.
   public static let automatic = Dithering(.automatic)
   /// The nearest colour. The smallest files; smooth gradients show steps.
   public static let none = Dithering(.none)
-  /// An 8x8 pattern of the two colours that come closest.
+  /// An 8x8 pattern of the two closest colours.
   public static let ordered = Dithering(.ordered)
   /// Floyd-Steinberg error diffusion. Smooth still pictures; larger files.
   public static let diffusion = Dithering(.diffusion)
@@ -65,7 +66,7 @@ public struct Dithering: OpenChoice, Sendable, Hashable, CustomStringConvertible
   public var description: String { rawValue }
 }
 
-/// What becomes of partly transparent pixels in a format whose pixels are opaque or fully transparent.
+/// How to store partly transparent pixels in a format whose pixels are either opaque or fully transparent.
 public struct Transparency: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     case threshold(UInt8)

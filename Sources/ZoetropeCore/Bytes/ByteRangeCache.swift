@@ -293,7 +293,8 @@ struct ByteRangeTable: Sendable {
       return bytes.count
     }
     let before = pieces[first..<last].reduce(0) { $0 + $1.count }
-    // The bytes of the last touched piece that follow the new ones; the first piece keeps its own.
+    // Keep the bytes of the last touched piece that lie after the new ones; those before them stay
+    // in the first piece.
     let next = pieces[last - 1]
     let tail = last - first > 1 && next.end > end ? next[end..<next.end] : []
     // In place: a file that arrives in order, forward or backward, only ever grows one piece.

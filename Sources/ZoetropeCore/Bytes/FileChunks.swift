@@ -4,10 +4,10 @@ internal import ZoetropeShims
 
 /// The bytes of a pipe, socket, terminal or file from its present position on, in chunks as they arrive.
 ///
-/// A chunk is what the system has available, at most 64 KiB, so no chunk waits for later bytes. Bytes are read
-/// on demand; until then the writer of a pipe waits. Waiting uses a separate thread and never blocks the
-/// cooperative pool. Cancelling the iterating task ends the sequence within a tenth of a second. An iterator
-/// reads a duplicate of the descriptor, which may be closed once the iterator exists.
+/// A chunk holds the bytes that are available, at most 64 KiB, so no chunk waits for later bytes. Bytes are read on
+/// demand; until then the writer of a pipe waits. Waiting uses a separate thread and never blocks the cooperative
+/// pool. Cancelling the iterating task ends the sequence within a tenth of a second. An iterator reads a duplicate of
+/// the descriptor, which may be closed once the iterator exists.
 ///
 /// ```swift
 /// let image = try await StreamedImage(FileChunks(.standardInput))
@@ -20,9 +20,9 @@ public struct FileChunks: AsyncSequence, Sendable {
   ///
   /// - Parameters:
   ///   - descriptor: The descriptor to read.
-  ///   - following: For a file that another program is still writing: how often to check for more data at its
-  ///     end. The sequence then ends only when the task is cancelled or the iterator is released, as
-  ///     `StreamedImage` does after the end marker. Default: nil, the end of the file is the end.
+  ///   - following: For a file that another program is still writing: how often to check for more data at its end.
+  ///     The sequence then ends only when the task is cancelled or the iterator is released, as `StreamedImage` does
+  ///     after the end marker. Default: nil, the sequence ends at the end of the file.
   public init(_ descriptor: FileDescriptor, following: Duration? = nil) {
     self.descriptor = descriptor
     self.following = following

@@ -7,8 +7,8 @@ extension Damage.Kind {
   public static let cutFrame = Damage.Kind("cutFrame", isTolerated: false)
   /// The file ends inside a block or chunk that holds no pixels.
   public static let cutBlock = Damage.Kind("cutBlock", isTolerated: true)
-  /// The file ends before all announced frames, or reading stops at a frame larger than any canvas
-  /// may be; the remaining frames are lost.
+  /// The file ends before all announced frames, or a frame larger than any allowed canvas stops
+  /// reading; the remaining frames are lost.
   public static let missingFrames = Damage.Kind("missingFrames", isTolerated: false)
   /// A pixel's index is past the end of the palette; the pixel becomes opaque black.
   public static let pixelIndex = Damage.Kind("pixelIndex", isTolerated: true)

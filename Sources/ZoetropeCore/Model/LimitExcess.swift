@@ -26,7 +26,7 @@ public struct LimitExcess: Sendable, Hashable {
     /// Bytes of a pipe, ``DecodingLimits/liveBytes``, or of a stream, ``StreamStorage/byteLimit``. Reading
     /// stops at the limit, so the input may be longer than the requested value.
     package static let inputBytes = Kind("inputBytes")
-    /// Bytes of a written file: ``ByteBudget/byteLimit``; the requested value is that of the smallest file found.
+    /// Bytes of a written file: ``ByteBudget/byteLimit``; the requested value is the size of the smallest file found.
     public static let outputBytes = Kind("outputBytes", isFixed: true)
     /// Frames of a written file that an upload preset limits.
     package static let outputFrames = Kind("outputFrames", isFixed: true)

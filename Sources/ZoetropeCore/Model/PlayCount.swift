@@ -1,7 +1,7 @@
 /// How many times an animation plays in total.
 ///
-/// GIF: no loop block is one play, 0 is ``indefinite``, *n* is *n* + 1 plays.
-/// APNG: `num_plays` 0 is ``indefinite``, *n* is *n* plays.
+/// GIF: no loop block means one play, 0 means ``indefinite``, and *n* means *n* + 1 plays. APNG:
+/// `num_plays` 0 means ``indefinite``, and *n* means *n* plays.
 public enum PlayCount: Sendable, Hashable {
   /// The total number of plays; at least one.
   case finite(Int)

@@ -8,8 +8,8 @@
 /// let image = try await RemoteImage(reading: remote, index: ImageIndex(bytes: data))
 /// ```
 ///
-/// It takes about 20 bytes per frame, plus the metadata. Apart from its length, an index does not identify the
-/// file: store it together with an ETag, or whatever else tells that the file has changed.
+/// It takes about 20 bytes per frame, plus the metadata. Apart from its length, an index does not identify the file:
+/// store it together with an ETag or another mark that changes with the file.
 public struct ImageIndex: Sendable, Hashable {
   package let scan: ScannedImage
   package let header: ImageHeader
@@ -41,7 +41,8 @@ public struct ImageIndex: Sendable, Hashable {
       UInt8(truncatingIfNeeded: (UInt64($0) &+ 1) &* 0x9e37_79b9_7f4a_7c15 >> 56)
     })
 
-  /// The index as bytes, to be stored. The same on all machines; takes time linear in the frames.
+  /// The index as bytes, to be stored; the same on all machines. Takes time linear in the number of
+  /// frames.
   public var bytes: [UInt8] {
     var record = RecordWriter()
     record.put(byteCount)

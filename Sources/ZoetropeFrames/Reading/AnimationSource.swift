@@ -55,9 +55,9 @@ extension AnimationSource {
 
   /// Returns composited frames, without timing, decoded on demand.
   ///
-  /// Of a whole file, later frames are decoded ahead on all processors (see ``DecodingOptions/parallelism``),
-  /// bounded in bytes. Of a ``StreamedImage``, each frame is awaited; of a ``RemoteImage``, its bytes are read.
-  /// Frames before the range are decoded too if its first frame needs them. Each iterator starts over. The
+  /// For a whole file, later frames are decoded ahead on all processors (see ``DecodingOptions/parallelism``),
+  /// bounded in bytes. For a ``StreamedImage``, each frame is awaited; for a ``RemoteImage``, its bytes are read
+  /// first. Frames before the range are decoded too if its first frame needs them. Each iterator starts over. The
   /// range is clamped to the image's frames, so one past the end is empty.
   ///
   /// - Parameters:

@@ -12,8 +12,8 @@ public final class SeekingReader {
   /// Whether ``reader`` was made while further frames could arrive.
   private var isGrowing = false
   private let store: CheckpointStore
-  /// Finds the last frame of a range whose picture is available and is drawn on by the next frame, so that a
-  /// replay may start from it. Default: none.
+  /// Finds the last frame of a range from which a replay may start: its picture is available, and the next frame is
+  /// drawn onto it. Default: none.
   var shownCanvas: @Sendable (Range<Int>) -> (index: Int, canvas: Bitmap)? = { _ in nil }
   private let trail: ChargedTrail
   /// Steps back up to this many frames apart are assumed to continue; farther ones are jumps.

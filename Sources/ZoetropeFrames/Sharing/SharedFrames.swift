@@ -179,7 +179,7 @@ public final class SharedFrames: Sendable {
 
   /// Returns frame `index`, composited, decoded on another thread.
   ///
-  /// Of a ``StreamedImage``, waits until the frame has arrived.
+  /// For a ``StreamedImage``, waits until the frame has arrived.
   ///
   /// Throws ``AnimatedImageError/Code/parameter`` for an index past the end, decoding errors, and
   /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, if the task is cancelled first.

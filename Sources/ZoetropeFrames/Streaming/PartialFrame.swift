@@ -11,7 +11,7 @@ public struct PartialFrame: Sendable {
   public let bitmap: Bitmap
   /// The frame's rectangle on the canvas; a GIF's may reach past it.
   public let rect: PixelRect
-  /// The frame's rows from the top that are final. Of an interlaced frame, none before the last pass.
+  /// The number of the frame's rows, from the top, that are final. For an interlaced frame, 0 before the last pass.
   public let completeRows: Int
   /// The frame's rows from the top that show something of it; at least one.
   package let shownRows: Int

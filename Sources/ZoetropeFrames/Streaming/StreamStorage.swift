@@ -1,12 +1,12 @@
 /// Where the bytes of a stream are kept.
 public struct StreamStorage: Sendable, Hashable {
-  /// The most bytes kept in memory; later ones go to an unnamed temporary file. Rounded up to 256 KiB. Fewer are
-  /// kept while ``MemoryBudget/shared`` has no room, to which they are charged. Default: 16 MiB.
+  /// The maximum number of bytes kept in memory; later ones go to an unnamed temporary file. Rounded up to 256 KiB.
+  /// The bytes are charged to ``MemoryBudget/shared``, and fewer are kept while it has no room. Default: 16 MiB.
   public var memoryByteLimit: Int
   /// The maximum number of bytes kept. A longer stream ends with ``AnimatedImageError/Code/limitExceeded``.
   /// Default: 4 GiB.
   public var byteLimit: Int
-  /// The directory of the temporary file. Default: nil, that in `TMPDIR`, else `/var/tmp`.
+  /// The directory of the temporary file. Default: nil, the directory in `TMPDIR`, else `/var/tmp`.
   public var directory: FilePath?
 
   /// Creates a description; omitted arguments take their defaults.

@@ -18,7 +18,7 @@ public struct FrameWriter: Sendable {
   ///   - layout: Where they go.
   ///   - screen: The terminal's screen.
   ///   - capabilities: What the terminal can do.
-  ///   - mode: How they are drawn. Default: nil, the best way that the terminal has.
+  ///   - mode: How they are drawn. Default: nil, the best mode that the terminal supports.
   ///   - options: How they are encoded.
   public init(
     of pictureSize: PixelSize, in layout: FrameLayout, on screen: ScreenSize,

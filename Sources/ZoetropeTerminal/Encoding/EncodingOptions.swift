@@ -2,8 +2,8 @@ public import ZoetropeFrames
 
 /// How pictures are encoded.
 public struct EncodingOptions: Sendable, Hashable {
-  /// The difference, in any channel from 0 to 255, up to which a cell is not repainted. Default: 2;
-  /// 0 sends every change.
+  /// The largest difference of any channel, from 0 to 255, at which a cell is not repainted.
+  /// Default: 2; 0 sends every change.
   public var holdThreshold: Int
   /// How cells average and compare colours. Default: ``LightModel/coded``.
   package var light = LightModel.coded

@@ -75,8 +75,8 @@ public struct FrameLayout: Sendable, Hashable {
     public static let cover = Fit(.cover)
     /// The picture's own size in the terminal's pixels; a larger picture shows its middle.
     public static let original = Fit(.original)
-    /// The largest whole multiple of the picture's own size, zoomed or not; ``contain`` when even
-    /// the picture's own size is too large.
+    /// The largest whole multiple of the picture's own size that fits, zoomed or not; ``contain``
+    /// when even the picture's own size is too large.
     public static let integer = Fit(.integer)
     /// Fills the area without keeping the aspect ratio.
     public static let stretch = Fit(.stretch)

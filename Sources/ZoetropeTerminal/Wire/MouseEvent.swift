@@ -18,7 +18,7 @@ public struct MouseEvent: Sendable, Hashable {
   public let column: Int
   /// The cell's row, counted from 0.
   public let row: Int
-  /// The modifiers that were held. Most terminals keep the mouse with Shift for themselves.
+  /// The modifiers that were held. Most terminals do not report the mouse while Shift is held.
   public let modifiers: KeyEvent.Modifiers
 
   package init(_ kind: Kind, column: Int, row: Int, modifiers: KeyEvent.Modifiers = []) {
