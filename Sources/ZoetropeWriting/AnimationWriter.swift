@@ -192,7 +192,7 @@ public final class AnimationWriter: Sendable {
 
   // MARK: Starting
 
-  /// Decides what the file is, and starts with its static image.
+  /// Decides how the file is stored, and begins with its static image.
   private func begin(_ bitmap: Bitmap) throws(AnimatedImageError) -> FramePlanner {
     let size = options.size ?? bitmap.size
     guard !size.isEmpty else {
@@ -243,15 +243,15 @@ public final class AnimationWriter: Sendable {
 }
 
 extension AnimationWriterOptions {
-  /// How many threads encode, and how many frames may be in progress, within the limit on memory.
+  /// How many threads encode, and how many frames may be in progress, within the memory limit.
   ///
   /// - Parameters:
   ///   - canvas: Bytes of a picture.
-  ///   - working: What a thread takes to encode one.
+  ///   - working: Working memory of a thread that encodes one.
   func share(canvas: Int, working: Int) -> (threads: Int, window: Int) {
     let limit = memoryLimit ?? 8 * canvas + 16 << 20
-    // The frame that waits, the one that is appended, and what they are drawn on; what was wanted and is shown, if
-    // colours are reduced; two more if short frames are merged.
+    // Three canvases: the waiting frame, the appended one, and the canvas below them. Two more if colours are reduced
+    // (the original picture and the one shown), and two if short frames are merged.
     let held =
       3 + (reduction == nil ? 0 : 2) + (mergesShortFrames ? 2 : 0) + (tolerance > 0 ? 1 : 0)
     let room = max(limit - held * canvas, 0)

@@ -1,12 +1,12 @@
 /// Delays as GIF stores them: whole centiseconds.
 ///
-/// The running total is rounded, never each delay, so that a play is as long as it should be to half a centisecond.
-/// Browsers show a delay of 1 cs or less for 10 cs, so none below 2 cs is stored unless asked for: frames that fall
-/// into the same 2 cs are merged, and the one that is shown longest is kept. A delay of zero, "as fast as possible",
-/// counts as the 100 ms for which browsers show it.
+/// The running total is rounded, never each delay, so the duration of a play is right to half a centisecond. Browsers
+/// show a delay of 1 cs or less for 10 cs, so none below 2 cs is stored unless requested: frames within the same 2 cs
+/// are merged into the one shown longest. A delay of zero, "as fast as possible", counts as the 100 ms for which
+/// browsers show it.
 package struct CentisecondDelays: Sendable {
-  /// A frame that is kept: which one, of those that were added, and its delays. There are several for a delay of
-  /// more than 655.35 s; the second and later ones belong to frames that change nothing.
+  /// A kept frame: its number among those added, and its delays. A delay of more than 655.35 s is stored as several;
+  /// the second and later ones belong to frames that change nothing.
   package struct Kept: Sendable, Hashable {
     package var frame: Int
     package var delays: [UInt16]
@@ -19,23 +19,24 @@ package struct CentisecondDelays: Sendable {
 
   private let timing: AnimationWriterOptions.Timing
   private var frameCount = 0
-  /// The end of the frames that were added.
+  /// The end time of the frames added so far.
   private var total = ExactTime.zero
   /// Where the stored delays end, in centiseconds.
   private var stored: Int128 = 0
-  /// The frame of the group that is shown longest, and for how long; nil without a group.
+  /// The frame shown longest in the current group, and for how long; nil without a group.
   private var winner: (frame: Int, time: ExactTime)?
-  /// A frame that is complete unless a last group that is too short is added to it.
+  /// A frame that is complete, unless the last group is too short and its time is added to this
+  /// frame.
   private var pending: (frame: Int, centiseconds: Int128)?
 
   package init(_ timing: AnimationWriterOptions.Timing) { self.timing = timing }
 
-  /// The frames that may yet be kept, in order.
+  /// The frames that may still be kept, in order.
   var candidates: [Int] { [pending?.frame, winner?.frame].compactMap(\.self) }
 
   private var least: Int128 { timing == .browser ? 2 : 0 }
 
-  /// Adds a frame; returns the one before that is kept, if that is certain now.
+  /// Adds a frame; returns an earlier one that is now certain to be kept, if there is one.
   package mutating func add(_ delay: ExactTime) -> Kept? {
     var delay = delay
     if timing == .browser, delay == .zero { delay = ExactTime(1, 10) }
@@ -51,7 +52,7 @@ package struct CentisecondDelays: Sendable {
     return before.map(Self.split)
   }
 
-  /// The frames that are left; the time of a group that is too short goes to the frame before.
+  /// The remaining frames; the time of a group that is too short goes to the previous frame.
   package mutating func finish() -> [Kept] {
     let rest = total.rounded(to: 100) - stored
     if let winner {
@@ -80,21 +81,20 @@ package struct CentisecondDelays: Sendable {
   }
 }
 
-/// Leaves out the frames of a GIF that browsers would not show for as long as they should.
+/// Leaves out the frames of a GIF that browsers would show for the wrong time.
 ///
-/// Holds up to two pictures: the one that may get the time of frames behind it, and the one of the group that is added
-/// to.
+/// Holds up to two pictures: one that may get the time of frames after it, and that of the group being collected.
 struct ShortFrameMerging: Sendable {
-  /// A frame that is kept, and its place among those that were appended.
+  /// A kept frame, and its number among the appended ones.
   typealias Kept = (frame: WritableFrame, index: Int)
 
   private var delays = CentisecondDelays(.browser)
   private var held: [Int: WritableFrame] = [:]
   private var frameCount = 0
-  /// The last frame that was returned; the hint of the one behind it holds, that of others does not.
+  /// The last frame returned. Only the frame right after it may use its hint.
   private var last = -1
 
-  /// Takes the next frame; returns the one before that is kept, if that is certain now.
+  /// Takes the next frame; returns an earlier one that is now certain to be kept, if there is one.
   mutating func add(_ frame: WritableFrame) -> Kept? {
     held[frameCount] = frame
     frameCount += 1
@@ -117,12 +117,12 @@ struct ShortFrameMerging: Sendable {
   }
 }
 
-/// Delays in whole centiseconds of frames that are all kept, however short: the running total is rounded.
+/// Delays in whole centiseconds when all frames are kept, however short: the running total is rounded.
 struct RoundedDelays: Sendable {
   private var total = ExactTime.zero
   private var stored: Int128 = 0
 
-  /// How `delay` is stored: as one delay, or as several for one that is longer than 655.35 s.
+  /// The stored form of `delay`: one delay, or several if it is longer than 655.35 s.
   mutating func store(_ delay: ExactTime) -> [FrameDelay] {
     total = total + delay
     let end = total.rounded(to: 100)

@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Encodes frames on several threads and writes them in order.
 ///
-/// Whoever submits a frame while enough are in progress encodes one itself, so it never waits for threads that are
-/// busy with other work. Threads of ``DecodeThreads`` help. Whichever thread completes the frame that the file waits
-/// for writes it, and those behind it.
+/// A thread that submits a frame while enough are in progress encodes one itself, so it never waits for threads that
+/// are busy with other work. Threads of ``DecodeThreads`` help. The thread that completes the next frame of the file
+/// writes it, together with the completed frames after it.
 final class EncodingQueue: Sendable {
   /// A frame of the file.
   struct Job: Sendable {
@@ -145,7 +145,8 @@ final class EncodingQueue: Sendable {
           (state.frameCount, state.byteCount) = count
         }
       } catch {
-        // Whoever waits learns of the error when the output is abandoned. Nobody else does that while this thread writes.
+        // Waiting threads get the error when the output is abandoned. No other thread abandons it while this one
+        // writes.
         output.withLock { $0.abandon() }
         state.update { state in
           state.end(error)
@@ -173,7 +174,7 @@ final class EncodingQueue: Sendable {
         try output.finish()
         return (frames: output.frameCount, bytes: output.byteCount)
       }
-      // Cancelled meanwhile, it is complete all the same.
+      // Even if it was cancelled meanwhile, the file is complete.
       state.update { state in
         state.isFinished = true
         state.byteCount = count.bytes
@@ -191,7 +192,7 @@ final class EncodingQueue: Sendable {
 
   /// Ends all work with `error`, unless something else did before. Does not wait for other threads.
   func fail(_ error: AnimatedImageError) {
-    // The error first: who sees the flag without one takes it for cancelling.
+    // The error first: a thread that sees the flag without an error assumes cancelling.
     state.update { $0.end(error) }
     flag.raise()
     abandonIfFailed()
@@ -219,7 +220,8 @@ extension EncodingQueue.State {
     idle = []
   }
 
-  /// Whether the calling thread is to write: the next frame is ready, and no other thread writes.
+  /// Whether the calling thread should write: the next frame is ready, and no other thread is
+  /// writing.
   fileprivate mutating func startEmitting() -> Bool {
     guard !isEmitting, failure == nil, ready[next] != nil else { return false }
     isEmitting = true

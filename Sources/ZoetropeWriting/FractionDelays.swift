@@ -1,15 +1,16 @@
-/// Delays as APNG stores them: fractions of a second with 16 bits above and below the line.
+/// Delays as APNG stores them: fractions of a second with a 16-bit numerator and denominator.
 ///
-/// A delay that fits is stored exactly, reduced. Of any other the best approximation is stored, and its error added
-/// to the next delay that does not fit either: in total a play is wrong by no more than the last such error.
+/// A delay that fits is stored exactly, reduced. For any other, the best approximation is stored, and its error is
+/// added to the next delay that does not fit either. The total of a play is therefore off by no more than the last
+/// such error.
 package struct FractionDelays: Sendable {
-  /// What the stored delays lack so far; negative if they are too long.
+  /// How much the stored delays fall short so far; negative if they are too long.
   private var error = ExactTime.zero
   private static let limit: Int128 = 0xffff
 
   package init() {}
 
-  /// How `delay` is stored: as one delay, or as several for one that is longer than 65,535 s.
+  /// The stored form of `delay`: one delay, or several if it is longer than 65,535 s.
   package mutating func store(_ delay: ExactTime) -> [FrameDelay] {
     if let exact = Self.exact(delay) { return [exact] }
     var rest = delay + error

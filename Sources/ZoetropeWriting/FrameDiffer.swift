@@ -1,7 +1,7 @@
-/// Decides what each frame of a file draws and what becomes of it afterwards: one differ for all formats.
+/// Decides what each frame of a file draws, and how it is disposed of. All formats share it.
 ///
-/// A frame is placed when the next one is known, since its disposal is chosen so that the next one costs least.
-/// Whether unchanged pixels inside the rectangle are drawn again is left to the encoder.
+/// A frame is placed once the next one is known, because its disposal is chosen to make the next one as cheap as
+/// possible. Whether unchanged pixels inside the rectangle are drawn again is left to the encoder.
 package struct FrameDiffer: Sendable {
   /// A frame whose place in the file is decided.
   package struct Placed: Sendable {
@@ -62,7 +62,7 @@ package struct FrameDiffer: Sendable {
     var best = Self.work(picture, on: shown, changes)
     let vanished = shown.pixelsLost(to: picture, in: changes)
     if !framesCanClear, !vanished.isEmpty {
-      // What becomes transparent must be covered by the frame that is disposed of.
+      // Pixels that become transparent must lie in the frame that is disposed of.
       before.work.rect = area.union(vanished)
       before.disposal = .background
       best = try Self.work(picture, on: shown.cleared(in: before.work.rect))
@@ -80,7 +80,7 @@ package struct FrameDiffer: Sendable {
     return last
   }
 
-  /// What draws `picture` on `base`; one pixel that changes nothing if they are equal.
+  /// The frame that draws `picture` on `base`; if they are equal, one pixel that changes nothing.
   private static func work(
     _ picture: Bitmap, on base: Bitmap, _ changes: PixelRect? = nil
   ) -> FrameWork {
@@ -92,8 +92,8 @@ package struct FrameDiffer: Sendable {
 }
 
 extension FrameWork {
-  /// An estimate of what the frame costs: pixels that neither the one to the left nor the one above predicts, with
-  /// unchanged pixels drawn or left out, whichever is less.
+  /// An estimate of the frame's size: the number of pixels predicted by neither the pixel to the left nor the one
+  /// above, with unchanged pixels either drawn or left out, whichever gives less.
   package var estimatedCost: Int {
     picture.format == .rgba16 ? estimate(UInt64.self) : estimate(UInt32.self)
   }

@@ -1,13 +1,13 @@
 /// Turns frames as they are appended into frames of the file: merges equal ones, places them, and stores delays.
 ///
-/// A value that does no work of its own except comparing pixels; its jobs come in the order of the file.
+/// A value that does no work itself except comparing pixels. Its jobs are in the order of the file.
 struct FramePlanner: Sendable {
   private let options: AnimationWriterOptions
   private var preparation: PicturePreparation
   private var tolerance: PictureTolerance?
   /// Nil if the format holds all colours.
   private var reducer: ColorReducer?
-  /// Pixels that were looked at, and those of them that were partly transparent.
+  /// The number of pixels examined, and how many of them were partly transparent.
   private var pixelCount = 0
   private var partialCount = 0
   private var differ: FrameDiffer
@@ -20,7 +20,7 @@ struct FramePlanner: Sendable {
   private var pending: (delay: ExactTime, stored: FrameDelay, index: Int)?
   /// For real trials.
   private let trial: (any FrameCompressing)?
-  /// Frames that were appended, and those of them that are not in the file.
+  /// The number of frames appended, and how many of them are not in the file.
   private(set) var frameCount = 0
   private(set) var mergedCount = 0
   private var placedCount = 0
@@ -114,10 +114,10 @@ struct FramePlanner: Sendable {
   /// The share of pixels that were partly transparent.
   var partialAlphaShare: Double { Double(partialCount) / Double(max(pixelCount, 1)) }
 
-  /// Whether the time of a frame that equals the one before is added to it.
+  /// Whether the time of a frame equal to the previous one is added to the previous one.
   private func merges(_ before: FrameDelay, _ delay: FrameDelay) -> Bool {
     guard options.identicalFrames == .merge, options.frameCount == nil else { return false }
-    // Otherwise browsers would show the sum for another time than the two frames.
+    // Otherwise browsers would show the merged frame for a different time than the two frames.
     return [before, delay].allSatisfy {
       DelayPolicy.browser.shownDuration(of: $0) == $0.duration
     }
@@ -136,13 +136,13 @@ struct FramePlanner: Sendable {
     return left + (differ.finish().map { jobs($0) } ?? [])
   }
 
-  /// The frames of the file for one that is placed: several for a delay that is too long for one.
+  /// The frames of the file for a placed one: several if its delay is too long for one.
   private mutating func jobs(_ placed: FrameDiffer.Placed) -> [EncodingQueue.Job] {
     guard let pending else { return [] }
     let stored = centiseconds?.store(pending.delay) ?? delays.store(pending.delay)
     if stored.reduce(.zero, { $0 + ExactTime($1) }) != pending.delay { hasExactDelays = false }
     let (work, disposal) = (placed.work, placed.disposal)
-    // Frames that follow are drawn on the picture itself, and the last one is disposed of as the frame would be.
+    // The additional frames are drawn on the picture itself, and the last one gets the frame's disposal.
     let again = FrameWork(
       picture: work.picture, base: work.picture,
       rect: disposal == .keep ? PixelRect(x: 0, y: 0, width: 1, height: 1) : work.rect)

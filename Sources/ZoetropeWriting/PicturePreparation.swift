@@ -1,11 +1,12 @@
-/// Brings pictures to the form in which they are compared and encoded: RGBA of one depth, with transparent pixels
-/// of no colour.
+/// Converts pictures to the form in which they are compared and encoded: RGBA of one depth, without colours in
+/// transparent pixels.
 struct PicturePreparation: Sendable {
   let size: PixelSize
   /// RGBA of 8 or 16 bits.
   let format: PixelFormat
   let keepsHiddenColors: Bool
-  /// Whether the last picture lost hidden colours, so that the same ones lie outside the next hint.
+  /// Whether hidden colours were removed from the last picture; the next one then has the same ones
+  /// outside its hint.
   private var lostColors = false
 
   init(size: PixelSize, format: PixelFormat, keepsHiddenColors: Bool) {

@@ -1,8 +1,8 @@
-/// Changes pictures a little, so that they take fewer bytes: a pixel that is close enough to what is shown stays as it
-/// is, and in a GIF other pixels take similar colours where that makes the data shorter.
+/// Changes pictures a little, so that they take fewer bytes: a pixel that is close enough to the one already shown is
+/// not changed, and in a GIF other pixels take similar colours where that makes the data shorter.
 ///
-/// Every picture is compared with what is really shown before it, so errors do not add up: no pixel of any frame is
-/// further off than the tolerance.
+/// Every picture is compared with the one actually shown before it, so errors do not add up: no pixel of any frame
+/// differs from the original by more than the tolerance.
 struct PictureTolerance: Sendable {
   private let square: Int32
   private var matcher: LossyMatcher?

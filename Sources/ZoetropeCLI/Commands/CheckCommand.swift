@@ -104,7 +104,7 @@ struct DamageReport {
     return hasLosses ? .partial : .success
   }
 
-  /// What makes two items the same finding, wherever they are.
+  /// The properties that make two items the same finding, wherever they occur.
   private struct Remark: Hashable {
     let kind: String
     let detail: String

@@ -98,7 +98,7 @@ struct ProgramsArgument: ExpressibleByArgument {
     .custom { _, _, typed in completions(of: typed) }
   }
 
-  /// What `typed` may become: the names before its last comma, and each other one.
+  /// Completions of `typed`: the names before its last comma, followed by each of the other names.
   static func completions(of typed: String) -> [String] {
     let names = typed.split(separator: ",", omittingEmptySubsequences: false).dropLast()
     let start = names.map { "\($0)," }.joined()

@@ -3,8 +3,8 @@ import Zoetrope
 
 /// A better first line for the parser's message about a misspelled word.
 ///
-/// The parser suggests no commands, suggests options that are nothing like the word, and does not mention a
-/// misspelled option while something else is missing: `extract a.gif --otput frames/` lacks `--output`.
+/// The parser suggests no commands, suggests options unlike the word, and does not mention a misspelled option while
+/// something else is missing: for `extract a.gif --otput frames/`, it only says that `--output` is missing.
 enum UsageHint {
   /// The parser's `message` about `arguments`, with another first line if a word is misspelled.
   static func improved(_ message: String, for arguments: [String]) -> String {
@@ -17,7 +17,7 @@ enum UsageHint {
     return line + message.drop { $0 != "\n" }
   }
 
-  /// What other programs call a command or an option of this one.
+  /// The names that other programs use for commands and options of this one.
   private static let synonyms = [
     "resize": "convert", "crop": "convert", "cut": "convert", "trim": "convert",
     "reverse": "convert", "compress": "optimize", "frames": "extract", "split": "extract",
@@ -27,13 +27,13 @@ enum UsageHint {
     "--out": "--output", "--overwrite": "--force", "--quality": "--lossy",
   ]
 
-  /// What does the work of options that other commands have.
+  /// Advice for options that only other commands have.
   private static let advice = [
     "optimize --plan": "To see the sizes without writing a file, use -o /dev/null."
   ]
 
-  /// The parser's `message` as the tool words its own: one line that says what is wrong, without the usage of the
-  /// whole command, and where help is.
+  /// The parser's `message` in the style of the tool's own messages: one line that says what is wrong, without the
+  /// usage of the whole command, and where to find help.
   static func inOneVoice(_ message: String) -> String {
     var lines = message.split(separator: "\n").map(String.init).filter {
       !$0.hasPrefix("Usage: ")

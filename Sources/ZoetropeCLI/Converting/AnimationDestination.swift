@@ -9,7 +9,7 @@ enum AnimationFormatChoice: String, ExpressibleByArgument, CaseIterable, Sendabl
 
   var format: AnimationFormat { self == .gif ? .gif : .apng }
 
-  /// The extension of its files: sites and viewers know APNG by that of PNG.
+  /// The extension of its files: sites and viewers expect the extension of PNG for APNG.
   var fileExtension: String { self == .gif ? "gif" : "png" }
 
   /// The format of files whose names end in `word`.
@@ -43,12 +43,11 @@ struct AnimationDestination: Hashable {
     }
   }
 
-  /// The output of each of `inputs`: what `argument` names if it is a file, a pipe, a device or `-`; else a file in
-  /// that directory, below which those of a searched tree keep their places; or called as the template says. In a
-  /// directory, the name of the input tells the format unless
-  /// `format` is given.
+  /// The output of each of `inputs`. If `argument` names a file, a pipe, a device or `-`, that is the output. If it
+  /// names a directory, the outputs are files in it, and those of a searched tree keep their subdirectories. If it is
+  /// a template, it gives the names. In a directory, the input's name determines the format unless `format` is given.
   ///
-  /// Nothing has been opened, and every name is known: no output needs the frames of its input for it.
+  /// All names are known before anything is opened, because no name depends on the frames of an input.
   ///
   /// - Parameter keepsFormat: Whether outputs have the formats of their inputs, and in a directory their names.
   init(
@@ -138,8 +137,8 @@ struct AnimationDestination: Hashable {
     return OutputStream.isNeeded(for: path) ? .stream(path) : nil
   }
 
-  /// The format of files called as `template` says: `choice`, which the extension must not contradict, else what
-  /// the extension stands for.
+  /// The format of files named by `template`: `choice`, which the extension must not contradict, otherwise the format
+  /// of the extension.
   private static func format(
     of template: OutputTemplate, _ choice: AnimationFormatChoice?
   ) throws(CommandFailure) -> AnimationFormatChoice {
@@ -149,7 +148,7 @@ struct AnimationDestination: Hashable {
     return try format(ofName: [], choice, "the output")
   }
 
-  /// The format that the end of `bytes` stands for, unless it is chosen; `file` is what messages call it.
+  /// The format that the extension in `bytes` implies, unless it is chosen; messages call the file `file`.
   private static func format(
     ofName bytes: [UInt8], _ choice: AnimationFormatChoice?, _ file: String
   ) throws(CommandFailure) -> AnimationFormatChoice {
@@ -174,7 +173,7 @@ struct AnimationDestination: Hashable {
     return choice
   }
 
-  /// Refuses to write `format` to a file whose name says that it has another one.
+  /// Rejects a file name whose extension implies another format than `format`.
   func check(_ place: Int, holds format: AnimationFormat) throws(CommandFailure) {
     guard case .file(let path) = places[place], let ending = path.extension else { return }
     let isGIF = format == .gif
@@ -184,7 +183,7 @@ struct AnimationDestination: Hashable {
     throw .usage("the output is \(isGIF ? "GIF" : "PNG"), and its name ends in .\(ending)")
   }
 
-  /// Refuses to write over a file that is read, or one that is there without `isForced`, or twice to one name.
+  /// Rejects outputs that are inputs, that exist (unless `isForced`), or that have the same name.
   ///
   /// An animation may take the place of its own input, which is replaced once it is complete.
   func check(

@@ -1,16 +1,16 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// What is done to one input: settled before a byte is written.
+/// How one input is converted. Decided before any byte is written.
 struct Conversion {
   let image: AnimatedImage
   let format: AnimationFormatChoice
   private let plan: EditPlan
-  /// The file, if it had to fit a number of bytes.
+  /// The file, if it had to fit a byte limit.
   private let budgeted: BudgetedAnimation?
   /// What happens for each frame of the output.
   let steps: [ConversionStep]
-  /// What is not as in the input, or not as it was asked for.
+  /// The differences from the input, or from the request.
   private(set) var departures: [Departure]
   /// The input's structural damage, and the damage found in frames that had to be decoded.
   let damage: [Damage]
@@ -18,10 +18,10 @@ struct Conversion {
   var size: PixelSize { plan.canvasSize }
   var playCount: PlayCount { plan.playCount }
 
-  /// Plans the conversion of `image`, for which some or all frames are decoded.
+  /// Plans the conversion of `image`; decodes some or all frames for that.
   ///
-  /// - Throws: `parameter` for edits without sense, `unwritable` if the format cannot hold the result; the errors of
-  ///   decoding; `cancelled` after a signal.
+  /// - Throws: `parameter` for edits that cannot be applied, `unwritable` if the format cannot hold the result; the
+  ///   errors of decoding; `cancelled` after a signal.
   init(
     _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
     _ reporting: ConversionReporting
@@ -93,7 +93,7 @@ struct ConversionStep: Hashable {
   var source: Int
   var delay: FrameDelay
   var action: Action
-  /// What is compressed, if that is known before.
+  /// What is compressed, if that is known in advance.
   var rect: PixelRect?
   /// Why it is.
   var reason: String?
@@ -103,7 +103,7 @@ struct ConversionStep: Hashable {
     (self.rect, self.reason) = (rect, reason)
   }
 
-  /// - Parameter isKnown: Whether what is compressed is known before.
+  /// - Parameter isKnown: Whether it is known in advance what is compressed.
   init(_ frame: EditPlan.Frame, isKnown: Bool) {
     switch frame.action {
     case .copied:
@@ -117,7 +117,7 @@ struct ConversionStep: Hashable {
     }
   }
 
-  /// The action in words, as one line of a plan has it.
+  /// The action in words, for one line of a plan.
   fileprivate var words: String {
     switch action {
     case .copied: "copied"
@@ -148,14 +148,14 @@ struct ConversionStep: Hashable {
   }
 }
 
-/// A way in which an output departs from its input and from what was asked for.
+/// A way in which an output differs from its input or from the request.
 enum Departure: Hashable {
   case scaled
-  /// Colours are off by as much as was allowed.
+  /// Colours may differ by as much as was allowed.
   case lossy
-  /// So many frames per second at most, to fit a number of bytes.
+  /// The frame rate is limited, to fit a byte limit.
   case rate(Int)
-  /// Ends of frames are rounded to what the format stores.
+  /// The end times of frames are rounded to what the format can store.
   case rounded
   /// Showings that are too short for the format.
   case dropped(Int)
@@ -203,7 +203,7 @@ enum Departure: Hashable {
 }
 
 extension AnimationMetadata {
-  /// Whether it has anything that a GIF written from other pictures lacks.
+  /// Whether it has anything that is lost in a GIF written from other pictures.
   var hasMoreThanGIF: Bool {
     var rest = self
     rest.applicationBlocks = []

@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// What `convert` and `make` tell of one output: a line for people, or an object of JSON.
+/// The report of `convert` and `make` about one output: a line of text, or a JSON object.
 struct ConversionReport {
   static let schema = "zoetrope.conversion/1"
 
@@ -18,7 +18,7 @@ struct ConversionReport {
   let steps: [ConversionStep]
   var departures: [Departure]
   var damage: [Damage] = []
-  /// What is kept of a part of the canvas that reaches beyond it; nil if it does not.
+  /// The part of a crop that lies on the canvas; nil if the crop does not reach beyond it.
   var clipped: PixelRect?
   /// Whether every frame is listed.
   let isPlan: Bool
@@ -43,7 +43,7 @@ struct ConversionReport {
     return line + "\n" + (isPlan ? ConversionStep.text(steps) : "")
   }
 
-  /// Warns of what a person would not expect.
+  /// Prints warnings about unexpected effects.
   func warn() {
     let name = (input?.name ?? output.text).sanitized
     for case .transparency(let share) in departures {
@@ -122,13 +122,13 @@ struct ConversionReport {
   }
 }
 
-/// How a command that writes animations tells what it did.
+/// How a command that writes animations reports its work.
 struct ConversionReporting: Hashable {
   var isJSON = false
   var isQuiet = false
   var progress = ProgressStyle.auto
 
-  /// Tells `report`, on standard error if standard output is the animation itself.
+  /// Prints `report`, on standard error if standard output is the animation itself.
   func tell(
     _ report: ConversionReport, isOutputStandard: Bool
   ) throws(CommandFailure) -> Delivery {
@@ -176,7 +176,7 @@ struct ConversionReporting: Hashable {
           before += bytes.before
           after += bytes.after
         }
-        // Nobody reads on; what failed before still counts.
+        // The reader has gone away, but earlier failures still count.
         if delivery == .readerGone { return .combined(statuses) }
       } catch {
         if isJSON, Signals.ending == nil {

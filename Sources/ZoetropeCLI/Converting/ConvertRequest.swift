@@ -9,7 +9,7 @@ struct ConvertRequest: Hashable {
   /// How pictures are scaled; nil for their own size.
   var rendering: Rendering?
   var form = WritingChoices()
-  /// What the output is for, with its limits.
+  /// The purpose of the output, with its limits.
   var preset: UploadPreset?
   /// How long each frame is shown.
   var policy = DelayPolicy.browser
@@ -108,7 +108,7 @@ struct ConvertRequest: Hashable {
     return (losses.isEmpty ? .success : .partial, delivery, bytes)
   }
 
-  /// Adds what `preset` asks for to `edits` and `options`.
+  /// Adds the requirements of `preset` to `edits` and `options`.
   private func meet(
     _ preset: UploadPreset?, _ edits: inout [AnimationEdit], _ options: inout EditOptions,
     of image: AnimatedImage, _ input: InputFile
@@ -144,18 +144,18 @@ struct ConvertRequest: Hashable {
 
 /// How animations are written.
 struct WritingChoices: Hashable {
-  /// Nil if the name of the output tells it, or the input has it.
+  /// Nil if it follows from the output's name or from the input.
   var format: AnimationFormatChoice?
   var effort = EncodingEffort.balanced
-  /// How far colours may be off; 0 is lossless.
+  /// How much colours may differ; 0 is lossless.
   var tolerance = 0
-  /// The most bytes of a file, and what is kept for them; nil for any number.
+  /// The maximum number of bytes of a file, and what must not be given up for it; nil for no limit.
   var budget: ByteBudget?
   /// Whether a GIF gets delays below 20 ms, which browsers show for 100 ms.
   var keepsShortDelays = false
   /// Whether transparent pixels keep their colours.
   var keepsHiddenColors = false
-  /// What happens to colours that a GIF cannot hold, and how many an APNG has.
+  /// How to reduce colours that a GIF cannot hold, and how many colours an APNG has.
   var reduction = ColorReduction()
   /// The number of threads; 0 is one per processor.
   var jobs = 0
@@ -180,7 +180,7 @@ struct WritingChoices: Hashable {
 }
 
 extension UploadPreset {
-  /// What helps if an animation cannot be made to meet it.
+  /// Advice for an animation that cannot be made to meet the preset.
   fileprivate func advice(_ error: AnimatedImageError) -> String? {
     switch (error.limit?.kind, size) {
     case (.outputDuration, _):
@@ -204,7 +204,8 @@ extension CommandFailure {
     self.advice = advice
   }
 
-  /// Why an output is not written; of a GIF that cannot hold the pictures, with what can.
+  /// The reason why an output is not written. If a GIF cannot hold the pictures, also says what
+  /// can.
   ///
   /// - Parameter isScaled: Whether pictures are scaled in a way that adds colours.
   init(
@@ -221,7 +222,7 @@ extension CommandFailure {
       + (isScaled ? ", or --filter nearest, which adds no colours" : "")
   }
 
-  /// Whether it is the fault of the output, so that a further one would fail as well.
+  /// Whether the output is the cause, so that another one would fail as well.
   var isOfOutput: Bool { status == .cannotWrite && code != "unwritable" }
 }
 
@@ -233,9 +234,10 @@ struct AnimationWriting {
   let name: String?
   let reporting: ConversionReporting
 
-  /// Writes the output with `body`, while signals are caught; nil if the reader of a pipe has gone.
+  /// Writes the output with `body`, while signals are caught; nil if the reader of a pipe has gone
+  /// away.
   ///
-  /// - Throws: What keeps it from being complete; nothing of it is left.
+  /// - Throws: The reason why it is incomplete; nothing of it is left behind.
   func write(
     frameCount: Int,
     _ body: (OutputSink, (Int, Int) -> Void) throws(AnimatedImageError) -> WrittenAnimation

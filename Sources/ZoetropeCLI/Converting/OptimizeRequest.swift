@@ -6,7 +6,7 @@ struct OptimizeRequest: Hashable {
   var inputs: InputList
   var output: String
   var optimizing = OptimizingOptions()
-  /// The most bytes of an output, for which pictures may change; nil for any number.
+  /// The maximum number of bytes of an output, for which pictures may change; nil for no limit.
   var byteLimit: Int?
   var isForced = false
   var reporting = ConversionReporting()

@@ -3,7 +3,8 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// What a command writes an animation to: a file that has its name once it is complete, or a stream.
+/// The destination to which a command writes an animation: a stream, or a file that gets its name once it is
+/// complete.
 ///
 /// Its bytes come from the threads that compress frames, one at a time.
 final class OutputSink: AnimationSink {

@@ -2,7 +2,8 @@ import Zoetrope
 
 /// Which frames show damage: their own, or that of an earlier frame below them.
 ///
-/// A frame counts as touched from the damaged one on, until a frame that can be drawn without an earlier one.
+/// Every frame from the damaged one on counts as affected, up to the next frame that can be drawn without earlier
+/// ones.
 struct DamageTrail {
   private let frames: [FrameControl]
   /// Where frames are missing, because the structure of the file is damaged.

@@ -23,7 +23,7 @@ struct ExtractRequest: Hashable {
   var background = RGBA.black
   var staticImage = StaticImageChoice.skip
   var manifest: String?
-  /// Whether frames that damage touched are left out.
+  /// Whether frames affected by damage are left out.
   var skipsDamaged = false
   /// How long each frame is shown.
   var policy = DelayPolicy.browser

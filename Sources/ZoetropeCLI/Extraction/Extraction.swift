@@ -146,7 +146,7 @@ struct Extraction {
     var kept: [ExtractionPlan.Output] = []
     /// How many frames show the same picture as another frame.
     var repeatCount = 0
-    /// How many frames were left out because damage touched them.
+    /// How many frames were left out because they are affected by damage.
     var skippedCount = 0
     /// Nil unless such frames are left out.
     var trail: DamageTrail?

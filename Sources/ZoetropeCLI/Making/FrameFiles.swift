@@ -8,11 +8,11 @@ enum FrameOrder: String, ExpressibleByArgument, CaseIterable, Sendable {
   case natural, given
 }
 
-/// The pictures that `make` is given, and what a manifest says of them.
+/// The pictures that `make` reads, and what a manifest says about them.
 struct FrameFiles {
   enum Source: Hashable {
     case file(InputFile)
-    /// A picture of standard input, where one follows the other.
+    /// A picture from standard input, where pictures follow one another.
     case bytes([UInt8], place: Int)
 
     /// What errors call it.
@@ -28,7 +28,7 @@ struct FrameFiles {
   private(set) var sources: [Source] = []
   /// Nil without one.
   private(set) var manifest: FrameManifest?
-  /// What is read, so that it is not written over.
+  /// The files that are read, so that they are not overwritten.
   private(set) var inputs: [InputFile] = []
 
   /// Finds the files that `arguments` name: pictures, directories of `.png` files, one manifest, or `-`.
@@ -125,7 +125,7 @@ struct FrameFiles {
 
 /// PNG files one after another, as `extract -o -` writes them.
 enum PNGSequence {
-  /// The bytes of each picture. What is behind the last complete one counts as a picture, so that it is reported.
+  /// The bytes of each picture. Bytes after the last complete one count as a picture, so that they are reported.
   static func pictures(in bytes: [UInt8]) -> [ArraySlice<UInt8>] {
     var pictures: [ArraySlice<UInt8>] = []
     var start = 0

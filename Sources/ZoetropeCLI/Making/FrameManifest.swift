@@ -46,7 +46,7 @@ struct FrameManifest: Hashable {
         throw .usage("frame \(place) in \(name) has no index or no delay")
       }
       paths[index] = Self.path(of: item) ?? paths[index]
-      // The file of a picture that was left out is that of an earlier frame.
+      // A picture that was left out is in the file of an earlier frame.
       guard let path = paths[item["same_as"]?.integer ?? index] else {
         throw .usage(
           "frame \(index) in \(name) has no file; extract -o DIR --manifest FILE writes one")

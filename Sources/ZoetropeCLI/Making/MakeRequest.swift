@@ -42,7 +42,7 @@ struct MakeRequest: Hashable {
     var timeline = EditTimeline(
       delays.map { FrameControl(index: 0, rect: .empty, delay: $0) }, canvas: pictures.size,
       playCount: playCount ?? files.manifest?.playCount ?? .indefinite, policy: .exact)
-    // Those of a manifest are stored as they were, even where browsers replace them.
+    // Delays from a manifest are stored as they were, even if browsers replace them.
     if self.delays != nil { timeline.set(delays) }
     let kept =
       format == .gif
@@ -138,7 +138,7 @@ final class FilePictures: PictureSupply {
   private var options: DecodingOptions
   /// The size of all of them.
   let size: PixelSize
-  /// What is known of the first one beside its pixels.
+  /// The properties of the first one, other than its pixels.
   let metadata: AnimationMetadata
   /// Bytes of all files.
   let byteCount: Int
@@ -147,7 +147,7 @@ final class FilePictures: PictureSupply {
 
   /// Opens every file once, without decoding pixels.
   ///
-  /// - Throws: A failure that names the file for one that is no still picture, or has another size than the first.
+  /// - Throws: A failure that names the file if it is not a still picture, or has another size than the first.
   init(_ sources: [FrameFiles.Source], _ options: DecodingOptions) throws(CommandFailure) {
     self.sources = sources
     self.options = options

@@ -1,7 +1,7 @@
 /// The order in which people number files: `f2` before `f10`.
 enum NaturalOrder {
-  /// Whether `first` comes before `second`: runs of digits are compared as numbers, all else byte by byte. Of names
-  /// that differ only in leading zeros, the plain order decides.
+  /// Whether `first` comes before `second`: runs of digits are compared as numbers, all else byte by byte. If names
+  /// differ only in leading zeros, byte order decides.
   static func isOrdered(_ first: [UInt8], _ second: [UInt8]) -> Bool {
     var (left, right) = (first[...], second[...])
     while let a = left.first, let b = right.first {

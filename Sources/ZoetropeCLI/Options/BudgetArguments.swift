@@ -1,7 +1,7 @@
 import ArgumentParser
 import Zoetrope
 
-/// The options that make an output fit a number of bytes.
+/// The options that make an output fit a byte limit.
 struct BudgetArguments: ParsableArguments {
   @Option(parsing: .unconditional, help: .maxBytes)
   var maxBytes: ByteCountArgument?
@@ -44,7 +44,8 @@ struct BudgetArguments: ParsableArguments {
   }
 }
 
-/// The word of `--for`. Any word is taken, so that the error for others can tell more.
+/// The value of `--for`. Any word is accepted, so that the error for an unknown one can be more
+/// helpful.
 struct SiteArgument: ExpressibleByArgument, Hashable {
   let name: String
   let preset: UploadPreset?
@@ -82,7 +83,7 @@ struct PinArgument: ExpressibleByArgument, Hashable {
   ]
 }
 
-/// How far colours may be off, as `--lossy` takes it.
+/// How much colours may differ: the value of `--lossy`.
 struct ToleranceArgument: ExpressibleByArgument, Hashable, Sendable {
   let tolerance: Int
 

@@ -1,7 +1,8 @@
 public import ArgumentParser
 public import Zoetrope
 
-/// The options that say what happens to colours that a GIF cannot hold, and how many an APNG has.
+/// The options for reducing colours that a GIF cannot hold, and for the number of colours of an
+/// APNG.
 struct ColorArguments: ParsableArguments {
   @Option(parsing: .unconditional, help: "How many colours a palette may have.")
   var colors = ColorCountArgument(policy: .automatic)

@@ -8,7 +8,7 @@ struct DelayArgument: Hashable, Sendable {
 
   init(delay: FrameDelay) { self.delay = delay }
 
-  /// Nil if `text` is no delay, or one that 32 bits above and below the line cannot hold. A number needs a unit, unless
+  /// Nil if `text` is not a delay, or if its numerator or denominator exceeds 32 bits. A number needs a unit, unless
   /// it is 0: some tools count in milliseconds, others in seconds.
   init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)

@@ -112,9 +112,9 @@ final class ProgressReporter {
     lastUpdate = nil
   }
 
-  /// Removes the line, and tells what became of several inputs: to programs and on terminals, or if any failed.
+  /// Removes the line, and prints a summary of several inputs: for programs and on terminals, or if any failed.
   ///
-  /// - Parameter isQuiet: Whether only failures are worth a line.
+  /// - Parameter isQuiet: Whether only failures are reported.
   func summarize(isQuiet: Bool = false) {
     clear()
     guard summary.fileCount > 1 else { return }

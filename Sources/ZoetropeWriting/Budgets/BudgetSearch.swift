@@ -1,9 +1,9 @@
-/// Looks for the mildest settings whose file has at most some number of bytes: a state machine that encodes nothing.
+/// Searches for the mildest settings whose file stays within a byte limit: a state machine that encodes nothing.
 ///
-/// Ask for ``step``, do it, and tell the result to ``take(_:)``. Settings are tried in the order of visible harm: more
-/// effort, similar colours, fewer colours, fewer frames, and smaller pictures. Samples are cheap estimates of a file's
-/// size; at most six files are encoded. What it returns was encoded, and fits, whatever the encoder does: nothing
-/// depends on milder settings taking more bytes, except how close the result comes to the limit.
+/// Read ``step``, carry it out, and pass the result to ``take(_:)``. Settings are tried in the order of visible harm:
+/// more effort, similar colours, fewer colours, fewer frames, and smaller pictures. Samples are cheap estimates of a
+/// file's size; at most six files are encoded. The result was encoded and is known to fit. Should milder settings not
+/// take more bytes, the result is still valid, only further from the limit than necessary.
 package struct BudgetSearch: Sendable {
   /// How a file is written.
   package struct Settings: Sendable, Hashable {
@@ -11,7 +11,7 @@ package struct BudgetSearch: Sendable {
     package var isThorough = false
     /// As ``AnimationWriterOptions/tolerance``.
     package var tolerance = 0
-    /// The most colours of a palette; nil for as many as otherwise.
+    /// The most colours of a palette; nil for no further limit.
     package var colors: Int?
     /// The most frames per second; nil for all.
     package var rate: Int?
@@ -27,11 +27,12 @@ package struct BudgetSearch: Sendable {
     package var mayBeThorough: Bool
     /// Whether fewer colours make a smaller file.
     package var hasColors: Bool
-    /// Whether all colours are stored otherwise, so that a palette of 256 makes a smaller file too.
+    /// Whether pixels would otherwise be stored in true colour, so that even a palette of 256 makes
+    /// the file smaller.
     package var isTrueColor: Bool
-    /// Frames per second below those of the animation, falling.
+    /// Frame rates below the animation's, in descending order.
     package var rates: [Int]
-    /// Sides in percent, below 100 and falling.
+    /// Sides in percent, below 100, in descending order.
     package var percents: [Int]
 
     package init(
@@ -65,9 +66,9 @@ package struct BudgetSearch: Sendable {
   }
 
   package static let encodeLimit = 6
-  /// A file of this part of the limit is good enough.
+  /// A file that uses this share of the limit is good enough.
   private static let goodShare = 0.9
-  /// What estimates aim at.
+  /// The share of the limit that estimates aim at.
   private static let aim = 0.96
 
   private let limit: Double
@@ -89,10 +90,10 @@ package struct BudgetSearch: Sendable {
   private var estimates: [Int: Double] = [:]
   private var files: Set<Int> = []
   private var sampleCount = 0
-  /// The harshest rung that is too large, and the mildest that fits.
+  /// The harshest rung known to be too large, and the mildest known to fit.
   private var low = -1
   private var high = 0
-  /// What files take by their estimates.
+  /// The ratio of files' sizes to their estimates.
   private var ratio = 1.0
 
   package init(limit: Int, levers: Levers) {
@@ -136,7 +137,7 @@ package struct BudgetSearch: Sendable {
     return settings
   }
 
-  /// Takes the number of bytes that the step led to; nil if it is too large to tell.
+  /// Takes the number of bytes that resulted from the step; nil if it is too large to tell.
   package mutating func take(_ byteCount: Int?) {
     let bytes = byteCount.map(Double.init) ?? .infinity
     switch step {
@@ -207,13 +208,13 @@ package struct BudgetSearch: Sendable {
 
   // MARK: Stages
 
-  /// Looks at the harshest rung of the mildest stage.
+  /// Samples the harshest rung of the mildest stage.
   private mutating func beginStages() {
     stage = 0
     ask(.stage(-1..<stages.count), .sample(settings(0, rungs.count - 1)))
   }
 
-  /// Halves a range of stages, the first of which is too large, and the one past it fits or is past the end.
+  /// Halves a range of stages. Its first stage is too large; the stage past it fits, or is past the last one.
   ///
   /// - Parameter last: The estimate for the harshest rung of the stage past the range, if it was just made.
   private mutating func findStage(in range: Range<Int>, last: Double?) {
@@ -252,12 +253,12 @@ package struct BudgetSearch: Sendable {
       rung = high
       return encodeRung()
     }
-    // The mildest one first: then sizes between the two are known roughly.
+    // The mildest one first: sizes in between can then be interpolated.
     rung = low < 0 && estimates[0] == nil ? 0 : guess()
     ask(.rungSample, .sample(settings(stage, rung)))
   }
 
-  /// Where the size is expected to be a little below the limit, between the bounds.
+  /// The rung between the bounds whose size is expected to be just below the limit.
   private func guess() -> Int {
     let middle = low + (high - low) / 2
     guard high - low > 2, let under = estimates[high], let over = estimates[low], under > 0,
@@ -268,7 +269,7 @@ package struct BudgetSearch: Sendable {
     let share = (over - wanted) / (over - under)
     let place = Double(low) + share * Double(high - low)
     guard place.isFinite else { return middle }
-    // Not too close to either end, so that the bounds come together.
+    // Not too close to either end, so that the bounds converge.
     let margin = (high - low) / 8
     return min(max(Int(place.rounded(.up)), low + 1 + margin), high - 1 - margin)
   }
@@ -282,7 +283,7 @@ package struct BudgetSearch: Sendable {
     let fits = bytes <= limit
     if fits, bytes >= Self.goodShare * limit { return finish() }
     if encodeCount >= Self.encodeLimit { return finish() }
-    // Estimates said otherwise of these.
+    // Estimates had suggested otherwise.
     if fits {
       high = rung
       // Only a file proves that a milder rung is too large.
@@ -294,7 +295,7 @@ package struct BudgetSearch: Sendable {
       if high <= low { high = rungs.count - 1 }
     }
     if best == nil, encodeCount >= Self.encodeLimit - 2 {
-      // What is most likely to fit, while there is time.
+      // Try what is most likely to fit, while encodes are left.
       let isLast = encodeCount == Self.encodeLimit - 1
       if isLast || rung == rungs.count - 1 {
         stage = isLast ? stages.count - 1 : min(stage + 1, stages.count - 1)
@@ -316,7 +317,7 @@ package struct BudgetSearch: Sendable {
     encodeRung()
   }
 
-  /// Notes the bytes of a file, and corrects the estimates of others by it.
+  /// Records the size of a file, and corrects the estimates of others by it.
   private mutating func correct(_ rung: Int, _ bytes: Double) {
     if let estimate = estimates[rung], !files.contains(rung), estimate.isFinite, estimate > 0,
       bytes.isFinite

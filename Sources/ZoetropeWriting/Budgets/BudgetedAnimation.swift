@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// An edited animation that fits a number of bytes.
+/// An edited animation that fits a byte limit.
 package struct BudgetedAnimation: Sendable {
   /// What was written.
   package let plan: EditPlan
@@ -11,7 +11,7 @@ package struct BudgetedAnimation: Sendable {
   /// The number of files that were encoded.
   package let encodeCount: Int
   package let written: WrittenAnimation
-  /// Whether the image has metadata, and the file none.
+  /// Whether the image has metadata that the file lacks.
   package let losesMetadata: Bool
 
   /// Writes the file to `sink`, in pieces.
@@ -35,7 +35,7 @@ package struct BudgetedAnimation: Sendable {
 }
 
 extension AnimatedImage {
-  /// Looks for the mildest settings whose file fits `budget`, on the calling thread.
+  /// Searches for the mildest settings whose file fits `budget`, on the calling thread.
   ///
   /// - Parameter progress: Called for each frame of each file or sample.
   /// - Throws: `limitExceeded` if nothing fits; the errors of ``EditPlan``; `cancelled`.
@@ -87,7 +87,7 @@ private struct BudgetFitting {
   private let options: EditOptions
   private let limit: Int
   private let isCancelled: @Sendable () -> Bool
-  /// What the edits alone lead to, without loss.
+  /// The result of the edits alone, without loss.
   private let plan: EditPlan
   let levers: BudgetSearch.Levers
 
@@ -132,7 +132,7 @@ private struct BudgetFitting {
       settings.tolerance == 0 && settings.colors == nil && settings.rate == nil
       && settings.percent == 100
     let plan = isLossless && !settings.isThorough ? plan : try plan(settings, sample: nil)
-    // A file that is too long tells by how much, within reason.
+    // Even a file that is too long is measured, up to a limit.
     let sink = LimitedSink(plan.rewriting == nil ? .max : 4 * min(limit, 1 << 40) + 1 << 16)
     var written: WrittenAnimation
     do throws(AnimatedImageError) {
@@ -209,7 +209,7 @@ private struct BudgetFitting {
     _ settings: BudgetSearch.Settings, _ progress: (EditPlan.Progress) -> Void
   ) throws(AnimatedImageError) -> Int? {
     if settings == BudgetSearch.Settings(), plan.rewriting == nil {
-      // Copied frames take as much as they do; optimising saves a little, and all metadata.
+      // Copied frames take their stored size; optimising saves a little, and all metadata.
       let share = Double(plan.frames.count) / Double(max(image.frames.count, 1))
       let extras =
         image.format == .gif

@@ -1,8 +1,8 @@
-/// What a site or program takes as an emoji or sticker.
+/// What a site or program accepts as an emoji or sticker.
 ///
-/// Every limit was read in the source that its row names, or in a copy of it, on the row's date. Limits that could not
-/// be read there are left out, and so are presets without any. Where a source says KB, 1,000 bytes are meant to be safe.
-/// Slack documents no size of pictures: 128x128 is what other sites advise, not a limit that was read there.
+/// Every limit was read in the source that its row names, or in a copy of it, on the row's date. Limits that could
+/// not be read there are left out, and so are presets without any. Where a source says KB, 1,000 bytes are assumed,
+/// to be safe. Slack documents no picture size: 128x128 is the advice of other sites, not a documented limit.
 package struct UploadPreset: Sendable, Hashable {
   /// The size of pictures.
   package enum Size: Sendable, Hashable {
@@ -23,7 +23,7 @@ package struct UploadPreset: Sendable, Hashable {
   package var seconds: Int? = nil
   package var rate: Int? = nil
   package var playCount: PlayCount? = nil
-  /// Whether an APNG has to store RGBA: iOS shows one with a palette as a still (Signal-iOS issue 4611).
+  /// Whether an APNG has to store RGBA: iOS shows an APNG with a palette as a still (Signal-iOS issue 4611).
   package var needsRGBA = false
   /// The official source, and when it was last compared with the row.
   package let source: String
@@ -76,12 +76,12 @@ package struct UploadPreset: Sendable, Hashable {
       source: "https://help.twitch.tv/s/article/subscriber-emote-guide", date: "2026-11-26"),
   ]
 
-  /// Others, and what they take instead of GIF and APNG.
+  /// Other sites, and what they accept instead of GIF and APNG.
   package static let others = ["telegram": "WebM", "whatsapp": "WebP"]
 }
 
 extension UploadPreset {
-  /// Adds what the preset asks for to `edits` and `options`.
+  /// Adds the preset's requirements to `edits` and `options`.
   ///
   /// - Throws: `limitExceeded` with the limit that no change of size or rate can meet; `parameter` for another format;
   ///   the errors of the edits.
@@ -138,7 +138,7 @@ extension UploadPreset {
     options.storesRGBA = needsRGBA
   }
 
-  /// Makes sure that an output of pictures of `size` is what the preset asks for.
+  /// Checks that an output with pictures of `size` meets the preset.
   package func check(_ size: PixelSize, frameCount: Int) throws(AnimatedImageError) {
     guard fits(size) else {
       throw refusal("pictures of \(size) are too large or too small", sides(size))

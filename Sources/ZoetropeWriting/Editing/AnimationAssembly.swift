@@ -6,7 +6,7 @@ package protocol PictureSupply {
   func picture(_ index: Int) throws(AnimatedImageError) -> CompositedFrame
 }
 
-/// An animation that is written from pictures: which ones, for how long, in which form.
+/// An animation to be written from pictures: which ones, for how long, and in which pixel format.
 package struct AnimationAssembly {
   private let pictures: any PictureSupply
   /// The pictures in order, with the delays that are stored.
@@ -22,7 +22,7 @@ package struct AnimationAssembly {
     package fileprivate(set) var damage: [Damage] = []
     /// Whether some frames need their colours reduced.
     package fileprivate(set) var reducesColors = false
-    /// Partly transparent pixels that become opaque or transparent, as a share of all pixels drawn.
+    /// The share of drawn pixels that are partly transparent and become opaque or transparent.
     package fileprivate(set) var partialAlphaShare = 0.0
     /// The first pictures, which need not be decoded and scaled again.
     fileprivate var kept: [CompositedFrame] = []
@@ -42,9 +42,9 @@ package struct AnimationAssembly {
     self.options.identicalFrames = .keep
   }
 
-  /// Looks at the colours of all pictures, so that they are written in the smallest form, and makes sure that the
-  /// format can hold them: if colours are not reduced, and they cannot be refused for their number alone, all are
-  /// compressed once.
+  /// Surveys the colours of all pictures, so that they are written in the smallest pixel format, and makes sure that
+  /// the file format can hold them. If colours are not reduced, and their number alone does not rule the pictures
+  /// out, all of them are compressed once to find out.
   ///
   /// - Throws: `unwritable` if it cannot; the errors of decoding; `cancelled`.
   package mutating func prepare() throws(AnimatedImageError) {
@@ -113,7 +113,7 @@ package struct AnimationAssembly {
     }
   }
 
-  /// Calls the writer, whose errors name a frame of the output; those that are thrown name the picture.
+  /// Calls the writer. Its errors name a frame of the output; the errors thrown here name the picture instead.
   private func calling<Value>(
     _ body: () throws(AnimatedImageError) -> Value
   ) throws(AnimatedImageError) -> Value {

@@ -1,4 +1,5 @@
-/// The delays to be stored for a timeline, and which showings are dropped for them. A pure value.
+/// The delays to be stored for a timeline, and the showings that are dropped because they are too
+/// short. A pure value.
 ///
 /// Delays that no edit changed stay as they are stored.
 package struct EditDelays: Sendable, Hashable {
@@ -10,7 +11,7 @@ package struct EditDelays: Sendable, Hashable {
 
   /// The showings that are written, in order. A delay that is too long for one frame makes several.
   package private(set) var kept: [Kept] = []
-  /// Showings too short to be written; others are shown longer for them.
+  /// The number of showings too short to be written; their time is added to others.
   package private(set) var droppedCount = 0
   /// Whether every delay is exact; else the ends of frames are rounded.
   package private(set) var isExact = true

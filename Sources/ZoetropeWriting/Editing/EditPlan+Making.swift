@@ -1,9 +1,9 @@
 extension EditPlan {
-  /// Plans `edits` of `image`. Decodes no more than the frames at seams, unless pictures are written anew.
+  /// Plans `edits` of `image`. Decodes only the frames at cuts, unless all pictures are written anew.
   ///
   /// - Parameter comparesLossless: Whether a tolerance is ignored if the lossless file is smaller.
-  /// - Throws: `parameter` if an edit makes no sense; `unwritable` if the format cannot hold the result; the errors of
-  ///   decoding; `cancelled`.
+  /// - Throws: `parameter` if an edit cannot be applied; `unwritable` if the format cannot hold the result; the
+  ///   errors of decoding; `cancelled`.
   package init(
     _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
     comparesLossless: Bool = true, isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -26,7 +26,7 @@ extension EditPlan {
     do throws(AnimatedImageError) {
       try self.init(copying: image, timeline, options, isCancelled)
     } catch {
-      // A frame at a seam has too many colours.
+      // A frame at a cut has too many colours.
       guard error.code == .unwritable, error.frameIndex != nil, options.colors != .exact else {
         throw error
       }
@@ -34,7 +34,8 @@ extension EditPlan {
     }
   }
 
-  /// The plan with similar colours, or the one without if its file is no larger: both are written once to nowhere.
+  /// The plan with similar colours, or the lossless one if its file is no larger: both are encoded once, and the
+  /// bytes discarded.
   private init(
     smaller image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
     _ isCancelled: @escaping @Sendable () -> Bool
@@ -148,7 +149,8 @@ extension EditPlan {
 
   /// The steps for a PNG, and the header of the output.
   ///
-  /// New frames take the form of the file. If they cannot, and not by a longer palette, all frames become RGBA.
+  /// New frames are stored in the file's pixel format. If that is not possible, even with a longer palette, all
+  /// frames become RGBA.
   private static func pngSteps(
     _ frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect, isCropped: Bool,
     _ map: PNGStructureMap

@@ -114,7 +114,8 @@ struct GIFEditWriter: EditWriting {
     let size = plan.canvasSize
     var head = Array("GIF89a".utf8)
     head += UInt16(size.width).littleEndianBytes + UInt16(size.height).littleEndianBytes
-    // Flags, background and aspect stay; so does the global table, which copied frames refer to.
+    // Flags, background and aspect ratio are kept, and so is the global table, which copied frames
+    // refer to.
     head += try output.bytes(10..<13)
     try output.append(head)
     try output.copy(13..<map.headCount)

@@ -70,7 +70,7 @@ public struct EditPlan: Sendable {
   /// The part of the source's canvas that is kept.
   package let crop: PixelRect
   package let structure: Structure
-  /// The source's header; for a PNG, with the size and the colours of the output.
+  /// The source's header; for a PNG, adapted to the size and the colours of the output.
   package let header: ImageHeader
 
   /// The first new frame, for which the frames before it had to be decoded: most cuts have no other.
@@ -116,7 +116,7 @@ public struct EditPlan: Sendable {
   package struct Drawing: Sendable, Hashable {
     var rect: PixelRect
     var disposal: DisposalMethod
-    /// The source's frame whose canvas this one leaves; nil if it leaves another.
+    /// The frame of the source that leaves the same canvas as this one; nil if none does.
     var next: Int?
   }
 

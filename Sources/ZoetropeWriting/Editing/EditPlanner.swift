@@ -1,9 +1,9 @@
-/// Decides for each frame of the output whether the source's bytes can stand for it.
+/// Decides for each frame of the output whether the source's bytes can be copied.
 ///
 /// A frame can be copied if the canvas before it is the one it was made for. Where it is not, one new frame shows the
-/// same picture, and its disposal is chosen so that it leaves the canvas that the next frame was made for; if no disposal
-/// does, the next frame is encoded as well, as a difference. So a cut costs one frame in most files, and whoever shows
-/// all frames in order copies all of them without looking at a pixel.
+/// same picture, and its disposal is chosen so that it leaves the canvas that the next frame was made for; if no
+/// disposal does, the next frame is encoded as well, as a difference. So in most files a cut costs one encoded frame,
+/// and a plan that shows all frames in order copies them without decoding a pixel.
 struct EditPlanner {
   private let pictures: SourcePictures
   private let image: AnimatedImage
@@ -143,7 +143,7 @@ struct EditPlanner {
 struct EditCanvas {
   private let pictures: SourcePictures
   private let crop: PixelRect
-  /// The source's frame before which the canvas is the same; nil if it is ``drawn``.
+  /// The frame of the source that has the same canvas before it; nil if the canvas is ``drawn``.
   private var source: Int? = 0
   private var drawn: Bitmap?
 
@@ -175,7 +175,7 @@ struct EditCanvas {
     return try pictures.canvas(before: source ?? 0).cropped(to: crop)
   }
 
-  /// Whether it is what frame `index` was made for. Not for a cropped canvas.
+  /// Whether it is the canvas that frame `index` was made for; never true for a cropped canvas.
   func matches(_ index: Int) throws(AnimatedImageError) -> Bool {
     if let source {
       if source == index || pictures.isClear[source] && pictures.isClear[index] { return true }

@@ -1,4 +1,4 @@
-/// Which frame of the source is shown from when to when, after some edits.
+/// When each frame of the source is shown, after some edits.
 ///
 /// A pure value. Times are whole ticks of one timescale and exact, unless edits ask for a timescale of more than 2⁴⁸
 /// ticks per second; the ends of frames are then rounded, so that errors do not add up.
@@ -52,9 +52,9 @@ package struct EditTimeline: Sendable, Hashable {
   /// The length of one play in ticks.
   package var ticks: Int128 { showings.reduce(0) { $0 + $1.ticks } }
 
-  /// Applies `edit` to what the ones before it left.
+  /// Applies `edit` to the result of the previous ones.
   ///
-  /// - Throws: `parameter` if it makes no sense there, or leaves nothing.
+  /// - Throws: `parameter` if it cannot be applied there, or leaves nothing.
   package mutating func apply(_ edit: AnimationEdit) throws(AnimatedImageError) {
     switch edit.kind {
     case .frames(let range):
@@ -134,7 +134,7 @@ package struct EditTimeline: Sendable, Hashable {
       let end = start + showing.ticks
       let from = max(start, first)
       let to = min(end, high.ticks)
-      // A frame that takes no time is shown if its moment is.
+      // A frame with zero duration is kept if the range contains its moment.
       if from < to || showing.ticks == 0 && from == start && start < high.ticks {
         if to - from != showing.ticks { showing.stored = nil }
         showing.ticks = max(to - from, 0)
@@ -146,7 +146,7 @@ package struct EditTimeline: Sendable, Hashable {
     showings = kept
   }
 
-  /// A time in ticks; refines the timescale if it has to. Rounded down if that would make it too fine.
+  /// A time in ticks; refines the timescale if necessary. Rounded down if the timescale would become too fine.
   private mutating func tick(at time: Duration) -> (ticks: Int128, timescale: Int128) {
     let (numerator, denominator) = Self.fraction(DelayPolicy.clamped(time))
     let factor = denominator / greatestCommonDivisor(timescale, denominator)
@@ -183,7 +183,7 @@ package struct EditTimeline: Sendable, Hashable {
       simplify()
       return
     }
-    // Only crafted delays come here: nanoseconds, each end rounded.
+    // Only crafted delays get here: use nanoseconds, with each end rounded.
     let nanoseconds = numerator * 1_000_000_000 / denominator
     setEnds(timescale: 1_000_000_000) { Self.scaled($0, nanoseconds, over: total) }
     for index in showings.indices { showings[index].stored = nil }
@@ -228,7 +228,7 @@ package struct EditTimeline: Sendable, Hashable {
 
   /// Shows only the frames in which a slot of the rate's length begins.
   private mutating func limit(to rate: PlaybackRate) {
-    // In units of which a slot is `denominator * timescale` long.
+    // In units in which a slot is `denominator * timescale` long.
     let slot = rate.denominator * timescale
     guard showings.contains(where: { $0.ticks * rate.numerator < slot }) else { return }
     timescale *= rate.numerator

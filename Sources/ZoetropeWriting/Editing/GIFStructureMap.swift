@@ -1,12 +1,12 @@
-/// Where the blocks of a GIF lie that are copied apart from its frames.
+/// The positions of the blocks of a GIF that are copied besides its frames.
 package struct GIFStructureMap: Sendable {
   /// Version, screen and global table.
   let headCount: Int
-  /// Comments and other extensions before each frame, and after the last; not those that are written anew: graphic
-  /// controls and loop counts, nor plain text.
+  /// Comments and other extensions before each frame and after the last, except plain text, and except graphic
+  /// controls and loop counts, which are written anew.
   let extras: [[Range<Int>]]
 
-  /// Bytes between two frames beyond which they are not looked at.
+  /// The most bytes between two frames that are examined.
   private static let gapLimit = 1 << 24
 
   init(_ image: AnimatedImage) throws(AnimatedImageError) {
@@ -25,7 +25,7 @@ package struct GIFStructureMap: Sendable {
     self.extras = extras
   }
 
-  /// The extensions to be kept of those that `range` begins with, joined where they adjoin.
+  /// The extensions to keep among those at the start of `range`; adjacent ones are joined.
   private static func extensions(
     in range: Range<Int>, _ image: AnimatedImage, _ buffer: inout ReadBuffer
   ) throws(AnimatedImageError) -> [Range<Int>] {

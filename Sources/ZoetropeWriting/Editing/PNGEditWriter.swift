@@ -60,7 +60,7 @@ struct PNGEditWriter: EditWriting {
     }
   }
 
-  /// Whether a chunk still says something of the output.
+  /// Whether a chunk still applies to the output.
   private func keeps(_ chunk: PNGStructureMap.Chunk) -> Bool {
     let (header, source) = (plan.header, plan.image.header)
     let dependsOnColors = ["tRNS", "bKGD", "hIST", "sBIT"].contains {
@@ -84,7 +84,7 @@ struct PNGEditWriter: EditWriting {
     _ frame: FrameControl, _ step: EditPlan.Step, _ output: inout EditOutput
   ) throws(AnimatedImageError) {
     try control(frame.rect, step.delay, frame.disposal, frame.blend, &output)
-    // Chunks that stay as they are, one behind the other.
+    // A run of chunks that are copied unchanged.
     var whole = 0..<0
     let chunks = try output.chunks(in: frame.byteRange)
     let hasData = chunks.contains { $0.range.count > 16 }
@@ -117,7 +117,7 @@ struct PNGEditWriter: EditWriting {
     isStatic = false
   }
 
-  /// Copies the data of a chunk into one of the type that it has to have now.
+  /// Copies the data of a chunk into a chunk of the type that it needs in the output.
   ///
   /// A wrong checksum stays wrong: damage must not become invisible.
   private mutating func convert(

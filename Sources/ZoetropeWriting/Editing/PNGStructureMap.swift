@@ -1,4 +1,4 @@
-/// Where the chunks of a PNG lie that are copied apart from its frames.
+/// The positions of the chunks of a PNG that are copied besides its frames.
 package struct PNGStructureMap: Sendable {
   /// A chunk that is copied.
   struct Chunk: Sendable {
@@ -7,9 +7,9 @@ package struct PNGStructureMap: Sendable {
     let range: Range<Int>
   }
 
-  /// The chunks between IHDR and the first IDAT, but for those of the animation.
+  /// The chunks between IHDR and the first IDAT, except those of the animation.
   private(set) var head: [Chunk] = []
-  /// Those behind it that a reader may ignore.
+  /// The chunks after it that a reader may ignore.
   private(set) var tail: [Chunk] = []
   /// Whether the first frame is the static image.
   let beginsWithStaticImage: Bool

@@ -20,14 +20,14 @@ package struct PictureRewriting: Sendable {
     _ image: AnimatedImage, _ timeline: EditTimeline, _ options: EditOptions
   ) -> EditPlan.Reason? {
     let format = options.format ?? image.format
-    // A PNG that is not animated stays one.
+    // A still PNG remains a still PNG.
     let isSameFormat = format == image.format || image.format == .png && format == .apng
     if timeline.rendering != nil { return .scaling }
     if !isSameFormat { return .format(format) }
     if case .limited = options.colors.kind { return .colors }
     if options.tolerance > 0 { return .tolerance }
     if options.storesRGBA, format != .gif {
-      // What is copied keeps its form, and its size.
+      // Copied frames keep their pixel format and their size.
       let isTooLong = image.byteCount > options.budget?.byteLimit ?? .max
       if isTooLong || ![2, 6].contains(image.header.colorType) { return .form }
     }
@@ -58,7 +58,7 @@ package struct PictureRewriting: Sendable {
     if format == .gif, options.colors == .automatic, let rendering,
       rendering.filter != .nearest
     {
-      // Scaling has made up colours anyway; palettes that frames share take far less room.
+      // Scaling has created new colours anyway, and shared palettes take far less room.
       writing.colors = .limited(to: 256)
     }
     let pictures = ImagePictures(

@@ -62,7 +62,8 @@ final class SourcePictures {
     return frame
   }
 
-  /// The canvas on which frame `index` is drawn; for the number of frames, what the last one leaves.
+  /// The canvas on which frame `index` is drawn; if `index` is the number of frames, the canvas that the last one
+  /// leaves.
   func canvas(before index: Int) throws(AnimatedImageError) -> Bitmap {
     guard !isClear[index], changer[index] >= 0 else { return try clearCanvas() }
     let last = image.frames[changer[index]]

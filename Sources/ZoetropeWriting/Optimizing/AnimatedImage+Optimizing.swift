@@ -46,7 +46,7 @@ public struct OptimizedAnimation: Sendable, Hashable {
   public let isCopy: Bool
   /// Whether every picture equals the source's; false only with a tolerance.
   public let isExact: Bool
-  /// How far colours may be off, and how many a palette has at most, if some frame is not exact.
+  /// How much colours may differ, and the most colours of a palette, if some frame is not exact.
   package let tolerance: Int
   package let colors: Int?
 }
@@ -147,7 +147,7 @@ extension AnimatedImage {
         try write(sink)
         best = (sink.bytes, isExact)
       } catch {
-        // With a tolerance, pixels that stay may have colours that a frame of 256 others has no room for.
+        // With a tolerance, unchanged pixels may have colours for which a frame of 256 others has no room.
         guard sink.isTooLong || !isExact && error.code == .unwritable else { throw error }
       }
     }
@@ -167,7 +167,8 @@ extension AnimatedImage {
       }
     case .apng:
       let is16Bit = header.bitDepth == 16
-      // Blending in 16 bits and storing the result changes what decoders see that blend in eight.
+      // Storing the result of blending in 16 bits would change the pictures in decoders that blend
+      // in 8.
       if is16Bit, frames.dropFirst().contains(where: { $0.blend == .over }) { break }
       var image = self
       image.options.keeps16Bit = is16Bit

@@ -1,19 +1,19 @@
-/// A GIF that is coded anew without loss, in several ways of which the shortest file is kept.
+/// A GIF that is encoded anew without loss in several ways; the shortest file is kept.
 struct GIFRecoding {
   private let image: AnimatedImage
   private let options: OptimizingOptions
   private let isCancelled: @Sendable () -> Bool
   private let extensions: [UInt8]
-  /// A table of the colours that frames change pixels to; nil if one has more than 256.
+  /// A table of the colours of changed pixels; nil if a frame has more than 256.
   private let colors: (table: [UInt32], isComplete: Bool)?
 
   /// One way to write the file.
   struct Way: Hashable {
-    /// The global table: the source's, which lets frames be copied, or one of the colours that are used.
+    /// Whether the global table is the source's, which allows copying frames; otherwise it has the colours in use.
     var keepsTable: Bool
-    /// Whether frames have the source's disposal, and are drawn on the same canvases; else the differ decides.
+    /// Whether frames keep the source's disposal, and are drawn on the same canvases; otherwise the differ decides.
     var keepsCanvases: Bool
-    /// Whether it is taken only if the ways before it have found nothing.
+    /// Whether it is tried only if the ways before it found nothing.
     var isFallback = false
     /// Nil for that of the options.
     var effort: EncodingEffort?
@@ -51,7 +51,7 @@ struct GIFRecoding {
     let keepsAll = image.frames.dropLast().allSatisfy { $0.disposal == .keep }
     let old = image.header.palette.count
     let new = colors.map { Self.padded($0.table).count }
-    // One table for all saves that of each frame.
+    // One table for all frames replaces their local tables.
     let hasLocals = image.frames.dropFirst().contains { $0.palette == .local }
     let isShorter =
       colors?.isComplete == true && new.map { $0 < old || old == 0 || hasLocals } ?? false
@@ -75,8 +75,8 @@ struct GIFRecoding {
     return colors + [UInt32](repeating: RGBA.black.word, count: count - colors.count)
   }
 
-  /// A table of the colours of all frames. If they have more than 256, that of the frames for which there is room, from
-  /// the first one on; nil unless it may be `partial`.
+  /// A table of the colours of all frames. If there are more than 256, the colours of as many frames as fit, from the
+  /// first one on, or nil unless the table may be `partial`.
   ///
   /// The colours are in the order in which frames need them: a frame of few colours then has small indices.
   private static func colors(
@@ -186,7 +186,8 @@ struct GIFRecoding {
     guard var last = differ.finish() else { return }
     if image.frames.count == 1 { last = first(last) }
     if image.frames.last?.disposal == .background, image.frames.count > 1 {
-      // Players that do not clear the canvas between plays go on with what the last frame leaves.
+      // Players that do not clear the canvas between plays continue with the canvas that the last
+      // frame leaves.
       let lost = try last.work.picture.pixelsLost(to: pictures.composite(0))
       if !lost.isEmpty {
         last.work.rect = last.work.rect.union(lost)
@@ -196,7 +197,7 @@ struct GIFRecoding {
     try submit(last)
   }
 
-  /// The first frame fills the canvas, unless that of the source does not.
+  /// The first frame fills the canvas, unless the source's first frame does not.
   private func first(_ placed: FrameDiffer.Placed) -> FrameDiffer.Placed {
     let canvas = PixelRect(image.canvasSize)
     guard !image.frames[0].rect.contains(canvas), placed.disposal == .keep else { return placed }
