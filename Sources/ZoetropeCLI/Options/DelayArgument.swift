@@ -2,7 +2,7 @@ import ArgumentParser
 import Zoetrope
 import ZoetropeProcess
 
-/// A delay such as `100ms`, `0.04s` or `1/30`, a fraction of a second; a number without a unit is in seconds.
+/// A delay: a time with a unit, such as `100ms` or `0.04s`, or a fraction of a second, such as `1/30`.
 struct DelayArgument: Hashable, Sendable {
   let delay: FrameDelay
 

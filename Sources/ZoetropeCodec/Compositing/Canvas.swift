@@ -24,10 +24,11 @@ package struct Canvas: ~Copyable, Sendable {
     storage = PixelStorage(byteCount: 0)
   }
 
-  /// A transparent canvas, or one whose pixels are all to be drawn, if `zeroed` is false.
+  /// A transparent canvas; if `zeroed` is false, a canvas with unspecified pixels, all of which
+  /// must be drawn.
   ///
-  /// - Parameter byteCount: The size of its block, if larger than the pixels need: that of the
-  ///   blocks it will be exchanged for.
+  /// - Parameter byteCount: The size of its block, if the blocks for which it will be exchanged are
+  ///   larger than the pixels need.
   /// - Throws: `outOfMemory` if allocation fails, here and wherever the canvas may have to be
   ///   copied.
   package init(
@@ -148,8 +149,8 @@ package struct Canvas: ~Copyable, Sendable {
     ] { copyPixels(of: rest, to: target) }
   }
 
-  /// Draws `rect` with `body`, which is given the whole canvas. After an error the rectangle holds
-  /// anything.
+  /// Draws `rect` with `body`, which is given the whole canvas. After an error the contents of the
+  /// rectangle are unspecified.
   package mutating func redraw(
     _ rect: PixelRect, _ body: (inout PixelBuffer) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) {
@@ -222,7 +223,8 @@ package struct SavedRect {
 /// brought up to date by copying only those differences.
 ///
 /// A player's consumer holds each picture until the next one arrives, so the canvas changes blocks
-/// with every frame. Copying all of it cost several times as much as drawing a small frame.
+/// with every frame. Copying the whole canvas would cost several times as much as drawing a small
+/// frame.
 struct CanvasHistory {
   /// More than the number of pictures in flight during playback.
   private static let maximumCount = 8
@@ -266,7 +268,7 @@ struct CanvasHistory {
 
 /// Rectangles that cover all changes, without the area between distant ones.
 private struct ChangedRects {
-  /// More than a player's pictures in flight have, with a disposal each.
+  /// More than a player's pictures in flight can have, even if each has a disposal.
   private static let maximumCount = 16
 
   private(set) var rects: [PixelRect] = []

@@ -2,15 +2,16 @@ internal import CDeflate
 internal import Synchronization
 internal import ZoetropeShims
 
-// libdeflate, zlib, libpng and giflib: what the codecs ask of them, with checked arguments.
+// The functions of libdeflate, zlib, libpng and giflib that the codecs use, with checked arguments.
 //
-// Unsafe: the libraries take addresses and lengths. Every call below passes those of a span or block
-// that outlives it, with lengths checked here, and the library writes no further than the given
-// length. No address is kept, but by objects that keep what it points to.
+// Unsafe: the libraries take addresses and lengths. Every call below passes those of a span or block that outlives
+// it, with lengths checked here, and the library writes no further than the given length. An address is kept only by
+// objects that also keep its memory alive.
 
 /// The CRC-32 of PNG chunks (PNG 3rd edition, 5.3).
 package enum CRC32 {
-  /// The CRC-32 of `bytes`, a chunk's type and data, or a part of them behind what has the checksum `sum`.
+  /// The CRC-32 of `bytes`, a chunk's type and data, or of a later part of them that follows bytes with the checksum
+  /// `sum`.
   package static func of(_ bytes: ArraySlice<UInt8>, after sum: UInt32 = 0) -> UInt32 {
     unsafe of(bytes.span.bytes, after: sum)
   }
@@ -222,8 +223,8 @@ final class CompressorSet {
 enum LibpngDecoder {
   /// Decodes a zlib stream into `pixels`, whose width and height give the frame's size.
   ///
-  /// Rows lie from the start of the storage, in ``FramePixels/Layout/rgba8``, or in
-  /// ``FramePixels/Layout/rgba16`` if 16 bits are kept of a file that has them.
+  /// Rows begin at the start of the storage, in ``FramePixels/Layout/rgba8``, or in
+  /// ``FramePixels/Layout/rgba16`` if the file has 16 bits per sample and they are kept.
   static func decode(
     _ stream: borrowing RawSpan, header: ImageHeader, keeps16Bit: Bool,
     into pixels: FramePixels

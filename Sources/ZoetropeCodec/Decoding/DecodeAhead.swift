@@ -20,8 +20,8 @@ package final class DecodeAhead: Sendable {
 
   /// The number of pixels that justifies a hand-over to another thread.
   private static let batchPixels = 1 << 15
-  /// How often a thread polls for something due within a frame's time before it sleeps; it yields between
-  /// polls. This takes tens of microseconds in total, as long as sleeping and waking.
+  /// How often a waiting thread polls before it sleeps, if the event is expected within a frame's decode time; it
+  /// yields between polls. In total this takes tens of microseconds, about as long as sleeping and waking.
   private static let looks = 128
 
   /// - Parameters:
@@ -52,7 +52,7 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// Bytes of a block that becomes the canvas; 0 if frames are drawn.
+  /// The size of a block that becomes the canvas; 0 if frames are drawn.
   package var canvasByteCount: Int { window.form?.byteCount ?? 0 }
 
   /// Restarts at frame `index`.

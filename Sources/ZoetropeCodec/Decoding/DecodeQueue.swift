@@ -19,7 +19,7 @@ extension DecodeAhead {
 
     /// Counts the jumps: work begun before the latest is discarded.
     var generation = 0
-    /// The slots of the frames from `base` on.
+    /// The slots of frame `base` and those after it, in order.
     var slots: [Slot] = []
     /// The bytes charged for each slot.
     var charges: [Int] = []
@@ -70,7 +70,7 @@ extension DecodeAhead {
         case .claimed, .waiting: break
         }
       }
-      // Its own frame first; then any other, rather than sit idle.
+      // Its own frame first; otherwise any other, instead of idling.
       let claim =
         nextClaim <= index
         ? claim(for: .consumer, frames: frames, window: window)
@@ -180,9 +180,9 @@ extension DecodeAhead {
       return isConsumerWaiting
     }
 
-    /// Keeps a frame's memory for reuse while the total stays within the window: blocks only grow, and a window
-    /// of many small frames would eventually hold as many of the largest size. Keeps none once all requested
-    /// frames have begun, because no other may ever be requested.
+    /// Keeps a frame's memory for reuse while the total stays within the window: blocks only grow, and a window of
+    /// many small frames would eventually hold as many of the largest size. Keeps none once all requested frames have
+    /// begun, because possibly no other will be requested.
     mutating func keep(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
       guard !isStopped, nextClaim < end, memory.admits(0) else {
         spares = SpareFrames()
@@ -210,9 +210,9 @@ extension DecodeAhead {
       base += place + 1
     }
 
-    /// The bytes to charge for the next claimed frame, and the spare memory it reuses, if any. A
-    /// small frame is charged with all of the reused block; otherwise block after block would grow to
-    /// the largest frame, uncounted.
+    /// The bytes to charge for the next claimed frame, and the spare memory it reuses, if any. A small frame is
+    /// charged for the whole reused block; otherwise one block after another would grow to the largest frame's size
+    /// without being counted.
     private func charge(
       of control: FrameControl, for side: DecodeSide, window: DecodeWindow
     ) -> (bytes: Int, spare: FramePixels?) {
@@ -226,9 +226,9 @@ extension DecodeAhead {
 
 /// Memory of drawn frames, to be reused.
 ///
-/// Each side of `DecodeAhead` gets back the memory that it filled itself. That memory is in its core's cache,
-/// whereas memory written by the other core must be fetched from there, line by line. A frame took up to half
-/// as long again when both sides shared; no counter has confirmed that this is the cause.
+/// Each side of `DecodeAhead` gets back the memory that it filled itself. That memory is in its core's cache, whereas
+/// memory written by the other core must be fetched from there, line by line. When both sides shared memory, a frame
+/// took up to 50 % longer; no performance counter has confirmed the cause.
 struct SpareFrames {
   private var consumer: [FramePixels] = []
   private var helper: [FramePixels] = []

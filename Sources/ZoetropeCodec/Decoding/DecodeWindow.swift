@@ -28,10 +28,10 @@ struct DecodeWindow {
     let room = max(rest - min(footprint.worker, .max / 4), footprint.frame)
     let limit = max(min(options.limits.liveBytes / 2, room), 1)
     let drawn = Self.byteCount(size, pixelSize: pixelSize)
-    // Four frames of the canvas: three starve one side when frame costs vary; five gain nothing. Three for RGBA
-    // if the area under a frame is saved as well, so that with the canvas and the list of frames a thousand
-    // frames stay within six canvases: `most` is that bound, whatever a pixel takes. Three are always allowed,
-    // however small a frame is.
+    // Four frames of canvas size: three starve one side when frame costs vary; five gain nothing. For RGBA, three if
+    // the area under a frame is saved as well, so that a thousand frames, with the canvas and the list of frames,
+    // stay within six canvases: `most` is that bound, for any pixel size. Three are always allowed, however small a
+    // frame is.
     let count = frames.contains { $0.disposal == .previous } ? 3 : 4
     let most = size.area * (count * 4 + 1)
     // Fewer blocks fit if their margins are wide or the limit is close; then frames are drawn

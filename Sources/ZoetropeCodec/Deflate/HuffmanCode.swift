@@ -7,7 +7,8 @@ struct HuffmanCode {
 
   /// - Parameters:
   ///   - counts: How often each of up to 65,536 symbols occurs.
-  ///   - limit: The most bits of a code, up to 15: at least the logarithm of the number of symbols.
+  ///   - limit: The most bits of a code: at most 15, and at least the logarithm of the number of
+  ///     symbols.
   init(counts: [UInt32], limit: Int) {
     lengths = [UInt8](repeating: 0, count: counts.count)
     words = [UInt32](repeating: 0, count: counts.count)
@@ -39,13 +40,14 @@ struct HuffmanCode {
     assign(tallies, limit: limit)
   }
 
-  /// How many codes have each length. `keys` are counts above 16 bits, the least first.
+  /// The number of codes of each length. `keys` hold a count above the low 16 bits, in ascending
+  /// order.
   ///
   /// After Moffat and Katajainen, "In-place calculation of minimum-redundancy codes".
   private static func tallies(_ keys: [UInt64], limit: Int) -> InlineArray<16, Int> {
     let count = keys.count
-    // Leaves, by weight. Inner nodes replace the leaves that were taken: a weight until the node is taken too,
-    // then the number of its parent, and last its depth.
+    // Leaves, by weight. Inner nodes overwrite the leaves already taken: first with a weight, then, once the node is
+    // taken too, with the number of its parent, and finally with its depth.
     var nodes = keys.map { Int($0 >> 16) }
     var (leaf, inner) = (0, 0)
     for node in 0..<count - 1 {
@@ -77,7 +79,7 @@ struct HuffmanCode {
       places = 2 * innerCount
       depth += 1
     }
-    // Codes cut to the limit overfill the code: lengthening shorter ones makes room.
+    // Cutting lengths to the limit overfills the code; lengthening shorter codes makes room.
     var total = (1...limit).reduce(0) { $0 + tallies[$1] << (limit - $1) }
     while total > 1 << limit {
       guard let length = (1..<limit).last(where: { tallies[$0] > 0 }) else { break }
@@ -89,7 +91,7 @@ struct HuffmanCode {
     return tallies
   }
 
-  /// Gives each symbol the code that follows from the lengths (RFC 1951, 3.2.2).
+  /// Assigns the codes that follow from the lengths (RFC 1951, 3.2.2).
   private mutating func assign(_ tallies: InlineArray<16, Int>, limit: Int) {
     var next = InlineArray<16, Int>(repeating: 0)
     for length in 1...limit { next[length] = (next[length - 1] + tallies[length - 1]) << 1 }

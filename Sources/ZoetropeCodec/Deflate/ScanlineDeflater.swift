@@ -2,9 +2,9 @@ internal import Glibc
 
 /// A fast Deflate encoder for the scanlines of pictures.
 ///
-/// It looks for repetitions of the pixel to the left and, unless the rows are filtered, of the row above and of
-/// the last place with the same hash. Each block has its own Huffman codes, of at most 12 bits, so that four
-/// literals fit one store. There are no stored blocks: literals of noise take 8 bits each.
+/// It looks for repetitions of the pixel to the left and, unless the rows are filtered, of the row above and of the
+/// last place with the same hash. Each block has its own Huffman codes, of at most 12 bits, so that four literals fit
+/// one store. There are no stored blocks, because literals of noise take only 8 bits each.
 ///
 /// Unsafe code: ``compress(_:range:form:into:)`` checks that `range` lies in the source and that ``bound(_:)``
 /// bytes fit the target. Eight bytes are loaded only at least eight bytes before the end of `range`, and matches
@@ -96,7 +96,7 @@ final class ScanlineDeflater {
     unsafe base.loadUnaligned(fromByteOffset: place, as: UInt64.self)
   }
 
-  /// How many bytes at `place` are those `distance` before, at most 258.
+  /// How many bytes at `place` equal those `distance` earlier, at most 258.
   @inline(__always)
   private static func match(
     _ base: UnsafeRawPointer, at place: Int, distance: Int, end: Int

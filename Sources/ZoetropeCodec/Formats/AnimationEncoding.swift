@@ -1,4 +1,4 @@
-/// What a file shall be, known before its first frame is encoded.
+/// The properties of a file that are known before its first frame is encoded.
 package struct AnimationRequest: Sendable {
   package var canvasSize: PixelSize
   /// Whether pictures have 16 bits per sample.
@@ -10,13 +10,13 @@ package struct AnimationRequest: Sendable {
   package var survey: ColorSurvey?
   /// Whether a static image that is no frame comes first.
   package var hasPoster: Bool
-  /// The palette that frames share, as `RGBA.word`, of opaque colours in a GIF; nil for one made from the survey.
+  /// The palette that frames share, as `RGBA.word` (in a GIF, opaque colours only); nil to make one from the survey.
   package var colorTable: [UInt32]?
   /// APNG: whether pixels are stored as RGBA, although a palette or grey would do.
   package var storesRGBA = false
   /// GIF: extension blocks that come before the first frame.
   package var extensions: [UInt8] = []
-  /// GIF: whether a frame that needs no graphic control has none, until the first one that does.
+  /// GIF: whether frames have no graphic control until the first one that needs it.
   package var omitsEmptyControls = false
 
   package init(
@@ -33,11 +33,11 @@ package struct AnimationRequest: Sendable {
   }
 }
 
-/// A frame to encode: what it draws, and on what.
+/// A frame to encode: its picture, and the canvas below it.
 package struct FrameWork: Sendable {
   /// The canvas after the frame.
   package var picture: Bitmap
-  /// The canvas before it, of the same size and format; nil if that is clear.
+  /// The canvas before it, of the same size and format; nil if the canvas is clear.
   package var base: Bitmap?
   /// Covers all pixels in which the two differ; not empty.
   package var rect: PixelRect
@@ -51,7 +51,7 @@ package struct FrameWork: Sendable {
   }
 }
 
-/// A frame of a GIF that draws the same on the same canvas.
+/// An existing GIF frame that draws the same picture on the same canvas.
 package struct SourceFrame: Sendable {
   /// Descriptor, colour table and compressed indices.
   package var bytes: [UInt8]
@@ -73,7 +73,7 @@ package struct CodedFrame: Sendable {
 package typealias EncoderMaker =
   @Sendable (AnimationRequest) throws(AnimatedImageError) -> any AnimationEncoding
 
-/// Makes the bytes of one animation: the calls come in the order of the file, from one thread at a time.
+/// Makes the bytes of one animation. Calls come in the order of the file, from one thread at a time.
 package protocol AnimationEncoding: Sendable {
   /// Whether pictures are to be given with 16 bits per sample, otherwise with 8.
   var isDeep: Bool { get }
@@ -83,7 +83,7 @@ package protocol AnimationEncoding: Sendable {
   var canDisposeToBackground: Bool { get }
   /// The bytes before the first frame of `frameCount`.
   func start(frameCount: Int) -> [UInt8]
-  /// The bytes in which ``start(frameCount:)`` depends on the number of frames, and where they are.
+  /// The bytes of ``start(frameCount:)`` that depend on the number of frames, and their position.
   func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int)
   /// The bytes of the static image.
   mutating func poster(_ coded: CodedFrame) -> [UInt8]
@@ -95,9 +95,9 @@ package protocol AnimationEncoding: Sendable {
   var end: [UInt8] { get }
   /// An encoder for the frames, to be used by one thread at a time.
   ///
-  /// - Parameter effort: Nil for that of the file; another one for trials, which cost less.
+  /// - Parameter effort: Nil for the file's own effort; a lower one for trials.
   func makeFrameEncoder(effort: EncodingEffort?) -> any FrameCompressing
-  /// Bytes of memory that one of these encoders takes for a frame of the size of the canvas.
+  /// The memory in bytes that one of these encoders takes for a frame of canvas size.
   var workingByteCount: Int { get }
 }
 

@@ -17,13 +17,13 @@ package protocol FormatCodec: Sendable {
 
   /// A scanner at the start of a file.
   func makeScanner(_ limits: DecodingLimits) -> any Scanning
-  /// How many times a file of `format` plays in total that stores the loop count `count`.
+  /// The total number of plays of a file of `format` that stores the loop count `count`.
   func playCount(_ count: UInt32, of format: AnimationFormat) -> PlayCount
   /// Whether a file may have a static image that is not a frame.
   var hasStaticImages: Bool { get }
   /// Whether a scanner can find `header`, for one that was stored and may be damaged or forged.
   func isPossible(_ header: ImageHeader) -> Bool
-  /// Whether a scanner can find `frame` in a file with this possible header; likewise.
+  /// Whether a scanner can find `frame` in a file with this header; both may be damaged or forged.
   func isPossible(_ frame: FrameControl, under header: ImageHeader) -> Bool
   /// Whether these bytes begin like those of a frame.
   func beginsFrame(_ bytes: borrowing RawSpan) -> Bool

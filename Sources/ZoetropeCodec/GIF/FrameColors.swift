@@ -1,16 +1,17 @@
-/// The colours of a frame of a GIF: of the pixels that it changes, and of those that stay.
+/// The colours of a GIF frame: those of changed pixels, and those of unchanged ones.
 package struct FrameColors {
   /// The colours, as `RGBA.word`, in the order of their first appearance.
   private(set) var words: [UInt32] = []
-  /// For each colour, whether a pixel changes to it.
+  /// For each colour, whether a changed pixel has it.
   private(set) var isRequired: [Bool] = []
-  /// For each pixel, the number of its colour, with ``isUnchanged``; ``idMask`` where it has none in ``words``.
+  /// For each pixel, the number of its colour and the flag ``isUnchanged``; ``idMask`` if its colour is not in
+  /// ``words``.
   private(set) var ids: [UInt16] = []
   /// Whether some pixels stay as they are.
   private(set) var hasUnchanged = false
-  /// Whether some pixels can only be left out: they are transparent.
+  /// Whether some pixels are transparent, and can therefore only be left out.
   private(set) var needsTransparency = false
-  /// Whether pixels that stay have colours that are not in ``words``, which holds a thousand.
+  /// Whether unchanged pixels have colours that are not in ``words``, which holds a thousand.
   private(set) var isIncomplete = false
 
   static let idMask: UInt16 = 0x7fff
@@ -23,19 +24,20 @@ package struct FrameColors {
 
   package init() {}
 
-  /// The colours that pixels change to; nil if there are more than 256.
+  /// The colours of changed pixels; nil if there are more than 256.
   package mutating func required(by work: FrameWork) -> [UInt32]? {
     guard (try? collect(work)) != nil else { return nil }
     return words.indices.filter { isRequired[$0] }.map { words[$0] }
   }
 
-  /// - Throws: `unwritable` if pixels change to more than 256 colours, or one of the picture is partly transparent.
+  /// - Throws: `unwritable` if changed pixels have more than 256 colours, or a pixel of the picture is partly
+  ///   transparent.
   mutating func collect(_ work: FrameWork) throws(AnimatedImageError) {
     reset(work.rect.size.area)
     let (rect, hasBase) = (work.rect, work.base != nil)
     let (picture, base) = (work.picture, work.base ?? work.picture)
     var requiredCount = 0
-    // A local one, whose accesses the compiler can see through.
+    // A local variable, whose accesses the compiler can optimise.
     var ids = self.ids
     self.ids = []
     defer { self.ids = ids }
@@ -112,7 +114,7 @@ package struct FrameColors {
     return words.count < Self.limit ? add(word) : Self.idMask
   }
 
-  /// Adds a colour. At most 256 come on top of the limit, so the hash table is never full.
+  /// Adds a colour. At most 256 are added beyond the limit, so the hash table is never full.
   private mutating func add(_ word: UInt32) -> UInt16 {
     var slot = Self.slot(word)
     while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }

@@ -6,12 +6,13 @@ internal import Synchronization
 /// The global table has all colours if a survey found few enough; other frames have tables of their own.
 struct GIFAnimationEncoder: AnimationEncoding {
   private let request: AnimationRequest
-  /// A power of two of them, with one at least that no pixel has; empty without a global table.
+  /// The colours of the global table, padded to a power of two, with at least one that no pixel
+  /// has; empty without a global table.
   private let table: [UInt32]
-  /// Some players draw a frame without a graphic control as the frame before.
+  /// Some players draw a frame without a graphic control like the previous frame.
   private var needsControls: Bool
 
-  /// - Throws: `unwritable` for what no GIF can hold.
+  /// - Throws: `unwritable` if no GIF can hold the animation.
   init(_ request: AnimationRequest) throws(AnimatedImageError) {
     func refusal(_ detail: String) -> AnimatedImageError {
       AnimatedImageError(.unwritable, detail, format: .gif)
@@ -38,7 +39,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
     if let survey = request.survey, let found = survey.colors {
       colors = found.filter { color in color >> 24 == 255 }
     }
-    // The colours themselves, and an index for pixels that stay.
+    // The colours themselves, and an index for unchanged pixels.
     guard (1...255).contains(colors.count) else {
       table = []
       return
@@ -52,7 +53,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
 
   var isDeep: Bool { false }
 
-  // Only the disposal of the frame before does.
+  // Only the disposal of the previous frame can.
   var framesCanClear: Bool { false }
 
   var canDisposeToBackground: Bool { true }
@@ -77,8 +78,8 @@ struct GIFAnimationEncoder: AnimationEncoding {
         [GIFExtension.application, 11] + Array("ICCRGBG1012".utf8), profile)
     }
     if let xmp = request.metadata?.xmpForGIF {
-      // Not in sub-blocks: readers that take its bytes for lengths land in a trailer that leads each of them to its
-      // end (XMP specification, part 3, 1.1.2).
+      // Not split into sub-blocks: a reader that takes its bytes for lengths ends up in a trailer that leads it to
+      // the end, wherever it enters (XMP specification, part 3, 1.1.2).
       bytes += [0x21, GIFExtension.application, 11] + Array("XMP DataXMP".utf8)
       bytes += Array(xmp.utf8) + [1] + (0...255).reversed() + [0]
     }
@@ -93,7 +94,8 @@ struct GIFAnimationEncoder: AnimationEncoding {
   mutating func frame(
     _ coded: CodedFrame, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod
   ) -> [UInt8] {
-    // The frame was compressed with a graphic control, before its delay and disposal were known.
+    // The frame was compressed with a provisional graphic control, before its delay and disposal
+    // were known.
     let hasTransparentIndex = coded.bytes[3] & 1 != 0
     let centiseconds = UInt64(delay.numerator) * 100 / UInt64(delay.denominator)
     if hasTransparentIndex || disposal != .keep || centiseconds > 0 { needsControls = true }

@@ -20,11 +20,11 @@ package final class GIFFrameEncoder {
       zip(globalTable, (0...255).map { UInt8($0) }), uniquingKeysWith: { first, _ in first })
   }
 
-  /// What is drawn where, and what happens to it.
+  /// Where a frame is drawn, and how it is disposed of.
   package struct Placement: Sendable, Hashable {
     /// Inside the canvas, not empty, with sides below 65,536.
     package var rect: PixelRect
-    /// What happens to it before the next frame.
+    /// Its disposal before the next frame.
     package var disposal: DisposalMethod
     /// Hundredths of a second.
     package var delay: UInt16
@@ -34,10 +34,10 @@ package final class GIFFrameEncoder {
     }
   }
 
-  /// The number of colours in `rect` of `picture` where it differs from `canvas`, with one for pixels that stay; nil if
-  /// there are more than 256.
+  /// The number of colours in `rect` of `picture` where it differs from `canvas`, plus one for unchanged pixels; nil
+  /// if there are more than 256.
   ///
-  /// - Parameter canvas: What the frame is drawn on; nil if that is transparent.
+  /// - Parameter canvas: The canvas that the frame is drawn on; nil if it is transparent.
   package func colorCount(
     of picture: Bitmap, over canvas: Bitmap?, in rect: PixelRect
   ) throws(AnimatedImageError) -> Int? {
@@ -58,7 +58,7 @@ package final class GIFFrameEncoder {
     }
     let table = choose(colors)
     let (width, height, lines) = (rect.width, rect.height, lines)
-    // Each row has a byte before it, which is taken away; writing stays behind reading.
+    // Each row has a byte before it, which is removed; writing stays behind reading.
     var greatest: UInt8 = 0
     for color in colors.indices { greatest = max(greatest, table.indices[color]) }
     unsafe Self.remap(lines, table.indices, width: width, height: height)
@@ -127,8 +127,8 @@ package final class GIFFrameEncoder {
     var local: [UInt32] = []
   }
 
-  /// The global table, if it has every colour and room for a transparent index where one is needed; else a table of
-  /// the frame's own.
+  /// The global table, if it has every colour and, where one is needed, room for a transparent index; otherwise a
+  /// local table.
   private func choose(_ colors: [UInt32]) -> TableChoice {
     let place = colors.firstIndex(of: 0)
     var found: [UInt8] = []
@@ -159,7 +159,7 @@ package final class GIFFrameEncoder {
     return choice
   }
 
-  /// The colours of ``difference(of:over:in:)``, whose indices are then in ``lines``; 0 stands for pixels that stay.
+  /// The colours of ``difference(of:over:in:)``, whose indices are then in ``lines``; 0 represents unchanged pixels.
   private func colors(
     of picture: Bitmap, over canvas: Bitmap?, in rect: PixelRect
   ) throws(AnimatedImageError) -> [UInt32]? {

@@ -1,8 +1,8 @@
 /// Codes a frame of a GIF in several ways, and keeps the shortest.
 ///
-/// The ways differ in the colour table (the file's, or one of the frame's own), in what stands for unchanged pixels
-/// (their colour, the transparent index, or whichever makes longer phrases), and in when the table of phrases is
-/// cleared. If the frame comes from the source of an edit, its original bytes are tried too.
+/// The ways differ in the colour table (global or local), in the index of unchanged pixels (that of their colour, the
+/// transparent one, or whichever makes longer phrases), and in when the table of phrases is cleared. If the frame
+/// comes from the source of an edit, its original bytes are tried too.
 ///
 /// One owner at a time. Keeps its working memory, seven bytes per pixel and 200 KB, for the next frame.
 package final class GIFFrameSearch {
@@ -19,7 +19,7 @@ package final class GIFFrameSearch {
   private let globalIndices: [UInt32: UInt8]
   private let search = LZWSearch()
   private var colors = FrameColors()
-  /// For each pixel, what is drawn first and what may be drawn instead.
+  /// For each pixel, the index to draw by default, and the one that may be drawn instead.
   private var drawn: [UInt8] = []
   private var kept: [UInt8] = []
 
@@ -31,7 +31,7 @@ package final class GIFFrameSearch {
       zip(globalTable, (0...255).map { UInt8($0) }), uniquingKeysWith: { first, _ in first })
   }
 
-  /// The frame, with a graphic control that has only the transparent index.
+  /// The coded frame, with a graphic control in which only the transparent index is set.
   ///
   /// - Precondition: No pixel in the rectangle is transparent in the picture and opaque in the base.
   /// - Throws: `unwritable` if it takes more than 256 colours, `cancelled`.
@@ -64,15 +64,16 @@ package final class GIFFrameSearch {
 
   // MARK: Tables
 
-  /// A colour table, and what stands for the frame's colours in it.
+  /// A colour table, and the indices of the frame's colours in it.
   private struct Table {
-    /// For each of the frame's colours; nil if the table lacks it, or has it where the transparent index is.
+    /// One for each of the frame's colours; nil if the table lacks the colour, or if its index is the transparent
+    /// one.
     var indices: [UInt8?]
     var transparent: UInt8?
     /// The frame's own colours; empty for the file's table.
     var local: [UInt32] = []
 
-    /// Whether pixels that stay have a colour that is not in it.
+    /// Whether unchanged pixels have a colour that is not in it.
     var lacksColor: Bool { indices.contains(nil) }
 
     /// Bits of the greatest index.
@@ -120,7 +121,7 @@ package final class GIFFrameSearch {
     return table
   }
 
-  /// - Parameter withOptional: Whether pixels that stay may be drawn.
+  /// - Parameter withOptional: Whether unchanged pixels may be drawn.
   private func localChoice(withOptional: Bool) -> Table? {
     let mayStay = colors.hasUnchanged || colors.needsTransparency
     if withOptional, colors.isIncomplete { return nil }
@@ -140,14 +141,14 @@ package final class GIFFrameSearch {
         return nil
       }
     }
-    // A table without pixels to draw still has two entries.
+    // Even if no pixel is drawn, a table has two entries.
     if table.local.isEmpty { table.local = [RGBA.black.word] }
     return table
   }
 
   // MARK: Coding
 
-  /// What stands for pixels that stay.
+  /// The index of unchanged pixels.
   private enum Way { case color, transparent, transparentOrColor, colorOrTransparent }
 
   /// How to code the pixels in ``drawn`` and ``kept``.
@@ -216,10 +217,10 @@ package final class GIFFrameSearch {
     }
   }
 
-  /// Pixels of a frame, at least, that tell how well it compresses.
+  /// The least number of a frame's pixels from which its compression can be estimated.
   private static let sampleArea = 1 << 13
 
-  /// The places of pixels that tell it: rows in eight groups from top to bottom, an eighth of all.
+  /// The places of the sampled pixels: rows in eight groups from top to bottom, an eighth of all.
   private static func sample(_ size: PixelSize) -> [Range<Int>] {
     let groups = 8
     let height = max(1, max(sampleArea, size.area / 8) / (groups * size.width))
@@ -237,7 +238,7 @@ package final class GIFFrameSearch {
     var byteCount: Int
   }
 
-  /// The attempts that are best for a part of the frame: one, or with ``Depth/all`` up to twelve.
+  /// The attempts that are best for a sample of the frame: one, or up to twelve with ``Depth/all``.
   private func choices(
     of tables: [Table], _ rect: PixelRect, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [Candidate] {
@@ -278,15 +279,16 @@ package final class GIFFrameSearch {
         found.append(try candidate(best.table, attempt))
       }
     }
-    // 220 GIFs take less than half of the time of coding all whole, and as many bytes.
+    // For 220 GIFs, this takes less than half the time of coding the whole frame in all ways, and
+    // gives as many bytes.
     if depth == .all { return nearest(found, 12, percent: 15) }
-    // Looking ahead takes three times as long. For 87 files, it gains 0.25 % if it is done wherever it is best for the
-    // part, at half again the time of all; where it gains a hundredth, 0.1 % at a tenth.
+    // Looking ahead takes three times as long. For 87 files, it saves 0.25 % in 50 % more time if it is used wherever
+    // it is best for the sample, and 0.1 % in 10 % more time if it is used only where it saves 1 % of the sample.
     found = nearest(found, 1, percent: 0)
     return found.allSatisfy { $0.byteCount < plain[0].byteCount * 99 / 100 } ? found : plain
   }
 
-  /// How far to look ahead: neither a little nor much nor not at all is best for all frames.
+  /// How far to look ahead: no single depth is best for all frames.
   private func lookaheads(_ area: Int) -> [Int] {
     switch depth {
     case .estimate: [0, 2]
@@ -302,7 +304,7 @@ package final class GIFFrameSearch {
     }
   }
 
-  /// The indices to try first, and those that will do as well.
+  /// The indices to try first, and the alternatives.
   private func indices(_ way: Way) -> ([UInt8], [UInt8]) {
     (
       way == .color || way == .colorOrTransparent ? drawn : kept,
@@ -326,7 +328,7 @@ package final class GIFFrameSearch {
     let ids = colors.ids
     // One entry more stands for no colour.
     let map = table.indices.map { $0 ?? transparent } + [transparent]
-    // Local ones, whose accesses the compiler can see through.
+    // Local variables, whose accesses the compiler can optimise.
     var (drawn, kept) = (self.drawn, self.kept)
     (self.drawn, self.kept) = ([], [])
     defer { (self.drawn, self.kept) = (drawn, kept) }

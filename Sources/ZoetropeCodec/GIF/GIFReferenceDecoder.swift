@@ -1,4 +1,5 @@
-/// Decodes GIF frames with giflib's own decompressor: slower, the reference for the fast one.
+/// Decodes GIF frames with giflib's own decompressor: slower, and the reference for
+/// ``GIFFastDecoder``.
 ///
 /// giflib reports complete rows only, not pixels, so a damaged frame keeps whole rows.
 package struct GIFReferenceDecoder: FrameDecoding {

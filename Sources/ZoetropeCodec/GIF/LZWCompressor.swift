@@ -25,7 +25,7 @@ package final class LZWCompressor {
     max(2, UInt8.bitWidth - greatest.leadingZeroBitCount)
   }
 
-  /// Appends the minimum code size, the sub-blocks that stand for `indices`, at least one, and the terminator.
+  /// Appends the minimum code size, the sub-blocks that encode `indices`, at least one, and the terminator.
   ///
   /// - Precondition: Every index is below `1 << minimumCodeSize`.
   /// - Parameter isCancelled: Asked after each million of pixels.
@@ -57,7 +57,7 @@ package final class LZWCompressor {
       start = end
     }
     writer.put(code, width)
-    // The reader enters the last phrase as any other, and widens its codes by it.
+    // A decoder adds the last phrase to its table like any other, which may widen its codes.
     if next == 1 << width, width < 12 { width += 1 }
     writer.put(clear + 1, width)
     writer.finish(into: &target)
@@ -89,7 +89,7 @@ package final class LZWCompressor {
       writer.put(phrase, width)
       if next < Self.codeLimit {
         unsafe slots[slot] = key &<< 12 | UInt32(truncatingIfNeeded: next)
-        // The reader enters this phrase with the next code, and reads the one after that with more bits.
+        // A decoder adds this phrase when it reads the next code, and reads the code after that with more bits.
         if next == 1 &<< width { width &+= 1 }
         next &+= 1
       } else {

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Compresses palette indices like ``LZWCompressor``, but searches for short data: a phrase may end early if the next
-/// one gains more, and a pixel may have two indices, of which the search takes either.
+/// Compresses palette indices like ``LZWCompressor``, but searches for shorter data: a phrase may end early if the
+/// next one gains more than it loses, and for a pixel with two possible indices the search may use either.
 ///
-/// Phrases form the same trie in a flat table, with a slot of `(code << 8 | index) << 12 | next code`. The entry that a
-/// phrase makes is added with its last index once the next phrase is chosen.
+/// Phrases form the same trie in a flat table, with a slot of `(code << 8 | index) << 12 | next code`. The entry that
+/// a phrase creates is added, with its last index, once the next phrase is chosen.
 ///
 /// The time is linear: no phrase is longer than 4,096 pixels or followed by more than `Rule.branches` nodes at a time.
 ///
@@ -14,7 +14,7 @@ internal import Glibc
 package final class LZWSearch {
   /// How to search.
   package struct Rule: Sendable, Hashable {
-    /// How much earlier than possible a phrase may end. Longer is not always better: try 0 too.
+    /// How many pixels early a phrase may end. More is not always better: try 0 too.
     var lookahead: Int
     /// Phrases of one length that are followed where pixels have two indices.
     var branches: Int
@@ -32,18 +32,20 @@ package final class LZWSearch {
   private static let codeLimit = 4096
   /// Pixels between two checks for cancelling: some twenty milliseconds.
   private static let stretch = 1 << 18
-  /// Codes after which the length of phrases is compared with the best, and the part of that below which a kept table
-  /// is cleared. Measured on the frames of real animations: 64 to 512 codes and 0.8 to 0.95 differ by 1 %.
+  /// After how many codes the mean phrase length is compared with the best one, and the share of the best below which
+  /// a kept table is cleared. Measured on the frames of real animations: 64 to 512 codes and 0.8 to 0.95 differ by 1
+  /// %.
   private static let window = 256
   private static let worst = 0.9
-  /// Pixels that a phrase must gain by ending early, since its entry exists already and the table grows more slowly.
-  /// Measured on 125 frames: with 1, files are 2 % larger than with 2, and often larger than without looking ahead.
+  /// The number of pixels that must be gained for a phrase to end early, because its entry then exists already and
+  /// the table grows more slowly. Measured on 125 frames: with 1, files are 2 % larger than with 2, and often larger
+  /// than without looking ahead.
   private static let margin = 2
 
   private let table = PixelStorage(byteCount: 4 << slotBits)
   private let chunk = LZWCodeWriter.makeChunk()
-  /// For each length of a phrase, the code of its best node; for the phrase that is written, the best one to follow it,
-  /// and the one that is tried.
+  /// For each length of a phrase, the code of its best node. Three lists: for the phrase being written, for the best
+  /// one to follow it, and for the one being tried.
   private let marks = PixelStorage(byteCount: 3 * 2 * markCount)
   private static let markCount = 4098
   /// Two fronts of nodes.
@@ -55,8 +57,8 @@ package final class LZWSearch {
   /// Appends the minimum code size, sub-blocks and the terminator, unless they take more than `limit` bytes.
   ///
   /// - Parameters:
-  ///   - indices: What is tried first.
-  ///   - others: For each pixel, an index that will do as well; the same one if there is none.
+  ///   - indices: The indices to try first.
+  ///   - others: For each pixel, an alternative index; the same one if there is none.
   /// - Precondition: Every index is below `1 << minimumCodeSize`.
   /// - Returns: Whether the table became full; nil if the data is too long, which leaves `target` incomplete.
   /// - Throws: `cancelled` once `isCancelled` returns true.
@@ -106,12 +108,12 @@ package final class LZWSearch {
     private let clearCode: Int
     var width = 0
     var next = 0
-    /// The pixel that the next phrase begins with, and the index that is taken for it.
+    /// The pixel at which the next phrase begins, and the index used for it.
     var place = 0
     var start = 0
-    /// The length of the longest phrase there, if it is known, whose codes are in the first of `marks`; else 0.
+    /// The length of the longest phrase there, if known (its codes are then in the first of `marks`); otherwise 0.
     var longest = 0
-    /// The lists of ``LZWSearch/marks``: of the phrase, of the best one to follow, and of the one that is tried.
+    /// The lists of ``LZWSearch/marks``: for the phrase, for the best one to follow it, and for the one being tried.
     var marks = (current: 0, best: 1, tried: 2)
     var wasFull = false
     /// Codes and pixels since the last comparison, and the best ratio since the table became full.
@@ -132,7 +134,7 @@ package final class LZWSearch {
       (codes, pixels, best) = (0, 0, 0)
     }
 
-    /// Whether phrases have become too short for a full table, of which the last had `length` pixels.
+    /// Whether phrases have become too short for keeping a full table; the last one had `length` pixels.
     mutating func isStale(_ length: Int) -> Bool {
       codes += 1
       pixels += length
@@ -145,7 +147,7 @@ package final class LZWSearch {
     }
 
     mutating func end(into target: inout [UInt8]) {
-      // The reader enters the last phrase as any other, and widens its codes by it.
+      // A decoder adds the last phrase to its table like any other, which may widen its codes.
       if next == 1 << width, width < 12 { width += 1 }
       writer.put(clearCode + 1, width)
       writer.finish(into: &target)
@@ -179,7 +181,7 @@ package final class LZWSearch {
         }
         for choice in 0..<(choices.0 == choices.1 ? 1 : 2) {
           let index = choice == 0 ? choices.0 : choices.1
-          // The reader knows the new entry when it reads the next phrase.
+          // A decoder has the new entry when it reads the next phrase.
           let found = unsafe find(node, index, slots)
           let isNew = found.code < 0 && state.next < Self.codeLimit
           if isNew { unsafe slots[found.slot] = Self.entry(node, index, state.next) }
@@ -203,7 +205,7 @@ package final class LZWSearch {
     swap(&state.marks.current, &state.marks.best)
     guard state.place < count else { return }
     if state.next < Self.codeLimit {
-      // The entry may exist, if the phrase ended early; the reader adds it again.
+      // If the phrase ended early, the entry may exist already; a decoder adds it again.
       let found = unsafe find(code, following, slots)
       if found.code < 0 { unsafe slots[found.slot] = Self.entry(code, following, state.next) }
       if state.next == 1 &<< state.width { state.width &+= 1 }

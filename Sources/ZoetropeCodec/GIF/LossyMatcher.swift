@@ -1,12 +1,11 @@
 /// Changes pixels of a frame to similar colours where LZW then finds longer phrases.
 ///
-/// The search is that of a compressor: phrases form a trie, and a phrase goes on as long as some child's colour is close
-/// enough to the next pixel. It ends where length gains most over error. Its output is pixels, not codes, so that a lossless
-/// coder can store them in whichever way is shortest: it finds these phrases or longer ones.
+/// It searches as a compressor does: phrases form a trie, and a phrase continues as long as some child's colour is
+/// close enough to the next pixel. A phrase ends where its length outweighs its error most. The output is pixels, not
+/// codes, so that a lossless coder can store them in the shortest way: it finds these phrases or longer ones.
 ///
-/// A frame's symbols are the colours that it changes pixels to, and one for pixels that stay as they are shown. Every
-/// pixel stays within the tolerance of its true colour; what it is off is carried to the next one of the row, so that
-/// errors even out.
+/// A frame's symbols are the colours of changed pixels, and one for unchanged pixels. Every pixel stays within the
+/// tolerance of its true colour; its error is carried to the next pixel of the row, so that errors even out.
 ///
 /// One owner at a time. Keeps its working memory, some 40 KB and 16 bytes per colour, for the next frame.
 package struct LossyMatcher: Sendable {
@@ -26,8 +25,8 @@ package struct LossyMatcher: Sendable {
   private static let codeLimit = 4096
   /// Phrases of one length that are followed: those with the least error.
   private static let branches = 12
-  /// What a pixel of a phrase is worth, and what the greatest error costs. With less for errors, long phrases of poor
-  /// colours win; with more, only near ones are found.
+  /// The value of a pixel in a phrase, and the cost of the greatest error. With a lower cost, long phrases of poor
+  /// colours win; with a higher one, only close colours are found.
   private static let pixelValue: Int32 = 64
   private static let errorCost: Int32 = 48
 
@@ -35,7 +34,7 @@ package struct LossyMatcher: Sendable {
   private struct Node {
     var code: Int32
     var cost: Int32
-    /// What its last pixel is off, to be made up for.
+    /// The error of its last pixel, to be compensated.
     var carry: PerceivedColor
   }
 
@@ -49,8 +48,8 @@ package struct LossyMatcher: Sendable {
   /// - Parameters:
   ///   - truth: The picture as it should be, opaque or transparent.
   ///   - shown: The picture before; nil if the canvas is clear.
-  ///   - picture: The pixels to show, each within the tolerance of the truth. Those that equal `shown` take no colour of
-  ///     the frame. Unchanged if 255 colours do not suffice.
+  ///   - picture: The pixels to show, each within the tolerance of the truth. Pixels equal to `shown` need no colour
+  ///     of the frame. Left as it is if 255 colours do not suffice.
   /// - Throws: `cancelled` once `isCancelled` returns true.
   package mutating func match(
     _ truth: Bitmap, over shown: Bitmap?, in rect: PixelRect, _ picture: inout PixelBuffer,
@@ -87,7 +86,7 @@ package struct LossyMatcher: Sendable {
       if before >= 0 { add(before, path[length - 1]) }
       before = code
       if next >= Self.codeLimit {
-        // The coder begins a new table with the next phrase.
+        // A coder begins a new table with the next phrase.
         reset()
         before = -1
       }
@@ -135,7 +134,7 @@ package struct LossyMatcher: Sendable {
     let found = counts.sorted { ($0.value, $0.key) > ($1.value, $1.key) }
     for (word, _) in found {
       let color = PerceivedColor(word: word)
-      // One index is for pixels that stay. Rare colours give way to frequent ones that may stand for them.
+      // One index is for unchanged pixels. Rare colours are replaced by frequent ones that are close enough.
       if found.count > 255, colors.contains(where: { $0.squareDistance(to: color) <= square }) {
         continue
       }
@@ -148,7 +147,7 @@ package struct LossyMatcher: Sendable {
 
   // MARK: Phrases
 
-  /// Forgets all phrases but those of one symbol, the colours and then the one for pixels that stay.
+  /// Forgets all phrases except those of one symbol: the colours, then the symbol for unchanged pixels.
   private mutating func reset() {
     let count = words.count + 1
     for code in 0..<max(next, count) { (children[code], siblings[code]) = (-1, -1) }
@@ -162,7 +161,7 @@ package struct LossyMatcher: Sendable {
     for code in count..<next { (children[code], siblings[code]) = (-1, -1) }
   }
 
-  /// Adds the phrase of `code` and `symbol`, as a reader does, even if there is one.
+  /// Adds the phrase of `code` and `symbol`, even if it exists already, as a decoder does.
   private mutating func add(_ code: Int32, _ symbol: UInt16) {
     var child = children[Int(code)]
     while child >= 0, symbols[Int(child)] != symbol { child = siblings[Int(child)] }
@@ -176,7 +175,7 @@ package struct LossyMatcher: Sendable {
     next += 1
   }
 
-  /// The best phrase from `place` on, its length, and what its last pixel is off.
+  /// The best phrase starting at `place`, its length, and the error of its last pixel.
   private mutating func longest(
     at place: Int, _ carry: PerceivedColor, _ pixels: inout Pixels
   ) -> (code: Int32, length: Int, carry: PerceivedColor) {
@@ -211,7 +210,7 @@ package struct LossyMatcher: Sendable {
     return (best.node.code, best.length, best.node.carry)
   }
 
-  /// Follows `node` with a symbol if it may stand for the pixel that is loaded.
+  /// Follows `node` with a symbol if its colour is close enough to the loaded pixel.
   @inline(__always)
   private mutating func extend(_ node: Node, to code: Int32, _ symbol: UInt16, _ pixels: Pixels) {
     let isKept = Int(symbol) == words.count
@@ -288,7 +287,7 @@ package struct LossyMatcher: Sendable {
       }
     }
 
-    /// What a pixel that stays shows: nothing where the truth is transparent.
+    /// The colour that an unchanged pixel shows: transparent where the truth is transparent.
     func kept(_ x: Int, _ y: Int) -> UInt32 {
       let word = truth.row(y).load(UInt32.self, at: x * 4)
       return word >> 24 == 0 ? word : shown?.row(y).load(UInt32.self, at: x * 4) ?? word

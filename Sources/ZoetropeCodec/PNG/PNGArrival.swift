@@ -8,7 +8,7 @@ struct PNGArrival: ArrivalDecoding {
   private var head: [UInt8] = []
   /// The type of the chunks that hold the data.
   private var type: UInt32?
-  /// Bytes of the current chunk still to come: before the data, of the data, and behind it.
+  /// Bytes of the current chunk still to come: before the data, in the data, and after it.
   private var (gap, data, tail) = (0, 0, 0)
 
   private static let fdAT: UInt32 = 0x6664_4154
@@ -46,7 +46,7 @@ struct PNGArrival: ArrivalDecoding {
     }
   }
 
-  /// Begins a chunk, of which the first one's type holds the data.
+  /// Begins a chunk. The type of the first chunk is the type of all data chunks.
   private mutating func beginChunk() {
     let (length, name) = (Int(head.bigEndian32(at: 0)), head.bigEndian32(at: 4))
     head = []

@@ -91,7 +91,7 @@ package struct PNGFastDecoder: FrameDecoding {
     _ stream: borrowing RawSpan, into storage: PixelStorage, at front: Int, expected: Int,
     _ rows: PNGStoredRows, _ fault: inout PNGFrameOutcome.Fault
   ) -> Int? {
-    // Of a stream without an end, libdeflate would only say so after as much work.
+    // For a stream without an end, libdeflate would report that only after as much work.
     if data.isDataCut,
       case .cut(let count) = Inflater.inflatePart(
         stream, into: storage, at: front, expected: expected, rows: rows)

@@ -56,7 +56,8 @@ extension PNGScanner {
     animation.pendingControl = control
   }
 
-  /// Records an invalid control chunk before the image data; the decision falls when that begins.
+  /// Records an invalid control chunk before the image data; what it means is decided when the data
+  /// begins.
   private mutating func passOver(_ detail: String) {
     if animation.fault == nil {
       animation.fault = .init(type: chunkType, detail: detail, offset: chunkOffset)

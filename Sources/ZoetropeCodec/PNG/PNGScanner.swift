@@ -337,8 +337,7 @@ extension PNGScanner {
     image.cutFrame = makeFrame(picture, isIndependent: image.frames.isEmpty)
   }
 
-  /// Where the bytes of the open picture end that have been read. The bytes of a chunk without pixels
-  /// do not belong to it.
+  /// The end of the open picture's bytes read so far. The bytes of a chunk without pixels do not belong to it.
   private func availableEnd(of picture: PNGAnimationState.OpenPicture) -> Int {
     switch state {
     case .skip, .crcOfSkipped: isDataChunk ? image.byteCount : picture.end

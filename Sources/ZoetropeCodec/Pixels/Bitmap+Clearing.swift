@@ -16,7 +16,8 @@ extension Bitmap {
     return buffer.finish()
   }
 
-  /// The bounds of the pixels in `rect` that are transparent in `next` and not here; both are RGBA of one depth.
+  /// The bounds of the pixels in `rect` that are transparent in `next` but not in this picture; both are RGBA of one
+  /// depth.
   ///
   /// - Parameter rect: Is clipped to the picture; nil for all of it.
   package func pixelsLost(to next: Bitmap, in rect: PixelRect? = nil) -> PixelRect {

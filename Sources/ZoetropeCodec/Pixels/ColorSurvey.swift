@@ -27,7 +27,7 @@ public struct ColorSurvey: Sendable {
   /// All colours, if a palette may have to be found for them.
   package private(set) var histogram: ColorHistogram?
 
-  /// Whether a colour may be needed that no pixel has; in a GIF, none is.
+  /// Whether a colour that no pixel has may be needed to mark transparency; never in a GIF.
   private var findsUnused: Bool { reduction?.keepsAlpha ?? true }
 
   private static let slotBits: UInt32 = 11

@@ -1,7 +1,8 @@
-/// A colour in a space in which distances are roughly as seen: luma, and what blue and red differ from it.
+/// A colour in a space in which distances are roughly perceptual: luma, and the differences of blue and red from it.
 ///
 /// Integers throughout, so results are the same on every machine. Chroma counts a sixth of luma, which fits the
-/// distances of the primaries from white, grey and black in Oklab; unlike Oklab, near black no step is exaggerated.
+/// distances of the primaries from white, grey and black in Oklab. Unlike in Oklab, steps near black are not
+/// exaggerated.
 package struct PerceivedColor: Sendable, Hashable {
   /// In sixteenths of the steps of an 8-bit sample.
   package var luma: Int32
@@ -33,7 +34,7 @@ package struct PerceivedColor: Sendable, Hashable {
     return 6 &* y &* y &+ b &* b &+ r &* r
   }
 
-  /// The greatest ``squareDistance(to:)`` of colours that a tolerance of `tolerance` takes for the same.
+  /// The greatest ``squareDistance(to:)`` at which colours count as the same under `tolerance`.
   ///
   /// - Parameter tolerance: In eighths of a step of 8-bit grey, 0 to 200.
   package static func greatestSquare(_ tolerance: Int) -> Int32 {
@@ -41,8 +42,8 @@ package struct PerceivedColor: Sendable, Hashable {
     return 6 * distance * distance
   }
 
-  /// Whether two pixels look the same within ``greatestSquare(_:)``: transparent ones only with their like, and partly
-  /// transparent ones if their alpha is as close.
+  /// Whether two pixels look the same within ``greatestSquare(_:)``. Transparent pixels equal only each other; partly
+  /// transparent ones must also be as close in alpha.
   @inline(__always)
   package static func isNear(_ one: UInt32, _ other: UInt32, _ square: Int32) -> Bool {
     if one == other { return true }

@@ -1,9 +1,9 @@
-/// Pictures that show another one when they are drawn over a canvas.
+/// Pictures that produce another picture when they are drawn over a canvas.
 ///
-/// Only with transparent and opaque pixels, so that no decoder has anything to blend: Pillow multiplies alpha twice.
+/// They have only transparent and opaque pixels, so that no decoder has to blend: Pillow multiplies by alpha twice.
 package enum PixelOverlay {
-  /// Whether a picture drawn over `base` can give `picture` inside `rect` and leave pixels unchanged: each other
-  /// one is opaque.
+  /// Whether a picture drawn over `base` can produce `picture` inside `rect`: every pixel is either unchanged or
+  /// opaque.
   package static func isPossible(
     _ picture: Bitmap, over base: Bitmap, in rect: PixelRect
   ) -> Bool {
@@ -23,9 +23,10 @@ package enum PixelOverlay {
     return unchanged
   }
 
-  /// The pixels of `picture` in `rect`, as a picture of its own, without those that `base` has.
+  /// The pixels of `picture` in `rect` as a separate picture, with those equal to `base` made
+  /// transparent.
   ///
-  /// - Parameter clear: What stands for transparent pixels.
+  /// - Parameter clear: The value of transparent pixels.
   static func picture(
     _ picture: Bitmap, over base: Bitmap?, in rect: PixelRect, clear: UInt64
   ) throws(AnimatedImageError) -> Bitmap {

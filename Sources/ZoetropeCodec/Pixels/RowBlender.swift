@@ -199,7 +199,7 @@ package enum RowBlender {
     unsafe address.storeBytes(of: quads.3, toByteOffset: x &* 4 &+ 48, as: Quad.self)
   }
 
-  /// Four pixels over transparent ones, or pixels that are opaque or transparent over any.
+  /// Four pixels over transparent ones; or opaque and transparent pixels over any others.
   @inline(always)
   private static func replacing(_ under: Quad, with over: Quad) -> Quad {
     over.replacing(with: under, where: over &>> 24 .== .zero)

@@ -1,8 +1,8 @@
 extension Bitmap {
-  /// The picture in ``PixelFormat/rgba8`` with opaque and fully transparent pixels only, unless others are kept; itself
-  /// if it is that already.
+  /// The picture in ``PixelFormat/rgba8``, with only opaque and fully transparent pixels unless others are kept; the
+  /// picture itself if it has that form already.
   ///
-  /// - Parameter partialCount: Raised by the number of partly transparent pixels in `area`.
+  /// - Parameter partialCount: Incremented by the number of partly transparent pixels in `area`.
   /// - Throws: `parameter` for premultiplied alpha, `outOfMemory`.
   package func flattened(
     _ transparency: Transparency, in area: PixelRect, partialCount: inout Int
@@ -20,7 +20,7 @@ extension Bitmap {
       let row = picture.row(y)
       for x in 0..<width {
         let word = row.load(UInt32.self, at: x &* 4)
-        // Hidden colours stay: whoever removes them looks for them in every picture.
+        // Hidden colours are kept here; they are removed from every picture elsewhere.
         if word >= 0xff00_0000 || word < 0x0100_0000 { continue }
         bytes.storeBytes(
           of: transparency.flattened(word), toByteOffset: y &* stride &+ x &* 4, as: UInt32.self)

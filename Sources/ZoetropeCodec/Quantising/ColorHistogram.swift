@@ -1,7 +1,7 @@
 /// How often colours occur, in 65,536 bins of similar ones; 2 MiB, and as much for translucent ones if there are any.
 ///
-/// Each bin knows the mean of its colours, and which one colour has the majority, if any: flat areas of a drawing keep
-/// their exact colour that way.
+/// Each bin has the mean of its colours and, if one colour has the majority, that colour: this is how flat areas of a
+/// drawing keep their exact colour.
 package struct ColorHistogram: Sendable {
   /// A colour of a picture, or the mean of several.
   package struct Point: Sendable {
@@ -13,7 +13,7 @@ package struct ColorHistogram: Sendable {
   }
 
   private struct Bin: Sendable {
-    /// The weight, and the weighted sums of the bits of red, green and blue that the bin does not tell.
+    /// The weight, and the weighted sums of those bits of red, green and blue that the bin number does not contain.
     var sums: SIMD4<UInt32> = .zero
     /// The same sum for alpha.
     var alphas: UInt32 = 0
@@ -25,10 +25,10 @@ package struct ColorHistogram: Sendable {
   private var bins: [Bin]
   private(set) package var total = 0
 
-  /// The bits that a bin does not tell: red, green, blue and alpha.
+  /// The bits that a bin number does not contain: of red, green, blue and alpha.
   private static let (opaqueRest, translucentRest) = (0x0007_0307 as UInt32, 0x0f0f_0f0f as UInt32)
 
-  /// Above this a bin takes no more: sums of four bits stay below 2³².
+  /// A bin counts no further than this, so that sums of four bits stay below 2³².
   private static let weightLimit: UInt32 = 1 << 28
 
   package init() {

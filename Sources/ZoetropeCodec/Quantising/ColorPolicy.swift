@@ -76,7 +76,7 @@ public struct Transparency: Sendable, Hashable {
 
   package let kind: Kind
 
-  /// They stay as they are, in a format that holds them.
+  /// Partly transparent pixels are kept, in a format that holds them.
   package static let kept = Self(kind: .kept)
 
   /// Pixels of at least this alpha, 1 to 255, become opaque; others become transparent. Default: 128.
@@ -87,7 +87,8 @@ public struct Transparency: Sendable, Hashable {
   /// Pixels that are not fully transparent are blended with `color`, whose alpha is ignored, and become opaque.
   public static func matte(_ color: RGBA) -> Self { Self(kind: .matte(color)) }
 
-  /// The pixel, opaque or transparent unless others are kept, for one of straight alpha, as words of ``RGBA``.
+  /// The opaque or transparent pixel for one with straight alpha (or that pixel itself if such pixels are kept), as
+  /// words of ``RGBA``.
   package func flattened(_ word: UInt32) -> UInt32 {
     let alpha = word >> 24
     if alpha == 0 { return 0 }
@@ -108,7 +109,7 @@ public struct Transparency: Sendable, Hashable {
   }
 }
 
-/// How the pictures of an animation are fitted to a format of few colours.
+/// How the pictures of an animation are adapted to a format with few colours.
 package struct ColorReduction: Sendable, Hashable {
   package var colors: ColorPolicy
   package var dithering: Dithering
@@ -121,7 +122,7 @@ package struct ColorReduction: Sendable, Hashable {
     (self.colors, self.dithering, self.transparency) = (colors, dithering, transparency)
   }
 
-  /// Entries of a palette, with the one for transparent pixels.
+  /// The number of palette entries, including the one for transparent pixels.
   package var limit: Int {
     if case .limited(let count) = colors.kind { count } else { 256 }
   }

@@ -40,7 +40,7 @@ extension ColorReducer {
     return low | middle | (z & 4) >> 1 | (y & 4) >> 2
   }
 
-  /// Draws with entries of the palette; where two are mixed, by a pattern that is fixed to the canvas.
+  /// Draws with entries of the palette; where two are mixed, in a pattern that is fixed to the canvas.
   func ordering(
     _ picture: Bitmap, from before: Bitmap?, on canvas: Bitmap?, _ area: PixelRect,
     _ mapper: inout PaletteMapper
@@ -48,7 +48,7 @@ extension ColorReducer {
     var error = DrawingError()
     let thresholds = Self.thresholds
     let palette = mapper.palette
-    // Asking the optional for each pixel takes longer than comparing it.
+    // Testing an optional for each pixel takes longer than comparing the pixel.
     let (below, hasBase) = (before ?? picture, before != nil)
     let result = try redrawing(picture, on: canvas, area) { row, y, target in
       let old = below.row(y)
@@ -73,7 +73,8 @@ extension ColorReducer {
     return (result, error)
   }
 
-  /// The premultiplied samples, since errors of what is hardly seen must not be carried to what is.
+  /// Premultiplied samples, so that errors of hardly visible pixels are not carried to visible
+  /// ones.
   private static func samples(_ word: UInt32) -> SIMD4<Int32> {
     let pixel = RGBA(word: word)
     let (samples, alpha) = (
@@ -82,7 +83,7 @@ extension ColorReducer {
     return alpha == 255 ? samples : (samples &* alpha &+ 127) / 255
   }
 
-  /// The colour of premultiplied samples, which errors may have led out of bounds.
+  /// The colour of premultiplied samples, which errors may have moved out of range.
   private static func word(_ samples: SIMD4<Int32>) -> UInt32 {
     let alpha = min(max(samples.w, 0), 255)
     guard alpha > 0 else { return 0 }
@@ -94,7 +95,7 @@ extension ColorReducer {
   }
 
   /// Draws with the nearest entries, and carries their errors to the pixels to the right and below (Floyd and
-  /// Steinberg), in both directions by turns. Pixels that stay end the carrying.
+  /// Steinberg), in alternating directions. Unchanged pixels end the carrying.
   func diffusing(
     _ picture: Bitmap, from before: Bitmap?, on canvas: Bitmap?, _ area: PixelRect,
     _ mapper: inout PaletteMapper

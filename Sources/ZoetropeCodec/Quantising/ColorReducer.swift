@@ -1,8 +1,8 @@
-/// Fits the pictures of an animation, one after the other, to a format of few colours.
+/// Adapts the pictures of an animation, one after the other, to a format with few colours.
 ///
-/// A pixel that does not change keeps the colour that is shown for it, whatever palette is in use: it costs no bytes
-/// and never flickers. A palette stays in use until its error grows; the first one, which a survey of all frames or the
-/// first picture determines, can be the file's own. It is the only one if partly transparent pixels stay as they are.
+/// An unchanged pixel keeps the colour already shown for it, whatever palette is in use: it costs no bytes and never
+/// flickers. A palette stays in use until its error grows. The first one, found by a survey of all frames or from the
+/// first picture, can be the file's global table. It is the only one if partly transparent pixels are kept.
 package struct ColorReducer: Sendable {
   /// A picture to be written, and where it may differ from the one before.
   package struct Reduced: Sendable {
@@ -13,9 +13,10 @@ package struct ColorReducer: Sendable {
   private let reduction: ColorReduction
   /// The palette of the whole animation; nil until it is known.
   private var common: PaletteMapper?
-  /// The palette of a scene that the common one does not suit.
+  /// The palette of a scene for which the common one is unsuitable.
   private var scene: PaletteMapper?
-  /// The mean squared error that the palette in use is known to have; another is looked for if it is far exceeded.
+  /// The known mean squared error of the palette in use; if a picture's error is far greater, another palette is
+  /// sought.
   private var expected: Int?
   /// What the last picture was to show.
   private var wanted: Bitmap?
@@ -32,8 +33,8 @@ package struct ColorReducer: Sendable {
     }
   }
 
-  /// The table of the file, if most frames are going to share one: of a GIF, a power of two of colours, one of which no
-  /// pixel has. Nil if the first picture has a table of its own.
+  /// The file's global table, if most frames are going to share one; in a GIF, a power of two of colours, one of
+  /// which no pixel has. Nil if the first picture has a local table.
   package mutating func table(for first: Bitmap) throws(AnimatedImageError) -> [UInt32]? {
     let all = PixelRect(first.size)
     var partialCount = 0
@@ -47,7 +48,7 @@ package struct ColorReducer: Sendable {
       + [UInt32](repeating: RGBA.black.word, count: count - mapper.palette.count)
   }
 
-  /// A picture besides the animation, in the colours of the file's table.
+  /// A picture that is not part of the animation, in the colours of the file's global table.
   package mutating func still(_ picture: Bitmap) throws(AnimatedImageError) -> Bitmap {
     guard var mapper = common.take() else { return picture }
     defer { common = mapper }
@@ -58,7 +59,7 @@ package struct ColorReducer: Sendable {
   ///
   /// - Parameters:
   ///   - changed: Where it may differ from the one before; nil if anywhere.
-  ///   - lastRect: What the frame before draws. If pixels become transparent, all of it is drawn again.
+  ///   - lastRect: The rectangle of the previous frame. If pixels become transparent, all of it is drawn again.
   package mutating func reduce(
     _ picture: Bitmap, changed: PixelRect?, lastRect: PixelRect?
   ) throws(AnimatedImageError) -> Reduced {
@@ -96,8 +97,8 @@ package struct ColorReducer: Sendable {
     reduction.colors == .automatic && Self.fits(picture, from: before, in: area)
   }
 
-  /// Whether a frame can hold the pixels of `area` that differ from `before`, in which others stay: 256 colours, or 255
-  /// if it needs an index for pixels that stay or are transparent.
+  /// Whether a frame can hold the pixels of `area` that differ from `before`: 256 colours, or 255 if it needs an
+  /// index for unchanged or transparent pixels.
   package static func fits(
     _ picture: Bitmap, from before: Bitmap?, in area: PixelRect
   ) -> Bool {
@@ -114,7 +115,7 @@ package struct ColorReducer: Sendable {
     var colors: [UInt32] = []
     var hasOthers = false
     var last: UInt32 = 0
-    // Asking the optional for each pixel takes longer than comparing it.
+    // Testing an optional for each pixel takes longer than comparing the pixel.
     let (below, hasBase) = (before ?? picture, before != nil)
     for y in area.y..<area.maxY {
       let (row, old) = (picture.row(y), below.row(y))
@@ -149,12 +150,12 @@ package struct ColorReducer: Sendable {
   }
 
   private func mapper(_ histogram: ColorHistogram) -> PaletteMapper {
-    // One entry is for pixels that stay or are transparent.
+    // One entry is for unchanged or transparent pixels.
     mapper(PaletteFinder.palette(of: histogram, count: reduction.limit - 1))
   }
 
   private func mapper(_ colors: [UInt32]) -> PaletteMapper {
-    // Colours that are hardly seen may become clear.
+    // Hardly visible colours may become transparent.
     let palette = reduction.keepsAlpha ? [0] + colors : colors
     return PaletteMapper(palette.isEmpty ? [RGBA.black.word] : palette, mixing: mixing)
   }
@@ -180,7 +181,7 @@ package struct ColorReducer: Sendable {
     return mapper(histogram)
   }
 
-  /// `picture` in the colours of a palette: the one in use if that is good enough.
+  /// `picture` in the colours of a palette: the palette in use, if it is good enough.
   private mutating func redrawn(
     _ picture: Bitmap, from before: Bitmap? = nil, on canvas: Bitmap? = nil, area: PixelRect
   ) throws(AnimatedImageError) -> Bitmap {
@@ -223,7 +224,7 @@ package struct ColorReducer: Sendable {
     /// Pixels whose colour is not in the palette.
     var inexactCount = 0
     var mean: Int { count > 0 ? sum / count : 0 }
-    /// A palette of its own for a few pixels costs more than it gains.
+    /// A separate palette for a few pixels costs more than it saves.
     var tolerable: Int { count >= 4096 ? 60 * 60 : 100 * 100 }
   }
 

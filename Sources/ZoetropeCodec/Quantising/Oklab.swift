@@ -1,7 +1,8 @@
-/// A colour in Oklab, in units of 1/4096: distances are about as large as the eye sees them.
+/// A colour in Oklab, in units of 1/4096, in which distances are roughly perceptual.
 ///
-/// Of a translucent colour, the coordinates are those of its mixture with a medium grey, and what shows through is a
-/// fourth one. Where mixtures follow Oklab, the square of a distance is then the mean of those on black and on white.
+/// The coordinates of a translucent colour are those of its mixture with a medium grey, and a fourth coordinate is
+/// the amount that shows through. Where mixtures follow Oklab, the square of a distance is then the mean of those on
+/// black and on white.
 ///
 /// All arithmetic is on integers, or on quotients and sums of doubles in a fixed order, which IEEE 754 defines to the
 /// last bit. So palettes are the same on every machine.
@@ -9,7 +10,8 @@ package struct Oklab: Sendable, Hashable {
   package var lightness: Int32
   package var a: Int32
   package var b: Int32
-  /// Half the lightness of white that shows through: 0 if opaque, 2048 if clear.
+  /// How much shows through, as half the lightness of white behind the colour: 0 if opaque, 2048 if
+  /// clear.
   package var clearness: Int32 = 0
 
   package static let black = Oklab(lightness: 0, a: 0, b: 0)
@@ -70,7 +72,7 @@ package struct Oklab: Sendable, Hashable {
         b: Int32((1_698 * l + 51_300 * m - 52_998 * s + 32_768) >> 16))
     }
 
-    /// The sample of sRGB that is half as light as white.
+    /// The sRGB sample with half the lightness of white.
     private static let grey = 99
 
     /// The colour of a pixel, a word of ``RGBA``.

@@ -1,8 +1,8 @@
-/// Finds the colours that stand best for those of a histogram: Wu's cuts, then rounds of k-means, in Oklab.
+/// Finds the colours that best represent those of a histogram: Wu's cuts, then rounds of k-means, in Oklab.
 ///
-/// Colours that take a large share keep their exact values. No entry stands for opaque and translucent colours alike,
-/// except that an opaque one may also be the nearest of a translucent colour. Sums are exact integers, and the sequence
-/// of operations is fixed, so the result depends on nothing but the histogram.
+/// Colours that take a large share keep their exact values. No entry represents both opaque and translucent colours,
+/// except that an opaque entry may also be the nearest to a translucent colour. Sums are exact integers, and the
+/// sequence of operations is fixed, so the result depends on nothing but the histogram.
 package struct PaletteFinder: Sendable {
   /// A colour of the histogram.
   private struct Sample {
@@ -12,11 +12,12 @@ package struct PaletteFinder: Sendable {
     var isOpaque: Bool { color >= 0xff00_0000 }
   }
 
-  /// Rounds of k-means after the cuts; more gain little.
+  /// Rounds of k-means after the cuts; more would gain little.
   private static let roundCount = 3
-  /// A colour of more than this share of all pixels is kept as it is.
+  /// A colour with more than this share of all pixels is kept exactly.
   private static let pinnedShare = 400
-  /// The root of the mean squared error, in units of ``Oklab``, that is too small to be seen: no more colours are used.
+  /// The root mean squared error, in units of ``Oklab``, that is too small to be seen; once it is reached, no further
+  /// colours are used.
   private static let invisible = 12.0
 
   private var samples: [Sample] = []
@@ -190,7 +191,7 @@ package struct PaletteFinder: Sendable {
 
   private struct Mean {
     var weight = 0
-    /// Colours weigh as much as they are seen: each is multiplied by its alpha.
+    /// Colours count by their visibility: each is weighted by its alpha.
     var alpha = 0
     var colors: SIMD3<Int> = .zero
 
@@ -213,7 +214,7 @@ package struct PaletteFinder: Sendable {
 
   // MARK: k-means
 
-  /// The means of the samples that are closest to each of `centers`; one without samples stays.
+  /// The means of the samples closest to each of `centers`; a centre without samples does not move.
   private func refined(_ centers: [UInt32]) -> [UInt32] {
     let entries = centers + pinned + clear
     let all = NearestColor(entries)
@@ -227,13 +228,14 @@ package struct PaletteFinder: Sendable {
   }
 }
 
-/// Finds the nearest of a few colours: by lightness outwards from that of the colour in question.
+/// Finds the nearest of a few colours: searches outwards by lightness from that of the given
+/// colour.
 package struct NearestColor: Sendable {
   /// In ascending order of lightness.
   private var positions: [Oklab] = []
   private var indices: [Int] = []
 
-  /// - Parameter isOpaque: Whether others than opaque ones are left out, if there are any of those.
+  /// - Parameter isOpaque: Whether only opaque entries are considered, if there are any.
   package init(_ colors: [UInt32], isOpaque: Bool = false) {
     let converter = Oklab.Converter.shared
     let leavesOut = isOpaque && colors.contains { $0 >= 0xff00_0000 }
@@ -244,8 +246,8 @@ package struct NearestColor: Sendable {
     indices = sorted.map(\.1)
   }
 
-  /// The number of the nearest colour, and the square of its distance; of equal ones, the lightest has precedence
-  /// over darker ones only if it is met first, which depends on the colours alone.
+  /// The number of the nearest colour, and the square of its distance. Among equally near ones, the first found wins;
+  /// the search order depends only on the colours.
   package func nearest(to color: Oklab) -> (index: Int, distance: Int) {
     var (low, high) = (0, positions.count)
     while low < high {

@@ -1,17 +1,18 @@
-/// What stands for each colour in a palette: the nearest entry, and a second one to mix with.
+/// Maps each colour to a palette: to the nearest entry, and to a second one to mix it with.
 ///
-/// Answers are exact for every colour. The last ones are kept, in 1.5 MiB. Opaque colours get opaque entries, if there
+/// Results are exact for every colour; the latest are cached, in 1.5 MiB. Opaque colours get opaque entries, if there
 /// are any.
 package struct PaletteMapper: Sendable {
   /// As words of ``RGBA``.
   package let palette: [UInt32]
   private let positions: [SIMD4<Int32>]
   private let search: NearestColor
-  /// The search among opaque entries, and the first of these; they are the last ones.
+  /// The search among opaque entries, and the number of the first one; they are at the end of the
+  /// palette.
   private let opaqueSearch: NearestColor
   private let firstOpaque: Int
   private let mixing: Mixing
-  /// The last answers, one for each ``slot`` of colours: `choice << 32 | color`, or 0.
+  /// The latest results, one for each ``slot`` of colours: `choice << 32 | color`, or 0.
   private var known: [UInt64]
   /// For each cell of 4x4x4 opaque colours, and of 16x8x16x8 translucent ones, the nearest entry and its partner, or .max.
   private var partners: [UInt16]
@@ -20,19 +21,20 @@ package struct PaletteMapper: Sendable {
 
   /// How much entries are mixed.
   package struct Mixing: Sendable, Hashable {
-    /// The square of the distance of the nearest entry below which it is good enough.
+    /// The square of the distance below which the nearest entry is good enough alone.
     package var tolerance: Int
-    /// How much a mixture of distant entries counts as worse than its mean, in 1/16 of the square of their distance.
+    /// The penalty of a mixture of distant entries, relative to its mean, in 1/16 of the square of their distance.
     package var penalty: Int
 
     package static let none = Mixing(tolerance: .max, penalty: 0)
-    /// Leaves out patterns where the nearest entry is hardly told from the colour. At equal bytes SSIMULACRA2 prefers
-    /// more colours to more patterns, even without this limit; with a higher one smooth gradients show steps.
+    /// Avoids patterns where the nearest entry is hardly distinguishable from the colour. At equal file size,
+    /// SSIMULACRA2 prefers more colours to more patterns, even without this limit; with a higher limit, smooth
+    /// gradients show steps.
     package static let light = Mixing(tolerance: 40 * 40, penalty: 8)
     package static let full = Mixing(tolerance: 0, penalty: 2)
   }
 
-  /// An answer: two entries, the share of the second in 1/64, and the distance of the first.
+  /// A result: two entries, the share of the second in 1/64, and the distance of the first.
   package struct Choice {
     fileprivate var word: UInt32
     package var first: Int { Int(word & 255) }
@@ -80,7 +82,7 @@ package struct PaletteMapper: Sendable {
     return nil
   }
 
-  /// What stands for a colour, not a clear one, that is not in the palette.
+  /// The result for a visible colour that is not in the palette.
   @inline(__always)
   package mutating func choice(_ word: UInt32) -> Choice {
     // The low bits, which differ most in a picture.
@@ -118,8 +120,8 @@ package struct PaletteMapper: Sendable {
     word < 0xff00_0000 ? search.nearest(to: color) : opaqueSearch.nearest(to: color)
   }
 
-  /// The nearest entry, and the one it is mixed with, for the colour in the middle of the cell that `word` is one of:
-  /// trying all for each colour would take longer than all else.
+  /// The nearest entry, and the one to mix it with, for the colour in the middle of the cell of `word`: trying all
+  /// entries for each colour would take longer than everything else.
   private mutating func partner(near word: UInt32) -> (first: Int, second: Int) {
     var (cell, middle): (UInt32, UInt32)
     if word >= 0xff00_0000 {
@@ -140,7 +142,8 @@ package struct PaletteMapper: Sendable {
     return (Int(partners[place] >> 8), Int(partners[place] & 255))
   }
 
-  /// The entry that comes closest to `color` if it is mixed with the nearest one; that one if none is better.
+  /// The entry that comes closest to `color` when mixed with the nearest one; the nearest one itself if no other is
+  /// better.
   private func mixture(
     _ word: UInt32, _ color: Oklab, _ first: Int, _ distance: Int
   ) -> (second: Int, share: Int32, error: Int) {
@@ -154,7 +157,8 @@ package struct PaletteMapper: Sendable {
     return best
   }
 
-  /// How much of `second` gives `color` when it is mixed with `first`, in 1/64, and the error.
+  /// The share of `second`, in 1/64, with which mixing it with `first` comes closest to `color`,
+  /// and the error.
   @inline(__always)
   private func share(of second: Int, in color: Oklab, with first: Int) -> (
     share: Int32, error: Int
@@ -165,7 +169,8 @@ package struct PaletteMapper: Sendable {
     let along = (toColor &* step).wrappedSum()
     guard along > 0 else { return nil }
     let length = (step &* step).wrappedSum()
-    // Of floats, as integers are divided slowly. IEEE 754 defines the result to the last bit too.
+    // With floats, because integer division is slow. IEEE 754 defines the result to the last bit
+    // too.
     let share = Int32(min(Float(along) * 64 / Float(length) + 0.5, 32))
     guard share > 0 else { return nil }
     let rest = toColor &- ((step &* share) &>> 6)

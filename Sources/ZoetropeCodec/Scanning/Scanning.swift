@@ -5,7 +5,7 @@
 package protocol Scanning: Sendable {
   /// The state so far.
   var image: ScannedImage { get }
-  // The parts of it that are needed most often, so that the rest need not be copied.
+  // Its most frequently used parts, so that the rest need not be copied.
   var header: ImageHeader? { get }
   var frames: [FrameControl] { get }
   var playCount: PlayCount { get }
@@ -17,7 +17,7 @@ package protocol Scanning: Sendable {
   var isComplete: Bool { get }
   /// Whether the file's end marker was read: a GIF's trailer, a PNG's IEND.
   var hasEndMarker: Bool { get }
-  /// Whether the header is final but for the format, so that frames can be decoded.
+  /// Whether the header is final, except for the format, so that frames can be decoded.
   var isCanvasKnown: Bool { get }
   /// The frame whose data is arriving, with the bytes read so far; nil between frames. Valid once the
   /// canvas is known. Its independence is not decided.

@@ -40,7 +40,7 @@ struct APNGEncoder: AnimationEncoding {
     isStatic = !request.hasPoster
   }
 
-  // Frames may replace what is there, alpha included.
+  // Frames may replace the canvas, alpha included.
   var framesCanClear: Bool { true }
 
   var isDeep: Bool { storage.form.bitDepth == 16 }

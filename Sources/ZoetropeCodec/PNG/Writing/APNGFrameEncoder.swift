@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Compresses the frames of an APNG, each drawn in the way that takes fewer bytes: replacing what is there, or over
-/// it with its unchanged pixels transparent.
+/// Compresses the frames of an APNG, each in the way that takes fewer bytes: replacing the canvas, or blended over it
+/// with unchanged pixels transparent.
 ///
 /// With 16 bits frames always replace: blending rounds, and some decoders cannot do it.
 final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
@@ -13,7 +13,8 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
   private let indexer = ColorIndexer()
   private let isBusy = Atomic<Bool>(false)
 
-  /// Frames of up to this many bytes are tried in both ways; of larger ones, a sample is.
+  /// Frames of up to this many bytes are compressed in both ways; for larger ones, a sample
+  /// decides.
   private static let trialLimit = 1 << 18
   /// The size of a sample, and of the pieces in which frames are turned into scanlines.
   private static let (sampleBytes, bandBytes) = (3 << 15, 1 << 15)

@@ -61,7 +61,7 @@ public final class PNGEncoder {
     let (isOpaque, isGrey) = PixelPacking.survey(bitmap, rect)
     let type: PNGForm.ColorType =
       switch (isOpaque, isGrey && allowsGrey) {
-      // Of 8 bits, opaque greys have a table, unless the picture is tiny.
+      // Opaque 8-bit greys have a table, unless the picture is tiny.
       case (true, let isGrey): isGrey && isDeep ? .grey : .rgb
       case (false, let isGrey): isGrey ? .greyAlpha : .rgba
       }

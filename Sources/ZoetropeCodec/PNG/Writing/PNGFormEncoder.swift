@@ -7,13 +7,13 @@ package final class PNGFormEncoder {
   private let form: PNGForm
   /// The first index of each colour of the palette.
   private let indices: [UInt32: UInt8]
-  /// An entry that cannot be seen, whatever its colour.
+  /// A fully transparent entry, whatever its colour.
   private let clearIndex: UInt8?
   /// The sample of grey, or the three of RGB, that are transparent; in the file's depth.
   private let key: [UInt16]
   private let scanlines = ScanlineCompressor(effort: .balanced)
 
-  /// - Parameter header: That of a PNG; its palette may be longer than the file's.
+  /// - Parameter header: The header of a PNG; its palette may be longer than the file's.
   package init(_ header: ImageHeader) {
     self.header = header
     form = PNGForm(
@@ -110,14 +110,15 @@ package final class PNGFormEncoder {
       UInt16(word & 0xff), UInt16(word >> 8 & 0xff), UInt16(word >> 16 & 0xff), UInt16(word >> 24))
   }
 
-  /// What is stored for a pixel, as many samples as the form has channels; nil if it cannot be.
+  /// The stored samples of a pixel, one for each channel of the form; nil if the pixel cannot be
+  /// stored.
   private func stored(_ pixel: Samples) -> Samples? {
     let full: UInt16 = form.bitDepth == 16 ? 0xffff : 0xff
     let isGrey = pixel.x == pixel.y && pixel.y == pixel.z
     switch form.colorType {
     case .rgba: return pixel
     case .greyAlpha:
-      // The colour of what is not seen may be any.
+      // Invisible pixels may have any colour.
       guard isGrey || pixel.w == 0 else { return nil }
       return Samples(isGrey ? pixel.x : 0, pixel.w, 0, 0)
     case .palette:

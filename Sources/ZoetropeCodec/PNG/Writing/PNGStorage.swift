@@ -1,6 +1,7 @@
 /// How the pixels of all frames of an APNG are stored.
 ///
-/// With at least eight bits a sample: ffmpeg draws frames of packed pixels in the wrong place, and none of one bit.
+/// With at least eight bits per sample: ffmpeg draws frames of packed pixels in the wrong place, and does not draw
+/// frames of one bit.
 struct PNGStorage: Sendable {
   let form: PNGForm
   /// The colours of a palette; nil if samples are stored as they are.
@@ -31,7 +32,7 @@ struct PNGStorage: Sendable {
 
   /// The smallest form that holds the colours of `survey`.
   ///
-  /// Opaque pictures get a transparent colour too where there is one left, for the pixels of a frame that stay.
+  /// Opaque pictures get a transparent colour too if one is left, for unchanged pixels of frames.
   init(_ survey: ColorSurvey, allowsGrey: Bool) {
     let isDeep = survey.isDeep && !survey.fits8Bits
     let depth = isDeep ? 16 : 8
@@ -47,7 +48,7 @@ struct PNGStorage: Sendable {
     }
   }
 
-  /// Grey or RGB with a colour that stands for transparent; nil if there are colours that it does not hold.
+  /// Grey or RGB with one colour that means transparent; nil if it cannot hold all colours.
   private static func marked(
     _ survey: ColorSurvey, _ type: PNGForm.ColorType, _ depth: Int
   ) -> Self? {
@@ -56,7 +57,7 @@ struct PNGStorage: Sendable {
       type == .grey
       ? survey.unusedGrey.map { [UInt16($0)] }
       : survey.unusedColor.map { color in (0..<3).map { UInt16(color >> ($0 * 8) & 0xff) } }
-    // Decoders give a transparent pixel the colour of the key, which counts if hidden colours do.
+    // Decoders give a transparent pixel the colour of the key, which matters if hidden colours do.
     if survey.keepsHiddenColors, !survey.isOpaque, samples?.contains(where: { $0 != 0 }) == true {
       samples = nil
     }
@@ -65,7 +66,8 @@ struct PNGStorage: Sendable {
     return Self(type, bitDepth: depth, key: key, holdsClear: key != nil)
   }
 
-  /// A palette of up to 256 colours. Transparent is the first one, which some decoders take for what is disposed of.
+  /// A palette of up to 256 colours. The transparent one comes first, because some decoders dispose to the first
+  /// entry.
   private static func table(_ found: [UInt32]) -> ColorTable? {
     var colors = found.filter { $0 != 0 }
     if colors.count < ColorIndexer.maximumCount { colors.insert(0, at: 0) }

@@ -1,6 +1,6 @@
 /// Filters and compresses the scanlines of pictures, and keeps the working memory for the next one.
 ///
-/// One owner at a time, who fills ``lines`` and calls ``pack(_:_:)``.
+/// One owner at a time, which fills ``lines`` and calls ``pack(_:_:)``.
 final class ScanlineCompressor {
   private let effort: EncodingEffort
   /// The level at which ``EncodingEffort/balanced`` compresses small pictures, after it has tried all filters; nil
@@ -138,7 +138,7 @@ final class ScanlineCompressor {
       byFilter += probe.compress(filtered, range: range, into: packed)
     }
     if let filter, byFilter < plain {
-      // In place, for a picture less of memory.
+      // In place, which saves the memory of one picture.
       filter.filter(lines, rows: 0..<size.height, into: lines)
       // Level 6 takes a third longer for half a percent less.
       return 5
@@ -194,13 +194,14 @@ final class ScanlineCompressor {
     try Self.reserve(&spare, packed.byteCount)
     let second = apply(trials[1].filtering, filter, height: size.height)
     let other = best.compress(second, range: 0..<total, into: spare)
-    // 0 means that it did not fit, which the bound excludes.
+    // 0 would mean that it did not fit, which the bound rules out.
     guard other > 0, other < count else { return count }
     swap(&packed, &spare)
     return other
   }
 
-  /// The filter if it may help: with `small` also for palettes, whose order by lightness suits some gradients.
+  /// The filter, if it may help; with `small` also for palettes, because sorting them by lightness suits some
+  /// gradients.
   private func filterForTrials(_ form: PNGForm, width: Int) -> RowFilter? {
     let isTried = effort == .small && form.bitDepth == 8
     return form.canFilter || isTried ? RowFilter(form: form, width: width) : nil
