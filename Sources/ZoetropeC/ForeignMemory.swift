@@ -37,8 +37,8 @@ enum ForkGuard {
     return getpid()
   }()
 
-  /// Identities alone would not do: parent and child may both be process 1 of their namespaces. Nor would
-  /// the handler: a child of the system call clone() alone does not run it.
+  /// Process ids alone would not suffice: parent and child may both be process 1 of their namespaces. Nor would the
+  /// handler: a child created by the system call clone() does not run it.
   static var isForked: Bool {
     getpid() != processID || hasForked.load(ordering: .relaxed)
   }
@@ -108,7 +108,7 @@ private func fill<Characters>(_ array: inout Characters, with text: String) {
 
 /// The text in an array of `char`, up to its NUL.
 ///
-/// - Throws: `parameter` if it is no UTF-8, or has no NUL.
+/// - Throws: `parameter` if it is not UTF-8, or has no NUL.
 func text<Characters: BitwiseCopyable>(
   _ array: Characters, _ name: StaticString
 ) throws(AnimatedImageError) -> String {
@@ -163,7 +163,7 @@ func element<Value>(
   return value
 }
 
-/// Writes as much of `value` to the struct at `pointer` as its `size` says that the caller knows.
+/// Writes as much of `value` to the struct at `pointer` as the caller knows, by its `size`.
 func writeSized<Value>(
   _ value: Value, to pointer: UnsafeMutablePointer<Value>?, _ name: StaticString
 ) throws(AnimatedImageError) {
@@ -202,7 +202,7 @@ func write<Value>(_ value: Value, to pointer: UnsafeMutablePointer<Value>?) {
   }
 }
 
-/// What the header makes the caller promise to be valid on any thread: an address, or functions with one.
+/// An address, or functions with one, that by the header's contract is valid on any thread.
 @safe
 struct Promised<Value>: @unchecked Sendable {
   // Sendable: the value is only copied. What it points to is read atomically, called on threads that the

@@ -10,7 +10,7 @@ internal import Zoetrope
 // returns; each row is checked to lie within the bytes that the caller states. Functions of the caller are called
 // by `ForeignSink` only, under the lock of the `Destination` that owns it.
 
-/// Where a file is written, until the call that writes it, or its writer, ends.
+/// The destination of a file, until the call that writes it, or its writer, ends.
 ///
 /// No function of the caller is called, and no file appears, once it is closed, whichever threads still work.
 final class Destination: AnimationSink {
@@ -127,7 +127,7 @@ struct WrittenFile: Sendable {
   let written: WrittenAnimation
   let format: AnimationFormat
   let size: PixelSize
-  /// What was given up for fewer bytes, as in `zoetrope_written`.
+  /// The changes that were made for fewer bytes, as in `zoetrope_written`.
   var (tolerance, colors, frameRate, isStripped) = (0, 0, 0, false)
 
   /// - Parameter options: How its pictures were compressed; nil if they were copied.
@@ -147,7 +147,7 @@ struct WrittenFile: Sendable {
 }
 
 extension zoetrope_written {
-  /// Writes what was written, with the bytes of a file in memory, to `target`.
+  /// Stores the facts about the written file, and the bytes of a file in memory, in `target`.
   static func write(
     _ file: WrittenFile, _ destination: Destination,
     to target: UnsafeMutablePointer<zoetrope_written>?

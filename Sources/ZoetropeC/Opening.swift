@@ -99,7 +99,7 @@ public func openReader(
         "zoetrope_reader.size is \(unsafe whole.size): set it to sizeof(zoetrope_reader)")
     }
     let source = try unsafe ForeignSource(whole)
-    // Without being told of the last read, a caller cannot return before it.
+    // Without a notification of the last read, a call cannot return before it.
     let mayLeave = unsafe whole.release != nil
     return Opening(mayLeave: mayLeave) { () throws(AnimatedImageError) in
       try AnimatedImage(source: source, options: options) { mayLeave && call.isCancelled }
@@ -168,7 +168,7 @@ extension zoetrope_options {
       keeps16Bit: try value(deep, of: [false, true], "deep"), parallelism: Int(parallelism))
   }
 
-  /// The most that a call may take; nil for no limit.
+  /// The maximum duration of a call; nil for no limit.
   func timeout() throws(AnimatedImageError) -> Duration? {
     guard unsafe timeout_ns >= 0 else {
       throw AnimatedImageError(

@@ -1,7 +1,7 @@
 public import CZoetrope
 internal import Zoetrope
 
-// What is read from an open animation: its facts, then its pixels.
+// Reads an open animation: its facts, then its pixels.
 //
 // Unsafe: arguments from C, under the header's contract. `ForeignMemory` checks and copies them.
 

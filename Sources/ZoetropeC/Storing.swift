@@ -4,8 +4,8 @@ internal import Zoetrope
 
 // Frames on disk.
 //
-// Unsafe: arguments from C, under the header's contract, which `ForeignMemory` checks and copies. What the caller gets
-// points to the bytes of a bitmap, which neither move nor change while its lease exists, and the caller frees that.
+// Unsafe: arguments from C, under the header's contract, which `ForeignMemory` checks and copies. The caller gets a
+// pointer to the bytes of a bitmap, which neither move nor change while the lease exists; the caller frees the lease.
 
 /// `zoetrope_store_open` of the header.
 @c(zoetrope_store_open)
@@ -122,7 +122,7 @@ private func storedRequest(
   return request
 }
 
-/// A frame that is asked of a store.
+/// A frame that is requested from a store.
 private struct StoreRequest: Sendable {
   let store: FrameStore
   let handle: AnimationHandle

@@ -11,7 +11,7 @@ private final class WriterHandle: Sendable {
   private struct State: Sendable {
     var options: AnimationWriterOptions
     var writer: AnimationWriter?
-    /// That of the pictures, once there is one.
+    /// The format of the pictures, once there is one.
     var size = PixelSize(width: 0, height: 0)
   }
 
@@ -160,7 +160,7 @@ extension zoetrope_writer_options {
       memoryLimit: memory_bytes == 0 ? nil : Int(memory_bytes), parallelism: Int(parallelism))
   }
 
-  /// The most bytes, and what is kept for them; nil for any number.
+  /// The maximum number of bytes, and what must not be given up for it; nil for no limit.
   func budget() throws(AnimatedImageError) -> ByteBudget? {
     guard max_bytes >= 0 else {
       throw AnimatedImageError(.parameter, "max_bytes is \(max_bytes); it must be 0 or more")
@@ -177,7 +177,7 @@ extension zoetrope_writer_options {
     return nil
   }
 
-  /// What the file is for, if that is said.
+  /// The purpose of the file, if it is given.
   func uploadPreset() throws(AnimatedImageError) -> UploadPreset? {
     let name = try text(preset, "preset")
     if name.isEmpty { return nil }
@@ -242,7 +242,7 @@ public func writerAddText(
   unsafe use(writer, error) { (held) throws(AnimatedImageError) in
     let text = try unsafe String(cString: required(text, "text"))
     let key = unsafe key.map { unsafe String(cString: $0) } ?? "Comment"
-    // As the PNG specification has it: Latin-1, no other spaces than single ones inside.
+    // As the PNG specification requires: Latin-1, with spaces only inside and never consecutive.
     let scalars = Array(key.unicodeScalars)
     let isValid =
       (1...79).contains(scalars.count)

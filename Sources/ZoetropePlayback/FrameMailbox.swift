@@ -26,7 +26,7 @@ final class FrameMailbox: Sendable {
     /// Whether the frame replaced one that was not consumed.
     let hasReplaced: Bool
 
-    /// Wakes the consumer that waited for the frame. To be called once, under no lock.
+    /// Wakes the consumer that waited for the frame. Call it once, with no lock held.
     ///
     /// A consumer cancelled in between does not get the frame, which is lost with its session.
     func finish() { consumer?.close(with: frame) }

@@ -75,8 +75,8 @@ extension FrameScaler {
   ///
   /// The rows are drawn side by side: each pick is loaded once for all of them, and while one row
   /// waits for memory, as most do in a thumbnail of a large picture, the three others proceed. (One
-  /// row at a time took a third longer, and half as long again with everything in cache.)
-  /// Not inlined, because its loop needs every register.
+  /// row at a time took a third longer, and 50 % longer with everything in cache.) Not inlined,
+  /// because its loop needs every register.
   @inline(never)
   private static func copyWords(
     _ picks: ArraySlice<Int32>, of source: UnsafeRawPointer, _ sourceStride: Int, _ rows: [Int32],

@@ -73,7 +73,7 @@ public struct FrameScaler: Sendable {
     guard min(source.width, source.height, size.width, size.height) >= 0 else {
       throw AnimatedImageError(.parameter, "\(source) cannot be scaled to \(size)")
     }
-    // A source needs about as many weights as it has rows and columns.
+    // The number of weights for a source is about that of its rows and columns.
     for (size, limit) in [(source, 1 << 26), (size, longestSide)] {
       let side = max(size.width, size.height)
       if side > limit { throw .exceeding(.scaledSide, asked: side, allowed: limit) }

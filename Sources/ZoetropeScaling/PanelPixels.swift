@@ -1,6 +1,7 @@
 public import ZoetropeCore
 
-// Pixels as display panels take them over a bus: packed, in the byte order of the wire, or of one bit.
+// Pixels in the form in which display panels take them over a bus: packed, with the high byte first, or dithered to
+// one bit.
 extension Bitmap {
   /// The pixels of `rect`, row by row without padding, with the high byte of 16-bit words first.
   ///

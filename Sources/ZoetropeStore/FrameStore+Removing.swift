@@ -1,7 +1,8 @@
 internal import Synchronization
 
 extension FrameStore {
-  /// Tables of all versions and secrets, and leftovers of killed writers. No files of others.
+  /// Tables of all versions and secrets, and leftovers of killed writers, but no files of other
+  /// programs.
   private func files() -> [(name: String, status: FileStatus)] {
     TableDirectory.files(in: directory).filter { StoreFiles.isTable($0.name) }
   }

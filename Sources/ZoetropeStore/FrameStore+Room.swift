@@ -3,7 +3,7 @@ internal import Synchronization
 /// Disk space that this process may fill before it checks the directory again.
 struct Room: Sendable {
   var byteCount = 0
-  /// When it was found, by the store's clock.
+  /// When this was determined, by the store's clock.
   var since: Int64 = 0
   /// Nanoseconds after which it no longer counts.
   var lifetime: Int64 = 1_000_000_000
@@ -140,7 +140,7 @@ struct Eviction {
     let victims = victims().sorted { $0.time < $1.time }
     var (next, factor) = (0, 1)
     while freed < wanted, next < victims.count, canFreeSlots {
-      // As many as would do; if some are in use, more the next time.
+      // As many as would suffice; if some are in use, more the next time.
       var (end, sum) = (next, 0)
       while end < victims.count, sum < (wanted - freed) * factor {
         sum += victims[end].byteCount
@@ -184,7 +184,7 @@ struct Eviction {
         if occupied == 0 {
           found.append(Victim(file: place, slot: nil, byteCount: byteCount, use: 0, time: 0))
         }
-        // A copy of a table may have no holes: slots that should take no space do.
+        // A copy of a table may have no holes, so that slots take space that should not.
         if byteCount - layout.pixelsOffset - occupied * layout.stride > byteCount / 4 {
           do throws(AnimatedImageError) {
             for slot in uses.indices where uses[slot] == 0 {
@@ -196,7 +196,7 @@ struct Eviction {
           freed += try max(byteCount - table.status.allocatedBytes, 0)
         }
         for (slot, use) in uses.enumerated() where use != 0 {
-          // Of a clock that was wrong by more than an hour.
+          // From a clock that was wrong by more than an hour.
           let time = use > now + 3_600_000_000_000 ? 0 : min(use, now)
           found.append(
             Victim(file: place, slot: slot, byteCount: layout.stride, use: use, time: time))
@@ -208,7 +208,7 @@ struct Eviction {
     return found
   }
 
-  /// Opens a table for writing; nil if it is none of this version and secret.
+  /// Opens a table for writing; nil if it is not a table of this version and secret.
   private func open(
     _ place: Int
   ) throws(AnimatedImageError) -> (file: TableFile, layout: TableLayout)? {

@@ -93,7 +93,7 @@ struct OpenTables: Sendable {
 }
 
 extension FrameStore {
-  /// The table of `shape`; nil if there is none and it is not to be created.
+  /// The table of `shape`; nil if there is none and it must not be created.
   func table(
     _ shape: TableShape, creating: Bool
   ) throws(AnimatedImageError) -> (FrameTable, StoreSecret)? {

@@ -35,8 +35,8 @@ final class FrameTable: Sendable {
     guard let mapping else {
       throw AnimatedImageError(.storeUnsupported, "cannot map a table into memory")
     }
-    // A lookup reads up to 16 entries far apart, then one frame: without advice, from a cold file, it
-    // would wait for the former one by one, and for the read-ahead (8 MB on some disks) of the latter.
+    // A lookup reads up to 16 entries far apart, then one frame: without advice to the system, a lookup in a cold
+    // file would wait for the entries one by one, and for read-ahead (8 MB on some disks) after the frame.
     mapping.willNeed(0..<layout.pixelsOffset)
     mapping.willScatter(layout.pixelsOffset..<layout.fileBytes)
     self.layout = layout

@@ -6,8 +6,7 @@ internal import SystemPackage
 /// A modified file has another stamp, so its old record is not found. The name covers the version
 /// of the records and scanners. Records carry a checksum keyed with the store's secret.
 struct StoreIndex: Sendable {
-  /// Increment if the layout of records changes, or if a scanner finds anything different in a
-  /// file.
+  /// Increment if the layout of records changes, or if a scanner's result for any file changes.
   static let version = 1
   /// Maximum number of records, and their maximum total bytes.
   private static let maximumCount = 4096
@@ -76,7 +75,7 @@ struct StoreIndex: Sendable {
     }
   }
 
-  /// All records, and leftovers of killed writers. No files of others.
+  /// All records, and leftovers of killed writers, but no files of other programs.
   func records() -> [(name: String, status: FileStatus)] {
     TableDirectory.files(in: directory).filter { StoreFiles.isRecord($0.name) }
   }

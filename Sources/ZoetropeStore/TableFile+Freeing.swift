@@ -24,8 +24,8 @@ extension TableFile {
   /// Evicts the frame in `slot` unless it is in use, or has been used since the time `use` was read.
   ///
   /// - Returns: The bytes freed.
-  /// - Throws: `storeUnsupported` if the file system cannot free a part of a file; then the frame
-  ///   stays. That of one file may be lost, with which this is found out.
+  /// - Throws: `storeUnsupported` if the file system cannot free a part of a file; the frame is
+  ///   then kept, but the first one in a file, with which this is discovered, may be lost.
   func evict(
     _ slot: Int, of layout: TableLayout, unusedSince use: UInt64
   ) throws(AnimatedImageError) -> Int {

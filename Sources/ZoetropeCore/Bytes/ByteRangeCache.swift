@@ -50,7 +50,7 @@ package final class ByteRangeCache: Sendable {
   /// limit, only some of the last ones are kept. `offset` must not be negative.
   package func set(_ bytes: [UInt8], at offset: Int) { set(bytes[...], at: offset) }
 
-  /// Stores `bytes` as those from `offset` on, as the method for whole arrays does.
+  /// Stores `bytes` at `offset`, like the method for whole arrays.
   package func set(_ bytes: ArraySlice<UInt8>, at offset: Int) {
     precondition(offset >= 0 && offset <= Int.max - bytes.count, "offset out of range")
     // Freed after the lock is released.
@@ -115,9 +115,8 @@ struct ByteRangeTable: Sendable {
       if overlap < new.count { bytes.append(contentsOf: new.dropFirst(overlap)) }
     }
 
-    /// Moves the start back to `offset`; the bytes in between are arbitrary. Reserves as much room again as
-    /// there are bytes, in the block that begins at `blockStart`, so that a file that arrives backward is not
-    /// copied for every range.
+    /// Moves the start back to `offset`; the bytes in between are arbitrary. Doubles the reserved room, within the
+    /// block that begins at `blockStart`, so that a file that arrives backward is not copied for every range.
     mutating func extend(to offset: Int, blockStart: Int) {
       let needed = start - offset
       if unused < needed {
@@ -154,7 +153,7 @@ struct ByteRangeTable: Sendable {
 
     /// The piece that holds all of `range`, which is not empty.
     func piece(holding range: Range<Int>) -> Piece? {
-      // One that ends where the range begins holds nothing of it.
+      // A piece that ends where the range begins has none of its bytes.
       let place = firstPiece(reaching: range.lowerBound + 1)
       guard place < pieces.count, pieces[place].start <= range.lowerBound,
         range.upperBound <= pieces[place].end
@@ -224,7 +223,7 @@ struct ByteRangeTable: Sendable {
     guard !range.isEmpty else { return [] }
     var gaps: [Range<Int>] = []
     var start = range.lowerBound
-    // By the blocks that exist, if they are fewer than the blocks of the range.
+    // Iterate over the blocks that exist, if there are fewer of them than blocks in the range.
     let first = max(range.lowerBound, 0) / Self.blockSize
     let last = max(range.upperBound - 1, 0) / Self.blockSize
     let numbers =

@@ -50,7 +50,7 @@ extension ByteSource {
     try forEachBlock(buffer: &buffer, body)
   }
 
-  /// As ``forEachBlock(_:)``, with memory that may have the first bytes already.
+  /// Like ``forEachBlock(_:)``, with a buffer that may already hold the first bytes.
   package func forEachBlock(
     buffer: inout ReadBuffer, _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Bool
   ) throws(AnimatedImageError) {

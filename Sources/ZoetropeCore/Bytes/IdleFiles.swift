@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import SystemPackage
 
-/// Keeps files open only to save opening them again.
+/// Keeps files open only to avoid opening them again.
 package protocol IdleFileHolder: AnyObject, Sendable {
   /// Closes the least recently used file; returns false if there is none.
   func closeIdleFile() -> Bool

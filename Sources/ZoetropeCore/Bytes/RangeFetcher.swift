@@ -46,7 +46,7 @@ package final class RangeFetcher: Sendable {
   private let reader: any ByteRangeReading
   private let state = Mutex(State())
 
-  /// The most reads that one request begins, and the most gaps that one fills one by one.
+  /// The most reads that one request begins, and the most gaps that it fills one by one.
   package static let mostReads = 16
 
   /// Is notified when more bytes are pinned, or when the cache has grown.
@@ -303,9 +303,9 @@ package final class RangeFetcher: Sendable {
 
 /// Reads bytes that will be needed soon, so that they are in the cache by then.
 ///
-/// Follows a window of the file that moves with a playhead. Reads that the window has left are cancelled unless
-/// somebody waits for them, and so are all when it is released. A failure is reported to the next request for
-/// the bytes.
+/// Follows a window of the file that moves with a playhead. Reads outside the window are cancelled unless somebody
+/// waits for them; when this object is released, all reads are. A failure is reported to the next request for the
+/// bytes.
 package final class ReadAhead: Sendable {
   private let fetcher: RangeFetcher
   /// Reads that were started, some of which are done.

@@ -190,7 +190,8 @@ private final class SpillFile: Sendable {
       descriptor = unnamed
       return
     }
-    // The file system has no such files, or there is another reason, which is found again.
+    // The file system has no such files, or the call failed for another reason, which the next
+    // attempt will report.
     for _ in 0..<16 {
       let name = "zoetrope-\(UInt64.random(in: 0 ... .max)).stream"
       let path = directory.appending(name)

@@ -175,7 +175,7 @@ extension FileDescriptor {
     try unsafe bytes.withUnsafeBytes { unsafe try write($0, retryOnInterrupt: false) }
   }
 
-  /// Writes all of `bytes`, through short writes and interruptions.
+  /// Writes all of `bytes`, despite short writes and interruptions.
   package func writeAll(_ bytes: [UInt8]) throws(Errno) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -316,7 +316,7 @@ package enum RawArguments {
 
 /// What happens to a signal that comes.
 package enum SignalAction {
-  /// Has `handler` called for signal `number`; `flags` are those of `sigaction`.
+  /// Installs `handler` for signal `number`; `flags` are those of `sigaction`.
   package static func set(
     _ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void, flags: Int32
   ) {
@@ -326,8 +326,8 @@ package enum SignalAction {
     unsafe sigaction(number, &action, nil)
   }
 
-  /// Whether signal `number` is ignored, as shells have it for commands in the background: such a
-  /// signal stays ignored.
+  /// Whether signal `number` is ignored, as in background commands of a shell; such a signal stays
+  /// ignored.
   package static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard unsafe sigaction(number, nil, &action) == 0 else { return false }
@@ -337,8 +337,8 @@ package enum SignalAction {
 
   /// Unblocks signals that the parent had blocked.
   ///
-  /// A mask is inherited: a tool that is started from a thread of a pool which blocks signals, as
-  /// libdispatch's do, would never learn that it was asked to end.
+  /// Masks are inherited: a tool started from a pool thread that blocks signals, as libdispatch's
+  /// do, would never receive the request to end.
   package static func unblock(_ signals: [Int32]) {
     var set = sigset_t()
     unsafe sigemptyset(&set)

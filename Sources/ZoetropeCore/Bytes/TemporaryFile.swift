@@ -4,10 +4,9 @@ package import SystemPackage
 /// A file on its way to its final name, in the directory where that will be.
 ///
 /// A process that is killed leaves no partial file under a final name, only a temporary one, which ``sweep(_:)``
-/// removes. Its name is random and its process holds a lock on it. Process numbers would say nothing: they
-/// are reused, and containers that share a directory each count their own. The system releases a
-/// lock when its process dies, however it dies, so a file that can be locked was left by a dead
-/// run.
+/// removes. Its name is random and its process holds a lock on it. Process ids would be no substitute: they are
+/// reused, and containers that share a directory each number their own processes. The system releases the lock
+/// however the process ends, so a file that can be locked was left by a run that is gone.
 package struct TemporaryFile: Sendable {
   package let path: FilePath
   package let descriptor: FileDescriptor
@@ -65,7 +64,7 @@ package struct TemporaryFile: Sendable {
   private func rename(isReplacing: Bool) throws(Errno) {
     if isReplacing {
       if let old = FileStatus(at: target, followsLinks: false), old.isRegular {
-        // Without the right to change it, the file has those of a new one.
+        // Without the right to change them, the file keeps the permissions of a new one.
         _ = fchmod(descriptor.rawValue, old.permissions)
       }
     } else {
@@ -98,7 +97,7 @@ package struct TemporaryFile: Sendable {
   }
 
   private static func removeIfDead(_ path: FilePath) {
-    // Never through a link, and without waiting where somebody put a pipe.
+    // Never through a link, and without blocking if the name is a pipe.
     guard
       let descriptor = try? FileDescriptor.open(
         path, .readWrite, options: [.closeOnExec, .noFollow, .nonBlocking])
@@ -138,8 +137,8 @@ extension FileSystem {
     return parent.isEmpty ? "." : parent
   }
 
-  /// What the links at `path` lead to, whether it is there or not; only the last component is
-  /// followed, and a circle ends where it is noticed.
+  /// The target of the links at `path`, whether it exists or not. Only the last component is
+  /// followed; a cycle of links ends where it is noticed.
   package static func followingLinks(_ path: FilePath) -> FilePath {
     var path = path
     for _ in 0..<40 {

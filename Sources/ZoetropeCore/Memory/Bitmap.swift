@@ -110,8 +110,8 @@ extension Bitmap {
   }
 }
 
-/// The picture that `work` makes, where there is nobody to throw to: of the size of a screen or of a picture that is
-/// in memory already. The process ends if there is no memory for it.
+/// The result of `work`, for callers that cannot throw: a picture the size of a screen, or of one that is in memory
+/// already. The process ends if there is no memory for it.
 package func endingWithoutMemory<Value>(_ work: @autoclosure () throws -> Value) -> Value {
   do { return try work() } catch { fatalError("\(error)") }
 }

@@ -73,7 +73,7 @@ package final class PixelStorage: @unchecked Sendable {
 
   /// A block for a picture of `size`, of at least `byteCount` bytes.
   ///
-  /// If not `zeroed`, every pixel is to be drawn; the bytes between the rows are zero all the same.
+  /// If not `zeroed`, every pixel must be drawn; the bytes between the rows are zero anyway.
   package convenience init(
     asking byteCount: Int, for size: PixelSize, _ format: PixelFormat, zeroed: Bool
   ) throws(AnimatedImageError) {

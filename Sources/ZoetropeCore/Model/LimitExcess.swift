@@ -32,7 +32,7 @@ public struct LimitExcess: Sendable, Hashable {
     package static let outputFrames = Kind("outputFrames", isFixed: true)
     /// Nanoseconds of one play of a written file that an upload preset limits.
     package static let outputDuration = Kind("outputDuration", isFixed: true)
-    /// The longer side of a written picture whose size an upload preset asks for.
+    /// The longer side of a written picture whose size an upload preset prescribes.
     package static let outputSides = Kind("outputSides", isFixed: true)
     /// Pixels of a picture to be written as PNG. Fixed.
     package static let pngPixels = Kind("pngPixels", isFixed: true)

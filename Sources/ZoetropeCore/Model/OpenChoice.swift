@@ -8,8 +8,8 @@ extension NamedValue {
   public var description: String { name }
 }
 
-/// A value that callers choose among named ones, of which later releases may have more: a struct with static
-/// members over a private list, so that callers cannot switch over it exhaustively, and this package can.
+/// One of several named values, to which later releases may add more: a struct with static members over a private
+/// enum, so that this package can switch over it exhaustively, and callers cannot.
 package protocol OpenChoice: Sendable, Hashable, CustomStringConvertible {
   associatedtype Kind: RawRepresentable<String>, CaseIterable, Hashable, Sendable
 

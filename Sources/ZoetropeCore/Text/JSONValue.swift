@@ -1,4 +1,4 @@
-/// A value of a JSON text (RFC 8259), which may come from anywhere.
+/// A value of a JSON text (RFC 8259), which need not be trusted.
 package indirect enum JSONValue: Sendable, Hashable {
   case null
   case boolean(Bool)
@@ -13,7 +13,7 @@ package indirect enum JSONValue: Sendable, Hashable {
     package let detail: String
   }
 
-  /// Reads one value, with space around it. Of equal keys the last one counts.
+  /// Reads one value, with space around it. If keys are equal, the last one counts.
   package init(parsing bytes: ArraySlice<UInt8>) throws(Fault) {
     var parser = JSONParser(bytes)
     self = try parser.value(depth: 0)
@@ -29,14 +29,14 @@ package indirect enum JSONValue: Sendable, Hashable {
   package var text: String? { if case .string(let text) = self { text } else { nil } }
   package var truth: Bool? { if case .boolean(let truth) = self { truth } else { nil } }
 
-  /// The number, if it is a whole one that 53 bits hold.
+  /// The number, if it is an integer that fits in 53 bits.
   package var integer: Int? {
     guard case .number(let number) = self, number.magnitude <= 0x1p53 else { return nil }
     return Int(exactly: number)
   }
 }
 
-/// Reads JSON from left to right; arrays and objects are at most ``deepest`` deep in each other.
+/// Reads JSON from left to right; arrays and objects are nested at most ``deepest`` levels deep.
 private struct JSONParser {
   private static let deepest = 64
 
@@ -103,7 +103,8 @@ private struct JSONParser {
 
   private mutating func number() throws(JSONValue.Fault) -> JSONValue {
     let text = rest.prefix { "+-.eE0123456789".utf8.contains($0) }
-    // Other words for numbers have none of these bytes, or begin with one that JSON does not allow.
+    // Other spellings of numbers that `Double` accepts have none of these bytes, or begin with one
+    // that JSON does not allow.
     guard let first = text.first, first == 0x2d || (0x30...0x39).contains(first),
       let number = Double(String(decoding: text, as: UTF8.self)), number.isFinite
     else { throw fault("a value is missing") }
@@ -111,7 +112,7 @@ private struct JSONParser {
     return .number(number)
   }
 
-  /// The text behind an opening quote, up to the closing one.
+  /// The text from an opening quote to the closing one.
   private mutating func string() throws(JSONValue.Fault) -> String {
     var bytes: [UInt8] = []
     while let byte = rest.popFirst() {

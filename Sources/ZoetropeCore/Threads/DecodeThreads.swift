@@ -53,7 +53,7 @@ package final class DecodeThreads: Sendable {
   ///   then runs on the cooperative pool, because late is better than never.
   package func run(isOptional: Bool = false, _ work: @escaping @Sendable () -> Void) {
     let isTaken = state.withLock { state in
-      // Started under the lock, so that nothing is left to a thread that then does not start.
+      // Started under the lock, so that no work is left to a thread that then fails to start.
       if state.queue.count >= state.idleCount, state.threadCount < maximumCount,
         start({ [self] in loop() })
       {

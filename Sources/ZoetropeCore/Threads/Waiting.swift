@@ -21,12 +21,12 @@ package final class CancelFlag: Sendable {
 /// Whichever happens first ends the wait; the other is dropped. Every cancellable wait in this
 /// library uses one of these.
 ///
-/// Work that several tasks wait for is built on it three times, because what keeps the work alive is not the
-/// same: a ``FrameTicket`` is wanted while anybody holds it, waiting or not, is found weakly, and also calls
-/// playback drivers, which have no task; a read of ``RangeFetcher`` serves any part of its bytes and may go on
-/// for a window without waiters; a load of `FrameCoalescer` is found by its key and takes on the highest priority
-/// of its waiters. The waiters themselves are a plain array in each. A common type would need all three
-/// as options, each with one user.
+/// Three types build work with several waiting tasks on it, because the work is kept alive in different ways: a
+/// ``FrameTicket`` is needed while anybody holds it, waiting or not, is referenced weakly, and also calls playback
+/// drivers, which have no task; a read of ``RangeFetcher`` serves any part of its bytes and may continue for a window
+/// without waiters; a load of `FrameCoalescer` is found by its key and runs at the highest priority of its waiters.
+/// The waiters themselves are a plain array in each. A common type would need all three as options, each with one
+/// user.
 ///
 /// Never resume it while holding a lock: resuming takes the waiting task's own lock, which
 /// `Task.cancel()` holds while it calls handlers that may take yours.

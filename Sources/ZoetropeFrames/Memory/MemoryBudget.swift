@@ -26,8 +26,8 @@ public final class MemoryBudget: Sendable {
   /// The total number of bytes ever charged. Serves as the clock for members' last uses.
   private let time = Atomic<UInt64>(1)
   private let members = Mutex(Members())
-  /// Calls of ``evict()`` that have not been answered. The first one evicts for all of them: two threads that
-  /// evict at once would each free what one of them has to.
+  /// The number of ``evict()`` calls that are pending. The first one evicts for all of them: two threads evicting at
+  /// once would each free the whole amount.
   private let evictions = Atomic<Int>(0)
   private let watch: PressureWatch
   /// Whether this budget limits the memory reserved for the next frames of players, in addition to what is
@@ -248,8 +248,8 @@ public final class MemoryBudget: Sendable {
       || used(for: .images) > limit(for: .images)
   }
 
-  /// Does not wait for a thread that is evicting, which looks once more afterwards: a hold that ends while that
-  /// thread has found only floors leaves something to free.
+  /// Does not wait for a thread that is already evicting: that thread looks once more afterwards, because a hold that
+  /// ends meanwhile may leave something to free.
   private func evict() {
     guard exceedsLimits else { return }
     guard evictions.add(1, ordering: .acquiringAndReleasing).oldValue == 0 else { return }

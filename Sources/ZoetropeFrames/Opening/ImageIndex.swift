@@ -32,7 +32,7 @@ public struct ImageIndex: Sendable, Hashable {
   // magic, version (4 bytes), file size, image, checksum (8 bytes); numbers outside the record are
   // stored least significant byte first.
   private static let magic = Array("ZTINDEX\n".utf8)
-  /// Increment if the record changes, or if a scanner finds anything different in a file.
+  /// Increment if the record changes, or if a scanner's result for any file changes.
   static let version: UInt32 = 1
   private static let headCount = magic.count + 4
   /// No secret, so that every process computes the same sum: it detects damage, not forgery.
@@ -130,7 +130,8 @@ extension AnimatedImage {
 }
 
 extension ScannedImage {
-  /// Why no scanner could find this in a file of `byteCount` bytes; nil if one could.
+  /// The reason why no scanner could have produced this from a file of `byteCount` bytes; nil if
+  /// one could.
   fileprivate func fault(in byteCount: Int) -> String? {
     guard let header, byteCount >= 0 else { return "the file has no size" }
     let codec = header.codec

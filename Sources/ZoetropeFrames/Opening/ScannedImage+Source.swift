@@ -37,7 +37,7 @@ extension ScannedImage {
     guard let control = cutFrame else { return nil }
     let pixels = FramePixels()
     let decodesFast = options.decoder == .fast
-    // Not giflib, which counts complete rows only: which frames there are does not depend on the decoder.
+    // Not giflib, which counts complete rows only: the list of frames must not depend on the decoder.
     var options = options
     options.decoder = .fast
     var decoder = FrameDecoder(header: header, options: options)

@@ -68,7 +68,7 @@ package struct TableName: Sendable, Hashable {
     self.maximumCount = maximumCount
   }
 
-  /// Parses the text of another one; nil if it is none.
+  /// Parses the text of an existing value; nil if it is not such a text.
   package init?(text: String, box: PixelSize) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let count = Int(parts[2]) else { return nil }

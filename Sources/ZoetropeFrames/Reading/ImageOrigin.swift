@@ -13,7 +13,7 @@ package protocol ImageOrigin: Sendable {
   var frames: [FrameControl] { get }
   /// The total number of plays as known so far.
   var playCount: PlayCount { get }
-  /// What reading keeps between calls. Copies share it.
+  /// The state that reading keeps between calls. Copies share it.
   var state: ReadingState { get set }
 
   /// Makes a reader at the first frame.

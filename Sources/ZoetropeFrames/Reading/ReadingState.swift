@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What reading an image keeps between calls: the identity of its bytes, checkpoints, and a reader at its last
+/// The state kept between reads of an image: the identity of its bytes, checkpoints, and a reader at its last
 /// position. All copies of the image share it.
 ///
 /// Everything is created when first needed. Checkpoints and the reader's canvases are charged to the budget and

@@ -86,7 +86,8 @@ public struct Rendition: Sendable, Hashable {
 }
 
 extension Rendition {
-  /// As many pixels as a canvas may have whatever the limits; byte counts of more would overflow.
+  /// The most pixels that a canvas may have, whatever the limits: with more, byte counts would
+  /// overflow.
   private static let maximumPixels = 1 << 40
 
   /// - Throws: `limitExceeded` if scaled frames would be too large.

@@ -85,7 +85,7 @@ public final class SeekingReader {
     }
     // Frame 0 needs no replay: a short loop that starts over is not stepping back.
     let isBackward = index > 0 && index < previous && previous - index <= Self.longestStep
-    // The needs of a step further back become known only on the way, so its bytes cannot be fetched in advance.
+    // Which bytes a step further back needs is known only on the way, so they cannot be fetched in advance.
     let leavesTrail = isBackward && !origin.isFetched
     if !leavesTrail, !trail.isEmpty { try trail.withTrail { $0.removeAll() } }
     let frame = try draw(index, leavesTrail: leavesTrail, with: reader, isCancelled)
@@ -186,7 +186,7 @@ public final class SeekingReader {
       if leavesTrail { start = try earlier(than: start, for: index) }
       if current > index || start.index > current {
         if isGrowing, !mayGrow {
-          // By as many processors as the role allows, now that the list of frames is complete.
+          // On as many processors as the role allows, now that the list of frames is complete.
           reader = try makeReader()
           guard index < reader.frameCount else { throw unknownFrame(index) }
           reader.limitDecodingAhead(to: index)

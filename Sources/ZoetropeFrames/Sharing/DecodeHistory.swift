@@ -1,5 +1,5 @@
-/// A thread that decodes its requested frames itself if they are likely to be quick: waking another thread
-/// takes longer, and costs as much as many frames.
+/// A thread that decodes the frames it requests itself if they are likely to be quick: waking another thread takes
+/// longer, and costs as much as decoding many frames.
 package protocol QuickThread: AnyObject, Sendable {
   /// Accepts `work`, expected to take `time`, if the caller runs on this thread, nothing else is due in
   /// that time, and `isReady` holds (checked last).

@@ -151,7 +151,7 @@ final class DecodeLane: Sendable {
       return nil
     }
     guard let found else { return nil }
-    // Counted before the ticket may be released, so that at no moment neither the ticket nor the decode counts.
+    // Counted before the ticket may be released, so that at every moment either the ticket or the decode is counted.
     return withExtendedLifetime(found) {
       live.add(.decode)
       return WeakTicket(ticket: found, index: found.index, asker: nil)

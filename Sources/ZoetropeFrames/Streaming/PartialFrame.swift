@@ -13,7 +13,7 @@ public struct PartialFrame: Sendable {
   public let rect: PixelRect
   /// The number of the frame's rows, from the top, that are final. For an interlaced frame, 0 before the last pass.
   public let completeRows: Int
-  /// The frame's rows from the top that show something of it; at least one.
+  /// The number of rows, from the top, in which part of the frame is visible; at least one.
   package let shownRows: Int
   /// The passes that are complete.
   package let completePasses: Int
@@ -60,7 +60,7 @@ extension StreamedImage {
   }
 }
 
-/// Draws frames in arrival on the calling thread, each byte decoded once. Not `Sendable`.
+/// Draws the arriving frame on the calling thread, decoding each byte once. Not `Sendable`.
 final class PartialReader {
   private let core: StreamCore
   private var frame: ArrivingFrame?
@@ -128,7 +128,7 @@ final class PartialReader {
     throw AnimatedImageError(.cancelled, "while decoding", format: header.format)
   }
 
-  /// The frame in arrival, new or as left by the last request.
+  /// The arriving frame, new or as the last request left it.
   private func begun(
     _ control: FrameControl, _ header: ImageHeader
   ) throws(AnimatedImageError) -> ArrivingFrame {

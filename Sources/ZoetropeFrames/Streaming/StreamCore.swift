@@ -123,7 +123,7 @@ package final class StreamCore: FrameArrivals {
       }.get()
     }
     charge()
-    // In slices, so that nothing waits for the lock while a large chunk is scanned.
+    // In slices, so that no thread waits long for the lock while a large chunk is scanned.
     var isComplete = false
     var start = 0
     while start < bytes.count {
@@ -191,7 +191,7 @@ package final class StreamCore: FrameArrivals {
     }
   }
 
-  /// Admits the frames from `known` on that the canvas and the limit of memory allow, and drops the others.
+  /// Admits the frames from index `known` on that fit the canvas and the memory limit, and drops the others.
   private func admitFrames(
     from known: Int, in state: inout State
   ) throws(AnimatedImageError) {
@@ -215,8 +215,7 @@ package final class StreamCore: FrameArrivals {
     state.footprint = footprint
   }
 
-  /// Ends the stream: `reason` is nil if its producer ended by itself. Blocks while a truncated last frame is
-  /// decoded.
+  /// Ends the stream; `reason` is nil if its producer ended normally. Blocks while a truncated last frame is decoded.
   func settle(_ reason: StreamEnding?) {
     // Scanned to the end under the lock, decoded outside it.
     let (scan, hasEndMarker, failure) = state.withLock {
@@ -229,7 +228,7 @@ package final class StreamCore: FrameArrivals {
         return (state.scanner.image, hasEndMarker, nil)
       }
       do throws(AnimatedImageError) {
-        // A copy, so that the frames known to others stay as they are until all of it is settled.
+        // A copy, so that the frames visible to others do not change until everything is settled.
         var file = state.file
         try file.finish()
         return (file.scanner.image, hasEndMarker, nil)
@@ -260,7 +259,7 @@ package final class StreamCore: FrameArrivals {
       state.version += 1
       return (state.takeReached(), state.livingObservers())
     }
-    // After the ending is set, so that no other one is made.
+    // After the ending is set, so that no second one is created.
     let drawing = partial.withLock { $0.take() }
     _ = consume drawing
     for handover in reached { handover.close(with: true) }

@@ -86,7 +86,8 @@ package struct PlaybackTimeline: Sendable {
     Duration(seconds: ticks * rate.denominator, over: timescale * rate.numerator)
   }
 
-  /// When frame `index` starts at rate 1, as in ``startTimes``; the end for the number of frames.
+  /// When frame `index` starts at rate 1, as in ``startTimes``; if `index` is the number of frames,
+  /// the end.
   package func startTime(_ index: Int) -> Duration { time(starts[index], at: PlaybackRate(1)) }
 
   /// When each frame starts at rate 1, relative to frame 0, and when the last one ends.
@@ -98,7 +99,7 @@ package struct PlaybackTimeline: Sendable {
   /// The last tick that has begun `time` after the start of frame 0 at rate 1: the greatest number whose
   /// ``time(_:at:)`` is not later. Negative times count as zero.
   package func ticks(at time: Duration) -> Int128 {
-    // Not `components`, which trap if the seconds need more than 64 bits.
+    // Not `components`, which traps if the seconds need more than 64 bits.
     let (seconds, attoseconds) = max(time, .zero).attoseconds
       .quotientAndRemainder(dividingBy: attosecondsPerSecond)
     // Tick times are rounded down, so a tick before the next attosecond has begun too.

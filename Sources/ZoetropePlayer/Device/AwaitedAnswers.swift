@@ -10,7 +10,7 @@ import ZoetropeTerminal
 /// on the many terminals that never answer, and a process left behind to read the answer would also read what
 /// is typed to the shell.
 struct AwaitedAnswers: Sendable {
-  /// When the last query of the probe is given up; nil once it was answered.
+  /// When to give up waiting for the last query of the probe; nil once it was answered.
   var probeEnd: ContinuousClock.Instant?
   /// Whether the mouse was used.
   var hasMouse = false
@@ -22,8 +22,8 @@ struct AwaitedAnswers: Sendable {
 
   /// How long the end may wait for the answers about frames: twice the latency.
   ///
-  /// The latest answer is no measure: on a slow link it waited behind pictures, which the end
-  /// discards.
+  /// The latest answer is not a good measure: on a slow link it waited behind pictures, which are
+  /// discarded at the end.
   private var patience: Duration {
     min(max(latency * 2, .milliseconds(100)), .milliseconds(400))
   }

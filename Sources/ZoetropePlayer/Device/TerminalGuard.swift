@@ -15,9 +15,9 @@ import ZoetropeTerminal
 /// it, and the depth of those threads does not depend on files.
 ///
 /// Unsafe code: handlers can only reach globals. The main thread alone writes them, while `isArmed`
-/// is unset: setting it releases what was written before, and whoever clears it, a handler on any
-/// thread or the main one, acquires that and is the only one to use it. A buffer is never freed,
-/// since a handler that cleared `isArmed` may still be reading it.
+/// is unset: setting it releases the preceding writes, and whichever thread clears it, in a handler
+/// or not, acquires them and is the only one to use the globals. A buffer is never freed, since a
+/// handler that cleared `isArmed` may still be reading it.
 @safe
 enum TerminalGuard {
   nonisolated(unsafe) private static var bytes: UnsafeMutablePointer<UInt8>?
@@ -64,7 +64,7 @@ enum TerminalGuard {
   /// Restores the terminal, once; has no effect when there is nothing to restore.
   ///
   /// Output that a stuck terminal has not read would block the end, so it is discarded by default.
-  /// `settle` runs when the screen is restored and echo is still off.
+  /// `settle` runs once the screen is restored, while echo is still off.
   static func restore(dropsOutput: Bool = true, settle: () -> Void = {}) {
     guard isArmed.exchange(false, ordering: .acquiringAndReleasing) else { return }
     if dropsOutput { unsafe tcflush(descriptor, TCOFLUSH) }
@@ -109,7 +109,7 @@ enum TerminalGuard {
     for number in fatalSignals where !Signals.isIgnored(number) {
       Signals.onFatal(number) { number in
         TerminalGuard.restore()
-        // The default action is back, and comes when this handler has returned.
+        // The default action has been restored, and takes effect when this handler returns.
         raise(number)
       }
     }

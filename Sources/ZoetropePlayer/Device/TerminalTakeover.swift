@@ -7,7 +7,8 @@ package final class TerminalTakeover {
   let device: TerminalDevice
   let rawMode: RawMode
   private(set) var mode = TerminalMode()
-  /// The bytes after the restoring ones: for an inline picture, the move below it.
+  /// The bytes to write after those that restore the terminal: for an inline picture, they move the
+  /// cursor below it.
   private var epilogue: [UInt8] = []
   /// Queries that have not been answered.
   var awaited = AwaitedAnswers()

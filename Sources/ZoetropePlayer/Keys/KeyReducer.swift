@@ -37,7 +37,7 @@ struct KeyReducer: Sendable, Hashable {
     }
   }
 
-  /// How much of the visible part a key moves it by.
+  /// How far a key moves the visible part, as a share of its size.
   private static let panStep = 0.125
 
   /// Alt or Ctrl with an arrow moves the visible part, as in mpv, and so does Alt with h, j, k, l.

@@ -17,7 +17,7 @@ enum PlayerAction: Sendable, Hashable {
   case cycleMode
   /// Multiplies the zoom; 0 resets it and the visible part.
   case zoom(Double)
-  /// Multiplies the zoom around a cell: what it shows stays there.
+  /// Multiplies the zoom around a cell, whose content stays in place.
   case zoomAt(Double, column: Int, row: Int)
   /// Moves the visible part by fractions of its size.
   case pan(x: Double, y: Double)

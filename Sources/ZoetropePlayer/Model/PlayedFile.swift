@@ -2,7 +2,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// What the player knows of the file that it plays.
+/// What the player knows about the file that it plays.
 struct PlayedFile: Sendable {
   /// The name for messages.
   let name: String
@@ -13,7 +13,7 @@ struct PlayedFile: Sendable {
   /// The frames that have arrived; none only at the beginning of a stream.
   private(set) var frames: [FrameControl]
   private(set) var timeline: PlaybackTimeline
-  /// How often the file asks to be played.
+  /// The number of plays that the file specifies.
   private(set) var playCount: PlayCount
   /// The progress of a stream; nil for a whole image.
   private(set) var progress: StreamProgress?
@@ -72,7 +72,7 @@ struct PlayedFile: Sendable {
     frames.indices.map { Int(timeline.ticks($0) * 1000 / timeline.timescale) }
   }
 
-  /// The part of the animation, from 0 to 1, that is over when frame `index` starts.
+  /// The share of the animation, 0 to 1, that has been played when frame `index` starts.
   func part(before index: Int) -> Double {
     duration > .zero ? startTime(index) / duration : 0
   }

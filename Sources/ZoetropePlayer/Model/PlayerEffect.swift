@@ -7,7 +7,7 @@ enum PlayerEffect: Sendable {
   case start(PlaybackOptions, isPaused: Bool)
   case pause
   case resume
-  /// Seeks to a frame; a scheduler that has ended gives way to a new one with the options `restart`.
+  /// Seeks to a frame; a scheduler that has ended is replaced by a new one with the options `restart`.
   case seek(to: Int, isPaused: Bool, restart: PlaybackOptions)
   case setRate(Double)
   case setDirection(PlaybackDirection)

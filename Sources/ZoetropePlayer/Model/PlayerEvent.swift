@@ -8,7 +8,7 @@ enum PlayerEvent: Sendable {
   case opening(name: String, hasNextFile: Bool)
   /// The file is open, and will be played or reported.
   case opened
-  /// A file is to be played on a screen that was cleared for it.
+  /// A file will now be played, on a screen that was cleared for it.
   case play(PlayRequest)
 
   /// A key, the mouse, or an answer of the terminal.
@@ -28,7 +28,7 @@ enum PlayerEvent: Sendable {
   case redrawn([UInt8], isWhole: Bool)
   /// The next frame is due, on a screen of the size that it was encoded for.
   case due
-  /// Everything that was to be written has been written.
+  /// All pending output has been written.
   case written
 
   /// Time has passed; `isIdle` when nothing waits to be written.
@@ -51,7 +51,7 @@ enum PlayerEvent: Sendable {
 /// A file to play, and how.
 struct PlayRequest: Sendable {
   var file: PlayedFile
-  /// The files to choose from; of a single one there is no list.
+  /// The files to choose from; a single file has no list.
   var files = FileList(entries: [], current: 0)
   /// Whether a file follows that can be opened.
   var hasNextFile = false

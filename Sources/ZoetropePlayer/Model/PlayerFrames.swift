@@ -5,7 +5,7 @@ struct PlayerFrames: Sendable {
   /// What is to be drawn anew.
   enum Redraw: Sendable, Comparable {
     case nothing
-    /// The picture, of which another part is to be seen.
+    /// The picture, because another part of it becomes visible.
     case picture
     case screen
   }
@@ -20,7 +20,7 @@ struct PlayerFrames: Sendable {
   private(set) var shownUntil: ContinuousClock.Instant?
   /// When the file ends, once its scheduler has finished.
   var endsAt: ContinuousClock.Instant?
-  /// What is redrawn as soon as the link has room.
+  /// What to redraw as soon as the link has room.
   ///
   /// Keys arrive faster than a slow link transmits pictures, so several requests become one.
   private(set) var redraw = Redraw.nothing
@@ -54,7 +54,7 @@ struct PlayerFrames: Sendable {
     }
   }
 
-  /// Takes the next frame for shown; under an overlay it was not drawn.
+  /// Makes the next frame the one on screen; under an overlay it was not drawn.
   mutating func showNext(isCovered: Bool) -> (frame: ScheduledFrame, bytes: [UInt8]?)? {
     guard let (frame, due, bytes) = next.take() else { return nil }
     shown = frame
@@ -63,7 +63,7 @@ struct PlayerFrames: Sendable {
     return (frame, bytes)
   }
 
-  /// Asks for something to be drawn anew. A frame that was encoded ahead is for what was there before.
+  /// Requests a redraw. Drops the bytes of a frame that was encoded ahead, because they assume the previous screen.
   mutating func request(_ what: Redraw) {
     redraw = max(redraw, what)
     next?.bytes = nil

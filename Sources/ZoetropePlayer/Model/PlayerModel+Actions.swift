@@ -3,7 +3,7 @@ import ZoetropeProcess
 import ZoetropeTerminal
 
 extension PlayerModel {
-  /// Says something in the status line until a key is pressed.
+  /// Shows a message in the status line until a key is pressed.
   private mutating func say(_ text: String) { message = Message(text: text) }
 
   /// Performs the action of a key or the mouse.
@@ -92,8 +92,8 @@ extension PlayerModel {
 
   /// Continues from frame `index`, by default the current one, with other options.
   ///
-  /// What cannot be changed while a scheduler runs (plays, bouncing, playing again after the end) takes a
-  /// new one.
+  /// Options that cannot be changed while a scheduler runs (plays, bouncing, playing again after the end) need a new
+  /// scheduler.
   private mutating func restart(
     at index: Int? = nil, _ change: (inout PlaybackOptions) -> Void = { _ in }
   ) -> [PlayerEffect] {

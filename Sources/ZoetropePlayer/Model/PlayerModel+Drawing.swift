@@ -21,8 +21,8 @@ extension PlayerModel {
   /// Whether a picture waits for room.
   var wantsRoom: Bool { wantsRedraw || overlay == nil && frames.isNextPlain }
 
-  /// Redraws what was requested, or encodes the next frame: only what can be sent, since when there is
-  /// room again, another frame may be due.
+  /// Performs the requested redraw, or encodes the next frame, but only if it can be sent: by the time there is room
+  /// again, another frame may be due.
   mutating func useRoom() -> [PlayerEffect] {
     guard wantsRoom else { return [] }
     if wantsRedraw {
@@ -37,7 +37,7 @@ extension PlayerModel {
     return [.encode(picture)]
   }
 
-  /// Completes a redraw. Nothing is seen without the picture, so all of it is one synchronized update.
+  /// Completes a redraw. All of it is one synchronized update, so that nothing appears without the picture.
   mutating func redrawn(
     _ bytes: [UInt8], isWhole: Bool, at now: ContinuousClock.Instant
   ) -> [PlayerEffect] {
@@ -48,7 +48,7 @@ extension PlayerModel {
     return [.writePicture(bytes)]
   }
 
-  /// Shows the next frame, or under an overlay takes note of it.
+  /// Shows the next frame, or only records it under an overlay.
   mutating func showNext(at now: ContinuousClock.Instant) -> [PlayerEffect] {
     guard isDue(at: now), let (frame, made) = frames.showNext(isCovered: overlay != nil) else {
       return []
@@ -72,13 +72,13 @@ extension PlayerModel {
     return [.offerRoom]
   }
 
-  /// Redraws the picture, of which another part is to be seen, as soon as there is room.
+  /// Redraws the picture, as soon as there is room, because another part of it becomes visible.
   mutating func reframe() -> [PlayerEffect] {
     frames.request(.picture)
     return [.offerRoom]
   }
 
-  /// Fits everything to another size of the screen.
+  /// Adapts everything to a new screen size.
   mutating func fit(_ screen: ScreenSize) -> [PlayerEffect] {
     stage.screen = screen
     if settings.isInline {

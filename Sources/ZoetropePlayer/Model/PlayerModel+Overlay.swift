@@ -67,7 +67,7 @@ extension PlayerModel {
     return repaint()
   }
 
-  /// Performs what was done in the list of files.
+  /// Performs an action in the list of files.
   private mutating func perform(_ action: ListAction?, in list: FileList) -> [PlayerEffect] {
     switch action {
     case nil: return []

@@ -4,8 +4,8 @@ import ZoetropeTerminal
 
 /// Decides what the player does.
 ///
-/// A pure value: ``handle(_:at:)`` takes what happened and returns what is to be done about it, in
-/// this order. ``Player`` performs it, and knows the terminal, the scheduler and the files.
+/// A pure value: ``handle(_:at:)`` takes an event and returns the effects to perform, in order.
+/// ``Player`` performs them, and knows the terminal, the scheduler and the files.
 struct PlayerModel: Sendable {
   /// What the player is busy with.
   enum Phase: Sendable {
@@ -25,7 +25,7 @@ struct PlayerModel: Sendable {
   /// A text in the status line.
   struct Message: Sendable, Hashable {
     var text: String
-    /// When it goes by itself; nil when it stays until a key is pressed.
+    /// When it disappears by itself; nil if it stays until a key is pressed.
     var endsAt: ContinuousClock.Instant?
   }
 
@@ -91,7 +91,7 @@ struct PlayerModel: Sendable {
       isAnimated: file.mayMove)
   }
 
-  /// Takes note of `event`; returns what is to be done, in this order.
+  /// Handles `event`; returns the effects to perform, in order.
   mutating func handle(
     _ event: PlayerEvent, at now: ContinuousClock.Instant
   ) -> [PlayerEffect] {
@@ -101,7 +101,7 @@ struct PlayerModel: Sendable {
       request.hasNextFile = hasNextFile
       (frames.next, frames.endsAt) = (nil, nil)
       if message?.endsAt == nil { message = Message(text: "opening \(name)") }
-      // Most files are open before anybody could read this.
+      // Most files are open before anybody could read the message.
       status.due = now + .milliseconds(150)
       return []
     case .opened:
@@ -199,8 +199,7 @@ struct PlayerModel: Sendable {
     return outcome == nil ? effects + [.refresh] : effects
   }
 
-  /// Whether a key has a meaning while a file is opened, and need not wait for a picture that is being
-  /// encoded.
+  /// Whether a key has an effect while a file is being opened, and need not wait for a picture that is being encoded.
   static func interrupts(_ key: KeyEvent) -> Bool {
     var keys = KeyReducer()
     return switch keys.action(for: key) {
@@ -229,7 +228,7 @@ struct PlayerModel: Sendable {
     return effects
   }
 
-  /// Whether the file may end: an inline picture must be complete, and nobody reads the help.
+  /// Whether the file may end: an inline picture must be complete, and the help must not be open.
   private func mayEnd(isIdle: Bool) -> Bool { (isIdle || !settings.isInline) && overlay == nil }
 
   private mutating func end(

@@ -65,7 +65,7 @@ struct PreviewOutput: Sendable {
     return .written
   }
 
-  /// Writes what ends a preview, even after a signal, for at most `time`.
+  /// Writes the bytes that end a preview, even after a signal, for at most `time`.
   func finish(_ bytes: [UInt8], within time: Duration = .seconds(2)) {
     setBlocking(false)
     let deadline = ContinuousClock.now + time

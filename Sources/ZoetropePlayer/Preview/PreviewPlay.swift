@@ -97,7 +97,7 @@ private final class PreviewSession {
   }
 
   func run(_ input: InputFile) throws(CommandFailure) -> ExitStatus {
-    // One at a time: while the terminal takes nothing, the scheduler skips.
+    // One at a time: while the terminal accepts nothing, the scheduler skips frames.
     let shifts = settings.playback.latePolicy == .stretch
     inbox.take(from: scheduler, clock, waits: true, shifts: shifts)
     while outcome == nil { turn() }
@@ -188,7 +188,7 @@ private final class PreviewSession {
     }
   }
 
-  /// Has a fatal signal remove the picture too.
+  /// Makes fatal signals remove the picture too.
   private func arm() {
     guard output.isTerminal, armedArea != canvas.area else { return }
     armedArea = canvas.area

@@ -6,8 +6,7 @@ import ZoetropeTerminal
 
 /// What is known about the terminal of a preview without querying it, and how pictures are drawn there.
 ///
-/// A preview shares its terminal with another program, which reads the input: it would take an answer
-/// for typed keys.
+/// A preview shares its terminal with another program, which reads the input and would take an answer for typed keys.
 struct PreviewTarget {
   let capabilities: TerminalCapabilities
   let mode: DrawingMode
@@ -127,7 +126,7 @@ struct PreviewTarget {
 
   // MARK: - Removing
 
-  /// The bytes that end a sequence of ours that was cut off.
+  /// The bytes that end a truncated sequence of this program.
   var abort: [UInt8] {
     TerminalMode(usesKittyGraphics: isKitty, passthrough: passthrough).abort
   }
@@ -144,7 +143,7 @@ struct PreviewTarget {
       if passthrough != .tmux { return bytes }
     }
     let erasure = Self.erasure(of: area)
-    // Graphics that were passed on are on the outer screen.
+    // Graphics passed through the multiplexer are on the outer screen.
     if passthrough != .none, !isKitty { passthrough.append(erasure, to: &bytes) }
     return bytes + erasure
   }

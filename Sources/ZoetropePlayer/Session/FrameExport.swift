@@ -30,7 +30,7 @@ final class FrameExport: Sendable {
       defer { progress.thread = thread }
       return progress.thread
     }
-    // It has ended, or `isRunning` would be set.
+    // The previous thread has ended; otherwise `isRunning` would be set.
     before?.join()
     return thread != nil
   }

@@ -31,8 +31,8 @@ final class FrameInbox: Sendable {
   ///
   /// - Parameters:
   ///   - clock: The scheduler's. It runs ahead from the first frame on.
-  ///   - waits: Whether the next frame is asked for only when everything here has been taken, so that
-  ///     the scheduler notices how long that takes.
+  ///   - waits: Whether the next frame is requested only after everything here has been taken, so that the scheduler
+  ///     notices the delay.
   ///   - shifts: Whether a late frame shifts the schedule, and is due when it is delivered.
   func take(from scheduler: FrameScheduler, _ clock: LeadClock, waits: Bool, shifts: Bool) {
     Task {

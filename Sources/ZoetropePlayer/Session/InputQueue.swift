@@ -1,6 +1,6 @@
 import ZoetropeTerminal
 
-/// Input that was read and is not handled yet.
+/// Input that was read but not handled yet.
 struct InputQueue: Sendable {
   var decoder: InputDecoder
   /// Events that were read while a frame was encoded; they are handled before another one is.
@@ -20,12 +20,12 @@ struct InputQueue: Sendable {
     return new
   }
 
-  /// Waits for what follows an ESC, if one has come last.
+  /// Waits for the bytes after an ESC, if the input ends with one.
   mutating func awaitEscape() {
     escapeAt = decoder.hasPending ? .now + .milliseconds(25) : nil
   }
 
-  /// Takes an ESC for the key if nothing has followed it in time.
+  /// Treats an ESC as the key if nothing has followed it in time.
   mutating func settle(at now: ContinuousClock.Instant) {
     guard let time = escapeAt, time <= now else { return }
     escapeAt = nil
@@ -38,7 +38,7 @@ struct InputQueue: Sendable {
     return events
   }
 
-  /// Whether input is to be looked for again while a frame is encoded: every 20 ms.
+  /// Whether to check for input again while a frame is encoded: every 20 ms.
   mutating func isTimeToLook(at now: ContinuousClock.Instant) -> Bool {
     guard now - lookedAt > .milliseconds(20) else { return false }
     lookedAt = now

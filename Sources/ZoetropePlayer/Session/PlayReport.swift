@@ -10,7 +10,7 @@ struct PlayReport {
   private var failed: Set<Int?> = []
   /// Notes, which do not count as failures.
   private var notes: [String] = []
-  /// How playing ended, if not with the last file.
+  /// How playing ended, unless it was with the last file.
   var ending: ExitStatus?
 
   init(_ inputCount: Int) { self.inputCount = inputCount }
@@ -21,9 +21,9 @@ struct PlayReport {
     failed.insert(number)
   }
 
-  /// Adds how a stream ended, if that was not with the end of its animation.
+  /// Records how a stream ended, unless its animation is complete.
   ///
-  /// A truncated stream is noted but is no failure, as with a file.
+  /// As with a file, truncation is reported but is not a failure.
   mutating func add(
     _ stream: StreamedImage, from input: InputFile, number: Int, damage: DamagePolicy
   ) {

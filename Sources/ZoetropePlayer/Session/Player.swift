@@ -4,8 +4,8 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// Plays files on a terminal that has been taken over: tells a ``PlayerModel`` what happens, and
-/// performs what it decides.
+/// Plays files on a terminal that has been taken over: passes events to a ``PlayerModel``, and
+/// performs the effects that it returns.
 ///
 /// One thread draws, reads keys and handles signals, in one wait. A frame is encoded when the
 /// scheduler delivers it, some milliseconds early, and written when it is due.
@@ -52,7 +52,7 @@ final class Player {
     transport = Transport(image, options: settings.playback, store: settings.store)
     handle(.play(request))
     handleTyped()
-    // An ESC typed during the probe waits for more, as any other does.
+    // An ESC typed during the probe waits for more bytes, like any other.
     self.input.awaitEscape()
     while outcome == nil { turn() }
     transport.stop()
@@ -78,7 +78,7 @@ final class Player {
     return nil
   }
 
-  /// Says something in the status line for a time.
+  /// Shows a message in the status line for a time.
   func say(_ text: String, for time: Duration) { handle(.message(text, for: time)) }
 
   /// Clears the screen for the next file's picture.
@@ -274,8 +274,8 @@ final class Player {
     return painter.draw(picture, on: model.stage, while: isFrameWanted)
   }
 
-  /// Whether the frame being encoded is still of use: false once a key or a signal ends or replaces it.
-  /// Other keys are handled after the frame.
+  /// Whether the frame being encoded is still needed: false once a key or a signal ends or replaces it. Other keys
+  /// are handled after the frame.
   private func isFrameWanted() -> Bool {
     let now = ContinuousClock.now
     guard input.isTimeToLook(at: now) else { return true }

@@ -105,7 +105,7 @@ struct Playlist {
     return nil
   }
 
-  /// The files that answer a request, in the order in which they are tried.
+  /// The candidate files for a request, in the order in which they are tried.
   private func candidates(for request: Request) -> [Int] {
     switch request {
     case .file(let number): return [number]

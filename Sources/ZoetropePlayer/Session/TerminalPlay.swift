@@ -122,7 +122,7 @@ package struct TerminalPlay {
       isPaused: place?.isPaused ?? false)
   }
 
-  /// Makes room for another file's picture; below the previous one if that stays.
+  /// Makes room for another file's picture, below the previous one if that stays on screen.
   private func prepare(_ player: Player, for image: OpenedInput) {
     guard settings.isStill else { return player.clear() }
     player.leavePicture { model, decoder, typed in
@@ -228,7 +228,7 @@ package struct TerminalPlay {
 
   private func chooseMode(_ capabilities: TerminalCapabilities) -> DrawingMode {
     guard let mode = settings.mode else { return DrawingMode(best: capabilities) }
-    // `kitty` means either way; edits are used only where the terminal confirmed them.
+    // `kitty` allows both methods; edits are used only if the terminal confirmed them.
     if mode == .graphics(.kittyEdits), capabilities.hasKittyGraphics, !capabilities.hasKittyEdits {
       return .graphics(.kittyImages)
     }

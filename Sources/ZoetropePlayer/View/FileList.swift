@@ -12,7 +12,7 @@ struct FileList: Sendable, Hashable {
   /// The file that is playing.
   var current: Int
   private(set) var selection: Int
-  /// The text that is searched for; nil unless one is being typed.
+  /// The searched text; nil unless one is being typed.
   private(set) var search: String?
   /// The entry in the first row.
   private var top = 0
@@ -47,13 +47,13 @@ struct FileList: Sendable, Hashable {
     scroll(rows: rows)
   }
 
-  /// Whether the name of an entry contains the text that is searched for, in upper or lower case.
+  /// Whether the name of an entry contains the searched text, ignoring case.
   private func matches(_ index: Int) -> Bool {
     guard let search, !search.isEmpty else { return true }
     return entries[index].name.lowercased().contains(search.lowercased())
   }
 
-  /// Selects the first match from `start` on, around the end of the list.
+  /// Selects the first match from `start` on, wrapping around at the end of the list.
   private mutating func find(from start: Int, by step: Int) {
     for offset in entries.indices {
       let index = start + offset * step

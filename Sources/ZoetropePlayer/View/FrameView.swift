@@ -1,6 +1,6 @@
 import Zoetrope
 
-/// What is shown of a frame: the composited picture, or how it is made.
+/// How a frame is shown: as the composited picture, or as what it stores or changes.
 struct FrameView {
   /// Whether the frame's own pixels are shown instead of the canvas.
   var isStored = false

@@ -111,7 +111,7 @@ package enum HelpPage {
     }
   }
 
-  /// How to leave the page, or go on to the next.
+  /// How to leave the page, or to show the next one.
   static func footer(page: Int, of count: Int) -> String {
     page + 1 < count
       ? "Esc closes, any other key: page \(page + 2) of \(count)" : "any key closes this page"

@@ -6,14 +6,14 @@ enum ListAction: Sendable, Hashable {
   case move(Int)
   case moveToStart
   case moveToEnd
-  /// Moves the selection to what is in a row of the screen.
+  /// Selects the entry in a row of the screen.
   case select(row: Int)
   /// Plays the selected file.
   case choose
   case close
   /// Begins a search by name.
   case search
-  /// Adds to the text that is searched for.
+  /// Appends to the searched text.
   case type(Character)
   /// Removes the last character of that text.
   case erase
@@ -38,7 +38,7 @@ enum ListAction: Sendable, Hashable {
     }
   }
 
-  /// The action for `event` while a text is typed that is searched for.
+  /// The action for `event` while the searched text is being typed.
   init?(searching event: KeyEvent) {
     switch event.key {
     case .character(let character): self = .type(character)

@@ -45,7 +45,7 @@ struct Painter {
         isSynchronized: stage.capabilities.hasSynchronizedOutput)
     defer { self.writer = writer }
     var output: [UInt8] = []
-    // The cache's keys do not cover what is drawn over a picture.
+    // The cache's keys do not cover anything drawn over a picture.
     guard stage.view.isPlain else {
       cache.leave()
       let isWhole = writer.frame(bitmap, changed: nil, into: &output, while: isWanted)
@@ -86,7 +86,7 @@ struct Painter {
     return output
   }
 
-  /// Leaves the picture where it is; the next one gets ids of its own.
+  /// Leaves the picture in place; the next one gets new ids.
   mutating func leavePicture() {
     writer = nil
     cache.removeAll()

@@ -46,7 +46,7 @@ struct PictureFit: Sendable, Hashable {
     return (result, isCrisp && isEnlarged ? .nearest : nil)
   }
 
-  /// Whether a cell divides into parts that are square enough to stand for pixels.
+  /// Whether a cell divides into parts that are square enough to represent pixels.
   private static func isSquare(_ grid: (width: Double, height: Double)) -> Bool {
     (0.75...1.34).contains(grid.width / grid.height)
   }

@@ -5,9 +5,9 @@ import ZoetropeTerminal
 enum PixelArt {
   /// The longest side of pixel art.
   static let longestSide = 256
-  /// The most colours of pixel art, transparency among them.
+  /// The most colours of pixel art, including transparency.
   static let mostColors = 64
-  /// The least factor by which it is enlarged; below, it is fitted as any picture.
+  /// The least factor by which it is enlarged; below that, it is fitted like any other picture.
   static let leastFactor = 2
 
   /// Whether `size` could be that of pixel art.

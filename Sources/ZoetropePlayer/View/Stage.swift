@@ -3,7 +3,7 @@ import ZoetropeTerminal
 
 /// Where pictures are drawn, and how.
 ///
-/// A value that draws nothing itself: ``Painter`` turns pictures into bytes by it.
+/// A value that draws nothing itself: ``Painter`` uses it to turn pictures into bytes.
 struct Stage: Sendable {
   var capabilities: TerminalCapabilities
   var screen: ScreenSize
@@ -13,7 +13,7 @@ struct Stage: Sendable {
   var fit: PictureFit
   var backdrop: PlayerBackdrop
   private(set) var viewport = Viewport()
-  /// Whether the file is taken for pixel art; nil until its first picture is drawn.
+  /// Whether the file counts as pixel art; nil until its first picture is drawn.
   private(set) var isPixelArt: Bool?
   /// Where the picture was last drawn, and its size; nil before it is drawn.
   private(set) var shown: (layout: FrameLayout, size: PixelSize)?
@@ -90,7 +90,7 @@ struct Stage: Sendable {
     return next.area == shown.layout.area && next.imageSize == shown.layout.imageSize
   }
 
-  /// Prepares for another file, which is seen whole.
+  /// Prepares for another file, which is shown whole.
   mutating func forgetFile() {
     viewport = Viewport()
     isPixelArt = nil

@@ -3,10 +3,10 @@ struct StatusRows: Sendable {
   private var text = ""
   private var bar: [Character] = []
   private var writtenAt: ContinuousClock.Instant?
-  /// When a change that was delayed is to be written; nil when the rows are up to date.
+  /// When to write a delayed change; nil when the rows are up to date.
   var due: ContinuousClock.Instant?
 
-  /// The least time between changes that nobody asked for.
+  /// The least time between updates that were not requested.
   private static let interval = Duration.milliseconds(250)
 
   /// Takes note that the rows were erased.

@@ -19,7 +19,7 @@ struct Viewport: Sendable, Hashable {
     zoom = min(max(zoom * factor, Self.range.lowerBound), Self.range.upperBound)
   }
 
-  /// Multiplies the zoom so that what is shown at a cell stays there.
+  /// Multiplies the zoom so that the content of a cell stays in place.
   ///
   /// `layout` lays a picture of `size` out in a viewport.
   mutating func zoom(

@@ -103,7 +103,7 @@ package struct InputFile: Hashable {
     }
   }
 
-  /// Why the directory at `path` gave no inputs.
+  /// The reason why the directory at `path` yielded no inputs.
   private static func reasonAgainstDirectory(_ path: FilePath) -> String {
     do throws(Errno) {
       _ = try FileSystem.entries(of: path)

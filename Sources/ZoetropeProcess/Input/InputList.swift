@@ -103,7 +103,7 @@ package struct InputList: Hashable, Sendable {
     return names
   }
 
-  /// The bytes of the list, and one more than the limit of a longer one.
+  /// The bytes of the list; of a list beyond the limit, one byte more than the limit.
   private static func read(_ list: String) throws -> [UInt8] {
     guard list != "-" else { return try readAll(.standardInput) }
     let path = FilePath(bytes: RawArguments.bytes(of: list))

@@ -16,7 +16,7 @@ package enum ExitStatus: Int32, Error, Sendable {
   case damaged = 6
   /// The terminal cannot be used.
   case terminal = 7
-  /// No file was found that is small enough for `--max-bytes` or `--for`.
+  /// No result meets `--max-bytes` or `--for`.
   case budget = 8
   /// Ended by SIGHUP, or by the terminal going away.
   case hungUp = 129

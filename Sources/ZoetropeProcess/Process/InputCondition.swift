@@ -1,4 +1,4 @@
-/// What became of an input, in manifests and summaries.
+/// The outcome for an input, in manifests and summaries.
 package enum InputCondition: String, Hashable, Sendable, CaseIterable {
   /// Nothing is lost.
   case ok
@@ -6,7 +6,8 @@ package enum InputCondition: String, Hashable, Sendable, CaseIterable {
   case damaged
   /// It could not be read, or its frames could not be decoded.
   case unreadable
-  /// It could be read, but not used as asked: a selection without frames, output that cannot be written.
+  /// It could be read, but the request could not be carried out: a selection without frames, output that cannot be
+  /// written.
   case failed
 
   package init(hasLosses: Bool) { self = hasLosses ? .damaged : .ok }

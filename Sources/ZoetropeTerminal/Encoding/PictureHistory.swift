@@ -14,7 +14,8 @@ struct PictureHistory: Sendable {
 
   /// The last picture; nil if the screen contents are unknown.
   private(set) var last: Bitmap?
-  /// How many pixels of the terminal pictures are scaled to at most, exactly with a filter.
+  /// The maximum size to which pictures are scaled, in the terminal's pixels; with a filter, the
+  /// exact size.
   let shownSize: PixelSize?
   private let crop: PixelRect?
   private let filter: ScalingFilter?
@@ -72,7 +73,7 @@ struct PictureHistory: Sendable {
     last.map { picture in
       var hasher = Hasher()
       hasher.combine(picture.size)
-      // Without memory for its hash, a picture is like no other.
+      // Without memory for its hash, a picture equals no other.
       hasher.combine((try? PixelHash(of: picture))?.hashValue ?? .random(in: .min ... .max))
       return hasher.finalize()
     }

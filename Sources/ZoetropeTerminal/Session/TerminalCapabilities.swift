@@ -20,7 +20,8 @@ public struct TerminalCapabilities: Sendable, Hashable {
   package var sixelRegisterCount = 256
   /// Whether sixel colours stay defined from one image to the next (mode 1070 is reset).
   package var keepsSixelRegisters = false
-  /// Whether they would with mode 1070 reset, as ``TerminalMode/keepsSixelRegisters`` does.
+  /// Whether they would stay defined with mode 1070 reset, as ``TerminalMode/keepsSixelRegisters``
+  /// does.
   package var canKeepSixelRegisters = false
   /// Whether it supports synchronized output (mode 2026).
   package var hasSynchronizedOutput = false

@@ -147,7 +147,7 @@ public struct InputDecoder: Sendable {
       pending = []
       events.append(.reply(TerminalReply(ReplyParser.string(kind: kind, body))))
     case 0x1B:
-      // The first was the key; the second may start something.
+      // The first ESC was the key; the second may begin a sequence.
       pending = [0x1B]
       emit(KeyEvent(.escape), &events)
     default:

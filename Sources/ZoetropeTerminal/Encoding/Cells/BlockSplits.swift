@@ -209,7 +209,7 @@ struct SplitChooser: Sendable {
     return squares.x + squares.y + squares.z
   }
 
-  /// The split that explains most; an earlier one unless a later one is better by `margin`.
+  /// The split that explains most; a later split must be better than an earlier one by `margin`.
   func best(margin: Float) -> (index: Int, explained: Float) {
     let sums = self.sums.span
     let places = self.places.span
@@ -227,7 +227,7 @@ struct SplitChooser: Sendable {
       if explained > needed {
         best = index
         most = explained
-        // Only the step from one colour to two has to be worth a second colour.
+        // Only the step from one colour to two must justify a second colour.
         needed = explained + 1e-6
       }
     }
