@@ -9,11 +9,11 @@ struct CacheCommand: ParsableCommand {
     commandName: "cache",
     abstract: "Fill, inspect, check and clear the disk cache of decoded frames.",
     discussion: """
-      The cache holds frames that play, still and extract store with --cache, in one table per size and \
-      pixel format, and a record of every opened file, so that the file need not be scanned again. \
-      Several programs may use it at once, and any of them may be killed. Frames are found by the \
-      contents of their file. Frames of changed or deleted files are evicted in time, as the least \
-      recently used ones.
+      The cache holds frames that play, still and extract store with --cache, in one table per \
+      size and pixel format, and a record of every opened file, so that the file need not be \
+      scanned again. Several programs may use it at once, and any of them may be killed. Frames \
+      are found by the contents of their file. Frames of changed or deleted files are no longer \
+      used, so they are evicted before others.
 
       --json prints one object (schema zoetrope.cache/2). Exit status: 0 success, 1 damaged frames were \
       dropped, 4 the cache cannot be used.

@@ -26,21 +26,25 @@ struct ConvertCommand: ZoetropeSubcommand {
       format and size stay the same, compressed frames are copied, and only frames next to a cut are encoded again. Changing speed, \
       delays or plays, or cutting the end, costs no more than copying the file.
 
-      A GIF frame can change pixels to at most 256 colours, none of them partly transparent. Colours that fit \
-      are kept. Others are reduced to palettes that frames share, with light dithering fixed to the canvas, \
-      so that still areas do not flicker. Pixels of alpha 128 or more become opaque, others transparent; \
-      --matte blends them with a colour. --colors exact writes nothing if the format cannot hold the result. \
-      An APNG keeps all colours, unless --colors N gives it one palette, whose entries may be partly transparent. \
-      --lossy N lets colours be off by up to N eighths of a step of grey where that saves bytes; hues \
-      count as eyes see them. 40 is hard to see, 120 plain in gradients.
+      A GIF frame holds at most 256 colours for the pixels it changes, none of them partly \
+      transparent. Colours that fit are kept. Others are reduced to palettes that frames share, \
+      with light dithering fixed to the canvas, so that still areas do not flicker. Pixels of \
+      alpha 128 or more become opaque, others transparent; --matte blends them with a colour. \
+      --colors exact writes nothing if the format cannot hold the result. An APNG keeps all \
+      colours, unless --colors N gives it one palette, whose entries may be partly transparent. \
+      --lossy N lets colours differ by up to N eighths of a step of grey where that saves bytes; \
+      differences of hue are weighted by how visible they are. 40 is hard to see, 120 is obvious \
+      in gradients.
 
-      --max-bytes looks for the mildest change that makes the file fit: more effort, similar colours, \
-      fewer colours, then fewer frames, down to 10 per second, then smaller pictures. --pin keeps size \
-      or fps. --for also sets the size, the format and the number of frames that a site asks for. If nothing \
-      fits, nothing is written, the limit in the way is named, and the exit status is 8.
+      --max-bytes looks for the mildest change that makes the file fit: more effort, similar \
+      colours, fewer colours, then fewer frames, down to 10 per second, then smaller pictures. \
+      --pin keeps size or fps. --for also sets the size, the format and the number of frames that \
+      a site requires. If nothing fits, nothing is written, the error names the limit, and the \
+      exit status is 8.
 
-      GIF delays are rounded to hundredths of a second without drift. Browsers show delays below 20 ms \
-      for 100 ms, so frames that would get one are dropped and their time is given to others.
+      GIF delays are rounded to hundredths of a second without drift. Browsers show delays below \
+      20 ms for 100 ms, so frames that would get one are dropped and their time is added to \
+      others.
 
       One line reports the sizes before and after, the number of frames copied and encoded, and "exact" \
       or the differences, such as "colours reduced". --plan reports it in advance, with the reason for every frame. Existing files \

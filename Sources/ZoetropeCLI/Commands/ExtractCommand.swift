@@ -30,8 +30,9 @@ struct ExtractCommand: ZoetropeSubcommand {
       FORMAT tar writes one archive for all files, named as WebDataset expects: stem.0000.png and so on, \
       and stem.json, the file's line of the manifest.
 
-      The manifest gives each file a "status": ok, damaged, unreadable or failed. With --fps, "pictures" \
-      lists the frame that each picture shows. A manifest called .csv has a row for each picture.
+      The manifest gives each file a "status": ok, damaged, unreadable or failed. With --fps, \
+      "pictures" lists the frame that each picture shows. A manifest whose name ends in .csv has a \
+      row for each picture.
 
       With --unique or --changed-only the manifest lists skipped frames with "same_as", the frame that \
       shows the same picture. Written frames have "shown_by", all frames that show their picture, and with \
@@ -84,7 +85,7 @@ struct ExtractCommand: ZoetropeSubcommand {
     @Flag(help: "Write only frames that differ from the one before.")
     var changedOnly = false
 
-    @Flag(help: "Leave out frames that damage touched.")
+    @Flag(help: "Leave out frames affected by damage.")
     var skipDamaged = false
 
     @Option(

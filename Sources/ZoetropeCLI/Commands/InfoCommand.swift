@@ -12,10 +12,10 @@ struct InfoCommand: ZoetropeSubcommand {
     usage: "zoetrope info [options] <files> ...",
     discussion: """
       --json prints one object per line and file, in order, as soon as a file is done (schema \
-      zoetrope.animation/3). For a file that cannot be read, it has only a "status" and an "error" with \
-      "code", "message", "byte_offset" and "frame". "plays" is null when "forever" is true; "delay" is the stored \
-      fraction; "start_ms" and "shown_ms" follow --timing; "file_base64" is present if the file name \
-      is not valid UTF-8.
+      zoetrope.animation/3). For a file that cannot be read, the object has only a "status" and an \
+      "error" with "code", "message", "byte_offset" and "frame". "plays" is null when "forever" is \
+      true; "delay" is the stored fraction; "start_ms" and "shown_ms" follow --timing; \
+      "file_base64" is present if the file name is not valid UTF-8.
 
       --follow reads a file that is still being written until its animation is complete. With --json it \
       prints an object (schema zoetrope.arrival/2) whenever frames arrive, and then the report. On a \
@@ -32,7 +32,8 @@ struct InfoCommand: ZoetropeSubcommand {
       then fetch only the bytes of the frames they need. An existing index is replaced, any other file \
       is not.
 
-      A directory stands for the GIF and PNG files in it, with -r also for those in its subdirectories.
+      A directory stands for the GIF and PNG files in it; with -r, also for those in its \
+      subdirectories.
 
       Exit status for several files: the one they share, else 1.
 

@@ -18,12 +18,13 @@ struct MakeCommand: ZoetropeSubcommand {
       16 bits per channel). Its paths are relative to the current directory. --fps, --delay, --delays, \
       --duration and --plays override it.
 
-      --delays FILE contains one delay per line, such as 100ms, 0.1s or 1/30; # starts a comment. Every \
-      frame is kept, even if it equals the one before. Nothing is written if a picture cannot be read, \
-      or differs in size. A GIF frame can change pixels to at most 256 colours, none of them partly \
-      transparent: what does not fit is reduced to a palette and opaque or transparent pixels, unless --colors \
-      exact refuses it. An APNG keeps all colours, unless --colors N gives it a palette. GIF delays are whole \
-      hundredths of a second.
+      --delays FILE contains one delay per line, such as 100ms, 0.1s or 1/30; # starts a comment. \
+      Every frame is kept, even if it equals the one before. Nothing is written if a picture \
+      cannot be read, or differs in size. A GIF frame holds at most 256 colours for the pixels it \
+      changes, none of them partly transparent. Other pictures are reduced to a palette and to \
+      opaque or transparent pixels; with --colors exact they are rejected instead. An APNG keeps \
+      all colours, unless --colors N gives it a palette. GIF delays are whole hundredths of a \
+      second.
 
       OUTPUT is a file whose name ends in .gif, .png or .apng, a pipe or device, or - for standard \
       output, which is APNG unless --format is given. Existing files are overwritten only with --force, \
@@ -86,7 +87,9 @@ struct MakeCommand: ZoetropeSubcommand {
       guard given.count(where: { $0 }) <= 1 else {
         throw ValidationError("--fps, --delay, --delays or --duration: choose one")
       }
-      if let duration, duration.time == .zero { throw ValidationError("--duration is more than 0") }
+      if let duration, duration.time == .zero {
+        throw ValidationError("--duration must be more than 0")
+      }
       if delays == "" { throw ValidationError("the name of the list of delays is empty") }
     }
 

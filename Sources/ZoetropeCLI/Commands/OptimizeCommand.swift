@@ -25,13 +25,13 @@ struct OptimizeCommand: ZoetropeSubcommand {
       --effort default decides by estimates, --effort small tries all ways. The output does not depend on \
       the number of threads.
 
-      --lossy N lets colours be off by up to N eighths of a step of grey where that saves bytes; hues \
-      count as eyes see them. 40 is hard to see, 120 plain in gradients. The file is never larger than \
-      without it.
+      --lossy N lets colours differ by up to N eighths of a step of grey where that saves bytes; \
+      differences of hue are weighted by how visible they are. 40 is hard to see, 120 is obvious \
+      in gradients. The file is never larger than without it.
 
-      --max-bytes looks for the mildest change that makes the file fit: more effort, similar colours, and \
-      fewer colours. Size and frames stay; convert can change those too. If nothing fits, nothing is \
-      written, and the exit status is 8.
+      --max-bytes looks for the mildest change that makes the file fit: more effort, similar \
+      colours, and fewer colours. Size and frames stay the same; convert can change those too. If \
+      nothing fits, nothing is written, and the exit status is 8.
 
       One line reports the sizes before and after. Existing files are overwritten only with --force, \
       which also allows a file to replace its own input. Files appear only when complete. The exit status \
@@ -66,7 +66,7 @@ struct OptimizeCommand: ZoetropeSubcommand {
 
     func validate() throws {
       guard maxBytes.map({ $0.count > 0 }) ?? true else {
-        throw ValidationError("--max-bytes is at least 1")
+        throw ValidationError("--max-bytes must be at least 1")
       }
     }
   }

@@ -6,7 +6,7 @@ import ZoetropeProcess
 struct SchemaCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "schema",
-    abstract: "Print the JSON Schema of what other commands print as JSON.",
+    abstract: "Print the JSON Schema of the JSON that other commands print.",
     usage: "zoetrope schema [<name>]",
     discussion: """
       Without a name, the schemas are listed. JSON with a field "schema" names its schema and a version, \

@@ -12,8 +12,8 @@ struct ZoetropeCommand: ParsableCommand {
     abstract: "Inspect, extract, edit and play animated GIF and PNG.",
     usage: "zoetrope <command> [options] [<files> ...]",
     discussion: """
-      zoetrope FILE is short for zoetrope play FILE. zoetrope COMMAND -h lists the options most used, \
-      zoetrope COMMAND --help all of them.
+      zoetrope FILE is short for zoetrope play FILE. zoetrope COMMAND -h lists the most-used \
+      options, zoetrope COMMAND --help all of them.
 
       Frames count from 0 in options, JSON and file names. Only the player's screen and keys count from 1.
 

@@ -180,7 +180,7 @@ struct AnimationDestination: Hashable {
     guard let known = AnimationFormatChoice(extension: ending.lowercased()),
       (known == .gif) != isGIF
     else { return }
-    throw .usage("the output is \(isGIF ? "GIF" : "PNG"), and its name ends in .\(ending)")
+    throw .usage("the output is \(isGIF ? "GIF" : "PNG"), but its name ends in .\(ending)")
   }
 
   /// Rejects outputs that are inputs, that exist (unless `isForced`), or that have the same name.

@@ -55,7 +55,7 @@ struct ConversionReport {
     }
     if let clipped {
       FileDescriptor.note(
-        "zoetrope: warning: \(name): --crop reaches beyond the canvas; \(clipped) of it are kept\n")
+        "zoetrope: warning: \(name): --crop reaches beyond the canvas; only \(clipped) is kept\n")
     }
     if let byteCount, departures.contains(.scaled), byteCount > inputByteCount {
       FileDescriptor.note(
@@ -189,7 +189,7 @@ struct ConversionReporting: Hashable {
           var failure = error
           let rest = inputs.count - place - 1
           if Signals.ending != nil, rest > 0 {
-            failure.message = "interrupted, this file and \(rest.grouped) more are not written"
+            failure.message = "interrupted, this file and \(rest.grouped) more were not written"
           }
           failure.report(asJSON: isJSON)
         }

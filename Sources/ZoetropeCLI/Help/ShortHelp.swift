@@ -68,7 +68,7 @@ enum ShortHelp {
 
       Commands:
       \(commands.joined())
-      zoetrope COMMAND -h lists the options most used, COMMAND --help all of them.
+      zoetrope COMMAND -h lists the most-used options, COMMAND --help all of them.
 
       """
   }

@@ -49,7 +49,7 @@ struct FrameFiles {
     inputs = files
     if files.contains(where: { $0.path == nil }) {
       guard files.count == 1 else {
-        throw .usage("standard input comes alone, as one picture after another")
+        throw .usage("standard input cannot be combined with other files")
       }
       sources = try Self.pictures(inStandardInput: options.limits)
       return
@@ -58,7 +58,9 @@ struct FrameFiles {
       let path = list.path
     {
       guard files.count == 1 else {
-        throw .usage("\(list.name) is a manifest, which names all frames: no other files beside it")
+        throw .usage(
+          "\(list.name) is a manifest, which names all frames; "
+            + "it cannot be combined with other files")
       }
       let bytes = try Self.contents(of: path, name: list.name)
       let manifest = try FrameManifest(parsing: bytes, name: list.name)

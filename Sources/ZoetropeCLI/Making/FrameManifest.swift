@@ -24,18 +24,18 @@ struct FrameManifest: Hashable {
     do throws(JSONValue.Fault) {
       json = try JSONValue(parsing: lines[0])
     } catch {
-      throw .usage("\(name) is no JSON: \(error.detail), byte \(error.byteOffset)")
+      throw .usage("\(name) is not JSON: \(error.detail), byte \(error.byteOffset)")
     }
     guard json["schema"]?.text == AnimationReport.schema else {
       throw .usage(
-        "\(name) is no manifest of extract with the schema \(AnimationReport.schema)")
+        "\(name) is not a manifest of extract with the schema \(AnimationReport.schema)")
     }
     guard json["error"] == nil else {
       throw .usage(
         "\(name) is the manifest of an extraction that failed; extract --resume completes it")
     }
     guard let plays = Self.playCount(json["loop"]) else {
-      throw .usage("\(name) does not tell the number of plays")
+      throw .usage("\(name) does not state the number of plays")
     }
     playCount = plays
     poster = json["default_image"].flatMap(Self.path)

@@ -32,7 +32,7 @@ struct MakeRequest: Hashable {
     }
     let format = destination.formats[0] ?? .apng
     if format == .gif, poster != nil {
-      throw .usage("a GIF has no static image besides its frames: no --poster with it")
+      throw .usage("--poster requires an APNG: a GIF has no static image besides its frames")
     }
     let files = try FrameFiles(self.files, order: order, options)
     let listed = [delayFile, poster].compactMap { $0.map { InputFile($0) } }
@@ -164,7 +164,7 @@ final class FilePictures: PictureSupply {
       }
       guard image.canvasSize == size else {
         throw .usage(
-          "\(sources[0].name) is \(size), \(source.name) \(image.canvasSize); all frames need one size"
+          "\(sources[0].name) is \(size), \(source.name) \(image.canvasSize); all frames must have the same size"
         )
       }
     }
@@ -191,7 +191,7 @@ final class FilePictures: PictureSupply {
       failure = CommandFailure(.undecodable, code: damage.kind.name, damage.detail)
     } else if image.frames.count != 1 || image.staticImage != nil {
       failure = .usage(
-        "it has \(image.frames.count) frames, and is to be one; extract writes them as pictures")
+        "it has \(image.frames.count) frames instead of one; extract writes them as pictures")
     }
     failure?.file = source.name
     if let failure { throw failure }

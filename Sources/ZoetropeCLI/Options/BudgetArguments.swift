@@ -21,14 +21,15 @@ struct BudgetArguments: ParsableArguments {
     if let site, site.preset == nil {
       if let other = UploadPreset.others.first(where: { site.name.hasPrefix($0.key) }) {
         throw ValidationError(
-          "\(other.key) takes \(other.value), which is not written; zoetrope extract --format y4m or "
-            + "PNG files are what its encoders read")
+          "\(other.key) takes \(other.value), which zoetrope does not write; for an encoder, extract "
+            + "PNG files or --format y4m")
       }
       throw ValidationError(
-        "--for is one of \(SiteArgument.allValueStrings.joined(separator: ", ")), not \(site.name)")
+        "--for must be one of \(SiteArgument.allValueStrings.joined(separator: ", ")), "
+          + "not \(site.name)")
     }
     guard maxBytes.map({ $0.count > 0 }) ?? true else {
-      throw ValidationError("--max-bytes is at least 1")
+      throw ValidationError("--max-bytes must be at least 1")
     }
     guard pin == nil || maxBytes != nil || preset != nil else {
       throw ValidationError("--pin requires --max-bytes or --for")
@@ -101,6 +102,6 @@ extension ArgumentHelp {
 
   /// That of `--max-bytes`.
   static var maxBytes: Self {
-    Self("The most bytes of the output, as in 256K. (default: any number)", valueName: "bytes")
+    Self("The maximum size of the output, as in 256K. (default: any number)", valueName: "bytes")
   }
 }

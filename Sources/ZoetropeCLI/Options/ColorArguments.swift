@@ -18,7 +18,8 @@ struct ColorArguments: ParsableArguments {
       throw ValidationError("--matte takes a colour: black, white or RRGGBB")
     }
     if colors.policy == .exact, dither != .automatic || matte != nil {
-      throw ValidationError("--colors exact changes no pixel: no --dither or --matte with it")
+      throw ValidationError(
+        "--colors exact changes no pixel; it cannot be combined with --dither or --matte")
     }
   }
 
@@ -56,7 +57,7 @@ struct ColorCountArgument: ExpressibleByArgument, Hashable {
 
   static let allValueDescriptions = [
     "auto": "GIF: 256, those that fit are kept; APNG: all",
-    "exact": "refuse what does not fit",
+    "exact": "reject what does not fit",
     "N": "2 to 256, one for unchanged pixels",
   ]
 

@@ -64,9 +64,11 @@ struct ChangeArguments: ParsableArguments {
       throw ValidationError("--speed, --duration or --delay: choose one")
     }
     if let speed, !(0.001...1000).contains(speed) {
-      throw ValidationError("--speed is a number from 0.001 to 1000")
+      throw ValidationError("--speed must be a number from 0.001 to 1000")
     }
-    if let duration, duration.time == .zero { throw ValidationError("--duration is more than 0") }
+    if let duration, duration.time == .zero {
+      throw ValidationError("--duration must be more than 0")
+    }
   }
 }
 

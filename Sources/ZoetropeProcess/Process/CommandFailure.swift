@@ -97,7 +97,7 @@ extension LimitExcess {
   fileprivate var sentence: String {
     if kind == .outputBytes {
       let least = asked == .max ? "is much larger" : "has \(asked.grouped) bytes"
-      return "the smallest file that was found \(least), the limit is \(allowed.grouped)"
+      return "the smallest file found \(least), the limit is \(allowed.grouped)"
     }
     let isBytes = [.liveBytes, .inputBytes].contains(kind)
     let isPixels = [.canvasPixels, .scaledPixels, .pngPixels, .pixelsPerPlay].contains(kind)

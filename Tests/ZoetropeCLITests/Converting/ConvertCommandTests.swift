@@ -325,7 +325,7 @@ import ZoetropeTestSupport
       #expect(try tool.endingSignal(of: script) == SIGINT)
       #expect(
         String(decoding: try tool.read("err"), as: UTF8.self)
-          == "zoetrope: cat.gif: interrupted, this file and 2 more are not written\n")
+          == "zoetrope: cat.gif: interrupted, this file and 2 more were not written\n")
       #expect(try tool.list("o").isEmpty)
     }
   }

@@ -169,13 +169,16 @@ import ZoetropeTestSupport
 
   @Test(arguments: [
     ("f1.png f2.png -o a.png", "the frames need delays"),
-    ("f1.png big.png -o a.png --fps 5", "big.png is 2x1, f1.png 1x1; all frames need one size"),
+    (
+      "f1.png big.png -o a.png --fps 5",
+      "big.png is 2x1, f1.png 1x1; all frames must have the same size"
+    ),
     ("f1.png no.png -o a.png --fps 5", "no.png: "),
     ("f1.png cat.gif -o a.png --fps 5", "cat.gif: it has 3 frames"),
     ("f1.png bad.png -o a.png --fps 5", "bad.png: "),
     ("f1.png f2.png -o f1.png --fps 5 --force", "f1.png is an input and would be overwritten"),
     ("d -o a.png --fps 5", "d has no .png files"),
-    ("f1.png - -o a.png --fps 5", "standard input comes alone"),
+    ("f1.png - -o a.png --fps 5", "standard input cannot be combined with other files"),
     ("m.json f1.png -o a.png", "m.json is a manifest"),
     ("gone.json -o a.png", "gone-0.png: "),
     ("f1.png f2.png -o old.png --fps 5", "old.png exists; --force replaces it"),
