@@ -60,7 +60,7 @@ enum {
   ZOETROPE_OK = 0,
   ZOETROPE_NOT_AN_IMAGE = 1,   /* neither a GIF nor a PNG */
   ZOETROPE_UNSUPPORTED = 2,    /* a feature of the format that is not decoded */
-  ZOETROPE_NO_FRAMES = 3,      /* the file starts well, but has no frame */
+  ZOETROPE_NO_FRAMES = 3,      /* the start of the file is valid, but it has no frame */
   ZOETROPE_TRUNCATED = 4,      /* the data ends too early */
   ZOETROPE_MALFORMED = 5,      /* the data breaks the rules of the format */
   ZOETROPE_LIMIT_EXCEEDED = 6, /* the file exceeds a limit, which the message names */
@@ -78,9 +78,9 @@ enum {
                                   storeUnsupported */
 };
 
-/* What stands in the way of ZOETROPE_OVER_BUDGET. */
+/* The limit that ZOETROPE_OVER_BUDGET reports. */
 enum {
-  ZOETROPE_LIMIT_BYTES = 1,    /* of the file; limit_found is that of the smallest one, -1 if none was completed */
+  ZOETROPE_LIMIT_BYTES = 1,    /* of the file; limit_found is the size of the smallest one, -1 if none was completed */
   ZOETROPE_LIMIT_FRAMES = 2,   /* their number: too many, or too few if limit_found is less than limit_allowed */
   ZOETROPE_LIMIT_DURATION = 3, /* nanoseconds of one play */
   ZOETROPE_LIMIT_SIDES = 4     /* the longer side of pictures; the message names both */
@@ -185,9 +185,9 @@ void zoetrope_close(zoetrope_animation *animation);
 
 /* Cancels all calls that decode frames of this animation, on all threads: zoetrope_frame_...,
    zoetrope_read_frames, zoetrope_sample..., zoetrope_store_..., zoetrope_rewrite and zoetrope_optimize. Calls in
-   progress, calls
-   that wait for another one, and calls that begin before zoetrope_clear_cancel fail with ZOETROPE_CANCELLED;
-   one that is about to return may still succeed. To cancel a single call, make it on a handle of its own.
+   progress, calls that wait for another one, and calls that begin before zoetrope_clear_cancel fail with
+   ZOETROPE_CANCELLED; one that is about to return may still succeed. To cancel a single call, make it on a separate
+   handle.
 
    Players are not affected, nor is opening: see zoetrope_options.cancel_opening. This function and
    zoetrope_clear_cancel do not wait, and may be called from zoetrope_reader.read, but not from a signal
@@ -414,7 +414,7 @@ void zoetrope_bytes_free(zoetrope_bytes *bytes);
 
 /* A directory of decoded frames. Any number of processes use it at once, and may be killed at any moment. A frame that
    is stored is not decoded or copied again: pixels are pages of a file, shared by all processes. Frames are found by
-   the content of the animation's file, so those of a file that was changed are never found. */
+   the content of the animation's file, so the old frames of a changed file are never found. */
 typedef struct zoetrope_store zoetrope_store;
 
 typedef struct zoetrope_store_options {
@@ -424,9 +424,9 @@ typedef struct zoetrope_store_options {
   int64_t byte_limit;
 } zoetrope_store_options;
 
-/* Opens the store in the directory `path`, which is created for this user only if it is missing. NULL: that of the
+/* Opens the store in the directory `path`, which is created for this user only if it is missing. NULL: the one of the
    command-line tool, zoetrope/frames in $XDG_CACHE_HOME or ~/.cache. Fails with ZOETROPE_STORE if others may read or
-   write the directory. A store that this user may only read finds frames and stores none.
+   write the directory. A store that this user may only read finds frames but stores none.
 
    While a store or a lease exists, a handler of SIGBUS keeps the process alive if another program truncates a file of
    the store, whose missing pixels are then 0. It passes other faults on to the handler that was there before. */
@@ -499,8 +499,8 @@ zoetrope_status zoetrope_store_get_statistics(zoetrope_store *store, zoetrope_st
 
 /* ---- Writing ---- */
 
-/* Where a file goes: to `path`; else to the functions of the caller, if there is a `write`; else to memory,
-   from which zoetrope_written.bytes takes it. NULL is memory too.
+/* The destination of a file: `path`; otherwise the functions of the caller, if there is a `write`; otherwise memory,
+   and zoetrope_written.bytes is the file. NULL also means memory.
 
    A file is written under a temporary name in its folder and renamed once it is complete, so it may replace the
    file of an open animation. Pipes and devices are written directly.
@@ -549,8 +549,8 @@ typedef struct zoetrope_writer_options {
   int32_t delays;        /* ZOETROPE_DELAYS_...: how zoetrope_rewrite interprets delays that it changes */
   int32_t strip;         /* 1: zoetrope_optimize leaves out metadata */
   /* 0: keep all colours of an APNG, and reduce those of frames that have too many for a GIF; 2 to 256: use palettes of
-     at most so many, in an APNG one for all frames, partly transparent colours among them; -1: fail with
-     ZOETROPE_UNWRITABLE if the format cannot hold the colours, or partly transparent pixels. */
+     at most this many colours (an APNG has one palette for all frames, which may include partly transparent colours);
+     -1: fail with ZOETROPE_UNWRITABLE if the format cannot hold the colours, or partly transparent pixels. */
   int32_t colors;
   int32_t dithering;     /* ZOETROPE_DITHERING_... */
   /* Partly transparent pixels of a GIF become opaque from this alpha on, 1 to 255, and transparent below; 0: 128. */
@@ -558,23 +558,25 @@ typedef struct zoetrope_writer_options {
   int32_t has_matte;     /* 1: they are blended with `matte` instead */
   uint32_t matte;        /* 0xRRGGBB */
   uint32_t reserved;     /* 0 */
-  /* How far colours may be off to save bytes, in eighths of a step of 8-bit grey, 0 to 200; hues count as eyes see
-     them. 40 is hard to see, 120 plain in gradients. 0: exact. Errors do not add up from frame to frame. */
+  /* How much colours may differ to save bytes, in eighths of a step of 8-bit grey, 0 to 200; differences of hue are
+     weighted by how visible they are. 40 is hard to see, 120 is obvious in gradients. 0: exact. Errors do not add up
+     from frame to frame. */
   int32_t tolerance;
-  /* 1: max_bytes and preset must not change the size of pictures; or must not drop frames. */
+  /* 1: max_bytes and preset do not change the size of pictures (keep_size) or do not drop frames
+     (keep_frame_rate). */
   int32_t keep_size, keep_frame_rate;
   int32_t reserved2;     /* 0 */
-  /* The rest is not for zoetrope_writer_create, and `preset` not for zoetrope_optimize.
+  /* The fields below do not apply to zoetrope_writer_create, nor `preset` to zoetrope_optimize.
 
-     The most bytes of the file; 0: any number. The mildest change that fits is searched for, by encoding up to six
-     files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10 per second,
-     with the duration kept; smaller pictures, down to a fifth. zoetrope_optimize changes colours only. The file is
+     The maximum size of the file in bytes; 0: no limit. The library searches for the mildest change that fits, and
+     encodes up to six files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10 per
+     second, with the duration kept; smaller pictures, down to a fifth. zoetrope_optimize changes colours only. The file is
      kept in memory until it is complete. If none fits, the call fails with ZOETROPE_OVER_BUDGET. */
   int64_t max_bytes;
-  /* Empty, or what a site takes, with its size of pictures, bytes, frames, duration and plays: "slack-emoji",
+  /* Empty, or the name of a site's limits on picture size, bytes, frames, duration and plays: "slack-emoji",
      "discord-emoji", "discord-sticker", "signal-sticker", "line-sticker", "imessage-small", "imessage-medium",
-     "imessage-large" or "twitch-emote". Their limits may change with later versions. Pictures are not cropped, nor
-     is time cut: where only that would help, the call fails with ZOETROPE_OVER_BUDGET. */
+     "imessage-large" or "twitch-emote". Their limits may change with later versions. Pictures are not cropped,
+     and time is not cut: if only that would help, the call fails with ZOETROPE_OVER_BUDGET. */
   char preset[32];
 } zoetrope_writer_options;
 
@@ -589,7 +591,7 @@ typedef struct zoetrope_written {
   int32_t has_exact_delays; /* 0: delays were rounded, without drift */
   int32_t format;       /* ZOETROPE_GIF, _APNG or _PNG */
   int64_t reduced_count; /* frames whose colours were reduced to a palette */
-  double partial_alpha_share; /* pixels that were partly transparent and no longer are, as a share of all drawn */
+  double partial_alpha_share; /* the share of drawn pixels that were partly transparent and no longer are */
   int64_t width, height; /* of pictures */
   int32_t tolerance;    /* as zoetrope_writer_options.tolerance; more if max_bytes or preset needed it */
   int32_t colors;       /* the most colours of a palette, if they were limited; else 0 */
@@ -601,9 +603,9 @@ typedef struct zoetrope_writer zoetrope_writer;
 
 /* Creates a writer of an animation. The destination gets nothing before the first picture.
 
-   An APNG stores all pixels and delays exactly, unless its colours are limited. A GIF is exact for pictures that
-   change pixels to at most 256 colours, none partly transparent; see zoetrope_writer_options.colors for others. Its
-   delays are rounded to hundredths of a second without drift.
+   An APNG stores all pixels and delays exactly, unless its colours are limited. A GIF is exact for pictures
+   whose changed pixels have at most 256 colours, none partly transparent; see zoetrope_writer_options.colors for
+   others. Its delays are rounded to hundredths of a second without drift.
 
    Calls on the same writer run one at a time, except for zoetrope_writer_cancel. After an error, every later
    call fails with it. */
@@ -611,7 +613,7 @@ zoetrope_status zoetrope_writer_create(const zoetrope_destination *destination,
                                        const zoetrope_writer_options *options, zoetrope_writer **writer,
                                        zoetrope_error *error);
 
-/* Pixel formats besides ZOETROPE_RGBA8, _BGRA8, _RGBX8, _RGB8, _GREY8 and _RGBA16 of pictures that are written;
+/* Pixel formats of pictures to be written, in addition to ZOETROPE_RGBA8, _BGRA8, _RGBX8, _RGB8, _GREY8 and _RGBA16;
    not for rendering. Words of 16 bits have the byte order of the processor. */
 enum {
   ZOETROPE_RGB16 = 9,  /* 3 words of 16 bits */
@@ -631,8 +633,8 @@ typedef struct zoetrope_picture {
 } zoetrope_picture;
 
 /* Collects the colours of a picture that will be appended later. If all pictures were surveyed before the first
-   one is appended, the file uses the smallest pixel format that holds them: a palette, grey, RGB. Else it is
-   RGBA; a GIF then has no common palette, and an APNG of limited colours has that of its first picture. */
+   one is appended, the file uses the smallest pixel format that holds them: a palette, grey, RGB. Otherwise
+   it is RGBA; a GIF then has no common palette, and an APNG with limited colours uses that of its first picture. */
 zoetrope_status zoetrope_writer_survey(zoetrope_writer *writer, const zoetrope_picture *picture,
                                        zoetrope_error *error);
 
@@ -663,7 +665,7 @@ void zoetrope_writer_free(zoetrope_writer *writer);
 
 enum {
   ZOETROPE_EDIT_FRAMES = 1, /* keep frames `start` to `end`, exclusive; or those at `indices`, in that order */
-  ZOETROPE_EDIT_TIME = 2,   /* keep what is shown from `start` to `end`, exclusive, in nanoseconds */
+  ZOETROPE_EDIT_TIME = 2,   /* keep the part shown from `start` to `end`, exclusive, in nanoseconds */
   ZOETROPE_EDIT_SPEED = 3,  /* play `number` times as fast, 0.001 to 1000 */
   ZOETROPE_EDIT_DURATION = 4, /* scale all delays so that one play takes `end` nanoseconds */
   ZOETROPE_EDIT_FRAME_RATE = 5, /* drop frames so that at most `number` per second remain; same duration */
@@ -703,7 +705,7 @@ zoetrope_status zoetrope_rewrite(zoetrope_animation *animation, const zoetrope_e
 
 /* Writes the same animation, frame for frame, in fewer bytes, or copies it if it cannot be made smaller. Keeps its
    format: `format` must be 0 or that. Of the other options only effort, parallelism, memory_bytes, strip, tolerance
-   and max_bytes matter; pictures are the same but for the last two. */
+   and max_bytes matter; pictures stay the same unless one of the last two is set. */
 zoetrope_status zoetrope_optimize(zoetrope_animation *animation, const zoetrope_writer_options *options,
                                   const zoetrope_destination *destination, zoetrope_written *written,
                                   zoetrope_error *error);
