@@ -440,16 +440,17 @@ class Animation(Rendered):
         max_bytes: Optional[SupportsIndex] = None, preset: Optional[UploadPreset] = None,
         pin: Union[Pin, Iterable[Pin]] = (), threads: SupportsIndex = 0,
     ) -> Written:
-        """Write the animation to another file with these changes in this order.
+        """Write the animation to another file with these changes, applied in this order.
 
         Without ``size``, its own format and APNG are written without loss, and in its own format compressed frames
-        are copied where the canvas below them is unchanged. A GIF that is scaled, or made from an APNG, gets colours as
-        ``colors``, ``dithering`` and ``matte`` say, and an APNG gets one palette if ``colors`` is a number.
+        are copied where the canvas below them is unchanged. The colours of a GIF that is
+        scaled, or made from an APNG, are reduced as ``colors``, ``dithering`` and ``matte`` specify; an APNG gets one
+        palette if ``colors`` is a number.
 
         :param destination: a path, which may be that of this animation, or a binary file object, which gets
             all bytes at the end. A file is written under a temporary name and renamed.
-        :param frames: a slice, or indices in any order. Other frames are removed with their time.
-        :param time: ``(start, end)`` in seconds; the end is exclusive, and None stands for that of the animation.
+        :param frames: a slice, or indices in any order. Other frames and their time are removed.
+        :param time: ``(start, end)`` in seconds; the end is exclusive, and None means that of the animation.
         :param reverse: play backwards.
         :param back_and_forth: play forwards, then backwards; both ends are shown once.
         :param speed: play this many times as fast, 0.001 to 1000.
@@ -462,11 +463,11 @@ class Animation(Rendered):
         :param plays: the total number of plays; None to play forever. Default: as it is.
         :param format: ``"gif"`` or ``"apng"``; None for that of the path's extension, or of this animation if
             there is no path.
-        :param max_bytes: the most bytes of the file. The mildest change that fits is searched for, by encoding up to
-            six files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10
-            per second, with the duration kept; smaller pictures, down to a fifth. :class:`Written` tells which.
+        :param max_bytes: the maximum size of the file in bytes. Searches for the mildest change that fits, encoding
+            up to six files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10
+            per second, with the duration kept; smaller pictures, down to a fifth. :class:`Written` lists them.
         :param preset: what the file is for, such as ``"discord-emoji"``; see :data:`UploadPreset`. It scales pictures,
-            drops frames and sets the plays as the site asks, and lowers ``max_bytes``. It neither crops nor cuts.
+            drops frames and sets the plays as the site requires, and lowers ``max_bytes``. It neither crops nor cuts.
         :param pin: what ``max_bytes`` and ``preset`` must not change: ``"size"``, ``"fps"``, or both in a sequence.
 
         The other parameters are those of :class:`Writer`. Ctrl-C, :meth:`cancel` and ``timeout`` end the call, and
@@ -493,8 +494,8 @@ class Animation(Rendered):
 
         Pictures stay exactly the same, unless ``lossy`` or ``max_bytes`` lets them change.
 
-        :param destination: as for :meth:`convert`. The format stays, so a path with the extension of another
-            one is refused.
+        :param destination: as for :meth:`convert`. The format does not change, so a path with the
+            extension of another one is rejected.
         :param effort: ``"small"`` tries all ways of storing each frame.
         :param strip: leave out comments, profiles and other metadata.
         :param lossy: as for :class:`Writer`. The file is never larger than without it.

@@ -1,4 +1,4 @@
-"""Checks arguments, and converts them to what the library takes."""
+"""Checks arguments, and converts them to the types of the library."""
 
 from __future__ import annotations
 

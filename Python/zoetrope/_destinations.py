@@ -47,11 +47,11 @@ class Written(NamedTuple):
     format: str
     #: Frames whose colours were reduced to a palette.
     reduced_count: int = 0
-    #: Partly transparent pixels that became opaque or transparent, as a share of all that were drawn.
+    #: The share of drawn pixels that were partly transparent and became opaque or transparent.
     partial_alpha_share: float = 0.0
     #: Width and height.
     size: Tuple[int, int] = (0, 0)
-    #: How far colours may be off, as ``lossy=``; more if ``max_bytes`` or ``preset`` needed it.
+    #: How much colours may differ, as in ``lossy=``; more if ``max_bytes`` or ``preset`` needed it.
     lossy: int = 0
     #: The most colours of a palette, if they were limited.
     colors: Optional[int] = None
@@ -89,7 +89,7 @@ class _Sink:
                     f"destination must be a path or a binary file object, not {type(destination).__name__}")
 
     def check_format(self, animation: "Animation") -> None:
-        """Refuse the name of another format than that of ``animation``, which is kept."""
+        """Reject a name whose extension is not that of ``animation``'s format, which does not change."""
         if self.path is None:
             return
         suffix = os.path.splitext(self.path)[1].lower()

@@ -56,7 +56,7 @@ class OutOfMemoryError(ZoetropeError, MemoryError):
 
 
 class UnwritableError(ZoetropeError, ValueError):
-    """The format cannot hold the animation, such as a GIF a frame with partly transparent pixels."""
+    """The format cannot hold the animation; for example, a GIF cannot hold partly transparent pixels."""
 
 
 class BudgetError(ZoetropeError, ValueError):
@@ -67,13 +67,13 @@ class BudgetError(ZoetropeError, ValueError):
         path: Optional[str] = None, limit: str = "bytes", found: Optional[float] = None, allowed: float = 0,
     ) -> None:
         super().__init__(code, message, frame, byte_offset, path)
-        #: What stands in the way: ``"bytes"``, ``"frames"``, ``"duration"`` in seconds, or ``"sides"``, the longer
-        #: side of the pictures.
+        #: The limit that cannot be met: ``"bytes"``, ``"frames"``, ``"duration"`` in seconds, or ``"sides"``, the
+        #: longer side of the pictures.
         self.limit = limit
-        #: Of ``"bytes"``, those of the smallest file that was found, or None if none was completed; else the
-        #: animation's own.
+        #: For ``"bytes"``, the size of the smallest file found, or None if none was completed; otherwise the
+        #: animation's own value.
         self.found = found
-        #: What is allowed, or needed if that is more than ``found``.
+        #: The allowed value; if it is more than ``found``, the required one.
         self.allowed = allowed
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -82,11 +82,11 @@ class BudgetError(ZoetropeError, ValueError):
 
 
 class StoreError(ZoetropeError):
-    """A :class:`FrameStore` cannot be used; ``code`` tells why.
+    """A :class:`FrameStore` cannot be used; ``code`` gives the reason.
 
-    ``"storeFull"``: the disk, or all of ``byte_limit`` in use; ``"storeBusy"``: every place for a frame is in use;
-    ``"storeDenied"``: the directory is not writable, or not this user's alone; ``"storeDamaged"``: others truncate or
-    remove its files; ``"storeUnsupported"``: the file system has no locks.
+    ``"storeFull"``: the disk is full, or all of ``byte_limit`` is in use; ``"storeBusy"``: every place for a frame
+    is in use; ``"storeDenied"``: the directory is not writable, or not this user's alone; ``"storeDamaged"``:
+    others truncate or remove its files; ``"storeUnsupported"``: the file system has no locks.
     """
 
 

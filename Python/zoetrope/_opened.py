@@ -1,4 +1,4 @@
-"""The handle of an animation: opening, closing and cancelling it, and what it tells without decoding."""
+"""The handle of an animation: opening, closing and cancelling it, and its properties that need no decoding."""
 
 from __future__ import annotations
 

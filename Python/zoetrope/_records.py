@@ -1,4 +1,4 @@
-"""What an animation tells about its frames and metadata."""
+"""The properties of frames and metadata of an animation."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from ._types import _CHANNELS, _choice, _FILTERS, _FITS, _FORMATS, Size
 
 
 class Rendered(Opened):
-    """An opened file whose frames are asked for: checks of indices, sizes, formats and arrays."""
+    """An opened file whose frames can be requested: checks indices, sizes, formats and arrays."""
 
     def _place(self, index: SupportsIndex) -> int:
         count = self._info.frame_count

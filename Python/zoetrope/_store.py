@@ -46,10 +46,10 @@ class FrameStore:
     ...     frames.fill()          # decodes what is missing, once
     ...     print(frames[3].mean())
 
-    A frame that is stored is returned without decoding or copying it: the array is a read-only view of the file's
+    A stored frame is returned without decoding or copying it: the array is a read-only view of the file's
     pages, which all processes share. The frame is not replaced while its array exists, even if the store or the
     animation is closed. The least recently used frames make room for others. Frames are found by the content of the
-    animation's file, so those of a file that was changed are never returned.
+    animation's file, so the old frames of a changed file are never returned.
 
     May be used from several threads. While a store is open, a handler of SIGBUS keeps the process alive if another
     program truncates a file of the store; it passes other faults on. Cannot be used in a forked process, nor pickled:
@@ -61,7 +61,7 @@ class FrameStore:
         byte_limit: Optional[SupportsIndex] = None,
     ) -> None:
         """
-        :param path: the directory, which is created for this user only. None: that of the command-line tool,
+        :param path: the directory, which is created for this user only. None: the one of the command-line tool,
             ``zoetrope/frames`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
         :param byte_limit: the most bytes on disk; None for 256 MiB. Use the same everywhere: a process with a
             smaller limit evicts down to its own.
@@ -154,7 +154,7 @@ class FrameStore:
 
     @property
     def statistics(self) -> StoreStatistics:
-        """What the store has, and how it was used. Reads a little of every file of the store."""
+        """The contents and the use of the store. Reads a little of every file of the store."""
         found = self._statistics()
         return StoreStatistics(*(getattr(found, name) for name in StoreStatistics._fields))
 
@@ -165,7 +165,7 @@ class FrameStore:
 
 
 class _Interface:
-    """Pixels as NumPy takes them; not a buffer, so that their arrays cannot be made writable."""
+    """Pixels in the form that NumPy takes; not a buffer, so that their arrays cannot be made writable."""
 
     __slots__ = ("__array_interface__", "_lease")
 
@@ -203,8 +203,8 @@ class StoredFrames:
     def __getitem__(self, index: SupportsIndex) -> Pixels:
         """Frame ``index`` as a read-only array; decoded and stored first if it is missing.
 
-        If it cannot be stored, since the disk or the store is full or all of it is in use, the array has memory of
-        its own.
+        If it cannot be stored, because the disk or the store is full or all slots are in use, the array has its
+        own memory.
 
         :raises ValueError: if the store or the animation is closed.
         """
@@ -215,7 +215,7 @@ class StoredFrames:
     def view(self, index: SupportsIndex) -> memoryview:
         """The bytes of frame ``index``, row by row; needs no NumPy.
 
-        Rows are ``len(view) // height`` bytes apart, a multiple of 64, of which the last may mean nothing.
+        Rows are ``len(view) // height`` bytes apart, a multiple of 64; bytes after the last pixel are meaningless.
         """
         lease, frame = self._lend(index)
         memory: Any = (ctypes.c_uint8 * (frame.bytes_per_row * frame.height)).from_address(frame.pixels)
@@ -224,7 +224,7 @@ class StoredFrames:
         return memoryview(memory).cast("B").toreadonly()
 
     def _lend(self, index: SupportsIndex) -> Tuple[_Owned, c.StoredFrame]:
-        """What keeps the pixels of frame ``index``, and where they are."""
+        """The owner of the pixels of frame ``index``, and their address."""
         place = self._animation._place(index)
         held, animation = self._store._use(), self._animation
         lease, frame = _Owned(_lib.zoetrope_lease_free), c.StoredFrame(size=sizeof(c.StoredFrame))

@@ -1,4 +1,4 @@
-"""The types of arguments and arrays, and the words that stand for numbers of the library."""
+"""The types of arguments and arrays, and the words for numbers of the library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks the arguments of writers, and converts them to what the library takes."""
+"""Checks the arguments of writers, and converts them to the types of the library."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _plays(plays: Optional[SupportsIndex]) -> int:
 
 
 def plays_of_loop(loop: Any, is_gif: bool) -> Optional[int]:
-    """The total number of plays for a stored loop count, which is that of repetitions in a GIF; None for ever."""
+    """The total number of plays for a stored loop count, which counts repetitions in a GIF; None for ever."""
     number = int(loop)
     if number < 0:
         raise parameter_error(f"loop is {loop}; it must be 0 or more")

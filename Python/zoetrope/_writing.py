@@ -38,9 +38,9 @@ class Writer:
     end them. A process that is killed may leave ``.zoetrope-*.tmp`` in the directory, which the command-line tool
     removes when it next writes there.
 
-    An APNG stores all pixels and delays exactly, unless ``colors`` limits them. A GIF is exact for frames that change
-    pixels to at most 256 colours, none partly transparent; ``colors``, ``dithering`` and ``matte`` say what happens to
-    others. Its delays are rounded to hundredths of a second without drift.
+    An APNG stores all pixels and delays exactly, unless ``colors`` limits them. A GIF is exact for frames whose
+    changed pixels have at most 256 colours, none partly transparent; ``colors``, ``dithering`` and ``matte`` decide
+    what happens to others. Its delays are rounded to hundredths of a second without drift.
     """
 
     def __init__(
@@ -57,23 +57,24 @@ class Writer:
         :param plays: the total number of plays; None to play forever.
         :param format: ``"gif"`` or ``"apng"``; None for that of the path's extension, ``.gif``, ``.png`` or
             ``.apng``, and for APNG without a path.
-        :param effort: ``"fast"``, ``"balanced"`` or ``"small"``: the time that is spent on a small file.
+        :param effort: ``"fast"``, ``"balanced"`` or ``"small"``: the time to spend on making the file small.
         :param keep_identical: store frames that equal the one before, instead of adding their delays to it.
         :param exact_delays: store delays below 20 ms in a GIF, which browsers do not show as stored; otherwise
             such frames are merged, and the total stays.
         :param keep_hidden: keep the colours of fully transparent pixels in an APNG.
-        :param colors: a number from 2 to 256 uses palettes of at most so many, in an APNG one for the frames that were
-            surveyed, or for the first. None keeps all colours of an APNG, and reduces those of GIF frames that have
-            too many; ``"exact"`` raises :class:`UnwritableError` instead.
+        :param colors: a number from 2 to 256 uses palettes of at most this many colours. An APNG has one palette,
+            made for the surveyed frames, or else for the first. None keeps all colours of an APNG, and reduces
+            those of GIF frames that have too many; ``"exact"`` raises :class:`UnwritableError` instead.
         :param dithering: how colours outside the palette are drawn: ``"auto"``, ``"none"``, ``"ordered"`` or
             ``"diffusion"``.
         :param matte: for GIF: the colour, (red, green, blue), that partly transparent pixels are blended with.
             Default: they become opaque from half opacity on, and transparent below.
-        :param lossy: how far colours may be off to save bytes, in eighths of a step of 8-bit grey, 0 to 200; hues
-            count as eyes see them. 40 is hard to see, 120 plain in gradients. Errors do not add up.
+        :param lossy: how much colours may differ to save bytes, in eighths of a step of 8-bit grey, 0 to 200;
+            differences of hue are weighted by how visible they are. 40 is hard to see, 120 is obvious in gradients.
+            Errors do not add up.
         :param texts: text chunks of a PNG by keyword, or comments of a GIF.
         :param threads: the number of encoding threads, including the caller's; 0 for one per processor.
-        :raises ParameterError: if the extension says nothing and there is no ``format``.
+        :raises ParameterError: if the extension implies no format and there is no ``format``.
         """
         #: None once it is finished or cancelled.
         self._held: Optional[_Owned] = None
@@ -141,7 +142,7 @@ class Writer:
         :param frame: a uint8 or uint16 array of shape (h, w), (h, w, 1), (h, w, 3) or (h, w, 4) with straight
             alpha, or a Pillow image. It is copied, as RGBA. The sides of a GIF are at most 65535.
         :param delay: seconds: a number, a Fraction, or a pair of numerator and denominator. Fractions are exact;
-            a float stands for the closest fraction with a denominator up to a million.
+            a float means the closest fraction with a denominator up to a million.
         :raises ParameterError: for a frame of another shape, type or size; the last ends the writer.
         :raises UnwritableError: if a GIF cannot hold the frame's size, or its colours and ``colors`` is
             ``"exact"``. The latter may also be raised by a later call.
@@ -219,7 +220,7 @@ def save(
     max_bytes: Optional[SupportsIndex] = None, preset: Optional[UploadPreset] = None,
     pin: Union[Pin, Iterable[Pin]] = (), texts: Optional[Mapping[str, str]] = None, threads: SupportsIndex = 0,
 ) -> Written:
-    """Write an animation of ``frames``. See :class:`Writer` for what the formats hold.
+    """Write an animation of ``frames``. See :class:`Writer` for what each format can hold.
 
     >>> zoetrope.save("party.png", frames, fps=30)
     >>> zoetrope.save("party.gif", frames, durations=[0.1, 0.1, 2], plays=1)
@@ -231,8 +232,8 @@ def save(
         as RGBA.
     :param durations: seconds, for all frames, or one for each, as for :meth:`Writer.append`. A pair is two durations.
     :param fps: frames per second, instead of ``durations``.
-    :param max_bytes: the most bytes of the file; this, ``preset`` and ``pin`` are those of :meth:`Animation.convert`.
-        All frames are then compressed in memory before the file is written.
+    :param max_bytes: the maximum size of the file in bytes; this, ``preset`` and ``pin`` are those of
+        :meth:`Animation.convert`. All frames are then compressed in memory before the file is written.
 
     The other parameters are those of :class:`Writer`.
 

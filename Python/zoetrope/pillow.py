@@ -1,4 +1,4 @@
-"""Frames as Pillow images. ``Image.open`` and ``save`` stay Pillow's unless :func:`register` is asked to change them.
+"""Frames as Pillow images. ``Image.open`` and ``save`` stay Pillow's unless :func:`register` changes them.
 
 >>> from zoetrope import pillow
 >>> with pillow.open("party.gif") as image:
@@ -301,7 +301,7 @@ def _save_all(container: str, image: Any, file: IO[bytes], filename: Union[str, 
 
 
 def _frames_to_save(container: str, image: Any) -> Optional[Tuple[List[Any], List[Fraction]]]:
-    """The frames and their durations in seconds; None if they are left to Pillow."""
+    """The frames and their durations in seconds; None if Pillow should write them."""
     told = {key: value for key, value in image.encoderinfo.items() if value is not None}
     kept = {key for key in _INFO[container] if image.info.get(key)}
     if image.mode in ("P", "L", "RGB"):

@@ -68,7 +68,7 @@ public final class AnimationWriter: Sendable {
 
   deinit { queue.fail(EncodingQueue.cancelled) }
 
-  /// The one place that refuses a format.
+  /// The only place where a format is rejected.
   private static func encoderMaker(
     _ options: AnimationWriterOptions
   ) throws(AnimatedImageError) -> EncoderMaker {

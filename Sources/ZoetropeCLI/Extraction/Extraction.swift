@@ -139,8 +139,8 @@ struct Extraction {
     let stream: OutputStream
     /// Created for the first written frame.
     var writer: ExtractionWriter?
-    /// The outputs in the order of the writer. Only frames that are written have a place, so that a stream can
-    /// wait for the next place.
+    /// The outputs in the order of the writer. Only written frames are numbered, without gaps, so that a stream can
+    /// wait for the next number.
     var submitted: [ExtractionPlan.Output] = []
     /// The outputs whose files already exist.
     var kept: [ExtractionPlan.Output] = []

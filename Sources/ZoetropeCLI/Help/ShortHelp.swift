@@ -34,7 +34,7 @@ enum ShortHelp {
   /// How many options `-h` lists for a command.
   static func optionCount(of command: String) -> Int { options[command]?.count ?? 0 }
 
-  /// The short help that `arguments` ask for with `-h`, or by being empty; nil for other arguments.
+  /// The short help, if `arguments` contain `-h` or are empty; nil otherwise.
   static func text(for arguments: [String]) -> String? {
     if arguments.isEmpty { return overview }
     let words = arguments.prefix { $0 != "--" }

@@ -147,7 +147,7 @@ public final class SeekingReader {
     return made
   }
 
-  /// Tells checkpoints and the trail about new frames. Call it after the reader has learned of them.
+  /// Adds new frames to the checkpoints and the trail. Call it after they were added to the reader.
   private func takeNote(of arrivals: any FrameArrivals) throws(AnimatedImageError) {
     store.grow(with: arrivals)
     try trail.withTrail { $0.frames += arrivals.arrival(after: $0.frames.count).frames }
