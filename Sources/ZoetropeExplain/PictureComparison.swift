@@ -138,7 +138,7 @@ struct PictureComparison {
     return .unpredicted(from: 0, .damage, first.kind.name)
   }
 
-  /// The first frame that is lost, or of which other programs may keep less than this package.
+  /// The first frame that is lost, or that other programs may show less of than this package.
   private static func lostFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
     let endings: Set<Damage.Kind> = [.missingTrailer, .cutBlock, .gifMissingTerminator]
     return image.damage

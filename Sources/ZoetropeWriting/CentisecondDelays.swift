@@ -104,7 +104,7 @@ struct ShortFrameMerging: Sendable {
     return kept
   }
 
-  /// The frames that are left.
+  /// The remaining frames.
   mutating func finish() -> [Kept] { delays.finish().compactMap { take($0) } }
 
   private mutating func take(_ kept: CentisecondDelays.Kept) -> Kept? {

@@ -12,7 +12,7 @@ final class EncodingQueue: Sendable {
     var work: FrameWork
     var delay: FrameDelay
     var disposal: DisposalMethod
-    /// The frame as it was appended, from 0; nil for the static image, which is no frame.
+    /// The frame as it was appended, from 0; nil for the static image, which is not a frame.
     var index: Int?
   }
 

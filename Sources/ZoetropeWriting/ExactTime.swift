@@ -40,7 +40,7 @@ package struct ExactTime: Sendable, Hashable {
     left + Self(-right.numerator, right.denominator)
   }
 
-  /// This many units, of which a second has `unit`, rounded to nearest, half up.
+  /// The time in units of 1/`unit` second, rounded to nearest, half up.
   func rounded(to unit: Int128) -> Int128 {
     (2 * numerator * unit + denominator) / (2 * denominator)
   }

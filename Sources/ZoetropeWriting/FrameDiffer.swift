@@ -9,7 +9,8 @@ package struct FrameDiffer: Sendable {
     package var disposal = DisposalMethod.keep
   }
 
-  /// Whether a frame can make pixels transparent by itself, as in APNG; in GIF only the disposal before can.
+  /// Whether a frame can make pixels transparent by itself, as in APNG; in GIF only the previous frame's disposal
+  /// can.
   private let framesCanClear: Bool
   /// Whether *background* is tried to save bytes. *Previous* never is: Pillow draws frames after it wrong, as do some
   /// readers of GIF.

@@ -123,7 +123,7 @@ struct FramePlanner: Sendable {
     }
   }
 
-  /// The jobs that are left.
+  /// The remaining jobs.
   mutating func finish(
     isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {

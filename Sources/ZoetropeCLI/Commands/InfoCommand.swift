@@ -141,7 +141,7 @@ struct InfoCommand: ZoetropeSubcommand {
     }
   }
 
-  /// Adds what was asked for beyond the scan; decodes every frame for hashes.
+  /// Adds the requested facts beyond the scan; decodes every frame for hashes.
   private func complete(
     _ report: inout AnimationReport, _ progress: ProgressReporter
   ) throws(CommandFailure) {
@@ -152,7 +152,7 @@ struct InfoCommand: ZoetropeSubcommand {
     }
   }
 
-  /// A report in the form that was asked for.
+  /// A report in the requested form.
   private func output(_ report: AnimationReport) -> [UInt8] {
     if let format = wanted.format { return format.line(report) }
     if wanted.json { return CommandRunner.line { report.write(to: &$0) } }

@@ -121,7 +121,7 @@ struct AnimationDestination: Hashable {
     places = [.file(path)]
   }
 
-  /// A name without components that mean the directory itself, of which a template may make some.
+  /// A name without `.` components, which a template may produce.
   private static func withoutDots(_ name: [UInt8]) -> FilePath {
     var path = FilePath(bytes: name)
     let components = path.components.filter { $0.kind != .currentDirectory }

@@ -13,7 +13,7 @@ struct ConvertRequest: Hashable {
   var preset: UploadPreset?
   /// How long each frame is shown.
   var policy = DelayPolicy.browser
-  /// Whether only the plan is told.
+  /// Whether only the plan is printed.
   var isPlan = false
   var reporting = ConversionReporting()
   var options = DecodingOptions()

@@ -17,7 +17,7 @@ extension ExactTime {
   /// The longest time that divides both, which are not zero; nil if it is too short for a ``PictureRate``.
   fileprivate func common(_ other: ExactTime) -> ExactTime? {
     let shared = greatestCommonDivisor(denominator, other.denominator)
-    // Below 2⁷²; what is rounded is too short.
+    // Below 2⁷²; a time that has to be rounded is too short anyway.
     let time = ExactTime(
       greatestCommonDivisor(numerator, other.numerator), denominator / shared * other.denominator)
     return time.isFrame ? time : nil

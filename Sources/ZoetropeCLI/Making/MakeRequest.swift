@@ -215,7 +215,7 @@ final class FilePictures: PictureSupply {
     return frame
   }
 
-  /// A picture that is no frame.
+  /// A picture that is not a frame.
   func poster(_ input: InputFile) throws(CommandFailure) -> Bitmap {
     let image = try Self.open(.file(input), options)
     guard image.canvasSize == size else {

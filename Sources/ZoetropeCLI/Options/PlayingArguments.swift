@@ -55,7 +55,7 @@ enum PassthroughArgument: String, ExpressibleByArgument, CaseIterable {
 enum FitArgument: String, ExpressibleByArgument, CaseIterable {
   case auto, contain, shrink, cover, original, integer, stretch
 
-  /// Nil fits the whole picture, and pixel art by a whole factor.
+  /// Nil fits the whole picture, or scales pixel art by a whole factor.
   var fit: FrameLayout.Fit? { FrameLayout.Fit(rawValue: rawValue) }
 }
 

@@ -88,7 +88,7 @@ extension Rule {
 // MARK: - Text
 
 extension ExplanationReport {
-  /// A table of the programs, followed by the rules that had an effect if asked for.
+  /// A table of the programs, followed, on request, by the rules that had an effect.
   func text(showsRules: Bool) -> String {
     let count = image.frames.count
     var text =

@@ -129,8 +129,8 @@ final class ScanlineDeflater {
     let line = form.line <= Self.window ? form.line : .max
     let searches = !form.isFiltered
     let step = searches ? 1 : pixel
-    // Indices are a byte each, so that five are worth a match, and many places are noted; pixels of two bytes or
-    // more take four, and six in the row above.
+    // Indices take one byte each: a match pays from five bytes on, and many places are recorded. Pixels of two bytes
+    // or more match from four bytes on, or from six in the row above.
     let keyShift: UInt64 = pixel == 1 ? 24 : 32
     let lineShift: UInt64 = pixel == 1 ? 24 : 16
     let noted = pixel == 1 ? 16 : 0

@@ -8,7 +8,7 @@ package struct AnimationRequest: Sendable {
   package var effort: EncodingEffort
   /// The colours of all pictures; nil if they are not known.
   package var survey: ColorSurvey?
-  /// Whether a static image that is no frame comes first.
+  /// Whether a static image that is not a frame comes first.
   package var hasPoster: Bool
   /// The palette that frames share, as `RGBA.word` (in a GIF, opaque colours only); nil to make one from the survey.
   package var colorTable: [UInt32]?
@@ -77,7 +77,7 @@ package typealias EncoderMaker =
 package protocol AnimationEncoding: Sendable {
   /// Whether pictures are to be given with 16 bits per sample, otherwise with 8.
   var isDeep: Bool { get }
-  /// Whether a frame can make pixels transparent by itself; otherwise only the disposal before it can.
+  /// Whether a frame can make pixels transparent by itself; otherwise only the previous frame's disposal can.
   var framesCanClear: Bool { get }
   /// Whether other decoders agree on what the disposal *background* leaves.
   var canDisposeToBackground: Bool { get }

@@ -326,7 +326,7 @@ package final class GIFFrameSearch {
   private func fill(_ table: Table) -> Bool {
     let transparent = table.transparent ?? 0
     let ids = colors.ids
-    // One entry more stands for no colour.
+    // One more entry, for pixels without a colour.
     let map = table.indices.map { $0 ?? transparent } + [transparent]
     // Local variables, whose accesses the compiler can optimise.
     var (drawn, kept) = (self.drawn, self.kept)

@@ -147,8 +147,7 @@ extension LZWDecoder {
       source: UnsafeRawPointer, byteCount: Int, base: UnsafeMutablePointer<UInt8>, end: Int,
       table: UnsafeMutablePointer<UInt32>, minimumCodeSize: Int
     ) {
-      // Positions, and the one that stands for the end code, fit the table. A frame of GIF's largest sides
-      // does.
+      // Positions, and the value for the end code, fit the table. A frame of GIF's largest sides does.
       precondition(end <= Int(UInt32.max) - 64)
       unsafe self.source = source
       self.byteCount = byteCount

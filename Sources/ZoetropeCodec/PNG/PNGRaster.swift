@@ -110,9 +110,9 @@ struct PNGRaster {
     }
   }
 
-  /// Writes a byte for each of `count` samples of 1, 2 or 4 bits, the first in the highest bits.
-  /// Processes eight bytes at a time, or one of bits, for which a third split costs more; so it reads
-  /// up to 7 bytes and writes up to 31 bytes too many.
+  /// Writes a byte for each of `count` samples of 1, 2 or 4 bits, the first in the highest bits. Processes eight
+  /// bytes at a time, or one byte at 1 bit per sample, where a third split costs more. So it reads up to 7 bytes and
+  /// writes up to 31 bytes too many.
   @unsafe
   private func unpack(_ from: UnsafeRawPointer, to: UnsafeMutableRawPointer, count: Int) {
     typealias Block = SIMD8<UInt8>

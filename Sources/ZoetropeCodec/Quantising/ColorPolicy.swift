@@ -21,8 +21,8 @@ public struct ColorPolicy: Sendable, Hashable {
   /// Uses palettes of at most `count` entries, clamped to 2...256; does nothing if all frames together have no more
   /// colours.
   ///
-  /// A palette is shared by as many frames as it suits, so its entries need not be stored again. One entry stands for
-  /// transparent and unchanged pixels.
+  /// A palette is shared by as many frames as it suits, so that it is not stored again for each. One entry is used
+  /// for transparent and unchanged pixels.
   ///
   /// An APNG has one palette for all frames, whose entries may be partly transparent, so that soft edges and shadows
   /// stay soft. The palette is made for the surveyed frames; without a survey, for the first frame.

@@ -12,8 +12,8 @@ package final class ByteRangeCache: Sendable {
   /// The default limit: 64 MiB.
   package static let defaultByteLimit = 64 << 20
 
-  /// The maximum number of bytes kept. Bookkeeping takes about 100 more bytes per piece, and spare capacity at
-  /// most as much as the bytes.
+  /// The maximum number of bytes kept. Bookkeeping adds about 100 bytes per piece; spare capacity at most doubles the
+  /// memory.
   package let byteLimit: Int
 
   private let table: Mutex<ByteRangeTable>

@@ -12,7 +12,7 @@ public struct Rendition: Sendable, Hashable {
   package let canvasFormat: PixelFormat
   /// How damaged frames were handled.
   package let damage: DamagePolicy
-  /// The decoder of the frames: of damaged frames, decoders keep more or fewer pixels.
+  /// The decoder of the frames: decoders keep different numbers of pixels of damaged frames.
   package let decoder: PixelDecoder
   /// How the canvas was scaled to ``size``; nil if it was not.
   package let scaling: Scaling?

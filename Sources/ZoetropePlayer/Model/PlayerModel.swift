@@ -61,7 +61,7 @@ struct PlayerModel: Sendable {
   var showsDetails = false
   var showsTimeline = false
 
-  /// A player for files of which the first, `request`, has been opened.
+  /// A player for a list of files, the first of which, `request`, has been opened.
   init(
     settings: PlayerSettings, stage: Stage, request: PlayRequest, typed: [InputEvent] = [],
     at now: ContinuousClock.Instant

@@ -20,7 +20,7 @@ package struct PreviewSettings: Hashable, Sendable {
   /// The size of a cell in pixels; nil uses the kernel's.
   package var cell: PixelSize?
 
-  /// The valid numbers. Each stands for two image ids, which have 24 bits inside tmux.
+  /// The valid numbers. Each gives two image ids, which have 24 bits inside tmux.
   package static let numbers = 1...0x7F_FFFF
 
   package init() {}

@@ -6,7 +6,7 @@ import ZoetropeProcess
 struct PlayReport {
   private let inputCount: Int
   private var failures: [CommandFailure] = []
-  /// The numbers of the inputs that failed; nil stands for the trace.
+  /// The numbers of the inputs that failed; nil means the trace.
   private var failed: Set<Int?> = []
   /// Notes, which do not count as failures.
   private var notes: [String] = []

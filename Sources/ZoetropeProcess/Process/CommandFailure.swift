@@ -64,7 +64,7 @@ package struct CommandFailure: Error, Hashable {
   /// Reports it on standard error, as text or as JSON.
   package func report(asJSON: Bool) {
     guard !asJSON else { return FileDescriptor.note(String(decoding: json, as: UTF8.self)) }
-    // Ctrl-C is no error.
+    // Ctrl-C is not an error.
     FileDescriptor.note("zoetrope: \(code == "interrupted" ? "" : "error: ")\(line)\n")
   }
 

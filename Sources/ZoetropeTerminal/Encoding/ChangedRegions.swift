@@ -19,7 +19,7 @@ enum ChangedRegions {
         regions.append(line)
       }
     }
-    // Rows are merged one by one, so two regions may have become worth merging later.
+    // Rows are merged one by one, so two regions may only later have become worth merging.
     while regions.count > 1 {
       var best = 0
       for index in 0..<regions.count - 1

@@ -154,7 +154,7 @@ private struct BudgetFitting {
         isCancelled: isCancelled)
       if result.byteCount < bytes.count {
         (bytes, isStripped) = (optimized.bytes, true)
-        // Its frames may be copies or not.
+        // Which frames are copies is unknown now, so no count of them is given.
         written = WrittenAnimation(
           byteCount: bytes.count, frameCount: written.frameCount, mergedCount: written.mergedCount,
           hasExactDelays: written.hasExactDelays, damage: written.damage)

@@ -29,7 +29,7 @@ public struct AnimationEdit: Sendable, Hashable {
   /// removed.
   public static func frames(at indices: [Int]) -> Self { Self(kind: .frameList(indices)) }
 
-  /// Keeps what is shown in `range`, counted from the start of the first frame.
+  /// Keeps the part shown in `range`, counted from the start of the first frame.
   ///
   /// A cut in the middle of a frame shortens its delay. Times past the end are clamped.
   public static func time(_ range: Range<Duration>) -> Self { Self(kind: .time(range)) }

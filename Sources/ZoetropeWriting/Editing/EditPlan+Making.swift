@@ -195,8 +195,8 @@ extension EditPlan {
   private static func frames(
     _ steps: [Step], _ image: AnimatedImage, isGIF: Bool
   ) -> [Frame] {
-    // As long as nothing came before a frame that was not there, its sequence numbers stay. Damaged files may have
-    // chunks that are not copied, with numbers of their own.
+    // A frame keeps its sequence numbers as long as everything before it is unchanged. Damaged files may have
+    // numbered chunks that are not copied.
     var isPrefix = image.damage.isEmpty
     return steps.enumerated().map { place, step in
       let source = image.frames[step.source]

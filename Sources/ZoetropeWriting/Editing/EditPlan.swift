@@ -73,7 +73,7 @@ public struct EditPlan: Sendable {
   /// The source's header; for a PNG, adapted to the size and the colours of the output.
   package let header: ImageHeader
 
-  /// The first new frame, for which the frames before it had to be decoded: most cuts have no other.
+  /// The first new frame, kept because composing it required decoding the frames before it; most cuts have no other.
   package let seam: Seam?
 
   /// A frame's pictures.

@@ -120,7 +120,7 @@ package struct EditTimeline: Sendable, Hashable {
     AnimatedImageError(.parameter, detail)
   }
 
-  /// Keeps what is shown in `range`.
+  /// Keeps the part shown in `range`.
   private mutating func cut(
     _ range: Range<Duration>, _ edit: AnimationEdit
   ) throws(AnimatedImageError) {
@@ -252,9 +252,9 @@ package struct EditTimeline: Sendable, Hashable {
     simplify()
   }
 
-  /// Sets all delays as they are to be stored.
+  /// Sets all delays to the values to be stored.
   ///
-  /// Those that browsers would replace by a longer one are stored as the timing of the output asks for.
+  /// Delays that browsers would replace by a longer one are stored according to the timing of the output.
   package mutating func set(_ delays: [FrameDelay]) {
     let frames = delays.map { FrameControl(index: 0, rect: .empty, delay: $0) }
     let timeline = PlaybackTimeline(frames, policy: .exact)

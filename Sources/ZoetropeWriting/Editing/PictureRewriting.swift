@@ -42,7 +42,7 @@ package struct PictureRewriting: Sendable {
     _ options: EditOptions, reason: EditPlan.Reason, isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
     (self.image, self.frames, self.reason) = (image, frames, reason)
-    // Bytes that no picture needs, under a limit on bytes.
+    // Under a byte limit, metadata is dropped: no picture needs it.
     let metadata = options.budget == nil ? image.metadata : nil
     (crop, rendering) = (timeline.canvas, timeline.rendering)
     mayReduceFurther = options.colors == .automatic && options.dithering == .automatic

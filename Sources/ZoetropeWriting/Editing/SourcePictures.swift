@@ -94,7 +94,7 @@ extension Bitmap {
     return buffer.finish()
   }
 
-  /// Whether no pixel of `rect` has anything in it.
+  /// Whether every pixel of `rect` is fully transparent.
   func isClear(in rect: PixelRect) -> Bool {
     let pixel = format.bytesPerPixel
     for y in rect.y..<rect.maxY {

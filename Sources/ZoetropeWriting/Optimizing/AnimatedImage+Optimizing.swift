@@ -77,7 +77,8 @@ extension AnimatedImage {
 
   /// ``optimize(to:options:progress:)`` on the calling thread.
   ///
-  /// - Parameter byteLimit: The most bytes, for which pictures may change; nil for any number.
+  /// - Parameter byteLimit: The maximum number of bytes, for which pictures may change; nil for no
+  ///   limit.
   package func optimize(
     to sink: some AnimationSink, options: OptimizingOptions, byteLimit: Int? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false },

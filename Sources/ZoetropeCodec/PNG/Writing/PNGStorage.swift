@@ -6,7 +6,7 @@ struct PNGStorage: Sendable {
   let form: PNGForm
   /// The colours of a palette; nil if samples are stored as they are.
   let table: ColorTable?
-  /// The sample values that stand for transparent: one for grey, three for RGB; nil if none do.
+  /// The sample values that mean transparent: one for grey, three for RGB; nil if there are none.
   let key: [UInt16]?
   /// Whether a frame can have transparent pixels.
   let holdsClear: Bool
