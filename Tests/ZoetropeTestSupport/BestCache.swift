@@ -1,13 +1,13 @@
-/// What a cache could have done at best, had it known all requests in advance.
+/// The best that a cache could have done if it had known all requests in advance.
 public enum BestCache {
-  /// Whether each request is a hit of Bélády's policy, which evicts what is needed again last, and does
-  /// not keep what is needed later than all that is there.
+  /// Whether each request is a hit under Bélády's policy, which evicts the entry whose next use is furthest away, and
+  /// does not store one whose next use is further away than all others.
   ///
-  /// Optimal where all frames have one size; nearly so where sizes are close.
+  /// Optimal if all frames have one size, nearly so if sizes are close.
   ///
   /// - Parameters:
-  ///   - requests: What is asked for, by number, in order.
-  ///   - limit: Bytes that the cache may hold.
+  ///   - requests: The requested frames, by number, in order.
+  ///   - limit: The number of bytes that the cache may hold.
   ///   - cost: Bytes of the frame with a number.
   public static func hits(
     of requests: [Int], limit: Int, cost: (Int) -> Int
@@ -35,12 +35,12 @@ public enum BestCache {
   }
 }
 
-/// What is asked for while a list of animations is scrolled: those on the screen play beside each
-/// other, and each step brings the next one in and lets one go.
+/// The requests while a list of animations is scrolled: those on the screen play side by side, and
+/// each step brings the next one in and removes one.
 public struct ScrolledList: Sendable {
   /// One thing that happens.
   public enum Event: Sendable, Hashable {
-    /// The animation comes onto the screen and begins to play.
+    /// The animation appears on the screen and begins to play.
     case appear(Int)
     /// The next frame of the animation is shown.
     case show(Int)
@@ -48,14 +48,14 @@ public struct ScrolledList: Sendable {
     case vanish(Int)
   }
 
-  /// What happens in each pass over the whole list.
+  /// The events of each pass over the whole list.
   public let passes: [[Event]]
 
   /// - Parameters:
   ///   - count: Animations in the list.
   ///   - visible: Animations on the screen at one time.
-  ///   - frames: Frames that each shows from one step to the next.
-  ///   - passes: How often the list is gone through.
+  ///   - frames: Frames that each of them shows between two steps.
+  ///   - passes: How often the list is scrolled through.
   ///   - turns: Whether every other pass goes back up; otherwise each begins at the top.
   public init(count: Int, visible: Int, frames: Int, passes: Int, turns: Bool) {
     self.passes = (0..<passes).map { pass in

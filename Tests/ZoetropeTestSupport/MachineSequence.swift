@@ -1,6 +1,6 @@
 package import Zoetrope
 
-/// Random animations, options and controls, for checking what holds of every playback.
+/// Random animations, options and controls, for checking the invariants of playback.
 package struct RandomPlayback {
   package var random: SplitMix64
 
@@ -73,7 +73,7 @@ package struct RandomPlayback {
     return options
   }
 
-  /// As given by programs that never want the next frame.
+  /// Used by programs that never want the next frame.
   package mutating func enormousDelay() -> Duration {
     let fractions = (number(0...999_999_999), number(0...999_999_999))
     let fraction = Duration(
@@ -83,7 +83,7 @@ package struct RandomPlayback {
       number(0...5)] + fraction
   }
 
-  /// A short time as a rule, sometimes none, sometimes a stall of hours.
+  /// Usually a short time, sometimes none, sometimes a stall of hours.
   package mutating func delay() -> Duration {
     switch number(0...19) {
     case 0: .seconds(number(1...30_000))
@@ -94,10 +94,10 @@ package struct RandomPlayback {
   }
 }
 
-/// A random run of the playback state machine, with what must hold of every run checked at each step.
+/// A random run of the playback state machine, whose invariants are checked at each step.
 ///
-/// Time, decoding, a consumer that takes frames late, a timer that fires late, and a user who controls the
-/// playback are all played by a random generator.
+/// A random generator acts as time, decoding, a consumer that takes frames late, a timer that fires late, and a user
+/// who controls playback.
 package final class MachineSequence {
   private enum Doing {
     case fetching(until: Duration)
@@ -117,14 +117,14 @@ package final class MachineSequence {
   private var last: PlaybackStateMachine.Presentation?
   /// When the frame on screen ends; nil after a control.
   private var undisturbedEnd: Duration?
-  /// The frame that was sought and has not been shown yet.
+  /// The target of a seek, if it has not been shown yet.
   private var sought: Int?
   /// Whether the order of frames was changed since the last one was shown.
   private var isSteered = false
   private var operations: [(event: PlaybackStateMachine.Event, now: Duration)] = []
   private var violations: [String] = []
 
-  /// Runs `count` operations; gives what was violated, with the operations that led to it.
+  /// Runs `count` operations; returns violated invariants, with the operations that led to them.
   package static func violations(seed: UInt64, operations count: Int) -> [String] {
     let sequence: MachineSequence
     do { sequence = try MachineSequence(seed: seed) } catch { return ["options: \(error)"] }
@@ -154,7 +154,7 @@ package final class MachineSequence {
     if choices.happens(oneIn: 4) { return control() }
     switch doing {
     case .fetching(let moment):
-      // A consumer that has not taken the frame before may hold this one up.
+      // A consumer that has not taken the previous frame may delay this one.
       now = max(now, moment) + (choices.happens(oneIn: 4) ? choices.delay() : .zero)
       let most = options.latePolicy == .latest ? machine.upcoming(3).count : 0
       let ahead = most > 0 && choices.happens(oneIn: 2) ? Int.max : choices.number(0...most)
@@ -178,7 +178,7 @@ package final class MachineSequence {
 
   private func control() {
     if choices.happens(oneIn: 2) { now += choices.delay() }
-    // A wake-up comes first: nothing is controlled long after it was due.
+    // A wake-up comes first: no control happens long after it was due.
     if case .waiting(let moment) = doing, choices.happens(oneIn: 2) { now = min(now, moment) }
     let event: PlaybackStateMachine.Event
     switch choices.number(0...5) {
@@ -198,7 +198,7 @@ package final class MachineSequence {
     undisturbedEnd = nil
     let action = handle(event)
     if action == .restart {
-      // Before it has begun, nothing is being done that could start anew.
+      // Before playback has begun, there is no work that could be restarted.
       if hasBegun { perform(machine.handle(.begin, at: now)) }
     } else {
       check(action == .none || machine.state.isEnded, "a control gives \(action)")

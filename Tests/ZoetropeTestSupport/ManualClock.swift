@@ -4,11 +4,10 @@ internal import Synchronization
   internal import Zoetrope
 #endif
 
-/// A clock whose time stands still until a test moves it.
+/// A clock whose time stands still until a test advances it.
 ///
-/// Code that uses it never waits for real time: a test awaits ``sleepers(count:)`` to know that the
-/// code under test has gone to sleep, then calls ``advance(by:)``, and every sleeper that is due wakes,
-/// the earliest first.
+/// Code that uses it never waits for real time: a test awaits ``sleepers(count:)`` to know that the code under test
+/// has gone to sleep, then calls ``advance(by:)``, which wakes every sleeper that is due, the earliest first.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -18,21 +17,21 @@ internal import Synchronization
 /// try await task.value
 /// ```
 ///
-/// With ``Mode/jumping`` it moves by itself instead: every sleep ends at once, at its deadline. That
-/// plays hours in moments, with exact times, as long as one task at a time sleeps.
+/// With ``Mode/jumping`` the clock advances by itself: every sleep ends immediately, at its deadline. Hours of
+/// playback then take moments, with exact times, as long as only one task sleeps at a time.
 public final class ManualClock: Clock, Sendable {
   /// A moment of a manual clock.
   public struct Instant: InstantProtocol, Sendable, Hashable {
     /// The time since the clock was made.
     public var offset: Duration
 
-    /// The moment `offset` after the clock was made.
+    /// The moment `offset` after the clock was created.
     public init(offset: Duration) { self.offset = offset }
 
     /// The moment `duration` later.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-    /// The time from here to `other`; negative when that is earlier.
+    /// The time from this moment to `other`; negative if `other` is earlier.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
     /// Whether the first is the earlier moment.
@@ -79,7 +78,7 @@ public final class ManualClock: Clock, Sendable {
       }
     }
 
-    /// Takes out the watchers whose goal is met, to be resumed once the lock is free.
+    /// Removes the watchers whose goal is met; the caller resumes them after releasing the lock.
     mutating func reachedWatchers() -> [CheckedContinuation<Void, Never>] {
       let all = watchers
       watchers = all.filter { !meets($0.goal) }
@@ -96,13 +95,13 @@ public final class ManualClock: Clock, Sendable {
   /// The moment it shows.
   public var now: Instant { state.withLock { $0.now } }
 
-  /// The smallest step it can tell: none is too small.
+  /// The resolution of the clock: unlimited.
   public var minimumResolution: Duration { .zero }
 
-  /// The deadlines of all who sleep, the earliest first.
+  /// The deadlines of all sleepers, the earliest first.
   public var deadlines: [Instant] { state.withLock { $0.sleepers.map(\.deadline).sorted() } }
 
-  /// Sleeps until the clock shows `deadline`; throws `CancellationError` when the task is cancelled.
+  /// Sleeps until the clock reaches `deadline`; throws `CancellationError` if the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
     if mode == .jumping {
@@ -115,7 +114,7 @@ public final class ManualClock: Clock, Sendable {
     }
     let wokeUp = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        // Nobody is resumed under the lock: resuming takes a lock of the task's, which `cancel()`
+        // Nothing is resumed under the lock: resuming takes the task's own lock, which `cancel()`
         // holds while it calls the handler below.
         let (wakesUp, watchers) = state.withLock {
           state -> (Bool?, [CheckedContinuation<Void, Never>]) in
@@ -138,13 +137,13 @@ public final class ManualClock: Clock, Sendable {
 
   /// Returns when at least `count` sleepers are asleep.
   ///
-  /// Returns as well when the task is cancelled, so that a time limit can end a test that waits in vain.
+  /// Also returns if the task is cancelled, so that a time limit can end a test that waits in vain.
   public func sleepers(count: Int) async { await reach(.count(count)) }
 
-  /// Returns when somebody sleeps until exactly `offset` after the clock was made.
+  /// Returns when a task sleeps until exactly `offset` after the clock was created.
   ///
-  /// Unlike ``sleepers(count:)`` it tells a task that went to sleep anew from one that still sleeps.
-  /// Returns as well when the task is cancelled.
+  /// Unlike ``sleepers(count:)``, it distinguishes a task that went to sleep again from one that is still asleep.
+  /// Also returns if the task is cancelled.
   public func sleeper(until offset: Duration) async {
     await reach(.deadline(Instant(offset: offset)))
   }
@@ -171,14 +170,14 @@ public final class ManualClock: Clock, Sendable {
     }
   }
 
-  /// Moves the clock on by `duration` and wakes everyone whose deadline it reaches.
+  /// Advances the clock by `duration`, and wakes every sleeper whose deadline is reached.
   public func advance(by duration: Duration) { advance(to: now.advanced(by: duration)) }
 
-  /// Moves the clock on by `duration`, from one deadline to the next, as time passes in life.
+  /// Advances the clock by `duration`, from one deadline to the next, as real time would.
   ///
-  /// ``advance(by:)`` jumps: a task that should have slept ten times in that time wakes once, late. This
-  /// one waits at every deadline until `sleepers` tasks sleep again. A task that ends instead of going
-  /// back to sleep leaves it waiting for ever, or until the task is cancelled.
+  /// ``advance(by:)`` jumps: a task that should have slept ten times in that time wakes once, late. This method waits
+  /// at every deadline until `sleepers` tasks sleep again. If a task ends instead of going back to sleep, it waits
+  /// forever, or until the calling task is cancelled.
   public func advance(by duration: Duration, stepping sleepers: Int) async {
     let end = now.advanced(by: duration)
     while !Task.isCancelled {
@@ -189,10 +188,11 @@ public final class ManualClock: Clock, Sendable {
     advance(to: end)
   }
 
-  /// Moves the clock from one deadline to the next until `body` returns, as if time passed at once.
+  /// Advances the clock from one deadline to the next until `body` returns, without waiting for
+  /// real time.
   ///
-  /// Waits at each deadline until `sleepers` tasks sleep, so that none is overtaken. When fewer are left
-  /// to sleep, `body` has to end by itself.
+  /// Waits at each deadline until `sleepers` tasks sleep, so that none is overtaken. Once fewer tasks sleep, `body`
+  /// must return by itself.
   public func run<Value: Sendable>(
     sleepers: Int = 1, until body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -211,9 +211,9 @@ public final class ManualClock: Clock, Sendable {
     }
   }
 
-  /// Moves the clock on to `instant` and wakes everyone whose deadline it reaches, the earliest first.
+  /// Advances the clock to `instant`, and wakes every sleeper whose deadline is reached, the earliest first.
   ///
-  /// The clock shows `instant` when the first of them runs. A moment that has passed changes nothing.
+  /// The time is already `instant` when the first of them runs. Does nothing if `instant` has passed.
   public func advance(to instant: Instant) {
     let due = state.withLock { state in
       state.now = max(state.now, instant)

@@ -1,6 +1,6 @@
 public import Zoetrope
 
-// What benchmarks, which are a package of their own, measure of the library beyond its public API.
+// What benchmarks, a separate package, measure in the library beyond its public API.
 
 extension SeekingReader {
   /// Frames decoded so far, for seeks and for replays.
@@ -13,7 +13,7 @@ extension SharedFrames {
 }
 
 extension MemoryBudget {
-  /// Bytes that may be held at the present memory pressure.
+  /// The number of bytes that may be held at the current memory pressure.
   public var usableBytes: Int { effectiveLimit }
 }
 

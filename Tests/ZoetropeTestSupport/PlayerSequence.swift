@@ -1,7 +1,7 @@
 internal import Zoetrope
 
-/// A random run of a whole player on a clock that jumps, with what must hold of every run checked at each
-/// frame: decoding on other threads, the hand-over to the consumer and its delays are real.
+/// A random run of a whole player on a jumping clock, whose invariants are checked at each frame. Decoding on other
+/// threads, the hand-over to the consumer, and the consumer's delays are real.
 package struct PlayerSequence {
   private var choices: RandomPlayback
   private let options: PlaybackOptions
@@ -10,14 +10,14 @@ package struct PlayerSequence {
   private let scheduler: FrameScheduler
   private var iterator: AsyncStream<ScheduledFrame>.Iterator
   private var last: ScheduledFrame?
-  /// The frame of each seek, by the number that frames bear from then on.
+  /// The target frame of each seek, by the seek count of the frames after it.
   private var sought: [Int: Int] = [:]
   /// Whether every frame since the last seek is kept for the consumer.
   private var losesNone = true
   private var operations: [String] = []
   private var violations: [String] = []
 
-  /// Runs `count` operations; gives what was violated, with the operations that led to it.
+  /// Runs `count` operations; returns violated invariants, with the operations that led to them.
   package static func violations(seed: UInt64, operations count: Int) async -> [String] {
     var sequence = PlayerSequence(seed: seed)
     for _ in 0..<count where sequence.violations.isEmpty {
@@ -97,7 +97,7 @@ package struct PlayerSequence {
     losesNone = options.buffering == .lossless || scheduler.state == .paused
   }
 
-  /// Takes a frame where one is sure to come.
+  /// Takes a frame where one is certain to arrive.
   private mutating func take() async {
     let wanted = scheduler.seekCount
     if scheduler.state == .paused, let last, last.seekCount == wanted { return }

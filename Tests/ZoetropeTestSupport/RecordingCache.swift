@@ -1,7 +1,7 @@
 internal import Synchronization
 public import Zoetrope
 
-/// A cache that passes everything on to another one, and writes down what it is asked for, as numbers.
+/// A cache that forwards everything to another one, and records requests as numbers.
 public final class RecordingCache: FrameCaching {
   private let cache: MemoryFrameCache
   private let state = Mutex((requests: [Int](), numbers: [FrameKey: Int]()))
@@ -9,7 +9,7 @@ public final class RecordingCache: FrameCaching {
   /// Records the requests to `cache`.
   public init(_ cache: MemoryFrameCache) { self.cache = cache }
 
-  /// The frames asked for, in order, numbered in the order of their first request.
+  /// The requested frames in order, numbered by their first request.
   public var requests: [Int] { state.withLock { $0.requests } }
 
   /// Records the request and passes it on.

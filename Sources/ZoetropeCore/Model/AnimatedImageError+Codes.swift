@@ -1,5 +1,5 @@
 extension AnimatedImageError.Code {
-  /// The bytes have none of the formats that can be decoded.
+  /// The bytes are not in any format that can be decoded.
   public static let notAnImage = Self("notAnImage")
   /// A feature of the format that is not decoded.
   public static let unsupported = Self("unsupported")

@@ -1,9 +1,8 @@
 package import Zoetrope
 
-/// A format of the tests alone: farbfeld pictures of one size, one after another, each shown for a tenth of a
-/// second.
+/// A format for tests only: farbfeld pictures of one size, one after another, each shown for a tenth of a second.
 ///
-/// This file and ``isAdded`` are all that a format takes.
+/// This file and ``isAdded`` are all that a format needs.
 ///
 ///     size   field
 ///        8   "farbfeld"
@@ -74,7 +73,7 @@ private struct FarbfeldScanner: Scanning {
     return frame
   }
 
-  /// Bytes of pixels that are still to come.
+  /// Bytes of pixels still to come.
   var skippableByteCount: Int {
     guard let openFrame else { return 0 }
     let count = FarbfeldCodec.headCount + 8 * openFrame.rect.size.area

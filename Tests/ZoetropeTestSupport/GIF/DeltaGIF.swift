@@ -1,10 +1,10 @@
-/// Writes GIFs whose frames are small changes of the one before, as recorders make them.
+/// Writes GIFs whose frames are small changes to the previous one, as screen recorders make them.
 ///
 /// Codes are written 9 bits wide with a clear code before the table grows, so no table is kept.
 public enum DeltaGIF {
-  /// `frameCount` frames on a canvas of `width` × `height`: a whole picture first, then `patch` ×
-  /// `patch` pixels of noise each, at places that wander. Every seventh disposes to *previous*, every
-  /// eleventh to *background*.
+  /// `frameCount` frames on a canvas of `width` × `height`: first a whole picture, then in each frame `patch` ×
+  /// `patch` pixels of noise at a moving position. Every seventh disposes to *previous*, every eleventh to
+  /// *background*.
   public static func make(width: Int, height: Int, frameCount: Int, patch: Int = 40) -> [UInt8] {
     var random = SplitMix64(seed: 42)
     var bytes = Array("GIF89a".utf8)

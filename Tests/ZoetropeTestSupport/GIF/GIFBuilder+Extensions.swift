@@ -8,9 +8,9 @@ extension GIFBuilder {
     if isTerminated { raw([0]) }
   }
 
-  /// A loop extension: how many times to play again, 0 for ever.
+  /// A loop extension: the number of repeats, 0 for forever.
   ///
-  /// `byteCount` and `kind` are 3 and 1 in a correct one.
+  /// In a valid one, `byteCount` is 3 and `kind` is 1.
   public mutating func loop(
     _ count: UInt16, application: String = "NETSCAPE2.0", byteCount: Int = 3, kind: UInt8 = 1
   ) {

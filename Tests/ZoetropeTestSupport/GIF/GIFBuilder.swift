@@ -1,6 +1,6 @@
-/// Writes a GIF block by block, right or wrong.
+/// Writes a GIF block by block, valid or malformed.
 ///
-/// Nothing is checked and nothing is added: what is not asked for is not in ``bytes``.
+/// Nothing is checked and nothing is added: ``bytes`` has only what was requested.
 ///
 ///     var gif = GIFBuilder()
 ///     gif.signature()
@@ -14,7 +14,7 @@ public struct GIFBuilder: Sendable {
   /// An empty file.
   public init() {}
 
-  /// The signature and version, `GIF89a` unless said otherwise.
+  /// The signature and version. Default: `GIF89a`.
   public mutating func signature(_ text: String = "GIF89a") { bytes += Array(text.utf8) }
 
   /// The logical screen descriptor, and the global palette when there is one.
@@ -41,7 +41,7 @@ public struct GIFBuilder: Sendable {
   /// These bytes as they are.
   public mutating func raw(_ more: some Sequence<UInt8>) { bytes += more }
 
-  /// Keeps the first `count` bytes; a negative count drops so many from the end.
+  /// Keeps the first `count` bytes; a negative count drops that many from the end.
   public mutating func truncate(to count: Int) {
     bytes.removeLast(
       bytes.count - min(max(count < 0 ? bytes.count + count : count, 0), bytes.count))

@@ -1,8 +1,8 @@
 public import Zoetrope
 
-/// An image descriptor with its data, right or wrong.
+/// An image descriptor with its data, valid or malformed.
 public struct GIFFrame: Sendable, Hashable {
-  /// The rectangle that is written; each field is cut down to 16 bits.
+  /// The stored rectangle; each field is truncated to 16 bits.
   public var rect: PixelRect
   /// The palette indices in the order of the picture, top row first.
   public var indices: [UInt8]
@@ -16,7 +16,7 @@ public struct GIFFrame: Sendable, Hashable {
   public var blockSize = 255
   /// Bytes of the code stream to keep; nil for all.
   public var dataLimit: Int?
-  /// Whether there is any data after the code size; without, a terminator follows directly.
+  /// Whether there is any data after the code size; if not, a terminator follows directly.
   public var hasData = true
   /// Whether the block terminator is written.
   public var isTerminated = true

@@ -1,4 +1,4 @@
-/// A graphic control extension with any values, right or wrong.
+/// A graphic control extension with any values, valid or not.
 public struct GIFGraphicControl: Sendable, Hashable {
   /// The delay in hundredths of a second.
   public var delay: UInt16
@@ -8,12 +8,12 @@ public struct GIFGraphicControl: Sendable, Hashable {
   public var transparentIndex: UInt8?
   /// The user-input flag.
   public var waitsForInput = false
-  /// The bytes of the data sub-block: four, unless the extension is to be wrong.
+  /// The bytes of the data sub-block: four, unless the extension should be malformed.
   public var byteCount = 4
   /// Whether the block terminator is written.
   public var isTerminated = true
 
-  /// An extension; every argument has the value of a plain one.
+  /// Creates an extension; the defaults are those of a plain one.
   public init(delay: UInt16 = 0, disposal: UInt8 = 0, transparentIndex: UInt8? = nil) {
     self.delay = delay
     self.disposal = disposal

@@ -13,7 +13,7 @@ public struct GIFPalette: Sendable, Hashable {
     self.isSorted = isSorted
   }
 
-  /// The table's size as its three bits say it: 2^(n + 1) entries.
+  /// The table's size as its three bits store it: 2^(n + 1) entries.
   var sizeField: UInt8 {
     var field: UInt8 = 0
     while field < 7, 2 << Int(field) < colors.count { field += 1 }

@@ -1,6 +1,6 @@
 /// Writes palette indices as a GIF code stream.
 ///
-/// It follows the state of a decoder, so that it can also write the codes that a decoder must refuse.
+/// It tracks the state of a decoder, so that it can also write codes that a decoder must reject.
 public struct LZWEncoder {
   private let options: LZWOptions
   private let minimumCodeSize: Int
@@ -28,9 +28,9 @@ public struct LZWEncoder {
     return max(2, Int.bitWidth - largest.leadingZeroBitCount)
   }
 
-  /// The bytes of the code stream for `indices`, not yet cut into sub-blocks.
+  /// The bytes of the code stream for `indices`, not yet split into sub-blocks.
   ///
-  /// An index that does not fit the minimum code size of `options` is cut down to its low bits.
+  /// An index that does not fit the minimum code size of `options` is truncated to its low bits.
   public static func encode(_ indices: [UInt8], options: LZWOptions = .init()) -> [UInt8] {
     let size = options.minimumCodeSize ?? minimumCodeSize(for: indices)
     var encoder = LZWEncoder(options: options, minimumCodeSize: min(max(size, 0), 11))
@@ -106,7 +106,7 @@ public struct LZWEncoder {
     nextCode = nil
   }
 
-  /// Writes a code past the next free one, or, when none fits, an undefined one after a clear.
+  /// Writes a code past the next free one or, if none fits, an undefined one after a clear code.
   private mutating func writeBadCode() {
     let bad = (nextCode ?? endCode + 1) + 1
     guard bad < 1 << UInt32(width) else {

@@ -1,6 +1,6 @@
-/// How a GIF code stream is written, right or wrong.
+/// How to write a GIF code stream, valid or malformed.
 public struct LZWOptions: Sendable, Hashable {
-  /// What breaks the stream, and after how many pixels.
+  /// The defect of the stream, and after how many pixels it comes.
   public enum Fault: Sendable, Hashable {
     /// The end code comes too early; nothing follows.
     case endCode(afterPixels: Int)
@@ -14,19 +14,19 @@ public struct LZWOptions: Sendable, Hashable {
   public enum FullTable: Sendable, Hashable {
     /// Write a clear code and start again.
     case clear
-    /// Go on with the full table (the *deferred clear* that GIF89a allows).
+    /// Continue with the full table (the *deferred clear* that GIF89a allows).
     case keep
   }
 
-  /// The minimum code size with which the codes are made; nil for the smallest that fits.
+  /// The minimum code size used for the codes; nil for the smallest that fits.
   public var minimumCodeSize: Int?
-  /// The minimum code size that is written in front of the data; nil for the true one.
+  /// The minimum code size that is stored before the data; nil for the real one.
   public var declaredCodeSize: UInt8?
   /// Whether the stream starts with a clear code.
   public var startsWithClear = true
   /// Whether the stream ends with an end code.
   public var endsWithEndCode = true
-  /// A clear code after every so many pixels; nil for only when the table is full.
+  /// The number of pixels between clear codes; nil for clear codes only when the table is full.
   public var clearInterval: Int?
   /// What to do when the table is full.
   public var fullTable = FullTable.clear

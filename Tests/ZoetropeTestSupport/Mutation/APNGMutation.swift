@@ -1,8 +1,8 @@
-/// Changes an APNG chunk by chunk and repairs checksums and sequence numbers, so that what is wild
-/// gets past the container: fields of IHDR, acTL and fcTL, rows inside the zlib streams, chunks
-/// doubled, dropped, swapped and split.
+/// Changes an APNG chunk by chunk and repairs checksums and sequence numbers, so that invalid
+/// values get past the container: fields of IHDR, acTL and fcTL, rows inside the zlib streams,
+/// chunks doubled, dropped, swapped and split.
 package enum APNGMutation {
-  /// The bytes changed; nil when they do not begin as a PNG.
+  /// The mutated bytes; nil if they do not begin like a PNG.
   package static func mutate(_ bytes: [UInt8], with mutator: inout ByteMutator) -> [UInt8]? {
     guard var file = PNGChunks(bytes) else { return nil }
     for _ in 0...mutator.below(3) { change(&file, &mutator) }
@@ -29,7 +29,7 @@ package enum APNGMutation {
     chunk.data = mutator.mutated(chunk.data)
   }
 
-  /// One chunk of data becomes two; of a frame, the second gets a place for its number.
+  /// Splits a data chunk in two; in an fdAT, the second part gets a sequence number.
   private static func split(
     _ file: inout PNGChunks, at index: Int, _ mutator: inout ByteMutator
   ) {

@@ -1,8 +1,8 @@
-/// What the mutations of files share: seeded choices, wild numbers, and bytes changed at random.
+/// Shared by the mutations of files: seeded choices, extreme numbers, and random changes of bytes.
 package struct ByteMutator {
   /// The source of every choice, so that a run can be repeated.
   package var random: SplitMix64
-  /// Changes bytes instead of ``mutated(_:room:)``'s own ways: a fuzzer's, which knows what was new.
+  /// Changes bytes in place of ``mutated(_:room:)``: a fuzzer's mutator, which knows which inputs were new.
   private let foreign: (([UInt8], _ room: Int) -> [UInt8])?
 
   /// A mutator for one input.
@@ -17,7 +17,7 @@ package struct ByteMutator {
   /// A number below `count`, which is at least 1.
   package mutating func below(_ count: Int) -> Int { Int(random.next() % UInt64(max(count, 1))) }
 
-  /// A number that files have where nobody expects it: mostly small, else at some edge.
+  /// An unexpected number: mostly small, otherwise an edge case.
   package mutating func wildNumber() -> UInt32 {
     let edges: [UInt32] = [
       0, 1, 2, 7, 8, 255, 256, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, .max,
@@ -25,7 +25,7 @@ package struct ByteMutator {
     return one(in: 3) ? edges[below(edges.count)] : UInt32(below(24))
   }
 
-  /// The bytes after a few changes, `room` bytes longer at most.
+  /// The bytes after a few changes, at most `room` bytes longer.
   package mutating func mutated(_ bytes: [UInt8], room: Int = 16) -> [UInt8] {
     if let foreign { return foreign(bytes, max(room, 1)) }
     var changed = bytes
@@ -53,7 +53,7 @@ package struct ByteMutator {
     }
   }
 
-  /// A changed file of the format that `bytes` have; one in three also breaks the container's rules.
+  /// A mutated file of the same format as `bytes`; one in three also breaks the container's rules.
   package mutating func file(_ bytes: [UInt8]) -> [UInt8] {
     var changed = bytes
     for _ in 0...below(2) {

@@ -1,6 +1,6 @@
 package import Zoetrope
 
-/// Sets the fast decoders beside giflib and libpng, file by file and frame by frame.
+/// Compares the fast decoders with giflib and libpng, file by file and frame by frame.
 package struct DecoderComparison {
   /// Files of the format that opened.
   package private(set) var opened = 0
@@ -8,14 +8,14 @@ package struct DecoderComparison {
   package private(set) var frames = 0
   /// Frames that lost pixels.
   package private(set) var brokenFrames = 0
-  /// Frames with a code that deflate reserves and right checksums, which only libdeflate takes.
+  /// Frames with a reserved deflate code but correct checksums, which only libdeflate accepts.
   package private(set) var reservedCodes = 0
-  /// Pixels that both gave, and that were the same.
+  /// The number of pixels that both yielded, all of them equal.
   package private(set) var pixels = 0
 
   package init() {}
 
-  /// Small limits: what matters is which steps are taken, not how long they take.
+  /// Small limits: large files would take long and exercise no other code.
   package static func options(keeps16Bit: Bool) -> DecodingOptions {
     var options = DecodingOptions(
       damage: .partialRows, keeps16Bit: keeps16Bit, parallelism: 1)
@@ -26,8 +26,8 @@ package struct DecoderComparison {
     return options
   }
 
-  /// Decodes every frame of `bytes` both ways; what differs first, or nil. A file that does not open
-  /// has nothing to differ.
+  /// Decodes every frame of `bytes` both ways; returns the first difference, or nil. A file that does not open has no
+  /// differences.
   package mutating func difference(
     in bytes: [UInt8], options: DecodingOptions
   ) -> String? {
@@ -36,7 +36,7 @@ package struct DecoderComparison {
     return difference(in: image)
   }
 
-  /// Decodes every frame of `image` both ways; what differs first, or nil.
+  /// Decodes every frame of `image` both ways; returns the first difference, or nil.
   package mutating func difference(in image: AnimatedImage) -> String? {
     var decoders = [PixelDecoder.fast, .reference].map { decoder in
       var options = image.options
@@ -62,8 +62,8 @@ package struct DecoderComparison {
     return nil
   }
 
-  /// GIF: the rows that giflib gives are the ones the fast decoder gives; it may give none where giflib
-  /// takes more than browsers do (a code past the next free one), and giflib none of a broken row.
+  /// GIF: rows that giflib yields equal those of the fast decoder. The fast decoder may yield none where giflib
+  /// accepts more than browsers do (a code past the next free one), and giflib yields nothing of a broken row.
   private mutating func differentIndices(_ fast: FramePixels, _ giflib: FramePixels) -> String? {
     let rows = giflib.content.validPixels / max(giflib.content.width, 1)
     let own = fast.content.validPixels / max(fast.content.width, 1)
@@ -94,9 +94,9 @@ package struct DecoderComparison {
     return left.bytes.extracting(own..<own + fast.content.width).hasSameBytes(as: theirs)
   }
 
-  /// PNG: the same rows, the same losses, and the same picture on an empty canvas. Of what costs
-  /// nothing, only the fast decoder names a wrong Adler-32 and indices past the palette. zlib stops at a
-  /// code that deflate reserves; where all checksums are right, the fast decoder has the rest as well.
+  /// PNG: the same rows, the same losses, and the same picture on an empty canvas. Of harmless deviations, only the
+  /// fast decoder reports a wrong Adler-32 and indices past the palette. zlib stops at a reserved deflate code; if
+  /// all checksums are correct, the fast decoder also yields the rest.
   private mutating func differentPicture(
     _ fast: FramePixels, _ libpng: FramePixels, _ control: FrameControl, _ format: PixelFormat
   ) -> String? {

@@ -1,12 +1,12 @@
 package import Zoetrope
 
-/// Carries edits out and sets the result beside the source: every picture, delay and copied byte.
+/// Applies edits and compares the result with the source: every picture, delay and copied byte.
 ///
 /// Pictures are compared by hash, transparent pixels without their colours.
 package struct EditComparison {
   private let image: AnimatedImage
   private let source: [UInt8]
-  /// The whole source frames, hashed when first asked for.
+  /// Hashes of the source's whole frames, computed when first needed.
   private var hashes: [Int: UInt64] = [:]
   private var reader: FrameReader?
   /// Whether no frame that was decoded is damaged.
@@ -16,7 +16,7 @@ package struct EditComparison {
   package struct Outcome {
     /// What is wrong; nil if nothing is.
     package var problem: String?
-    /// Why the edits were refused; nil if they were not.
+    /// Why the edits were rejected; nil if they were not.
     package var refusal: AnimatedImageError?
     package var plan: EditPlan?
     package var bytes: [UInt8] = []
@@ -73,7 +73,7 @@ package struct EditComparison {
     _ plan: EditPlan, _ outcome: inout Outcome
   ) throws(AnimatedImageError) -> String? {
     let bytes = outcome.bytes
-    // A whole animation may pass limits that its parts, or one direction, did not.
+    // A whole animation may exceed limits that its parts, or one direction, do not.
     var options = image.options
     options.limits = .none
     let output = try Self.open(bytes, options)
@@ -115,7 +115,7 @@ package struct EditComparison {
       output.options.decoder = decoder
       let reader = FrameReader(output)
       for planned in plan.frames {
-        // Of damaged frames, the reference decoders make less.
+        // The reference decoders yield less of damaged frames.
         if decoder == .reference, !isSound { return nil }
         guard let frame = try reader.next() else { return "no frame \(reader.nextIndex)" }
         let wanted = try hash(planned.source, plan.crop)

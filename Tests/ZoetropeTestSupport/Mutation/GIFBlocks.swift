@@ -12,7 +12,7 @@ struct GIFBlocks {
   /// Signature, screen descriptor and global palette.
   var header: [UInt8]
   var blocks: [Block] = []
-  /// Whatever follows the last whole block: as a rule the trailer.
+  /// Everything after the last whole block: usually the trailer.
   var tail: [UInt8]
 
   /// Nil when there is no whole header.

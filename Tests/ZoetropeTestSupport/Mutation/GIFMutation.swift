@@ -1,7 +1,7 @@
-/// Changes a GIF block by block, so that most results still are GIFs: wild fields, blocks doubled,
-/// dropped and swapped, and image data made of codes that mostly make sense.
+/// Changes a GIF block by block, so that most results are still GIFs: extreme fields, blocks
+/// duplicated, dropped and swapped, and image data of mostly valid codes.
 package enum GIFMutation {
-  /// The bytes changed; nil when they do not begin as a GIF.
+  /// The mutated bytes; nil if they do not begin like a GIF.
   package static func mutate(_ bytes: [UInt8], with mutator: inout ByteMutator) -> [UInt8]? {
     guard var file = GIFBlocks(bytes) else { return nil }
     for _ in 0...mutator.below(3) { change(&file, &mutator) }
@@ -59,8 +59,8 @@ package enum GIFMutation {
       ])
   }
 
-  /// Codes packed as an encoder packs them: widths that grow, each code one that can stand for
-  /// something, now and then one that cannot.
+  /// Codes packed as an encoder packs them, with growing widths: valid codes, and now and then an
+  /// invalid one.
   static func codes(_ mutator: inout ByteMutator, minimumSize: Int) -> [UInt8] {
     let clear = 1 << min(minimumSize, 8)
     var packed: [UInt8] = []

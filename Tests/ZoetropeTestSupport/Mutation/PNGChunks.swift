@@ -1,6 +1,6 @@
 internal import CDeflate
 
-/// A PNG taken apart into chunks, and put together with the checksums and numbers made right.
+/// A PNG split into chunks, and reassembled with correct checksums and sequence numbers.
 struct PNGChunks {
   struct Chunk {
     var type: [UInt8]
@@ -67,7 +67,7 @@ struct PNGChunks {
     return Array(out.prefix(count))
   }
 
-  /// What a zlib stream holds, up to 16 KB; nil when it is broken or longer.
+  /// The contents of a zlib stream, up to 16 KB; nil if it is damaged or longer.
   static func inflated(_ bytes: [UInt8]) -> [UInt8]? {
     guard let decompressor = unsafe libdeflate_alloc_decompressor() else { return nil }
     defer { unsafe libdeflate_free_decompressor(decompressor) }

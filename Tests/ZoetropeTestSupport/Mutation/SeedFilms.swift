@@ -1,7 +1,7 @@
 internal import Zoetrope
 
-/// Small films of random samples to start mutations from: rows as wide as the loops that take many
-/// pixels at once, every layout of PNG with every filter, GIF codes of all widths.
+/// Small films of random samples to start mutations from: rows wide enough for the loops that
+/// process many pixels at once, every layout of PNG with every filter, GIF codes of all widths.
 package enum SeedFilms {
   /// Films of both formats; the same ones for the same seed.
   package static func make(seed: UInt64) -> [[UInt8]] {
@@ -31,7 +31,8 @@ package enum SeedFilms {
     return file.bytes
   }
 
-  /// Filtered rows; Paeth as often as all others, since several rows of it are undone together.
+  /// Filtered rows. Paeth is as frequent as all other filters together, because several Paeth rows
+  /// are undone at once.
   private static func rows(
     _ layout: PNGLayout, _ width: Int, _ height: Int, _ mutator: inout ByteMutator
   ) -> [UInt8] {

@@ -1,6 +1,6 @@
 /// Writes an APNG chunk by chunk, and counts the sequence numbers.
 ///
-/// As with ``PNGBuilder``, nothing is checked: every number can be given outright.
+/// As with ``PNGBuilder``, nothing is checked: every number can be set explicitly.
 public struct APNGBuilder: Sendable {
   /// The chunks so far.
   public var png = PNGBuilder()
@@ -26,8 +26,8 @@ public struct APNGBuilder: Sendable {
   /// An fdAT chunk with the next sequence number.
   public mutating func frameData(_ data: [UInt8]) { png.chunk("fdAT", sequence() + data) }
 
-  /// The next sequence number as bytes; counted on. `override` is written in its place, and the
-  /// count goes on after it.
+  /// The next sequence number as bytes; increments the counter. `override` is written instead, and
+  /// counting continues after it.
   public mutating func sequence(_ override: UInt32? = nil) -> [UInt8] {
     let number = override ?? nextSequence
     nextSequence = number &+ 1

@@ -17,7 +17,7 @@ public struct APNGFrameControl: Sendable, Hashable {
   /// The blend operation: 0 source, 1 over.
   public var blend: UInt8 = 0
 
-  /// A frame with a delay of a tenth of a second that replaces and stays.
+  /// A frame with a delay of a tenth of a second, blend *source* and disposal *none*.
   public init(width: UInt32, height: UInt32, x: UInt32 = 0, y: UInt32 = 0) {
     self.width = width
     self.height = height

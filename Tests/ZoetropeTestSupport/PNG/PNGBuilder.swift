@@ -1,8 +1,8 @@
 public import Zoetrope
 
-/// Writes a PNG chunk by chunk, right or wrong.
+/// Writes a PNG chunk by chunk, valid or malformed.
 ///
-/// Nothing is checked and nothing is added: what is not asked for is not in ``bytes``.
+/// Nothing is checked and nothing is added: ``bytes`` has only what was requested.
 public struct PNGBuilder: Sendable {
   /// The eight bytes that start every PNG.
   public static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
@@ -43,7 +43,7 @@ public struct PNGBuilder: Sendable {
   /// These bytes as they are.
   public mutating func raw(_ more: some Sequence<UInt8>) { bytes += more }
 
-  /// Keeps the first `count` bytes; a negative count drops so many from the end.
+  /// Keeps the first `count` bytes; a negative count drops that many from the end.
   public mutating func truncate(to count: Int) {
     bytes.removeLast(
       bytes.count - min(max(count < 0 ? bytes.count + count : count, 0), bytes.count))

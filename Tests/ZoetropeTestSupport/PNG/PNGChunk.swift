@@ -4,7 +4,7 @@ public struct PNGChunk: Sendable, Hashable {
   public var type: String
   /// Its data.
   public var data: [UInt8]
-  /// The length that is written; nil for the true one.
+  /// The stored length; nil for the real one.
   public var declaredLength: UInt32?
   /// Whether the CRC is right.
   public var hasCorrectChecksum = true

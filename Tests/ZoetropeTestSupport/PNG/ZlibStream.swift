@@ -1,10 +1,10 @@
 internal import CDeflate
 
-/// Writes zlib streams and the checksums of PNG, right or wrong.
+/// Writes zlib streams and the checksums of PNG, valid or not.
 public struct ZlibStream: Sendable, Hashable {
   /// How the data is compressed.
   public enum Method: Sendable, Hashable {
-    /// Not at all, in blocks of at most so many bytes (1 to 65 535).
+    /// Not at all, in blocks of at most this many bytes (1 to 65 535).
     case stored(blockSize: Int)
     /// By ``FixedDeflate``: the same bytes on every machine and with every library version.
     case fixed
@@ -14,11 +14,11 @@ public struct ZlibStream: Sendable, Hashable {
 
   /// How the data is compressed.
   public var method = Method.fixed
-  /// Whether the Adler-32 at the end is right.
+  /// Whether the Adler-32 at the end is correct.
   public var hasCorrectChecksum = true
-  /// Bytes to keep, the checksum counted; nil for all.
+  /// The number of bytes to keep, including the checksum; nil for all.
   public var byteLimit: Int?
-  /// The byte of the stream to turn over (exclusive or 0xff); nil for none.
+  /// The byte of the stream to invert (exclusive or 0xff); nil for none.
   public var damagedByte: Int?
   /// Bytes after the checksum.
   public var tail: [UInt8] = []

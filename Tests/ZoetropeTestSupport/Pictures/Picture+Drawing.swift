@@ -45,7 +45,7 @@ extension Picture {
     paint(axis) { step, steps in colors[step * colors.count / steps] }
   }
 
-  /// Paints each pixel at random from `colors`; the same seed gives the same picture for ever.
+  /// Paints each pixel at random from `colors`; the same seed always gives the same picture.
   public mutating func noise(seed: UInt64, _ colors: [PixelSample]) {
     guard !colors.isEmpty else { return }
     var generator = SplitMix64(seed: seed)

@@ -1,15 +1,15 @@
 public import Zoetrope
 
-/// A picture to be encoded, or one that is expected: samples, row after row.
+/// A picture to encode, or an expected one: samples, row after row.
 ///
-/// It knows where it lies on the canvas, so that drawing into a frame uses canvas coordinates.
+/// It has a position on the canvas, so that drawing into a frame uses canvas coordinates.
 public struct Picture: Sendable, Hashable {
   /// Where it lies on the canvas.
   public let rect: PixelRect
   /// The samples, `rect.width * rect.height` of them.
   public var samples: [PixelSample]
 
-  /// A picture of one colour; transparent black unless said otherwise.
+  /// A picture of one colour. Default: transparent black.
   public init(_ rect: PixelRect, filledWith sample: PixelSample = .clear) {
     self.rect = rect
     samples = [PixelSample](repeating: sample, count: rect.size.area)
@@ -44,7 +44,7 @@ public struct Picture: Sendable, Hashable {
     return result
   }
 
-  /// The pixels as R, G, B, A bytes, every transparent one rewritten to zeros.
+  /// The pixels as R, G, B, A bytes, with every transparent one set to zeros.
   public var canonicalBytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(samples.count * 4)

@@ -1,6 +1,6 @@
 public import Zoetrope
 
-/// One pixel as the builders take it: a colour of 16 bits a channel, or a palette index outright.
+/// One pixel for the builders: a colour of 16 bits per channel, or an explicit palette index.
 public struct PixelSample: Sendable, Hashable {
   /// Red, 0 to 65535.
   public var red: UInt16
@@ -13,7 +13,7 @@ public struct PixelSample: Sendable, Hashable {
   /// The palette index to write whatever the palette holds; nil to look the colour up.
   public var index: UInt8?
 
-  /// A colour of 16 bits a channel, or an index.
+  /// A colour of 16 bits per channel, or an index.
   public init(
     red: UInt16, green: UInt16, blue: UInt16, alpha: UInt16 = .max, index: UInt8? = nil
   ) {
@@ -24,7 +24,7 @@ public struct PixelSample: Sendable, Hashable {
     self.index = index
   }
 
-  /// A colour of 8 bits a channel; each byte is doubled, so that its high byte gives it back.
+  /// A colour of 8 bits per channel; each byte is repeated, so that the high byte equals it.
   public init(_ color: RGBA, index: UInt8? = nil) {
     self.init(
       red: UInt16(color.red) * 257, green: UInt16(color.green) * 257,
@@ -41,7 +41,7 @@ public struct PixelSample: Sendable, Hashable {
   /// Transparent black.
   public static let clear = PixelSample(.clear)
 
-  /// The colour `step`/`steps` of the way from `start` to `end`, cut down per channel.
+  /// The colour `step`/`steps` of the way from `start` to `end`, rounded down per channel.
   static func between(
     _ start: PixelSample, _ end: PixelSample, step: Int, of steps: Int
   ) -> PixelSample {

@@ -1,4 +1,4 @@
-/// A small seeded generator of random numbers; the same seed gives the same numbers for ever.
+/// A small seeded generator of random numbers; the same seed always gives the same numbers.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

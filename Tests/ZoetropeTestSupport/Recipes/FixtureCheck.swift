@@ -1,19 +1,19 @@
 public import Zoetrope
 
-/// Opens a fixture and notes where it is not as its recipe states.
+/// Opens a fixture and records where it differs from its recipe.
 public struct FixtureCheck: Sendable {
   /// The fixture.
   public let recipe: Recipe
   /// How it is opened.
   public let options: DecodingOptions
-  /// What was not as expected, one plain clause each.
+  /// The differences from what was expected, one clause each.
   public private(set) var mismatches: [String] = []
 
   private var expected: FixtureExpectations { recipe.expectations }
 
   /// Opens the fixture, reads every frame in order, and compares.
   ///
-  /// The options' damage policy must be `.salvage`, which is what recipes state.
+  /// The options' damage policy must be `.salvage`, for which recipes are written.
   public init(_ recipe: Recipe, options: DecodingOptions = .init()) {
     self.recipe = recipe
     self.options = options
@@ -76,7 +76,7 @@ public struct FixtureCheck: Sendable {
     return damage
   }
 
-  /// Compares pixel by pixel and notes the first difference; transparent pixels are all the same.
+  /// Compares pixel by pixel and records the first difference; all transparent pixels are equal.
   private mutating func compare(
     _ bitmap: Bitmap, with picture: Picture, tolerance: Int, _ name: String
   ) {

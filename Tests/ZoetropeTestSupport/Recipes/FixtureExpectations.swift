@@ -1,6 +1,6 @@
 public import Zoetrope
 
-/// What a decoder must make of a fixture, as its recipe states it.
+/// What a decoder must find in a fixture, as its recipe states.
 ///
 /// Pictures come from the recipe, drawn by hand or by rule; never from a decoder of this package.
 public struct FixtureExpectations: Sendable, Hashable {
@@ -10,15 +10,15 @@ public struct FixtureExpectations: Sendable, Hashable {
     public var index: Int
     /// The whole canvas.
     public var picture: Picture
-    /// How far a channel may be off; more than 0 only where partial alpha is blended.
+    /// How much a channel may differ; more than 0 only where partial alpha is blended.
     public var tolerance: Int
   }
 
   /// Damage that must be reported: something was lost.
   public struct Loss: Sendable, Hashable {
-    /// The frame that it must name; nil when any place will do.
+    /// The frame that it must name; nil for any frame or none.
     public var frameIndex: Int?
-    /// The number of valid rows that it must give; nil when any will do.
+    /// The number of valid rows that it must report; nil for any.
     public var validRows: Int?
   }
 
@@ -42,7 +42,7 @@ public struct FixtureExpectations: Sendable, Hashable {
   public var frames: [Frame] = []
   /// The static image that is no frame.
   public var staticImage: Picture?
-  /// Texts of the metadata that must be there, each `KEY=VALUE`.
+  /// Metadata texts that must be present, each `KEY=VALUE`.
   public var texts: [String] = []
   /// Damage that must be reported under `.salvage`.
   public var losses: [Loss] = []
@@ -52,11 +52,11 @@ public struct FixtureExpectations: Sendable, Hashable {
   public var hasWarning = false
   /// Whether a tolerated deviation may be reported.
   public var allowsWarnings = false
-  /// Whether `.strict` must throw; nil when either will do.
+  /// Whether `.strict` must throw; nil if it may.
   public var strictThrows: Bool?
   /// The code of the error that opening, or reading the first frame, must throw; `any` for any.
   public var errorCode: String?
-  /// The number of frames that `.partialRows` gives, where it differs from ``frameCount``.
+  /// The number of frames with `.partialRows`, if it differs from ``frameCount``.
   public var partialFrameCount: Int?
 
   /// Whether nothing is wrong with the file.

@@ -36,7 +36,7 @@ public enum FixtureFile {
     }
   }
 
-  /// Writes `bytes` to `path`, in place of what was there.
+  /// Writes `bytes` to `path`, replacing an existing file.
   public static func write(_ bytes: [UInt8], to path: String) throws(FixtureFileError) {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw FixtureFileError(path: path, errno: errno) }
@@ -71,7 +71,7 @@ public enum FixtureFile {
     return names.sorted()
   }
 
-  /// Makes a folder; one that is there already is left alone.
+  /// Creates a folder; an existing one is left unchanged.
   public static func makeFolder(_ path: String) throws(FixtureFileError) {
     guard unsafe mkdir(path, 0o755) == 0 || errno == EEXIST else {
       throw FixtureFileError(path: path, errno: errno)

@@ -2,7 +2,8 @@ internal import Glibc
 
 /// The fixtures of this package: their recipes and compiled files.
 ///
-/// They lie in the folder that `ZOETROPE_FIXTURES` names, else in `Fixtures` beside the sources.
+/// They are in the folder that `ZOETROPE_FIXTURES` names, otherwise in `Fixtures` beside the
+/// sources.
 public struct FixtureLibrary: Sendable {
   /// The folder, without a slash at the end.
   public let root: String
@@ -20,7 +21,7 @@ public struct FixtureLibrary: Sendable {
     return parts.dropLast(4).joined(separator: "/") + "/Fixtures"
   }
 
-  /// The folders that hold recipes, below `Recipes`, and files, below the root.
+  /// The folders with recipes, below `Recipes`, and with files, below the root.
   public static let folders = ["Demo", "GIF", "APNG", "Bad"]
 
   /// The names of all recipes, sorted: `APNG/blend-over` and so on.

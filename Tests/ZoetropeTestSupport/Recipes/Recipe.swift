@@ -1,4 +1,4 @@
-/// A fixture as text: the file block by block, and what a decoder must make of it.
+/// A fixture as text: the file block by block, and what a decoder must find in it.
 ///
 /// A recipe is compiled to bytes without any decoder. Its statements are listed in
 /// `Fixtures/README.md`; a GIF starts with `gif GIF89a`, a PNG with `png`.
@@ -17,7 +17,7 @@ public struct Recipe: Sendable, Hashable {
   public let name: String
   /// What it is for.
   public let about: String
-  /// What other decoders do with it; empty when there is nothing to say.
+  /// What other decoders do with it; empty if nothing is known.
   public let others: String
   /// The file.
   public let bytes: [UInt8]

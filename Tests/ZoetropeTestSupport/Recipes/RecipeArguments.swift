@@ -1,4 +1,4 @@
-/// The words of a statement, taken one by one; what is left at the end is an error.
+/// The words of a statement, taken one by one; words left at the end are an error.
 struct RecipeArguments {
   let line: Int
   let keyword: String
@@ -41,7 +41,7 @@ struct RecipeArguments {
     try number(try word(what))
   }
 
-  /// Whether the word stands alone among the rest; it is taken.
+  /// Whether the word is among the remaining ones; removes it.
   mutating func flag(_ name: String) -> Bool {
     guard let index = positional.firstIndex(of: name) else { return false }
     positional.remove(at: index)
@@ -82,6 +82,6 @@ struct RecipeArguments {
 }
 
 extension String {
-  /// The bytes that the scalars of a recipe's word stand for.
+  /// The bytes that the scalars of a recipe's word represent.
   var recipeBytes: [UInt8] { unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } }
 }

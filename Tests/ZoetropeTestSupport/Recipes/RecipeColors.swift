@@ -1,6 +1,6 @@
 internal import Zoetrope
 
-/// The letters of a recipe and the colours they stand for.
+/// The letters of a recipe and the colours they represent.
 struct RecipeColors {
   private var letters: [UInt8: PixelSample] = [:]
   private var palettes: [String: [PixelSample]] = [:]
@@ -34,7 +34,7 @@ struct RecipeColors {
           let start = try single(try arguments.word("a colour"), arguments)
           let end = try single(try arguments.word("a colour"), arguments)
           for step in 0..<count {
-            // Palettes hold 8 bits a channel, so that a colour is found by its exact value.
+            // Palettes have 8 bits per channel, so that a colour is found by its exact value.
             let color = PixelSample.between(start, end, step: step, of: count - 1).rgba
             colors.append(PixelSample(color))
           }

@@ -1,7 +1,7 @@
 internal import Zoetrope
 
 extension RecipeCompiler {
-  /// Notes what a decoder must make of the file:
+  /// Records what a decoder must find in the file:
   ///
   ///     expect gif|apng|png        the format
   ///     expect canvas W H          the canvas

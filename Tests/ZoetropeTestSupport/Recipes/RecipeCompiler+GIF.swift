@@ -1,7 +1,7 @@
 internal import Zoetrope
 
 extension RecipeCompiler {
-  /// Runs a statement that describes a part of a GIF; false when there is none of this name.
+  /// Runs a statement that describes a part of a GIF; false if no statement has this name.
   mutating func runGIF(
     _ arguments: inout RecipeArguments, body: [RecipeStatement]
   ) throws(RecipeError) -> Bool {

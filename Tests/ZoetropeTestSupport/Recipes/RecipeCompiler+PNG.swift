@@ -1,7 +1,7 @@
 internal import Zoetrope
 
 extension RecipeCompiler {
-  /// Runs a statement that describes a chunk of a PNG; false when there is none of this name.
+  /// Runs a statement that describes a chunk of a PNG; false if no statement has this name.
   ///
   /// Every chunk takes `crc=bad` and `length=N`.
   mutating func runPNG(

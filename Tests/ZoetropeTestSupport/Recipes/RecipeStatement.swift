@@ -1,6 +1,6 @@
 /// One statement of a recipe: its words, and the indented lines below it.
 ///
-/// A word is a string in which every scalar stands for one byte, so that `"\xff"` is one byte.
+/// A word is a string in which every scalar represents one byte, so that `"\xff"` is one byte.
 struct RecipeStatement: Sendable, Hashable {
   var line: Int
   var words: [String]
@@ -43,7 +43,8 @@ struct RecipeStatement: Sendable, Hashable {
   }
 }
 
-/// Splits a line into words; quotes hold spaces and escapes (`\n`, `\0`, `\"`, `\\`, `\xHH`).
+/// Splits a line into words; quoted words may have spaces and escapes (`\n`, `\0`, `\"`, `\\`,
+/// `\xHH`).
 private struct WordScanner {
   private var rest: ArraySlice<UInt8>
   private let line: Int

@@ -1,14 +1,15 @@
 package import Zoetrope
 
-/// A random animation and how to write it, with what a player shall show of it.
+/// A random animation and how to write it, with what a player must show.
 package struct RandomFilm {
   package var frames: [WritableFrame] = []
   package var options = AnimationWriterOptions()
-  /// What is shown: each picture that differs from the one before, and for how long.
+  /// The expected showings: each picture that differs from the previous one, and how long it is
+  /// shown.
   package private(set) var shown: [Shown] = []
   private var poster: [UInt64]?
 
-  /// A picture, as its pixels of 16 bits a sample, and how long it is shown.
+  /// A picture, as its pixels of 16 bits per sample, and how long it is shown.
   package struct Shown: Hashable {
     package var pixels: [UInt64]
     package var time: ExactTime
@@ -140,7 +141,7 @@ package struct RandomFilm {
     }
   }
 
-  /// The pixels of a bitmap with 16 bits a sample.
+  /// The pixels of a bitmap with 16 bits per sample.
   private static func pixels(_ bitmap: Bitmap) -> [UInt64] {
     var pixels: [UInt64] = []
     for y in 0..<bitmap.height {
@@ -164,7 +165,7 @@ package struct RandomFilm {
     return sink.bytes
   }
 
-  /// What is wrong with `file`, as both decoders see it; empty if nothing is.
+  /// The defects of `file` that either decoder finds; empty if there are none.
   package func problems(of file: [UInt8]) throws(AnimatedImageError) -> [String] {
     var problems: [String] = []
     for decoder in [PixelDecoder.fast, .reference] {
