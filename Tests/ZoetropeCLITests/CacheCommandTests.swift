@@ -56,7 +56,7 @@ import Zoetrope
     }
   }
 
-  @Test func `a file that fails is told, and the others are warmed`() throws {
+  @Test func `a file that fails is reported, and the others are warmed`() throws {
     try withTool { (tool: Tool) throws in
       try tool.write(Array("hello".utf8), to: "no.gif")
       let result = try tool.run("cache", "warm", "no.gif", "none", "cat.gif", "--cache", "c")
@@ -170,7 +170,7 @@ import Zoetrope
     }
   }
 
-  @Test func `verifying drops what was changed, and says so in the status`() throws {
+  @Test func `verifying drops changed frames, and the status says so`() throws {
     try withTool { (tool: Tool) throws in
       #expect(try tool.run("cache", "warm", "cat.gif", "--cache", "c").status == 0)
       let table = try #require(try tool.list("c").first { $0.hasSuffix(".frames") })
@@ -246,7 +246,7 @@ import Zoetrope
     }
   }
 
-  @Test func `the commands are told, each with its help`() throws {
+  @Test func `the commands are listed, each with its help`() throws {
     try withTool { (tool: Tool) throws in
       let help = try tool.run("cache")
       #expect(help.status == 0)

@@ -151,7 +151,7 @@ import Zoetrope
     ["extract", "cat.gif", "-o", "-", "--raw", "--cache", "c"],
     ["play", "cat.gif", "--cache", "c", "--cache-limit", "much"],
   ])
-  func `what makes no sense is refused`(_ command: [String]) throws {
+  func `senseless options are rejected`(_ command: [String]) throws {
     try withTool { (tool: Tool) throws in
       #expect(try tool.run(command).status == 2)
       #expect(try tool.list() == ["cat.gif"])
@@ -170,7 +170,7 @@ import Zoetrope
   }
 
   @Test(arguments: [("HOME=rel", "not an absolute path"), ("HOME=", "not set")])
-  func `why there is no cache directory of the user's is told`(_ home: String, _ reason: String)
+  func `a missing user cache directory is explained`(_ home: String, _ reason: String)
     throws
   {
     try withTool { (tool: Tool) throws in
@@ -190,7 +190,7 @@ import Zoetrope
   }
 
   @Test(arguments: ["", "M", "-1", "1e3", "0x10", "1.2.3", "inf", "1 M", "1T", "99999999999G", "."])
-  func `what is no number of bytes`(_ text: String) {
+  func `texts that are not byte counts are rejected`(_ text: String) {
     #expect(ByteCountArgument(argument: text) == nil)
   }
 }

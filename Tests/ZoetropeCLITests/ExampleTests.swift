@@ -79,7 +79,7 @@ import Zoetrope
     }
   }
 
-  @Test func `chat-thumbnails refuses what exceeds its budget and answers the rest`() throws {
+  @Test func `chat-thumbnails rejects files beyond its budget and answers the rest`() throws {
     try withTool { (tool: Tool) throws in
       let side: [UInt8] = [0xff, 0xff, 0xff, 0xff]
       let screen = Array("GIF89a".utf8) + side + [0, 0, 0]

@@ -35,7 +35,7 @@ import Testing
     ("--frames ::-1", "ranges must ascend"), ("--frames --max", "invalid"),
     ("--time 5s", "a play takes 240 ms"), ("--fps 0", "invalid"), ("--fps 5 --frames 1", "--fps"),
   ])
-  func `a value that makes no sense is told of`(_ options: String, _ text: String) throws {
+  func `a senseless value is reported`(_ options: String, _ text: String) throws {
     try withTool { tool in
       let arguments = options.split(separator: " ").map(String.init)
       let result = try tool.run(["extract", "cat.gif", "-o", "o/"] + arguments)
@@ -95,7 +95,7 @@ import Testing
     #expect(rate.frames(shownFor: [.seconds(1_000_000_000)], maximum: .max) == nil)
   }
 
-  @Test func `files with equal stems are told apart by their whole names`() throws {
+  @Test func `files with equal stems are distinguished by their whole names`() throws {
     try withTool { tool in
       try tool.write(gif.bytes, to: "cat.png")
       let refused = try tool.run("extract", "cat.gif", "cat.png", "-o", "o")
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func `a file that looks like options is no success`() throws {
+  @Test func `a file that looks like options is not a success`() throws {
     try withTool { tool in
       try tool.write(gif.bytes, to: "-dash.gif")
       let result = try tool.run("info", "-dash.gif", "cat.gif")

@@ -8,7 +8,7 @@ import Zoetrope
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct InputFaultTests {
   /// The first has no end, and must not be waited for with all of memory.
   @Test(.boundsMemory, arguments: ["/dev/zero", "loop", "missing"])
-  func `what is no file with an end is refused`(name: String) throws {
+  func `inputs that are not finite files are rejected`(name: String) throws {
     try withTool { (tool: Tool) throws in
       #expect(try tool.shell("ln -s loop loop") == 0)
       let limited = "ulimit -v 2000000; timeout 120 \"$ZOETROPE\" info \(name) 2>err"

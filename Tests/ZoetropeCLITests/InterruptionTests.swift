@@ -8,7 +8,7 @@ import Testing
 /// signal itself.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct InterruptionTests {
   @Test(arguments: [("INT", SIGINT), ("TERM", SIGTERM)])
-  func `playing without drawing tells what came of it`(_ name: String, _ number: Int32) throws {
+  func `playing without drawing reports the outcome`(_ name: String, _ number: Int32) throws {
     try withTool { tool in
       // Threads start with playing, when the file has been opened.
       let script = """

@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `check tells frames and bytes of what is wrong, and failures too`() throws {
+  @Test func `check reports the frame and byte of each defect, and failures too`() throws {
     try withTool { (tool: Tool) throws in
       try tool.write(Array(SampleGIF().bytes.dropLast(12)), to: "cut.gif")
       let arguments = ["--json", "none", "cut.gif", "cat.gif"]

@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `what a link leads to is written`() throws {
+  @Test func `the target of a link is written`() throws {
     try withTool { (tool: Tool) throws in
       let still = "\"$ZOETROPE\" still cat.gif --format rgba"
       let status = try tool.shell("mkdir d && echo old >d/t && ln -s d/t l && ln -s l ll")

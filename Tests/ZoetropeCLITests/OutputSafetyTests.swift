@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `what dead runs left is swept, whatever its number, and stops nothing`() throws {
+  @Test func `leftovers of dead runs are swept, whatever their number, and stop nothing`() throws {
     try withTool { (tool: Tool) throws in
       // What a run in a container leaves, where every run is process 1.
       let script = "mkdir o && touch o/.zoetrope-1-0.tmp o/.zoetrope-$$-0.tmp o/.zoetrope-7f3a.tmp"
@@ -352,7 +352,7 @@ import Testing
     }
   }
 
-  @Test func `a file where a directory should be is no directory`() throws {
+  @Test func `a file in place of a directory is an error`() throws {
     try withTool { (tool: Tool) throws in
       try tool.write([], to: "taken")
       let result = try tool.run("extract", "cat.gif", "-o", "taken/")
@@ -361,7 +361,7 @@ import Testing
     }
   }
 
-  @Test func `a refused file is told without words of the program's own`() {
+  @Test func `write failures are reported without internal words`() {
     #expect(
       "\(WriteFailure.system(.readOnlyFileSystem, "cat-0000.png"))"
         == "cat-0000.png: Read-only file system")

@@ -52,7 +52,7 @@ import ZoetropeProcess
     ("a.gif", "/home/me/config:1: \"a.gif\" is not an option"),
     ("frame=1", "/home/me/config:1: --frame works only on the command line"),
   ])
-  func `what is wrong is told with the file and the line`(_ text: String, _ start: String) {
+  func `errors name the file and the line`(_ text: String, _ start: String) {
     let found = arguments(text)
     #expect(found.count == 1 && found[0].hasPrefix(start), "\(found)")
   }
@@ -84,7 +84,7 @@ import ZoetropeProcess
     #expect(arguments(line)[0].contains("works only on the command line"))
   }
 
-  @Test func `a file out of reach is no error`() {
+  @Test func `an inaccessible file is not an error`() {
     #expect(PlayerConfiguration.isAbsence(.permissionDenied))
     #expect(!PlayerConfiguration.isAbsence(.ioError))
   }
@@ -121,7 +121,7 @@ import ZoetropeProcess
     #expect(ToolArguments.impliesPlay(arguments) { $0 == "there" } == isPlayed)
   }
 
-  @Test func `a file that is missing, unless it was named, is no error`() throws {
+  @Test func `a missing file is an error only if it was named`() throws {
     func load(_ variable: String, _ value: String) throws -> PlayerConfiguration? {
       try PlayerConfiguration.load(
         PlayerConfiguration.Location { $0 == variable ? value : nil })

@@ -41,7 +41,7 @@ import Zoetrope
     #expect(Decimal(delay).description == text)
   }
 
-  @Test func `a printed time, given back as an argument, is not before what it stands for`() {
+  @Test func `a printed time, passed back as an argument, is not before the real one`() {
     // 16/561 s is 28520.4991 µs, and printed as 28520 µs.
     for (numerator, denominator) in [(16, 561), (14, 613), (44, 577), (25, 739), (1, 3), (1, 7)] {
       let start = Duration.seconds(numerator) / denominator
@@ -115,7 +115,7 @@ import Zoetrope
   @Test(arguments: [
     (9_999, nil), (12_500, "12.5 s"), (2_000_000, "33 min 20 s"), (7_505_000, "2 h 5 min 5 s"),
   ])
-  func `long times are also told in minutes`(_ milliseconds: Int, _ words: String?) {
+  func `long times are also printed in minutes`(_ milliseconds: Int, _ words: String?) {
     #expect(Decimal(thousandths: milliseconds * 1000).minutesAndSeconds == words)
   }
 }

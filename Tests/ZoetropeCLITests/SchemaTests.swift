@@ -10,7 +10,7 @@ import Zoetrope
     "info=animation", "extract=animation", "convert=conversion", "make=conversion",
     "optimize=optimization", "sheet=atlas", "play=trace", "check=check", "cache=cache",
   ])
-  func `the name of a command stands for its schema`(_ pair: String) {
+  func `the name of a command selects its schema`(_ pair: String) {
     let names = pair.split(separator: "=").map(String.init)
     #expect(OutputSchema.named(names[0])?.name == names[1])
     // Words of the summaries are no names.

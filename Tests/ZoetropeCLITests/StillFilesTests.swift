@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `names that are not told apart are refused before anything is written`() throws {
+  @Test func `ambiguous names are rejected before anything is written`() throws {
     try withFiles { tool in
       for output in ["one.png", "{index}.png", "{stem}.png", "."] {
         let outcome = try tool.run("still", "a.gif", "b.gif", "b.png", "-o", output)

@@ -203,7 +203,9 @@ import Testing
   }
 
   @Test(arguments: [("", 3), ("GIF89a", 3), ("no picture at all", 3)] as [(String, Int32)])
-  func `what is no animation has the status of a file`(_ text: String, _ status: Int32) throws {
+  func `input that is not an animation has the status of a file`(_ text: String, _ status: Int32)
+    throws
+  {
     try withTool { (tool: Tool) throws in
       let piped = try tool.run(
         ["extract", "-", "-o", "o", "--manifest", "-"], input: Array(text.utf8))
@@ -238,7 +240,7 @@ import Testing
     }
   }
 
-  @Test func `progress as JSON tells what has arrived`() throws {
+  @Test func `progress as JSON reports arrived frames and bytes`() throws {
     try withTool { (tool: Tool) throws in
       let result = try tool.run(
         ["extract", "-", "-o", "o", "--progress", "json"], input: Self.gif.bytes)

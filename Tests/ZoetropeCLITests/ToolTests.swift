@@ -14,7 +14,7 @@ import Zoetrope
     }
   }
 
-  @Test func `a file that is no image ends with status 3`() throws {
+  @Test func `a file that is not an image ends with status 3`() throws {
     try withTool { (tool: Tool) throws in
       try tool.write(Array("hello".utf8), to: "a\u{1b}b.gif")
       let result = try tool.run("info", "a\u{1b}b.gif")

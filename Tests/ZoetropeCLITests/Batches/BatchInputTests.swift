@@ -79,7 +79,7 @@ import Testing
     (["info", "--files-from", "empty"], "the list empty names no file"),
     (["info", "-", "--files-from", "-"], "standard input can be read only once"),
   ])
-  func `a list that is of no use is refused`(arguments: [String], message: String) throws {
+  func `an unusable list is rejected`(arguments: [String], message: String) throws {
     try withTool { (tool: Tool) throws in
       try tool.write([], to: "empty")
       let result = try tool.run(arguments)

@@ -186,13 +186,13 @@ import ZoetropeProcess
   @Test(arguments: [
     "--fps 3 --delay 1s", "--delay 1s --delays f", "--fps 0", "--delay x", "--delays", "--order z",
   ])
-  func `times of pictures are told once`(_ line: String) {
+  func `times of pictures are set in one way only`(_ line: String) {
     #expect(throws: (any Error).self) {
       try MakeCommand.parse(["a.png", "-o", "b.png"] + line.split(separator: " ").map(String.init))
     }
   }
 
-  @Test func `PNG files one after another are told apart`() throws {
+  @Test func `concatenated PNG files are separated`() throws {
     let first = try PNGEncoder().encode(Bitmap(width: 2, height: 1))
     let second = try PNGEncoder().encode(Bitmap(width: 30, height: 20))
     func pictures(_ bytes: [UInt8]) -> [[UInt8]] { PNGSequence.pictures(in: bytes).map(Array.init) }

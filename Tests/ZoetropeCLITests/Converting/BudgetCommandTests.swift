@@ -42,7 +42,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `what cannot fit is refused with the limit, and nothing is written`() throws {
+  @Test func `files that cannot fit are rejected with the limit, and nothing is written`() throws {
     try withTool { (tool: Tool) throws in
       let script = """
         set -- \(Self.demo)/*.gif
@@ -128,7 +128,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `presets that no change can meet are refused with the limit and what helps`() throws {
+  @Test func `presets that no change can meet are rejected with the limit and advice`() throws {
     try withTool { (tool: Tool) throws in
       for (output, options, message) in [
         (

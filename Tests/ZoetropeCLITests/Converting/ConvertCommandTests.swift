@@ -109,7 +109,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `what only changes times is copied, byte for byte`() throws {
+  @Test func `edits of times copy frames byte for byte`() throws {
     try withTool { (tool: Tool) throws in
       let plain = try tool.run("convert", "cat.gif", "-o", "a.gif")
       let count = try tool.read("cat.gif").count
@@ -217,7 +217,7 @@ import ZoetropeTestSupport
     "cat.gif -o a.gif --time 50s-", "cat.gif -o a.gif --crop 2x2+90+0", "cat.gif -o a.webp",
     "cat.gif cat.gif -o o.gif", "cat.gif -o - --json", "cat.gif -o a.gif --plays 70000",
   ])
-  func `what cannot be done is refused, and nothing of it is left`(_ line: String) throws {
+  func `impossible requests are rejected and leave nothing behind`(_ line: String) throws {
     try withTool { (tool: Tool) throws in
       let result = try tool.run(["convert"] + line.split(separator: " ").map(String.init))
       #expect([1, 2, 3, 4].contains(result.status))
@@ -367,7 +367,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `a GIF that scaling gives too many colours is refused with what helps`() throws {
+  @Test func `a GIF with too many colours after scaling is rejected with advice`() throws {
     try withTool { (tool: Tool) throws in
       let picture = Bitmap(width: 16, height: 16) { x, y in
         RGBA(red: UInt8(x * 16), green: UInt8(y * 16), blue: 0)
@@ -427,14 +427,14 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `a crop that reaches beyond the canvas is told of`() throws {
+  @Test func `a crop that reaches beyond the canvas is reported`() throws {
     try withTool { (tool: Tool) throws in
       let result = try tool.run("convert", "cat.gif", "-o", "a.gif", "--crop", "9999x2+1+0")
       #expect(result.status == 0 && result.errors.contains("--crop reaches beyond the canvas"))
     }
   }
 
-  @Test func `a smaller GIF says what became of its colours`() throws {
+  @Test func `a smaller GIF reports how its colours were reduced`() throws {
     try withTool { (tool: Tool) throws in
       let picture = Bitmap(width: 60, height: 40) { x, y in
         RGBA(red: UInt8(x * 4), green: UInt8(y * 6), blue: 9)

@@ -44,7 +44,7 @@ import ZoetropeTerminal
     #"{"schema":"zoetrope.animation/3",\#(loop),"frames":[{"index":1,"delay":{"num":1,"den":1},"same_as":0}]}"#,
     #"{"schema":"zoetrope.animation/3",\#(loop),"frames":[{"index":0,"delay":{"num":1,"den":1},"output":"-"}]}"#,
   ])
-  func `what is no whole manifest is refused with its name`(_ text: String) {
+  func `an incomplete manifest is rejected with its name`(_ text: String) {
     let failure = #expect(throws: CommandFailure.self) { try manifest(text) }
     #expect(failure?.status == .usage)
     #expect(failure?.message.contains("m.json") == true)
@@ -73,11 +73,11 @@ import ZoetropeTerminal
     "NaN", "0x10", "1 2", "\"\n\"", "]", "1e999", "\"\\", String(repeating: "[", count: 100_000),
     "\"\\u+123\"",
   ])
-  func `what is no JSON is refused`(_ text: String) {
+  func `text that is not JSON is rejected`(_ text: String) {
     #expect(throws: JSONValue.Fault.self) { try JSONValue(parsing: Array(text.utf8)[...]) }
   }
 
-  @Test func `half of a pair stands for no character`() throws {
+  @Test func `half of a surrogate pair is not a character`() throws {
     for text in [#""\ud83d""#, #""\ude00""#, #""\ud83dx""#] {
       let value = try JSONValue(parsing: Array(text.utf8)[...])
       #expect(value.text?.hasPrefix("\u{fffd}") == true)

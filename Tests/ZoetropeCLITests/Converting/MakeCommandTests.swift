@@ -141,7 +141,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `a poster is no frame`() throws {
+  @Test func `a poster is not a frame`() throws {
     try withPictures([1, 2, 9]) { (tool: Tool) throws in
       let result = try tool.run(
         "make", "f1.png", "f2.png", "-o", "a.png", "--fps", "5", "--poster", "f9.png")
@@ -189,7 +189,7 @@ import ZoetropeTestSupport
       "a GIF cannot hold partly transparent pixels"
     ),
   ])
-  func `what cannot be made is refused, and nothing of it is left`(
+  func `animations that cannot be made are rejected and leave nothing behind`(
     _ line: String, _ message: String
   ) throws {
     try withPictures([1, 2]) { (tool: Tool) throws in

@@ -325,7 +325,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `Chromium's colour for an index past the palette is told`() throws {
+  @Test func `Chromium's colour for an index past the palette is reported`() throws {
     try withTool { (tool: Tool) throws in
       let file = Self.fixtures.appending("Bad/png-palette-index.png").string
       let json = try JSONLine.one(tool.run("explain", "--json", "--as", "chromium", file).output)

@@ -86,7 +86,9 @@ import ZoetropeTestSupport
     "-o a.y4m --frames 2 --timing exact", "-o a.y4m --bg none", "-o a.png --bg white",
     "cat.gif -o -", "cat.gif -o a.y4m",
   ])
-  func `what a video cannot hold is refused, and nothing is written`(_ options: String) throws {
+  func `options that a video cannot hold are rejected, and nothing is written`(_ options: String)
+    throws
+  {
     try withTool { (tool: Tool) throws in
       var arguments = ["extract", "cat.gif"] + options.split(separator: " ").map(String.init)
       if !options.contains("--bg white") { arguments += ["--format", "y4m"] }

@@ -68,7 +68,7 @@ import Testing
   ]
 
   @Test(arguments: refusals)
-  func `the first line names what was meant`(_ refusal: (line: String, message: String)) {
+  func `the first line suggests the intended word`(_ refusal: (line: String, message: String)) {
     let arguments = refusal.line.split(separator: " ").map(String.init)
     #expect(message(arguments).prefix { $0 != "\n" } == refusal.message)
   }

@@ -38,7 +38,7 @@ import Zoetrope
     #expect(zip(deadlines, deadlines.dropFirst()).map { $1 - $0 } == [2_000_000, 2_000_000])
   }
 
-  @Test func `what came of it is told in a line`() throws {
+  @Test func `the outcome is reported in one line`() throws {
     let result = try play(["--loops", "3"])
     #expect(result.status == 0)
     #expect(result.text.hasPrefix("finished: presented=9 skipped=0 "))
@@ -50,7 +50,7 @@ import Zoetrope
     #expect(result.text.hasPrefix("stopped: presented="))
   }
 
-  @Test func `a start past the end is a failure that is told`() throws {
+  @Test func `a start past the end is reported as a failure`() throws {
     let result = try play(["--start", "3"])
     #expect(result.status != 0)
     #expect(result.text.hasPrefix("failed (parameter: frame 3 does not exist; there are 3 frames)"))
@@ -59,7 +59,7 @@ import Zoetrope
   }
 
   @Test(arguments: [["--speed", "0"], ["--late", "never"], ["--loops", "0"]])
-  func `what makes no sense is refused`(arguments: [String]) throws {
+  func `senseless options are rejected`(arguments: [String]) throws {
     let result = try play(arguments)
     #expect(result.status != 0)
     #expect(result.output.isEmpty)

@@ -22,7 +22,7 @@ import Testing
     #expect(graphics.output.isEmpty)
   }
 
-  @Test func `a reader that goes away does not hide what failed`() throws {
+  @Test func `a reader that goes away does not hide failures`() throws {
     let tool = try Tool()
     defer { tool.cleanUp() }
     try tool.write(SampleGIF().bytes, to: "a.gif")

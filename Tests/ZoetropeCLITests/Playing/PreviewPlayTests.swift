@@ -172,7 +172,7 @@ import Testing
   @Test(arguments: [
     "play --clear --protocol kitty", "play --clear --protocol half", "still cat.gif",
   ])
-  func `what cannot be drawn or found is refused`(_ line: String) throws {
+  func `previews that cannot be drawn or found are rejected`(_ line: String) throws {
     let tool = try Tool()
     defer { tool.cleanUp() }
     try tool.write(Self.still, to: "cat.gif")

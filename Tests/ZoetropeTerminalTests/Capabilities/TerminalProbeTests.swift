@@ -155,7 +155,7 @@ struct TerminalProbeTests {
     #expect(DrawingMode(best: probe.capabilities) == .dots(.ascii))
   }
 
-  @Test func `keys that are typed meanwhile are kept, and a late answer is no key`() {
+  @Test func `keys typed meanwhile are kept, and a late answer is not a key`() {
     let (probe, _, _) = probe(
       ["TERM": "xterm"], ["q\u{1B}[?2026;2$y\u{1B}[A", "\u{1B}[?62;4c\u{1B}]11;rgb:00"])
     #expect(

@@ -33,7 +33,7 @@ struct TerminalQuirksTests {
       // A name that only begins like one of the table is another terminal.
       Expectation(name: "kittyhawk 1.0", fullColor: false), Expectation(name: "", fullColor: false),
     ])
-  func `a name tells what no query does`(_ wanted: Expectation) {
+  func `the terminal's name reveals properties that no query does`(_ wanted: Expectation) {
     let found = TerminalQuirks(name: wanted.name)
     #expect(found.hasITerm2Images == wanted.iTerm2)
     #expect(found.drawsSextants == wanted.sextants)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct TerminalModeTests {
-  @Test func `what is switched on is switched off, in the other order`() {
+  @Test func `modes are switched off in reverse order`() {
     let mode = TerminalMode(
       usesAlternateScreen: true, usesKittyKeyboard: true, usesInBandResize: true,
       usesMouse: true, isSynchronized: true, keepsSixelRegisters: true, imageIDs: [7])

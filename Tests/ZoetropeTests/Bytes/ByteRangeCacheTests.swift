@@ -100,7 +100,7 @@ import ZoetropeTestSupport
   }
 
   @Test(.computes, arguments: [0, 1, 100, 70_000, 300_000])
-  func `a limit is never exceeded, and what is kept is right`(limit: Int) {
+  func `a limit is never exceeded, and the kept bytes are right`(limit: Int) {
     let count = 10 * Self.block
     var random = SplitMix64(seed: 7)
     var model = Model(count: count)

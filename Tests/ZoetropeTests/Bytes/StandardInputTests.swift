@@ -43,7 +43,7 @@ import Zoetrope
     #expect(try read(Array(bytes.prefix(5))).get() == Array(bytes.prefix(5)))
   }
 
-  @Test func `what begins as no image is refused`() throws {
+  @Test func `input that does not begin like an image is rejected`() throws {
     let bent = [PNGScanner.signature[0]] + [UInt8](repeating: 0, count: 40)
     #expect(code(try read(bent)) == .notAnImage)
     #expect(code(try read(Array("GIF90a".utf8) + bent)) == .notAnImage)

@@ -22,7 +22,7 @@ import Zoetrope
   ]
 
   @Test(arguments: cases)
-  func `a run is told from a search`(name: String, steps: [Int], isLoop: Bool) {
+  func `playback is distinguished from a search`(name: String, steps: [Int], isLoop: Bool) {
     var pattern = AccessPattern()
     for step in steps { pattern.step(to: step) }
     #expect(pattern.isLoop == isLoop, "\(name)")

@@ -38,7 +38,7 @@ import Zoetrope
   }
 
   @Test(arguments: ["/dev/zero", "/dev/null", "/"])
-  func `what is no file has no identity, and is not read`(path: String) {
+  func `inputs other than files have no identity, and are not read`(path: String) {
     let error = #expect(throws: AnimatedImageError.self) {
       try ContentIdentity(contentsOf: FilePath(path))
     }

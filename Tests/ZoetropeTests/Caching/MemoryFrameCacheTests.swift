@@ -89,7 +89,7 @@ import Zoetrope
     #expect(hits >= 44 && hits <= 50, "\(hits) of 100 frames with room for 50")
   }
 
-  @Test func `what nobody plays any more goes first`() {
+  @Test func `animations that are no longer played are evicted first`() {
     let cache = makeCache(frames: 50)
     play(makeAnimation(1), frames: 40, in: cache)
     for _ in 0..<2 { play(makeAnimation(2), frames: 50, in: cache) }

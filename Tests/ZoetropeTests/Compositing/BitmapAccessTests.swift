@@ -28,7 +28,9 @@ import ZoetropeTestSupport
 
   private static func grey(_ value: UInt8) -> RGBA { RGBA(red: value, green: value, blue: value) }
 
-  @Test func `the static image is what is no frame, and else the first frame`() async throws {
+  @Test func `the static image is the one that is not a frame, otherwise the first frame`()
+    async throws
+  {
     let hidden = try AnimatedImage(bytes: Self.hiddenStatic)
     #expect(try await hidden.staticBitmap()[0, 0] == Self.grey(10))
     let stored = StoredFrameReader(hidden)

@@ -46,7 +46,7 @@ import Zoetrope
     #expect(await task.value == nil)
   }
 
-  @Test func `what comes second is dropped`() async {
+  @Test func `the second result is dropped`() async {
     let first = ResultHandover<Int>()
     first.close(with: 1)
     first.close(with: nil)

@@ -53,7 +53,7 @@ struct DeflateCase: CustomTestStringConvertible, Sendable {
 
 @Suite(.timeLimit(.minutes(10)), .computes) struct ScanlineDeflaterTests {
   @Test(arguments: DeflateCase.all)
-  func `what was compressed inflates to the same bytes`(_ item: DeflateCase) throws {
+  func `compressed data inflates to the same bytes`(_ item: DeflateCase) throws {
     let count = item.bytes.count
     let source = PixelStorage(byteCount: max(1, count))
     let bound = ScanlineDeflater.bound(count)
@@ -70,7 +70,7 @@ struct DeflateCase: CustomTestStringConvertible, Sendable {
     }
   }
 
-  @Test func `what earlier ranges left behind makes no difference`() {
+  @Test func `leftovers of earlier ranges make no difference`() {
     let source = PixelStorage(byteCount: 6000)
     let bytes = (0..<6000).map { UInt8(truncatingIfNeeded: ($0 % 500 * 40503) >> 8) }
     unsafe source.store(bytes.span.bytes)

@@ -37,7 +37,7 @@ import ZoetropeTestSupport
     #expect(error?.message == message)
   }
 
-  @Test func `a recipe that does not say what it is for is refused`() {
+  @Test func `a recipe without a purpose is rejected`() {
     #expect(throws: RecipeError.self) { try Recipe(name: "x", text: "gif GIF89a\n") }
   }
 
@@ -68,7 +68,7 @@ import ZoetropeTestSupport
     #expect(generator.next() == 0x910a_2dec_8902_5cc1)
   }
 
-  @Test func `a check notes what is not as stated`() throws {
+  @Test func `a check records differences from the recipe`() throws {
     let text =
       Self.start + "image 0 0 2 1\n  |rg|\ntrailer\nexpect frames 2\nexpect frame 0\n  |rr|\n"
     let check = FixtureCheck(try Recipe(name: "x", text: text))

@@ -312,7 +312,7 @@ import ZoetropeTestSupport
       await collect(loader.phases(for: 1, rendering: small) { _ in bytes }).names.first == "poster")
   }
 
-  @Test func `what was prefetched shows at once`() async {
+  @Test func `a prefetched image appears immediately`() async {
     let bytes = bytes
     loader.prefetch(for: 1) { _ in bytes }
     await eventually { cache.statistics.count == 1 }
@@ -336,7 +336,7 @@ import ZoetropeTestSupport
     await eventually { loader.loadCount == 0 }
   }
 
-  @Test func `a load plays as it was told`() async {
+  @Test func `a load plays with its own options`() async {
     let bytes = bytes
     let options = PlaybackOptions(rate: 3, startIndex: 7)
     let seen = await collect(loader.phases(for: 1, playback: options) { _ in bytes })

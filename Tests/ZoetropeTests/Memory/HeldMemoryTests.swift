@@ -24,7 +24,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `what a hold leaves that ends while others evict is freed`() {
+  @Test func `memory of a hold that ends during eviction is freed`() {
     let budget = MemoryBudget(byteLimit: 0)
     let member = HeldMember(budget: budget)
     budget.charge(100, to: member)
@@ -155,7 +155,7 @@ import ZoetropeTestSupport
     #expect(budget.byteCount == 0)
   }
 
-  @Test func `what storing a frame takes does not grow with the players`() {
+  @Test func `the cost of storing a frame does not grow with the players`() {
     // Asked once for each member that was used, not for each that there is.
     let budget = MemoryBudget(byteLimit: 64 << 10)
     let members = (0..<1000).map { _ in AskedMember(budget) }

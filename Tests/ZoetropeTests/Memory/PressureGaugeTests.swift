@@ -20,7 +20,7 @@ import ZoetropeTestSupport
     #expect(gauge.update(reading) == expected)
   }
 
-  @Test func `running into the limit with pages of files alone is no shortness`() {
+  @Test func `reaching the limit with file pages alone is not a shortage`() {
     var gauge = PressureGauge()
     _ = gauge.update(MemoryReading(maxEvents: 1, usage: 40, limit: 100))
     #expect(gauge.update(MemoryReading(maxEvents: 9, usage: 40, limit: 100)) == .none)
@@ -80,7 +80,7 @@ import ZoetropeTestSupport
     await eventually { !budget.isWatching }
   }
 
-  @Test func `the budget of the process watches, others only when told`() {
+  @Test func `the shared budget watches memory, others only on request`() {
     #expect(MemoryBudget.shared.watchesPressure)
     #expect(!MemoryBudget(byteLimit: 1).watchesPressure)
   }

@@ -25,7 +25,9 @@ import ZoetropeTestSupport
     await group.end()
   }
 
-  @Test func `what the rest of the process takes is given up within a tenth of a second`() async {
+  @Test func `memory that the rest of the process takes is released within a tenth of a second`()
+    async
+  {
     let group = Group(limit: 64 << 20)
     let budget = group.budget(of: 1 << 30)
     let cache = MemoryFrameCache(budget: budget)

@@ -64,8 +64,7 @@ import ZoetropeTestSupport
     #expect(shared.live.peak(.decode) == 1)
   }
 
-  @Test func `a frame that was on its way during a seek is told from those after it`() async throws
-  {
+  @Test func `a frame in transit during a seek is distinguished from later ones`() async throws {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(5), clock: clock)
     var frames = scheduler.play().stream.makeAsyncIterator()
     let first = try #require(await frames.next())

@@ -51,7 +51,7 @@ import ZoetropeTestSupport
     #expect(clock.now.offset == .seconds(1))
   }
 
-  @Test func `a sleeper is told from another one by its deadline`() async throws {
+  @Test func `sleepers are distinguished by their deadlines`() async throws {
     let clock = ManualClock()
     let task = Task {
       for second in 1...2 { try await clock.sleep(until: .init(offset: .seconds(second))) }

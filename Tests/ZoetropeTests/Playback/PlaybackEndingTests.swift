@@ -114,7 +114,7 @@ import ZoetropeTestSupport
     #expect(await frames.next() == nil)
   }
 
-  @Test func `a throwing stream throws what playback fails with, once`() async throws {
+  @Test func `a throwing stream throws the error of playback once`() async throws {
     let scheduler = FrameScheduler(
       sharing: PaintedFrames.tenths(9, failing: 2), options: .everyFrame,
       clock: ManualClock(.jumping))

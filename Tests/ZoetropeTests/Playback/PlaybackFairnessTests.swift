@@ -38,7 +38,7 @@ import ZoetropeTestSupport
     func goOn(after cause: PlaybackThread.Cause) {}
   }
 
-  @Test func `whoever waited longest has the next turn, with a deadline or without`() {
+  @Test func `the longest waiting client has the next turn, with a deadline or without`() {
     var queue = PlaybackQueue()
     let clients = (0..<200).map { _ in Nobody() }
     let start = ContinuousClock.now
@@ -109,7 +109,7 @@ import ZoetropeTestSupport
     #expect(gate.decoded.count == 2)
   }
 
-  @Test func `whoever waits for the end or for idleness may give up`() async {
+  @Test func `a task that waits for the end or for idleness may give up`() async {
     let shared = PaintedFrames.tenths(3)
     let scheduler = FrameScheduler(sharing: shared, clock: ManualClock())
     // A frame that is wanted and never decoded.

@@ -67,7 +67,7 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: ["", "{", "[1]", "[{\"index\":1}]", "[{\"index\":\"a\"}]", "[{\"index\":1"])
-  func `text that is no trace is malformed`(text: String) {
+  func `text that is not a trace is malformed`(text: String) {
     let error = #expect(throws: AnimatedImageError.self) { try PlaybackTrace(json: text) }
     #expect(error?.code == .malformed)
   }

@@ -89,7 +89,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `exact colours refuse what does not fit`() throws {
+  @Test func `exact colours reject pictures that do not fit`() throws {
     for picture in [
       Self.gradient(),
       Pictures.make(2, 2) { x, _ in RGBA(red: 9, green: 9, blue: 9, alpha: x == 0 ? 255 : 99) },

@@ -85,7 +85,9 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test(arguments: Lie.allCases) func `what no scanner finds is refused`(lie: Lie) throws {
+  @Test(arguments: Lie.allCases) func `an index that no scanner could produce is rejected`(lie: Lie)
+    throws
+  {
     let index = try Self.index(of: "Demo/spinner.png")
     var (scan, header) = (index.scan, index.header)
     lie.tell(&scan, &header)

@@ -14,7 +14,7 @@ import ZoetropeTestSupport
     RangeFetcher(ranges, cache: ByteRangeCache(byteLimit: byteLimit))
   }
 
-  @Test func `what is kept is not read again, and a gap is read alone`() async throws {
+  @Test func `kept bytes are not read again, and only a gap is read`() async throws {
     let ranges = CountedRanges(bytes)
     let fetcher = fetcher(ranges)
     #expect(try await fetcher.bytes(in: 100..<200) == Array(bytes[100..<200]))
@@ -81,7 +81,7 @@ import ZoetropeTestSupport
     #expect(ranges.reads.count == 2)
   }
 
-  @Test func `reads that fail, or return too little or too much, name what was asked for`()
+  @Test func `reads that fail, or return too few or too many bytes, name the range`()
     async throws
   {
     let ranges = CountedRanges(bytes)

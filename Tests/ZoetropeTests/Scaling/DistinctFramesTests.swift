@@ -76,7 +76,7 @@ import ZoetropeTestSupport
     #expect(distinct.choose(1).isEmpty)
   }
 
-  @Test func `what a rendering crops does not count`() throws {
+  @Test func `areas that a rendering crops do not count`() throws {
     var gif = GIFBuilder()
     gif.signature()
     gif.screen(width: 90, height: 30, palette: Self.palette)

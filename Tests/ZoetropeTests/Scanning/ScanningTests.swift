@@ -261,7 +261,7 @@ struct ScanningTests {
     ("apng-sequence-first-1", "an fcTL numbered 1, it should be 0"),
     ("crc-fctl", "an fcTL with a wrong checksum"),
   ])
-  func `a damaged frame control says what is wrong with it`(name: String, detail: String) throws {
+  func `a damaged frame control is reported with the reason`(name: String, detail: String) throws {
     let image = try AnimatedImage(bytes: FixtureLibrary().file("Bad/\(name).png"))
     #expect(image.damage.contains { $0.detail == detail })
   }

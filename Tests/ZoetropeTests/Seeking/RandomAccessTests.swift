@@ -104,7 +104,7 @@ import ZoetropeTestSupport
     #expect(source.count == 32)
   }
 
-  @Test func `what random access keeps is charged and goes when asked and with the image`()
+  @Test func `memory of random access is charged, and released on demand and with the image`()
     async throws
   {
     let budget = MemoryBudget(byteLimit: 64 * canvasCost)

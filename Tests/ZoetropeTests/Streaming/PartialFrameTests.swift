@@ -203,7 +203,8 @@ import ZoetropeTestSupport
     #expect(error?.code == .limitExceeded)
   }
 
-  @Test func `the static image of an APNG is no frame in arrival, that of a PNG is`() async throws {
+  @Test func `the static image of an APNG is not an arriving frame, that of a PNG is`() async throws
+  {
     var (hiddenCount, plainCount) = (0, 0)
     for recipe in Self.recipes where recipe.outputPath.hasSuffix(".png") {
       let image = try AnimatedImage(bytes: recipe.bytes)

@@ -67,7 +67,9 @@
       #expect(try !FrameStore(at: directory).isReadOnly)
     }
 
-    @Test func `what others may read is found, and what they may write is refused`() throws {
+    @Test func `stores that others may read are found, and those they may write are rejected`()
+      throws
+    {
       try directory.setPermissions(0o755)
       let tables = ScratchDirectory.tables(in: directory)
       for path in tables + [directory.appending("secret")] { try path.setPermissions(0o644) }

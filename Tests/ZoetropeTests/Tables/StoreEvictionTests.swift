@@ -176,7 +176,7 @@ import Zoetrope
     for copy in copies { try copy.close() }
   }
 
-  @Test func `what another process is writing stays, and old leftovers go`() throws {
+  @Test func `files being written by others stay, and old leftovers are removed`() throws {
     let store = try open()
     try Film(1, count: 200).store(in: store)
     let table = try #require(ScratchDirectory.tables(in: directory).first)

@@ -46,7 +46,7 @@ import Zoetrope
     }
   }
 
-  @Test func `what killed writers left is removed`() throws {
+  @Test func `leftovers of killed writers are removed`() throws {
     let scratch = try ScratchDirectory()
     let directory = scratch.path.appending("store")
     let store = try FrameStore(at: directory)

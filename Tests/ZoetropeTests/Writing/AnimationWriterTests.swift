@@ -65,7 +65,7 @@ import ZoetropeTestSupport
     #expect(error?.code == .unwritable)
   }
 
-  @Test func `a static image that is no frame is hidden from players`() throws {
+  @Test func `a static image that is not a frame is hidden from players`() throws {
     let options = AnimationWriterOptions(poster: Self.green)
     let image = try AnimatedImage(bytes: try Self.write([(Self.red, 100)], options).bytes)
     #expect(image.frames.count == 1 && image.staticImage != nil)
@@ -107,7 +107,7 @@ import ZoetropeTestSupport
     #expect(image.metadata.xmp == nil)
   }
 
-  @Test func `a still PNG is no animation to write, and the error says so`() {
+  @Test func `a still PNG cannot be written as an animation, and the error says so`() {
     let error = #expect(throws: AnimatedImageError.self) {
       try AnimationWriter(AnimationWriterOptions(format: .png), to: MemorySink())
     }
@@ -280,7 +280,7 @@ import ZoetropeTestSupport
 
   // MARK: Transparency
 
-  @Test func `what moves over transparent ground leaves neither trails nor holes`() throws {
+  @Test func `movement over transparent ground leaves neither trails nor holes`() throws {
     let size = 24
     func frame(_ step: Int) -> Bitmap {
       Pictures.make(size, size) { x, y in
@@ -365,7 +365,7 @@ import ZoetropeTestSupport
     #expect(error?.code == .parameter)
   }
 
-  @Test func `no frames are no animation, and a complete file takes no more`() throws {
+  @Test func `a file needs a frame, and a complete one takes no more`() throws {
     let empty = try AnimationWriter(AnimationWriterOptions(), to: MemorySink())
     #expect(throws: AnimatedImageError.self) { try empty.finish() }
     let writer = try AnimationWriter(AnimationWriterOptions(), to: MemorySink())

@@ -50,7 +50,7 @@ import ZoetropeTestSupport
     #expect(Self.stored([ExactTime(1, 1000)]) == [CentisecondDelays.Kept(frame: 0, delays: [2])])
   }
 
-  @Test func `as fast as possible is what browsers make of it`() {
+  @Test func `a delay of zero is stored as browsers show it`() {
     #expect(Self.stored([.zero, .zero]).map(\.delays) == [[10], [10]])
     #expect(Self.stored([.zero, .zero], .exact).map(\.delays) == [[0], [0]])
   }

@@ -148,7 +148,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `what is pinned stays, and what cannot fit writes nothing`() async throws {
+  @Test func `pinned properties stay, and nothing is written if nothing fits`() async throws {
     let image = try Self.image()
     let budget = ByteBudget(byteLimit: image.byteCount / 4, keepsSize: true, keepsFrameRate: true)
     do {

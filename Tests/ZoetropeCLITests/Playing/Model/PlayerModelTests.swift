@@ -323,7 +323,7 @@ import ZoetropeTestSupport
 
   // MARK: The screen
 
-  @Test func `another size drops what was on its way and redraws everything`() {
+  @Test func `a resize drops pending output and redraws everything`() {
     let player = ModelPlayer()
     player.deliver(1, after: .milliseconds(15))
     player.handle(.room)

@@ -28,7 +28,8 @@ import ZoetropeProcess
     (["--protocol", "half"], "| half"), (["--protocol", "braille"], "| braille"),
     (["--timing", "5000:7000"], "/35.00 s"),
   ])
-  func `the status line tells what was asked for`(_ arguments: [String], _ text: String) throws {
+  func `the status line shows the requested settings`(_ arguments: [String], _ text: String) throws
+  {
     let player = try player(arguments)
     #expect(player.status.contains(text), "\(player.status)")
   }

@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: [("none", false), ("tmux", true), ("auto", true)])
-  func `passthrough is what was asked for`(_ word: String, _ isWrapped: Bool) throws {
+  func `passthrough is as requested`(_ word: String, _ isWrapped: Bool) throws {
     let environment = ["TERM=tmux-256color", "TMUX=/tmp/tmux-0/default,1,0"]
     try withPlayer(
       ["--protocol", "kitty", "--passthrough", word], environment: environment

@@ -48,7 +48,7 @@ import Testing
     #expect(terminal.end() == 0)
   }
 
-  @Test func `a file that is skipped is told of, and the last file stays`() throws {
+  @Test func `a skipped file is reported, and the last file stays`() throws {
     let session = try PlayerSession(
       ["--loops", "inf"],
       files: ["a.gif": Self.slow, "b.gif": Array("none".utf8), "c.gif": Array("none".utf8)])

@@ -94,7 +94,7 @@ import ZoetropeTerminal
     session.tool.cleanUp()
   }
 
-  @Test func `an answer that comes late is no key, and is not left to the shell`() throws {
+  @Test func `a late answer is not a key, and does not reach the shell`() throws {
     let session = try PlayerSession(answers: .none)
     let terminal = session.terminal
     try #require(terminal.wait { terminal.model.state.isAlternate })

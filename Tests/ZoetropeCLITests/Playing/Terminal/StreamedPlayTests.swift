@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `without drawing, stalls and a cut are told`() throws {
+  @Test func `without drawing, stalls and truncation are reported`() throws {
     try withTool { (tool: Tool) throws in
       let gif = Self.gif
       let whole = try tool.run(

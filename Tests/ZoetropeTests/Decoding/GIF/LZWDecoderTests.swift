@@ -72,7 +72,7 @@ struct LZWDecoderTests {
   }
 
   @Test(arguments: 0...8)
-  func `what a packer packed comes back`(minimumCodeSize: Int) {
+  func `packed codes decode to their indices`(minimumCodeSize: Int) {
     var random = SplitMix64(seed: UInt64(minimumCodeSize))
     var expander = LZWDecoder()
     for round in 0..<16 {

@@ -50,7 +50,7 @@ struct LZWSubBlockTests {
     }
   }
 
-  @Test func `a missing terminator and a cut block are told apart`() throws {
+  @Test func `a missing terminator and a truncated block are distinguished`() throws {
     var memory: [UInt8] = []
     let (whole, wholeBlocks) = try Self.join([2, 7, 8], in: &memory)
     #expect(whole == [7, 8] && !wholeBlocks.isTerminated && !wholeBlocks.isLastBlockCut)
