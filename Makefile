@@ -14,6 +14,8 @@ PREFIX ?= /usr/local
 # The one place of the version. Its parts, the changelog and the manual pages are tested against it.
 VERSION = $(shell sed -n 's/^.define ZOETROPE_VERSION "\(.*\)"$$/\1/p' Sources/CZoetrope/zoetrope.h)
 CORPUS ?= ../shared/corpus
+# Tests take half the time (see the end of Package.swift). For all commands alike, which share builds.
+export ZOETROPE_OPTIMIZE := 1
 MEASURE ?= ../shared/tools/term_measure.py
 PARTS ?= bytes,time,busy,ends,still
 CHECK ?= ../shared/tools/check_corpus.py

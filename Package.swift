@@ -238,3 +238,12 @@ if Context.environment["ZOETROPE_BENCH"] != nil {
       name: "bench-write", dependencies: ["Zoetrope"], path: "Benchmarks/Sources/WriteBench",
       swiftSettings: settings))
 }
+
+// A debug build computes some hundred times slower, since it does not specialize generics; `make` builds and tests with
+// these modules optimized. Not for other packages' builds, which may not depend on such flags.
+if Context.environment["ZOETROPE_OPTIMIZE"] != nil {
+  let computing = ["ZoetropeCore", "ZoetropeCodec", "ZoetropeScaling", "ZoetropeWriting"]
+  for target in package.targets where computing.contains(target.name) {
+    target.swiftSettings?.append(.unsafeFlags(["-O"], .when(configuration: .debug)))
+  }
+}
