@@ -20,7 +20,8 @@ public struct Damage: Sendable, Hashable {
 
   /// The kind of deviation.
   public let kind: Kind
-  /// The affected frame, from 0; nil outside frames.
+  /// The affected frame, from 0; nil outside frames. A dropped frame at the end has an index past ``AnimatedImage``'s
+  /// frames.
   public let frameIndex: Int?
   /// The file offset at which the deviation was detected.
   public let byteOffset: Int

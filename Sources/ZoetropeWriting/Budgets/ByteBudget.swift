@@ -1,8 +1,8 @@
 /// How many bytes an edited animation may have.
 ///
-/// ``AnimatedImage/write(_:options:to:progress:)`` then searches for the mildest settings that fit. In this order, it
-/// drops metadata (unless copied frames fit), spends more time on compression, allows similar colours
-/// (``EditOptions/tolerance``), uses fewer colours, drops frames down to 10 per second while keeping the duration,
+/// ``AnimatedImage/write(_:options:to:progress:)`` then searches for the mildest settings that fit. Metadata is
+/// dropped, even if there is room for it, unless all frames are copied. Then, in this order, the search spends more
+/// time on compression, allows similar colours (``EditOptions/tolerance``), uses fewer colours, drops frames down to 10 per second while keeping the duration,
 /// and scales pictures down to a fifth. It encodes at most six files, besides samples, and keeps the best one in
 /// memory. If none fits, it throws ``AnimatedImageError/Code/limitExceeded``, and nothing is written.
 public struct ByteBudget: Sendable, Hashable {
