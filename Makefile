@@ -191,11 +191,14 @@ docs: install ## builds the documentation site in .build/docs/site; fails on a b
 	BUILD=$(BUILD) Scripts/docs.sh
 
 SERVER := .build-frame-server
+READER := .build-http-reader
 .PHONY: examples
-examples: install ## builds Examples/FrameServer (fetches Hummingbird) and tests it over loopback
+examples: install ## builds the example packages (fetches Hummingbird and AsyncHTTPClient) and tests them over loopback
 	swift build --scratch-path "$(BUILD)" --product zoetrope
 	swift build -c release --package-path Examples/FrameServer --scratch-path "$(CURDIR)/$(SERVER)"
 	python3 Scripts/frame-server.py $(SERVER)/release/frame-server $(BUILD)/debug/zoetrope
+	swift build --package-path Examples/HTTPReader --scratch-path "$(CURDIR)/$(READER)"
+	python3 Scripts/http-reader.py $(READER)/debug/http-frames $(BUILD)/debug/zoetrope
 
 .PHONY: api-baseline
 api-check: install ## fails if the public API lost or changed anything since the last release, whose API is in API/
