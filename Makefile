@@ -50,6 +50,10 @@ check-completions: build ## tests completions in bash, zsh and fish, if installe
 manual: install ## writes the manual pages from the help of the commands
 	ZOETROPE_WRITE_MANUAL=1 swift test --filter ManualTests
 
+.PHONY: check-batch
+check-batch: build ## extracts a tree of mixed files, and checks progress, summary, manifest and pixels: [FILES=500]
+	Scripts/check-batch.py $(BUILD)/debug/zoetrope $(if $(findstring command,$(origin FILES)),$(FILES),500)
+
 .PHONY: figures recording check-readme
 figures: ## writes README's figures and chart from Benchmarks/RESULTS.md
 	python3 Benchmarks/figures.py
