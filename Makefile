@@ -68,7 +68,7 @@ check-readme: ## runs every command of README in a fresh clone: make check-readm
 # builds share all other modules.
 ARCHIVE := .build-static/release/libZoetropeC.a
 .PHONY: lib install-lib test-lib
-lib: install ## builds the C library, libzoetrope.so with the Swift runtime, in .build-static/lib/dist
+lib: install ## builds the C library, shared and static, with the Swift runtime, in .build-static/lib/dist
 	@Scripts/install-dependencies.sh gcc g++ binutils
 	swift build $(STATIC) --scratch-path .build-static --product ZoetropeC
 	Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/dist
@@ -79,6 +79,7 @@ install-lib: lib ## installs libzoetrope, zoetrope.h, pkg-config and CMake files
 	install -d "$(DESTDIR)$(PREFIX)/lib/pkgconfig" "$(DESTDIR)$(PREFIX)/include"
 	install -m 755 $(LIBRARY)/dist/libzoetrope.so.1 "$(DESTDIR)$(PREFIX)/lib/"
 	ln -sf libzoetrope.so.1 "$(DESTDIR)$(PREFIX)/lib/libzoetrope.so"
+	install -m 644 $(LIBRARY)/dist/libzoetrope.a "$(DESTDIR)$(PREFIX)/lib/"
 	install -m 644 Sources/CZoetrope/zoetrope.h "$(DESTDIR)$(PREFIX)/include/"
 	install -Dm 644 Sources/CZoetrope/zoetrope.supp "$(DESTDIR)$(PREFIX)/share/zoetrope/zoetrope.supp"
 	install -d "$(DESTDIR)$(PREFIX)/lib/cmake/zoetrope"
@@ -91,7 +92,7 @@ install-lib: lib ## installs libzoetrope, zoetrope.h, pkg-config and CMake files
 
 .PHONY: uninstall-lib
 uninstall-lib: ## removes what install-lib installed in PREFIX
-	cd "$(DESTDIR)$(PREFIX)" && rm -f lib/libzoetrope.so.1 lib/libzoetrope.so include/zoetrope.h \
+	cd "$(DESTDIR)$(PREFIX)" && rm -f lib/libzoetrope.so.1 lib/libzoetrope.so lib/libzoetrope.a include/zoetrope.h \
 	  share/zoetrope/zoetrope.supp $(CONFIGURATIONS)
 	cd "$(DESTDIR)$(PREFIX)" && { rmdir lib/cmake/zoetrope share/zoetrope 2>/dev/null || :; }
 
