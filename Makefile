@@ -52,6 +52,10 @@ check-completions: build ## tests completions in bash, zsh and fish, if installe
 manual: install ## writes the manual pages from the help of the commands
 	ZOETROPE_WRITE_MANUAL=1 swift test --filter ManualTests
 
+.PHONY: check-batch
+check-batch: build ## extracts a tree of mixed files, and checks progress, summary, manifest and pixels: [FILES=500]
+	Scripts/check-batch.py $(BUILD)/debug/zoetrope $(if $(findstring command,$(origin FILES)),$(FILES),500)
+
 .PHONY: figures recording check-readme
 figures: ## writes README's figures and chart from Benchmarks/RESULTS.md
 	python3 Benchmarks/figures.py
@@ -66,7 +70,7 @@ check-readme: ## runs every command of README in a fresh clone: make check-readm
 # builds share all other modules.
 ARCHIVE := .build-static/release/libZoetropeC.a
 .PHONY: lib install-lib test-lib
-lib: install ## builds the C library, libzoetrope.so with the Swift runtime, in .build-static/lib/dist
+lib: install ## builds the C library, shared and static, with the Swift runtime, in .build-static/lib/dist
 	@Scripts/install-dependencies.sh gcc g++ binutils
 	swift build $(STATIC) --scratch-path .build-static --product ZoetropeC
 	Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/dist
@@ -77,6 +81,7 @@ install-lib: lib ## installs libzoetrope, zoetrope.h, pkg-config and CMake files
 	install -d "$(DESTDIR)$(PREFIX)/lib/pkgconfig" "$(DESTDIR)$(PREFIX)/include"
 	install -m 755 $(LIBRARY)/dist/libzoetrope.so.1 "$(DESTDIR)$(PREFIX)/lib/"
 	ln -sf libzoetrope.so.1 "$(DESTDIR)$(PREFIX)/lib/libzoetrope.so"
+	install -m 644 $(LIBRARY)/dist/libzoetrope.a "$(DESTDIR)$(PREFIX)/lib/"
 	install -m 644 Sources/CZoetrope/zoetrope.h "$(DESTDIR)$(PREFIX)/include/"
 	install -Dm 644 Sources/CZoetrope/zoetrope.supp "$(DESTDIR)$(PREFIX)/share/zoetrope/zoetrope.supp"
 	install -d "$(DESTDIR)$(PREFIX)/lib/cmake/zoetrope"
@@ -89,7 +94,7 @@ install-lib: lib ## installs libzoetrope, zoetrope.h, pkg-config and CMake files
 
 .PHONY: uninstall-lib
 uninstall-lib: ## removes what install-lib installed in PREFIX
-	cd "$(DESTDIR)$(PREFIX)" && rm -f lib/libzoetrope.so.1 lib/libzoetrope.so include/zoetrope.h \
+	cd "$(DESTDIR)$(PREFIX)" && rm -f lib/libzoetrope.so.1 lib/libzoetrope.so lib/libzoetrope.a include/zoetrope.h \
 	  share/zoetrope/zoetrope.supp $(CONFIGURATIONS)
 	cd "$(DESTDIR)$(PREFIX)" && { rmdir lib/cmake/zoetrope share/zoetrope 2>/dev/null || :; }
 
@@ -193,11 +198,14 @@ docs: install ## builds the documentation site in .build/docs/site; fails on a b
 	BUILD=$(BUILD) Scripts/docs.sh
 
 SERVER := .build-frame-server
+READER := .build-http-reader
 .PHONY: examples
-examples: install ## builds Examples/FrameServer (fetches Hummingbird) and tests it over loopback
+examples: install ## builds the example packages (fetches Hummingbird and AsyncHTTPClient) and tests them over loopback
 	swift build --scratch-path "$(BUILD)" --product zoetrope
 	swift build -c release --package-path Examples/FrameServer --scratch-path "$(CURDIR)/$(SERVER)"
 	python3 Scripts/frame-server.py $(SERVER)/release/frame-server $(BUILD)/debug/zoetrope
+	swift build --package-path Examples/HTTPReader --scratch-path "$(CURDIR)/$(READER)"
+	python3 Scripts/http-reader.py $(READER)/debug/http-frames $(BUILD)/debug/zoetrope
 
 .PHONY: api-baseline
 api-check: install ## fails if the public API lost or changed anything since the last release, whose API is in API/

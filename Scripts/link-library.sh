@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Links libzoetrope: link-library.sh ARCHIVE FOLDER. SwiftPM cannot link a shared library that holds the
-# Swift runtime, so this does it by hand from the static archives: of this package, of the Swift runtime,
-# and of the C libraries. The result needs libc and libm, and exports only the functions of zoetrope.h.
+# Links libzoetrope: link-library.sh ARCHIVE FOLDER. SwiftPM cannot link a library that holds the Swift
+# runtime, so this does it by hand from the static archives: of this package, of the Swift runtime, and of
+# the C libraries. The shared library needs libc and libm, the static one libstdc++ too. Both export only the
+# functions of zoetrope.h.
 set -euo pipefail
 archive=$1 folder=$2
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -36,13 +37,18 @@ __attribute__((constructor)) static void set(void) { zoetrope_stderr = stderr; }
 EOF
 cc -O2 -fPIC -c "$work/stderr.c" -o "$work/stderr.o"
 cc -O2 -fPIC -fno-builtin-hypotf -fno-math-errno -Wall -Wextra -Werror -c "$root/Scripts/older-glibc.c" -o "$work/older-glibc.o"
-archives=()
+archives=() originals=()
 for library in gif png16 deflate xxhash z; do
   path=$(cc -print-file-name="lib$library.a")
+  originals+=("$path")
   [ -f "$path" ] || { echo "no static lib$library: install its development package" >&2; exit 1; }
   objcopy --redefine-sym stderr=zoetrope_stderr "$path" "$work/lib$library.a"
   archives+=("$work/lib$library.a")
 done
+
+swift=(-L"$runtime" -lswiftCore -lswift_Concurrency -lswiftSynchronization -lswiftObservation -lswift_StringProcessing
+  -lswift_RegexParser -lswiftGlibc -lswiftSwiftOnoneSupport -lswift_Builtin_float -lFoundationEssentials -l_FoundationCShims
+  -l_FoundationCollections -ldispatch -lBlocksRuntime)
 
 # nodelete: the Swift runtime and the library's threads cannot be unloaded, and dlclose would try to.
 # swiftrt.o registers the metadata of Swift types. Everything that no exported function reaches is dropped.
@@ -51,12 +57,22 @@ done
   -Wl,--gc-sections -Wl,--build-id=none -Wl,-z,nodelete -Wl,--as-needed -static-libstdc++ -static-libgcc \
   "$runtime/$(uname -m)/swiftrt.o" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
   "$work/stderr.o" "$work/older-glibc.o" -Wl,--start-group "${archives[@]}" \
-  -L"$runtime" -lswiftCore -lswift_Concurrency -lswiftSynchronization -lswiftObservation -lswift_StringProcessing \
-  -lswift_RegexParser -lswiftGlibc -lswiftSwiftOnoneSupport -lswift_Builtin_float -lFoundationEssentials -l_FoundationCShims \
-  -l_FoundationCollections -ldispatch -lBlocksRuntime -Wl,--end-group -lm -lpthread -ldl
+  "${swift[@]}" -Wl,--end-group -lm -lpthread -ldl
 # KEEP_SYMBOLS=1 keeps the names, for valgrind and profilers.
 if [ -n "${KEEP_SYMBOLS:-}" ]; then strip=--strip-debug; else strip=--strip-all; fi
 "$toolchain/bin/llvm-objcopy" "$strip" "$work/$name"
+
+# The static library is one object in which all other names are local, so that they clash with none of the program's.
+"$toolchain/bin/ld.lld" -r --gc-sections $(sed 's/^/-u /' <<<"$functions") -o "$work/all.o" \
+  "$runtime/$(uname -m)/swiftrt.o" --whole-archive "$archive" --no-whole-archive \
+  --start-group "${originals[@]}" "${swift[@]}" --end-group
+"$toolchain/bin/llvm-objcopy" --strip-debug --keep-global-symbols=<(echo "$functions") "$work/all.o" "$work/zoetrope.o"
+"$toolchain/bin/llvm-ar" rcs "$work/libzoetrope.a" "$work/zoetrope.o"
+[ "$(nm --defined-only -g "$work/libzoetrope.a" | sed -n 's/.* [A-Za-z] //p' | sort -u)" = "$functions" ] || {
+  echo "libzoetrope.a does not export the symbols of the header" >&2
+  exit 1
+}
+mv -f "$work/libzoetrope.a" "$folder/"
 
 # What was exported, what it needs, and from which libc on it runs.
 exported=$(nm -D --defined-only "$work/$name" | sed -n 's/.* T \(.*\)@@ZOETROPE_1$/\1/p' | sort -u)
@@ -72,4 +88,5 @@ mv -f "$work/$name" "$file"
 ln -sf "$name.1" "$folder/$name"
 echo "$file: version $version, $(stat -c %s "$file") bytes, $(wc -l <<<"$exported") functions"
 echo "needs $(objdump -p "$file" | sed -n 's/ *NEEDED *//p' | tr '\n' ' ')from ${floor/GLIBC_/glibc }"
+echo "$folder/libzoetrope.a: $(stat -c %s "$folder/libzoetrope.a") bytes, needs -lstdc++ -lm -lpthread -ldl"
 echo "${floor/GLIBC_/}" >"$folder/glibc-floor"

@@ -47,6 +47,10 @@ for kind in "${@:-plain}"; do
       cc "${flags[@]}" "$folder/documented.c" -o "$folder/documented" "${libraries[@]}"
       expect "the program in CAndPython.md" "8 frames of 224x224" \
         "$("$folder/documented" Fixtures/Demo/variable-delay.gif)"
+      # Reading, with the static library.
+      static=("$folder/libzoetrope.a" -lstdc++ -lpthread -lm -ldl)
+      cc "${flags[@]}" Tests/CABI/abi_test.c -o "$folder/static_test" "${static[@]}"
+      "$folder/static_test" "${arguments[@]}"
       # The header is C++ too, and the sample's own.
       c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -x c++ Sources/CZoetrope/zoetrope.h
       cc "${flags[@]}" Examples/C/contact.c -o "$folder/contact" "${libraries[@]}"

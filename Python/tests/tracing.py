@@ -32,6 +32,8 @@ def breaks_in(files, count, call, event=break_off):
         return trace
 
     def work():
+        # Python 3.12 traces instructions only if a frame asked for them before.
+        sys._getframe().f_trace_opcodes = True
         sys.settrace(trace)
         try:
             call()

@@ -591,7 +591,7 @@ typedef struct zoetrope_written {
   int32_t has_exact_delays; /* 0: delays were rounded, without drift */
   int32_t format;       /* ZOETROPE_GIF, _APNG or _PNG */
   int64_t reduced_count; /* frames whose colours were reduced to a palette */
-  double partial_alpha_share; /* the share of all pixels that were partly transparent and no longer are */
+  double partial_alpha_share; /* the share of pixels, in changed rectangles, that were partly transparent */
   int64_t width, height; /* of pictures */
   int32_t tolerance;    /* as zoetrope_writer_options.tolerance; more if max_bytes or preset needed it */
   int32_t colors;       /* the most colours of a palette, if they were limited; else 0 */

@@ -151,7 +151,8 @@ public struct WrittenAnimation: Sendable, Hashable {
   public let copiedCount: Int
   /// The number of frames whose colours were reduced to a palette.
   public let reducedCount: Int
-  /// The share of all pixels that were partly transparent and became opaque or transparent; 0 to 1.
+  /// The share of pixels in the changed rectangles that were partly transparent and became opaque or transparent; 0
+  /// to 1.
   public let partialAlphaShare: Double
   /// Whether delays are stored exactly. If not, the times at which frames end are rounded.
   public let hasExactDelays: Bool

@@ -51,6 +51,41 @@ func sampleOfTestingAHandler(_ bytes: [UInt8], _ clock: ManualClock) async -> [D
   return times
 }
 
+func sampleOfTwoPlayers(
+  _ image: AnimatedImage, _ clock: ManualClock
+) async throws -> (only: ScheduledFrame?, right: FrameScheduler) {
+  let left = FrameScheduler(image, clock: clock)
+  let right = FrameScheduler(image, clock: clock)
+  var leftFrames = left.play().makeAsyncIterator()
+  var rightFrames = right.play().makeAsyncIterator()
+  _ = try await (leftFrames.next(), rightFrames.next())
+  let times = image.startTimes()
+  await clock.sleepers(count: 2, until: times[1])  // both players
+  right.rate = 0.5
+  await clock.sleeper(until: times[1] * 2)  // the right one, with its new deadline
+  clock.advance(to: .init(offset: times[1]))
+  let only = try await leftFrames.next()
+  await clock.sleeper(until: times[2])
+  return (only, right)
+}
+
+func sampleOfAStall(
+  _ beginning: [UInt8], _ rest: [UInt8], _ clock: ManualClock
+) async throws -> (late: ScheduledFrame?, statistics: PlaybackStatistics) {
+  let (chunks, sender) = AsyncStream.makeStream(of: [UInt8].self)
+  sender.yield(beginning)
+  let scheduler = FrameScheduler(try await StreamedImage(chunks), clock: clock)
+  var frames = scheduler.play().makeAsyncIterator()
+  let last = try await frames.next()  // the next frame is missing
+  clock.advance(by: .seconds(5))
+  sender.yield(rest)
+  sender.finish()
+  let late = try await frames.next()  // due when it arrives, after 5 seconds
+  print(scheduler.statistics.stalls, scheduler.statistics.stallTime)
+  _ = last
+  return (late, scheduler.statistics)
+}
+
 func sampleOfPlayingAtOnce(_ image: AnimatedImage) async throws -> [Duration] {
   var options = PlaybackOptions.everyFrame
   options.playCount = .once

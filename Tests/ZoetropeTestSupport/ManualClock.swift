@@ -55,7 +55,7 @@ public final class ManualClock: Clock, Sendable {
   /// What a test waits for.
   private enum Goal {
     case count(Int)
-    case deadline(Instant)
+    case deadline(Instant, count: Int)
   }
 
   private struct Watcher {
@@ -74,7 +74,8 @@ public final class ManualClock: Clock, Sendable {
     func meets(_ goal: Goal) -> Bool {
       switch goal {
       case .count(let count): sleepers.count >= count
-      case .deadline(let deadline): sleepers.contains { $0.deadline == deadline }
+      case .deadline(let deadline, let count):
+        sleepers.count { $0.deadline == deadline } >= count
       }
     }
 
@@ -144,8 +145,13 @@ public final class ManualClock: Clock, Sendable {
   ///
   /// Unlike ``sleepers(count:)``, it distinguishes a task that went to sleep again from one that is still asleep.
   /// Also returns if the task is cancelled.
-  public func sleeper(until offset: Duration) async {
-    await reach(.deadline(Instant(offset: offset)))
+  public func sleeper(until offset: Duration) async { await sleepers(count: 1, until: offset) }
+
+  /// Returns when at least `count` tasks sleep until exactly `offset` after the clock was created.
+  ///
+  /// Also returns if the task is cancelled.
+  public func sleepers(count: Int, until offset: Duration) async {
+    await reach(.deadline(Instant(offset: offset), count: count))
   }
 
   private func reach(_ goal: Goal) async {

@@ -110,6 +110,9 @@ struct PlayCommand: ZoetropeSubcommand {
     @Flag(help: "Keep the last frame of each file until a key is pressed.")
     var hold = false
 
+    @Flag(help: "Play the files in random order.")
+    var shuffle = false
+
     @Option(
       parsing: .unconditional,
       help: "Start at this frame (-1 for the last) or time, as in 1.5s.")
@@ -202,7 +205,8 @@ struct PlayCommand: ZoetropeSubcommand {
       try PictureDrawing.clear(previewSettings)
       return .success
     }
-    let inputs = try listing.inputs(files)
+    var inputs = try listing.inputs(files)
+    if playing.shuffle { inputs.shuffle() }
     let isDumb = TerminalCapabilities(environment: .current).isDumb
     let isPlayed = isUndrawn || isatty(STDOUT_FILENO) == 1 && !isDumb
     try checkTrace(inputs, isPlayed: isPlayed)

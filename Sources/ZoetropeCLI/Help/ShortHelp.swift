@@ -24,7 +24,7 @@ enum ShortHelp {
       "output", "frames", "time", "speed", "duration", "fps", "reverse", "crop", "size", "plays",
       "format", "plan", "force",
     ],
-    "make": ["output", "fps", "delay", "plays", "format", "force"],
+    "make": ["output", "fps", "delay", "duration", "plays", "format", "force"],
     "optimize": ["output", "effort", "strip", "force", "json", "quiet"],
     "probe": ["json"],
     "schema": [], "completions": [],

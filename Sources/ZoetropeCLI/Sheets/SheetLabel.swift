@@ -5,20 +5,32 @@ import Zoetrope
 enum SheetLabel: String, ExpressibleByArgument, CaseIterable, Sendable {
   case none, index, time
 
-  /// The text below a frame that is first shown at `time`.
-  func text(index: Int, time: Duration) -> String {
+  /// The text below a frame that is first shown at `time`, with `decimals` digits of a second, at most three.
+  func text(index: Int, time: Duration, decimals: Int) -> String {
     switch self {
     case .none: return ""
     case .index: return String(index)
     case .time:
       // Fractions of a millisecond are dropped; minutes are separate.
-      let milliseconds = Decimal(time).thousandths / 1000
-      let seconds = Decimal(thousandths: milliseconds % 60_000)
-      guard milliseconds >= 60_000 else { return "\(seconds)s" }
-      let padded = seconds.thousandths < 10_000 ? "0\(seconds)" : "\(seconds)"
-      return "\(milliseconds / 60_000)m\(padded)s"
+      let milliseconds = Self.milliseconds(time)
+      var text = String(milliseconds % 60_000 / 1000)
+      if milliseconds >= 60_000 {
+        text = "\(milliseconds / 60_000)m" + text.paddedLeft(to: 2, with: "0")
+      }
+      if decimals > 0 {
+        text += "." + String(milliseconds % 1000).paddedLeft(to: 3, with: "0").prefix(decimals)
+      }
+      return text + "s"
     }
   }
+
+  /// How many digits of a second `time` needs.
+  static func decimals(of time: Duration) -> Int {
+    let milliseconds = milliseconds(time)
+    return [1000, 100, 10].firstIndex { milliseconds.isMultiple(of: $0) } ?? 3
+  }
+
+  private static func milliseconds(_ time: Duration) -> Int { Decimal(time).thousandths / 1000 }
 }
 
 /// The font of labels, five pixels wide and seven high.

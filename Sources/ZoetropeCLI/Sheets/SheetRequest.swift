@@ -25,7 +25,7 @@ struct SheetRequest: Hashable {
   var version = ""
   var options = DecodingOptions()
 
-  /// Pixels between a frame and its label.
+  /// Pixels between a frame and its label, and between labels.
   private static let labelGap = 3
 
   /// Draws the sheet. An input that cannot be opened is reported and left out. Nothing is written if no input
@@ -96,8 +96,14 @@ struct SheetRequest: Hashable {
     if let distinctCount {
       for place in sources.indices { try sources[place].keepDistinct(distinctCount) }
     }
+    // All times have the same decimals, so that they are easy to compare.
+    let decimals = sources.reduce(0) { most, source in
+      source.indices.reduce(most) { max($0, SheetLabel.decimals(of: source.start(of: $1))) }
+    }
     let labels = sources.map { source -> [String] in
-      source.indices.map { label.text(index: $0, time: source.start(of: $0)) }
+      source.indices.map {
+        label.text(index: $0, time: source.start(of: $0), decimals: decimals)
+      }
     }
     let layout = layout(of: sources, labels)
     try checkSize(layout)
@@ -171,7 +177,7 @@ struct SheetRequest: Hashable {
     }
     if label != .none {
       let widest = labels.joined().map(SheetFont.width).max() ?? 0
-      cell.width = max(cell.width, widest)
+      cell.width = max(cell.width, widest + Self.labelGap)
     }
     return SheetLayout(
       counts: sources.map(\.indices.count), cell: cell, columns: columns, padding: padding,

@@ -22,7 +22,7 @@ package struct AnimationAssembly {
     package fileprivate(set) var damage: [Damage] = []
     /// Whether some frames need their colours reduced.
     package fileprivate(set) var reducesColors = false
-    /// The share of all pixels that are partly transparent and become opaque or transparent.
+    /// The share of pixels in the changed rectangles that are partly transparent and become opaque or transparent.
     package fileprivate(set) var partialAlphaShare = 0.0
     /// The first pictures, which need not be decoded and scaled again.
     fileprivate var kept: [CompositedFrame] = []

@@ -100,7 +100,8 @@ public struct EditPlan: Sendable {
   public var reducesColors: Bool { rewriting?.findings.reducesColors ?? false }
   /// Whether pixels may take similar colours.
   package var isLossy: Bool { (rewriting?.options.tolerance ?? 0) > 0 }
-  /// The share of all pixels that are partly transparent and become opaque or transparent; 0 to 1.
+  /// The share of pixels in the changed rectangles that are partly transparent and become opaque or transparent; 0
+  /// to 1.
   public var partialAlphaShare: Double { rewriting?.findings.partialAlphaShare ?? 0 }
 
   /// What writes a frame.

@@ -38,6 +38,24 @@ import Zoetrope
     #expect(zip(deadlines, deadlines.dropFirst()).map { $1 - $0 } == [2_000_000, 2_000_000])
   }
 
+  @Test func `--shuffle plays every file once, in another order`() throws {
+    let tool = try Tool()
+    defer { tool.cleanUp() }
+    // Files that cannot be opened are reported in the order in which they are played.
+    let names = (10..<50).map { "\($0).gif" }
+    for name in names { try tool.write(Array("text".utf8), to: name) }
+    let play = { (arguments: [String]) in
+      let result = try tool.run(["play", "--protocol", "none"] + arguments + names)
+      return result.errors.split(separator: "\n").compactMap { line in
+        names.first { line.contains(" \($0): ") }
+      }
+    }
+    #expect(try play([]) == names)
+    let shuffled = try play(["--shuffle"])
+    #expect(shuffled.sorted() == names)
+    #expect(shuffled != names)
+  }
+
   @Test func `the outcome is reported in one line`() throws {
     let result = try play(["--loops", "3"])
     #expect(result.status == 0)

@@ -74,17 +74,17 @@ import Zoetrope
     try withTool { (tool: Tool) throws in
       #expect(try tool.run("sheet", "cat.gif", "-o", "s.png", "--label", "time").status == 0)
       let sheet = try picture(tool, "s.png")
-      // Two columns as wide as "0.04s".
-      #expect(sheet.size == PixelSize(width: 2 * 29, height: 2 * 14))
+      // Two columns as wide as "0.04s" and a gap.
+      #expect(sheet.size == PixelSize(width: 2 * 32, height: 2 * 14))
       let grey = RGBA(red: 128, green: 128, blue: 128)
       var count = 0
       for y in 0..<sheet.height {
         for x in 0..<sheet.width where sheet[x, y] == grey { count += 1 }
       }
       #expect(count > 60)
-      // The "0" of the first label, "0s", in the middle of its cell.
-      #expect(sheet[9 + 1, 7] == grey)
-      #expect(sheet[9, 7].alpha == 0)
+      // The "0" of the first label, "0.00s", in the middle of its cell.
+      #expect(sheet[1 + 1, 7] == grey)
+      #expect(sheet[1, 7].alpha == 0)
     }
   }
 

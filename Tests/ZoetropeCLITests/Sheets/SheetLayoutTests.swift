@@ -51,8 +51,20 @@ import ZoetropeTestSupport
   func `labels are short`(
     _ label: SheetLabel, _ index: Int, _ milliseconds: Int, _ text: String
   ) {
-    #expect(label.text(index: index, time: .milliseconds(milliseconds)) == text)
+    let time = Duration.milliseconds(milliseconds)
+    let decimals = SheetLabel.decimals(of: time)
+    #expect(label.text(index: index, time: time, decimals: decimals) == text)
     for letter in text { #expect(SheetFont.rows(of: letter)?.count == SheetFont.height) }
+  }
+
+  @Test(arguments: [
+    (0, 1, "0.0s"), (900, 1, "0.9s"), (1000, 2, "1.00s"), (61_000, 3, "1m01.000s"),
+  ])
+  func `times have as many decimals as asked for`(
+    _ milliseconds: Int, _ decimals: Int, _ text: String
+  ) {
+    let time = Duration.milliseconds(milliseconds)
+    #expect(SheetLabel.time.text(index: 0, time: time, decimals: decimals) == text)
   }
 
   @Test func `letters differ, and none is wider than its place`() throws {

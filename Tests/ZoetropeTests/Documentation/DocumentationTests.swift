@@ -95,6 +95,34 @@ import ZoetropeTestSupport
     #expect(await sampleOfTestingAHandler(bytes, ManualClock()) == Array(times))
   }
 
+  @Test func `the sample of two players shows a frame of one of them`() async throws {
+    let image = try AnimatedImage(bytes: FixtureLibrary().file("Demo/variable-delay.gif"))
+    let (only, right) = try await sampleOfTwoPlayers(image, ManualClock())
+    #expect(only?.index == 1)
+    #expect(only?.presentationTime == image.startTimes()[1])
+    #expect(right.statistics.presented == 1)
+  }
+
+  @Test func `the sample of a stall shows the next frame when it arrives`() async throws {
+    let delay = GIFGraphicControl(delay: 10)
+    let pixel = GIFFrame(rect: PixelRect(x: 0, y: 0, width: 1, height: 1), indices: [0])
+    var gif = GIFBuilder()
+    gif.signature()
+    gif.screen(width: 1, height: 1, palette: GIFPalette([.black]))
+    gif.graphicControl(delay)
+    gif.frame(pixel)
+    let cut = gif.bytes.count
+    gif.graphicControl(delay)
+    gif.frame(pixel)
+    gif.trailer()
+    let (late, statistics) = try await sampleOfAStall(
+      Array(gif.bytes[..<cut]), Array(gif.bytes[cut...]), ManualClock())
+    #expect(late?.index == 1)
+    #expect(late?.presentationTime == .seconds(5))
+    #expect(statistics.stalls == 1)
+    #expect(statistics.stallTime == .milliseconds(4900))
+  }
+
   @Test func `the sample of a cache keeps posters`() async throws {
     let image = try AnimatedImage(bytes: FixtureLibrary().file("Demo/variable-delay.gif"))
     let cache = PosterCache()

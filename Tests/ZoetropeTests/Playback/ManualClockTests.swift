@@ -44,6 +44,7 @@ import ZoetropeTestSupport
     let waits = [
       Task { await clock.sleepers(count: 2) },
       Task { await clock.sleeper(until: .seconds(9)) },
+      Task { await clock.sleepers(count: 2, until: .seconds(9)) },
       Task { await clock.advance(by: .seconds(1), stepping: 1) },
     ]
     for wait in waits { wait.cancel() }
@@ -62,6 +63,17 @@ import ZoetropeTestSupport
     #expect(clock.deadlines.map(\.offset) == [.seconds(2)])
     clock.advance(by: .seconds(1))
     try await task.value
+  }
+
+  @Test func `sleepers with one deadline are counted without those with another`() async throws {
+    let clock = ManualClock()
+    let tasks = [1, 2, 2].map { second in
+      Task { try await clock.sleep(until: .init(offset: .seconds(second))) }
+    }
+    await clock.sleepers(count: 2, until: .seconds(2))
+    #expect(clock.deadlines.count { $0.offset == .seconds(2) } == 2)
+    clock.advance(by: .seconds(2))
+    for task in tasks { try await task.value }
   }
 
   @Test func `stepping wakes a sleeper at each of its deadlines`() async throws {
