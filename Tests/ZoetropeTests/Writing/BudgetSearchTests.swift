@@ -97,6 +97,20 @@ import ZoetropeTestSupport
     #expect((chosen.rate == nil) == (limit > 100_000), "\(chosen)")
   }
 
+  @Test(arguments: [60_000, 80_000, 150_000])
+  func `pictures keep their size if fewer frames fit, even if scaled ones take more bytes`(
+    limit: Int
+  ) throws {
+    // Scaling gives flat pictures many colours.
+    let outcome = try Self.run(limit: limit) { settings in
+      Self.film(settings) * (settings.percent < 100 ? 6 : 1)
+    }
+    let (chosen, byteCount) = (try #require(outcome.chosen), try #require(outcome.byteCount))
+    #expect(chosen.percent == 100)
+    #expect(byteCount <= limit && outcome.encoded.count <= 6)
+    #expect(byteCount * 10 >= limit * 9, "\(byteCount) of \(limit)")
+  }
+
   @Test func `levers that are not there are not used`() throws {
     let levers = BudgetSearch.Levers(
       mayBeThorough: false, hasColors: false, rates: [], percents: [])
