@@ -91,6 +91,11 @@ package final class ReadingState: Sendable {
     contents.withLock { $0.store(for: image, budget) }
   }
 
+  /// Keeps checkpoints in `store`. Call it before the image is read.
+  package func useCheckpoints(_ store: CheckpointStore) {
+    contents.withLock { $0.checkpoints = store }
+  }
+
   /// The frames of `image`, read by one reader that keeps its position.
   package func frames(of image: some ImageOrigin) -> SharedFrames {
     if let frames = contents.withLock({ $0.frames }) { return frames }
