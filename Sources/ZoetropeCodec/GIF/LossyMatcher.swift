@@ -117,10 +117,10 @@ package struct LossyMatcher: Sendable {
         if word &>> 24 == 0 { continue }
         // A coder refuses partly transparent pixels.
         guard word &>> 24 == 255 else { return false }
-        if shown != nil,
-          PerceivedColor.isNear(word, below.load(UInt32.self, at: x &* 4), square)
-        {
-          continue
+        if shown != nil {
+          let under = below.load(UInt32.self, at: x &* 4)
+          // As ``Pixels/load(_:)`` decides whether the pixel may stay.
+          if under &>> 24 == 255, PerceivedColor.isNear(word, under, square) { continue }
         }
         if word != last.word {
           if last.count > 0 { counts[last.word, default: 0] += last.count }

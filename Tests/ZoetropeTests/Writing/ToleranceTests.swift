@@ -55,6 +55,22 @@ import ZoetropeTestSupport
     return greatest
   }
 
+  @Test func `a partly transparent pixel below the same colour is refused without a trap`() {
+    let black = RGBA(red: 0, green: 0, blue: 0)
+    let white = RGBA(red: 255, green: 255, blue: 255)
+    func picture(_ ground: RGBA, alpha: UInt8) -> Bitmap {
+      Pictures.make(3, 1) { x, _ in
+        x == 1 ? RGBA(red: 10, green: 10, blue: 10, alpha: alpha) : ground
+      }
+    }
+    let error = #expect(throws: AnimatedImageError.self) {
+      try Self.write(
+        [picture(black, alpha: 254), picture(white, alpha: 255)],
+        AnimationWriterOptions(format: .gif, colors: .exact, tolerance: 20))
+    }
+    #expect(error?.code == .unwritable)
+  }
+
   @Test(arguments: [AnimationFormat.gif, .apng], [false, true])
   func `no pixel of any frame is further off than the tolerance`(
     format: AnimationFormat, isClear: Bool
