@@ -81,7 +81,10 @@ extension AnimatedImage {
     _ options: AnimationWriterOptions, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> AnimationWriterOptions {
     var options = options
-    if options.poster == nil, staticImage != nil { options.poster = try renderStaticBitmap() }
+    // A GIF has no place for it.
+    if options.poster == nil, staticImage != nil, options.format != .gif {
+      options.poster = try renderStaticBitmap()
+    }
     if options.survey == nil {
       var survey = ColorSurvey(for: options)
       try survey.add(framesOf: self, isCancelled: isCancelled)

@@ -71,6 +71,12 @@ import ZoetropeTestSupport
     #expect(image.frames.count == 1 && image.staticImage != nil)
     #expect(try image.renderStaticBitmap() == Self.green)
     #expect(try FrameReader(image).frame(at: 0).bitmap == Self.red)
+    // A GIF has no place for it.
+    let sink = MemorySink()
+    _ = try image.write(to: sink, options: AnimationWriterOptions(format: .gif))
+    let copy = try AnimatedImage(bytes: sink.bytes)
+    #expect(copy.frames.count == 1 && copy.staticImage == nil)
+    #expect(try FrameReader(copy).frame(at: 0).bitmap == Self.red)
   }
 
   @Test func `metadata is written as PNGEncoder writes it`() throws {
