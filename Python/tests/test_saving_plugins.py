@@ -154,6 +154,10 @@ def test_what_zoetrope_does_not_write_is_left_to_pillow(pillow, tmp_path):
     file = io.BytesIO()
     sizes[0].save(file, "PNG", save_all=True, append_images=sizes[1:], duration=50)
     assert zoetrope.open(file.getvalue()).size == (5, 5)
+    # An iterator is not used up before Pillow comes to it.
+    file = io.BytesIO()
+    sizes[0].save(file, "PNG", save_all=True, append_images=iter(sizes[1:]), duration=50)
+    assert zoetrope.open(file.getvalue()).size == (5, 5)
     # One frame, and formats that are not ours.
     Image.new("RGB", (4, 4)).save(tmp_path / "a.png")
     Image.new("RGB", (4, 4)).save(tmp_path / "a.tiff", save_all=True, append_images=[Image.new("RGB", (4, 4))])

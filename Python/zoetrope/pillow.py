@@ -282,6 +282,9 @@ _pillow_writers: Dict[str, Callable[..., None]] = {}
 
 def _save_all(container: str, image: Any, file: IO[bytes], filename: Union[str, bytes]) -> None:
     """The writer of several frames: ``container`` is ``"GIF"`` or ``"PNG"``."""
+    if image.encoderinfo.get("append_images") is not None:
+        # An iterator is used up by looking at it, and Pillow's writer may come after that.
+        image.encoderinfo["append_images"] = list(image.encoderinfo["append_images"])
     request = _frames_to_save(container, image)
     if request is not None:
         frames, durations = request
