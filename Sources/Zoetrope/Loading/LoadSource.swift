@@ -24,8 +24,11 @@ package enum LoadSource: Sendable {
       let bytes: [UInt8]
       do { bytes = try await fetch(progress) } catch { throw Self.failure(error) }
       return try await Self.onThread(.loading) { (flag) throws(AnimatedImageError) in
-        let image = try AnimatedImage(bytes: bytes, options: options).charged(to: budget)
-        _ = try image.contentIdentity { flag.isRaised }
+        let isCancelled = { flag.isRaised }
+        let image = try AnimatedImage(
+          source: MemorySource(bytes), options: options, isCancelled: isCancelled
+        ).charged(to: budget)
+        _ = try image.contentIdentity(isCancelled: isCancelled)
         return image
       }
     case .stream(let opening):

@@ -188,8 +188,8 @@ extension AnimatedImage {
   public static func open(
     bytes: [UInt8], options: DecodingOptions = .init()
   ) async throws(AnimatedImageError) -> AnimatedImage {
-    try await opened { (_) throws(AnimatedImageError) in
-      try AnimatedImage(bytes: bytes, options: options)
+    try await opened { (flag) throws(AnimatedImageError) in
+      try AnimatedImage(source: MemorySource(bytes), options: options) { flag.isRaised }
     }
   }
 
