@@ -31,8 +31,8 @@ struct PlayCommand: ZoetropeSubcommand {
       the process is terminated, which removes the picture. The terminal is not queried and no keys are \
       read; without --protocol the environment decides how to draw. Output may be a pipe.
 
-      Options count frames from 0, as JSON and the names of extracted files do. The player's screen, its \
-      keys and the frames it saves count from 1. Put default options into \
+      Options count frames from 0, as JSON and the names of extracted and saved files do. The player's \
+      screen and its keys count from 1. Put default options into \
       $XDG_CONFIG_HOME/zoetrope/config (~/.config/zoetrope/config), one per line, as in protocol=sixel. \
       The command line overrides them. ZOETROPE_CONFIG names another file; set it to an empty string to \
       read none.
@@ -76,7 +76,7 @@ struct PlayCommand: ZoetropeSubcommand {
 
     @Flag(
       name: .customLong("inline"),
-      help: "Draw below the prompt and leave the picture there.")
+      help: "Draw below the prompt, leave the picture there, and quit after the plays.")
     var isInline = false
 
     @Flag(name: .customLong("exact"), help: "Send every change, however small.")
@@ -290,7 +290,9 @@ struct PlayCommand: ZoetropeSubcommand {
       playing.hold
       ? true
       : playing.once || screen.frame != nil
-        ? false : isStandingStill ? true : playing.loops?.isFinite == true ? false : nil
+        ? false
+        : isStandingStill
+          ? true : screen.isInline || playing.loops?.isFinite == true ? false : nil
     settings.wallTime = playing.duration?.time
     settings.start = first
     settings.playback = playback(fileCount: fileCount ?? files.count)

@@ -38,7 +38,8 @@ import ZoetropeProcess
   private static let holds: [([String], Bool?)] = [
     ([], nil), (["--once"], false), (["--loops", "1"], false), (["--loops", "3"], false),
     (["--loops", "inf"], nil), (["--loops", "file"], nil), (["--loops", "1", "--hold"], true),
-    (["--once", "--hold"], true), (["--no-motion"], true), (["--no-motion", "--loops", "1"], true),
+    (["--once", "--hold"], true), (["--inline"], false), (["--inline", "--hold"], true),
+    (["--no-motion"], true), (["--no-motion", "--loops", "1"], true),
   ]
 
   @Test(arguments: holds)
