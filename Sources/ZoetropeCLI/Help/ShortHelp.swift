@@ -22,10 +22,10 @@ enum ShortHelp {
     "sheet": ["output", "atlas", "frames", "distinct", "columns", "label", "size", "force"],
     "convert": [
       "output", "frames", "time", "speed", "duration", "fps", "reverse", "crop", "size", "plays",
-      "format", "plan", "force",
+      "colors", "max-bytes", "for", "format", "plan", "force",
     ],
     "make": ["output", "fps", "delay", "duration", "plays", "format", "force"],
-    "optimize": ["output", "effort", "strip", "force", "json", "quiet"],
+    "optimize": ["output", "effort", "lossy", "max-bytes", "strip", "force", "json", "quiet"],
     "probe": ["json"],
     "schema": [], "completions": [],
     "warm": ["size", "cache", "cache-limit", "recursive"],
