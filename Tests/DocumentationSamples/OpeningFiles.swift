@@ -15,6 +15,15 @@ func samplesOfOpening(bytes: [UInt8]) async throws {
     print(error.code, error.frameIndex ?? -1, error.byteOffset ?? -1, error)
   }
 
+  Task {
+    do throws(AnimatedImageError) {
+      let image = try await AnimatedImage.open("party.gif")
+      print(image.frames.count)
+    } catch {
+      print(error.code)
+    }
+  }
+
   let opened = try await AnimatedImage.open("party.gif")
   print(opened.frames.count)
 }

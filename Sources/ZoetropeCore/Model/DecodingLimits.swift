@@ -2,7 +2,8 @@
 ///
 /// Exceeding a pixel, frame or live-byte limit throws ``AnimatedImageError/Code/limitExceeded``
 /// before memory is allocated; ``AnimatedImageError/limit`` has the numbers. Metadata past its limits is
-/// dropped and reported as damage.
+/// dropped and reported as damage. To set a limit of your own, copy a preset and change it: `var limits =
+/// DecodingLimits.strict; limits.frameCount = 500`.
 public struct DecodingLimits: Sendable, Hashable {
   /// Pixels of the canvas, of any one frame, and of a scaled frame. A GIF frame after the first that
   /// exceeds it ends the list of frames and is reported as damage.

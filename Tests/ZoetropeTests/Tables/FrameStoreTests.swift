@@ -37,6 +37,18 @@ import ZoetropeTestSupport
     #expect(try open().frame(for: key(2, 4)) == nil)
   }
 
+  @Test func `damage that takes too long to describe is refused with its frame`() throws {
+    let detail = String(repeating: "a", count: 160)
+    let damage = Damage(.lzwTruncated, detail, frameIndex: 4, byteOffset: 77, validRows: 0)
+    let store = try open()
+    let error = #expect(throws: AnimatedImageError.self) {
+      try store.store(CachedFrame(makePixels(size, seed: 5), damage: damage), for: key(1, 4))
+    }
+    #expect(error?.code == .parameter)
+    #expect(store.frame(for: key(1, 4)) == nil)
+    #expect(try store.verify().intact == 0)
+  }
+
   @Test func `every part of the rendering makes another frame`() throws {
     let store = try open()
     let content = key(1, 0).animation.content
