@@ -239,8 +239,8 @@ if Context.environment["ZOETROPE_BENCH"] != nil {
       swiftSettings: settings))
 }
 
-// A debug build computes some hundred times slower, since it does not specialize generics; `make` builds and tests with
-// these modules optimized. Not for other packages' builds, which may not depend on such flags.
+// A debug build does not specialize generics, on which tests then spend most of their time. `make` therefore optimizes
+// the modules that compute. Packages that depend on a release of this one may not use such flags.
 if Context.environment["ZOETROPE_OPTIMIZE"] != nil {
   let computing = ["ZoetropeCore", "ZoetropeCodec", "ZoetropeScaling", "ZoetropeWriting"]
   for target in package.targets where computing.contains(target.name) {

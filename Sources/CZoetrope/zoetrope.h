@@ -570,8 +570,8 @@ typedef struct zoetrope_writer_options {
 
      The maximum size of the file in bytes; 0: no limit. The library searches for the mildest change that fits, and
      encodes up to six files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10 per
-     second, with the duration kept; smaller pictures, down to a fifth. zoetrope_optimize changes colours only. The file is
-     kept in memory until it is complete. If none fits, the call fails with ZOETROPE_OVER_BUDGET. */
+     second, with the duration kept; smaller pictures, down to a fifth. zoetrope_optimize changes colours only. The file
+     is kept in memory until it is complete. If none fits, the call fails with ZOETROPE_OVER_BUDGET. */
   int64_t max_bytes;
   /* Empty, or the name of a site's limits on picture size, bytes, frames, duration and plays: "slack-emoji",
      "discord-emoji", "discord-sticker", "signal-sticker", "line-sticker", "imessage-small", "imessage-medium",

@@ -219,7 +219,7 @@ package struct BudgetSearch: Sendable {
   /// - Parameter last: The estimate for the harshest rung of the stage past the range, if it was just made.
   private mutating func findStage(in range: Range<Int>, last: Double?) {
     if range.count > 1 {
-      // Scaled pictures of few colours may take more bytes, so those of full size are tried first.
+      // Scaling can make pictures of few colours larger in bytes, so full size is settled first.
       let fullSize = levers.rates.count
       stage =
         range.dropFirst().contains(fullSize) ? fullSize : range.lowerBound + range.count / 2
