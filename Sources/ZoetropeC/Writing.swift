@@ -224,11 +224,12 @@ public func writerSurvey(
 ) -> zoetrope_status {
   unsafe use(writer, error) { (held) throws(AnimatedImageError) in
     try held.prepare { (options) throws(AnimatedImageError) in
+      // Checked even if it cannot change the survey.
+      let picture = try unsafe Bitmap(picture)
       var survey = options.survey ?? ColorSurvey(for: options)
       options.survey = nil
-      // Checked even if it cannot change the survey.
-      try survey.add(try unsafe Bitmap(picture))
-      options.survey = survey
+      defer { options.survey = survey }
+      try survey.add(picture)
     }
   }
 }

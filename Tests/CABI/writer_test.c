@@ -151,6 +151,18 @@ static void test_bad_arguments(void) {
   CHECK(zoetrope_writer_create(NULL, NULL, &writer, NULL) == ZOETROPE_OK);
   CHECK(zoetrope_writer_finish(writer, &written, NULL) == ZOETROPE_PARAMETER);
   zoetrope_writer_free(writer);
+  /* A picture that is refused costs a survey nothing of what it saw. */
+  CHECK(zoetrope_writer_create(NULL, NULL, &writer, NULL) == ZOETROPE_OK);
+  for (int pass = 0; pass < 2; pass++)
+    for (int level = 0; level < 2; level++) {
+      memset(pixels, level ? 255 : 128, WIDTH * HEIGHT * 4);
+      CHECK((pass ? zoetrope_writer_append(writer, &good, 1, 10, NULL) : zoetrope_writer_survey(writer, &good, NULL))
+            == ZOETROPE_OK);
+      if (!pass && !level) CHECK(zoetrope_writer_survey(writer, NULL, NULL) == ZOETROPE_PARAMETER);
+    }
+  CHECK(zoetrope_writer_finish(writer, &written, NULL) == ZOETROPE_OK && written.frame_count == 2);
+  zoetrope_bytes_free(written.bytes);
+  zoetrope_writer_free(writer);
   free(pixels);
 }
 
