@@ -234,6 +234,16 @@ def test_a_file_object_gets_all_or_nothing():
     slow = Slow()
     told = zoetrope.save(slow, film(5), fps=10)
     assert len(slow.data) == told.byte_count and zoetrope.open(slow.data)[4] is not None
+    # A pipe that does not block and is full takes nothing, or a part and then nothing.
+    for refusal in (None, 0):
+        class Full(Slow):
+            def write(self, data):
+                return refusal if len(self.data) >= 200 else super().write(data)
+
+        full = Full()
+        with pytest.raises(BlockingIOError) as caught:
+            zoetrope.save(full, film(5), fps=10)
+        assert caught.value.characters_written == 200 == len(full.data)
     file = io.BytesIO(b"")
     with pytest.raises(zoetrope.ParameterError, match="2 durations"):
         zoetrope.save(file, iter(film(3)), durations=[1, 2])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import io
 import os
 from ctypes import sizeof
@@ -110,8 +111,13 @@ class _Sink:
             rest = data.raw
             while rest and self._write is not None:
                 done = self._write(rest)
-                # Raw files may write a part; other objects may return nothing.
-                rest = rest[done:] if isinstance(done, int) and 0 < done < len(rest) else b""
+                # Raw files may write a part, or nothing if they do not block; other objects may return nothing.
+                is_raw = isinstance(getattr(self._write, "__self__", None), io.RawIOBase)
+                if done == 0 or (done is None and is_raw):
+                    raise BlockingIOError(
+                        errno.EAGAIN, f"{len(rest)} of {count} bytes could not be written without blocking",
+                        count - len(rest))
+                rest = rest[done:] if isinstance(done, int) and done < len(rest) else b""
         return Written(
             written.byte_count, written.frame_count, written.merged_count, written.copied_count,
             bool(written.has_exact_delays), _CONTAINERS.get(written.format, "unknown"), written.reduced_count,
