@@ -23,6 +23,33 @@ package enum PixelOverlay {
     return unchanged
   }
 
+  /// Whether a form with a transparent colour can hold the pixels of `rect`: every one is either transparent, or
+  /// opaque and of another colour.
+  ///
+  /// - Parameter clear: The transparent colour, as ``word(_:bitDepth:)`` returns it.
+  static func isPossible(_ picture: Bitmap, in rect: PixelRect, clear: UInt64) -> Bool {
+    picture.format == .rgba16
+      ? holds(picture, rect, UInt64.self, clear: clear)
+      : holds(picture, rect, UInt32.self, clear: UInt32(truncatingIfNeeded: clear))
+  }
+
+  private static func holds<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ picture: Bitmap, _ rect: PixelRect, _ type: Word.Type, clear: Word
+  ) -> Bool {
+    let size = MemoryLayout<Word>.size
+    let alpha = Word.max << Word(Word.bitWidth / 4 * 3)
+    for y in rect.y..<rect.maxY {
+      let row = picture.row(y)
+      var holds = true
+      for x in rect.x..<rect.maxX {
+        let word = row.load(type, at: x &* size)
+        holds = holds && (word & alpha == 0 || (word & alpha == alpha && word != clear | alpha))
+      }
+      guard holds else { return false }
+    }
+    return true
+  }
+
   /// The pixels of `picture` in `rect` as a separate picture, with those equal to `base` made
   /// transparent.
   ///

@@ -271,6 +271,38 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: [false, true])
+  func `a transparent colour is refused as an opaque one, and partial alpha with it`(
+    isDeep: Bool
+  ) throws {
+    func film(_ pixel: RGBA) -> Bitmap {
+      isDeep
+        ? Pictures.makeDeep(40, 40) { x, y in
+          x + y == 0
+            ? [pixel.red, pixel.green, pixel.blue, pixel.alpha].map { UInt16($0) * 257 }
+            : [UInt16(x * 999 + 7), UInt16(y * 99 + 1), 0x807, 65_535]
+        }
+        : Pictures.make(40, 40) { x, y in
+          x + y == 0 ? pixel : RGBA(red: UInt8(x), green: UInt8(y), blue: 4)
+        }
+    }
+    var survey = ColorSurvey()
+    let seen = film(RGBA(red: 9, green: 9, blue: 9))
+    try survey.add(seen)
+    let options = AnimationWriterOptions(survey: survey)
+    // The lowest colour that the survey did not see becomes the transparent one.
+    for pixel in [RGBA(red: 0, green: 0, blue: 0), RGBA(red: 1, green: 1, blue: 1, alpha: 254)] {
+      let error = #expect(throws: AnimatedImageError.self) {
+        try Self.write([(seen, 100), (film(pixel), 100)], options)
+      }
+      #expect(error?.code == .parameter, "\(pixel)")
+    }
+    let file = try Self.write([(seen, 100), (film(.clear), 100)], options).bytes
+    let reader = try FrameReader(AnimatedImage(bytes: file))
+    let found = try reader.frame(at: 1).bitmap
+    #expect(found[0, 0] == .clear && found[1, 0].alpha == 255)
+  }
+
   @Test func `colours of transparent pixels are dropped unless they are asked for`() throws {
     let hidden = Pictures.make(8, 6) { x, _ in
       RGBA(red: 1, green: 2, blue: 3, alpha: x < 4 ? 0 : 255)

@@ -118,13 +118,13 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
   ) throws(AnimatedImageError) {
     var (picture, area) = (work.picture, band)
     let type = storage.form.colorType
+    let clear = storage.key.map { PixelOverlay.word($0, bitDepth: storage.form.bitDepth) }
     if storage.table == nil, type != .rgba {
       let found = PixelPacking.survey(picture, band)
-      guard found.isGrey || !type.isGrey, found.isOpaque || storage.holdsClear else {
-        throw Self.unknownColor
-      }
+      guard found.isGrey || !type.isGrey, found.isOpaque || storage.holdsClear,
+        clear.map({ PixelOverlay.isPossible(picture, in: band, clear: $0) }) ?? true
+      else { throw Self.unknownColor }
     }
-    let clear = storage.key.map { PixelOverlay.word($0, bitDepth: storage.form.bitDepth) }
     if blend == .over || clear.map({ $0 != 0 }) == true {
       picture = try PixelOverlay.picture(
         work.picture, over: blend == .over ? work.base : nil, in: band, clear: clear ?? 0)
