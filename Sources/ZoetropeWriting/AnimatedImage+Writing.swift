@@ -106,8 +106,7 @@ extension AnimatedImage {
   func onOwnThread<Value: Sendable>(
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
-    let result = await DecodeThreads.loading.resultUnlessCancelled(mayWaitForEver: { true }) {
-      flag in
+    let result = await DecodeThreads.resultOnOwnThread { flag in
       Result { () throws(AnimatedImageError) in try work(flag) }
     }
     guard let result else { throw EncodingQueue.cancelled }

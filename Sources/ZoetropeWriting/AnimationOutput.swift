@@ -1,8 +1,7 @@
 /// The bytes of one file on their way to its sink.
 struct AnimationOutput: Sendable {
   private let sink: any AnimationSink
-  /// Set before the first frame.
-  var encoder: (any AnimationEncoding)?
+  private var encoder: (any AnimationEncoding)?
   /// The number of frames, if it is known before the first one.
   private let knownCount: Int?
   private let canPatch: Bool
@@ -16,7 +15,12 @@ struct AnimationOutput: Sendable {
     self.sink = sink
     self.knownCount = knownCount
     canPatch = sink.canPatch
-    held = canPatch || knownCount != nil ? nil : []
+  }
+
+  /// Sets the encoder, before the first frame.
+  mutating func begin(_ encoder: any AnimationEncoding) {
+    self.encoder = encoder
+    if !canPatch, knownCount == nil, encoder.count(0) != nil { held = [] }
   }
 
   mutating func write(
@@ -28,6 +32,10 @@ struct AnimationOutput: Sendable {
       return
     }
     frameCount += 1
+    if let knownCount, frameCount > knownCount, !canPatch, encoder?.count(0) != nil {
+      throw AnimatedImageError(
+        .unwritable, "a delay takes several frames, but \(knownCount) frames were announced")
+    }
     let bytes = encoder?.frame(
       coded, rect: job.work.rect, delay: job.delay, disposal: job.disposal)
     if let bytes { try put(bytes) }
@@ -54,8 +62,7 @@ struct AnimationOutput: Sendable {
       held = nil
       try start(frameCount)
       try put(bytes)
-    } else if frameCount != knownCount ?? 1 {
-      let count = encoder.count(frameCount)
+    } else if frameCount != knownCount ?? 1, let count = encoder.count(frameCount) {
       try sink.patch(count.bytes, at: count.offset)
     }
     try put(encoder.end)

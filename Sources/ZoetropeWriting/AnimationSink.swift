@@ -3,8 +3,10 @@ internal import SystemPackage
 
 /// The destination of a written animation.
 ///
-/// Calls come from one thread at a time, not always the same one. A call may block, but must not wait for the writer.
-/// After an error, nothing more is written. The last call is either ``finish()`` or ``abandon()``, exactly once.
+/// Bytes are written by calls of the writer, on their threads: on the thread that calls the form that blocks, and on a
+/// thread of the library for the form that suspends, where no other work waits for it. So a call may block, but must
+/// not wait for the writer. ``abandon()`` may come from any thread. No two calls come at the same time. After an error,
+/// nothing more is written. The last call is either ``finish()`` or ``abandon()``, exactly once.
 public protocol AnimationSink: AnyObject, Sendable {
   /// Whether ``patch(_:at:)`` can replace bytes that are already written.
   var canPatch: Bool { get }

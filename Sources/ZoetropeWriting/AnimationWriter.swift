@@ -19,7 +19,8 @@ internal import Synchronization
 /// ```
 ///
 /// Each call has two forms. In a task, the call suspends: the work runs on the library's threads, and cancelling the
-/// task cancels the writer. Elsewhere, the calling thread waits, and encodes frames meanwhile.
+/// task cancels the writer. Elsewhere, the calling thread waits, and encodes frames meanwhile. Either form writes the
+/// frames that are ready to the sink; the last ones are written by `finish()`.
 ///
 /// A writer that is released before `finish()` has completed the file leaves nothing behind, and neither does one
 /// that failed. After an error, every call throws it again.
@@ -298,7 +299,7 @@ extension AnimationWriter {
   private func onThread<Value: Sendable>(
     _ body: @escaping @Sendable (AnimationWriter) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
-    let result = await DecodeThreads.shared.resultUnlessCancelled { [self] _ in
+    let result = await DecodeThreads.resultOnOwnThread { [self] _ in
       Result { () throws(AnimatedImageError) in try body(self) }
     }
     guard let result else {

@@ -18,7 +18,7 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
 
   /// The bytes of an animation of `frames`.
   ///
-  /// An APNG states its number of frames at the start: unless ``AnimationWriterOptions/frameCount`` is set, all
+  /// An APNG states its number of frames at the start: unless ``AnimationWriterOptions/frameCount`` is set, all its
   /// chunks come at the end.
   public init(
     _ frames: Frames, options: AnimationWriterOptions

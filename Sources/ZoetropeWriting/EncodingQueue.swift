@@ -4,8 +4,8 @@ internal import Synchronization
 /// Encodes frames on several threads and writes them in order.
 ///
 /// A thread that submits a frame while enough are in progress encodes one itself, so it never waits for threads that
-/// are busy with other work. Threads of ``DecodeThreads`` help. The thread that completes the next frame of the file
-/// writes it, together with the completed frames after it.
+/// are busy with other work. Threads of ``DecodeThreads`` help. Only threads that submit write to the sink, which may
+/// block: those that help have other work to do.
 final class EncodingQueue: Sendable {
   /// A frame of the file.
   struct Job: Sendable {
@@ -24,7 +24,7 @@ final class EncodingQueue: Sendable {
     /// The job that the file waits for.
     var next = 0
     var isEmitting = false
-    /// Threads that help, besides those that submit.
+    /// Threads that help, besides the one that submits.
     var helperCount = 0
     var helperLimit = 0
     /// The most jobs in progress.
@@ -56,7 +56,7 @@ final class EncodingQueue: Sendable {
   ///   - threads: Threads that encode at a time.
   ///   - window: Jobs that may be in progress.
   func begin(_ encoder: any AnimationEncoding, threads: Int, window: Int) {
-    output.withLock { $0.encoder = encoder }
+    output.withLock { $0.begin(encoder) }
     state.update { state in
       state.encoder = encoder
       state.helperLimit = threads - 1
@@ -76,7 +76,7 @@ final class EncodingQueue: Sendable {
     if isCancelled { throw Self.cancelled }
   }
 
-  /// Submits a frame; returns once there is room for another one.
+  /// Submits a frame; returns once there is room for another one. No two threads submit or finish at a time.
   func submit(_ job: Job) throws(AnimatedImageError) {
     let needsHelper = state.update { state in
       guard state.failure == nil else { return false }
@@ -90,16 +90,28 @@ final class EncodingQueue: Sendable {
     try work { $0.submitted - $0.next < $0.window }
   }
 
-  /// Encodes until `isDone`, and waits for other threads if there is nothing to encode.
+  /// What the thread that submits does next.
+  private enum Step {
+    case emit
+    case encode(Job, place: Int)
+    case end(AnimatedImageError?)
+  }
+
+  /// Writes what is ready and encodes until `isDone`, and waits for other threads if there is nothing to do.
   private func work(until isDone: (State) -> Bool) throws(AnimatedImageError) {
     while true {
-      let step: Result<(place: Int, job: Job)?, AnimatedImageError> = state.wait { state in
-        if let failure = state.failure { return .failure(failure) }
-        if isDone(state) { return .success(nil) }
-        return state.waiting.popFirst().map { .success($0) }
+      let step: Step = state.wait { state in
+        if let failure = state.failure { return .end(failure) }
+        if state.startEmitting() { return .emit }
+        if isDone(state) { return .end(nil) }
+        return state.waiting.popFirst().map { .encode($0.job, place: $0.place) }
       }
-      guard let (place, job) = try step.get() else { return }
-      encode(job, place)
+      switch step {
+      case .emit: emit()
+      case .encode(let job, let place): encode(job, place)
+      case .end(let error?): throw error
+      case .end(nil): return
+      }
     }
   }
 
@@ -121,12 +133,10 @@ final class EncodingQueue: Sendable {
     guard let encoder = found else { preconditionFailure("a frame before the first one") }
     do throws(AnimatedImageError) {
       let coded = try encoder.encode(job.work) { isCancelled }
-      let mayEmit = state.update { state in
+      state.update { state in
         state.idle.append(encoder)
         state.ready[place] = (coded, job)
-        return state.startEmitting()
       }
-      if mayEmit { emit() }
     } catch {
       fail(job.index.map { error.inFrame($0) } ?? error)
     }
@@ -145,8 +155,7 @@ final class EncodingQueue: Sendable {
           (state.frameCount, state.byteCount) = count
         }
       } catch {
-        // Waiting threads get the error when the output is abandoned. No other thread abandons it while this one
-        // writes.
+        // No other thread abandons the output while this one writes.
         output.withLock { $0.abandon() }
         state.update { state in
           state.end(error)
@@ -163,7 +172,7 @@ final class EncodingQueue: Sendable {
   ///
   /// - Returns: Its frames and bytes.
   func finish() throws(AnimatedImageError) -> (frames: Int, bytes: Int) {
-    try work { $0.next == $0.submitted && !$0.isEmitting }
+    try work { $0.next == $0.submitted }
     let isMine = state.update { state in
       state.isEmitting = state.failure == nil
       return state.isEmitting
@@ -220,12 +229,10 @@ extension EncodingQueue.State {
     idle = []
   }
 
-  /// Whether the calling thread should write: the next frame is ready, and no other thread is
-  /// writing.
+  /// Whether the calling thread should write: the next frame is ready.
   fileprivate mutating func startEmitting() -> Bool {
-    guard !isEmitting, failure == nil, ready[next] != nil else { return false }
-    isEmitting = true
-    return true
+    isEmitting = ready[next] != nil
+    return isEmitting
   }
 
   /// The frame to write; nil ends the writing.

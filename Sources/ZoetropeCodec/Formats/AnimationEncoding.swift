@@ -83,8 +83,9 @@ package protocol AnimationEncoding: Sendable {
   var canDisposeToBackground: Bool { get }
   /// The bytes before the first frame of `frameCount`.
   func start(frameCount: Int) -> [UInt8]
-  /// The bytes of ``start(frameCount:)`` that depend on the number of frames, and their position.
-  func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int)
+  /// The bytes of ``start(frameCount:)`` that depend on the number of frames, and their position; nil if the format
+  /// does not state that number.
+  func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int)?
   /// The bytes of the static image.
   mutating func poster(_ coded: CodedFrame) -> [UInt8]
   /// The bytes of the next frame.

@@ -86,8 +86,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
     return bytes + request.extensions
   }
 
-  // A GIF does not state it.
-  func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int) { ([], 0) }
+  func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int)? { nil }
 
   func poster(_ coded: CodedFrame) -> [UInt8] { [] }
 

@@ -111,13 +111,33 @@ extension DecodeThreads {
     mayWaitForEver: @escaping @Sendable () -> Bool = { false },
     of work: @escaping @Sendable (CancelFlag) -> Value
   ) async -> Value? {
+    await Self.resultUnlessCancelled(of: work) { [self] body in
+      run {
+        if !mayWaitForEver() || !startThread(running: body) { body() }
+      }
+    }
+  }
+
+  /// Like ``resultUnlessCancelled(mayWaitForEver:of:)``, for work that always needs a separate thread, since it takes
+  /// long or may wait for ever. Where the system has no thread left, it runs on those that load.
+  package static func resultOnOwnThread<Value: Sendable>(
+    of work: @escaping @Sendable (CancelFlag) -> Value
+  ) async -> Value? {
+    await resultUnlessCancelled(of: work) { body in
+      if !startThread(running: body) { loading.run(body) }
+    }
+  }
+
+  private static func resultUnlessCancelled<Value: Sendable>(
+    of work: @escaping @Sendable (CancelFlag) -> Value,
+    on start: (@escaping @Sendable () -> Void) -> Void
+  ) async -> Value? {
     guard !Task.isCancelled else { return nil }
     let handover = ResultHandover<Value>()
     let flag = CancelFlag()
-    run {
+    start {
       guard !flag.isRaised else { return }
-      let body: @Sendable () -> Void = { handover.close(with: work(flag)) }
-      if !mayWaitForEver() || !startThread(running: body) { body() }
+      handover.close(with: work(flag))
     }
     return await handover.valueUnlessCancelled { flag.raise() }
   }

@@ -286,4 +286,64 @@ import ZoetropeTestSupport
     thread?.join()
     #expect(writer.progress.frameCount == 100)
   }
+
+  @Test func `sinks that block hold up no decoding, and may wait for it`() async throws {
+    let film = try AnimatedImage(bytes: Self.expected())
+    let entered = AsyncStream.makeStream(of: Void.self)
+    let gate = Monitor(false)
+    // More of them than there are threads that decode.
+    let count = DecodeThreads.processorCount + 2
+    let files = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+      for _ in 0..<count {
+        let parts = Mutex<[UInt8]>([])
+        let sink = CallbackSink { part in
+          if parts.withLock({ $0.isEmpty }) { entered.continuation.yield() }
+          _ = gate.wait { $0 ? true : nil }
+          parts.withLock { $0 += part }
+        }
+        let writer = try AnimationWriter(AnimationWriterOptions(frameCount: 4), to: sink)
+        group.addTask {
+          for picture in Self.film { try await writer.append(picture, delay: Self.delay) }
+          try await writer.finish()
+          return parts.withLock { $0 }
+        }
+      }
+      var waiting = entered.stream.makeAsyncIterator()
+      for _ in 0..<count { await waiting.next() }
+      #expect(try await film.bitmap(at: 3) == Self.film[3])
+      gate.update { $0 = true }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(try files == Array(repeating: Self.expected(), count: count))
+  }
+
+  @Test func `only the calls of a writer write to its sink`() throws {
+    let threads = Mutex<Set<pthread_t>>([])
+    let sink = CallbackSink { _ in _ = threads.withLock { $0.insert(pthread_self()) } }
+    try Self.write(AnimationWriterOptions(frameCount: 4, parallelism: 4), to: sink)
+    #expect(threads.withLock { $0 } == [pthread_self()])
+  }
+
+  @Test(arguments: [nil, 5]) func `a GIF is written as it is made`(frameCount: Int?) throws {
+    let sizes = Mutex<[Int]>([])
+    let sink = CallbackSink { part in sizes.withLock { $0.append(part.count) } }
+    let writer = try AnimationWriter(
+      AnimationWriterOptions(format: .gif, frameCount: frameCount, parallelism: 1), to: sink)
+    for picture in Self.film { try writer.append(picture, delay: Self.delay) }
+    #expect(sizes.withLock { $0.count } > 1)
+    // Longer than a frame of a GIF may be: it takes two.
+    try writer.append(Self.film[0], delay: FrameDelay(numerator: 1000, denominator: 1))
+    #expect(try writer.finish().frameCount == 6)
+  }
+
+  @Test func `a delay that takes several frames of an APNG is refused for a pipe`() throws {
+    let writer = try AnimationWriter(
+      AnimationWriterOptions(frameCount: 2), to: CallbackSink { _ in })
+    let error = #expect(throws: AnimatedImageError.self) {
+      try writer.append(Self.film[0], delay: FrameDelay(numerator: 65_536, denominator: 1))
+      try writer.append(Self.film[1], delay: Self.delay)
+      try writer.finish()
+    }
+    #expect(error?.code == .unwritable)
+  }
 }

@@ -58,7 +58,7 @@ struct APNGEncoder: AnimationEncoding {
   }
 
   // Behind the signature and IHDR.
-  func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int) {
+  func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int)? {
     (animationControl(frameCount), 8 + 25)
   }
 
