@@ -452,7 +452,9 @@ class Animation(Rendered):
         :param frames: a slice, or indices in any order. Other frames and their time are removed.
         :param time: ``(start, end)`` in seconds; the end is exclusive, and None means that of the animation.
         :param reverse: play backwards.
-        :param back_and_forth: play forwards, then backwards; both ends are shown once.
+        :param back_and_forth: play forwards, then backwards; both ends are shown once. There are at most 262,144
+            frames, or as many as in this animation, and one play takes at most 10**9 seconds; else
+            :class:`LimitError` is raised.
         :param speed: play this many times as fast, 0.001 to 1000.
         :param duration: scale all delays so that one play takes this many seconds.
         :param delay: show every frame for this many seconds; see :meth:`Writer.append`.

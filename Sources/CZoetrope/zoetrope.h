@@ -677,7 +677,9 @@ enum {
   ZOETROPE_EDIT_RESIZE = 11 /* scale into a box of `width` by `height`, as zoetrope_rendering does; after crops */
 };
 
-/* One change. Each counts frames and times in the result of the ones before. */
+/* One change. Each counts frames and times in the result of the ones before. After each there are at most 262,144
+   frames, or as many as the animation has, and one play takes at most 10^9 seconds; otherwise the call fails with
+   ZOETROPE_LIMIT_EXCEEDED. So does a GIF or APNG that needs more frames, because long delays take several. */
 typedef struct zoetrope_edit {
   int32_t kind; /* ZOETROPE_EDIT_... */
   int32_t reserved;

@@ -101,7 +101,8 @@ public final class AnimationWriter: Sendable {
   ///
   /// - Throws: `parameter` for a frame of another size, with premultiplied alpha, with a colour that the survey did
   ///   not see, or beyond the announced number of frames; `unwritable` if the format cannot hold it under
-  ///   ``ColorPolicy/exact``; the errors of the sink; `outOfMemory`; `cancelled`.
+  ///   ``ColorPolicy/exact``; `limitExceeded` for a delay that takes more than 262,144 frames of a GIF; the errors of
+  ///   the sink; `outOfMemory`; `cancelled`.
   public func append(_ frame: WritableFrame) throws(AnimatedImageError) {
     try change { (front) throws(AnimatedImageError) in
       front.lastIndex = nil

@@ -109,8 +109,11 @@ struct ShortFrameMerging: Sendable {
 
   private mutating func take(_ kept: CentisecondDelays.Kept) -> Kept? {
     guard var frame = held.removeValue(forKey: kept.frame) else { return nil }
-    frame.delay = FrameDelay(
-      numerator: UInt32(clamping: kept.delays.reduce(0) { $0 + Int($1) }), denominator: 100)
+    let centiseconds = kept.delays.reduce(0) { $0 + Int($1) }
+    // Beyond a year, whole seconds will do.
+    frame.delay =
+      UInt32(exactly: centiseconds).map { FrameDelay(numerator: $0, denominator: 100) }
+      ?? FrameDelay(numerator: UInt32(clamping: centiseconds / 100), denominator: 1)
     if kept.frame != last + 1 { frame.changed = nil }
     last = kept.frame
     return (frame, kept.frame)

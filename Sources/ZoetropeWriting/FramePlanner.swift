@@ -83,7 +83,8 @@ struct FramePlanner: Sendable {
     let placed = try differ.add(picture, changes: changes) { (work) throws(AnimatedImageError) in
       try trial?.encode(work, isCancelled: isCancelled).bytes.count ?? work.estimatedCost
     }
-    let jobs = placed.map { self.jobs($0) } ?? []
+    var jobs: [EncodingQueue.Job] = []
+    if let placed { jobs = try self.jobs(placed) }
     pending = (ExactTime(frame.delay), frame.delay, index)
     return jobs
   }
@@ -133,12 +134,23 @@ struct FramePlanner: Sendable {
     }
     mergedCount += frameCount - placedCount
     placedCount = frameCount
-    return left + (differ.finish().map { jobs($0) } ?? [])
+    if let placed = differ.finish() { left += try jobs(placed) }
+    return left
   }
 
   /// The frames of the file for a placed one: several if its delay is too long for one.
-  private mutating func jobs(_ placed: FrameDiffer.Placed) -> [EncodingQueue.Job] {
+  ///
+  /// - Throws: `limitExceeded` if it would be too many.
+  private mutating func jobs(
+    _ placed: FrameDiffer.Placed
+  ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
     guard let pending else { return [] }
+    let count = (pending.delay.rounded(to: 100) + 0xfffe) / 0xffff
+    if centiseconds != nil, count > EditTimeline.frameLimit {
+      throw EditTimeline.tooManyFrames(
+        "for a delay of this length ", Int(clamping: count), EditTimeline.frameLimit
+      ).inFrame(pending.index)
+    }
     let stored = centiseconds?.store(pending.delay) ?? delays.store(pending.delay)
     if stored.reduce(.zero, { $0 + ExactTime($1) }) != pending.delay { hasExactDelays = false }
     let (work, disposal) = (placed.work, placed.disposal)

@@ -20,7 +20,9 @@ struct ConvertCommand: ZoetropeSubcommand {
 
       Options can be combined. They apply in this order: --frames or --time, --reverse, \
       --back-and-forth, --speed, --duration or --delay, --fps, --crop, --size. Removing frames shortens \
-      the animation; --fps keeps its duration. A cut in the middle of a frame shortens its delay.
+      the animation; --fps keeps its duration. A cut in the middle of a frame shortens its delay. \
+      The output has at most 262,144 frames, or as many as the input, and one play takes at most \
+      1,000,000,000 seconds.
 
       Pixels change only if --size scales them, if a GIF cannot hold them, or if --colors limits them. If \
       format and size stay the same, compressed frames are copied, and only frames next to a cut are encoded again. Changing speed, \

@@ -44,10 +44,15 @@ struct MakeRequest: Hashable {
       playCount: playCount ?? files.manifest?.playCount ?? .indefinite, policy: .exact)
     // Delays from a manifest are stored as they were, even if browsers replace them.
     if self.delays != nil { timeline.set(delays) }
-    let kept =
-      format == .gif
-      ? EditDelays.centiseconds(timeline, form.keepsShortDelays ? .exact : .browser)
-      : EditDelays.fractions(timeline)
+    let kept: EditDelays
+    do throws(AnimatedImageError) {
+      kept =
+        format == .gif
+        ? try .centiseconds(timeline, form.keepsShortDelays ? .exact : .browser)
+        : try .fractions(timeline)
+    } catch {
+      throw pictures.failure(error)
+    }
     var departures = Departure.ofTimes(kept.droppedCount, isExact: kept.isExact)
     var options = form.writerOptions
     options.format = format.format

@@ -28,6 +28,10 @@ public struct LimitExcess: Sendable, Hashable {
     package static let inputBytes = Kind("inputBytes")
     /// Bytes of a written file: ``ByteBudget/byteLimit``; the requested value is the size of the smallest file found.
     public static let outputBytes = Kind("outputBytes", isFixed: true)
+    /// Frames of an edited animation: 262,144, or as many as the source has. Fixed.
+    public static let editedFrames = Kind("editedFrames", isFixed: true)
+    /// Seconds of one play of an edited animation: 10⁹. Fixed.
+    public static let editedDuration = Kind("editedDuration", isFixed: true)
     /// Frames of a written file that an upload preset limits.
     package static let outputFrames = Kind("outputFrames", isFixed: true)
     /// Nanoseconds of one play of a written file that an upload preset limits.

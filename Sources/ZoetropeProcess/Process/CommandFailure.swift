@@ -108,7 +108,8 @@ extension LimitExcess {
     let subject =
       switch kind {
       case .canvasPixels: "the canvas would have"
-      case .frameCount: "the number of frames would be"
+      case .frameCount, .editedFrames: "the number of frames would be"
+      case .editedDuration: "the seconds of one play would be"
       case .liveBytes: "the memory needed would be"
       case .pixelsPerPlay: "the frames of one play would have"
       case .scaledPixels: "the scaled picture would have"

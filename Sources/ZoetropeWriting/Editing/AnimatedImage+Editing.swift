@@ -8,9 +8,10 @@ extension AnimatedImage {
   /// - Parameters:
   ///   - edits: Applied in order.
   ///   - options: How delays are read and stored, and how new pictures are stored.
-  /// - Throws: `parameter` if an edit cannot be applied to the result of the previous ones; `unwritable` if the
-  ///   format cannot hold the result, such as a GIF frame with more than 256 colours under ``ColorPolicy/exact``; the
-  ///   errors of decoding; `cancelled`, never `CancellationError`, as soon as the task is cancelled.
+  /// - Throws: `parameter` if an edit cannot be applied to the result of the previous ones; `limitExceeded` if there
+  ///   would be too many frames, or a play would take too long (see ``AnimationEdit``); `unwritable` if the format
+  ///   cannot hold the result, such as a GIF frame with more than 256 colours under ``ColorPolicy/exact``; the errors of
+  ///   decoding; `cancelled`, never `CancellationError`, as soon as the task is cancelled.
   public func plan(
     _ edits: [AnimationEdit], options: EditOptions = .init()
   ) async throws(AnimatedImageError) -> EditPlan {

@@ -26,9 +26,11 @@ package struct EditDelays: Sendable, Hashable {
   }
 
   /// Whole centiseconds, as GIF stores them.
+  ///
+  /// - Throws: `limitExceeded` if they need too many frames.
   package static func centiseconds(
     _ timeline: EditTimeline, _ timing: AnimationWriterOptions.Timing
-  ) -> EditDelays {
+  ) throws(AnimatedImageError) -> EditDelays {
     var delays = EditDelays()
     let showings = timeline.showings
     // A delay of 0 is 0 in any unit: an APNG that was made from a GIF may state it as 0/1.
@@ -48,7 +50,7 @@ package struct EditDelays: Sendable, Hashable {
         continue
       }
       let end = showings[place...].firstIndex(where: isKept) ?? showings.count
-      delays.append(showings[place..<end], timeline.timescale, timing)
+      try delays.append(showings[place..<end], timeline, timing)
       place = end
     }
     return delays
@@ -56,18 +58,25 @@ package struct EditDelays: Sendable, Hashable {
 
   /// Appends showings whose delays are new.
   private mutating func append(
-    _ run: ArraySlice<EditTimeline.Showing>, _ timescale: Int128,
+    _ run: ArraySlice<EditTimeline.Showing>, _ timeline: EditTimeline,
     _ timing: AnimationWriterOptions.Timing
-  ) {
+  ) throws(AnimatedImageError) {
+    let timescale = timeline.timescale
     var rounding = CentisecondDelays(timing)
     var ticks: Int128 = 0
     var groups: [CentisecondDelays.Kept] = []
+    var count = kept.count
+    func add(_ group: CentisecondDelays.Kept) throws(AnimatedImageError) {
+      count += group.delays.count
+      try Self.check(count, timeline)
+      groups.append(group)
+    }
     for showing in run {
       ticks += showing.ticks
       if ticks * 100 % timescale != 0 { isExact = false }
-      if let group = rounding.add(ExactTime(showing.ticks, timescale)) { groups.append(group) }
+      if let group = rounding.add(ExactTime(showing.ticks, timescale)) { try add(group) }
     }
-    groups += rounding.finish()
+    for group in rounding.finish() { try add(group) }
     let stored = groups.reduce(0) { $1.delays.reduce($0) { $0 + Int128($1) } }
     // A run of less than 2 cs is lengthened.
     if stored * timescale != ticks * 100 { isExact = false }
@@ -78,8 +87,21 @@ package struct EditDelays: Sendable, Hashable {
     }
   }
 
+  /// Checks the number of stored frames. A delay that is too long for one takes several.
+  private static func check(
+    _ count: Int, _ timeline: EditTimeline
+  ) throws(AnimatedImageError) {
+    guard count <= timeline.frameLimit else {
+      throw EditTimeline.tooManyFrames("for delays of this length ", count, timeline.frameLimit)
+    }
+  }
+
   /// Fractions of two 16-bit numbers, as APNG stores them.
-  package static func fractions(_ timeline: EditTimeline) -> EditDelays {
+  ///
+  /// - Throws: `limitExceeded` if they need too many frames.
+  package static func fractions(
+    _ timeline: EditTimeline
+  ) throws(AnimatedImageError) -> EditDelays {
     var delays = EditDelays()
     var rounding = FractionDelays()
     for showing in timeline.showings {
@@ -90,6 +112,7 @@ package struct EditDelays: Sendable, Hashable {
       let time = ExactTime(showing.ticks, timeline.timescale)
       let stored = rounding.store(time)
       if stored.reduce(.zero, { $0 + ExactTime($1) }) != time { delays.isExact = false }
+      try check(delays.kept.count + stored.count, timeline)
       delays.kept += stored.map { Kept(frame: showing.frame, delay: $0) }
     }
     return delays

@@ -15,7 +15,10 @@ extension EditPlan {
     try options.colors.check(options.format ?? image.format)
     var timeline = EditTimeline(
       image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: options.delays)
-    for edit in edits { try timeline.apply(edit) }
+    for edit in edits {
+      if isCancelled() { throw EncodingQueue.cancelled }
+      try timeline.apply(edit)
+    }
     guard (0...200).contains(options.tolerance) else {
       throw AnimatedImageError(.parameter, "a tolerance is 0 to 200")
     }
@@ -63,7 +66,7 @@ extension EditPlan {
   ) throws(AnimatedImageError) {
     let isGIF = (options.format ?? image.format) == .gif
     let delays: EditDelays =
-      isGIF ? .centiseconds(timeline, options.timing) : .fractions(timeline)
+      isGIF ? try .centiseconds(timeline, options.timing) : try .fractions(timeline)
     let rewriting = try PictureRewriting(
       image, timeline, delays.kept, options, reason: reason, isCancelled: isCancelled)
     self.image = image
@@ -89,9 +92,9 @@ extension EditPlan {
     let isGIF = image.header.format == .gif
     let delays: EditDelays =
       switch image.header.format {
-      case .gif: .centiseconds(timeline, options.timing)
+      case .gif: try .centiseconds(timeline, options.timing)
       case .png: .none(timeline)
-      default: .fractions(timeline)
+      default: try .fractions(timeline)
       }
     try Self.check(timeline, isGIF: isGIF)
     let pictures = SourcePictures(image, isCancelled: isCancelled)

@@ -23,8 +23,15 @@ package struct EditTimeline: Sendable, Hashable {
   /// How pictures are scaled; nil for their own size.
   package private(set) var rendering: Rendering?
 
-  /// Beyond this, sums of 2¹⁷ delays of 2³² seconds would no longer fit 127 bits when they are multiplied.
+  /// The most showings, unless the source has more frames: enough to play any file within
+  /// ``DecodingLimits/default`` back and forth. Also the most frames that are stored for them.
+  package static let frameLimit = 1 << 18
+  /// The longest play in seconds, about 31 years.
+  private static let durationLimit: Int128 = 1_000_000_000
+  /// With ``durationLimit``, ticks fit 78 bits after each edit, and 108 bits when an edit multiplies them.
   private static let maximumTimescale: Int128 = 1 << 48
+  /// The most showings, and the most frames that are stored for them.
+  package let frameLimit: Int
 
   /// The unedited timeline of frames with these delays.
   package init(
@@ -37,6 +44,7 @@ package struct EditTimeline: Sendable, Hashable {
     }
     self.canvas = PixelRect(canvas)
     self.playCount = playCount
+    frameLimit = max(Self.frameLimit, frames.count)
   }
 
   /// When each showing begins, and when the last one ends, in ticks.
@@ -54,8 +62,33 @@ package struct EditTimeline: Sendable, Hashable {
 
   /// Applies `edit` to the result of the previous ones.
   ///
-  /// - Throws: `parameter` if it cannot be applied there, or leaves nothing.
+  /// - Throws: `parameter` if it cannot be applied there, or leaves nothing; `limitExceeded` if there would be too many
+  ///   frames or one play would take too long.
   package mutating func apply(_ edit: AnimationEdit) throws(AnimatedImageError) {
+    try change(edit)
+    try checkCount(showings.count, edit)
+    let limit = Self.durationLimit
+    guard ticks <= limit * timescale else {
+      throw AnimatedImageError(
+        .limitExceeded, "\(edit): one play would take more than \(limit) s",
+        limit: LimitExcess(
+          .editedDuration, asked: Int(clamping: (ticks + timescale - 1) / timescale),
+          allowed: Int(limit)))
+    }
+  }
+
+  private func checkCount(_ count: Int, _ edit: AnimationEdit) throws(AnimatedImageError) {
+    guard count <= frameLimit else { throw Self.tooManyFrames("\(edit): ", count, frameLimit) }
+  }
+
+  /// The error of an output with more frames than `limit`.
+  static func tooManyFrames(_ cause: String, _ count: Int, _ limit: Int) -> AnimatedImageError {
+    AnimatedImageError(
+      .limitExceeded, "\(cause)there would be \(count) frames, and the limit is \(limit)",
+      limit: LimitExcess(.editedFrames, asked: count, allowed: limit))
+  }
+
+  private mutating func change(_ edit: AnimationEdit) throws(AnimatedImageError) {
     switch edit.kind {
     case .frames(let range):
       guard range.lowerBound >= 0, range.upperBound <= showings.count, !range.isEmpty else {
@@ -68,6 +101,7 @@ package struct EditTimeline: Sendable, Hashable {
       else {
         throw Self.refusal("\(edit), there are \(showings.count)")
       }
+      try checkCount(indices.count, edit)
       showings = indices.map { showings[$0] }
     case .time(let range): try cut(range, edit)
     case .speed(let factor):
@@ -84,7 +118,10 @@ package struct EditTimeline: Sendable, Hashable {
         throw Self.refusal("\(edit) of an animation that takes \(total) ticks")
       }
       let (numerator, denominator) = Self.fraction(DelayPolicy.clamped(duration))
-      if numerator * timescale != total * denominator {
+      // Neither product need fit.
+      if numerator.multipliedFullWidth(by: timescale)
+        != total.multipliedFullWidth(by: denominator)
+      {
         scaleDelays(to: numerator, over: denominator)
       }
     case .framesPerSecond(let rate):
@@ -127,7 +164,7 @@ package struct EditTimeline: Sendable, Hashable {
     let low = tick(at: range.lowerBound)
     // The timescale may have changed.
     let high = tick(at: range.upperBound)
-    let first = low.timescale == timescale ? low.ticks : low.ticks * timescale / low.timescale
+    let first = low.ticks * (timescale / low.timescale)
     var kept: [Showing] = []
     var start: Int128 = 0
     for var showing in showings {
@@ -151,7 +188,9 @@ package struct EditTimeline: Sendable, Hashable {
     let (numerator, denominator) = Self.fraction(DelayPolicy.clamped(time))
     let factor = denominator / greatestCommonDivisor(timescale, denominator)
     if timescale * factor <= Self.maximumTimescale { refine(by: factor) }
-    return (numerator * timescale / denominator, timescale)
+    // Seconds apart, so that the products fit.
+    let (seconds, rest) = numerator.quotientAndRemainder(dividingBy: denominator)
+    return (seconds * timescale + rest * timescale / denominator, timescale)
   }
 
   /// Multiplies the timescale.
@@ -170,14 +209,13 @@ package struct EditTimeline: Sendable, Hashable {
     simplify()
   }
 
-  /// Makes the total `numerator` / `denominator` seconds, both below 2⁹⁴ in sum.
+  /// Makes the total `numerator` / `denominator` seconds, at most 10¹⁰.
   private mutating func scaleDelays(to numerator: Int128, over denominator: Int128) {
     let total = ticks
-    let (top, bottom) = (numerator, denominator * total)
-    if total < 1 << 60, denominator < 1 << 60, top < 1 << 60 {
-      timescale = bottom
+    if total < 1 << 60, denominator < 1 << 60, numerator < 1 << 60 {
+      timescale = denominator * total
       for index in showings.indices {
-        showings[index].ticks *= top
+        showings[index].ticks *= numerator
         showings[index].stored = nil
       }
       simplify()
@@ -214,16 +252,14 @@ package struct EditTimeline: Sendable, Hashable {
     self.timescale = timescale
   }
 
-  /// `value * numerator / denominator`, rounded; the quotient and the remainder apart, so that the product fits.
+  /// `value * numerator / denominator`, rounded. Only the result needs to fit.
   private static func scaled(
     _ value: Int128, _ numerator: Int128, over denominator: Int128
   ) -> Int128 {
-    let (whole, rest) = value.quotientAndRemainder(dividingBy: denominator)
-    // A remainder that needs more than 90 bits loses its last ones, far below a nanosecond.
-    let shift = max(0, 128 - rest.leadingZeroBitCount - 66)
-    let part =
-      ((rest >> Int128(shift)) * numerator * 2 / max(denominator >> Int128(shift), 1) + 1) / 2
-    return whole * numerator + part
+    let doubled = denominator.dividingFullWidth(
+      (2 * value).multipliedFullWidth(by: numerator)
+    ).quotient
+    return (doubled + 1) / 2
   }
 
   /// Shows only the frames in which a slot of the rate's length begins.

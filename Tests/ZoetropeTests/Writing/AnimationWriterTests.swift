@@ -154,6 +154,21 @@ import ZoetropeTestSupport
     #expect(image.duration(policy: .exact) == .milliseconds(175))
   }
 
+  @Test(arguments: [AnimationWriterOptions.Timing.browser, .exact])
+  func `a delay of a hundred years is too long for a GIF`(
+    timing: AnimationWriterOptions.Timing
+  ) throws {
+    let sink = MemorySink()
+    let writer = try AnimationWriter(
+      AnimationWriterOptions(format: .gif, timing: timing), to: sink)
+    let error = #expect(throws: AnimatedImageError.self) {
+      try writer.append(Self.red, delay: FrameDelay(numerator: 3_200_000_000, denominator: 1))
+      try writer.append(Self.green, delay: Self.delay(50))
+      try writer.finish()
+    }
+    #expect(error?.code == .limitExceeded && error?.limit?.kind == .editedFrames)
+  }
+
   @Test func `a delay of days takes several frames, whatever becomes of them`() throws {
     let day = FrameDelay(numerator: 86_400, denominator: 1)
     let sprite = Pictures.make(8, 6) { x, y in x < 3 && y < 3 ? .black : .clear }

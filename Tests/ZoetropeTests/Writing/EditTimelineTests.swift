@@ -154,19 +154,19 @@ struct EditTimelineTests {
     var source = timeline(
       [FrameDelay](repeating: FrameDelay(numerator: 1, denominator: 30), count: 60))
     try source.apply(.speed(2))
-    let delays = EditDelays.centiseconds(source, .browser)
+    let delays = try EditDelays.centiseconds(source, .browser)
     #expect(delays.kept.allSatisfy { $0.delay.numerator >= 2 })
     #expect(delays.kept.reduce(0) { $0 + $1.delay.numerator } == 100)
     #expect(delays.droppedCount == 60 - delays.kept.count)
-    let exact = EditDelays.centiseconds(source, .exact)
+    let exact = try EditDelays.centiseconds(source, .exact)
     #expect(exact.kept.count == 60 && exact.droppedCount == 0)
     #expect(exact.kept.reduce(0) { $0 + $1.delay.numerator } == 100)
   }
 
   @Test("A delay of zero stays one in a GIF, whatever its unit", arguments: [UInt32(1), 100, 1000])
-  func zeroDelays(_ denominator: UInt32) {
+  func zeroDelays(_ denominator: UInt32) throws {
     let zero = FrameDelay(numerator: 0, denominator: denominator)
-    let delays = EditDelays.centiseconds(
+    let delays = try EditDelays.centiseconds(
       timeline([FrameDelay(centiseconds: 7), zero, zero]), .browser)
     #expect(delays.kept.map(\.delay) == [7, 0, 0].map { FrameDelay(centiseconds: $0) })
     #expect(delays.isExact && delays.droppedCount == 0)
@@ -176,8 +176,106 @@ struct EditTimelineTests {
   func longDelays() throws {
     var source = centiseconds(60_000)
     try source.apply(.speed(0.5))
-    let delays = EditDelays.centiseconds(source, .browser)
+    let delays = try EditDelays.centiseconds(source, .browser)
     #expect(delays.kept.map(\.frame) == [0, 0])
     #expect(delays.kept.reduce(0) { $0 + Int($1.delay.numerator) } == 120_000)
+  }
+
+  // MARK: Limits
+
+  private func refusal(of edits: [AnimationEdit], _ timeline: EditTimeline) -> LimitExcess? {
+    var timeline = timeline
+    do {
+      for edit in edits { try timeline.apply(edit) }
+      return nil
+    } catch {
+      #expect(error.code == .limitExceeded)
+      return error.limit
+    }
+  }
+
+  @Test("A chain of slower speeds ends at a limit")
+  func slowSpeeds() {
+    let limit = refusal(
+      of: [AnimationEdit](repeating: .speed(0.001), count: 14), centiseconds(10, 20))
+    #expect(limit?.kind == .editedDuration)
+    #expect(limit?.asked == 300_000_000_000 && limit?.allowed == 1_000_000_000)
+  }
+
+  @Test("A chain of back and forth ends at a limit")
+  func manyShowings() {
+    let limit = refusal(
+      of: [AnimationEdit](repeating: .backAndForth, count: 40), centiseconds(5, 6, 7))
+    #expect(limit?.kind == .editedFrames && limit?.allowed == 1 << 18)
+    let frames = [Int](repeating: 0, count: 1 << 18)
+    #expect(refusal(of: [.frames(at: frames)], centiseconds(5)) == nil)
+    #expect(refusal(of: [.frames(at: frames + [0])], centiseconds(5))?.asked == 1 << 18 + 1)
+  }
+
+  @Test("A source with more frames than an edit may make can be edited")
+  func longSource() {
+    let source = timeline(
+      [FrameDelay](repeating: FrameDelay(centiseconds: 5), count: 1 << 18 + 1))
+    #expect(refusal(of: [.reverse, .speed(2)], source) == nil)
+    #expect(refusal(of: [.backAndForth], source)?.allowed == 1 << 18 + 1)
+  }
+
+  @Test("Long delays are limited by the frames they take, which depends on the format")
+  func longStoredDelays() throws {
+    var source = centiseconds(10, 20)
+    try source.apply(.duration(.seconds(1_000_000_000)))
+    let error = #expect(throws: AnimatedImageError.self) {
+      try EditDelays.centiseconds(source, .browser)
+    }
+    #expect(error?.code == .limitExceeded && error?.limit?.kind == .editedFrames)
+    #expect(try EditDelays.fractions(source).kept.count == 15_260)
+    #expect(refusal(of: [.duration(.seconds(1_000_000_001))], source)?.kind == .editedDuration)
+  }
+
+  @Test("No chain of edits traps, whatever its numbers")
+  func chains() {
+    var random = SplitMix64(seed: 11)
+    func time() -> Duration {
+      let seconds: Int64? = [0, 1, 65_535, 999_999_999, 9_000_000_000].randomElement(using: &random)
+      return Duration(
+        secondsComponent: seconds ?? 0,
+        attosecondsComponent: [0, 1, 999_999_999_999_999_999, 333_333_333_333_333_333]
+          .randomElement(using: &random) ?? 0)
+    }
+    let rates = [0.001, 1000, 1.000_001, 999.999_999, 0.729_317]
+    let sources = [
+      centiseconds(10, 20, 30),
+      timeline(
+        (0..<3000).map { FrameDelay(numerator: 65_535, denominator: UInt32(65_535 - $0 % 3)) }),
+      timeline([FrameDelay](repeating: FrameDelay(numerator: .max, denominator: 1), count: 100)),
+      timeline(
+        [FrameDelay](repeating: FrameDelay(numerator: 65_535, denominator: 1), count: 20_000)
+          + [1, 3, 7, 1 << 16 - 15].map { FrameDelay(numerator: 1, denominator: $0) }),
+    ]
+    var refused = 0
+    for round in 0..<400 {
+      var timeline = sources[round % sources.count]
+      for _ in 0..<6 {
+        let edit: AnimationEdit =
+          switch Int.random(in: 0..<7, using: &random) {
+          case 0: .speed(rates.randomElement(using: &random) ?? 1)
+          case 1: .framesPerSecond(rates.randomElement(using: &random) ?? 1)
+          case 2: .duration(time())
+          case 3: .backAndForth
+          case 4: .frames(0..<max(1, timeline.showings.count / 2))
+          case 5: .delay(FrameDelay(numerator: .max, denominator: .max - 4))
+          default:
+            { (first: Duration, last: Duration) in .time(min(first, last)..<max(first, last)) }(
+              time(), time())
+          }
+        do {
+          try timeline.apply(edit)
+          #expect(timeline.ticks <= 1_000_000_000 * timeline.timescale)
+        } catch {
+          refused += 1
+        }
+      }
+    }
+    #expect(refused > 100)
   }
 }
