@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension AnimationWriterOptions {
   /// Options that copy `image` to another file, with its play count, its metadata and all of its frames.
   public init(copying image: AnimatedImage) {
@@ -42,7 +44,8 @@ extension AnimatedImage {
   /// on threads of the library.
   ///
   /// - Parameters:
-  ///   - sink: The destination, such as a ``FileSink``. It may replace the file that is being read.
+  ///   - sink: The destination, such as a ``FileSink``. It is finished, or abandoned if this throws. It may replace the
+  ///     file that is being read.
   ///   - options: Default: nil, ``AnimationWriterOptions/init(copying:)``. If they have no survey, one is made. If they
   ///     have no poster, the static image of an APNG is written.
   ///   - progress: Called after each frame, on a thread of the library.
@@ -53,7 +56,7 @@ extension AnimatedImage {
     to sink: some AnimationSink, options: AnimationWriterOptions? = nil,
     progress: (@Sendable (AnimationWriter.Progress) -> Void)? = nil
   ) async throws(AnimatedImageError) -> WrittenAnimation {
-    try await onOwnThread { (flag) throws(AnimatedImageError) in
+    try await onOwnThread(for: sink) { (flag) throws(AnimatedImageError) in
       try write(to: sink, options: options, progress: { progress?($0) }, flag: flag)
     }
   }
@@ -63,8 +66,12 @@ extension AnimatedImage {
     to sink: some AnimationSink, options: AnimationWriterOptions?,
     progress: (AnimationWriter.Progress) -> Void = { _ in }, flag: CancelFlag = CancelFlag()
   ) throws(AnimatedImageError) -> WrittenAnimation {
-    let options = try completed(options ?? AnimationWriterOptions(copying: self)) { flag.isRaised }
-    let writer = try AnimationWriter(options, to: sink) { flag.isRaised }
+    let writer = try sink.orAbandon { () throws(AnimatedImageError) in
+      let options = try completed(options ?? AnimationWriterOptions(copying: self)) {
+        flag.isRaised
+      }
+      return try AnimationWriter(options, to: sink) { flag.isRaised }
+    }
     let reader = FrameReader(self)
     for index in frames.indices {
       let frame = try reader.frame(at: index) { flag.isRaised }
@@ -111,6 +118,27 @@ extension AnimatedImage {
     }
     guard let result else { throw EncodingQueue.cancelled }
     return try result.get()
+  }
+
+  /// ``onOwnThread(_:)`` for work that finishes or abandons `sink`. If the task is cancelled before the work has
+  /// begun, abandons it.
+  func onOwnThread<Value: Sendable>(
+    for sink: some AnimationSink,
+    _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
+  ) async throws(AnimatedImageError) -> Value {
+    // Raised by whichever comes first.
+    let isTaken = Atomic(false)
+    do throws(AnimatedImageError) {
+      return try await onOwnThread { (flag) throws(AnimatedImageError) in
+        guard !isTaken.exchange(true, ordering: .acquiringAndReleasing) else {
+          throw EncodingQueue.cancelled
+        }
+        return try work(flag)
+      }
+    } catch {
+      if !isTaken.exchange(true, ordering: .acquiringAndReleasing) { sink.abandon() }
+      throw error
+    }
   }
 
   /// The bytes that ``write(to:options:progress:)`` would write, as a sequence of chunks. Each chunk is encoded when it

@@ -8,6 +8,8 @@ struct AnimationOutput: Sendable {
   /// Everything behind the start, if the number of frames has to be known first.
   private var held: [UInt8]?
   private var hasStarted = false
+  /// Whether the sink had its last call.
+  private var isOver = false
   private(set) var frameCount = 0
   private(set) var byteCount = 0
 
@@ -66,11 +68,13 @@ struct AnimationOutput: Sendable {
       try sink.patch(count.bytes, at: count.offset)
     }
     try put(encoder.end)
+    isOver = true
     try sink.finish()
   }
 
   mutating func abandon() {
     held = nil
-    sink.abandon()
+    if !isOver { sink.abandon() }
+    isOver = true
   }
 }

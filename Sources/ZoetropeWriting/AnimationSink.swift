@@ -14,10 +14,24 @@ public protocol AnimationSink: AnyObject, Sendable {
   func write(_ bytes: [UInt8]) throws(AnimatedImageError)
   /// Replaces bytes that are already written, starting at `offset`.
   func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError)
-  /// Called when all bytes are written.
+  /// Called when all bytes are written. If it throws, the sink has to discard them itself.
   func finish() throws(AnimatedImageError)
   /// Called if the animation is not completed. Discard the bytes written so far.
   func abandon()
+}
+
+extension AnimationSink {
+  /// Calls `body`; abandons the sink if it throws.
+  func orAbandon<Value>(
+    _ body: () throws(AnimatedImageError) -> Value
+  ) throws(AnimatedImageError) -> Value {
+    do throws(AnimatedImageError) {
+      return try body()
+    } catch {
+      abandon()
+      throw error
+    }
+  }
 }
 
 /// Keeps a written animation in memory.

@@ -18,16 +18,13 @@ package struct BudgetedAnimation: Sendable {
   package func write(
     to sink: some AnimationSink, isCancelled: () -> Bool, progress: (EditPlan.Progress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
-    do throws(AnimatedImageError) {
+    try sink.orAbandon { () throws(AnimatedImageError) in
       for start in stride(from: 0, to: bytes.count, by: 1 << 18) {
         if isCancelled() { throw EncodingQueue.cancelled }
         try sink.write(Array(bytes[start..<min(start + 1 << 18, bytes.count)]))
       }
-      try sink.finish()
-    } catch {
-      sink.abandon()
-      throw error
     }
+    try sink.finish()
     let count = plan.frames.count
     progress(EditPlan.Progress(frames: count, frameCount: count, byteCount: bytes.count))
     return written

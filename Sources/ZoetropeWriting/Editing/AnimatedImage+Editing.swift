@@ -38,19 +38,18 @@ extension AnimatedImage {
     _ edits: [AnimationEdit], options: EditOptions = .init(), to sink: some AnimationSink,
     progress: @escaping @Sendable (EditPlan.Progress) -> Void = { _ in }
   ) async throws(AnimatedImageError) -> WrittenAnimation {
-    guard let budget = options.budget else {
-      return try await plan(edits, options: options).write(to: sink, progress: progress)
-    }
-    return try await onOwnThread { (flag) throws(AnimatedImageError) in
-      let found: BudgetedAnimation
-      do throws(AnimatedImageError) {
-        found = try fitted(
-          edits, options, to: budget, isCancelled: { flag.isRaised }, progress: progress)
-      } catch {
-        sink.abandon()
-        throw error
+    try await onOwnThread(for: sink) { (flag) throws(AnimatedImageError) in
+      let isCancelled: @Sendable () -> Bool = { flag.isRaised }
+      guard let budget = options.budget else {
+        let plan = try sink.orAbandon { () throws(AnimatedImageError) in
+          try EditPlan(self, edits, options, isCancelled: isCancelled)
+        }
+        return try plan.write(to: sink, isCancelled: isCancelled, progress: progress)
       }
-      return try found.write(to: sink, isCancelled: { flag.isRaised }, progress: progress)
+      let found = try sink.orAbandon { () throws(AnimatedImageError) in
+        try fitted(edits, options, to: budget, isCancelled: isCancelled, progress: progress)
+      }
+      return try found.write(to: sink, isCancelled: isCancelled, progress: progress)
     }
   }
 }
@@ -64,7 +63,7 @@ extension EditPlan {
     to sink: some AnimationSink,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
   ) async throws(AnimatedImageError) -> WrittenAnimation {
-    try await image.onOwnThread { [self] (flag) throws(AnimatedImageError) in
+    try await image.onOwnThread(for: sink) { [self] (flag) throws(AnimatedImageError) in
       try write(to: sink, isCancelled: { flag.isRaised }, progress: progress)
     }
   }

@@ -90,12 +90,8 @@ package struct AnimationAssembly {
   package func write(
     to sink: some AnimationSink, progress: (AnimationWriter.Progress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
-    let writer: AnimationWriter
-    do throws(AnimatedImageError) {
-      writer = try AnimationWriter(options, to: sink, isCancelled: isCancelled)
-    } catch {
-      sink.abandon()
-      throw error
+    let writer = try sink.orAbandon { () throws(AnimatedImageError) in
+      try AnimationWriter(options, to: sink, isCancelled: isCancelled)
     }
     do throws(AnimatedImageError) {
       var last: Int?

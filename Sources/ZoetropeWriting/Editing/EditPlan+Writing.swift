@@ -24,7 +24,7 @@ extension EditPlan {
         reducedCount: written.reducedCount, partialAlphaShare: written.partialAlphaShare,
         hasExactDelays: hasExactDelays, damage: damage)
     }
-    do throws(AnimatedImageError) {
+    let byteCount = try sink.orAbandon { () throws(AnimatedImageError) in
       let pictures = SourcePictures(image, isCancelled: isCancelled)
       var output = EditOutput(image.source, sink, isCancelled: isCancelled)
       switch structure {
@@ -37,14 +37,12 @@ extension EditPlan {
       case .rewritten: break
       }
       try output.flush()
-      try sink.finish()
-      return WrittenAnimation(
-        byteCount: output.byteCount, frameCount: steps.count, mergedCount: droppedCount,
-        copiedCount: copiedCount, hasExactDelays: hasExactDelays, damage: damage)
-    } catch {
-      sink.abandon()
-      throw error
+      return output.byteCount
     }
+    try sink.finish()
+    return WrittenAnimation(
+      byteCount: byteCount, frameCount: steps.count, mergedCount: droppedCount,
+      copiedCount: copiedCount, hasExactDelays: hasExactDelays, damage: damage)
   }
 
   private func write(

@@ -78,22 +78,23 @@ package struct PictureRewriting: Sendable {
     progress: (AnimationWriter.Progress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
     var options = options
-    do throws(AnimatedImageError) {
-      for choice in smallerChoices {
-        let trial = LimitedSink(image.byteCount)
+    for choice in smallerChoices {
+      let trial = LimitedSink(image.byteCount)
+      let written = try sink.orAbandon { () throws(AnimatedImageError) -> WrittenAnimation? in
         do throws(AnimatedImageError) {
           let written = try write(options, to: trial, isCancelled, progress)
           try sink.write(trial.bytes)
-          try sink.finish()
           return written
         } catch {
           guard trial.isTooLong else { throw error }
+          return nil
         }
-        (options.colors, options.dithering) = (.limited(to: choice), .none)
       }
-    } catch {
-      sink.abandon()
-      throw error
+      if let written {
+        try sink.finish()
+        return written
+      }
+      (options.colors, options.dithering) = (.limited(to: choice), .none)
     }
     return try write(options, to: sink, isCancelled, progress)
   }

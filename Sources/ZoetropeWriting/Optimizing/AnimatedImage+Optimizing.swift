@@ -70,7 +70,7 @@ extension AnimatedImage {
     to sink: some AnimationSink, options: OptimizingOptions = .init(),
     progress: @escaping @Sendable (Int) -> Void = { _ in }
   ) async throws(AnimatedImageError) -> OptimizedAnimation {
-    try await onOwnThread { (flag) throws(AnimatedImageError) in
+    try await onOwnThread(for: sink) { (flag) throws(AnimatedImageError) in
       try optimize(to: sink, options: options, isCancelled: { flag.isRaised }, progress: progress)
     }
   }
@@ -84,7 +84,7 @@ extension AnimatedImage {
     isCancelled: @escaping @Sendable () -> Bool = { false },
     progress: (Int) -> Void = { _ in }
   ) throws(AnimatedImageError) -> OptimizedAnimation {
-    do throws(AnimatedImageError) {
+    let result = try sink.orAbandon { () throws(AnimatedImageError) in
       var best = try smallest(options, isCancelled, progress)
       var tolerance = options.tolerance
       var colors: Int?
@@ -106,15 +106,13 @@ extension AnimatedImage {
         try output.copy(0..<source.byteCount)
       }
       try output.flush()
-      try sink.finish()
       return OptimizedAnimation(
         byteCount: output.byteCount, sourceByteCount: source.byteCount, frameCount: frames.count,
         isCopy: best == nil, isExact: best?.isExact ?? true,
         tolerance: best?.isExact == false ? tolerance : 0, colors: colors)
-    } catch {
-      sink.abandon()
-      throw error
     }
+    try sink.finish()
+    return result
   }
 
   /// Whether anything is missing or broken, in the file or in its frames.

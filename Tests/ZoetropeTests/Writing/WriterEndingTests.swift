@@ -109,10 +109,12 @@ import ZoetropeTestSupport
     let calls = Mutex(Calls())
     let limit: Int
     let canPatch: Bool
+    let failsAtEnd: Bool
 
-    init(after limit: Int, canPatch: Bool = true) {
+    init(after limit: Int, canPatch: Bool = true, failsAtEnd: Bool = false) {
       self.limit = limit
       self.canPatch = canPatch
+      self.failsAtEnd = failsAtEnd
     }
 
     func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
@@ -124,7 +126,10 @@ import ZoetropeTestSupport
     }
 
     func patch(_ bytes: [UInt8], at offset: Int) {}
-    func finish() { calls.withLock { $0.finished += 1 } }
+    func finish() throws(AnimatedImageError) {
+      calls.withLock { $0.finished += 1 }
+      if failsAtEnd { throw AnimatedImageError(.io, "no name") }
+    }
     func abandon() { calls.withLock { $0.abandoned += 1 } }
   }
 
@@ -146,6 +151,12 @@ import ZoetropeTestSupport
     #expect(try parts.withLock { $0.flatMap { $0 } } == Self.expected())
   }
 
+  @Test func `a writer does not abandon a sink that fails at its end`() throws {
+    let sink = FailingSink(after: .max, failsAtEnd: true)
+    #expect(throws: AnimatedImageError.self) { try Self.write(AnimationWriterOptions(), to: sink) }
+    #expect(sink.calls.withLock { ($0.finished, $0.abandoned) } == (1, 0))
+  }
+
   @Test(arguments: [0, 60, 200, 1 << 20]) func `an error of the sink ends the writer`(limit: Int)
     throws
   {
@@ -162,6 +173,79 @@ import ZoetropeTestSupport
     #expect(error?.code == (limit < 1 << 20 ? .io : nil))
     #expect(calls.finished + calls.abandoned == 1 && (calls.finished == 1) == (error == nil))
     if error != nil { #expect(throws: AnimatedImageError.self) { try writer.finish() } }
+  }
+
+  /// Every call that writes an image to a sink.
+  enum Call: CaseIterable {
+    case copying, rewriting, shrinking, planned, budget, writer, optimize
+
+    func run(_ image: AnimatedImage, _ sink: some AnimationSink) async throws {
+      let half = AnimationEdit.resize(TargetSize(width: 15, height: 10))
+      switch self {
+      case .copying: try await image.write([.reverse], to: sink)
+      case .rewriting: try await image.write([half], options: .init(format: .apng), to: sink)
+      case .shrinking: try await image.write([half], to: sink)
+      case .planned: try await image.plan([.speed(2)]).write(to: sink)
+      case .budget:
+        try await image.write(
+          [], options: EditOptions(budget: ByteBudget(byteLimit: 100_000)), to: sink)
+      case .writer: try await image.write(to: sink)
+      case .optimize: try await image.optimize(to: sink)
+      }
+    }
+  }
+
+  private static func image() throws -> AnimatedImage {
+    let sink = MemorySink()
+    try write(AnimationWriterOptions(format: .gif), to: sink)
+    return try AnimatedImage(bytes: sink.bytes)
+  }
+
+  @Test(arguments: Call.allCases) func `a sink that fails at its end is not abandoned too`(
+    call: Call
+  ) async throws {
+    let sink = FailingSink(after: .max, failsAtEnd: true)
+    let image = try Self.image()
+    let error = await #expect(throws: AnimatedImageError.self) { try await call.run(image, sink) }
+    #expect(error?.code == .io)
+    let calls = sink.calls.withLock { $0 }
+    #expect((calls.finished, calls.abandoned) == (1, 0))
+  }
+
+  @Test(arguments: Call.allCases) func `a call whose task is already cancelled abandons its sink`(
+    call: Call
+  ) async throws {
+    let (sink, image) = (FailingSink(after: .max), try Self.image())
+    let plan = try await image.plan([])
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      if call == .planned {
+        try await plan.write(to: sink)
+      } else {
+        try await call.run(image, sink)
+      }
+    }
+    task.cancel()
+    let error = await #expect(throws: AnimatedImageError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    let calls = sink.calls.withLock { $0 }
+    #expect((calls.finished, calls.abandoned) == (0, 1))
+  }
+
+  @Test func `a sink is abandoned if nothing can be planned or surveyed for it`() async throws {
+    let image = try Self.image()
+    let planned = FailingSink(after: .max)
+    let error = await #expect(throws: AnimatedImageError.self) {
+      try await image.write([.frames(7..<9)], to: planned)
+    }
+    #expect(error?.code == .parameter)
+    #expect(planned.calls.withLock { ($0.finished, $0.abandoned) } == (0, 1))
+    let (surveyed, flag) = (FailingSink(after: .max), CancelFlag())
+    flag.raise()
+    #expect(throws: AnimatedImageError.self) {
+      try image.write(to: surveyed, options: nil, flag: flag)
+    }
+    #expect(surveyed.calls.withLock { ($0.finished, $0.abandoned) } == (0, 1))
   }
 
   @Test func `the chunks of a sequence are the file`() async throws {
