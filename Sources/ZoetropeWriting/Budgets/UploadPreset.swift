@@ -21,7 +21,6 @@ package struct UploadPreset: Sendable, Hashable {
   package var frames: ClosedRange<Int>? = nil
   /// The longest time of one play, in seconds.
   package var seconds: Int? = nil
-  package var rate: Int? = nil
   package var playCount: PlayCount? = nil
   /// Whether an APNG has to store RGBA: iOS shows an APNG with a palette as a still (Signal-iOS issue 4611).
   package var needsRGBA = false
@@ -108,10 +107,6 @@ extension UploadPreset {
         LimitExcess(
           .outputDuration, asked: Int(min(duration * 1e9, 1e18)), allowed: seconds * 1_000_000_000))
     }
-    if let rate, duration > 0, Double(line.showings.count) > Double(rate) * duration {
-      edits.append(.framesPerSecond(Double(rate)))
-      line = try timeline()
-    }
     if let frames {
       let count = line.showings.count
       guard count >= frames.lowerBound else {
@@ -122,8 +117,9 @@ extension UploadPreset {
       var wanted = frames.upperBound
       while line.showings.count > frames.upperBound, wanted > 0, duration > 0 {
         let before = edits
-        edits.append(.framesPerSecond(Double(wanted) / duration))
+        edits.append(.frameCount(wanted))
         line = try timeline()
+        // The first frame is kept even if it is shown for no time.
         if line.showings.count > frames.upperBound { edits = before }
         wanted -= 1
       }

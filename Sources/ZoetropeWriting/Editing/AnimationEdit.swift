@@ -14,6 +14,7 @@ public struct AnimationEdit: Sendable, Hashable {
     case speed(Double)
     case duration(Duration)
     case framesPerSecond(Double)
+    case frameCount(Int)
     case reverse
     case backAndForth
     case crop(PixelRect)
@@ -47,6 +48,9 @@ public struct AnimationEdit: Sendable, Hashable {
   ///
   /// Frames are never repeated, so an animation that is already slower does not change.
   public static func framesPerSecond(_ rate: Double) -> Self { Self(kind: .framesPerSecond(rate)) }
+
+  /// Drops frames so that about `count` at equal intervals remain; the duration is kept.
+  package static func frameCount(_ count: Int) -> Self { Self(kind: .frameCount(count)) }
 
   /// Plays backwards.
   public static let reverse = Self(kind: .reverse)
@@ -98,6 +102,7 @@ extension AnimationEdit: CustomStringConvertible {
     case .speed(let factor): "speed \(factor)"
     case .duration(let duration): "duration \(duration)"
     case .framesPerSecond(let rate): "\(rate) frames per second"
+    case .frameCount(let count): "\(count) frames"
     case .reverse: "reverse"
     case .backAndForth: "back and forth"
     case .crop(let rect): "crop \(rect)"

@@ -128,7 +128,11 @@ package struct EditTimeline: Sendable, Hashable {
       guard rate.isFinite, (0.001...1000).contains(rate) else {
         throw Self.refusal("\(edit): a rate lies between 0.001 and 1000")
       }
-      limit(to: PlaybackRate(rate))
+      let exact = PlaybackRate(rate)
+      keepFrames(slot: exact.denominator * timescale, unit: exact.numerator)
+    case .frameCount(let count):
+      guard count > 0, ticks > 0 else { throw Self.refusal("\(edit)") }
+      keepFrames(slot: ticks, unit: Int128(count))
     case .reverse: showings.reverse()
     case .backAndForth:
       if showings.count > 2 { showings += showings[1..<showings.count - 1].reversed() }
@@ -262,13 +266,11 @@ package struct EditTimeline: Sendable, Hashable {
     return (doubled + 1) / 2
   }
 
-  /// Shows only the frames in which a slot of the rate's length begins.
-  private mutating func limit(to rate: PlaybackRate) {
-    // In units in which a slot is `denominator * timescale` long.
-    let slot = rate.denominator * timescale
-    guard showings.contains(where: { $0.ticks * rate.numerator < slot }) else { return }
-    timescale *= rate.numerator
-    for index in showings.indices { showings[index].ticks *= rate.numerator }
+  /// Shows only the frames in which a slot begins. Slots are `slot` / `unit` ticks long.
+  private mutating func keepFrames(slot: Int128, unit: Int128) {
+    guard showings.contains(where: { $0.ticks * unit < slot }) else { return }
+    timescale *= unit
+    for index in showings.indices { showings[index].ticks *= unit }
     let total = ticks
     var kept: [(showing: Showing, start: Int128)] = []
     var start: Int128 = 0

@@ -55,6 +55,31 @@ import ZoetropeTestSupport
     return greatest
   }
 
+  @Test(arguments: [
+    ("slack-emoji", FrameDelay(centiseconds: 65_535), 100, 50),
+    ("line-sticker", FrameDelay(numerator: 1, denominator: 65_535), 60, 20),
+  ])
+  func `a preset limits the number of frames, however long or short they are`(
+    name: String, delay: FrameDelay, count: Int, most: Int
+  ) throws {
+    let preset = try #require(UploadPreset.all.first { $0.name == name })
+    let sink = MemorySink()
+    let writer = try AnimationWriter(
+      AnimationWriterOptions(format: preset.formats[0], timing: .exact, frameCount: count),
+      to: sink)
+    for time in 0..<count { try writer.append(Self.picture(time % 3), delay: delay) }
+    try writer.finish()
+    let image = try AnimatedImage(bytes: sink.bytes)
+    var (edits, options) = ([AnimationEdit](), EditOptions(delays: .exact))
+    try preset.apply(to: &edits, &options, of: image)
+    var timeline = EditTimeline(
+      image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: .exact)
+    let (ticks, timescale) = (timeline.ticks, timeline.timescale)
+    for edit in edits { try timeline.apply(edit) }
+    #expect(timeline.showings.count == most)
+    #expect(timeline.ticks * timescale == ticks * timeline.timescale)
+  }
+
   @Test func `a partly transparent pixel below the same colour is refused without a trap`() {
     let black = RGBA(red: 0, green: 0, blue: 0)
     let white = RGBA(red: 255, green: 255, blue: 255)
