@@ -3,6 +3,10 @@
 ///
 /// Every picture is compared with the one actually shown before it, so errors do not add up: no pixel of any frame
 /// differs from the original by more than the tolerance.
+///
+/// A GIF frame that holds a picture without a tolerance also holds the one given here. Pixels that change are among
+/// those that change without a tolerance, so 255 colours without it are enough. If there are 256, which leaves no index
+/// for unchanged pixels, they are all the colours in the rectangle, and its pixels are drawn as they are.
 struct PictureTolerance: Sendable {
   private let square: Int32
   private var matcher: LossyMatcher?
@@ -33,19 +37,30 @@ struct PictureTolerance: Sendable {
     if let shown {
       changes =
         picture.format == .rgba16
-        ? hold(picture, shown, area, &buffer) { Self.word($0) }
-        : hold(picture, shown, area, &buffer) { (word: UInt32) in word }
+        ? hold(picture, shown, area, square, &buffer) { Self.word($0) }
+        : hold(picture, shown, area, square, &buffer) { (word: UInt32) in word }
       if changes.isEmpty, isShown { return (shown, changed) }
     }
-    if picture.format == .rgba8, !changes.isEmpty {
-      try matcher?.match(picture, over: shown, in: changes, &buffer, isCancelled: isCancelled)
+    var fits = true
+    if picture.format == .rgba8, !changes.isEmpty, matcher != nil {
+      fits =
+        try matcher?.match(picture, over: shown, in: changes, &buffer, isCancelled: isCancelled)
+        ?? true
     }
-    return (buffer.finish(), isShown ? changed : nil)
+    let result = buffer.finish()
+    guard !fits, let shown, !ColorReducer.fits(result, from: shown, in: changes) else {
+      return (result, isShown ? changed : nil)
+    }
+    var exact = try PixelBuffer(asking: picture.size, format: picture.format, zeroed: false)
+    exact.copy(shown)
+    _ = hold(picture, shown, changes, -1, &exact) { (word: UInt32) in word }
+    return (exact.finish(), isShown ? changed : nil)
   }
 
-  /// Writes the pixels in `area` that differ from `shown` visibly to `buffer`; returns their bounds.
+  /// Writes the pixels in `area` that differ from `shown` by more than `square` to `buffer`; returns their bounds.
   private func hold<Word: FixedWidthInteger & BitwiseCopyable>(
-    _ picture: Bitmap, _ shown: Bitmap, _ area: PixelRect, _ buffer: inout PixelBuffer,
+    _ picture: Bitmap, _ shown: Bitmap, _ area: PixelRect, _ square: Int32,
+    _ buffer: inout PixelBuffer,
     _ color: (Word) -> UInt32
   ) -> PixelRect {
     let size = MemoryLayout<Word>.size

@@ -34,8 +34,8 @@ package final class GIFFrameEncoder {
     }
   }
 
-  /// The number of colours in `rect` of `picture` where it differs from `canvas`, plus one for unchanged pixels; nil
-  /// if there are more than 256.
+  /// The number of colours in `rect` of `picture` where it differs from `canvas`, plus one for unchanged pixels; if
+  /// that is more than 256, the number of all colours in `rect`. Nil if there are more than 256 of them, too.
   ///
   /// - Parameter canvas: The canvas that the frame is drawn on; nil if it is transparent.
   package func colorCount(
@@ -160,13 +160,18 @@ package final class GIFFrameEncoder {
   }
 
   /// The colours of ``difference(of:over:in:)``, whose indices are then in ``lines``; 0 represents unchanged pixels.
+  /// If those are too many, unchanged pixels are drawn too: 256 colours may include theirs.
   private func colors(
     of picture: Bitmap, over canvas: Bitmap?, in rect: PixelRect
   ) throws(AnimatedImageError) -> [UInt32]? {
-    let difference = try Self.difference(of: picture, over: canvas, in: rect)
     let count = (rect.width + 1) * rect.height
     if lines.byteCount < count { lines = try PixelStorage(asking: count, zeroed: false) }
-    return indexer.index(difference, PixelRect(difference.size), into: lines)
+    for canvas in canvas == nil ? [nil] : [canvas, nil] {
+      let difference = try Self.difference(of: picture, over: canvas, in: rect)
+      let found = indexer.index(difference, PixelRect(difference.size), into: lines)
+      if let found { return found }
+    }
+    return nil
   }
 
   /// The pixels of `picture` in `rect`, 0 where they are transparent or those of `canvas`.

@@ -50,12 +50,13 @@ package struct LossyMatcher: Sendable {
   ///   - shown: The picture before; nil if the canvas is clear.
   ///   - picture: The pixels to show, each within the tolerance of the truth. Pixels equal to `shown` need no colour
   ///     of the frame. Left as it is if 255 colours do not suffice.
+  /// - Returns: Whether the changed pixels now have at most 255 colours.
   /// - Throws: `cancelled` once `isCancelled` returns true.
   package mutating func match(
     _ truth: Bitmap, over shown: Bitmap?, in rect: PixelRect, _ picture: inout PixelBuffer,
     isCancelled: () -> Bool
-  ) throws(AnimatedImageError) {
-    guard collect(truth, shown, rect) else { return }
+  ) throws(AnimatedImageError) -> Bool {
+    guard collect(truth, shown, rect) else { return false }
     reset()
     var pixels = Pixels(truth: truth, shown: shown, rect: rect, square: square)
     var place = 0
@@ -99,6 +100,7 @@ package struct LossyMatcher: Sendable {
         }
       }
     }
+    return true
   }
 
   // MARK: Symbols

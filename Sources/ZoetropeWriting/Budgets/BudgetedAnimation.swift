@@ -46,9 +46,15 @@ extension AnimatedImage {
     while true {
       switch search.step {
       case .sample(let settings):
-        search.take(try fitting.estimate(settings, progress))
+        search.take(
+          try fitting.attempt(settings) { () throws(AnimatedImageError) in
+            try fitting.estimate(settings, progress)
+          })
       case .encode(let settings):
-        guard let found = try fitting.encode(settings, progress) else {
+        let found = try fitting.attempt(settings) { () throws(AnimatedImageError) in
+          try fitting.encode(settings, progress)
+        }
+        guard let found else {
           search.take(nil)
           break
         }
@@ -115,6 +121,18 @@ private struct BudgetFitting {
         ? [] : [30, 24, 20, 15, 12, 10].filter { Double($0) < rate * 0.95 },
       percents: budget.keepsSize
         ? [] : [90, 80, 71, 63, 56, 50, 45, 40, 35, 30, 25, 20].filter { shorter * $0 >= 1600 })
+  }
+
+  /// Calls `body`; nil if the format cannot hold the result of `settings`, unless they change nothing.
+  func attempt<Value>(
+    _ settings: BudgetSearch.Settings, _ body: () throws(AnimatedImageError) -> Value?
+  ) throws(AnimatedImageError) -> Value? {
+    do throws(AnimatedImageError) {
+      return try body()
+    } catch {
+      guard error.code == .unwritable, settings != BudgetSearch.Settings() else { throw error }
+      return nil
+    }
   }
 
   // MARK: Files

@@ -43,20 +43,26 @@ extension EditPlan {
     smaller image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
     _ isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
-    let lossy = try EditPlan(
-      image, edits, options, comparesLossless: false, isCancelled: isCancelled)
-    var best = lossy
-    var exactOptions = options
-    exactOptions.tolerance = 0
-    do throws(AnimatedImageError) {
-      let exact = try EditPlan(image, edits, exactOptions, isCancelled: isCancelled)
-      let size = try exact.write(to: CountingSink(), isCancelled: isCancelled).byteCount
-      let lossySize = try lossy.write(to: CountingSink(), isCancelled: isCancelled).byteCount
-      if size <= lossySize { best = exact }
-    } catch {
-      guard error.code == .unwritable else { throw error }
+    var best: (plan: EditPlan, byteCount: Int)?
+    var refusal: AnimatedImageError?
+    for tolerance in [0, options.tolerance] {
+      var options = options
+      options.tolerance = tolerance
+      do throws(AnimatedImageError) {
+        let plan = try EditPlan(
+          image, edits, options, comparesLossless: false, isCancelled: isCancelled)
+        let written = try plan.write(to: CountingSink(), isCancelled: isCancelled)
+        if best.map({ written.byteCount < $0.byteCount }) ?? true {
+          best = (plan, written.byteCount)
+        }
+      } catch {
+        // Copied frames may have more colours than one can have that is compressed again.
+        guard error.code == .unwritable else { throw error }
+        refusal = error
+      }
     }
-    self = best
+    guard let best else { throw refusal ?? EncodingQueue.cancelled }
+    self = best.plan
   }
 
   /// A plan that writes all pictures anew.

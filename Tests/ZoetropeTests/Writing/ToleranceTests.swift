@@ -80,6 +80,62 @@ import ZoetropeTestSupport
     #expect(timeline.ticks * timescale == ticks * timeline.timescale)
   }
 
+  /// Two pictures: the second has 256 distant colours, two pixels of each, and differs everywhere from the first, in
+  /// one pixel only a little.
+  private static func crowded() -> [Bitmap] {
+    func color(_ index: Int) -> RGBA {
+      RGBA(
+        red: UInt8(index / 32 * 36), green: UInt8(index / 4 % 8 * 36), blue: UInt8(index % 4 * 85))
+    }
+    let after = Pictures.make(32, 16) { x, y in color((y * 32 + x) / 2) }
+    let before = Pictures.make(32, 16) { x, y in
+      if x + y == 0 { return RGBA(red: 1, green: 0, blue: 0) }
+      return color((y * 32 + x) / 2 < 128 ? 255 : 0)
+    }
+    return [before, after]
+  }
+
+  @Test(arguments: [EncodingEffort.fast, .balanced, .small])
+  func `a frame of 256 colours is written with a tolerance as it is without one`(
+    effort: EncodingEffort
+  ) async throws {
+    for colors in [ColorPolicy.automatic, .exact] {
+      let film = Self.crowded() + [Self.crowded()[0]]
+      let lossless = try Self.write(
+        film, AnimationWriterOptions(format: .gif, effort: effort, colors: colors))
+      let bytes = try Self.write(
+        film, AnimationWriterOptions(format: .gif, effort: effort, colors: colors, tolerance: 8))
+      for (truth, picture) in zip(film, try Self.pictures(bytes)) {
+        let distance = try #require(Self.distance(truth, picture))
+        #expect(distance <= PerceivedColor.greatestSquare(8))
+      }
+      let image = try AnimatedImage(bytes: lossless)
+      for edits in [[], [AnimationEdit.reverse], [.crop(PixelRect(image.canvasSize))]] {
+        let sink = MemorySink()
+        try await image.write(
+          edits, options: EditOptions(colors: colors, tolerance: 8, effort: effort), to: sink)
+        #expect(try Self.pictures(sink.bytes).count == 3)
+      }
+      let sink = MemorySink()
+      try await image.optimize(to: sink, options: OptimizingOptions(effort: effort, tolerance: 8))
+      #expect(sink.bytes.count <= lossless.count)
+    }
+  }
+
+  @Test func `an unchanged pixel has one of 256 colours of a frame`() throws {
+    var film = Self.crowded()
+    // Its first pixel has the colour of the second one.
+    film[0] = Pictures.make(32, 16) { x, y in
+      let color = film[x + y == 0 ? 1 : 0].row(y).load(UInt32.self, at: x * 4)
+      return RGBA(word: color)
+    }
+    for effort in [EncodingEffort.fast, .balanced] {
+      let bytes = try Self.write(
+        film, AnimationWriterOptions(format: .gif, effort: effort, colors: .exact))
+      #expect(try Self.pictures(bytes) == film)
+    }
+  }
+
   @Test func `a partly transparent pixel below the same colour is refused without a trap`() {
     let black = RGBA(red: 0, green: 0, blue: 0)
     let white = RGBA(red: 255, green: 255, blue: 255)
