@@ -52,7 +52,7 @@ except ModuleNotFoundError as error:
     raise ImportError("zoetrope.pillow needs Pillow: pip install 'pillow>=10.2'") from None
 
 from . import _animation, _writing
-from ._errors import ForkedError, LimitError, UnwritableError, ZoetropeError
+from ._errors import ForkedError, LimitError, OutOfMemoryError, UnwritableError, ZoetropeError
 from ._jobs import describe
 from ._writer_arguments import exact_seconds, plays_of_loop
 
@@ -81,7 +81,7 @@ def _as_pillow_does() -> Iterator[None]:
         yield
     except LimitError as error:
         raise DecompressionBombError(*error.args) from error
-    except (OSError, ForkedError):
+    except (OSError, ForkedError, OutOfMemoryError):
         raise
     except ZoetropeError as error:
         raise OSError(str(error)) from error
@@ -105,6 +105,9 @@ class ZoetropeImageFile(ImageFile.ImageFile):
             self._read()
         except LimitError as error:
             raise DecompressionBombError(*error.args) from error
+        except (ForkedError, OutOfMemoryError):
+            # Another reader would give other pixels, and the file is not the reason.
+            raise
         except ZoetropeError as error:
             # Pillow then tries its own readers.
             raise SyntaxError(str(error)) from error
@@ -249,6 +252,8 @@ def open(  # noqa: A001: pillow.open
     :raises UnidentifiedImageError: if it is not an image; the :class:`ZoetropeError` is its cause.
     :raises DecompressionBombError: if a limit is exceeded.
     :raises OSError: if the file cannot be read.
+    :raises ForkedError: in a process that was forked after the library was used.
+    :raises OutOfMemoryError: if the system has no memory left.
     :raises ValueError: for a StringIO.
     :raises TypeError: for any other object that is not a source.
 
