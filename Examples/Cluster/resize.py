@@ -29,7 +29,7 @@ def write(path: str, data: bytes, folder: str) -> str:
             name += ".gif" if animation.format == "gif" else ".png"
             animation.convert(Path(folder) / name, size=SIZE, fps=FPS, threads=1)
         return name
-    except (zoetrope.ParameterError, zoetrope.ForkedError, zoetrope.WriteError):
+    except (zoetrope.ParameterError, zoetrope.ForkedError, zoetrope.OutOfMemoryError, zoetrope.WriteError):
         # Not the file's fault.
         raise
     except zoetrope.ZoetropeError as error:

@@ -295,6 +295,22 @@ def test_rows_tell_damage_and_never_raise(fixtures):
     assert told > 10
 
 
+def test_rows_end_with_an_error_if_memory_is_short(delays, monkeypatch):
+    # An engine then repeats the task; a row would look like a damaged file.
+    def fail(*_, **__):
+        raise zoetrope.OutOfMemoryError("outOfMemory", "no memory")
+
+    data = delays.read_bytes()
+    rows = zoetrope.frames({"bytes": data})
+    assert next(rows)["index"] == 0
+    monkeypatch.setattr(zoetrope.Animation, "png_with_damage", fail)
+    with pytest.raises(zoetrope.OutOfMemoryError):
+        next(rows)
+    monkeypatch.setattr(zoetrope._jobs, "open", fail)
+    with pytest.raises(zoetrope.OutOfMemoryError):
+        next(zoetrope.frames({"bytes": data}))
+
+
 def test_mutated_files_never_crash(fixtures):
     seeds = [p.read_bytes() for p in sorted((fixtures / "GIF").glob("*.gif"))[:20]]
     seeds += [p.read_bytes() for p in sorted((fixtures / "APNG").glob("*.png"))[:20]]

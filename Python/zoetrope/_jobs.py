@@ -6,7 +6,9 @@ import math
 from typing import Any, Dict, Iterator, List, Mapping, Optional
 
 from ._animation import open
-from ._errors import Damage, ForkedError, LimitError, ParameterError, ZoetropeError, parameter_error
+from ._errors import (
+    Damage, ForkedError, LimitError, OutOfMemoryError, ParameterError, ZoetropeError, parameter_error,
+)
 from ._types import BYTES_TYPES, Fit, Limits, Size
 
 #: The names and Arrow types of the columns that :func:`frames` yields, for
@@ -39,6 +41,7 @@ def frames(
         pixels of all PNGs together.
     :param size: the box to scale frames into. Default: the canvas size.
     :raises ParameterError: if ``row`` has no ``bytes``.
+    :raises OutOfMemoryError: if the system has no memory or thread left, so that the engine can repeat the task.
     :raises TypeError: if ``row`` is not a mapping, or ``row["bytes"]`` is not bytes. Paths are not accepted,
         because another machine might not have the file.
     """
@@ -95,8 +98,8 @@ def _rows(
                     yield made(
                         frame, 0.0, 0.0, None,
                         first(damage, is_tolerated=False), first(damage, is_tolerated=True))
-    except (ParameterError, ForkedError):
-        # The caller's mistake; every row would fail.
+    except (ParameterError, ForkedError, OutOfMemoryError):
+        # The caller's mistake, or a shortage of this machine. Neither says anything about the file.
         raise
     except ZoetropeError as error:
         yield made(error.frame if error.frame is not None else index, 0.0, 0.0, None, str(error))
