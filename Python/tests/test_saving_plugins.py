@@ -101,6 +101,32 @@ def test_the_loop_of_an_opened_file_may_be_passed_on(pillow, container, plays):
         assert zoetrope.open(file.getvalue()).plays == plays
 
 
+@pytest.mark.parametrize("plays", [1, 2, 3, 65536, None])
+@pytest.mark.parametrize("container", ["GIF", "PNG"])
+def test_frames_copied_from_a_gif_play_as_often_as_it(pillow, plays, container):
+    from PIL import Image, ImageSequence
+
+    source = io.BytesIO()
+    zoetrope.save(source, film(3), fps=10, format="gif", plays=plays)
+    for opened in (Image.open(io.BytesIO(source.getvalue())), pillow.open(source.getvalue())):
+        for copy in (lambda frame: frame.copy(), lambda frame: frame.convert("RGB")):
+            first, *rest = [copy(frame) for frame in ImageSequence.Iterator(opened)]
+            assert first.format is None
+            file = io.BytesIO()
+            first.save(file, container, save_all=True, append_images=rest)
+            # A copy does not tell a GIF that plays once from an image without a count.
+            expected = None if plays == 1 and container == "PNG" else plays
+            assert zoetrope.open(file.getvalue()).plays == expected
+    # As Pillow does with a count that comes from no file.
+    first, *rest = images(film(3))
+    first.info["loop"] = 4
+    for save in (True, False):
+        pillow.register(save=save)
+        file = io.BytesIO()
+        first.save(file, container, save_all=True, append_images=rest, duration=50)
+        assert zoetrope.open(file.getvalue()).stored_loop_count == 4
+
+
 def test_without_loop_the_number_of_plays_is_kept(pillow, fixtures):
     from PIL import Image
 
