@@ -440,6 +440,62 @@ except KeyboardInterrupt:
     assert os.listdir(tmp_path) == []
 
 
+# ---- Pillow images
+
+
+def picture(mode):
+    """A Pillow image of ``mode``; small letters say how its ``info`` makes pixels transparent."""
+    Image = pytest.importorskip("PIL.Image")
+    random = np.random.default_rng(3)
+    colours = Image.fromarray(random.integers(0, 4, (9, 11, 3), np.uint8) * 80)
+    if mode == "PA":
+        mask = Image.fromarray(random.integers(0, 2, (9, 11), np.uint8) * 255)
+        colours.putalpha(mask)
+    image = colours.quantize(50) if mode[0] == "P" and mode != "PA" else colours.convert(mode.rstrip("tb"))
+    if mode[-1] == "t":
+        image.info["transparency"] = image.getpixel((3, 3))
+    elif mode[-1] == "b":
+        image.info["transparency"] = bytes(random.integers(0, 256, 50, np.uint8))
+    return image
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBX", "RGBa", "Lt", "RGBt", "Pt", "Pb", "1t"])
+@pytest.mark.parametrize("kind", [list, iter])
+def test_pillow_images_look_as_they_do_in_pillow(mode, kind):
+    images = [picture(mode), picture(mode).transpose(0)]
+    made = written(kind(images))
+    for index, image in enumerate(images):
+        expected = np.array(image.convert("RGBA"))
+        assert (expected[..., 3] == 255).all() != (mode in ("PA", "Lt", "RGBt", "Pt", "Pb", "1t"))
+        assert np.array_equal(made[index][..., 3], expected[..., 3])
+        # The colours of transparent pixels are not kept.
+        assert np.array_equal(made[index][expected[..., 3] > 0], expected[expected[..., 3] > 0])
+
+
+@pytest.mark.parametrize("mode", ["I;16", "I;16L", "I;16B"])
+def test_grey_pillow_images_of_16_bits_are_exact(mode):
+    Image = pytest.importorskip("PIL.Image")
+    samples = np.random.default_rng(4).integers(0, 65536, (9, 11), np.uint16)
+    image = Image.frombytes(mode, (11, 9), samples.astype(">u2" if mode == "I;16B" else "<u2").tobytes())
+    for number in (None, int(samples[2, 3])):
+        if number is not None:
+            image.info["transparency"] = number
+        for kind in (list, iter):
+            made = written(kind([image])).frame(0, format="RGBA16")
+            expected = np.stack([samples] * 3 + [np.full_like(samples, 65535)], axis=2)
+            assert np.array_equal(made[..., 3] == 0, samples == number)
+            made = np.where(made[..., 3:] == 0, 0, made)
+            expected[samples == number] = 0
+            assert np.array_equal(made, expected)
+
+
+@pytest.mark.parametrize("mode", ["I", "F", "La"])
+def test_pillow_images_without_a_range_or_a_conversion_are_refused(mode):
+    Image = pytest.importorskip("PIL.Image")
+    with pytest.raises(zoetrope.ParameterError, match=f"image of mode {mode}; convert it to .*RGBA"):
+        written([Image.new(mode, (3, 3))])
+
+
 # ---- Rewriting
 
 

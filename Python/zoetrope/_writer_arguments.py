@@ -189,16 +189,36 @@ def check_size(width: int, height: int, is_gif: bool) -> None:
             "limitExceeded", f"a frame is {width}x{height}; an APNG has at most {_LARGEST_APNG} pixels")
 
 
+def _pillow_array(numpy: Any, image: Any, mode: str) -> Any:
+    """The pixels of a Pillow image."""
+    clear = getattr(image, "info", {}).get("transparency")
+    if mode.startswith("I;16"):
+        array = numpy.asarray(image)
+        if clear is None:
+            return array
+        # Pillow would convert to 8 bits.
+        return numpy.dstack([array, array, array, numpy.where(array == clear, 0, 65535).astype(array.dtype)])
+    if mode == "RGBA" or mode in ("L", "RGB") and clear is None:
+        return numpy.asarray(image)
+    if mode not in ("I", "F"):
+        try:
+            # The array itself would have the numbers of a palette, or lack the transparent colour.
+            return numpy.asarray(image.convert("RGBA"))
+        except ValueError:
+            pass
+    # Samples without a range would be clipped to 8 bits.
+    raise parameter_error(f"a frame is a Pillow image of mode {mode}; convert it to L, RGB, RGBA or I;16 first")
+
+
 def _picture(source: Any, is_gif: bool) -> Tuple[c.Picture, Any]:
     """The library's description of an array, and the array, which must be kept meanwhile."""
     numpy = _numpy()
     mode = getattr(source, "mode", None)
     if isinstance(mode, str) and hasattr(source, "convert"):
         check_size(source.size[0], source.size[1], is_gif)
-    if isinstance(mode, str) and mode not in ("L", "RGB", "RGBA") and hasattr(source, "convert"):
-        # A Pillow image, whose array would have the numbers of its palette.
-        source = source.convert("RGBA")
-    array = numpy.asarray(source)
+        array = _pillow_array(numpy, source, mode)
+    else:
+        array = numpy.asarray(source)
     channels = array.shape[2] if array.ndim == 3 else 1
     form = _PIXELS.get((array.itemsize, channels))
     if array.dtype.kind != "u" or array.ndim not in (2, 3) or form is None:
