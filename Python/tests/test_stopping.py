@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from pathlib import Path
 
 import pytest
@@ -400,6 +401,63 @@ def test_what_is_owned_is_freed_once():
     assert not freed
     again.clear()
     assert freed == [7]
+
+
+def test_an_error_of_a_long_call_keeps_nothing_alive():
+    # A cycle through the traceback would keep files and pixels until the next collection.
+    class Thing:
+        pass
+
+    def work():
+        thing = Thing()
+        references.append(weakref.ref(thing))
+        raise ValueError
+
+    def call():
+        thing = Thing()
+        references.append(weakref.ref(thing))
+        with pytest.raises(ValueError):
+            _calls._interruptible(work)
+
+    references = []
+    gc.collect()
+    gc.disable()
+    try:
+        call()
+        assert [reference() for reference in references] == [None, None]
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("call", [
+    lambda path: zoetrope.open(path).convert(path.parent / "none" / "a.gif"),
+    lambda path: zoetrope.open(path).convert(path.parent / "b.gif", max_bytes=1),
+    lambda path: zoetrope.save(path.parent / "b.gif", [np.zeros((900, 900), np.uint8), np.zeros((2, 2))], fps=1),
+    lambda path: zoetrope.open(path, limits={"canvas_pixels": 1}),
+    lambda path: zoetrope.open(path, timeout=1e-9).read(),
+])
+def test_errors_of_calls_leave_no_cycles(delays, tmp_path, call):
+    path = tmp_path / "a.gif"
+    path.write_bytes(delays.read_bytes() + bytes(20_000))
+
+    def count():
+        return sum(type(item) in (zoetrope.Animation, zoetrope.Writer, _calls._Owned) for item in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    before = count()
+    try:
+        for _ in range(3):
+            try:
+                call(path)
+            except (zoetrope.ZoetropeError, OSError):
+                pass
+            else:
+                pytest.fail("no error")
+            assert descriptors(path) == 0
+            assert count() == before
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("event", ["raise", "close"])

@@ -77,5 +77,10 @@ def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] =
                 continue
         raise
     if errors:
-        raise errors[0]
+        error = errors.pop()
+        try:
+            raise error
+        finally:
+            # The traceback refers to this frame. A cycle would keep files and pixels until the next collection.
+            del error
     return results[0]

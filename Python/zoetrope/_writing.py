@@ -140,7 +140,8 @@ class Writer:
         """Append a frame: the whole canvas, of the size of the first one.
 
         :param frame: a uint8 or uint16 array of shape (h, w), (h, w, 1), (h, w, 3) or (h, w, 4) with straight
-            alpha, or a Pillow image of any mode except I and F, which have no range. It is copied, as RGBA. The sides of a GIF are at most 65535.
+            alpha, or a Pillow image of any mode except I and F, which have no range. It is copied, as RGBA. The sides
+            of a GIF are at most 65535.
         :param delay: seconds: a number, a Fraction, or a pair of numerator and denominator. Fractions are exact;
             a float means the closest fraction with a denominator up to a million.
         :raises ParameterError: for a frame of another shape, type or size; the last ends the writer.
