@@ -164,6 +164,36 @@ def test_a_duration_of_zero_or_none_is_stored_as_zero(pillow):
         assert {frame.delay[0] for frame in saved(film(3), "GIF", **options).frames} == {0}
 
 
+def saved_by_both(pillow, frames, **options):
+    """A GIF by Zoetrope, and one by Pillow's own writer."""
+    for is_ours in (True, False):
+        pillow.register(save=is_ours)
+        yield saved(frames, "GIF", **options)
+
+
+@pytest.mark.parametrize("duration", [10, 15, 4, [0, 100, 10, 100, 19, 20, 0, 30]])
+def test_short_durations_are_stored_as_they_are(pillow, duration):
+    ours, pillows = saved_by_both(pillow, film(8), duration=duration)
+    assert len(ours) == len(pillows) == 8
+    assert np.array_equal(ours.read(), np.stack(film(8)))
+    given = duration if isinstance(duration, list) else [duration] * 8
+    # Hundredths of a second. Pillow cuts each off, Zoetrope rounds without drift.
+    for frame, milliseconds in zip(ours.frames, given):
+        assert abs(frame.delay[0] - milliseconds / 10) < 1
+    assert sum(frame.delay[0] for frame in ours.frames) == pytest.approx(sum(given) / 10, abs=0.5)
+    if all(milliseconds % 10 == 0 for milliseconds in given):
+        assert [frame.delay for frame in ours.frames] == [frame.delay for frame in pillows.frames]
+
+
+@pytest.mark.parametrize("duration", [50, [20, 30, 100, 20, 40]])
+def test_equal_neighbours_are_merged_as_pillow_merges_them(pillow, duration):
+    one, other = film(2)
+    frames = [one, one, other, other, one]
+    ours, pillows = saved_by_both(pillow, frames, duration=duration)
+    assert [frame.delay for frame in ours.frames] == [frame.delay for frame in pillows.frames]
+    assert len(ours) == 3
+
+
 def test_comments_are_kept(pillow):
     assert saved(film(3), comment="A disc", duration=50).metadata[0].value == b"A disc"
 
@@ -281,6 +311,20 @@ def test_names_of_the_v2_api(iio, tmp_path):
     frames = film(3)
     imageio.v2.mimsave(tmp_path / "a.gif", frames, format="zoetrope", duration=50)
     assert np.array_equal(imageio.v2.mimread(tmp_path / "a.gif", format="zoetrope"), frames)
+
+
+@pytest.mark.parametrize("duration", [10, 15, [0, 100, 10, 100, 19, 20, 0, 30]])
+def test_imageio_stores_short_durations_as_they_are(iio, duration):
+    data = iio.imwrite("<bytes>", film(8), plugin="zoetrope", extension=".gif", duration=duration)
+    made = zoetrope.open(data, delays="exact")
+    given = duration if isinstance(duration, list) else [duration] * 8
+    assert np.array_equal(made.read(), np.stack(film(8)))
+    for frame, milliseconds in zip(made.frames, given):
+        assert abs(frame.delay[0] - milliseconds / 10) < 1
+    file = io.BytesIO()
+    with iio.imopen(file, "w", plugin="zoetrope", extension=".gif", exact_delays=False) as merging:
+        merging.write(film(8), duration=10)
+    assert len(zoetrope.open(file.getvalue())) == 4
 
 
 @pytest.mark.parametrize("fps", [0, -1])

@@ -39,6 +39,7 @@ class Plugin(PluginV3):
 
     The options of ``imopen`` (``limits``, ``damage``, ``delays``, ``threads``) are those of
     :func:`zoetrope.open`, and for writing those of :class:`zoetrope.Writer` (``effort``, ``colors``, ``texts`` ...).
+    ``exact_delays`` is true by default: every frame and duration is stored, also below 20 ms.
     The options of ``imread`` (``size``, ``fit``, ``filter``) are those of :meth:`zoetrope.Animation.frame`.
 
     A path is written under a temporary name and renamed; any other destination gets all bytes at the end.
@@ -52,7 +53,7 @@ class Plugin(PluginV3):
                 raise InitializationError("zoetrope writes .gif, .png and .apng")
             #: Created with the first frame, which says how often the animation plays.
             self._writer: Optional[_writing.Writer] = None
-            self._options: Dict[str, Any] = {"format": format, **options}
+            self._options: Dict[str, Any] = {"format": format, "exact_delays": True, **options}
             self._plays: Optional[int] = None
             self._held: List[Any] = []
             return

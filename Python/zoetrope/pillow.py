@@ -19,6 +19,8 @@ After ``register(save=True)``, ``image.save(file, save_all=True, append_images=.
 Each image is shown as it is, whatever was shown before:
 
 - ``duration`` is in ms, for all frames or for each; fractions are kept in an APNG and rounded without drift in a GIF.
+  Durations below 20 ms are stored too, although browsers show them for longer. Equal neighbours of at
+  least 20 ms become one frame.
 - ``loop`` is the number that Pillow would store: 0 plays forever, 3 plays a GIF four times and an APNG three times.
   So ``loop=image.info["loop"]`` is right within a format, and ``loop=None`` plays a GIF once. Without ``loop``, the
   file plays as often as the image that is saved, also in the other format; if that is not an animation, a GIF plays
@@ -299,7 +301,7 @@ def _save_all(container: str, image: Any, file: IO[bytes], filename: Union[str, 
         try:
             _writing.save(
                 file, frames, durations=durations, plays=_plays(container, image),
-                format="gif" if container == "GIF" else "apng", exact_delays=not any(durations),
+                format="gif" if container == "GIF" else "apng", exact_delays=True,
                 texts={"Comment": comment} if comment and "\0" not in comment else None)
             return
         except UnwritableError:
