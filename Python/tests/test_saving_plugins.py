@@ -7,7 +7,7 @@ import pytest
 np = pytest.importorskip("numpy")
 import zoetrope  # noqa: E402
 
-from test_writing import film  # noqa: E402
+from test_writing import film, rgba  # noqa: E402
 
 
 @pytest.fixture
@@ -290,6 +290,27 @@ def test_the_plays_of_a_file_that_imageio_reads_may_be_passed_on(iio, extension,
     ):
         with pytest.raises(zoetrope.ParameterError, match=words):
             iio.imwrite("<bytes>", frames, plugin="zoetrope", extension=extension, **options)
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize("count", [None, 1, 5])
+def test_imageio_takes_a_last_axis_of_channels(iio, channels, count):
+    frames = np.stack(film(count or 1, (20, 30, max(channels, 3))))[..., :channels]
+    data = iio.imwrite("<bytes>", frames if count else frames[0], plugin="zoetrope", extension=".png")
+    made = zoetrope.open(data)
+    assert (made.size, len(made)) == ((30, 20), count or 1)
+    for index, frame in enumerate(frames):
+        assert np.array_equal(made[index], rgba(frame[..., 0] if channels == 1 else frame))
+    # Frames of one pixel in width.
+    if channels == 1 and count is None:
+        data = iio.imwrite("<bytes>", frames[0], plugin="zoetrope", extension=".png", is_batch=True)
+        assert zoetrope.open(data).size == (1, 30)
+
+
+@pytest.mark.parametrize("shape", [(8, 9, 2), (5, 8, 9, 2)])
+def test_imageio_refuses_grey_with_alpha(iio, shape):
+    with pytest.raises(zoetrope.ParameterError, match=r"not uint8 of shape \(8, 9, 2\)"):
+        iio.imwrite("<bytes>", np.zeros(shape, np.uint8), plugin="zoetrope", extension=".png")
 
 
 def test_imageio_writes_where_it_is_told_to(iio, tmp_path, monkeypatch):

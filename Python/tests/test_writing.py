@@ -317,7 +317,7 @@ def test_a_text_file_is_refused_before_the_first_frame(tmp_path):
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
-@pytest.mark.parametrize("shape", [(48, 64, 3), (48, 3, 4)])
+@pytest.mark.parametrize("shape", [(48, 64, 1), (48, 3, 1), (48, 64, 3), (48, 3, 4)])
 def test_an_array_that_may_be_one_picture_or_many_is_refused(dtype, shape):
     frames = np.zeros(shape, dtype)
     frames[::2] = 1
@@ -328,6 +328,16 @@ def test_an_array_that_may_be_one_picture_or_many_is_refused(dtype, shape):
     for several in (frames[..., None], list(frames)):
         made = written(several, fps=5)
         assert (made.size, len(made)) == (shape[:0:-1], 48)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_an_array_that_may_have_grey_and_alpha_is_refused(dtype):
+    frames = np.zeros((48, 64, 2), dtype)
+    frames[::2] = 1
+    with pytest.raises(zoetrope.ParameterError, match=r"grey and alpha.*convert it to RGBA.*frames\[..., None\]"):
+        zoetrope.save(io.BytesIO(), frames, fps=5)
+    made = written(frames[..., None], fps=5)
+    assert (made.size, len(made)) == ((2, 64), 48)
 
 
 def test_sizes_are_checked_before_pixels_are_copied(monkeypatch):

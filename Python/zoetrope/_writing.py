@@ -227,7 +227,7 @@ def save(
     >>> zoetrope.save("party.gif", frames, durations=[0.1, 0.1, 2], plays=1)
 
     :param frames: arrays or Pillow images as for :meth:`Writer.append`: an N×H×W×C or N×H×W array, a list, or any
-        other iterable. An array of three axes whose last is 3 or 4 is refused: pass ``frames[None]`` if it is one
+        other iterable. An array of three axes whose last is 1 to 4 is refused: pass ``frames[None]`` if it is one
         picture, or ``frames[..., None]`` if it is several in grey. The colours of arrays and lists are collected
         first, so that the file can use a palette, grey or RGB; frames of other iterables are written as they come,
         as RGBA.
@@ -267,10 +267,12 @@ def save(
     else:
         delay = _delay(durations, "durations")
     shape: Tuple[int, ...] = tuple(getattr(frames, "shape", ()))
-    if len(shape) == 3 and shape[2] in (3, 4) and hasattr(frames, "__array_interface__"):
+    if len(shape) == 3 and 1 <= shape[2] <= 4 and hasattr(frames, "__array_interface__"):
+        kind = ("", "in grey", "in grey and alpha", "in colour", "in colour")[shape[2]]
+        one = "convert it to RGBA" if shape[2] == 2 else "pass frames[None]"
         raise parameter_error(
-            f"frames of shape {shape} may be one picture in colour or {shape[0]} in grey: "
-            "pass frames[None] for the one, or frames[..., None] for the others")
+            f"frames of shape {shape} may be one picture {kind} or {shape[0]} in grey, {shape[2]} pixels wide: "
+            f"{one} for the one, or pass frames[..., None] for the others")
     is_known = isinstance(frames, Sized)
     if is_known and delays is not None and len(delays) != len(frames):  # type: ignore[arg-type]
         raise parameter_error(f"there are {len(delays)} durations and {len(frames)} frames")  # type: ignore[arg-type]

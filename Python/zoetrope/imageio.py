@@ -87,14 +87,14 @@ class Plugin(PluginV3):
     ) -> Optional[bytes]:
         """Append one frame or several. The file is complete when the resource is closed; ``"<bytes>"`` at once.
 
-        :param ndimage: an array of uint8 or uint16: H×W, H×W×3 or H×W×4; several as N×H×W×C, N×H×W, or a list.
+        :param ndimage: an array of uint8 or uint16: H×W, H×W×1, H×W×3 or H×W×4; several as N×H×W×C, N×H×W, or a list.
         :param duration: how long a frame is shown, in ms, or one value for each frame of this call. Default: 100.
         :param fps: frames per second, instead of ``duration``.
         :param loop: the number that is stored, as in :meth:`metadata` and in imageio's Pillow plugin: 0, the default,
             plays forever, 3 plays a GIF four times and an APNG three times.
         :param plays: how often the animation plays in total, instead of ``loop``.
         :param is_batch: whether ``ndimage`` is several frames. Default: it is if it is a list, has four axes, or
-            has three of which the last is not 3 or 4.
+            has three of which the last is longer than 4.
         """
         frames = self._frames(ndimage, is_batch)
         is_gif = self._options["format"] == "gif"
@@ -161,7 +161,7 @@ class Plugin(PluginV3):
             return ndimage
         array = np.asarray(ndimage)
         if is_batch is None:
-            is_batch = array.ndim == 4 or array.ndim == 3 and array.shape[-1] not in (3, 4)
+            is_batch = array.ndim == 4 or array.ndim == 3 and not 1 <= array.shape[-1] <= 4
         return array if is_batch else array[None]
 
     def properties(self, index: Any = None, *, mode: Format = "RGBA", **rendering: Any) -> ImageProperties:
