@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -367,6 +368,47 @@ def test_the_limits_of_a_writer_are_not_those_of_open():
     error = c.Error(code=6, frame=-1, byte_offset=-1, name=b"limitExceeded", message=b"too many pixels")
     assert "limits= of zoetrope.open" in str(make_error(error))
     assert str(make_error(error, is_writing=True)) == "limitExceeded: too many pixels"
+
+
+class Named(io.BytesIO):
+    """A file object with a name, as `open` and `tempfile` return them."""
+
+    def __init__(self, name):
+        self.name = name
+
+
+@pytest.mark.parametrize("name, format", [
+    ("a.gif", "gif"), ("b.GIF", "gif"), ("c.png", "apng"), ("d.apng", "apng"), (b"e.gif", "gif"),
+    (Path("f.gif"), "gif"), ("g.dat", None), ("h", None), (3, None), (None, None)])
+def test_the_name_of_a_file_object_says_the_format(delays, name, format):
+    for call, otherwise in (
+        (lambda file, **options: zoetrope.save(file, film(2), fps=5, **options), "apng"),
+        (lambda file, **options: zoetrope.save(file, iter(film(2)), fps=5, max_bytes=10_000, **options), "apng"),
+        (lambda file, **options: zoetrope.open(delays).convert(file, **options), "gif"),
+    ):
+        file = Named(name)
+        told = call(file)
+        assert told.format == zoetrope.open(file.getvalue()).format == (format or otherwise)
+        # An argument says it better.
+        for other in ("gif", "apng"):
+            file = Named(name)
+            assert call(file, format=other).format == zoetrope.open(file.getvalue()).format == other
+
+
+def test_an_open_file_gets_the_format_of_its_name(tmp_path):
+    with open(tmp_path / "a.gif", "wb") as file, zoetrope.Writer(file) as writer:
+        with pytest.raises(zoetrope.UnwritableError, match="the sides of a GIF"):
+            writer.append(np.zeros((1, 65536), np.uint8), 1)
+        writer.append(film(1)[0], 1)
+    assert zoetrope.open(tmp_path / "a.gif").format == "gif"
+    with tempfile.NamedTemporaryFile(suffix=".gif") as file:
+        assert zoetrope.save(file, film(2), fps=5).format == "gif"
+
+
+def test_optimising_checks_the_name_of_a_file_object(delays):
+    file = Named("a.png")
+    with pytest.raises(zoetrope.ParameterError, match="optimize keeps the format"):
+        zoetrope.open(delays).optimize(file)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")

@@ -463,8 +463,8 @@ class Animation(Rendered):
         :param size: the box to scale frames into; this, ``fit``, ``filter``, ``linear_light`` and ``no_enlarging``
             are those of :meth:`frame`.
         :param plays: the total number of plays; None to play forever. Default: as it is.
-        :param format: ``"gif"`` or ``"apng"``; None for that of the path's extension, or of this animation if
-            there is no path.
+        :param format: ``"gif"`` or ``"apng"``; None for that of the extension of the path or of the file
+            object's ``name``, or of this animation if a file object has none.
         :param max_bytes: the maximum size of the file in bytes. Searches for the mildest change that fits, encoding
             up to six files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10
             per second, with the duration kept; smaller pictures, down to a fifth. :class:`Written` lists them.
@@ -496,8 +496,8 @@ class Animation(Rendered):
 
         Pictures stay exactly the same, unless ``lossy`` or ``max_bytes`` lets them change.
 
-        :param destination: as for :meth:`convert`. The format does not change, so a path with the
-            extension of another one is rejected.
+        :param destination: as for :meth:`convert`. The format does not change, so a path or file object
+            with the extension of another one is rejected.
         :param effort: ``"small"`` tries all ways of storing each frame.
         :param strip: leave out comments, profiles and other metadata.
         :param lossy: as for :class:`Writer`. The file is never larger than without it.

@@ -7,19 +7,20 @@ import errno
 import io
 import os
 from ctypes import sizeof
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Protocol, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Protocol, Tuple, Union
 
 from . import _library as c
 from ._calls import _Owned
 from ._errors import parameter_error
 from ._library import library as _lib
 from ._types import _CONTAINERS
+from ._writer_arguments import Container
 
 if TYPE_CHECKING:
     from ._animation import Animation
 
 #: The formats of extensions.
-_SUFFIXES = {".gif": "gif", ".png": "apng", ".apng": "apng"}
+_SUFFIXES: Dict[str, Container] = {".gif": "gif", ".png": "apng", ".apng": "apng"}
 
 
 class Writable(Protocol):
@@ -70,6 +71,8 @@ class _Sink:
         self.path: Optional[str] = None
         self.struct = c.Destination(size=sizeof(c.Destination))
         self._write: Optional[Callable[[bytes], Any]] = None
+        #: The path, or the name of the file object, if it has one.
+        self._name = ""
         if isinstance(destination, (str, os.PathLike)):
             path = os.fspath(destination)
             if not isinstance(path, (str, bytes)):
@@ -77,7 +80,7 @@ class _Sink:
             name = os.fsencode(path)
             if b"\0" in name:
                 raise parameter_error(f"the path {os.fsdecode(name)!r} contains a null byte")
-            self.path = os.fsdecode(name)
+            self.path = self._name = os.fsdecode(name)
             self.struct.path = name
         else:
             # Files of `tempfile` wrap the file itself.
@@ -88,16 +91,26 @@ class _Sink:
             if self._write is None:
                 raise TypeError(
                     f"destination must be a path or a binary file object, not {type(destination).__name__}")
+            # The name of a file that was opened by its descriptor is a number.
+            named = getattr(destination, "name", None)
+            if isinstance(named, (str, bytes, os.PathLike)):
+                self._name = os.fsdecode(named)
+
+    @property
+    def _suffix(self) -> str:
+        return os.path.splitext(self._name)[1].lower()
+
+    @property
+    def format(self) -> Optional[Container]:
+        """The format that the extension of the path, or of the file object's name, implies."""
+        return _SUFFIXES.get(self._suffix)
 
     def check_format(self, animation: "Animation") -> None:
         """Reject a name whose extension is not that of ``animation``'s format, which does not change."""
-        if self.path is None:
-            return
-        suffix = os.path.splitext(self.path)[1].lower()
         kept = "gif" if animation.format == "gif" else "apng"
-        if _SUFFIXES.get(suffix, kept) != kept:
+        if _SUFFIXES.get(self._suffix, kept) != kept:
             raise parameter_error(
-                f"optimize keeps the format, {animation.format.upper()}, and {self.path!r} ends in {suffix}; "
+                f"optimize keeps the format, {animation.format.upper()}, and {self._name!r} ends in {self._suffix}; "
                 "use convert")
 
     def deliver(self, written: c.Written) -> Written:

@@ -13,7 +13,7 @@ from ._destinations import Destination, Written, _Sink
 from ._errors import parameter_error
 from ._library import library as _lib
 from ._types import _choice, _FILTERS, _FITS, Filter, Fit, Size
-from ._writer_arguments import Delay, _delay, _plays
+from ._writer_arguments import _FORMATS, Delay, _delay, _plays
 
 if TYPE_CHECKING:
     from ._animation import Animation
@@ -106,6 +106,8 @@ def rewrite(
     sink = _Sink(destination)
     if edits is None:
         sink.check_format(animation)
+    elif not options.format and sink.format is not None:
+        options.format = _FORMATS[sink.format]
     written = c.Written(size=sizeof(c.Written))
     options.delays = animation._delays
 

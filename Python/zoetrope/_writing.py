@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from ctypes import byref, sizeof
 from typing import (
     Any, Callable, Iterable, List, Literal, Mapping, Optional, Sequence, Sized, SupportsFloat, SupportsIndex, Tuple,
@@ -13,7 +12,7 @@ from typing import (
 from . import _library as c
 from ._animation import open
 from ._calls import _interruptible, _Owned
-from ._destinations import _SUFFIXES, Destination, Written, _Sink
+from ._destinations import Destination, Written, _Sink
 from ._errors import make_error, parameter_error
 from ._library import library as _lib
 from ._types import Pixels
@@ -55,8 +54,8 @@ class Writer:
         :param destination: a path, or a binary file object, which gets all bytes at the end. A file is written
             under a temporary name and renamed.
         :param plays: the total number of plays; None to play forever.
-        :param format: ``"gif"`` or ``"apng"``; None for that of the path's extension, ``.gif``, ``.png`` or
-            ``.apng``, and for APNG without a path.
+        :param format: ``"gif"`` or ``"apng"``; None for that of the extension, ``.gif``, ``.png`` or ``.apng``, of the
+            path or of the file object's ``name``, and for APNG if a file object has none of them.
         :param effort: ``"fast"``, ``"balanced"`` or ``"small"``: the time to spend on making the file small.
         :param keep_identical: store frames that equal the one before, instead of adding their delays to it.
         :param exact_delays: store delays below 20 ms in a GIF, which browsers do not show as stored; otherwise
@@ -83,12 +82,12 @@ class Writer:
         #: The number of frames that were appended.
         self.frame_count = 0
         self._sink = _Sink(destination)
+        format = self._sink.format if format is None else format
         options = _options(
             format, effort, threads, keep_identical=keep_identical, exact_delays=exact_delays,
             keep_hidden=keep_hidden, colors=colors, dithering=dithering, matte=matte, lossy=lossy)
         options.plays = _plays(plays)
-        suffix = os.path.splitext(self._sink.path or "")[1].lower()
-        self._is_gif = (format or _SUFFIXES.get(suffix)) == "gif"
+        self._is_gif = format == "gif"
         held = _Owned(_lib.zoetrope_writer_free)
         error = c.Error()
         self._check(
