@@ -32,10 +32,7 @@ JOBS = {"read": job.process, "resize": resize.process}
 def make_files(source: str, folder: Path, count: int) -> List[str]:
     """`count` links to the files of `source`, those larger than 300 kB left out, and two hostile ones."""
     folder.mkdir()
-    originals = [
-        path for path in sorted(Path(source).rglob("*"))
-        if path.suffix in {".gif", ".png"} and path.stat().st_size < 300_000
-    ]
+    originals = [path for path in map(Path, job.files(source)) if path.stat().st_size < 300_000]
     # A canvas of 65535x65535 pixels, and one that promises four thousand million frames.
     bomb = folder.parent / "bomb.gif"
     bomb.write_bytes(b"GIF89a\xff\xff\xff\xff\x80\0\0" + bytes(6) + b",\0\0\0\0\xff\xff\xff\xff\0\x02\x02L\x01\0;")

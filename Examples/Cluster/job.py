@@ -8,11 +8,12 @@ complete: a task that is repeated, or run twice, writes the same file again.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import tempfile
 from pathlib import Path
-from typing import Iterable, List, Sequence, Tuple
+from typing import Iterable, List, Sequence, Tuple, Union
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,25 +25,59 @@ SCHEMA = pa.schema(zoetrope.FRAMES_SCHEMA)
 GROUP_BYTES = 8 << 20
 
 
-def digest(files: Iterable[Tuple[str, bytes]]) -> str:
+#: The reasons not to read a file that another attempt does not change. Others fail the task, which engines repeat.
+PERMANENT = {
+    errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}
+#: The contents of a file, or why it cannot be read.
+Contents = Union[bytes, OSError]
+
+
+def files(folder: str) -> List[str]:
+    """The paths of all GIF and PNG files in ``folder`` and its subdirectories, in order."""
+    return sorted(
+        str(path) for path in Path(folder).rglob("*")
+        if path.suffix.lower() in {".gif", ".png", ".apng"} and not path.is_dir())
+
+
+def digest(files: Iterable[Tuple[str, Contents]]) -> str:
     """The name of the output of ``files``: it depends on their paths and contents alone."""
     total = hashlib.sha256()
     for path, data in files:
-        name = path.encode()
+        name = os.fsencode(path)
         total.update(len(name).to_bytes(8, "little") + name)
-        total.update(hashlib.sha256(data).digest())
+        is_read = isinstance(data, bytes)
+        total.update(bytes([is_read]) + hashlib.sha256(data if is_read else str(data.errno).encode()).digest())
     return total.hexdigest()[:32]
 
 
-def read(path: str) -> bytes:
-    """The file's bytes; none if it cannot be read, which its row then says."""
+def read(path: str) -> Contents:
+    """The file's bytes, or the error, which its row then tells.
+
+    :raises OSError: if another attempt may succeed.
+    """
     try:
         return Path(path).read_bytes()
-    except OSError:
-        return b""
+    except OSError as error:
+        if error.errno not in PERMANENT:
+            raise
+        return OSError(error.errno, os.strerror(error.errno))
 
 
-def write(files: Sequence[Tuple[str, bytes]], folder: str) -> str:
+def shown(path: str) -> str:
+    """``path`` as text: a name may have bytes that are not UTF-8, which neither Arrow nor a text file takes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def rows(path: str, data: Contents) -> Iterable[dict]:
+    """The rows of one file."""
+    if isinstance(data, bytes):
+        return zoetrope.frames({"path": shown(path), "bytes": data}, size=(96, 96))
+    row = dict.fromkeys(SCHEMA.names)
+    row.update(path=shown(path), start_ms=0.0, duration_ms=0.0, damage=f"io: {data.strerror}")
+    return [row]
+
+
+def write(files: Sequence[Tuple[str, Contents]], folder: str) -> str:
     """Writes the table of ``files`` and returns its name."""
     name = f"{digest(files)}.parquet"
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -50,17 +85,17 @@ def write(files: Sequence[Tuple[str, bytes]], folder: str) -> str:
     os.close(descriptor)
     try:
         with pq.ParquetWriter(temporary, SCHEMA, compression="NONE") as table:
-            rows: List[dict] = []
+            group: List[dict] = []
             held = 0
             for path, data in files:
-                for row in zoetrope.frames({"path": path, "bytes": data}, size=(96, 96)):
-                    rows.append(row)
+                for row in rows(path, data):
+                    group.append(row)
                     held += len(row["frame"] or b"")
                     if held > GROUP_BYTES:
-                        table.write_table(pa.Table.from_pylist(rows, schema=SCHEMA))
-                        rows, held = [], 0
-            if rows:
-                table.write_table(pa.Table.from_pylist(rows, schema=SCHEMA))
+                        table.write_table(pa.Table.from_pylist(group, schema=SCHEMA))
+                        group, held = [], 0
+            if group:
+                table.write_table(pa.Table.from_pylist(group, schema=SCHEMA))
         os.replace(temporary, Path(folder) / name)
     except BaseException:
         os.unlink(temporary)

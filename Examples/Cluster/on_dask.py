@@ -6,7 +6,6 @@ It reads frames into tables (job.py); with --resize, it writes small animations 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Callable, List, Sequence
 
 from distributed import Client, LocalCluster
@@ -25,7 +24,7 @@ def run(
 
 
 def main(output: str, folder: str, scheduler: str = "", *, process: Callable[..., List[str]] = job.process) -> None:
-    paths = sorted(str(p) for p in Path(folder).rglob("*") if p.suffix in {".gif", ".png"})
+    paths = job.files(folder)
     if scheduler:
         with Client(scheduler) as client:
             for module in (job, resize):

@@ -44,7 +44,7 @@ def run(
 
 
 def main(output: str, folder: str, process: Callable[..., List[str]] = job.process) -> None:
-    paths = sorted(str(p) for p in Path(folder).rglob("*") if p.suffix in {".gif", ".png"})
+    paths = job.files(folder)
     ray.init(runtime_env={"env_vars": {"PYTHONPATH": str(Path(__file__).parent)}})
     names = run(paths, output, process=process)
     print(f"{len(paths)} files in, {len(names)} out")

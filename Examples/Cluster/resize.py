@@ -20,9 +20,12 @@ SIZE = (64, 64)
 FPS = 10
 
 
-def write(path: str, data: bytes, folder: str) -> str:
+def write(path: str, data: job.Contents, folder: str) -> str:
     """Writes the output of the file ``path``, which contains ``data``, and returns its name."""
     name = job.digest([(path, data)])
+    text = Path(folder) / f"{name}.txt"
+    if isinstance(data, OSError):
+        return write_text(f"{job.shown(path)}: {data.strerror}\n", text)
     try:
         # One thread, because the engine already runs one task per processor.
         with zoetrope.open(data, limits="strict", threads=1) as animation:
@@ -33,13 +36,13 @@ def write(path: str, data: bytes, folder: str) -> str:
         # Not the file's fault.
         raise
     except zoetrope.ZoetropeError as error:
-        return write_text(f"{path}: {error}\n", Path(folder) / f"{name[:32]}.txt")
+        return write_text(f"{job.shown(path)}: {error}\n", text)
 
 
 def write_text(text: str, path: Path) -> str:
     descriptor, temporary = tempfile.mkstemp(prefix=".new-", dir=path.parent)
     try:
-        with os.fdopen(descriptor, "w") as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
         os.replace(temporary, path)
     except BaseException:
