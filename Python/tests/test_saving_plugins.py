@@ -198,6 +198,26 @@ def test_comments_are_kept(pillow):
     assert saved(film(3), comment="A disc", duration=50).metadata[0].value == b"A disc"
 
 
+@pytest.mark.parametrize("comment", [
+    b"caf\xe9", b"a\0b", "a\0b", "café", b"A disc", b"", "", b"x" * 1000, "\u2192" * 300, b"\xff\0" * 300])
+def test_comments_are_those_that_pillow_stores(pillow, comment):
+    from PIL import Image
+
+    def stored(first, *rest, **options):
+        file = io.BytesIO()
+        first.save(file, "GIF", save_all=True, append_images=rest, duration=50, **options)
+        return Image.open(io.BytesIO(file.getvalue())).info.get("comment")
+
+    for is_ours in (True, False):
+        pillow.register(save=is_ours)
+        expected = (comment if isinstance(comment, bytes) else comment.encode()) or None
+        assert stored(*images(film(3)), comment=comment) == expected
+        # Of an opened file.
+        first, *rest = images(film(3))
+        first.info["comment"] = comment
+        assert stored(first, *rest) == expected
+
+
 def test_what_zoetrope_does_not_write_is_left_to_pillow(pillow, tmp_path):
     from PIL import Image, PngImagePlugin
 

@@ -26,7 +26,7 @@ Each image is shown as it is, whatever was shown before:
   file plays as often as the image that is saved, also in the other format; if that is not an animation, a GIF plays
   once and an APNG forever.
 - ``disposal`` and ``optimize`` make no difference: frames look the same with every disposal.
-- ``comment`` is written to a GIF.
+- ``comment`` is written to a GIF. Pillow's writer is used if it is not UTF-8 or contains a null byte.
 
 Pillow opens a path before it calls any writer. So an old file is lost if saving fails, and Ctrl-C may leave an empty
 one behind. :func:`zoetrope.save` replaces a file only once the new one is complete; it also takes Pillow images.
@@ -295,14 +295,12 @@ def _save_all(container: str, image: Any, file: IO[bytes], filename: Union[str, 
     request = _frames_to_save(container, image)
     if request is not None:
         frames, durations = request
-        comment = image.encoderinfo.get("comment", image.info.get("comment")) if container == "GIF" else None
-        if isinstance(comment, bytes):
-            comment = comment.decode("utf-8", "replace")
+        comment = _comment(image) if container == "GIF" else ""
         try:
             _writing.save(
                 file, frames, durations=durations, plays=_plays(container, image),
                 format="gif" if container == "GIF" else "apng", exact_delays=True,
-                texts={"Comment": comment} if comment and "\0" not in comment else None)
+                texts={"Comment": comment} if comment else None)
             return
         except UnwritableError:
             # Such as more plays than a GIF stores. Nothing has been written yet.
@@ -318,6 +316,8 @@ def _frames_to_save(container: str, image: Any) -> Optional[Tuple[List[Any], Lis
         # Converted to RGBA below.
         kept -= {"transparency"}
     if not told.keys() <= _OPTIONS[container] | {"save_all"} or kept:
+        return None
+    if container == "GIF" and _comment(image) is None:
         return None
     duration = told.get("duration")
     frames: List[Any] = []
@@ -336,6 +336,17 @@ def _frames_to_save(container: str, image: Any) -> Optional[Tuple[List[Any], Lis
             # A copy, because the next frame may be drawn over this one.
             frames.append(frame.copy() if is_plain else frame.convert("RGBA"))
     return (frames, durations) if len(frames) > 1 else None
+
+
+def _comment(image: Any) -> Optional[str]:
+    """The comment of a GIF, or an empty string; None if it is not text, which only Pillow stores."""
+    comment = image.encoderinfo.get("comment", image.info.get("comment")) or ""
+    try:
+        text = comment.decode() if isinstance(comment, bytes) else str(comment)
+        text.encode()
+    except UnicodeError:
+        return None
+    return None if "\0" in text else text
 
 
 def _plays(container: str, image: Any) -> Optional[int]:
