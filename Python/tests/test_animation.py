@@ -340,6 +340,40 @@ def test_the_program_reports_files(delays, fixtures, capsys):
     assert lines[0]["frames"] == 10 and lines[1]["error"] == "notAnImage"
 
 
+PROGRAM = [sys.executable, "-m", "zoetrope"]
+
+
+@pytest.mark.parametrize("arguments", [["info"], ["info", "--json"], ["--version"]])
+@pytest.mark.parametrize("output, words", [
+    (">&-", "standard output is closed"), ("> /dev/full", "standard output: No space left on device")])
+def test_the_program_ends_with_a_status_if_it_cannot_write(delays, arguments, output, words):
+    files = [str(delays)] if arguments[0] == "info" else []
+    # Without a buffer, argparse itself ignores that it cannot write.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    run = subprocess.run(
+        ["sh", "-c", f'"$@" {output}', "sh", *PROGRAM, *arguments, *files], capture_output=True, text=True,
+        env=environment)
+    assert (run.returncode, run.stdout, run.stderr) == (1, "", f"zoetrope: {words}\n")
+
+
+def test_the_program_reports_nothing_where_errors_go_nowhere(fixtures):
+    run = subprocess.run(
+        ["sh", "-c", '"$@" 2>&-', "sh", *PROGRAM, "info", str(fixtures / "README.md")], capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (1, "")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_the_program_prints_names_in_every_encoding(delays, tmp_path, encoding):
+    path = tmp_path / "\u2192 \xe9.gif"
+    path.write_bytes(delays.read_bytes())
+    run = subprocess.run(
+        [*PROGRAM, "info", str(path), str(path) + "x"], capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding})
+    shown = str(path).encode(encoding, "backslashreplace")
+    assert run.stdout.startswith(shown + b": gif 124x24") and run.stderr.startswith(shown + b"x: io: ")
+    assert run.returncode == 1 and b"Traceback" not in run.stderr
+
+
 def test_numpy_is_needed_only_for_arrays(delays):
     program = (
         "import sys\n"

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -120,7 +121,10 @@ def test_a_store_without_room_still_gives_frames(folder, delays):
         assert not frames[2].flags.writeable
         with pytest.raises(zoetrope.StoreError) as caught:
             frames.fill()
-        assert caught.value.code == "storeFull"
+        assert caught.value.code == "storeFull" and caught.value.path == str(folder)
+        assert str(caught.value).startswith(f"{folder}: storeFull")
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert (type(again), again.path, str(again)) == (zoetrope.StoreError, str(folder), str(caught.value))
         frame = frames[1]
     assert np.array_equal(frame, animation[1])
 
@@ -134,8 +138,9 @@ def test_stores_of_others_are_refused(folder):
 
 
 def test_wrong_arguments_are_refused(store, folder, delays):
-    for wrong in (0, -1, 1 << 70):
-        with pytest.raises(zoetrope.ParameterError, match="byte_limit"):
+    for wrong in (0, -1, 1 << 63, 1 << 64, 1 << 70):
+        with pytest.raises(
+                zoetrope.ParameterError, match=f"byte_limit is {wrong}; it must be 1 to 9223372036854775807"):
             zoetrope.FrameStore(folder, byte_limit=wrong)
     for wrong in ("", "a\0b"):
         with pytest.raises(zoetrope.ParameterError):

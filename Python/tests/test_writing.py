@@ -294,6 +294,7 @@ def test_wrong_arguments(tmp_path):
     ({"fps": -5}, "fps is -5; it must be more than 0"), ({"fps": 0}, "fps is 0; it must be more than 0"),
     ({"fps": 1, "threads": -1}, "threads is -1"), ({"fps": 1, "texts": {"a": "\0"}}, "texts: 'a' contains"),
     ({"fps": 1, "texts": {"a": "\udc80"}}, "texts: 'a' has"),
+    ({"fps": float("inf")}, "fps is inf; it must be finite"), ({"durations": float("nan")}, "durations is nan; it must be f"),
 ])
 def test_messages_name_the_parameter(options, words):
     with pytest.raises(zoetrope.ParameterError, match=words):
@@ -642,6 +643,8 @@ def test_wrong_conversions(delays):
     ({"time": (5, 1)}, r"time is \(5, 1\); the start must be 0 or more seconds, and the end must be after it"),
     ({"time": (-1, 2)}, r"time is \(-1, 2\)"), ({"time": (0.1, 0.1)}, r"time is \(0.1, 0.1\)"),
     ({"fps": -5}, "fps is -5; it must be 0.001 to 1000"), ({"fps": 0}, "fps is 0; it must be 0.001 to 1000"),
+    ({"duration": float("inf")}, "duration is inf; it must be more than 0 and at most 9223372036 seconds"),
+    ({"duration": 0}, "duration is 0; it must be more than 0"), ({"duration": 1 << 70}, "at most 9223372036 seconds"),
     ({"speed": float("nan")}, "speed is nan; it must be 0.001 to 1000"), ({"threads": -1}, "threads is -1"),
 ])
 def test_messages_of_conversions_name_the_parameter(delays, options, words):

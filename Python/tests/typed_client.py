@@ -71,16 +71,40 @@ def wrapper(
     return opened.sample(8, order, size=size, format=format, fit=fit, filter=filter, layout=layout, out=out)
 
 
-def writing(path: Path, frames: List[NDArray[np.uint8]], deep: NDArray[np.uint16]) -> zoetrope.Written:
+class PillowImage:
+    """What mypy sees of Pillow's class that writers need."""
+
+    info: Dict[Any, Any]
+
+    @property
+    def mode(self) -> str:
+        return "RGB"
+
+    @property
+    def size(self) -> Tuple[int, int]:
+        return (1, 1)
+
+    def convert(self, mode: Optional[str] = None, matrix: Optional[Tuple[float, ...]] = None) -> "PillowImage":
+        return self
+
+
+def writing(
+    path: Path, frames: List[NDArray[np.uint8]], deep: NDArray[np.uint16], image: PillowImage,
+) -> zoetrope.Written:
     zoetrope.save(path, frames, fps=29.97, plays=3, colors=64, dithering="none", matte=(255, 255, 255))
     zoetrope.save(io.BytesIO(), deep, durations=[0.1, Fraction(1, 30), (1, 25), np.float32(3)], format="gif")
     zoetrope.save("a.png", (frame for frame in frames), durations=1, texts={"Title": "a"}, threads=2)
+    zoetrope.save("a.png", [image, frames[0], image], fps=3)
+    zoetrope.save("a.png", ["a.gif"], fps=3)  # type: ignore[list-item]
     zoetrope.save("a.png", frames, fps=3, format="webp")  # type: ignore[arg-type]
     zoetrope.save("a.png", frames, fps=3, effort="most")  # type: ignore[arg-type]
     zoetrope.save(3, frames, fps=3)  # type: ignore[arg-type]
     with zoetrope.Writer("a.gif", effort="small", keep_identical=True, colors="exact") as writer:
         writer.survey(deep)
         writer.append(frames[0], Fraction(1, 30))
+        writer.survey(image)
+        writer.append(image, 1)
+        writer.append(3, 1)  # type: ignore[arg-type]
         writer.append(frames[0], "1")  # type: ignore[arg-type]
     told: Optional[zoetrope.Written] = writer.written
     print(told.merged_count if told else writer.closed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -43,7 +44,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
             if options.json:
                 print(json.dumps({"file": path, "error": error.code, "message": str(error)}))
             else:
-                print(error, file=sys.stderr)
+                report_error(str(error))
             continue
         if options.json:
             print(json.dumps(facts))
@@ -58,15 +59,32 @@ def main(arguments: Optional[List[str]] = None) -> int:
     return 1 if failures else 0
 
 
+def report_error(message: str) -> None:
+    # Without standard error, `print` would take standard output.
+    if sys.stderr is not None:
+        print(message, file=sys.stderr)
+
+
 def run() -> int:
-    """:func:`main`, without a traceback after a broken pipe or Ctrl-C."""
+    """:func:`main`, without a traceback after Ctrl-C, or if its output cannot be written."""
+    if sys.stdout is None:
+        report_error("zoetrope: standard output is closed")
+        return 1
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # As on standard error, names are printed in every encoding.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        status = main()
+        try:
+            status = main()
+        except SystemExit as error:
+            status = int(error.code or 0)
         sys.stdout.flush()
         return status
-    except BrokenPipeError:
+    except OSError as error:
         # The interpreter flushes again when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            report_error(f"zoetrope: standard output: {error.strerror}")
         return 1
     except KeyboardInterrupt:
         # The status that a shell reports after Ctrl-C.

@@ -86,7 +86,8 @@ class StoreError(ZoetropeError):
 
     ``"storeFull"``: the disk is full, or all of ``byte_limit`` is in use; ``"storeBusy"``: every place for a frame
     is in use; ``"storeDenied"``: the directory is not writable, or not this user's alone; ``"storeDamaged"``:
-    others truncate or remove its files; ``"storeUnsupported"``: the file system has no locks.
+    others truncate or remove its files; ``"storeUnsupported"``: the file system has no locks. ``path`` is the
+    directory that was passed to the store.
     """
 
 

@@ -69,7 +69,8 @@ def edits(
     if duration is not None:
         nanoseconds = _nanoseconds(duration, "duration")
         if not 0 < nanoseconds < 1 << 63:
-            raise parameter_error(f"duration is {duration}; it must be more than 0")
+            raise parameter_error(
+                f"duration is {duration}; it must be more than 0 and at most {(1 << 63) // 10**9} seconds")
         found.append(c.Edit(kind=4, end=nanoseconds))
     if delay is not None:
         numerator, denominator = _delay(delay)

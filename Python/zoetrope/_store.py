@@ -8,13 +8,13 @@ import operator
 import os
 import sys
 from ctypes import byref, sizeof
-from typing import Any, Iterator, NamedTuple, Optional, SupportsIndex, Tuple, Union
+from typing import Any, Callable, Iterator, NamedTuple, Optional, SupportsIndex, Tuple, Union
 
 from . import _library as c
 from ._animation import Animation
 from ._arrays import _numpy
 from ._calls import _Owned
-from ._errors import make_error, parameter_error
+from ._errors import StoreError, make_error, parameter_error
 from ._library import library as _lib
 from ._types import Filter, Fit, Format, Pixels, Size
 
@@ -72,9 +72,10 @@ class FrameStore:
         self._path = None if path is None else os.fsdecode(path)
         options = c.StoreOptions(size=sizeof(c.StoreOptions))
         if byte_limit is not None:
-            options.byte_limit = operator.index(byte_limit)
-            if not 0 < options.byte_limit == operator.index(byte_limit):
-                raise parameter_error(f"byte_limit is {byte_limit}; it must be 1 or more")
+            number = operator.index(byte_limit)
+            if not 0 < number < 1 << 63:
+                raise parameter_error(f"byte_limit is {byte_limit}; it must be 1 to {(1 << 63) - 1}")
+            options.byte_limit = number
         name = None if path is None else os.fsencode(path)
         if name is not None and b"\0" in name:
             raise parameter_error(f"the path {self._path!r} contains a null byte")
@@ -92,6 +93,18 @@ class FrameStore:
         error = c.Error()
         if call(byref(error)):
             raise make_error(error, self._path)
+
+    def _call_with(
+        self, animation: Animation, call: Callable[[Any, Any, Any], int], pixels: int = 0,
+    ) -> None:
+        """Call a function for ``animation``, interruptible by Ctrl-C if that decodes many pixels."""
+        held = self._use()
+        try:
+            animation._decode_interruptibly(
+                pixels, lambda pointer, error: call(held.pointer, pointer, byref(error)))
+        except StoreError as error:
+            # The path is that of the animation.
+            raise StoreError(error.code, error.message, error.frame, error.byte_offset, self._path) from None
 
     def close(self) -> None:
         """Close the store. Arrays of its frames stay valid."""
@@ -135,7 +148,7 @@ class FrameStore:
         held = self._use()
         if animation is None:
             return self._call(lambda error: _lib.zoetrope_store_remove(held.pointer, None, error))
-        animation._decode(lambda pointer, error: _lib.zoetrope_store_remove(held.pointer, pointer, byref(error)))
+        self._call_with(animation, _lib.zoetrope_store_remove)
 
     def prune(self, byte_count: SupportsIndex) -> None:
         """Evict the least recently used frames until at most ``byte_count`` bytes remain.
@@ -226,16 +239,18 @@ class StoredFrames:
     def _lend(self, index: SupportsIndex) -> Tuple[_Owned, c.StoredFrame]:
         """The owner of the pixels of frame ``index``, and their address."""
         place = self._animation._place(index)
-        held, animation = self._store._use(), self._animation
+        animation = self._animation
         lease, frame = _Owned(_lib.zoetrope_lease_free), c.StoredFrame(size=sizeof(c.StoredFrame))
         arguments = place, self._rendering, byref(frame), byref(lease.pointer)
+
+        def call(function: Any) -> Callable[[Any, Any, Any], int]:
+            return lambda store, pointer, error: int(function(store, pointer, *arguments, error))
+
         # Most frames are there, and finding them needs no thread that Ctrl-C could interrupt.
-        animation._decode(
-            lambda pointer, error: _lib.zoetrope_store_find(held.pointer, pointer, *arguments, byref(error)))
+        self._store._call_with(animation, call(_lib.zoetrope_store_find))
         if not lease.pointer:
-            animation._decode_interruptibly(
-                animation._pixels(place) + math.prod(self._shape),
-                lambda pointer, error: _lib.zoetrope_store_frame(held.pointer, pointer, *arguments, byref(error)))
+            self._store._call_with(
+                animation, call(_lib.zoetrope_store_frame), animation._pixels(place) + math.prod(self._shape))
             animation._next = place + 1
         return lease, frame
 
@@ -244,9 +259,10 @@ class StoredFrames:
 
         :raises StoreError: if they do not fit; those that were stored stay.
         """
-        held, count = self._store._use(), ctypes.c_int64()
-        self._animation._decode_interruptibly(
-            1 << 62,
-            lambda pointer, error: _lib.zoetrope_store_fill(
-                held.pointer, pointer, self._rendering, byref(count), byref(error)))
+        count = ctypes.c_int64()
+        self._store._call_with(
+            self._animation,
+            lambda store, pointer, error: int(
+                _lib.zoetrope_store_fill(store, pointer, self._rendering, byref(count), error)),
+            1 << 62)
         return count.value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from typing import TYPE_CHECKING, Any, Literal, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Literal, Mapping, Optional, Protocol, Sequence, Tuple, Union
 
 from ._errors import parameter_error
 from ._reading import Readable
@@ -19,6 +19,22 @@ if TYPE_CHECKING:
 else:
     # NumPy may be absent when hints are asked for.
     Pixels = IndexArray = TimeArray = Any
+
+
+class PillowImage(Protocol):
+    """An image of Pillow, which need not be installed."""
+
+    @property
+    def mode(self) -> str: ...
+
+    @property
+    def size(self) -> Tuple[int, int]: ...
+
+    def convert(self, __mode: str) -> Any: ...
+
+
+#: A frame that is written.
+Picture = Union[Pixels, PillowImage]
 
 #: A path, the file's bytes or another buffer, or a binary file object.
 Source = Union[

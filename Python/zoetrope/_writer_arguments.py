@@ -159,7 +159,7 @@ def _exact(value: Any, name: str) -> Fraction:
         number = Fraction(operator.index(value[0]), operator.index(value[1]))
     elif hasattr(value, "__float__") and not isinstance(value, (str, bytes)):
         if not math.isfinite(float(value)):
-            raise parameter_error(f"{name} is {value}")
+            raise parameter_error(f"{name} is {value}; it must be finite")
         # Far more digits than any file stores.
         number = Fraction(float(value)).limit_denominator(10**6)
     else:

@@ -15,7 +15,7 @@ from ._calls import _interruptible, _Owned
 from ._destinations import Destination, Written, _Sink
 from ._errors import make_error, parameter_error
 from ._library import library as _lib
-from ._types import Pixels
+from ._types import Picture
 from ._writer_arguments import (
     Container, Delay, Dithering, Effort, Pin, UploadPreset, _delay, _options, _picture, _plays, _texts, exact_rate,
 )
@@ -121,7 +121,7 @@ class Writer:
     def _picture(self, frame: Any) -> Tuple[c.Picture, Any]:
         return _picture(frame, self._is_gif)
 
-    def survey(self, frame: Pixels) -> None:
+    def survey(self, frame: Picture) -> None:
         """Collect the colours of a frame that will be appended later.
 
         If all frames were surveyed before the first one is appended, the file uses the smallest pixel format that
@@ -135,7 +135,7 @@ class Writer:
 
         self._call(picture.width * picture.height, call)
 
-    def append(self, frame: Pixels, delay: Delay) -> None:
+    def append(self, frame: Picture, delay: Delay) -> None:
         """Append a frame: the whole canvas, of the size of the first one.
 
         :param frame: a uint8 or uint16 array of shape (h, w), (h, w, 1), (h, w, 3) or (h, w, 4) with straight
@@ -211,7 +211,7 @@ class Writer:
 
 
 def save(
-    destination: Destination, frames: Iterable[Pixels], *,
+    destination: Destination, frames: Iterable[Picture], *,
     durations: Union[None, Delay, Iterable[Delay]] = None, fps: Optional[SupportsFloat] = None,
     plays: Optional[SupportsIndex] = None, format: Optional[Container] = None, effort: Effort = "balanced",
     keep_identical: bool = False, exact_delays: bool = False, keep_hidden: bool = False,
