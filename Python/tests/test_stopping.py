@@ -17,7 +17,9 @@ import pytest
 
 np = pytest.importorskip("numpy")
 import zoetrope  # noqa: E402
-from zoetrope import _animation, _arguments, _arrays, _calls, _library, _opened, _rendered, _sources  # noqa: E402
+from zoetrope import (  # noqa: E402
+    _animation, _arguments, _arrays, _calls, _destinations, _library, _opened, _rendered, _sources,
+)
 
 import hostile  # noqa: E402
 from tracing import break_off, breaks_in  # noqa: E402
@@ -601,3 +603,154 @@ def test_every_call_keeps_to_its_memory(tmp_path):
     # `live_bytes` is 256 MiB for each reader, of which an animation has two; the rest is checkpoints, which
     # the memory budget bounds, and what is kept for reuse. All frames of a file would take 10 GiB.
     assert int(run.stdout) < 1536, run.stdout
+
+
+# ---- Destinations that wait for a reader
+
+
+def test_a_second_signal_abandons_a_call_that_may_block():
+    class Alarm(Exception):
+        pass
+
+    def handle(*_):
+        signals.append(1)
+        raise Alarm
+
+    signals, stops, abandoned, is_over, has_ended = [], [], [], threading.Event(), threading.Event()
+
+    def work():
+        is_over.wait()
+        has_ended.set()
+
+    def stop():
+        # Each signal comes while the call is waited for.
+        stops.append(1)
+        if len(stops) in (3, 6):
+            os.kill(os.getpid(), signal.SIGALRM)
+
+    old = signal.signal(signal.SIGALRM, handle)
+    try:
+        sender = Sender(signal.SIGALRM, 0.05)
+        sender.start()
+        with pytest.raises(Alarm):
+            _calls._interruptible(work, stop, lambda: abandoned.append(1))
+        sender.join()
+        assert (len(signals), len(stops), len(abandoned)) == (2, 3, 1) and not has_ended.is_set()
+        is_over.set()
+        has_ended.wait()
+        # Any other call is waited for, however many signals come.
+        signals.clear(), stops.clear(), is_over.clear(), has_ended.clear()
+
+        def stop_and_end():
+            stop()
+            if len(stops) > 8:
+                is_over.set()
+
+        sender = Sender(signal.SIGALRM, 0.05)
+        sender.start()
+        with pytest.raises(Alarm):
+            _calls._interruptible(work, stop_and_end)
+        sender.join()
+        assert len(signals) == 3 and has_ended.is_set()
+    finally:
+        is_over.set()
+        signal.signal(signal.SIGALRM, old)
+
+
+#: Writes to a pipe, and tells how it ended. Signals are sent until it did.
+TO_A_PIPE = """
+import io, os, signal, sys, threading, time
+import numpy as np, zoetrope
+path, way = sys.argv[1:]
+pictures = np.random.default_rng(1).integers(0, 255, (60, 50, 50, 3), np.uint8)
+file = io.BytesIO()
+zoetrope.save(file, pictures, fps=5, effort="fast")
+animation = zoetrope.open(file.getvalue())
+is_over, is_handled = threading.Event(), threading.Event()
+
+def handle(*_):
+    is_handled.set()
+    if not is_over.is_set():
+        raise KeyboardInterrupt
+
+def interrupt():
+    while not is_over.wait(0.5):
+        is_handled.clear()
+        os.kill(os.getpid(), signal.SIGINT)
+        is_handled.wait()
+
+def write():
+    if way == "save":
+        zoetrope.save(path, pictures, fps=5)
+    elif way == "budget":
+        zoetrope.save(path, pictures, fps=5, max_bytes=1 << 30)
+    elif way == "append":
+        with zoetrope.Writer(path) as writer:
+            try:
+                for picture in pictures:
+                    writer.append(picture, 1)
+                writer.finish()
+            except KeyboardInterrupt:
+                is_over.set()
+                try:
+                    writer.append(pictures[0], 1)
+                except (ValueError, zoetrope.CancelledError):
+                    raise KeyboardInterrupt from None
+    elif way == "convert":
+        animation.convert(path)
+    else:
+        animation.optimize(path)
+
+signal.signal(signal.SIGINT, handle)
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    write()
+except KeyboardInterrupt:
+    is_over.set()
+    # Nothing waits for what was abandoned.
+    try:
+        animation[3]
+    except zoetrope.CancelledError:
+        assert way in ("convert", "optimize")
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("way", ["save", "budget", "append", "convert", "optimize"])
+@pytest.mark.parametrize("has_reader", [False, True])
+def test_ctrl_c_ends_writing_to_a_pipe_that_nobody_reads(tmp_path, way, has_reader):
+    pipe = tmp_path / "a.png"
+    os.mkfifo(pipe)
+    # A reader that reads nothing: the pipe gets full.
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK) if has_reader else None
+    try:
+        run = subprocess.run(
+            [sys.executable, "-c", TO_A_PIPE, str(pipe), way], capture_output=True, text=True, timeout=300)
+        assert (run.returncode, run.stdout) == (0, "interrupted\n"), run.stderr
+    finally:
+        if reader is not None:
+            os.close(reader)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "missing", "regular", "link", "device", "file object"])
+def test_what_may_block_is_what_is_not_a_regular_file(tmp_path, kind):
+    path = tmp_path / "a.gif"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind in ("regular", "link"):
+        (tmp_path / "b.gif").touch()
+        path.symlink_to("b.gif")
+        path = path if kind == "link" else tmp_path / "b.gif"
+    destination = {"device": "/dev/null", "file object": io.BytesIO()}.get(kind, path)
+    assert _destinations._Sink(destination).may_block == (kind in ("pipe", "device"))
+
+
+def test_a_pipe_with_a_reader_gets_the_whole_file(tmp_path):
+    pipe, received = tmp_path / "a.gif", []
+    os.mkfifo(pipe)
+    pictures = np.random.default_rng(1).integers(0, 255, (60, 50, 50, 3), np.uint8)
+    thread = threading.Thread(target=lambda: received.append(pipe.read_bytes()))
+    thread.start()
+    told = zoetrope.save(pipe, pictures, fps=5)
+    thread.join()
+    assert told.byte_count == len(received[0]) and len(zoetrope.open(received[0])) == 60

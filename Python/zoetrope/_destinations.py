@@ -6,6 +6,7 @@ import ctypes
 import errno
 import io
 import os
+import stat
 from ctypes import sizeof
 from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Protocol, Tuple, Union
 
@@ -73,6 +74,8 @@ class _Sink:
         self._write: Optional[Callable[[bytes], Any]] = None
         #: The path, or the name of the file object, if it has one.
         self._name = ""
+        #: Whether writing may wait for a reader, as in a pipe.
+        self.may_block = False
         if isinstance(destination, (str, os.PathLike)):
             path = os.fspath(destination)
             if not isinstance(path, (str, bytes)):
@@ -82,6 +85,11 @@ class _Sink:
                 raise parameter_error(f"the path {os.fsdecode(name)!r} contains a null byte")
             self.path = self._name = os.fsdecode(name)
             self.struct.path = name
+            try:
+                self.may_block = not stat.S_ISREG(os.stat(name).st_mode)
+            except OSError:
+                # It will be a regular file, or cannot be written.
+                pass
         else:
             # Files of `tempfile` wrap the file itself.
             if isinstance(getattr(destination, "file", destination), io.TextIOBase):

@@ -363,8 +363,8 @@ def _plays(container: str, image: Any) -> Optional[int]:
     loop = image.info.get("loop")
     if loop is None:
         return 1 if container == "GIF" else None
-    # A copy of an image has its `info` without its format. Only images of a GIF have a version; of any other copy Pillow
-    # stores the count as it is.
+    # A copy of an image has its `info` without its format. Only images of a GIF have a version; of any other copy
+    # Pillow stores the count as it is.
     is_of_gif = image.format == "GIF" or image.format is None and (container == "GIF" or "version" in image.info)
     return plays_of_loop(loop, is_of_gif)
 
