@@ -426,7 +426,8 @@ def test_an_error_of_a_long_call_keeps_nothing_alive():
     gc.disable()
     try:
         call()
-        assert [reference() for reference in references] == [None, None]
+        # The thread may end a moment later.
+        eventually(lambda: [reference() for reference in references] == [None, None])
     finally:
         gc.enable()
 
@@ -456,8 +457,7 @@ def test_errors_of_calls_leave_no_cycles(delays, tmp_path, call):
                 pass
             else:
                 pytest.fail("no error")
-            assert descriptors(path) == 0
-            assert count() == before
+            eventually(lambda: descriptors(path) == 0 and count() <= before)
     finally:
         gc.enable()
 
