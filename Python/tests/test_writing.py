@@ -502,9 +502,12 @@ def picture(mode):
     random = np.random.default_rng(3)
     colours = Image.fromarray(random.integers(0, 4, (9, 11, 3), np.uint8) * 80)
     if mode == "PA":
-        mask = Image.fromarray(random.integers(0, 2, (9, 11), np.uint8) * 255)
-        colours.putalpha(mask)
-    image = colours.quantize(50) if mode[0] == "P" and mode != "PA" else colours.convert(mode.rstrip("tb"))
+        image = colours.quantize(50).convert("PA")
+        image.putalpha(Image.fromarray(random.integers(0, 2, (9, 11), np.uint8) * 255))
+        return image
+    if mode == "RGBa":
+        colours = colours.convert("RGBA")
+    image = colours.quantize(50) if mode[0] == "P" else colours.convert(mode.rstrip("tb"))
     if mode[-1] == "t":
         image.info["transparency"] = image.getpixel((3, 3))
     elif mode[-1] == "b":
