@@ -13,7 +13,7 @@ internal import Zoetrope
 /// The destination of a file, until the call that writes it, or its writer, ends.
 ///
 /// No function of the caller is called, and no file appears, once it is closed, whichever threads still work.
-final class Destination: AnimationSink {
+final class Destination: InterruptibleSink {
   private let sink: any AnimationSink
   private let memory: MemorySink?
   /// The path of the file, if it is one.
@@ -70,6 +70,11 @@ final class Destination: AnimationSink {
       if isOpen { sink.abandon() }
       isOpen = false
     }
+  }
+
+  // A function of the caller may not be interrupted.
+  func observe(_ isCancelled: @escaping @Sendable () -> Bool) {
+    (sink as? any InterruptibleSink)?.observe(isCancelled)
   }
 
   private func whileOpen(

@@ -20,7 +20,18 @@ public protocol AnimationSink: AnyObject, Sendable {
   func abandon()
 }
 
+/// A sink that waits for others, such as the reader of a pipe, and whose waiting can be ended.
+package protocol InterruptibleSink: AnimationSink {
+  /// - Parameter isCancelled: Polled while the sink waits; if true, ``write(_:)`` throws `cancelled`.
+  func observe(_ isCancelled: @escaping @Sendable () -> Bool)
+}
+
 extension AnimationSink {
+  /// Lets `isCancelled` end the sink's waiting, if it can be ended.
+  func observe(_ isCancelled: @escaping @Sendable () -> Bool) {
+    (self as? any InterruptibleSink)?.observe(isCancelled)
+  }
+
   /// Calls `body`; abandons the sink if it throws.
   func orAbandon<Value>(
     _ body: () throws(AnimatedImageError) -> Value
@@ -101,17 +112,19 @@ public final class CallbackSink: AnimationSink {
 /// that is killed leaves only the temporary file. The new file has the permissions of the file that it replaces. If
 /// the path is a symbolic link, its target is replaced. An animation may be written over the file it is read from.
 ///
-/// Pipes and devices are written directly. A program that writes to pipes must ignore `SIGPIPE`.
+/// Pipes and devices are written directly. A named pipe is waited for until it has a reader, or the writer is cancelled.
+/// A program that writes to pipes must ignore `SIGPIPE`.
 public final class FileSink: AnimationSink {
   /// The path of the file.
   public let path: FilePath
   private let isReplacing: Bool
   private let output = Mutex<Output>(.none)
+  private let isCancelled = Mutex<@Sendable () -> Bool>({ false })
 
   private enum Output {
     case none
     case file(TemporaryFile)
-    /// A pipe or a device.
+    /// A pipe or a device, whose descriptor does not block.
     case stream(FileDescriptor)
   }
 
@@ -139,19 +152,20 @@ public final class FileSink: AnimationSink {
       if case .none = output { output = try open() }
       switch output {
       case .file(let file): try file.descriptor.writeAll(bytes)
-      case .stream(let descriptor): try descriptor.writeAll(bytes)
+      case .stream(let descriptor):
+        try descriptor.writeAll(bytes, isCancelled: poll)
       case .none: break
       }
     }
   }
 
+  /// Asks whether waiting is to end.
+  private var poll: @Sendable () -> Bool { isCancelled.withLock { $0 } }
+
   private func open() throws(Errno) -> Output {
     if isStream {
-      do {
-        return .stream(try FileDescriptor.open(path, .writeOnly, options: .closeOnExec))
-      } catch {
-        throw error as? Errno ?? .ioError
-      }
+      return .stream(
+        try FileSystem.openForWriting(stream: path, isCancelled: poll))
     }
     // Checked here to fail before any work. `publish` checks again, without a race.
     if !isReplacing, FileStatus(at: path, followsLinks: false) != nil { throw .fileExists }
@@ -200,6 +214,13 @@ public final class FileSink: AnimationSink {
         return error
       }
     }
+    if failure == .canceled { throw EncodingQueue.cancelled }
     if let failure { throw AnimatedImageError(.io, "\(path): \(failure)", systemError: failure) }
+  }
+}
+
+extension FileSink: InterruptibleSink {
+  package func observe(_ isCancelled: @escaping @Sendable () -> Bool) {
+    self.isCancelled.withLock { $0 = isCancelled }
   }
 }

@@ -51,6 +51,7 @@ package struct FileStatus {
   package var isDirectory: Bool { kind == S_IFDIR }
   /// Whether it is a regular file, not a directory, pipe or device.
   package var isRegular: Bool { kind == S_IFREG }
+  var isNamedPipe: Bool { kind == S_IFIFO }
   /// Whether it is a pipe, a socket or a character device, which can only be read in order.
   package var isPipe: Bool { [S_IFIFO, S_IFSOCK, S_IFCHR].contains(kind) }
 
@@ -88,6 +89,24 @@ package enum FileSystem {
     ]
   ) -> Errno? {
     unsafe call(path, path) { first, _ in unsafe mkdir(first, permissions.rawValue) }
+  }
+
+  /// Opens a pipe or a device for writing that does not block. Waits until a named pipe has a reader.
+  ///
+  /// - Parameter isCancelled: Polled every 20 ms while there is no reader; if true, `canceled` is thrown.
+  package static func openForWriting(
+    stream path: FilePath, isCancelled: () -> Bool
+  ) throws(Errno) -> FileDescriptor {
+    while true {
+      do {
+        return try FileDescriptor.open(path, .writeOnly, options: [.closeOnExec, .nonBlocking])
+      } catch Errno.noSuchAddressOrDevice where FileStatus(at: path)?.isNamedPipe == true {
+        if isCancelled() { throw .canceled }
+        usleep(20_000)
+      } catch {
+        throw error as? Errno ?? .ioError
+      }
+    }
   }
 
   /// Throws if this user may not create files in the directory at `path`.
@@ -183,6 +202,26 @@ extension FileDescriptor {
         rest = rest.dropFirst(try writeSome(rest))
       } catch Errno.interrupted {
         continue
+      } catch {
+        throw error as? Errno ?? .ioError
+      }
+    }
+  }
+
+  /// Writes all of `bytes` to a stream that does not block.
+  ///
+  /// - Parameter isCancelled: Polled every 20 ms while the stream takes nothing; if true, `canceled` is thrown.
+  package func writeAll(_ bytes: [UInt8], isCancelled: () -> Bool) throws(Errno) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      do {
+        rest = rest.dropFirst(try writeSome(rest))
+      } catch Errno.interrupted {
+        continue
+      } catch Errno.wouldBlock {
+        if isCancelled() { throw .canceled }
+        var request = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
+        _ = unsafe poll(&request, 1, 20)
       } catch {
         throw error as? Errno ?? .ioError
       }

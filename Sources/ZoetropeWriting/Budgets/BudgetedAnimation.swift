@@ -16,8 +16,10 @@ package struct BudgetedAnimation: Sendable {
 
   /// Writes the file to `sink`, in pieces.
   package func write(
-    to sink: some AnimationSink, isCancelled: () -> Bool, progress: (EditPlan.Progress) -> Void
+    to sink: some AnimationSink, isCancelled: @escaping @Sendable () -> Bool,
+    progress: (EditPlan.Progress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
+    sink.observe(isCancelled)
     try sink.orAbandon { () throws(AnimatedImageError) in
       for start in stride(from: 0, to: bytes.count, by: 1 << 18) {
         if isCancelled() { throw EncodingQueue.cancelled }

@@ -14,6 +14,7 @@ extension EditPlan {
     to sink: any AnimationSink, isCancelled: @escaping @Sendable () -> Bool = { false },
     progress: (Progress) -> Void = { _ in }
   ) throws(AnimatedImageError) -> WrittenAnimation {
+    sink.observe(isCancelled)
     if let rewriting {
       let written = try rewriting.write(to: sink, isCancelled: isCancelled) {
         progress(

@@ -401,6 +401,31 @@ import ZoetropeTestSupport
     #expect(try files == Array(repeating: Self.expected(), count: count))
   }
 
+  @Test func `a pipe that nobody reads is waited for until the writer is cancelled`() throws {
+    try inFolder { folder in
+      let pipe = folder.appending(path: "pipe")
+      #expect(unsafe mkfifo(pipe.path, 0o600) == 0)
+      // Without a reader; and with one, which takes nothing, in a pipe that is soon full.
+      for hasReader in [false, true] {
+        let reader = hasReader ? unsafe open(pipe.path, O_RDONLY | O_NONBLOCK) : -1
+        defer { close(reader) }
+        let polls = Mutex(0)
+        let sink = FileSink(FilePath(pipe.path))
+        sink.observe {
+          polls.withLock { polls in
+            polls += 1
+            return polls > 3
+          }
+        }
+        let error = #expect(throws: AnimatedImageError.self) {
+          try sink.write([UInt8](repeating: 7, count: 1 << 20))
+        }
+        sink.abandon()
+        #expect(error?.code == .cancelled && polls.withLock { $0 } == 4)
+      }
+    }
+  }
+
   @Test func `only the calls of a writer write to its sink`() throws {
     let threads = Mutex<Set<pthread_t>>([])
     let sink = CallbackSink { _ in _ = threads.withLock { $0.insert(pthread_self()) } }
