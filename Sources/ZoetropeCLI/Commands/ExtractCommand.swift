@@ -43,9 +43,9 @@ struct ExtractCommand: ZoetropeSubcommand {
 
       From a pipe, and with --follow, each frame is written as soon as its bytes arrive, and an \
       interruption keeps the frames written so far. These need the whole file, which is read first: \
-      several files, --format y4m or ffconcat, --fps, --static, --cache, --damage strict, frames counted \
-      from the end, and output names without {index}. Otherwise each frame's name is checked when the \
-      frame arrives.
+      several files, --format y4m, ffconcat or tar, --fps, --static, --cache, --damage strict, \
+      --skip-damaged, frames counted from the end, and output names without {index}. Otherwise each \
+      frame's name is checked when the frame arrives.
 
       Times, in options and names, follow --timing. Exit status for several files: the one they share, \
       else 1; if output fails, that of the failure.
@@ -229,11 +229,13 @@ struct ExtractCommand: ZoetropeSubcommand {
     cache.isQuiet = writing.quiet
     cache.reportsJSON = writing.progress == .json
     return ExtractRequest(
-      inputs: inputs, output: writing.output, selection: selected.selection, rate: choosing.fps,
+      inputs: inputs, output: OutputStream.canonicalName(writing.output),
+      selection: selected.selection, rate: choosing.fps,
       isRaw: writing.raw, rendering: scaling.rendering, format: writing.format,
       effort: writing.effort.effort, choice: choosing.pictures,
       background: writing.background.color, staticImage: choosing.staticImage,
-      manifest: writing.manifest, skipsDamaged: choosing.skipDamaged,
+      manifest: writing.manifest.map(OutputStream.canonicalName),
+      skipsDamaged: choosing.skipDamaged,
       policy: selected.timing.policy, jobs: writing.jobs ?? 0,
       isForced: writing.force, isResuming: writing.resume, isFollowing: following.follow,
       followTimeout: following.followTimeout?.time, progress: writing.progress,

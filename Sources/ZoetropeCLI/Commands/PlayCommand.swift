@@ -230,7 +230,7 @@ struct PlayCommand: ZoetropeSubcommand {
       throw .usage("--trace requires a terminal, or --protocol none")
     }
     guard trace != "-" else { return }
-    let path = FilePath(bytes: RawArguments.bytes(of: trace))
+    let path = try OutputFile.path(ofFile: trace)
     try InputIdentities(inputs).check(path)
     if !tracing.force, OutputFile.isTaken(path) { throw WriteFailure.exists(trace).commandFailure }
   }

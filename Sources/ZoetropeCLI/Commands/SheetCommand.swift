@@ -108,10 +108,12 @@ struct SheetCommand: ZoetropeSubcommand {
 
   func execute() throws(CommandFailure) -> ExitStatus {
     try SheetRequest(
-      inputs: listing.inputs(files), output: writing.output, selection: selected.selection,
+      inputs: listing.inputs(files), output: OutputStream.canonicalName(writing.output),
+      selection: selected.selection,
       distinctCount: choice.distinct, columns: layout.columns, padding: layout.padding,
       label: layout.label, background: layout.background.color, rendering: scaling.rendering,
-      atlas: writing.atlas, atlasShape: writing.atlasShape, policy: selected.timing.policy,
+      atlas: writing.atlas.map(OutputStream.canonicalName), atlasShape: writing.atlasShape,
+      policy: selected.timing.policy,
       isForced: writing.force, isQuiet: writing.quiet, version: VersionText.number,
       options: reading.options
     ).run()

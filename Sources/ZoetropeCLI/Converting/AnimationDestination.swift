@@ -84,7 +84,9 @@ struct AnimationDestination: Hashable {
     }
     if keepsFormat {
       // Each output has the format of its input, which is known once that is open.
-    } else if format == nil, isDirectory || template.tokens.last == .name {
+    } else if format == nil,
+      isDirectory || [.name, .fileExtension].contains(template.tokens.last)
+    {
       choices = try inputs.map { (input) throws(CommandFailure) in
         try Self.format(ofName: input.fullStem, nil, "\(input.name)")
       }
@@ -132,8 +134,8 @@ struct AnimationDestination: Hashable {
   }
 
   private static func stream(_ bytes: [UInt8]) -> Place? {
-    if bytes == [UInt8(ascii: "-")] { return .stream(nil) }
     let path = FilePath(bytes: bytes)
+    if bytes == [UInt8(ascii: "-")] || OutputStream.isStandardOutput(path) { return .stream(nil) }
     return OutputStream.isNeeded(for: path) ? .stream(path) : nil
   }
 
@@ -196,9 +198,13 @@ struct AnimationDestination: Hashable {
       case .stream(nil): try identities.check(.standardOutput)
       case .stream(let path?): try identities.check(path)
       case .file(let path):
-        guard names.insert(path) else {
+        // A link is not replaced, but the file that it leads to.
+        let target = isForced ? FileSystem.followingLinks(path) : path
+        guard names.insert(target) else {
           throw .usage(
-            "two outputs would be called \(path); put {stem} or {name} into the output name")
+            target == path
+              ? "two outputs would be called \(path); put {stem} or {name} into the output name"
+              : "two outputs would be the file \(target), to which \(path) leads")
         }
         try identities.check(path, unless: isInPlace ? inputs[number] : nil)
         guard isForced || !OutputFile.isTaken(path) else {

@@ -44,6 +44,7 @@ struct Conversion {
     let isKnown = plan.rewriting == nil
     steps = plan.frames.map { ConversionStep($0, isKnown: isKnown) }
     departures = Departure.ofTimes(plan.droppedCount, isExact: plan.hasExactDelays)
+    if let rate = budgeted?.settings.rate { departures.append(.rate(rate)) }
     guard let rewriting = plan.rewriting else {
       if budgeted?.losesMetadata == true { departures.append(.metadata) }
       damage = plan.damage
@@ -51,7 +52,6 @@ struct Conversion {
     }
     if plan.canvasSize != plan.crop.size { departures.append(.scaled) }
     if plan.isLossy { departures.append(.lossy) }
-    if let rate = budgeted?.settings.rate { departures.append(.rate(rate)) }
     if plan.reducesColors { departures.append(.colors) }
     if plan.partialAlphaShare > 0 { departures.append(.transparency(plan.partialAlphaShare)) }
     if format == .gif, image.staticImage != nil { departures.append(.staticImage) }

@@ -49,13 +49,14 @@ struct OptimizeRequest: Hashable {
         byteCount: found.byteCount, frameCount: found.frameCount, mergedCount: 0)
     }
     guard written != nil, let result else { return (.success, .readerGone, nil) }
-    let losses = image.damage.filter { !$0.kind.isTolerated }
+    let damage = image.damage + result.damage
+    let losses = damage.filter { !$0.kind.isTolerated }
     if !reporting.isQuiet, !reporting.isJSON {
       for item in losses { CommandRunner.report(item, of: input, asJSON: false) }
     }
     let report = OptimizeReport(
       input: input, output: destination.name(of: place), format: image.format, result: result,
-      damage: image.damage)
+      damage: damage)
     let delivery = try reporting.tell(
       text: report.text, json: report.json,
       isOutputStandard: destination.places[place] == .stream(nil))
@@ -82,7 +83,9 @@ private struct OptimizeReport {
       + "\(format.rawValue.uppercased()), "
       + "\(ConversionReport.sizes(result.sourceByteCount, result.byteCount)), \(frames); "
       + (result.isCopy
-        ? isDamaged ? "damaged, copied as it is" : "copied, not smaller otherwise"
+        ? isDamaged
+          ? "damaged, copied as it is"
+          : format == .png ? "a still picture, copied as it is" : "copied, not smaller otherwise"
         : result.isExact ? "exact" : Departure.lossy.words) + "\n"
   }
 

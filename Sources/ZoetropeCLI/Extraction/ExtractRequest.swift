@@ -91,7 +91,9 @@ extension ExtractRequest {
     let status = try extract(
       preparations, to: stream, keptIn: store, manifest: &manifest, progress)
     guard Signals.ending == nil else { return status }
-    if format == .tar, !Self.endsAll(status) {
+    // An archive without a single file would only take the place of another.
+    let isEmpty = archive != nil && (try? FileStatus(of: stream.descriptor))?.byteCount == 0
+    if format == .tar, !Self.endsAll(status), !isEmpty {
       _ = try Delivery.of { () throws(WriteFailure) in
         try stream.write(TarArchive.end)
         try archive?.finish()
@@ -220,7 +222,7 @@ extension ExtractRequest {
   ) throws(CommandFailure) -> [ExtractionPreparation] {
     var names = OutputNames()
     if let manifest, manifest != "-" {
-      let path = FilePath(bytes: RawArguments.bytes(of: manifest))
+      let path = try OutputFile.path(ofFile: manifest)
       try identities.check(path)
       try checkManifest(path)
       _ = names.insert(path)
@@ -277,6 +279,14 @@ extension ExtractRequest {
   /// Refuses to replace a file with the manifest unless `--force` is given, or `--resume` and the file is a
   /// manifest.
   private func checkManifest(_ path: FilePath) throws(CommandFailure) {
+    let folder = OutputFile.directory(of: path)
+    if OutputFile.isDirectory(folder), !OutputStream.isNeeded(for: path) {
+      do throws(Errno) {
+        try FileSystem.checkWritable(folder)
+      } catch {
+        throw WriteFailure.system(error, "\(path)").commandFailure
+      }
+    }
     guard OutputFile.isTaken(path), !isForced else { return }
     if isResuming, ManifestLines.isManifest(path) { return }
     throw CommandFailure(

@@ -261,6 +261,7 @@ struct Extraction {
   ) throws(CommandFailure) -> ExtractionResult {
     let (image, decoding) = try frames.settle(state.decoding, isWritten: state.writing == nil)
     var report = AnimationReport(input: input, image: image, policy: request.policy)
+    report.isRaw = request.isRaw
     if let rate = plan?.rate ?? request.rate, request.rate != nil {
       (report.rate, report.pictures) = (rate, pictures(state, written))
     } else {

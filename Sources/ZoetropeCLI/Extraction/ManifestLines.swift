@@ -23,7 +23,7 @@ struct ManifestLines {
   }
 
   /// The first line of a table.
-  private static let header =
+  static let header =
     "file,status,frame,picture,start_ms,shown_ms,stored_ms,width,height,output,output_bytes,"
     + "same_as,error\n"
 
@@ -98,8 +98,9 @@ extension ManifestLines {
         guard let output = outputs[picture] else { continue }
         addRow(
           file: file, report.condition, frame: frame.index, start: times[frame.index].start,
-          shown: times[frame.index].shown, stored: Decimal(frame.delay), size: size,
-          output: output, sameAs: picture == frame.index ? nil : picture)
+          shown: times[frame.index].shown, stored: Decimal(frame.delay),
+          size: report.isRaw ? frame.rect.size : size, output: output,
+          sameAs: picture == frame.index ? nil : picture)
       }
     }
     // Every input has a row.

@@ -46,6 +46,11 @@ struct FrameFiles {
         files.append(input)
       }
     }
+    if let pipe = files.first(where: { $0.path != nil && $0.isReadOnce }) {
+      throw .usage(
+        "\(pipe.name) is a pipe, and pictures are read twice; name files, or send the pictures one after the "
+          + "other through standard input, as in cat *.png | zoetrope make -")
+    }
     inputs = files
     if files.contains(where: { $0.path == nil }) {
       guard files.count == 1 else {

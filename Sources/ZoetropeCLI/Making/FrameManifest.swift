@@ -16,6 +16,10 @@ struct FrameManifest: Hashable {
 
   /// - Throws: A usage failure that says what the manifest lacks.
   init(parsing bytes: [UInt8], name: String) throws(CommandFailure) {
+    guard !bytes.starts(with: Array(ManifestLines.header.utf8)) else {
+      throw .usage(
+        "\(name) is a CSV manifest, which lacks the number of plays; extract one ending in .json")
+    }
     let lines = bytes.split(separator: 0x0a).filter { line in line.contains { $0 > 0x20 } }
     guard lines.count == 1 else {
       throw .usage("\(name) describes \(lines.count) animations; make writes one")
@@ -33,6 +37,16 @@ struct FrameManifest: Hashable {
     guard json["error"] == nil else {
       throw .usage(
         "\(name) is the manifest of an extraction that failed; extract --resume completes it")
+    }
+    guard json["raw"]?.truth != true else {
+      throw .usage(
+        "\(name) lists frames as they are stored, which make does not compose; extract without --raw"
+      )
+    }
+    guard json["pictures"] == nil else {
+      throw .usage(
+        "\(name) lists pictures at a frame rate; name them instead, as in make DIR --fps N, "
+          + "or extract without --fps")
     }
     guard let plays = Self.playCount(json["loop"]) else {
       throw .usage("\(name) does not state the number of plays")

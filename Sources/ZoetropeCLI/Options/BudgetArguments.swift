@@ -12,7 +12,7 @@ struct BudgetArguments: ParsableArguments {
   var site: SiteArgument?
 
   @Option(
-    help: ArgumentHelp("With --max-bytes or --for: keep size, fps or both.", valueName: "what"))
+    help: ArgumentHelp("With --max-bytes or --for: keep size, fps or size,fps.", valueName: "what"))
   var pin: PinArgument?
 
   var preset: UploadPreset? { site?.preset }

@@ -25,6 +25,8 @@ struct AnimationReport {
   var policies: [NamedPolicy] = []
   /// The size that frames were scaled to; nil if they were not scaled.
   var outputSize: PixelSize?
+  /// Whether the outputs are frames as they are stored, not composited.
+  var isRaw = false
   /// Damage found while decoding frames.
   var frameDamage: [Damage] = []
   /// Whether a frame that was decoded for its hash is missing pixels.
@@ -72,6 +74,7 @@ extension AnimationReport {
       json.field("byte_count", image.byteCount)
       json.field("width", image.canvasSize.width)
       json.field("height", image.canvasSize.height)
+      if isRaw { json.field("raw", true) }
       if let outputSize { json.field("output_size", [outputSize.width, outputSize.height]) }
       json.field("frame_count", image.frames.count)
       if image.header.codec.hasStaticImages {

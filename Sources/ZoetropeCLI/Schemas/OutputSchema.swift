@@ -123,7 +123,8 @@ extension OutputSchema {
           .optional("error", .reference("error")),
           SchemaField("format", formats), SchemaField("byte_count", .integer),
           SchemaField("width", .integer), SchemaField("height", .integer),
-          .optional("output_size", .integers(2)), SchemaField("frame_count", .integer),
+          .optional("raw", .boolean), .optional("output_size", .integers(2)),
+          SchemaField("frame_count", .integer),
           .optional(
             "default_image", .object([SchemaField("is_frame_0", .boolean)] + output)),
           SchemaField(

@@ -64,10 +64,11 @@ struct SheetRequest: Hashable {
         try identities.check(.standardOutput)
         continue
       }
-      let path = FilePath(bytes: RawArguments.bytes(of: name))
+      let path = try OutputFile.path(ofFile: name)
       try identities.check(path)
-      guard names.insert(path) else { throw .usage("the sheet and the atlas have the same name") }
-      if OutputFile.isDirectory(path) { throw .usage("\(name) is a directory; name a file") }
+      guard names.insert(isForced ? FileSystem.followingLinks(path) : path) else {
+        throw .usage("the sheet and the atlas are the same file")
+      }
       guard isForced || !OutputFile.isTaken(path) else {
         throw CommandFailure(
           .cannotWrite, code: "exists", "\(path) exists; --force replaces it")

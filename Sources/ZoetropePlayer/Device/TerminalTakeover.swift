@@ -30,10 +30,13 @@ package final class TerminalTakeover {
 
   /// Probes the controlling terminal, wherever output goes; nil without a terminal.
   package static func probe() -> TerminalCapabilities? {
-    guard let device = TerminalDevice(controlling: true), let terminal = TerminalTakeover(device)
-    else { return nil }
+    let known = TerminalCapabilities(environment: .current)
+    guard let device = TerminalDevice(controlling: true) else { return nil }
+    // It would show what restores other terminals.
+    if known.isDumb { return known }
+    guard let terminal = TerminalTakeover(device) else { return nil }
     let probe = TerminalProbe(
-      TerminalCapabilities(environment: .current), patience: patience,
+      known, patience: patience,
       now: { ContinuousClock.now },
       write: { device.writeAll($0) }, read: { device.read(within: $0) })
     terminal.leave()

@@ -94,6 +94,11 @@ package struct InputList: Hashable, Sendable {
         .limit, code: "limitExceeded",
         "the list of files is longer than \(Self.listByteLimit.byteSize)", file: list)
     }
+    guard endsNamesWithNull || !bytes.contains(0) else {
+      throw .usage(
+        "\(list == "-" ? "standard input" : list) contains a null byte; if the names end in one, as those of "
+          + "find -print0, add -0")
+    }
     let end: UInt8 = endsNamesWithNull ? 0 : 0x0a
     let names = bytes.split(separator: end)
     guard endsNamesWithNull else {

@@ -84,6 +84,18 @@ package enum OutputFile {
     return time < otherTime
   }
 
+  /// The path of a file that is to be written.
+  ///
+  /// - Throws: A usage failure if `name` ends in a slash or is that of a directory.
+  package static func path(ofFile name: String) throws(CommandFailure) -> FilePath {
+    let bytes = RawArguments.bytes(of: name)
+    let path = FilePath(bytes: bytes)
+    guard bytes.last != UInt8(ascii: "/"), !isDirectory(path) else {
+      throw .usage("\(name) is a directory; name a file")
+    }
+    return path
+  }
+
   /// Whether `path` is a directory, or a link to one.
   package static func isDirectory(_ path: FilePath) -> Bool {
     FileStatus(at: path)?.isDirectory ?? false

@@ -77,6 +77,16 @@ package struct OutputStream: Hashable, Sendable {
     return !status.isRegular && !status.isDirectory
   }
 
+  /// Whether `path` is another name of standard output.
+  package static func isStandardOutput(_ path: FilePath) -> Bool {
+    descriptor(named: path) == STDOUT_FILENO
+  }
+
+  /// `name`, or `-` if it is another name of standard output.
+  package static func canonicalName(_ name: String) -> String {
+    isStandardOutput(FilePath(bytes: RawArguments.bytes(of: name))) ? "-" : name
+  }
+
   /// The descriptor that `path` refers to, as in the paths that shells create for `>(command)`.
   private static func descriptor(named path: FilePath) -> Int32? {
     switch path.string {

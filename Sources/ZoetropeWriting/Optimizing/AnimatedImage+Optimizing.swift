@@ -49,6 +49,8 @@ public struct OptimizedAnimation: Sendable, Hashable {
   /// How much colours may differ, and the most colours of a palette, if some frame is not exact.
   package let tolerance: Int
   package let colors: Int?
+  /// Damage that decoding found: the first of it, which is why the source was copied.
+  package let damage: [Damage]
 }
 
 extension AnimatedImage {
@@ -84,8 +86,10 @@ extension AnimatedImage {
     isCancelled: @escaping @Sendable () -> Bool = { false },
     progress: (Int) -> Void = { _ in }
   ) throws(AnimatedImageError) -> OptimizedAnimation {
+    sink.observe(isCancelled)
     let result = try sink.orAbandon { () throws(AnimatedImageError) in
-      var best = try smallest(options, isCancelled, progress)
+      var damage: [Damage] = []
+      var best = try smallest(options, &damage, isCancelled, progress)
       var tolerance = options.tolerance
       var colors: Int?
       if let byteLimit, (best?.bytes.count ?? source.byteCount) > byteLimit {
@@ -109,32 +113,32 @@ extension AnimatedImage {
       return OptimizedAnimation(
         byteCount: output.byteCount, sourceByteCount: source.byteCount, frameCount: frames.count,
         isCopy: best == nil, isExact: best?.isExact ?? true,
-        tolerance: best?.isExact == false ? tolerance : 0, colors: colors)
+        tolerance: best?.isExact == false ? tolerance : 0, colors: colors, damage: damage)
     }
     try sink.finish()
     return result
   }
 
-  /// Whether anything is missing or broken, in the file or in its frames.
-  private func isDamaged(
+  /// The first damage to its frames that costs pixels.
+  private func firstLoss(
     _ isCancelled: @Sendable () -> Bool
-  ) throws(AnimatedImageError) -> Bool {
-    if damage.contains(where: { !$0.kind.isTolerated }) { return true }
+  ) throws(AnimatedImageError) -> Damage? {
     let reader = FrameReader(self)
     for index in frames.indices {
       if let damage = try reader.frame(at: index, isCancelled: isCancelled).damage,
         !damage.kind.isTolerated
       {
-        return true
+        return damage
       }
     }
-    return false
+    return nil
   }
 
-  /// The smallest file that was found, and whether it is lossless; nil if none is smaller than the source.
+  /// The smallest file that was found, and whether it is lossless; nil if none is smaller than the source, or if the
+  /// source is damaged.
   private func smallest(
-    _ options: OptimizingOptions, _ isCancelled: @escaping @Sendable () -> Bool,
-    _ progress: (Int) -> Void
+    _ options: OptimizingOptions, _ found: inout [Damage],
+    _ isCancelled: @escaping @Sendable () -> Bool, _ progress: (Int) -> Void
   ) throws(AnimatedImageError) -> (bytes: [UInt8], isExact: Bool)? {
     var best: (bytes: [UInt8], isExact: Bool)?
     func attempt(
@@ -154,7 +158,11 @@ extension AnimatedImage {
       throw AnimatedImageError(.parameter, "a tolerance is 0 to 200", format: format)
     }
     if format == .png { return nil }
-    guard try !isDamaged(isCancelled) else { return nil }
+    guard !damage.contains(where: { !$0.kind.isTolerated }) else { return nil }
+    if let loss = try firstLoss(isCancelled) {
+      found = [loss]
+      return nil
+    }
     switch format {
     case .gif:
       let recoding = try GIFRecoding(self, options, isCancelled)

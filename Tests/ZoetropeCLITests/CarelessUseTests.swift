@@ -1,0 +1,151 @@
+import Foundation
+import TestRunning
+import Testing
+
+/// What is easily typed by mistake loses no work, and is not reported as a success.
+@Suite(.timeLimit(.minutes(10)), .runsPrograms) struct CarelessUseTests {
+  private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures").path
+
+  /// A line that is refused, what the error says, and the files that there are afterwards.
+  private static let refusals: [(line: String, error: String, files: [String])] = [
+    // Two outputs are one file, through a link.
+    (
+      "ln -s cat.gif l.gif; $ZOETROPE convert cat.gif l.gif -o . --speed 2 --force",
+      "to which ./l.gif leads", ["cat.gif", "l.gif"]
+    ),
+    (
+      "ln -s cat.gif l.gif; $ZOETROPE optimize cat.gif l.gif -o . --force",
+      "to which ./l.gif leads", ["cat.gif", "l.gif"]
+    ),
+    (
+      "ln -s s.png s.json; $ZOETROPE sheet cat.gif -o s.png --atlas s.json --force",
+      "the sheet and the atlas are the same file", ["cat.gif", "s.json"]
+    ),
+    // Names that end in null bytes.
+    (
+      "printf 'cat.gif\\0b.gif\\0' | $ZOETROPE optimize --files-from - -o o/", "add -0",
+      ["cat.gif"]
+    ),
+    // A slash says that it is a directory.
+    ("$ZOETROPE sheet cat.gif -o s/", "s/ is a directory", ["cat.gif"]),
+    ("$ZOETROPE sheet cat.gif -o s.png --atlas a/", "a/ is a directory", ["cat.gif"]),
+    ("$ZOETROPE extract cat.gif -o o/ --manifest m/", "m/ is a directory", ["cat.gif"]),
+    (
+      "mkdir m; $ZOETROPE extract cat.gif -o o/ --manifest m --force", "m is a directory",
+      ["cat.gif", "m"]
+    ),
+    ("$ZOETROPE play cat.gif --protocol none --trace t/", "t/ is a directory", ["cat.gif"]),
+    // Manifests that do not say what an animation needs.
+    (
+      "$ZOETROPE extract cat.gif -o o/ --raw --manifest m.json && $ZOETROPE make m.json -o r.gif",
+      "extract without --raw", ["cat.gif", "m.json", "o"]
+    ),
+    (
+      "$ZOETROPE extract cat.gif -o o/ --fps 5 --manifest m.json && $ZOETROPE make m.json -o r.gif",
+      "extract without --fps", ["cat.gif", "m.json", "o"]
+    ),
+    (
+      "$ZOETROPE extract cat.gif -o o/ --manifest m.csv && $ZOETROPE make m.csv -o r.gif",
+      "m.csv is a CSV manifest", ["cat.gif", "m.csv", "o"]
+    ),
+    (
+      "mkfifo p; $ZOETROPE make p p -o r.gif --fps 10", "p is a pipe, and pictures are read twice",
+      ["cat.gif", "p"]
+    ),
+    // Only one of the two can go there.
+    (
+      "$ZOETROPE extract cat.gif -o /dev/stdout --manifest - >f",
+      "the frames and the manifest cannot both go to standard output", ["cat.gif", "f"]
+    ),
+    (
+      "$ZOETROPE optimize cat.gif -o /dev/stdout --json >f",
+      "the animation and --json cannot both go to standard output", ["cat.gif", "f"]
+    ),
+  ]
+
+  @Test(arguments: refusals.indices) func `it is refused before anything is written`(
+    _ index: Int
+  ) throws {
+    let (line, error, files) = Self.refusals[index]
+    try withTool { (tool: Tool) throws in
+      let before = try tool.read("cat.gif")
+      let line = line.replacing("$ZOETROPE", with: "\"$ZOETROPE\"")
+      #expect(try tool.shell("{ \(line); } 2>err") == 2)
+      #expect(String(decoding: try tool.read("err"), as: UTF8.self).contains(error))
+      #expect(try tool.list() == (files + ["err"]).sorted())
+      #expect(try tool.read("cat.gif") == before)
+    }
+  }
+
+  @Test func `an archive without a single file takes the place of none`() throws {
+    try withTool { (tool: Tool) throws in
+      try tool.write([], to: "empty.gif")
+      try tool.write([1, 2, 3], to: "keep.tar")
+      let extract = ["extract", "empty.gif", "--format", "tar", "--force", "-o"]
+      #expect(try tool.run(extract + ["keep.tar"]).status == 3)
+      #expect(try tool.run(extract + ["new.tar"]).status == 3)
+      #expect(try tool.read("keep.tar") == [1, 2, 3])
+      #expect(try tool.list() == ["cat.gif", "empty.gif", "keep.tar"])
+    }
+  }
+
+  @Test func `another name of standard output gets the animation alone`() throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.run("convert", "cat.gif", "-o", "whole.gif", "--speed", "2").status == 0)
+      let whole = try tool.read("whole.gif")
+      for name in ["-", "/dev/stdout", "/dev/fd/1"] {
+        let result = try tool.run("convert", "cat.gif", "-o", name, "--speed", "2")
+        #expect(result.output == whole, "\(name)")
+      }
+    }
+  }
+
+  @Test func `the manifest of stored frames states their sizes`() throws {
+    try withTool { (tool: Tool) throws in
+      let file = Self.fixtures + "/GIF/transparent-delta.gif"
+      let result = try tool.run("extract", file, "-o", "o/", "--raw", "--manifest", "-")
+      #expect(result.text.contains("\"raw\":true"))
+      #expect(try tool.run("extract", file, "-o", "p/", "--raw", "--manifest", "m.csv").status == 0)
+      let text = String(decoding: try tool.read("m.csv"), as: UTF8.self)
+      let rows = text.split(whereSeparator: \.isNewline).map {
+        $0.split(separator: ",", omittingEmptySubsequences: false)
+      }
+      let width = try #require(rows[0].firstIndex(of: "width"))
+      for (frame, row) in rows.dropFirst().enumerated() {
+        let picture = try tool.run("info", "p/transparent-delta-000\(frame).png", "--json")
+        #expect(picture.text.contains("\"width\":\(row[width]),"), "\(row)")
+      }
+    }
+  }
+
+  @Test func `frames that a byte limit removes are not called exact`() throws {
+    try withTool { (tool: Tool) throws in
+      let file = Self.fixtures + "/Demo/bouncing-ball.gif"
+      let result = try tool.run(
+        "convert", file, "-o", "a.gif", "--max-bytes", "5K", "--colors", "exact", "--json")
+      #expect(result.status == 0)
+      #expect(!result.text.contains("\"exact\":true"))
+      #expect(result.text.contains("\"rate\""))
+    }
+  }
+
+  @Test func `optimizing says which frames are damaged`() throws {
+    try withTool { (tool: Tool) throws in
+      let file = Self.fixtures + "/Bad/lzw-bad-code.gif"
+      let result = try tool.run("optimize", file, "-o", "a.gif")
+      #expect(result.status == 1)
+      #expect(result.text.contains("damaged, copied as it is"))
+      let json = try tool.run("optimize", file, "-o", "a.gif", "--force", "--json")
+      #expect(json.status == 1)
+      #expect(!json.text.contains("\"damage\":[]"))
+    }
+  }
+
+  @Test func `an extension in a template is that of the input`() throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.run("convert", "cat.gif", "-o", "o/{stem}.{ext}").status == 0)
+      #expect(try tool.list("o") == ["cat.gif"])
+    }
+  }
+}
