@@ -93,45 +93,56 @@ struct GIFAnimationEncoder: AnimationEncoding {
   mutating func frame(
     _ coded: CodedFrame, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod
   ) -> [UInt8] {
-    // The frame was compressed with a provisional graphic control, before its delay and disposal
-    // were known.
-    let hasTransparentIndex = coded.bytes[3] & 1 != 0
     let centiseconds = UInt64(delay.numerator) * 100 / UInt64(delay.denominator)
-    if hasTransparentIndex || disposal != .keep || centiseconds > 0 { needsControls = true }
+    if coded.transparentIndex != nil || disposal != .keep || centiseconds > 0 {
+      needsControls = true
+    }
     guard needsControls else { return Array(coded.bytes.dropFirst(8)) }
-    return GIFFrameEncoder.control(
-      delay: UInt16(clamping: centiseconds), disposal: disposal,
-      transparentIndex: hasTransparentIndex ? coded.bytes[6] : nil) + coded.bytes.dropFirst(8)
+    return coded.bytes(delay: UInt16(clamping: centiseconds), disposal: disposal)
   }
 
   var end: [UInt8] { [0x3b] }
 
   func makeFrameEncoder(effort: EncodingEffort?) -> any FrameCompressing {
-    switch (effort ?? request.effort).kind {
-    case .fast: GIFFrameCompressor(globalTable: table, depth: nil)
-    case .balanced: GIFFrameCompressor(globalTable: table, depth: .estimate)
-    case .small: GIFFrameCompressor(globalTable: table, depth: .all)
-    }
+    GIFFrameCompressor(globalTable: table, effort: effort ?? request.effort)
   }
 
   // The difference, its indices and the coder's memory.
   var workingByteCount: Int { 7 * request.canvasSize.area + 1 << 18 }
 }
 
-/// Compresses the frames of a GIF, each with a graphic control that ``GIFAnimationEncoder`` replaces.
-private final class GIFFrameCompressor: FrameCompressing, @unchecked Sendable {
+extension CodedFrame {
+  /// The transparent index of a frame from ``GIFFrameCompressor``.
+  fileprivate var transparentIndex: UInt8? { bytes[3] & 1 != 0 ? bytes[6] : nil }
+
+  /// The frame from ``GIFFrameCompressor``, which was compressed with a provisional graphic control, with its own.
+  package func bytes(delay: UInt16, disposal: DisposalMethod) -> [UInt8] {
+    GIFFrameEncoder.control(
+      delay: delay, disposal: disposal, transparentIndex: transparentIndex) + bytes.dropFirst(8)
+  }
+}
+
+/// Compresses the frames of a GIF, each with a provisional graphic control.
+package final class GIFFrameCompressor: FrameCompressing, @unchecked Sendable {
   // Sendable: only `encode` uses the encoders, one call at a time, which `isBusy` enforces.
   private let encoder: GIFFrameEncoder
   /// Nil to code the frame in one way.
   private let search: GIFFrameSearch?
   private let isBusy = Atomic<Bool>(false)
 
-  init(globalTable: [UInt32], depth: GIFFrameSearch.Depth?) {
+  /// - Parameter globalTable: The file's colours, opaque, as `RGBA.word`; empty without a global table.
+  package init(globalTable: [UInt32], effort: EncodingEffort) {
     encoder = GIFFrameEncoder(globalTable: globalTable)
+    let depth: GIFFrameSearch.Depth? =
+      switch effort.kind {
+      case .fast: nil
+      case .balanced: .estimate
+      case .small: .all
+      }
     search = depth.map { GIFFrameSearch(globalTable: globalTable, depth: $0) }
   }
 
-  func encode(
+  package func encode(
     _ work: FrameWork, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CodedFrame {
     precondition(!isBusy.exchange(true, ordering: .acquiring), "two threads use one encoder")

@@ -140,9 +140,11 @@ public struct EditOptions: Sendable, Hashable {
   public var budget: ByteBudget?
   /// How much time to spend on compressing frames that cannot be copied. Default: `balanced`.
   public var effort: EncodingEffort
-  /// Whether fully transparent pixels keep their colours in APNG frames that are compressed again. Default: false.
+  /// Whether fully transparent pixels keep their colours in an APNG whose frames are all compressed again. Default:
+  /// false. If some are copied, the others keep them where the file's pixel format can store them.
   public var keepsHiddenColors: Bool
-  /// The number of threads that encode. Default: 0, one per processor. It does not affect the output.
+  /// The number of threads that encode. Default: 0, one per processor. It does not affect the output. One thread
+  /// encodes the frames between copied ones, and those of a crop.
   public var parallelism: Int
   /// Whether an APNG stores RGBA or RGB, although a palette or grey would do.
   package var storesRGBA = false

@@ -79,6 +79,7 @@ extension EditPlan {
     format = isGIF ? .gif : .apng
     header = image.header
     structure = .rewritten(rewriting)
+    effort = options.effort
     crop = timeline.canvas
     steps = rewriting.steps
     seam = nil
@@ -128,6 +129,7 @@ extension EditPlan {
     }
     self.header = header
     self.image = image
+    effort = options.effort
     format = image.format
     self.crop = crop
     self.steps = steps

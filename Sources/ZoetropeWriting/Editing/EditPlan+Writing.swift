@@ -33,7 +33,7 @@ extension EditPlan {
         var writer = GIFEditWriter(self, map, isCancelled)
         try write(&writer, &output, pictures, progress)
       case .png(let map):
-        var writer = PNGEditWriter(self, map)
+        var writer = PNGEditWriter(self, map, isCancelled)
         try write(&writer, &output, pictures, progress)
       case .rewritten: break
       }
@@ -96,7 +96,7 @@ protocol EditWriting {
 struct GIFEditWriter: EditWriting {
   private let plan: EditPlan
   private let map: GIFStructureMap
-  private let encoder: GIFFrameEncoder
+  private let compressor: GIFFrameCompressor
   private let isCancelled: @Sendable () -> Bool
   /// Extensions before frames that were not written yet.
   private var extras: [[Range<Int>]]
@@ -105,7 +105,7 @@ struct GIFEditWriter: EditWriting {
     self.plan = plan
     self.map = map
     self.isCancelled = isCancelled
-    encoder = GIFFrameEncoder(globalTable: plan.header.palette)
+    compressor = GIFFrameCompressor(globalTable: plan.header.palette, effort: plan.effort)
     extras = map.extras
   }
 
@@ -150,13 +150,11 @@ struct GIFEditWriter: EditWriting {
     _ output: inout EditOutput
   ) throws(AnimatedImageError) {
     try writeExtras(before: step.source, &output)
-    var bytes: [UInt8] = []
-    try encoder.append(
-      picture, over: below,
-      .init(
-        drawing.rect, disposal: drawing.disposal, delay: UInt16(clamping: step.delay.numerator)),
-      to: &bytes, isCancelled: isCancelled)
-    try output.append(bytes)
+    let coded = try compressor.encode(
+      FrameWork(picture: picture, base: below, rect: drawing.rect), isCancelled: isCancelled)
+    try output.append(
+      coded.bytes(
+        delay: UInt16(clamping: step.delay.numerator), disposal: drawing.disposal))
   }
 
   mutating func finish(_ output: inout EditOutput) throws(AnimatedImageError) {

@@ -70,6 +70,8 @@ public struct EditPlan: Sendable {
   /// The part of the source's canvas that is kept.
   package let crop: PixelRect
   package let structure: Structure
+  /// How much time is spent on compressing new frames.
+  package let effort: EncodingEffort
   /// The source's header; for a PNG, adapted to the size and the colours of the output.
   package let header: ImageHeader
 

@@ -4,6 +4,7 @@ struct PNGEditWriter: EditWriting {
   private let plan: EditPlan
   private let map: PNGStructureMap
   private let encoder: PNGFormEncoder
+  private let isCancelled: @Sendable () -> Bool
   private var sequence: UInt32 = 0
   /// Whether the next frame is the static image.
   private var isStatic: Bool
@@ -12,10 +13,11 @@ struct PNGEditWriter: EditWriting {
   /// The most bytes in one chunk.
   private static let dataLimit = 0x7fff_ff00
 
-  init(_ plan: EditPlan, _ map: PNGStructureMap) {
+  init(_ plan: EditPlan, _ map: PNGStructureMap, _ isCancelled: @escaping @Sendable () -> Bool) {
+    self.isCancelled = isCancelled
     self.plan = plan
     self.map = map
-    encoder = PNGFormEncoder(plan.header)
+    encoder = PNGFormEncoder(plan.header, effort: plan.effort)
     isStatic = map.beginsWithStaticImage
     isAnimated = plan.header.format == .apng
   }
@@ -55,7 +57,8 @@ struct PNGEditWriter: EditWriting {
         var image = plan.image
         image.options.keeps16Bit = source.bitDepth == 16
         let picture = try image.renderStaticBitmap()
-        try append("IDAT", try encoder.compress(picture, in: plan.crop), &output)
+        try append(
+          "IDAT", try encoder.compress(picture, in: plan.crop, isCancelled: isCancelled), &output)
       }
     }
   }
@@ -143,7 +146,7 @@ struct PNGEditWriter: EditWriting {
     _ output: inout EditOutput
   ) throws(AnimatedImageError) {
     try control(drawing.rect, step.delay, drawing.disposal, .source, &output)
-    let bytes = try encoder.compress(picture, in: drawing.rect)
+    let bytes = try encoder.compress(picture, in: drawing.rect, isCancelled: isCancelled)
     for start in stride(from: 0, to: bytes.count, by: Self.dataLimit) {
       let part = bytes[start..<min(start + Self.dataLimit, bytes.count)]
       if isStatic {

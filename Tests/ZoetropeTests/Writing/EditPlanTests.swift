@@ -283,4 +283,60 @@ struct EditPlanTests {
     func finish() throws(AnimatedImageError) {}
     func abandon() { tally.add() }
   }
+
+  // MARK: Options
+
+  /// Six pictures of 60x40 pixels with noise, as a file.
+  private func noise(_ format: AnimationFormat) throws -> AnimatedImage {
+    var random = SplitMix64(seed: 3)
+    let sink = MemorySink()
+    let writer = try AnimationWriter(
+      AnimationWriterOptions(format: format, identicalFrames: .keep), to: sink)
+    for time in 0..<6 {
+      let picture = Pictures.make(60, 40) { x, y in
+        let isNoisy = Int.random(in: 0..<6, using: &random) == 0
+        let level = UInt8((x / 3 + y / 5 + (isNoisy ? time : 0)) % 9 * 20)
+        return RGBA(red: level, green: level / 2, blue: UInt8(time))
+      }
+      try writer.append(picture, delay: FrameDelay(centiseconds: 5))
+    }
+    try writer.finish()
+    return try AnimatedImage(bytes: sink.bytes)
+  }
+
+  @Test("New frames between copied ones are compressed as well as the effort asks")
+  func effort() throws {
+    for format in [AnimationFormat.gif, .apng] {
+      let image = try noise(format)
+      var sizes: [Int] = []
+      var shown: [[Bitmap]] = []
+      for effort in [EncodingEffort.fast, .balanced, .small] {
+        let plan = try EditPlan(
+          image, [.crop(square(3, 2, 30))], EditOptions(effort: effort))
+        #expect(plan.rewriting == nil && plan.encodedCount == 6)
+        let sink = MemorySink()
+        _ = try plan.write(to: sink)
+        sizes.append(sink.bytes.count)
+        let reader = FrameReader(try AnimatedImage(bytes: sink.bytes))
+        shown.append(try (0..<6).map { try reader.frame(at: $0).bitmap })
+      }
+      #expect(shown[0] == shown[1] && shown[1] == shown[2])
+      #expect(sizes[0] > sizes[2] && sizes[1] >= sizes[2], "\(format): \(sizes)")
+    }
+  }
+
+  @Test("A frame that is compressed in the form of its file ends when it is cancelled")
+  func cancelledForm() throws {
+    let image = try noise(.apng)
+    let picture = try FrameReader(image).frame(at: 0).bitmap
+    for (interlaced, effort) in [(true, EncodingEffort.fast), (false, .fast), (false, .balanced)] {
+      var header = image.header
+      header.isInterlaced = interlaced
+      let error = #expect(throws: AnimatedImageError.self) {
+        try PNGFormEncoder(header, effort: effort).compress(
+          picture, in: PixelRect(picture.size), isCancelled: { true })
+      }
+      #expect(error?.code == .cancelled)
+    }
+  }
 }

@@ -246,14 +246,14 @@ struct EditTimelineTests {
     let sources = [
       centiseconds(10, 20, 30),
       timeline(
-        (0..<3000).map { FrameDelay(numerator: 65_535, denominator: UInt32(65_535 - $0 % 3)) }),
+        (0..<800).map { FrameDelay(numerator: 65_535, denominator: UInt32(65_535 - $0 % 3)) }),
       timeline([FrameDelay](repeating: FrameDelay(numerator: .max, denominator: 1), count: 100)),
       timeline(
-        [FrameDelay](repeating: FrameDelay(numerator: 65_535, denominator: 1), count: 20_000)
+        [FrameDelay](repeating: FrameDelay(numerator: 65_535, denominator: 1), count: 2000)
           + [1, 3, 7, 1 << 16 - 15].map { FrameDelay(numerator: 1, denominator: $0) }),
     ]
     var refused = 0
-    for round in 0..<400 {
+    for round in 0..<200 {
       var timeline = sources[round % sources.count]
       for _ in 0..<6 {
         let edit: AnimationEdit =
@@ -276,6 +276,6 @@ struct EditTimelineTests {
         }
       }
     }
-    #expect(refused > 100)
+    #expect(refused > 50)
   }
 }

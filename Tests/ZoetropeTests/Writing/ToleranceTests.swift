@@ -123,12 +123,14 @@ import ZoetropeTestSupport
   }
 
   @Test func `an unchanged pixel has one of 256 colours of a frame`() throws {
-    var film = Self.crowded()
-    // Its first pixel has the colour of the second one.
-    film[0] = Pictures.make(32, 16) { x, y in
-      let color = film[x + y == 0 ? 1 : 0].row(y).load(UInt32.self, at: x * 4)
-      return RGBA(word: color)
+    let (before, after) = (Self.crowded()[0], Self.crowded()[1])
+    // Its first pixel is that of the second picture.
+    let first = Pictures.make(32, 16) { x, y in
+      let picture = x + y == 0 ? after : before
+      let row = picture.row(y)
+      return RGBA(word: row.load(UInt32.self, at: x * 4))
     }
+    let film = [first, after]
     for effort in [EncodingEffort.fast, .balanced] {
       let bytes = try Self.write(
         film, AnimationWriterOptions(format: .gif, effort: effort, colors: .exact))

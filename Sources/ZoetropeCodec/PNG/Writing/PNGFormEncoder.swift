@@ -11,11 +11,12 @@ package final class PNGFormEncoder {
   private let clearIndex: UInt8?
   /// The sample of grey, or the three of RGB, that are transparent; in the file's depth.
   private let key: [UInt16]
-  private let scanlines = ScanlineCompressor(effort: .balanced)
+  private let scanlines: ScanlineCompressor
 
   /// - Parameter header: The header of a PNG; its palette may be longer than the file's.
-  package init(_ header: ImageHeader) {
+  package init(_ header: ImageHeader, effort: EncodingEffort = .balanced) {
     self.header = header
+    scanlines = ScanlineCompressor(effort: effort, levelAfterTrials: 12)
     form = PNGForm(
       colorType: .init(rawValue: header.colorType) ?? .rgba, bitDepth: Int(header.bitDepth))
     indices = Dictionary(
@@ -56,16 +57,17 @@ package final class PNGFormEncoder {
 
   /// The zlib stream of the pixels of `bitmap` in `rect`, which must fit.
   ///
-  /// - Throws: `outOfMemory`.
+  /// - Throws: `outOfMemory`; `cancelled` once `isCancelled` returns true.
   package func compress(
-    _ bitmap: Bitmap, in rect: PixelRect
+    _ bitmap: Bitmap, in rect: PixelRect, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [UInt8] {
     precondition(PixelRect(bitmap.size).contains(rect) && !rect.isEmpty)
     if header.isInterlaced {
       var rows: [UInt8] = []
       for pass in Adam7.passes {
-        rows += self.rows(
-          bitmap, rect, columns: pass.column, pass.columnStep, rows: pass.row, pass.rowStep)
+        rows += try self.rows(
+          bitmap, rect, columns: pass.column, pass.columnStep, rows: pass.row, pass.rowStep,
+          isCancelled)
       }
       // Filters do little for pixels that are far apart.
       let bytes = ZlibCompressor(level: 8)?.compress(rows) ?? []
@@ -74,13 +76,14 @@ package final class PNGFormEncoder {
     }
     let lines = try scanlines.reserve((form.rowBytes(width: rect.width) + 1) * rect.height)
     if !isDirect {
-      PixelPacking.write(rows(bitmap, rect, columns: 0, 1, rows: 0, 1), into: lines)
+      PixelPacking.write(
+        try rows(bitmap, rect, columns: 0, 1, rows: 0, 1, isCancelled), into: lines)
     } else if form.bitDepth == 16 {
       PixelPacking.writeDeep(bitmap, rect, as: form.colorType, into: lines)
     } else {
       PixelPacking.write(bitmap, rect, as: form.colorType, into: lines)
     }
-    let count = try scanlines.pack(rect.size, form)
+    let count = try scanlines.pack(rect.size, form, isCancelled: isCancelled)
     let packed = scanlines.packed
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count)
@@ -143,13 +146,16 @@ package final class PNGFormEncoder {
   /// The scanlines of every `columnStep`th pixel of every `rowStep`th row.
   private func rows(
     _ bitmap: Bitmap, _ rect: PixelRect, columns column: Int, _ columnStep: Int, rows row: Int,
-    _ rowStep: Int
-  ) -> [UInt8] {
+    _ rowStep: Int, _ isCancelled: () -> Bool
+  ) throws(AnimatedImageError) -> [UInt8] {
     guard column < rect.width else { return [] }
     let depth = form.bitDepth
     let channels = form.colorType.channels
     var bytes: [UInt8] = []
     for y in stride(from: row, to: rect.height, by: rowStep) {
+      if isCancelled() {
+        throw AnimatedImageError(.cancelled, "while a frame was compressed", format: .png)
+      }
       bytes.append(0)
       var (packed, bits) = (0, 0)
       for x in stride(from: column, to: rect.width, by: columnStep) {

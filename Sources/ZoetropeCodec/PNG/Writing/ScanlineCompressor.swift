@@ -53,11 +53,17 @@ final class ScanlineCompressor {
     if effort == .small {
       return try packBest(size, form, line: line, level: 12, finals: 2, isCancelled)
     }
+    if isCancelled() {
+      throw AnimatedImageError(.cancelled, "while a frame was compressed", format: .png)
+    }
     if effort == .fast { return try packFast(size, form, line: line) }
     if let levelAfterTrials, total <= Self.trialLimit {
       return try packBest(size, form, line: line, level: levelAfterTrials, finals: 1, isCancelled)
     }
     let level = try prepare(size, form, line: line)
+    if isCancelled() {
+      throw AnimatedImageError(.cancelled, "while a frame was compressed", format: .png)
+    }
     let compressor = try compressors.compressor(level: level)
     try Self.reserve(&packed, compressor.bound(total))
     return compressor.compress(lines, range: 0..<total, into: packed)
