@@ -569,7 +569,7 @@ typedef struct zoetrope_writer_options {
   /* The fields below do not apply to zoetrope_writer_create, nor `preset` to zoetrope_optimize.
 
      The maximum size of the file in bytes; 0: no limit. The library searches for the mildest change that fits, and
-     encodes up to six files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10 per
+     encodes up to six files: no metadata, unless there is room for it in the end; more effort; similar colours; fewer colours; fewer frames, down to 10 per
      second, with the duration kept; smaller pictures, down to a fifth. zoetrope_optimize changes colours only. The file
      is kept in memory until it is complete. If none fits, the call fails with ZOETROPE_OVER_BUDGET. */
   int64_t max_bytes;

@@ -159,6 +159,8 @@ public struct WrittenAnimation: Sendable, Hashable {
   public let hasExactDelays: Bool
   /// The damage found in the source of an edit.
   public let damage: [Damage]
+  /// What was given up for ``EditOptions/budget``; nil without a budget.
+  public package(set) var concessions: ByteBudget.Concessions?
   /// The number of frames that were compressed.
   public var encodedCount: Int { frameCount - copiedCount }
 

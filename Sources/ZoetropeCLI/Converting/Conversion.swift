@@ -55,9 +55,9 @@ struct Conversion {
     if plan.reducesColors { departures.append(.colors) }
     if plan.partialAlphaShare > 0 { departures.append(.transparency(plan.partialAlphaShare)) }
     if format == .gif, image.staticImage != nil { departures.append(.staticImage) }
-    let losesMetadata =
-      budgeted?.losesMetadata ?? (format == .gif && image.metadata.hasMoreThanGIF)
-    if losesMetadata { departures.append(.metadata) }
+    if budgeted?.losesMetadata == true || format == .gif && image.metadata.hasMoreThanGIF {
+      departures.append(.metadata)
+    }
     var found = DecodingDamage(of: image)
     for item in rewriting.findings.damage { found.add(item) }
     damage = image.damage + found.items

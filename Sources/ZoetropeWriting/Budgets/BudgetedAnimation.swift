@@ -3,16 +3,16 @@ internal import Synchronization
 /// An edited animation that fits a byte limit.
 package struct BudgetedAnimation: Sendable {
   /// What was written.
-  package let plan: EditPlan
+  package fileprivate(set) var plan: EditPlan
   /// The file.
-  package let bytes: [UInt8]
+  package fileprivate(set) var bytes: [UInt8]
   /// What was given up for it.
   package let settings: BudgetSearch.Settings
   /// The number of files that were encoded.
-  package let encodeCount: Int
-  package let written: WrittenAnimation
-  /// Whether the image has metadata that the file lacks.
-  package let losesMetadata: Bool
+  package fileprivate(set) var encodeCount: Int
+  package fileprivate(set) var written: WrittenAnimation
+  /// Whether metadata of the image was left out.
+  package fileprivate(set) var losesMetadata: Bool
 
   /// Writes the file to `sink`, in pieces.
   package func write(
@@ -36,11 +36,14 @@ package struct BudgetedAnimation: Sendable {
 extension AnimatedImage {
   /// Searches for the mildest settings whose file fits `budget`, on the calling thread.
   ///
-  /// - Parameter progress: Called for each frame of each file or sample.
+  /// - Parameters:
+  ///   - keepsMetadata: Whether the file has the image's metadata if it fits with it.
+  ///   - progress: Called for each frame of each file or sample.
   /// - Throws: `limitExceeded` if nothing fits; the errors of ``EditPlan``; `cancelled`.
   package func fitted(
     _ edits: [AnimationEdit], _ options: EditOptions, to budget: ByteBudget,
-    isCancelled: @escaping @Sendable () -> Bool, progress: (EditPlan.Progress) -> Void = { _ in }
+    keepsMetadata: Bool = true, isCancelled: @escaping @Sendable () -> Bool,
+    progress: (EditPlan.Progress) -> Void = { _ in }
   ) throws(AnimatedImageError) -> BudgetedAnimation {
     let fitting = try BudgetFitting(self, edits, options, budget, isCancelled)
     var search = BudgetSearch(limit: budget.byteLimit, levers: fitting.levers)
@@ -69,11 +72,15 @@ extension AnimatedImage {
             losesMetadata: found.isStripped && metadata != AnimationMetadata())
         }
       case .finish:
-        guard let best else { preconditionFailure("a file that was not encoded") }
-        return BudgetedAnimation(
-          plan: best.plan, bytes: best.bytes, settings: best.settings,
-          encodeCount: search.encodeCount, written: best.written,
+        guard var best else { preconditionFailure("a file that was not encoded") }
+        if keepsMetadata { best = try fitting.withMetadata(best, progress) }
+        best.encodeCount = search.encodeCount
+        best.written.concessions = ByteBudget.Concessions(
+          tolerance: max(options.tolerance, best.settings.tolerance),
+          colors: best.settings.colors, framesPerSecond: best.settings.rate,
+          percent: best.settings.percent, canvasSize: best.plan.canvasSize,
           losesMetadata: best.losesMetadata)
+        return best
       case .fail(let least):
         throw AnimatedImageError(
           .limitExceeded,
@@ -149,6 +156,16 @@ private struct BudgetFitting {
       settings.tolerance == 0 && settings.colors == nil && settings.rate == nil
       && settings.percent == 100
     let plan = isLossless && !settings.isThorough ? plan : try plan(settings, sample: nil)
+    return try encode(plan, settings, keepsMetadata: false, progress)
+  }
+
+  /// The file of a plan with `settings`; nil if it is far too long.
+  private func encode(
+    _ plan: EditPlan, _ settings: BudgetSearch.Settings, keepsMetadata: Bool,
+    _ progress: (EditPlan.Progress) -> Void
+  ) throws(AnimatedImageError) -> (
+    plan: EditPlan, bytes: [UInt8], written: WrittenAnimation, isStripped: Bool
+  )? {
     // Even a file that is too long is measured, up to a limit.
     let sink = LimitedSink(plan.rewriting == nil ? .max : 4 * min(limit, 1 << 40) + 1 << 16)
     var written: WrittenAnimation
@@ -158,7 +175,7 @@ private struct BudgetFitting {
       guard sink.isTooLong else { throw error }
       return nil
     }
-    var (bytes, isStripped) = (sink.bytes, plan.rewriting != nil)
+    var (bytes, isStripped) = (sink.bytes, plan.rewriting != nil && !keepsMetadata)
     if plan.rewriting == nil, !options.storesRGBA, bytes.count > limit || settings.isThorough {
       // Copied frames may take fewer bytes.
       let optimized = LimitedSink(bytes.count)
@@ -166,11 +183,11 @@ private struct BudgetFitting {
       let result = try copy.optimize(
         to: optimized,
         options: OptimizingOptions(
-          effort: settings.isThorough ? .small : options.effort, stripsMetadata: true,
+          effort: settings.isThorough ? .small : options.effort, stripsMetadata: !keepsMetadata,
           parallelism: options.parallelism),
         isCancelled: isCancelled)
       if result.byteCount < bytes.count {
-        (bytes, isStripped) = (optimized.bytes, true)
+        (bytes, isStripped) = (optimized.bytes, !keepsMetadata)
         // Which frames are copies is unknown now, so no count of them is given.
         written = WrittenAnimation(
           byteCount: bytes.count, frameCount: written.frameCount, mergedCount: written.mergedCount,
@@ -178,6 +195,38 @@ private struct BudgetFitting {
       }
     }
     return (plan, bytes, written, isStripped)
+  }
+
+  /// `best` with the image's metadata, if it lacks that and still fits with it.
+  func withMetadata(
+    _ best: BudgetedAnimation, _ progress: (EditPlan.Progress) -> Void
+  ) throws(AnimatedImageError) -> BudgetedAnimation {
+    guard best.losesMetadata, let length = try metadataByteCount(best.plan.format),
+      best.bytes.count + length <= limit
+    else { return best }
+    let found = try encode(
+      best.plan.withMetadata(), best.settings, keepsMetadata: true, progress)
+    // A shorter file has given up something else for it.
+    guard let found, found.bytes.count <= limit, found.bytes.count >= best.bytes.count else {
+      return best
+    }
+    var best = best
+    (best.plan, best.bytes, best.written) = (found.plan, found.bytes, found.written)
+    best.losesMetadata = false
+    return best
+  }
+
+  /// The bytes that the image's metadata takes in a file; nil if that is not known.
+  private func metadataByteCount(
+    _ format: AnimationFormat
+  ) throws(AnimatedImageError) -> Int? {
+    guard let maker = FormatTable.row(of: format)?.encoderMaker(of: format) else { return nil }
+    var request = AnimationRequest(
+      canvasSize: plan.canvasSize, isDeep: false, playCount: .once, metadata: image.metadata,
+      effort: .fast, survey: nil, hasPoster: false)
+    let whole = try maker(request).start(frameCount: 1).count
+    request.metadata = nil
+    return whole - (try maker(request).start(frameCount: 1).count)
   }
 
   /// The plan for `settings`, or for some of its frames.

@@ -1,10 +1,11 @@
 /// How many bytes an edited animation may have.
 ///
-/// ``AnimatedImage/write(_:options:to:progress:)`` then searches for the mildest settings that fit. Metadata is
-/// dropped, even if there is room for it, unless all frames are copied. Then, in this order, the search spends more
-/// time on compression, allows similar colours (``EditOptions/tolerance``), uses fewer colours, drops frames down to 10 per second while keeping the duration,
-/// and scales pictures down to a fifth. It encodes at most six files, besides samples, and keeps the best one in
-/// memory. If none fits, it throws ``AnimatedImageError/Code/limitExceeded``, and nothing is written.
+/// ``AnimatedImage/write(_:options:to:progress:)`` then searches for the mildest settings that fit. In this order it
+/// drops metadata, spends more time on compression, allows similar colours (``EditOptions/tolerance``), uses fewer
+/// colours, drops frames down to 10 per second while keeping the duration, and scales pictures down to a fifth. It
+/// encodes at most six files, besides samples, and keeps the best one in memory. That one is encoded once more with its
+/// metadata if there is room for it. ``WrittenAnimation/concessions`` tells what was given up. If no file fits, the call
+/// throws ``AnimatedImageError/Code/limitExceeded``, and nothing is written.
 public struct ByteBudget: Sendable, Hashable {
   /// The most bytes of the file.
   public var byteLimit: Int
@@ -18,5 +19,21 @@ public struct ByteBudget: Sendable, Hashable {
     self.byteLimit = byteLimit
     self.keepsSize = keepsSize
     self.keepsFrameRate = keepsFrameRate
+  }
+
+  /// What was given up so that a file fits.
+  public struct Concessions: Sendable, Hashable {
+    /// How much colours may differ: ``EditOptions/tolerance``, or more.
+    public let tolerance: Int
+    /// The most colours of a palette; nil if they were not limited for the budget.
+    public let colors: Int?
+    /// The most frames per second that remain; nil if none were dropped for the budget.
+    public let framesPerSecond: Int?
+    /// The sides of pictures in percent of those that the edits request: 100, or less.
+    public let percent: Int
+    /// The size of pictures in the file.
+    public let canvasSize: PixelSize
+    /// Whether metadata was left out.
+    public let losesMetadata: Bool
   }
 }

@@ -8,6 +8,9 @@ extension EditPlan {
     _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
     comparesLossless: Bool = true, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(AnimatedImageError) {
+    guard (0...200).contains(options.tolerance) else {
+      throw AnimatedImageError(.parameter, "a tolerance is 0 to 200")
+    }
     if options.tolerance > 0, comparesLossless {
       try self.init(smaller: image, edits, options, isCancelled)
       return
@@ -18,9 +21,6 @@ extension EditPlan {
     for edit in edits {
       if isCancelled() { throw EncodingQueue.cancelled }
       try timeline.apply(edit)
-    }
-    guard (0...200).contains(options.tolerance) else {
-      throw AnimatedImageError(.parameter, "a tolerance is 0 to 200")
     }
     if let reason = PictureRewriting.reason(image, timeline, options) {
       try self.init(rewriting: image, timeline, options, reason, isCancelled)

@@ -69,7 +69,7 @@ public struct EditPlan: Sendable {
   package let steps: [Step]
   /// The part of the source's canvas that is kept.
   package let crop: PixelRect
-  package let structure: Structure
+  package internal(set) var structure: Structure
   /// How much time is spent on compressing new frames.
   package let effort: EncodingEffort
   /// The source's header; for a PNG, adapted to the size and the colours of the output.
@@ -96,6 +96,14 @@ public struct EditPlan: Sendable {
   /// What writes all pictures anew; nil if frames are copied.
   package var rewriting: PictureRewriting? {
     if case .rewritten(let rewriting) = structure { rewriting } else { nil }
+  }
+
+  /// The plan with the image's metadata, if it writes all pictures anew.
+  func withMetadata() -> EditPlan {
+    guard let rewriting else { return self }
+    var plan = self
+    plan.structure = .rewritten(rewriting.withMetadata())
+    return plan
   }
 
   /// Whether the colours of some frames are reduced because the format cannot hold them.

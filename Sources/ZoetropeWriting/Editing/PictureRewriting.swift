@@ -42,7 +42,7 @@ package struct PictureRewriting: Sendable {
     _ options: EditOptions, reason: EditPlan.Reason, isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
     (self.image, self.frames, self.reason) = (image, frames, reason)
-    // Under a byte limit, metadata is dropped: no picture needs it.
+    // Under a byte limit, metadata is dropped, unless the result has room for it.
     let metadata = options.budget == nil ? image.metadata : nil
     (crop, rendering) = (timeline.canvas, timeline.rendering)
     mayReduceFurther = options.colors == .automatic && options.dithering == .automatic
@@ -70,6 +70,13 @@ package struct PictureRewriting: Sendable {
       pictures, frames: frames, options: writing, isCancelled: isCancelled)
     try assembly.prepare()
     (self.options, findings) = (assembly.options, assembly.findings)
+  }
+
+  /// The same with the image's metadata.
+  func withMetadata() -> PictureRewriting {
+    var rewriting = self
+    rewriting.options.metadata = image.metadata
+    return rewriting
   }
 
   /// Writes all frames to `sink`, which is finished, or abandoned if this throws.

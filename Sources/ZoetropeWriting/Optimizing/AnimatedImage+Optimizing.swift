@@ -98,6 +98,7 @@ extension AnimatedImage {
           EditOptions(
             tolerance: options.tolerance, effort: options.effort, parallelism: options.parallelism),
           to: ByteBudget(byteLimit: byteLimit, keepsSize: true, keepsFrameRate: true),
+          keepsMetadata: !options.stripsMetadata,
           isCancelled: isCancelled, progress: { progress($0.frames) })
         best = (found.bytes, found.plan.rewriting == nil)
         tolerance = max(tolerance, found.settings.tolerance)

@@ -138,6 +138,40 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test(arguments: [AnimationFormat.gif, .apng])
+  func `a result tells what a budget cost, and keeps metadata that fits`(
+    format: AnimationFormat
+  ) async throws {
+    var options = AnimationWriterOptions(format: format, identicalFrames: .keep)
+    let text = String(repeating: "where it is from ", count: 12)
+    options.metadata = AnimationMetadata()
+    options.metadata?.texts = [.init(key: "Comment", value: text)]
+    let image = try AnimatedImage(
+      bytes: try Self.write((0..<40).map { Self.picture($0 % 14) }, options))
+    let whole = image.byteCount
+    var kept = 0
+    for limit in [whole, whole * 3 / 4, whole / 2, whole / 4, whole / 8] {
+      let sink = MemorySink()
+      let written = try await image.write(
+        [], options: EditOptions(budget: ByteBudget(byteLimit: limit)), to: sink)
+      let given = try #require(written.concessions)
+      let file = try AnimatedImage(bytes: sink.bytes)
+      #expect(sink.bytes.count <= limit && written.byteCount == sink.bytes.count)
+      #expect(given.losesMetadata == (file.metadata.texts.isEmpty))
+      #expect(given.canvasSize == file.canvasSize)
+      #expect((given.percent == 100) == (file.canvasSize == image.canvasSize))
+      #expect((given.framesPerSecond != nil) == (file.frames.count < 40))
+      if !given.losesMetadata { kept += 1 }
+      if limit == whole {
+        #expect(given.tolerance == 0 && given.colors == nil && given.framesPerSecond == nil)
+      }
+      // There would have been room for a file that is so much shorter.
+      #expect(!given.losesMetadata || sink.bytes.count + 2 * text.utf8.count > limit)
+    }
+    #expect(kept > 1)
+    #expect(try await image.write([], to: MemorySink()).concessions == nil)
+  }
+
   @Test func `a partly transparent pixel below the same colour is refused without a trap`() {
     let black = RGBA(red: 0, green: 0, blue: 0)
     let white = RGBA(red: 255, green: 255, blue: 255)
