@@ -1,5 +1,3 @@
-public import SystemPackage
-
 /// Plays the animation in the file at `path`, calling `handler` with each frame at its time.
 ///
 /// The counterpart of `CGAnimateImageAtURLWithBlock`, with two differences: it returns when the animation
@@ -16,7 +14,7 @@ public import SystemPackage
 /// - Returns: How it ended: `finished`, `stopped` if the handler set `stop`, `cancelled`, or `failed` with the error.
 ///   Cancelling the task ends it immediately, even while the file is being opened.
 public func animateImage(
-  at path: FilePath, options: AnimationOptions = .init(),
+  at path: some FilePathConvertible, options: AnimationOptions = .init(),
   clock: some Clock<Duration> = ContinuousClock(),
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
 ) async -> PlaybackState {

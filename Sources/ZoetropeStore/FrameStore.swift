@@ -72,9 +72,11 @@ public final class FrameStore: Sendable {
   ///   is no store and this user may not create one; `storeFull` if the disk is full; `io`; `parameter` if the
   ///   path is empty.
   public convenience init(
-    at directory: FilePath, byteLimit: Int = 256 << 20, formats: [FrameFormat] = []
+    at directory: some FilePathConvertible, byteLimit: Int = 256 << 20, formats: [FrameFormat] = []
   ) throws(AnimatedImageError) {
-    try self.init(at: directory, byteLimit: byteLimit, formats: formats) { FileStamp.now() }
+    try self.init(at: directory.filePath, byteLimit: byteLimit, formats: formats) {
+      FileStamp.now()
+    }
   }
 
   /// - Parameter clock: The time, in nanoseconds since 1970.

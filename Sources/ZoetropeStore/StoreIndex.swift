@@ -198,18 +198,20 @@ extension AnimatedImage {
   /// - Throws: The errors of `AnimatedImage(contentsOf:options:)`. If the store cannot be used, the file
   ///   is scanned.
   public init(
-    contentsOf path: FilePath, options: DecodingOptions = .init(), knownTo store: FrameStore
+    contentsOf path: some FilePathConvertible, options: DecodingOptions = .init(),
+    knownTo store: FrameStore
   ) throws(AnimatedImageError) {
-    self = try store.open(path, options: options) { Task.isCancelled }
+    self = try store.open(path.filePath, options: options) { Task.isCancelled }
   }
 
   /// Opens the file at `path` on one of the library's threads. See ``init(contentsOf:options:knownTo:)``.
   ///
   /// Throws ``AnimatedImageError/Code/cancelled`` as soon as the calling task is cancelled.
   public static func open(
-    _ path: FilePath, options: DecodingOptions = .init(), knownTo store: FrameStore
+    _ path: some FilePathConvertible, options: DecodingOptions = .init(), knownTo store: FrameStore
   ) async throws(AnimatedImageError) -> AnimatedImage {
-    try await opened(reading: path) { (flag) throws(AnimatedImageError) in
+    let path = path.filePath
+    return try await opened(reading: path) { (flag) throws(AnimatedImageError) in
       try store.open(path, options: options) { flag.isRaised }
     }
   }

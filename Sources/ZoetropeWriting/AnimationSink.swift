@@ -132,8 +132,8 @@ public final class FileSink: AnimationSink {
   ///
   /// - Parameter replaces: Whether to replace an existing file. Default: true. If false and the file exists, writing
   ///   fails with ``AnimatedImageError/Code/io``.
-  public init(_ path: FilePath, replaces: Bool = true) {
-    self.path = path
+  public init(_ path: some FilePathConvertible, replaces: Bool = true) {
+    self.path = path.filePath
     isReplacing = replaces
   }
 

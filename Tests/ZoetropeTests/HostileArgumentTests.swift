@@ -1,3 +1,5 @@
+import Foundation
+import SystemPackage
 import TestRunning
 import Testing
 import Zoetrope
@@ -139,14 +141,50 @@ import ZoetropeTestSupport
     #expect(throws: AnimatedImageError.self) { try scaler.scale(small) }
   }
 
-  @Test func `a path may be a string`() async throws {
+  @Test func `a path may be a string or a file path everywhere`() async throws {
+    let scratch = try ScratchDirectory()
+    let directory = scratch.path
+    let path = directory.appending("a.gif")
+    let text = path.string
+    try Data(bytes).write(to: URL(filePath: text))
+    let image = try AnimatedImage(contentsOf: text)
+    #expect(try AnimatedImage(contentsOf: path).frames == image.frames)
+    #expect(try await AnimatedImage.open(text).frames == image.frames)
+    #expect(try ContentIdentity(contentsOf: text) == ContentIdentity(contentsOf: path))
+    let store = try FrameStore(at: directory.appending("store").string)
+    #expect(store.directory == directory.appending("store"))
+    #expect(try AnimatedImage(contentsOf: text, knownTo: store).frames == image.frames)
+    #expect(try await AnimatedImage.open(text, knownTo: store).frames == image.frames)
+    let sink = FileSink(directory.appending("b.gif").string)
+    try await image.write([], to: sink)
+    #expect(try AnimatedImage(contentsOf: sink.path).frames.count == 4)
+    var indices: [Int] = []
+    let state = await animateImage(at: text, clock: ManualClock(.jumping)) { index, _, stop in
+      indices.append(index)
+      stop = true
+    }
+    #expect(state == .stopped && indices == [0])
+
+    // A loader takes both for the same name.
+    let loader = FrameLoader()
+    let first = try await loader.bitmap(forFileAt: text)
+    #expect(try await loader.image(forFileAt: text).frames == image.frames)
+    #expect(try await loader.image(forFileAt: path).bitmap(at: 0) == first)
+    loader.prefetch(forFileAt: text)
+    await loader.forget(fileAt: text)
+    for await phase in loader.phases(forFileAt: text) {
+      if case .failed(let error) = phase { Issue.record(error) }
+      if case .poster(let bitmap) = phase { #expect(bitmap == first) }
+    }
+  }
+
+  @Test func `a path that names nothing gives the same error in both forms`() async throws {
     let path = "/no/such/file.gif"
     let wanted = try #require(throws: AnimatedImageError.self) {
       try AnimatedImage(contentsOf: FilePath(path))
     }
     #expect(wanted.code == .io)
     #expect(throws: wanted) { try AnimatedImage(contentsOf: path) }
-    #expect(throws: wanted) { try AnimatedImage(contentsOf: .init(path)) }
     await #expect(throws: wanted) { try await AnimatedImage.open(path) }
   }
 

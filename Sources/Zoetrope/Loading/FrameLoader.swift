@@ -1,5 +1,4 @@
 internal import Synchronization
-public import SystemPackage
 
 /// Loads images by name and reports their phases: loading, poster, playing, or failed.
 ///
@@ -30,6 +29,22 @@ public actor FrameLoader {
     let source: LoadSource
     let rendering: Rendering
     let priority: TaskPriority?
+
+    init(id: LoadIdentifier, source: LoadSource, rendering: Rendering, priority: TaskPriority?) {
+      self.id = id
+      self.source = source
+      self.rendering = rendering
+      self.priority = priority
+    }
+
+    /// The path is its name, whichever type it has.
+    init(
+      fileAt path: some FilePathConvertible, rendering: Rendering, priority: TaskPriority?
+    ) {
+      let path = path.filePath
+      self.init(
+        id: LoadIdentifier(path), source: .file(path), rendering: rendering, priority: priority)
+    }
   }
 
   let cache: any FrameCaching
@@ -112,11 +127,12 @@ public actor FrameLoader {
   ///
   /// The parameters are those of ``phases(for:in:rendering:playback:priority:data:)``.
   public nonisolated func phases(
-    forFileAt path: FilePath, in slot: LoadSlot? = nil, rendering: Rendering = .init(),
+    forFileAt path: some FilePathConvertible, in slot: LoadSlot? = nil,
+    rendering: Rendering = .init(),
     playback: PlaybackOptions? = nil, priority: TaskPriority? = nil
   ) -> AsyncStream<LoadingPhase> {
     let request = Request(
-      id: LoadIdentifier(path), source: .file(path), rendering: rendering, priority: priority)
+      fileAt: path, rendering: rendering, priority: priority)
     return phases(of: request, in: slot, playback)
   }
 
@@ -142,11 +158,12 @@ public actor FrameLoader {
 
   /// Returns the first frame of the file at `path`. See ``bitmap(for:rendering:priority:data:)``.
   public func bitmap(
-    forFileAt path: FilePath, rendering: Rendering = .init(), priority: TaskPriority? = nil
+    forFileAt path: some FilePathConvertible, rendering: Rendering = .init(),
+    priority: TaskPriority? = nil
   ) async throws(AnimatedImageError) -> Bitmap {
     try await poster(
       of: Request(
-        id: LoadIdentifier(path), source: .file(path), rendering: rendering, priority: priority))
+        fileAt: path, rendering: rendering, priority: priority))
   }
 
   // MARK: The image
@@ -167,11 +184,11 @@ public actor FrameLoader {
 
   /// Returns the file at `path`, opened. See ``image(for:priority:data:)``.
   public func image(
-    forFileAt path: FilePath, priority: TaskPriority? = nil
+    forFileAt path: some FilePathConvertible, priority: TaskPriority? = nil
   ) async throws(AnimatedImageError) -> AnimatedImage {
     try await open(
       Request(
-        id: LoadIdentifier(path), source: .file(path), rendering: .init(), priority: priority),
+        fileAt: path, rendering: .init(), priority: priority),
       nil
     ).image
   }
@@ -200,12 +217,13 @@ public actor FrameLoader {
 
   /// Prefetches the file at `path`. See ``prefetch(for:in:rendering:priority:data:)``.
   public nonisolated func prefetch(
-    forFileAt path: FilePath, in slot: LoadSlot? = nil, rendering: Rendering = .init(),
+    forFileAt path: some FilePathConvertible, in slot: LoadSlot? = nil,
+    rendering: Rendering = .init(),
     priority: TaskPriority = .low
   ) {
     prefetch(
       Request(
-        id: LoadIdentifier(path), source: .file(path), rendering: rendering, priority: priority),
+        fileAt: path, rendering: rendering, priority: priority),
       in: slot)
   }
 
@@ -222,7 +240,7 @@ public actor FrameLoader {
   }
 
   /// Forgets the file at `path`, as ``forget(_:)``.
-  public func forget(fileAt path: FilePath) { forget(path) }
+  public func forget(fileAt path: some FilePathConvertible) { forget(path.filePath) }
 
   // MARK: Loading
 

@@ -1,5 +1,5 @@
 internal import Synchronization
-public import SystemPackage
+package import SystemPackage
 
 /// Maps the stamps of files hashed before to their identities, to avoid hashing them again.
 ///
@@ -40,8 +40,8 @@ extension ContentIdentity {
   /// inode, size and times; otherwise the file is read once, 1 MiB at a time. Throws
   /// ``AnimatedImageError/Code/io`` if it cannot be read or changes while being read, and
   /// ``AnimatedImageError/Code/cancelled`` if the task is cancelled.
-  public init(contentsOf path: FilePath) throws(AnimatedImageError) {
-    try self.init(contentsOf: path) { Task.isCancelled }
+  public init(contentsOf path: some FilePathConvertible) throws(AnimatedImageError) {
+    try self.init(contentsOf: path.filePath) { Task.isCancelled }
   }
 
   /// Like ``init(contentsOf:)``, for threads without a task.

@@ -44,20 +44,12 @@ public struct AnimatedImage: Sendable {
   ///   `unsupported` or `noFrames` if nothing can be decoded; `limitExceeded`; with ``DamagePolicy/strict``
   ///   also for the first damage that loses pixels.
   public init(
-    contentsOf path: FilePath, options: DecodingOptions = .init()
+    contentsOf path: some FilePathConvertible, options: DecodingOptions = .init()
   ) throws(AnimatedImageError) {
-    try self.init(contentsOf: path, options: options) { Task.isCancelled }
+    try self.init(contentsOf: path.filePath, options: options) { Task.isCancelled }
   }
 
-  /// Like ``init(contentsOf:options:)-(FilePath,_)``, for a path in a `String`.
-  @_disfavoredOverload
-  public init(
-    contentsOf path: String, options: DecodingOptions = .init()
-  ) throws(AnimatedImageError) {
-    try self.init(contentsOf: FilePath(path), options: options)
-  }
-
-  /// Like ``init(contentsOf:options:)-(FilePath,_)``, for threads without a task.
+  /// Like ``init(contentsOf:options:)``, for threads without a task.
   package init(
     contentsOf path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
@@ -77,7 +69,7 @@ public struct AnimatedImage: Sendable {
 
   /// Opens the image in `bytes` and retains them.
   ///
-  /// - Throws: The errors of ``init(contentsOf:options:)-(FilePath,_)`` except `io`.
+  /// - Throws: The errors of ``init(contentsOf:options:)`` except `io`.
   public init(bytes: [UInt8], options: DecodingOptions = .init()) throws(AnimatedImageError) {
     try self.init(source: MemorySource(bytes), options: options)
   }
@@ -160,26 +152,19 @@ public struct AnimatedImage: Sendable {
 // MARK: - Opening without blocking
 
 extension AnimatedImage {
-  /// Opens the file at `path` on one of the library's threads. See ``init(contentsOf:options:)-(FilePath,_)``.
+  /// Opens the file at `path` on one of the library's threads. See ``init(contentsOf:options:)``.
   ///
   /// Never blocks the cooperative pool, however slow the disk or the pipe is. Throws
   /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, as soon as the calling task is
   /// cancelled; a read in progress still completes, and its result is discarded. A pipe is read on a separate
   /// thread, which ends within a tenth of a second after that.
   public static func open(
-    _ path: FilePath, options: DecodingOptions = .init()
+    _ path: some FilePathConvertible, options: DecodingOptions = .init()
   ) async throws(AnimatedImageError) -> AnimatedImage {
-    try await opened(reading: path) { (flag) throws(AnimatedImageError) in
+    let path = path.filePath
+    return try await opened(reading: path) { (flag) throws(AnimatedImageError) in
       try AnimatedImage(contentsOf: path, options: options) { flag.isRaised }
     }
-  }
-
-  /// Like ``open(_:options:)`` with a `FilePath`, for a path in a `String`.
-  @_disfavoredOverload
-  public static func open(
-    _ path: String, options: DecodingOptions = .init()
-  ) async throws(AnimatedImageError) -> AnimatedImage {
-    try await open(FilePath(path), options: options)
   }
 
   /// Opens the image in `bytes` on one of the library's threads. See ``init(bytes:options:)``.
