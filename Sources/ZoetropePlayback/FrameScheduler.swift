@@ -147,7 +147,7 @@ public final class FrameScheduler: Sendable {
 
   /// Seeks to a time in the animation, measured at rate 1 from the start of frame 0, in forward plays.
   ///
-  /// Finds the same frame as ``AnimatedImage/frameIndex(at:policy:)``, unless the options change the number of plays,
+  /// Finds the same frame as ``AnimationSource/frameIndex(at:policy:)``, unless the options change the number of plays,
   /// the range of frames or their delays. A frame's start time belongs to that frame. A time past one play continues
   /// into the next, so the duration of one play is the start of the next. A time past the last play means the last
   /// frame, and a time before the range means the first; both are shown for their full delay. The number of remaining

@@ -15,6 +15,9 @@ func samplesOfTakingFrames(of image: AnimatedImage) async throws -> UInt64 {
   let last = try await image.bitmap(at: image.frames.count - 1)
   let halfway = try await image.bitmap(at: .milliseconds(1500))
 
+  let frame = try await image.frame(at: 3)
+  if let damage = frame.damage { print(damage) }
+
   let grey = try last.converted(to: .grey8)
   let file = try PNGEncoder().encode(halfway)
 

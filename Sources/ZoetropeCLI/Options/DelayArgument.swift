@@ -27,9 +27,9 @@ struct DelayArgument: Hashable, Sendable {
 
   /// A fraction of a second in lowest terms.
   init?(_ numerator: Int128, over denominator: Int128) {
-    var (a, b) = (denominator, numerator)
-    while b != 0 { (a, b) = (b, a % b) }
-    guard let above = UInt32(exactly: numerator / a), let below = UInt32(exactly: denominator / a)
+    let divisor = greatestCommonDivisor(denominator, numerator)
+    guard let above = UInt32(exactly: numerator / divisor),
+      let below = UInt32(exactly: denominator / divisor)
     else { return nil }
     delay = FrameDelay(numerator: above, denominator: below)
   }

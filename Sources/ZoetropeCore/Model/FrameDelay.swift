@@ -11,6 +11,28 @@ public struct FrameDelay: Sendable, Hashable {
     self.denominator = denominator == 0 ? 100 : denominator
   }
 
+  /// A delay of `duration`, rounded to the nearest nanosecond and reduced.
+  ///
+  /// If the reduced fraction does not fit in 32 bits, which takes more than 4 s, it is rounded to 10 ns instead, or
+  /// to the next longer decimal unit that fits. Negative durations count as 0. A `Duration` cannot hold times such as
+  /// 1/30 s exactly; use ``init(numerator:denominator:)`` for those.
+  public init(_ duration: Duration) {
+    let time = max(duration, .zero).attoseconds
+    var denominator: Int128 = 1_000_000_000
+    while true {
+      let unit = 1_000_000_000_000_000_000 / denominator
+      let numerator = time / unit + (time % unit >= (unit + 1) / 2 ? 1 : 0)
+      let divisor = greatestCommonDivisor(denominator, numerator)
+      if let reduced = UInt32(exactly: numerator / divisor) {
+        self.init(numerator: reduced, denominator: UInt32(denominator / divisor))
+        return
+      }
+      if denominator == 1 { break }
+      denominator /= 10
+    }
+    self.init(numerator: .max, denominator: 1)
+  }
+
   /// A delay in hundredths of a second, as GIF stores it.
   package init(centiseconds: UInt16) {
     self.init(numerator: UInt32(centiseconds), denominator: 100)
@@ -31,4 +53,11 @@ public struct FrameDelay: Sendable, Hashable {
 extension FrameDelay: CustomStringConvertible {
   /// `NUMERATOR/DENOMINATOR s`.
   public var description: String { "\(numerator)/\(denominator) s" }
+}
+
+/// The greatest common divisor of two positive numbers; `first` if `second` is 0.
+package func greatestCommonDivisor(_ first: Int128, _ second: Int128) -> Int128 {
+  var (a, b) = (first, second)
+  while b != 0 { (a, b) = (b, a % b) }
+  return a
 }

@@ -38,7 +38,14 @@ extension AnimationSource {
   public func bitmap(
     at index: Int, rendering: Rendering = .init(), cache: (any FrameCaching)? = nil
   ) async throws(AnimatedImageError) -> Bitmap {
-    try await origin.base.bitmap(at: index, rendering, cache)
+    try await frame(at: index, rendering: rendering, cache: cache).bitmap
+  }
+
+  /// Returns frame `index` with the damage found in it. Otherwise like ``bitmap(at:rendering:cache:)``.
+  public func frame(
+    at index: Int, rendering: Rendering = .init(), cache: (any FrameCaching)? = nil
+  ) async throws(AnimatedImageError) -> CompositedFrame {
+    try await origin.base.frame(at: index, rendering, cache)
   }
 
   /// Returns the bitmap shown `time` after the start of the first play.
@@ -50,7 +57,7 @@ extension AnimationSource {
     cache: (any FrameCaching)? = nil
   ) async throws(AnimatedImageError) -> Bitmap {
     let base = origin.base
-    return try await base.bitmap(at: base.frameIndex(at: time, policy), rendering, cache)
+    return try await base.frame(at: base.frameIndex(at: time, policy), rendering, cache).bitmap
   }
 
   /// Returns composited frames, without timing, decoded on demand.
@@ -81,9 +88,9 @@ extension AnimationSource {
 extension ImageOrigin {
   fileprivate var randomAccessFrames: SharedFrames { state.frames(of: self) }
 
-  fileprivate func bitmap(
+  fileprivate func frame(
     at index: Int, _ rendering: Rendering, _ cache: (any FrameCaching)?
-  ) async throws(AnimatedImageError) -> Bitmap {
+  ) async throws(AnimatedImageError) -> CompositedFrame {
     guard !Task.isCancelled else {
       throw AnimatedImageError(.cancelled, "cancelled before decoding", format: format)
     }
@@ -92,7 +99,9 @@ extension ImageOrigin {
     var key: FrameKey?
     if let cache {
       let found = try await lookUp(index, rendition, in: cache)
-      if let bitmap = found?.bitmap { return bitmap }
+      if let frame = found?.frame {
+        return CompositedFrame(index: index, bitmap: frame.bitmap, damage: frame.damage)
+      }
       key = found?.key
       state.shownFrames = key.flatMap { ShownFrames($0.animation, of: self, in: cache) }
     } else {
@@ -121,16 +130,16 @@ extension ImageOrigin {
       }
     }
     state.budget.settle()
-    return frame.bitmap
+    return frame
   }
 
-  /// The key of frame `index`, and its pixels if `cache` has them; nil for an image that cannot be cached.
+  /// The key of frame `index`, and the frame if `cache` has it; nil for an image that cannot be cached.
   private func lookUp(
     _ index: Int, _ rendition: Rendition, in cache: any FrameCaching
-  ) async throws(AnimatedImageError) -> (key: FrameKey, bitmap: Bitmap?)? {
+  ) async throws(AnimatedImageError) -> (key: FrameKey, frame: CachedFrame?)? {
     let find = { @Sendable (isCancelled: () -> Bool) throws(AnimatedImageError) in
       try animationKey(rendition, in: cache, isCancelled: isCancelled).map {
-        (key: $0[index], bitmap: cache.bitmap(for: $0[index]))
+        (key: $0[index], frame: cache.frame(for: $0[index]))
       }
     }
     if !cache.mayBlock, state.identity != nil { return try find { false } }

@@ -22,13 +22,6 @@ package struct PlaybackRate: Sendable, Hashable {
   }
 }
 
-/// The greatest common divisor of two positive numbers.
-package func greatestCommonDivisor(_ first: Int128, _ second: Int128) -> Int128 {
-  var (a, b) = (first, second)
-  while b != 0 { (a, b) = (b, a % b) }
-  return a
-}
-
 let attosecondsPerSecond: Int128 = 1_000_000_000_000_000_000
 
 extension Duration {

@@ -40,6 +40,83 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `times are those of the whole file`() async throws {
+    let policies = [DelayPolicy.browser, .exact, .minimum(.milliseconds(70))]
+    for source in try await sources() {
+      for policy in policies {
+        let starts = source.startTimes(policy: policy)
+        #expect(starts == whole.startTimes(policy: policy) && starts.count == 121)
+        #expect(source.duration(policy: policy) == starts[120])
+        for (index, start) in starts.dropLast().enumerated() {
+          #expect(source.frameIndex(at: start, policy: policy) == index)
+        }
+      }
+      // The film plays for ever.
+      #expect(source.frameIndex(at: source.duration() * 3 + source.startTimes()[7]) == 7)
+      #expect(source.frameIndex(at: .seconds(-1)) == 0)
+    }
+  }
+
+  @Test func `the times of a stream are those of the frames that have arrived`() async throws {
+    let (chunks, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+    let start = whole.frames[0].byteRange.lowerBound
+    continuation.yield(Array(Self.film[..<start]))
+    let stream = try await StreamedImage(chunks)
+    #expect(stream.duration() == .zero && stream.startTimes() == [.zero])
+    #expect(stream.frameIndex(at: .seconds(3)) == 0)
+    let middle = whole.frames[60].byteRange.lowerBound
+    continuation.yield(Array(Self.film[start..<middle]))
+    #expect(await stream.waitForFrame(59))
+    let starts = whole.startTimes()
+    #expect(stream.startTimes() == Array(starts[...60]))
+    #expect(stream.duration() == starts[60])
+    #expect(stream.frameIndex(at: starts[30]) == 30)
+    // What comes next is not known, so the second play has not begun.
+    #expect(stream.frameIndex(at: starts[60]) == 59 && stream.frameIndex(at: starts[90]) == 59)
+    continuation.yield(Array(Self.film[middle...]))
+    continuation.finish()
+    #expect(await stream.waitUntilEnded() == .complete)
+    #expect(stream.frameIndex(at: starts[90]) == 90)
+    #expect(stream.frameIndex(at: starts[120]) == 0)
+  }
+
+  @Test func `a frame comes with its damage, decoded or cached`() async throws {
+    var bytes = Self.film
+    // Cuts the pixels of the last frame, whose rest stays as it was.
+    let last = try #require(whole.frames.last).byteRange
+    bytes.removeSubrange(last.upperBound - 40..<bytes.count)
+    let image = try AnimatedImage(bytes: bytes, options: DecodingOptions(damage: .partialRows))
+    let cache = MemoryFrameCache(budget: MemoryBudget(byteLimit: 64 << 20))
+    #expect(image.frames.count == 120)
+    for _ in 0..<2 {
+      let frame = try await image.frame(at: 119, rendering: half, cache: cache)
+      #expect(frame.index == 119 && frame.bitmap.width == 32)
+      #expect(frame.damage?.frameIndex == 119)
+      let intact = try await image.frame(at: 118, cache: cache)
+      #expect(intact.damage == nil && intact.bitmap == expected[118])
+    }
+    #expect(cache.statistics.hits == 2)
+    for source in try await sources() {
+      #expect(try await source.frame(at: 7).bitmap == expected[7])
+    }
+  }
+
+  @Test func `a picture is encoded as PNG in a task`() async throws {
+    let file = try await PNGEncoder.encode(expected[7], effort: .fast)
+    #expect(try AnimatedImage(bytes: file).frames.count == 1)
+    #expect(try await AnimatedImage.open(bytes: file).bitmap(at: 0) == expected[7])
+    let bitmap = try expected[0].scaled(to: TargetSize(width: 9, height: 9))
+    let gate = TaskGate()
+    let task = Task {
+      await gate.wait()
+      return try await PNGEncoder.encode(bitmap)
+    }
+    task.cancel()
+    gate.open()
+    let error = await #expect(throws: AnimatedImageError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+  }
+
   @Test func `frames come in order, in ranges and scaled`() async throws {
     for source in try await sources() {
       var next = 0
