@@ -22,7 +22,8 @@
  * because the library's threads do not exist in the child. Calls then return ZOETROPE_FORKED; functions
  * that free or stop something do nothing. A parent that has not called the library may fork freely.
  *
- * Structs. Those that begin with `size` can grow in later versions: set it to the sizeof of the struct.
+ * Structs. Those that begin with `size` can grow in later versions: set it to the sizeof of the struct. A size
+ * below that of version 1 of the ABI gives ZOETROPE_PARAMETER.
  * Zero in any other field of an input struct means the default, so `{.size = sizeof(zoetrope_options)}`
  * means all defaults, and so does NULL. Set fields named `reserved` to 0. zoetrope_frame_info can grow as
  * well: zoetrope_get_frames takes its size. zoetrope_error, zoetrope_damage, zoetrope_frame and

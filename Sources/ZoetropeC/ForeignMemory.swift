@@ -133,66 +133,6 @@ private func shortened(_ utf8: [UInt8], to room: Int) -> [UInt8] {
   return utf8[..<head] + ellipsis + utf8[tail...]
 }
 
-/// The struct at `pointer`, which begins with its size, over `defaults`; `defaults` for NULL.
-///
-/// - Throws: `parameter` for an impossible size, and if a newer caller sets a field that this library
-///   does not know.
-func read<Value>(
-  _ pointer: UnsafePointer<Value>?, over defaults: Value, _ name: StaticString
-) throws(AnimatedImageError) -> Value {
-  guard let pointer = unsafe pointer else { return defaults }
-  let source = unsafe UnsafeRawPointer(pointer)
-  return try unsafe element(source, size: structSize(source, name), over: defaults, name)
-}
-
-/// The struct of `size` bytes at `source`, over `defaults`.
-///
-/// - Throws: `parameter` if a newer caller sets a field that this library does not know.
-func element<Value>(
-  _ source: UnsafeRawPointer, size: Int, over defaults: Value, _ name: StaticString
-) throws(AnimatedImageError) -> Value {
-  var value = defaults
-  let known = MemoryLayout<Value>.size
-  unsafe withUnsafeMutableBytes(of: &value) { bytes in
-    unsafe bytes.copyMemory(from: UnsafeRawBufferPointer(start: source, count: min(size, known)))
-  }
-  for offset in known..<max(size, known)
-  where unsafe source.load(fromByteOffset: offset, as: UInt8.self) != 0 {
-    throw AnimatedImageError(.parameter, "\(name) has a field that this library does not know")
-  }
-  return value
-}
-
-/// Writes as much of `value` to the struct at `pointer` as the caller knows, by its `size`.
-func writeSized<Value>(
-  _ value: Value, to pointer: UnsafeMutablePointer<Value>?, _ name: StaticString
-) throws(AnimatedImageError) {
-  let target = try unsafe required(pointer, name)
-  let size = try unsafe structSize(UnsafeRawPointer(target), name)
-  unsafe withUnsafeBytes(of: value) { bytes in
-    let word = MemoryLayout<Int>.size
-    let count = min(size, bytes.count)
-    // The size stays the caller's.
-    unsafe memcpy(
-      UnsafeMutableRawPointer(target) + word, bytes.baseAddress.unsafelyUnwrapped + word,
-      count - word)
-    if size > bytes.count {
-      unsafe memset(UnsafeMutableRawPointer(target) + bytes.count, 0, size - bytes.count)
-    }
-  }
-}
-
-private func structSize(
-  _ pointer: UnsafeRawPointer, _ name: StaticString
-) throws(AnimatedImageError) -> Int {
-  let size = unsafe pointer.loadUnaligned(as: Int.self)
-  guard size >= MemoryLayout<Int>.size, size <= 4096 else {
-    throw AnimatedImageError(
-      .parameter, "\(name).size is \(UInt(bitPattern: size)): set it to sizeof(\(name))")
-  }
-  return size
-}
-
 /// Writes `value` to `pointer`, unless that is NULL.
 func write<Value>(_ value: Value, to pointer: UnsafeMutablePointer<Value>?) {
   guard let pointer = unsafe pointer else { return }

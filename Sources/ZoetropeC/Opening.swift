@@ -92,12 +92,6 @@ public func openReader(
   unsafe open(animation, options, error) { (options, call) throws(AnimatedImageError) in
     let given = try unsafe required(reader, "reader")
     let whole = try unsafe read(given, over: zoetrope_reader(), "zoetrope_reader")
-    // Half a pointer is none.
-    guard unsafe whole.size >= MemoryLayout<zoetrope_reader>.size else {
-      throw AnimatedImageError(
-        .parameter,
-        "zoetrope_reader.size is \(unsafe whole.size): set it to sizeof(zoetrope_reader)")
-    }
     let source = try unsafe ForeignSource(whole)
     // Without a notification of the last read, a call cannot return before it.
     let mayLeave = unsafe whole.release != nil

@@ -54,11 +54,7 @@ public func getFrames(
         .parameter,
         "first is \(first) and count \(UInt(bitPattern: count)); there are \(total) frames")
     }
-    guard elementSize >= 8, elementSize <= 4096 else {
-      throw AnimatedImageError(
-        .parameter,
-        "element_size is \(UInt(bitPattern: elementSize)): set it to sizeof(zoetrope_frame_info)")
-    }
+    try check(elementSize, of: zoetrope_frame_info.self, "element_size", "zoetrope_frame_info")
     guard count > 0 else { return }
     let target = try unsafe UnsafeMutableRawPointer(required(frames, "frames"))
     // Of rounded starts, so that they and the durations add up.

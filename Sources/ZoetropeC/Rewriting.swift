@@ -131,11 +131,7 @@ private func parsed(
       .parameter, "count is \(UInt(bitPattern: count)); it must be 0 to 1000")
   }
   guard count > 0 else { return [] }
-  guard elementSize >= 8, elementSize <= 4096 else {
-    throw AnimatedImageError(
-      .parameter,
-      "element_size is \(UInt(bitPattern: elementSize)): set it to sizeof(zoetrope_edit)")
-  }
+  try unsafe check(elementSize, of: zoetrope_edit.self, "element_size", "zoetrope_edit")
   let start = try unsafe UnsafeRawPointer(required(edits, "edits"))
   var parsed: [AnimationEdit] = []
   for place in 0..<count {

@@ -100,10 +100,18 @@ static void test_bad_arguments(const char *path) {
   options = (zoetrope_options){.size = sizeof options, .frame_count = 1};
   CHECK(zoetrope_open_file(path, &options, &animation, &error) == ZOETROPE_LIMIT_EXCEEDED);
   CHECK(strstr(error.message, "frame_count"));
-  /* An older caller knows fewer fields, a newer one more. */
-  options = (zoetrope_options){.size = sizeof(size_t) + sizeof(int32_t), .limits = 77};
+  /* No caller knows less than version 1 of the ABI, whose sizes these are; a newer one knows more. */
+  options = (zoetrope_options){.size = sizeof(void *)};
+  CHECK(zoetrope_open_file(path, &options, &animation, &error) == ZOETROPE_PARAMETER);
+  CHECK(strstr(error.message, "zoetrope_options.size is 8"));
+  options.size = 95;
+  CHECK(zoetrope_open_file(path, &options, &animation, NULL) == ZOETROPE_PARAMETER);
+  options.size = 96;
   CHECK(zoetrope_open_file(path, &options, &animation, NULL) == ZOETROPE_OK);
   zoetrope_close(animation);
+  zoetrope_reader reader = {.size = 39};
+  CHECK(zoetrope_open_reader(&reader, NULL, &animation, &error) == ZOETROPE_PARAMETER);
+  CHECK(strstr(error.message, "zoetrope_reader.size is 39"));
   struct { zoetrope_options known; int64_t unknown; } newer = {{.size = sizeof newer}, 0};
   CHECK(zoetrope_open_file(path, &newer.known, &animation, NULL) == ZOETROPE_OK);
   zoetrope_close(animation);
@@ -132,9 +140,18 @@ static void test_facts(const char *path) {
   zoetrope_info info = info_of(animation);
   CHECK(info.format == ZOETROPE_GIF && info.frame_count > 1 && info.width > 0 && info.height > 0);
   CHECK(info.byte_count > 0);
-  zoetrope_info small = {.size = sizeof(size_t) + 4, .width = 99};
-  CHECK(zoetrope_get_info(animation, &small, NULL) == ZOETROPE_OK);
-  CHECK(small.format == ZOETROPE_GIF && small.width == 99);
+  zoetrope_info small = {.size = 87, .width = 99};
+  CHECK(zoetrope_get_info(animation, &small, NULL) == ZOETROPE_PARAMETER && small.width == 99);
+  small.size = 88;
+  CHECK(zoetrope_get_info(animation, &small, NULL) == ZOETROPE_OK && small.width == info.width);
+  zoetrope_layout layout = {.size = 47};
+  CHECK(zoetrope_get_layout(animation, NULL, &layout, NULL) == ZOETROPE_PARAMETER);
+  layout.size = 48;
+  CHECK(zoetrope_get_layout(animation, NULL, &layout, NULL) == ZOETROPE_OK && layout.width == info.width);
+  zoetrope_rendering rendering = {.size = 39};
+  CHECK(zoetrope_get_layout(animation, &rendering, &layout, NULL) == ZOETROPE_PARAMETER);
+  rendering.size = 40;
+  CHECK(zoetrope_get_layout(animation, &rendering, &layout, NULL) == ZOETROPE_OK);
   CHECK(zoetrope_get_info(animation, NULL, NULL) == ZOETROPE_PARAMETER);
   size_t count = (size_t)info.frame_count;
   zoetrope_frame_info *frames = calloc(count, sizeof *frames);
@@ -152,10 +169,14 @@ static void test_facts(const char *path) {
   CHECK(start == duration);
   CHECK(zoetrope_frame_index_at(animation, 0, INT64_MIN, &index, NULL) == ZOETROPE_OK && index == 0);
   CHECK(zoetrope_frame_index_at(animation, 0, INT64_MAX, &index, NULL) == ZOETROPE_OK);
-  /* An older caller's elements are shorter. */
-  int64_t rects[2][4];
-  CHECK(zoetrope_get_frames(animation, 0, 0, 2, (void *)rects, sizeof rects[0], NULL) == ZOETROPE_OK);
-  CHECK(rects[1][2] == frames[1].width);
+  /* A newer caller's elements are longer; none are shorter than in version 1. */
+  struct { zoetrope_frame_info known; int64_t unknown; } longer[2] = {{.unknown = 1}};
+  CHECK(zoetrope_get_frames(animation, 0, 0, 2, &longer[0].known, sizeof longer[0], NULL) == ZOETROPE_OK);
+  CHECK(longer[1].known.width == frames[1].width && longer[0].unknown == 0);
+  CHECK(zoetrope_get_frames(animation, 0, 0, 1, frames, 88, NULL) == ZOETROPE_OK);
+  CHECK(zoetrope_get_frames(animation, 0, 0, 1, frames, 87, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_get_frames(animation, 0, 0, 1, frames, sizeof frames, &error) == ZOETROPE_PARAMETER);
+  CHECK(strstr(error.message, "element_size is 8: set it to sizeof(zoetrope_frame_info)"));
   CHECK(zoetrope_get_frames(animation, 0, 0, count + 1, frames, sizeof *frames, &error) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_get_frames(animation, 0, 0, 0, NULL, sizeof *frames, NULL) == ZOETROPE_OK);
   CHECK(zoetrope_get_frames(animation, 0, -1, 1, frames, sizeof *frames, NULL) == ZOETROPE_PARAMETER);

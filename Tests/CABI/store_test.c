@@ -112,7 +112,7 @@ static void test_frames(const char *path) {
 static void test_arguments(const char *path) {
   zoetrope_store *store = (void *)1;
   zoetrope_error error;
-  zoetrope_store_options wrong[] = {{.size = 3}, {.size = sizeof *wrong, .byte_limit = -1}};
+  zoetrope_store_options wrong[] = {{.size = 15}, {.size = sizeof *wrong, .byte_limit = -1}};
   for (int i = 0; i < 2; i++) {
     CHECK(zoetrope_store_open(directory, &wrong[i], &store, &error) == ZOETROPE_PARAMETER && *error.message);
     CHECK(store == NULL);
@@ -121,7 +121,7 @@ static void test_arguments(const char *path) {
   CHECK(zoetrope_store_open(directory, NULL, NULL, NULL) == ZOETROPE_PARAMETER);
   store = open_store(0);
   zoetrope_animation *animation = open_file(path);
-  zoetrope_stored_frame frame = {.size = sizeof frame}, small = {.size = 3};
+  zoetrope_stored_frame frame = {.size = sizeof frame}, small = {.size = 335};
   zoetrope_lease *lease = (void *)1;
   CHECK(zoetrope_store_frame(NULL, animation, 0, NULL, &frame, &lease, NULL) == ZOETROPE_PARAMETER && !lease);
   CHECK(zoetrope_store_frame(store, NULL, 0, NULL, &frame, &lease, NULL) == ZOETROPE_PARAMETER);

@@ -1,0 +1,100 @@
+internal import CZoetrope
+internal import Glibc
+internal import Zoetrope
+
+// Structs of the header that can grow. The caller states the size that it knows.
+//
+// Unsafe: as in ForeignMemory.swift. At most the stated size is read and written.
+
+/// A struct that can grow in later versions of the ABI.
+protocol GrowingStruct {
+  /// Its size in version 1 of the ABI, in bytes. Never changes. No valid caller states less, so a smaller size is a
+  /// mistake, such as that of a pointer.
+  static var firstSize: Int { get }
+}
+
+extension zoetrope_options: GrowingStruct { static var firstSize: Int { 96 } }
+extension zoetrope_reader: GrowingStruct { static var firstSize: Int { 40 } }
+extension zoetrope_info: GrowingStruct { static var firstSize: Int { 88 } }
+extension zoetrope_frame_info: GrowingStruct { static var firstSize: Int { 88 } }
+extension zoetrope_rendering: GrowingStruct { static var firstSize: Int { 40 } }
+extension zoetrope_layout: GrowingStruct { static var firstSize: Int { 48 } }
+extension zoetrope_store_options: GrowingStruct { static var firstSize: Int { 16 } }
+extension zoetrope_stored_frame: GrowingStruct { static var firstSize: Int { 336 } }
+extension zoetrope_store_statistics: GrowingStruct { static var firstSize: Int { 64 } }
+extension zoetrope_destination: GrowingStruct { static var firstSize: Int { 48 } }
+extension zoetrope_writer_options: GrowingStruct { static var firstSize: Int { 144 } }
+extension zoetrope_written: GrowingStruct { static var firstSize: Int { 104 } }
+extension zoetrope_picture: GrowingStruct { static var firstSize: Int { 56 } }
+extension zoetrope_edit: GrowingStruct { static var firstSize: Int { 104 } }
+extension zoetrope_playback: GrowingStruct { static var firstSize: Int { 40 } }
+
+/// The struct at `pointer`, which begins with its size, over `defaults`; `defaults` for NULL.
+///
+/// - Throws: `parameter` for an impossible size, and if a newer caller sets a field that this library
+///   does not know.
+func read<Value: GrowingStruct>(
+  _ pointer: UnsafePointer<Value>?, over defaults: Value, _ name: StaticString
+) throws(AnimatedImageError) -> Value {
+  guard let pointer = unsafe pointer else { return defaults }
+  let source = unsafe UnsafeRawPointer(pointer)
+  return try unsafe element(
+    source, size: statedSize(at: source, of: Value.self, name), over: defaults, name)
+}
+
+/// The struct of `size` bytes at `source`, over `defaults`.
+///
+/// - Throws: `parameter` if a newer caller sets a field that this library does not know.
+func element<Value: GrowingStruct>(
+  _ source: UnsafeRawPointer, size: Int, over defaults: Value, _ name: StaticString
+) throws(AnimatedImageError) -> Value {
+  var value = defaults
+  let known = MemoryLayout<Value>.size
+  unsafe withUnsafeMutableBytes(of: &value) { bytes in
+    unsafe bytes.copyMemory(from: UnsafeRawBufferPointer(start: source, count: min(size, known)))
+  }
+  for offset in known..<max(size, known)
+  where unsafe source.load(fromByteOffset: offset, as: UInt8.self) != 0 {
+    throw AnimatedImageError(.parameter, "\(name) has a field that this library does not know")
+  }
+  return value
+}
+
+/// Writes as much of `value` to the struct at `pointer` as the caller knows, by its `size`.
+func writeSized<Value: GrowingStruct>(
+  _ value: Value, to pointer: UnsafeMutablePointer<Value>?, _ name: StaticString
+) throws(AnimatedImageError) {
+  let target = try unsafe required(pointer, name)
+  let size = try unsafe statedSize(at: UnsafeRawPointer(target), of: Value.self, name)
+  unsafe withUnsafeBytes(of: value) { bytes in
+    let word = MemoryLayout<Int>.size
+    let count = min(size, bytes.count)
+    // The size stays the caller's.
+    unsafe memcpy(
+      UnsafeMutableRawPointer(target) + word, bytes.baseAddress.unsafelyUnwrapped + word,
+      count - word)
+    if size > bytes.count {
+      unsafe memset(UnsafeMutableRawPointer(target) + bytes.count, 0, size - bytes.count)
+    }
+  }
+}
+
+private func statedSize<Value: GrowingStruct>(
+  at pointer: UnsafeRawPointer, of type: Value.Type, _ name: StaticString
+) throws(AnimatedImageError) -> Int {
+  let size = unsafe pointer.loadUnaligned(as: Int.self)
+  try check(size, of: type, "\(name).size", name)
+  return size
+}
+
+/// Checks `size`, which the caller stated for a struct.
+///
+/// - Throws: `parameter` if no version of the struct has this size.
+func check<Value: GrowingStruct>(
+  _ size: Int, of type: Value.Type, _ argument: String, _ name: StaticString
+) throws(AnimatedImageError) {
+  guard size >= Value.firstSize, size <= 4096 else {
+    throw AnimatedImageError(
+      .parameter, "\(argument) is \(UInt(bitPattern: size)): set it to sizeof(\(name))")
+  }
+}
