@@ -11,7 +11,7 @@ import Zoetrope
       thrice.loop = 2
       try tool.write(thrice.bytes, to: "thrice.gif")
       let template =
-        #"{file}\t{format} {width}x{height} {frames} {plays} {{{duration_ms}/{stored_ms}}}"#
+        #"{file}\t{format} {width}x{height} {frames} {plays} {{{duration_ms}/{stored_duration_ms}}}"#
       let result = try tool.run("info", "cat.gif", "none", "thrice.gif", "--format", template)
       #expect(result.status == 1)
       #expect(result.errors.hasPrefix("zoetrope: error: none: "))
@@ -22,6 +22,10 @@ import Zoetrope
         #"{duration_ms} {least_delay_ms} {longest_delay_ms}\n{byte_count} {damage}"#)
       #expect(exact.text == "140 0 100\n\(SampleGIF().bytes.count) 0\n")
     }
+  }
+
+  @Test func `the former name of the stored duration still works`() {
+    #expect(InfoTemplate("{stored_ms}") == InfoTemplate("{stored_duration_ms}"))
   }
 
   @Test func `a name is printed as the bytes it has`() throws {

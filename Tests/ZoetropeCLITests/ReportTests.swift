@@ -95,6 +95,14 @@ import Zoetrope
     #expect(half.line(width: 19) == nil)
   }
 
+  @Test func `a bar names the attempt to meet a byte budget`() throws {
+    let third = ProgressBar(
+      done: 5, total: 10, bytes: 1_250_000, elapsed: .seconds(2), attempt: 3)
+    let line = try #require(third.line(width: 80))
+    #expect(line.hasSuffix("5/10 frames of attempt 3  1.2 MB"))
+    for width in 20...200 { #expect((third.line(width: width) ?? "").count < width) }
+  }
+
   @Test func `one status speaks for several inputs`() {
     #expect(ExitStatus.combined([]) == .success)
     #expect(ExitStatus.combined([.undecodable, .undecodable]) == .undecodable)

@@ -64,7 +64,8 @@ struct InfoCommand: ZoetropeSubcommand {
       help: ArgumentHelp(
         """
         Print a line per file. The fields are {file} {frames} {duration_ms} {format} {width} {height} \
-        {plays} {byte_count} {damage} {stored_ms} {least_delay_ms} {longest_delay_ms}; \\t and \\n work.
+        {plays} {byte_count} {damage} {stored_duration_ms} {least_delay_ms} {longest_delay_ms}; \\t and \\n \
+        work.
         """,
         valueName: "template"),
       transform: Self.template)

@@ -216,6 +216,7 @@ extension ProtocolArgument {
     "ascii": "shades of ASCII characters",
     "quadrants": "quadrants; also work without colours",
     "braille": "braille, 2 x 4 dots per character",
+    "cells": "the best characters for the terminal",
     "none": "draw nothing; decode on schedule, for --trace",
   ]
 }

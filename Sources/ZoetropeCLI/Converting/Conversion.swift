@@ -32,6 +32,7 @@ struct Conversion {
     if let budget = options.budget {
       let reporter = reporting.reporter(total: nil, phase: "fit")
       let found = try image.fitted(edits, options, to: budget, isCancelled: isCancelled) {
+        reporter.expect($0.frameCount, attempt: $0.attempt)
         reporter.update(($0.frames, $0.byteCount))
       }
       reporter.finish((found.plan.frames.count, found.bytes.count))

@@ -23,7 +23,7 @@ enum ProtocolArgument: ExpressibleByArgument, Hashable {
   }
 
   static var allValueStrings: [String] {
-    ["auto"] + DrawingMode.all.map(\.name) + ["none"]
+    ["auto"] + DrawingMode.all.map(\.name) + ["cells", "none"]
   }
 
   static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }

@@ -10,9 +10,14 @@ struct InfoTemplate: Hashable, Sendable {
     case file, format, width, height, frames, plays, damage
     case byteCount = "byte_count"
     case durationMilliseconds = "duration_ms"
-    case storedMilliseconds = "stored_ms"
+    case storedMilliseconds = "stored_duration_ms"
     case leastDelay = "least_delay_ms"
     case longestDelay = "longest_delay_ms"
+
+    /// `stored_ms`, which is one frame's delay everywhere else, means the duration of a play, as in earlier versions.
+    init?(name: some StringProtocol) {
+      self.init(rawValue: name == "stored_ms" ? "stored_duration_ms" : String(name))
+    }
   }
 
   private enum Token: Hashable, Sendable {
@@ -35,7 +40,7 @@ struct InfoTemplate: Hashable, Sendable {
           continue
         }
         guard letter == "{", let end = rest.firstIndex(of: "}"),
-          let field = Field(rawValue: String(rest[..<end]))
+          let field = Field(name: rest[..<end])
         else { return nil }
         tokens += [.text(text), .field(field)]
         text = ""

@@ -30,6 +30,8 @@ final class ProgressReporter {
   private var number: Int?
   /// The total of the current input; nil if unknown. A stream knows only the frames so far.
   private var total: Int?
+  /// Which attempt to meet a byte budget the numbers belong to, from 1; nil if there is no budget.
+  private var attempt: Int?
   /// The bytes written for the inputs before the current one.
   private var earlierBytes = 0
   private(set) var summary: BatchSummary
@@ -75,8 +77,8 @@ final class ProgressReporter {
     update(nil)
   }
 
-  /// Sets the number of frames of the current input.
-  func expect(_ total: Int?) { self.total = total }
+  /// Sets the number of frames of the current input, or of an attempt to meet a byte budget.
+  func expect(_ total: Int?, attempt: Int? = nil) { (self.total, self.attempt) = (total, attempt) }
 
   /// Ends the current input.
   func end(_ condition: InputCondition, frames: Int = 0, bytes: Int = 0) {
@@ -152,7 +154,7 @@ final class ProgressReporter {
       text =
         ProgressBar(
           done: done?.frames ?? 0, total: total ?? 0, bytes: done?.bytes, elapsed: elapsed,
-          hasBlocks: hasBlocks
+          hasBlocks: hasBlocks, attempt: attempt
         ).line(width: width)
     }
     guard let line = text else { return }
@@ -173,6 +175,7 @@ final class ProgressReporter {
         $0.field("position", number + 1)
         $0.field("files", inputs.count)
       }
+      if let attempt { $0.field("attempt", attempt) }
       $0.field("done", done?.frames)
       $0.field("total", stream?.total ?? total)
       $0.field("bytes", done?.bytes)
@@ -251,11 +254,14 @@ struct ProgressBar: Hashable {
   let elapsed: Duration
   /// Whether block characters can be used; else the bar is made of `#`.
   var hasBlocks = true
+  /// As in ``ProgressReporter``. The frames begin again with each attempt, and nobody knows how many there will be.
+  var attempt: Int?
 
   /// The line for a terminal of `width` columns; nil if it does not fit.
   func line(width: Int) -> String? {
     guard width >= 20, total > 0 else { return nil }
     var text = " \(done)/\(total) frames"
+    if width >= 40, let attempt { text += " of attempt \(attempt)" }
     if width >= 50, let bytes { text += "  \(Self.size(bytes))" }
     if width >= 60, let left = secondsLeft { text += "  \(BatchLine.time(left)) left" }
     // The last column stays empty, because some terminals wrap when it is filled.
@@ -276,7 +282,7 @@ struct ProgressBar: Hashable {
   }
 
   private var secondsLeft: Int? {
-    guard done > 0, elapsed >= .milliseconds(500) else { return nil }
+    guard done > 0, attempt == nil, elapsed >= .milliseconds(500) else { return nil }
     let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
     return Int((seconds / Double(done) * Double(total - done)).rounded(.up))
   }

@@ -234,13 +234,15 @@ extension OutputSchema {
   private static let program = SchemaNode.object([
     SchemaField("id", .string), SchemaField("name", .string), SchemaField("animates", .boolean),
     SchemaField("plays", .integer.orNull), SchemaField("forever", .boolean),
-    .optional("stored_loop", .integer.orNull), SchemaField("duration_ms", .number.orNull),
+    .optional("stored_loop", .integer.orNull),
+    SchemaField("duration_ms", .number.orNull, "of one play in this program; an object in info"),
     SchemaField(
       "changed_delays",
       .array(
         of: .object([
-          SchemaField("frame", .integer), SchemaField("stored_ms", .number),
-          SchemaField("shown_ms", .number.orNull),
+          SchemaField("frame", .integer),
+          SchemaField("stored_ms", .number, "the frame's stored delay"),
+          SchemaField("shown_ms", .number.orNull, "how long this program shows it"),
         ]))),
     SchemaField(
       "difference",
@@ -268,6 +270,7 @@ extension OutputSchema {
           + [
             .optional("position", .integer, "the number of the file, from 1"),
             .optional("files", .integer, "how many files there are"),
+            .optional("attempt", .integer, "which attempt to meet --max-bytes or --for, from 1"),
             SchemaField("done", .integer.orNull, "frames"),
             SchemaField("total", .integer.orNull, "frames"), SchemaField("bytes", .integer.orNull),
             .optional("frames_received", .integer), .optional("bytes_received", .integer),

@@ -39,21 +39,31 @@ struct SheetCanvas: ~Copyable {
 
   /// Writes `text`, centred, at the lower edge of `rect`.
   mutating func write(_ text: String, in rect: PixelRect) {
-    let color: RGBA
-    if background.alpha == 0 {
-      // Grey is readable on light and dark backgrounds.
-      color = RGBA(red: 128, green: 128, blue: 128)
-    } else {
+    let white = RGBA(red: 255, green: 255, blue: 255)
+    guard background.alpha == 0 else {
       let isLight =
         3 * Int(background.red) + 6 * Int(background.green) + Int(background.blue) > 1275
-      color = isLight ? .black : RGBA(red: 255, green: 255, blue: 255)
+      return write(text, in: rect, isLight ? .black : white)
     }
+    // Readable on every background that the sheet is shown on.
+    let rect = PixelRect(x: rect.x, y: rect.y, width: rect.width, height: rect.height - 1)
+    write(text, in: rect, white, outline: 1)
+    write(text, in: rect, .black)
+  }
+
+  /// Writes `text` in `color`, and the pixels that are within `outline` of it.
+  private mutating func write(_ text: String, in rect: PixelRect, _ color: RGBA, outline: Int = 0) {
     var left = rect.x + (rect.width - SheetFont.width(of: text)) / 2
     let top = rect.maxY - SheetFont.height
     for letter in text {
       for (y, row) in (SheetFont.rows(of: letter) ?? []).enumerated() {
         for x in 0..<5 where row >> UInt8(4 - x) & 1 != 0 {
-          fill(y: top + y, from: left + x, to: left + x + 1, color)
+          let start = max(left + x - outline, rect.x)
+          let end = min(left + x + 1 + outline, rect.maxX)
+          guard start < end else { continue }
+          for line in top + y - outline...top + y + outline {
+            fill(y: line, from: start, to: end, color)
+          }
         }
       }
       left += SheetFont.advance

@@ -38,7 +38,7 @@ extension AnimatedImage {
   ///
   /// - Parameters:
   ///   - keepsMetadata: Whether the file has the image's metadata if it fits with it.
-  ///   - progress: Called for each frame of each file or sample.
+  ///   - progress: Called for each frame of each file or sample, whose number it gets.
   /// - Throws: `limitExceeded` if nothing fits; the errors of ``EditPlan``; `cancelled`.
   package func fitted(
     _ edits: [AnimationEdit], _ options: EditOptions, to budget: ByteBudget,
@@ -48,16 +48,23 @@ extension AnimatedImage {
     let fitting = try BudgetFitting(self, edits, options, budget, isCancelled)
     var search = BudgetSearch(limit: budget.byteLimit, levers: fitting.levers)
     var best: BudgetedAnimation?
+    var attempt = 0
+    func report(_ made: EditPlan.Progress) {
+      var numbered = made
+      numbered.attempt = attempt
+      progress(numbered)
+    }
     while true {
+      attempt += 1
       switch search.step {
       case .sample(let settings):
         search.take(
           try fitting.attempt(settings) { () throws(AnimatedImageError) in
-            try fitting.estimate(settings, progress)
+            try fitting.estimate(settings, report)
           })
       case .encode(let settings):
         let found = try fitting.attempt(settings) { () throws(AnimatedImageError) in
-          try fitting.encode(settings, progress)
+          try fitting.encode(settings, report)
         }
         guard let found else {
           search.take(nil)
@@ -73,7 +80,7 @@ extension AnimatedImage {
         }
       case .finish:
         guard var best else { preconditionFailure("a file that was not encoded") }
-        if keepsMetadata { best = try fitting.withMetadata(best, progress) }
+        if keepsMetadata { best = try fitting.withMetadata(best, report) }
         best.encodeCount = search.encodeCount
         best.written.concessions = ByteBudget.Concessions(
           tolerance: max(options.tolerance, best.settings.tolerance),

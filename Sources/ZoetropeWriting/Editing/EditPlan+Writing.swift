@@ -7,6 +7,9 @@ extension EditPlan {
     public let frameCount: Int
     /// Bytes handed to the sink.
     public let byteCount: Int
+    /// The number of the file or sample, from 1, that is encoded to meet ``EditOptions/budget``. The other numbers
+    /// begin again with each. Without a budget it is 1.
+    public internal(set) var attempt = 1
   }
 
   /// Carries the plan out on the calling thread. The sink is finished, or abandoned if this throws.

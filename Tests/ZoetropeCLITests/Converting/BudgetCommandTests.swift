@@ -25,6 +25,26 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `progress names the attempt, whose frames begin again`() throws {
+    try withTool { (tool: Tool) throws in
+      // Large enough to take longer than the time between two lines.
+      try tool.write(
+        DeltaGIF.make(width: 320, height: 240, frameCount: 60, patch: 200), to: "in.gif")
+      let result = try tool.run(
+        "convert", "in.gif", "-o", "o.gif", "--max-bytes", "400K", "--progress", "json")
+      #expect(result.status == 0, "\(result.errors)")
+      let lines = try JSONLine.all(Array(result.errors.utf8)).filter { $0["phase"] == "fit" }
+      let attempts = lines.compactMap { $0["attempt"].integer }
+      #expect(attempts.count == lines.count && attempts == attempts.sorted())
+      #expect((attempts.last ?? 0) > 1)
+      for (line, next) in zip(lines, lines.dropFirst())
+      where line["attempt"].integer == next["attempt"].integer {
+        #expect((line["done"].integer ?? 0) <= (next["done"].integer ?? -1))
+      }
+      for line in lines { #expect((line["done"].integer ?? 0) <= (line["total"].integer ?? -1)) }
+    }
+  }
+
   @Test func `metadata is given up before anything that is seen, and the report tells`() throws {
     try withTool { (tool: Tool) throws in
       try tool.write(FixtureLibrary().file("GIF/metadata.gif"), to: "in.gif")

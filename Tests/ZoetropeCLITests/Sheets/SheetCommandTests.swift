@@ -76,15 +76,38 @@ import Zoetrope
       let sheet = try picture(tool, "s.png")
       // Two columns as wide as "0.04s" and a gap.
       #expect(sheet.size == PixelSize(width: 2 * 32, height: 2 * 14))
-      let grey = RGBA(red: 128, green: 128, blue: 128)
+      let white = RGBA(red: 255, green: 255, blue: 255)
+      // The "0" of the first label, "0.00s", in the middle of its cell, with an outline.
+      #expect(sheet[1 + 1, 6] == .black && sheet[1, 7] == .black)
+      #expect(sheet[1 + 1, 7] == white && sheet[1 + 1, 5] == white && sheet[0, 7] == white)
+      #expect(sheet[1 + 1, 4].alpha == 0)
+      // Every pixel of a label has its outline, and nothing else is white.
       var count = 0
-      for y in 0..<sheet.height {
-        for x in 0..<sheet.width where sheet[x, y] == grey { count += 1 }
+      for y in 4..<14 {
+        for x in 0..<32 {
+          let near = (max(y - 1, 0)...min(y + 1, 13)).flatMap { y in
+            (max(x - 1, 0)...min(x + 1, 31)).map { sheet[$0, y] }
+          }
+          if sheet[x, y] == .black { count += 1 }
+          #expect((sheet[x, y].alpha != 0) == near.contains(.black))
+        }
       }
-      #expect(count > 60)
-      // The "0" of the first label, "0.00s", in the middle of its cell.
-      #expect(sheet[1 + 1, 7] == grey)
-      #expect(sheet[1, 7].alpha == 0)
+      #expect(count > 40)
+    }
+  }
+
+  @Test func `labels on a background have no outline`() throws {
+    try withTool { (tool: Tool) throws in
+      let result = try tool.run(
+        "sheet", "cat.gif", "-o", "s.png", "--label", "index", "--bg", "336699")
+      #expect(result.status == 0)
+      let sheet = try picture(tool, "s.png")
+      var colors: Set<RGBA> = []
+      for y in sheet.height - 7..<sheet.height {
+        for x in 0..<sheet.width { colors.insert(sheet[x, y]) }
+      }
+      #expect(
+        colors == [RGBA(red: 255, green: 255, blue: 255), RGBA(red: 0x33, green: 0x66, blue: 0x99)])
     }
   }
 
