@@ -192,8 +192,9 @@ def test_a_closed_animation_says_so(delays):
 
 
 def test_metadata_and_damage_are_listed(fixtures):
-    items = zoetrope.open(fixtures / "APNG" / "metadata.png").metadata
-    assert {item.kind for item in items} >= {"text"}
+    animation = zoetrope.open(fixtures / "APNG" / "metadata.png")
+    assert {item.kind for item in animation.metadata} >= {"text"}
+    assert animation.metadata is animation.metadata
     bad = zoetrope.open(fixtures / "Bad" / "apng-cut-in-frame-2.png")
     assert bad.damage and all(item.byte_offset >= 0 for item in bad.damage)
     assert tuple(bad.check()[: len(bad.damage)]) == bad.damage

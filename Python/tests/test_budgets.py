@@ -159,11 +159,31 @@ def test_the_type_of_presets_lists_those_of_the_library(source):
             converted(source, preset=wrong)
 
 
+def test_a_number_of_bytes_may_have_a_unit(source):
+    from zoetrope._writer_arguments import _max_bytes
+
+    for text, count in {
+        "9": 9, "9B": 9, "256K": 1 << 18, "256k": 1 << 18, "256KiB": 1 << 18, "1.5M": 3 << 19, "2MiB": 2 << 20,
+        "1G": 1 << 30, "1GiB": 1 << 30, "1kB": 1000, "1KB": 1000, "1.MB": 10**6, "0.3GB": 300_000_000,
+        "99999999999G": (1 << 63) - 1,
+    }.items():
+        assert _max_bytes(text) == count, text
+    plain, exact = converted(source, max_bytes="1G")[0], converted(source, max_bytes=1 << 30)[0]
+    assert plain.byte_count == exact.byte_count
+    with pytest.raises(zoetrope.BudgetError) as caught:
+        converted(source, max_bytes="0.05K")
+    assert caught.value.allowed == 51
+
+
 def test_wrong_arguments_are_refused(source):
-    for wrong in ({"lossy": 201}, {"lossy": -1}, {"max_bytes": 0}, {"max_bytes": -3}, {"colors": 1}):
+    texts = ("", "K", "-9K", "9X", "1e3", "9 K", "0", "0.1", "0x9", "\u0663K", "1.2.3M", "9k\n")
+    for wrong in (
+        {"lossy": 201}, {"lossy": -1}, {"max_bytes": 0}, {"max_bytes": -3}, {"colors": 1},
+        *({"max_bytes": text} for text in texts),
+    ):
         with pytest.raises(zoetrope.ParameterError):
             converted(source, **wrong)
-    for wrong in ({"lossy": 1.5}, {"max_bytes": "9K"}, {"preset": 3}, {"pin": 3, "max_bytes": 9}):
+    for wrong in ({"lossy": 1.5}, {"max_bytes": 9.5}, {"preset": 3}, {"pin": 3, "max_bytes": 9}):
         with pytest.raises(TypeError):
             converted(source, **wrong)
     for wrong in ({"lossy": 201}, {"pin": "size"}):

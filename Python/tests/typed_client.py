@@ -25,6 +25,7 @@ def sources(path: Path, raw: "os.PathLike[bytes]", data: bytearray, mapped: mmap
     zoetrope.open(gzip.GzipFile("a.gz"))
     with open("a.gif", "rb") as file:
         zoetrope.open(file)
+    zoetrope.open(np.fromfile("a.gif", np.uint8))
     zoetrope.open("a", limits={"canvas_pixels": 4, "preset": "strict"})
     zoetrope.open("a", limits=None)
     zoetrope.open(3)  # type: ignore[arg-type]
@@ -36,6 +37,8 @@ def pixels(path: Path) -> NDArray[np.uint8]:
     with zoetrope.open(path, limits="strict", threads=np.int64(2)) as animation:
         batch: NDArray[np.uint8] = animation.sample(8, size=(224, 224), fit="fill", format="RGB")
         frame = animation.at(1.5, size=(128, None), filter="lanczos")
+        animation.frame(0, size=np.array([64, 64]))
+        animation.frame(0, size=(np.int64(64), None))
         animation.frame(np.int64(3), size=[64, 64], out=np.empty((1, 1, 4), np.uint8))
         animation.read(np.array([1, 2]))
         animation.read(range(2), out=bytearray(2 * 4))
@@ -54,11 +57,28 @@ def pixels(path: Path) -> NDArray[np.uint8]:
         rect: Tuple[int, int, int, int] = animation.frames[0].rect
         slices: NDArray[Any] = animation[1:3]
         print(rect, slices, animation[np.int64(1)], animation.closed)
-        animation.at(1.0, sise=(3, 3))  # type: ignore[call-arg]
-        animation.frame(0, format="rgb")  # type: ignore[arg-type]
-        animation.frame(0, size=64)  # type: ignore[arg-type]
-        animation.sample(3, by="luck")  # type: ignore[arg-type]
+        animation.at(1.0, sise=(3, 3))  # type: ignore[call-overload]
+        animation.frame(0, format="rgb")  # type: ignore[call-overload]
+        animation.frame(0, size=64)  # type: ignore[call-overload]
+        animation.sample(3, by="luck")  # type: ignore[call-overload]
         return batch
+
+
+def depths(animation: zoetrope.Animation, format: zoetrope.Format) -> None:
+    narrow: List[NDArray[np.uint8]] = [
+        animation[0], animation[1:], animation.frame(0), animation.at(1), animation.read(), animation.read_at([0]),
+        animation.sample(3, size=(4, 4), layout="NCHW"), next(iter(animation)), animation.frame(0, format="L"),
+        animation.read([0], format="RGBa", no_enlarging=True), animation.frame(0, out=np.empty((1, 1, 4), np.uint8))]
+    deep: List[NDArray[np.uint16]] = [
+        animation.frame(0, format="RGBA16"), animation.at(1, format="RGBA16"), animation.read(format="RGBA16"),
+        animation.read_at([0], format="RGBA16", size=(4, None)), animation.sample(3, format="RGBA16", fit="fill")]
+    either: zoetrope.Pixels = animation.frame(0, format=format)
+    several: zoetrope.Pixels = animation.sample(3, "index", format=format, layout="NCHW")
+    print(narrow, deep, either, several)
+    wrong: NDArray[np.float32] = animation[0]  # type: ignore[assignment]
+    wrong = animation.frame(0, format="RGBA16")  # type: ignore[assignment]
+    shallow: NDArray[np.uint8] = animation.read(format="RGBA16")  # type: ignore[assignment]
+    print(wrong, shallow)
 
 
 def wrapper(
@@ -115,7 +135,8 @@ def writing(
         animation.convert("b.gif", plays="all")  # type: ignore[arg-type]
         animation.convert("b.gif", preset="discord-emoji", max_bytes=9, pin=("size", "fps"), lossy=40)
         animation.convert("b.gif", preset="myspace")  # type: ignore[arg-type]
-        animation.convert("b.gif", max_bytes="9K")  # type: ignore[arg-type]
+        animation.convert("b.gif", max_bytes="9K")
+        animation.convert("b.gif", max_bytes=9.5)  # type: ignore[arg-type]
         animation.convert("b.gif", max_bytes=9, pin="colors")  # type: ignore[arg-type]
         count: int = animation.optimize("c.gif", strip=True, effort="small", lossy=3, max_bytes=9).byte_count
         print(count)

@@ -24,13 +24,14 @@ from ._store import FrameStore, StoredFrames, StoreStatistics
 from ._types import (
     DamagePolicy, Delays, Filter, Fit, Format, Layout, Limits, Order, Output, Pixels, Size, Source,
 )
-from ._writer_arguments import Container, Delay, Dithering, Effort, Pin, UploadPreset
+from ._writer_arguments import ByteCount, Container, Delay, Dithering, Effort, Pin, UploadPreset
 from ._writing import Writer, save
 
 __version__: str = _lib.zoetrope_version().decode()
 
 __all__ = [
-    "Animation", "Batch", "BudgetError", "CancelledError", "Container", "Damage", "DamagePolicy", "Delay", "Delays",
+    "Animation", "Batch", "BudgetError", "ByteCount", "CancelledError", "Container", "Damage", "DamagePolicy", "Delay",
+    "Delays",
     "Destination", "DestinationDirectoryError", "DirectoryError", "Dithering", "Effort", "FRAMES_SCHEMA",
     "Filter", "Fit", "ForkedError", "Format", "Frame", "FrameInfo", "FrameStore", "Layout", "LimitError", "Limits",
     "MalformedError", "MetadataItem", "NoDestinationDirectoryError", "NoDestinationError", "NoDirectoryError",

@@ -8,8 +8,8 @@ import operator
 import os  # noqa: F401: hints of sources and destinations name it
 from ctypes import byref, sizeof
 from typing import (
-    Any, Iterable, Iterator, List, Literal, Optional, Sequence, SupportsFloat, SupportsIndex, Tuple, Union, cast,
-    overload,
+    TYPE_CHECKING, Any, Iterable, Iterator, List, Literal, Optional, Sequence, SupportsFloat, SupportsIndex, Tuple,
+    Union, cast, overload,
 )
 
 from . import _library as c
@@ -24,10 +24,15 @@ from ._records import Batch, Frame
 from ._rendered import Rendered
 from ._rewriting import edits, rewrite
 from ._types import (
-    _choice, _SAMPLING, DamagePolicy, Delays, Filter, Fit, Format, Layout, Limits, Order, Output, Pixels, Size,
-    Source,
+    _choice, _SAMPLING, DamagePolicy, Delays, Filter, Fit, Format, Format8, Format16, Layout, Limits, Order, Output,
+    Pixels, Pixels8, Pixels16, Size, Source,
 )
-from ._writer_arguments import Container, Delay, Dithering, Effort, Pin, UploadPreset, _options
+from ._writer_arguments import ByteCount, Container, Delay, Dithering, Effort, Pin, UploadPreset, _options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._types import OneFrame, SeveralFrames
 
 
 def open(  # noqa: A001: zoetrope.open
@@ -77,6 +82,19 @@ class Animation(Rendered):
     """
 
     # ---- Pixels
+
+    @overload
+    def frame(
+        self, index: SupportsIndex, *, format: Format8 = "RGBA", **rendering: Unpack[OneFrame],
+    ) -> Pixels8: ...
+    @overload
+    def frame(
+        self, index: SupportsIndex, *, format: Format16, **rendering: Unpack[OneFrame],
+    ) -> Pixels16: ...
+    @overload
+    def frame(
+        self, index: SupportsIndex, *, format: Format, **rendering: Unpack[OneFrame],
+    ) -> Pixels: ...
 
     def frame(
         self, index: SupportsIndex, *, size: Optional[Size] = None, fit: Fit = "fit",
@@ -175,20 +193,33 @@ class Animation(Rendered):
             make_damage(frame.damage) if frame.damage.is_present else None)
 
     @overload
-    def __getitem__(self, index: SupportsIndex) -> Pixels: ...
+    def __getitem__(self, index: SupportsIndex) -> Pixels8: ...
     @overload
-    def __getitem__(self, index: slice) -> Pixels: ...
+    def __getitem__(self, index: slice) -> Pixels8: ...
 
-    def __getitem__(self, index: Any) -> Pixels:
+    def __getitem__(self, index: Any) -> Pixels8:
         """A frame as an H×W×4 RGBA array; for a slice, several as an N×H×W×4 array."""
         if isinstance(index, slice):
             return self.read(range(len(self))[index])
         return self.frame(index)
 
-    def __iter__(self) -> Iterator[Pixels]:
+    def __iter__(self) -> Iterator[Pixels8]:
         """Every frame in order, each a new RGBA array."""
         for index in range(len(self)):
             yield self.frame(index)
+
+    @overload
+    def at(
+        self, seconds: SupportsFloat, *, format: Format8 = "RGBA", **rendering: Unpack[OneFrame],
+    ) -> Pixels8: ...
+    @overload
+    def at(
+        self, seconds: SupportsFloat, *, format: Format16, **rendering: Unpack[OneFrame],
+    ) -> Pixels16: ...
+    @overload
+    def at(
+        self, seconds: SupportsFloat, *, format: Format, **rendering: Unpack[OneFrame],
+    ) -> Pixels: ...
 
     def at(
         self, seconds: SupportsFloat, *, size: Optional[Size] = None, fit: Fit = "fit",
@@ -225,6 +256,19 @@ class Animation(Rendered):
             _lib.zoetrope_frame_index_at(
                 held.pointer, self._delays, nanoseconds, byref(index), byref(error)), error)
         return index.value
+
+    @overload
+    def read(
+        self, indices: Optional[Iterable[SupportsIndex]] = None, *, format: Format8 = "RGBA", **rendering: Unpack[SeveralFrames],
+    ) -> Pixels8: ...
+    @overload
+    def read(
+        self, indices: Optional[Iterable[SupportsIndex]] = None, *, format: Format16, **rendering: Unpack[SeveralFrames],
+    ) -> Pixels16: ...
+    @overload
+    def read(
+        self, indices: Optional[Iterable[SupportsIndex]] = None, *, format: Format, **rendering: Unpack[SeveralFrames],
+    ) -> Pixels: ...
 
     def read(
         self, indices: Optional[Iterable[SupportsIndex]] = None, *, size: Optional[Size] = None,
@@ -271,6 +315,19 @@ class Animation(Rendered):
         last = count if chosen is None else max(chosen) + 1
         self._decode_interruptibly(self._area * last + count * shape[0] * shape[1], call)
         return result
+
+    @overload
+    def read_at(
+        self, seconds: Iterable[SupportsFloat], *, format: Format8 = "RGBA", **rendering: Unpack[SeveralFrames],
+    ) -> Pixels8: ...
+    @overload
+    def read_at(
+        self, seconds: Iterable[SupportsFloat], *, format: Format16, **rendering: Unpack[SeveralFrames],
+    ) -> Pixels16: ...
+    @overload
+    def read_at(
+        self, seconds: Iterable[SupportsFloat], *, format: Format, **rendering: Unpack[SeveralFrames],
+    ) -> Pixels: ...
 
     def read_at(
         self, seconds: Iterable[SupportsFloat], *, size: Optional[Size] = None, fit: Fit = "fit",
@@ -344,6 +401,19 @@ class Animation(Rendered):
             lambda pointer, error: _lib.zoetrope_sample_indices(
                 pointer, number, self._delays, count, indices, byref(found), byref(error)))
         return list(indices[: found.value])
+
+    @overload
+    def sample(
+        self, n: SupportsIndex, by: Order = "time", *, format: Format8 = "RGBA", **rendering: Unpack[SeveralFrames],
+    ) -> Pixels8: ...
+    @overload
+    def sample(
+        self, n: SupportsIndex, by: Order = "time", *, format: Format16, **rendering: Unpack[SeveralFrames],
+    ) -> Pixels16: ...
+    @overload
+    def sample(
+        self, n: SupportsIndex, by: Order = "time", *, format: Format, **rendering: Unpack[SeveralFrames],
+    ) -> Pixels: ...
 
     def sample(
         self, n: SupportsIndex, by: Order = "time", *, size: Optional[Size] = None,
@@ -437,7 +507,7 @@ class Animation(Rendered):
         format: Optional[Container] = None, effort: Effort = "balanced", exact_delays: bool = False,
         colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: Dithering = "auto",
         matte: Optional[Sequence[SupportsIndex]] = None, lossy: SupportsIndex = 0,
-        max_bytes: Optional[SupportsIndex] = None, preset: Optional[UploadPreset] = None,
+        max_bytes: Optional[ByteCount] = None, preset: Optional[UploadPreset] = None,
         pin: Union[Pin, Iterable[Pin]] = (), threads: SupportsIndex = 0,
     ) -> Written:
         """Write the animation to another file with these changes, applied in this order.
@@ -465,7 +535,8 @@ class Animation(Rendered):
         :param plays: the total number of plays; None to play forever. Default: as it is.
         :param format: ``"gif"`` or ``"apng"``; None for that of the extension of the path or of the file
             object's ``name``, or of this animation if a file object has none.
-        :param max_bytes: the maximum size of the file in bytes. Searches for the mildest change that fits, encoding
+        :param max_bytes: the maximum size of the file: bytes, or a text such as ``"256K"`` or ``"1.5MB"`` (K, M and G
+            are powers of 1024; kB, MB and GB are powers of 1000). Searches for the mildest change that fits, encoding
             up to six files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10
             per second, with the duration kept; smaller pictures, down to a fifth. :class:`Written` lists them.
         :param preset: what the file is for, such as ``"discord-emoji"``; see :data:`UploadPreset`. It scales pictures,
@@ -490,7 +561,7 @@ class Animation(Rendered):
 
     def optimize(
         self, destination: Destination, *, effort: Effort = "balanced", strip: bool = False,
-        lossy: SupportsIndex = 0, max_bytes: Optional[SupportsIndex] = None, threads: SupportsIndex = 0,
+        lossy: SupportsIndex = 0, max_bytes: Optional[ByteCount] = None, threads: SupportsIndex = 0,
     ) -> Written:
         """Write the same animation, frame for frame, in fewer bytes; copy it if it cannot be made smaller.
 

@@ -117,6 +117,7 @@ class Opened:
         self._durations: Optional[Tuple[float, ...]] = None
         self._timestamps: Optional[Tuple[float, ...]] = None
         self._damage: Optional[Tuple[Damage, ...]] = None
+        self._metadata: Optional[Tuple[MetadataItem, ...]] = None
         # Popped and appended, which is atomic.
         self._spare: List[_Structs] = []
         self._held = held
@@ -330,9 +331,11 @@ class Opened:
         return self._damage
 
     @property
-    def metadata(self) -> List[MetadataItem]:
+    def metadata(self) -> Tuple[MetadataItem, ...]:
         """Comments, text, profiles and colour information, as stored."""
         held = self._use()
+        if self._metadata is not None:
+            return self._metadata
         items = []
         error = c.Error()
         for index in range(self._info.metadata_count):
@@ -348,7 +351,8 @@ class Opened:
                 MetadataItem(
                     _KINDS.get(item.kind, "unknown"), item.key.decode("utf-8", "replace"),
                     value.raw[: item.byte_count]))
-        return items
+        self._metadata = tuple(items)
+        return self._metadata
 
     #: Frames are arrays, and comparing arrays gives no single truth value.
     __contains__ = None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import mmap
 import os
-from typing import TYPE_CHECKING, Any, Literal, Mapping, Optional, Protocol, Sequence, Tuple, Union
+from typing import (
+    TYPE_CHECKING, Any, Literal, Mapping, Optional, Protocol, Sequence, SupportsIndex, Tuple, Union,
+)
 
 from ._errors import parameter_error
 from ._reading import Readable
@@ -14,11 +16,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Pixels = NDArray[Any]
+    Pixels8 = NDArray[np.uint8]
+    Pixels16 = NDArray[np.uint16]
+    IntegerArray = NDArray[np.integer[Any]]
     IndexArray = NDArray[np.int64]
     TimeArray = NDArray[np.float64]
 else:
     # NumPy may be absent when hints are asked for.
-    Pixels = IndexArray = TimeArray = Any
+    Pixels = Pixels8 = Pixels16 = IntegerArray = IndexArray = TimeArray = Any
 
 
 class PillowImage(Protocol):
@@ -36,9 +41,9 @@ class PillowImage(Protocol):
 #: A frame that is written.
 Picture = Union[Pixels, PillowImage]
 
-#: A path, the file's bytes or another buffer, or a binary file object.
+#: A path, the file's bytes in an array or another buffer, or a binary file object.
 Source = Union[
-    str, "os.PathLike[str]", "os.PathLike[bytes]", bytes, bytearray, memoryview, mmap.mmap, Readable]
+    str, "os.PathLike[str]", "os.PathLike[bytes]", bytes, bytearray, memoryview, mmap.mmap, Pixels, Readable]
 BYTES_TYPES = (bytes, bytearray, memoryview, mmap.mmap)
 
 Format = Literal["RGBA", "RGBa", "BGRA", "BGRa", "RGBX", "RGB", "L", "RGBA16"]
@@ -50,12 +55,33 @@ DamagePolicy = Literal["salvage", "strict", "partial"]
 Preset = Literal["default", "strict", "none"]
 Limits = Union[Preset, Mapping[str, Union[int, str, None]]]
 #: Width and height. If one of them is None, it is derived from the other.
-Size = Sequence[Optional[int]]
+Size = Union[Sequence[Optional[SupportsIndex]], IntegerArray]
 #: The order of an array's axes: pixels together, or channels apart as PyTorch expects them.
 Layout = Literal["NHWC", "NCHW"]
 
+Format8 = Literal["RGBA", "RGBa", "BGRA", "BGRa", "RGBX", "RGB", "L"]
+Format16 = Literal["RGBA16"]
+
 #: An array of the right shape, or a writable buffer of the right size.
 Output = Union[Pixels, bytearray, memoryview, mmap.mmap]
+
+if TYPE_CHECKING:
+    from typing_extensions import TypedDict
+
+    class OneFrame(TypedDict, total=False):
+        """The parameters of :meth:`Animation.frame` whose values do not change the type of its result."""
+
+        size: Optional[Size]
+        fit: Fit
+        filter: Filter
+        out: Optional[Output]
+        linear_light: bool
+        no_enlarging: bool
+
+    class SeveralFrames(OneFrame, total=False):
+        """The same of :meth:`Animation.read`."""
+
+        layout: Layout
 
 _FORMATS = {"RGBA": 0, "RGBa": 1, "BGRA": 2, "BGRa": 3, "RGBX": 4, "RGB": 5, "L": 7, "RGBA16": 8}
 _CHANNELS = {"RGBA": 4, "RGBa": 4, "BGRA": 4, "BGRa": 4, "RGBX": 4, "RGB": 3, "L": 1, "RGBA16": 4}

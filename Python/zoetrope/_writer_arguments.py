@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from ctypes import sizeof
 from fractions import Fraction
 from numbers import Rational
@@ -19,6 +20,8 @@ from ._types import _choice
 
 #: Seconds: a number, exact if it is a fraction, or numerator and denominator.
 Delay = Union[SupportsFloat, Rational, Tuple[int, int]]
+#: A number of bytes, or a text with a unit, such as ``"256K"``.
+ByteCount = Union[SupportsIndex, str]
 Container = Literal["gif", "apng"]
 Effort = Literal["balanced", "fast", "small"]
 Dithering = Literal["auto", "none", "ordered", "diffusion"]
@@ -35,6 +38,10 @@ _PINS = {"size": 0, "fps": 1}
 _DITHERING = {"auto": 0, "none": 1, "ordered": 2, "diffusion": 3}
 #: By bytes per sample and channels.
 _PIXELS = {(1, 1): 7, (1, 3): 5, (1, 4): 0, (2, 1): 10, (2, 3): 9, (2, 4): 8}
+_UNITS = {
+    "": 1, "B": 1, "K": 1 << 10, "k": 1 << 10, "KiB": 1 << 10, "M": 1 << 20, "MiB": 1 << 20, "G": 1 << 30,
+    "GiB": 1 << 30, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9,
+}
 _LARGEST = (1 << 32) - 1
 #: GIF stores sides in 16 bits.
 _LARGEST_GIF = 65535
@@ -46,7 +53,7 @@ def _options(
     format: Optional[Container], effort: Effort, threads: SupportsIndex, *, keep_identical: bool = False,
     exact_delays: bool = False, keep_hidden: bool = False, colors: Union[None, SupportsIndex, Literal["exact"]] = None,
     dithering: Dithering = "auto", matte: Optional[Sequence[SupportsIndex]] = None, lossy: SupportsIndex = 0,
-    max_bytes: Optional[SupportsIndex] = None, preset: Optional[UploadPreset] = None,
+    max_bytes: Optional[ByteCount] = None, preset: Optional[UploadPreset] = None,
     pin: Union[Pin, Iterable[Pin]] = (),
 ) -> c.WriterOptions:
     options = c.WriterOptions(size=sizeof(c.WriterOptions), effort=_choice(effort, _EFFORTS, "effort"))
@@ -85,11 +92,19 @@ def _options(
     return options
 
 
-def _max_bytes(count: SupportsIndex) -> int:
-    number = operator.index(count)
+def _max_bytes(count: ByteCount) -> int:
+    number = _bytes_of(count) if isinstance(count, str) else operator.index(count)
     if number < 1:
         raise parameter_error(f"max_bytes is {count}; it must be 1 or more")
     return min(number, (1 << 63) - 1)
+
+
+def _bytes_of(text: str) -> int:
+    """As the tool reads ``--max-bytes``."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)([A-Za-z]*)", text)
+    if match is None or match[2] not in _UNITS:
+        raise parameter_error(f"max_bytes is {text!r}; write a number and a unit, as in '256K' or '1.5MB'")
+    return round(Fraction(match[1].rstrip(".")) * _UNITS[match[2]])
 
 
 def _plays(plays: Optional[SupportsIndex]) -> int:

@@ -17,7 +17,8 @@ from ._errors import make_error, parameter_error
 from ._library import library as _lib
 from ._types import Picture
 from ._writer_arguments import (
-    Container, Delay, Dithering, Effort, Pin, UploadPreset, _delay, _options, _picture, _plays, _texts, exact_rate,
+    ByteCount, Container, Delay, Dithering, Effort, Pin, UploadPreset, _delay, _options, _picture, _plays, _texts,
+    exact_rate,
 )
 
 #: Calls that encode at least this many pixels are interruptible by Ctrl-C.
@@ -224,7 +225,7 @@ def save(
     keep_identical: bool = False, exact_delays: bool = False, keep_hidden: bool = False,
     colors: Union[None, SupportsIndex, Literal["exact"]] = None, dithering: Dithering = "auto",
     matte: Optional[Sequence[SupportsIndex]] = None, lossy: SupportsIndex = 0,
-    max_bytes: Optional[SupportsIndex] = None, preset: Optional[UploadPreset] = None,
+    max_bytes: Optional[ByteCount] = None, preset: Optional[UploadPreset] = None,
     pin: Union[Pin, Iterable[Pin]] = (), texts: Optional[Mapping[str, str]] = None, threads: SupportsIndex = 0,
 ) -> Written:
     """Write an animation of ``frames``. See :class:`Writer` for what each format can hold.
@@ -239,7 +240,7 @@ def save(
         as RGBA.
     :param durations: seconds, for all frames, or one for each, as for :meth:`Writer.append`. A pair is two durations.
     :param fps: frames per second, instead of ``durations``.
-    :param max_bytes: the maximum size of the file in bytes; this, ``preset`` and ``pin`` are those of
+    :param max_bytes: the maximum size of the file, in bytes or as ``"256K"``; this, ``preset`` and ``pin`` are those of
         :meth:`Animation.convert`. All frames are then compressed in memory before the file is written.
 
     The other parameters are those of :class:`Writer`.
