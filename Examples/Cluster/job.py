@@ -25,7 +25,7 @@ SCHEMA = pa.schema(zoetrope.FRAMES_SCHEMA)
 GROUP_BYTES = 8 << 20
 
 
-#: The reasons not to read a file that another attempt does not change. Others fail the task, which engines repeat.
+#: Errors that a retry cannot fix. Others fail the task: Dask then repeats it, Ray Data does so only if asked to.
 PERMANENT = {
     errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}
 #: The contents of a file, or why it cannot be read.
@@ -36,7 +36,7 @@ def files(folder: str) -> List[str]:
     """The paths of all GIF and PNG files in ``folder`` and its subdirectories, in order."""
     return sorted(
         str(path) for path in Path(folder).rglob("*")
-        if path.suffix.lower() in {".gif", ".png", ".apng"} and not path.is_dir())
+        if path.suffix.lower() in {".gif", ".png", ".apng"} and not os.path.isdir(path))
 
 
 def digest(files: Iterable[Tuple[str, Contents]]) -> str:

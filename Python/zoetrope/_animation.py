@@ -538,7 +538,8 @@ class Animation(Rendered):
         :param max_bytes: the maximum size of the file: bytes, or a text such as ``"256K"`` or ``"1.5MB"`` (K, M and G
             are powers of 1024; kB, MB and GB are powers of 1000). Searches for the mildest change that fits, encoding
             up to six files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10
-            per second, with the duration kept; smaller pictures, down to a fifth. :class:`Written` lists them.
+            per second, with the duration kept; smaller pictures, down to a fifth. In the end it adds the metadata
+            back if there is room for it. :class:`Written` lists what was given up.
         :param preset: what the file is for, such as ``"discord-emoji"``; see :data:`UploadPreset`. It scales pictures,
             drops frames and sets the plays as the site requires, and lowers ``max_bytes``. It neither crops nor cuts.
         :param pin: what ``max_bytes`` and ``preset`` must not change: ``"size"``, ``"fps"``, or both in a sequence.

@@ -570,9 +570,10 @@ typedef struct zoetrope_writer_options {
   /* The fields below do not apply to zoetrope_writer_create, nor `preset` to zoetrope_optimize.
 
      The maximum size of the file in bytes; 0: no limit. The library searches for the mildest change that fits, and
-     encodes up to six files: no metadata, unless there is room for it in the end; more effort; similar colours; fewer colours; fewer frames, down to 10 per
-     second, with the duration kept; smaller pictures, down to a fifth. zoetrope_optimize changes colours only. The file
-     is kept in memory until it is complete. If none fits, the call fails with ZOETROPE_OVER_BUDGET. */
+     encodes up to six files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10 per
+     second, with the duration kept; smaller pictures, down to a fifth. In the end it adds the metadata back if there
+     is room for it. zoetrope_optimize drops metadata and changes colours only. The file is kept in memory until it is
+     complete. If none fits, the call fails with ZOETROPE_OVER_BUDGET. */
   int64_t max_bytes;
   /* Empty, or the name of a site's limits on picture size, bytes, frames, duration and plays: "slack-emoji",
      "discord-emoji", "discord-sticker", "signal-sticker", "line-sticker", "imessage-small", "imessage-medium",
@@ -698,8 +699,8 @@ typedef struct zoetrope_edit {
    In the animation's own format compressed frames are copied byte for byte, or with another delay, where the
    canvas below them is unchanged; the others are encoded without loss. In the other format, and scaled, all frames
    are encoded, and a GIF may have to reduce colours. `written` may be NULL, unless the file is written to memory.
-   `plays`, keep_identical, frame_count, memory_bytes and strip of the options do not matter. Frames between copied
-   ones are encoded on one thread.
+   `plays`, keep_identical, frame_count, memory_bytes and strip of the options are ignored. Frames between copied ones
+   are encoded on one thread.
 
    Counts as a call that decodes frames: zoetrope_cancel and zoetrope_options.timeout_ns end it, and the file is
    discarded. */

@@ -3,10 +3,10 @@ internal import SystemPackage
 
 /// The destination of a written animation.
 ///
-/// Bytes are written by calls of the writer, on their threads: on the thread that calls the form that blocks, and on a
-/// thread of the library for the form that suspends, where no other work waits for it. So a call may block, but must
-/// not wait for the writer. ``abandon()`` may come from any thread. No two calls come at the same time. After an error,
-/// nothing more is written. The last call is either ``finish()`` or ``abandon()``, exactly once.
+/// The writer's calls write to the sink: a call that blocks on the calling thread, a call that suspends on a thread of
+/// its own. A sink may block, but must not wait for the writer. ``abandon()`` may come from any thread. No two calls
+/// come at the same time. After an error, nothing more is written. The last call is either ``finish()`` or
+/// ``abandon()``, exactly once. A task that is cancelled while the last bytes are written may still complete the file.
 public protocol AnimationSink: AnyObject, Sendable {
   /// Whether ``patch(_:at:)`` can replace bytes that are already written.
   var canPatch: Bool { get }
@@ -112,7 +112,7 @@ public final class CallbackSink: AnimationSink {
 /// that is killed leaves only the temporary file. The new file has the permissions of the file that it replaces. If
 /// the path is a symbolic link, its target is replaced. An animation may be written over the file it is read from.
 ///
-/// Pipes and devices are written directly. A named pipe is waited for until it has a reader, or the writer is cancelled.
+/// Pipes and devices are written directly. Opening a named pipe waits until it has a reader or the writer is cancelled.
 /// A program that writes to pipes must ignore `SIGPIPE`.
 public final class FileSink: AnimationSink {
   /// The path of the file.

@@ -40,7 +40,7 @@ public struct AnimationWriterOptions: Sendable {
   public var tolerance: Int
   /// The number of frames that will be appended, if it is known. Default: nil.
   ///
-  /// An APNG states its number of frames at the start, a GIF does not. A sink that cannot be patched, such as a pipe,
+  /// An APNG states its number of frames at the start; a GIF does not. A sink that cannot be patched, such as a pipe,
   /// receives bytes of an APNG while frames are appended only if the number is known. Otherwise the compressed frames
   /// stay in memory until the end. If the number is set, identical frames are kept; a delay that takes several frames
   /// of an APNG, one over 65,535 s, is then ``AnimatedImageError/Code/unwritable`` for such a sink.

@@ -8,7 +8,7 @@ extension EditPlan {
     /// Bytes handed to the sink.
     public let byteCount: Int
     /// The number of the file or sample, from 1, that is encoded to meet ``EditOptions/budget``. The other numbers
-    /// begin again with each. Without a budget it is 1.
+    /// restart with each attempt. Without a budget it is 1.
     public internal(set) var attempt = 1
   }
 

@@ -49,7 +49,7 @@ public struct OptimizedAnimation: Sendable, Hashable {
   /// How much colours may differ, and the most colours of a palette, if some frame is not exact.
   package let tolerance: Int
   package let colors: Int?
-  /// Damage that decoding found: the first of it, which is why the source was copied.
+  /// The first damage that decoding found. Without a byte limit, the source is then copied.
   package let damage: [Damage]
 }
 
