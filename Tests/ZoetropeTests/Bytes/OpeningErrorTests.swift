@@ -119,15 +119,14 @@ import ZoetropeTestSupport
   private func open(
     _ path: FilePath, _ options: DecodingOptions = .init()
   ) async -> Result<AnimatedImage, AnimatedImageError> {
-    await withCheckedContinuation { continuation in
-      let thread = SystemThread {
-        continuation.resume(
-          returning: Result { () throws(AnimatedImageError) in
-            try AnimatedImage(contentsOf: path, options: options)
-          })
+    // Not a continuation, which the thread may resume before it is awaited: the thread sanitizer does not see that
+    // this orders what both of them do with the image.
+    let result = await DecodeThreads.resultOnOwnThread { _ in
+      Result { () throws(AnimatedImageError) in
+        try AnimatedImage(contentsOf: path, options: options)
       }
-      thread?.detach()
     }
+    return result ?? .failure(AnimatedImageError(.cancelled, "the test was cancelled"))
   }
 
   /// Writes `bytes` to the pipe, on a thread of its own.
