@@ -64,14 +64,13 @@ public struct FileChunks: AsyncSequence, Sendable {
       _ work: @escaping @Sendable (CancelFlag) -> Result<[UInt8]?, AnimatedImageError>
     ) async -> Result<[UInt8]?, AnimatedImageError> {
       let flag = CancelFlag()
+      let handover = ResultHandover<Result<[UInt8]?, AnimatedImageError>>()
       return await withTaskCancellationHandler {
-        await withCheckedContinuation { continuation in
-          let body: @Sendable () -> Void = { continuation.resume(returning: work(flag)) }
-          if !startThread(running: body) {
-            continuation.resume(
-              returning: .failure(AnimatedImageError(.io, "the system has no thread left")))
-          }
+        let noThread = AnimatedImageError(.io, "the system has no thread left")
+        guard startThread(running: { handover.close(with: work(flag)) }) else {
+          return .failure(noThread)
         }
+        return await handover.value() ?? .failure(noThread)
       } onCancel: {
         flag.raise()
       }

@@ -195,23 +195,12 @@ extension FileDescriptor {
   }
 
   /// Writes all of `bytes`, despite short writes and interruptions.
-  package func writeAll(_ bytes: [UInt8]) throws(Errno) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      do {
-        rest = rest.dropFirst(try writeSome(rest))
-      } catch Errno.interrupted {
-        continue
-      } catch {
-        throw error as? Errno ?? .ioError
-      }
-    }
-  }
-
-  /// Writes all of `bytes` to a stream that does not block.
   ///
-  /// - Parameter isCancelled: Polled every 20 ms while the stream takes nothing; if true, `canceled` is thrown.
-  package func writeAll(_ bytes: [UInt8], isCancelled: () -> Bool) throws(Errno) {
+  /// - Parameter isCancelled: Polled every 20 ms while a stream that does not block takes nothing; if true, `canceled`
+  ///   is thrown.
+  package func writeAll(
+    _ bytes: [UInt8], isCancelled: () -> Bool = { false }
+  ) throws(Errno) {
     var rest = bytes[...]
     while !rest.isEmpty {
       do {

@@ -69,9 +69,12 @@ package final class DecodeThreads: Sendable {
 
   /// Runs `work` on one of the threads; the calling task suspends without blocking its thread.
   package func result<Value: Sendable>(of work: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
-      run { continuation.resume(returning: work()) }
-    }
+    // Not a continuation, which may be resumed before it is awaited: the thread sanitizer sees the lock of a handover
+    // order what both sides do with the result, but not that of the runtime.
+    let handover = ResultHandover<Value>()
+    run { handover.close(with: work()) }
+    guard let value = await handover.value() else { preconditionFailure("closed without a value") }
+    return value
   }
 
   private func loop() -> Never {

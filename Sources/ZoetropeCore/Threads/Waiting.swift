@@ -41,19 +41,24 @@ package final class ResultHandover<Value: Sendable>: Sendable {
 
   package init() {}
 
+  /// Waits for the value, even if the calling task is cancelled. Call it only once.
+  package func value() async -> Value? {
+    await withCheckedContinuation { continuation in
+      let value: Value?? = state.withLock { state in
+        if case .closed(let value) = state { return .some(value) }
+        state = .awaited(continuation)
+        return nil
+      }
+      if let value { continuation.resume(returning: value) }
+    }
+  }
+
   /// Waits for the value; nil as soon as the calling task is cancelled. Call it only once.
   ///
   /// - Parameter onCancel: Called, on any thread, when cancelling has ended the wait.
   package func valueUnlessCancelled(_ onCancel: @Sendable () -> Void = {}) async -> Value? {
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let value: Value?? = state.withLock { state in
-          if case .closed(let value) = state { return .some(value) }
-          state = .awaited(continuation)
-          return nil
-        }
-        if let value { continuation.resume(returning: value) }
-      }
+      await value()
     } onCancel: {
       if close(with: nil) { onCancel() }
     }

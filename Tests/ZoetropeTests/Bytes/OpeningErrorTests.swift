@@ -119,8 +119,6 @@ import ZoetropeTestSupport
   private func open(
     _ path: FilePath, _ options: DecodingOptions = .init()
   ) async -> Result<AnimatedImage, AnimatedImageError> {
-    // Not a continuation, which the thread may resume before it is awaited: the thread sanitizer does not see that
-    // this orders what both of them do with the image.
     let result = await DecodeThreads.resultOnOwnThread { _ in
       Result { () throws(AnimatedImageError) in
         try AnimatedImage(contentsOf: path, options: options)
