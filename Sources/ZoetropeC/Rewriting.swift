@@ -67,6 +67,7 @@ public func optimize(
         copiedCount: result.isCopy ? result.frameCount : 0)
       var file = WrittenFile(written, image.format, image.canvasSize, nil)
       (file.tolerance, file.colors) = (result.tolerance, result.colors ?? 0)
+      file.isStripped = result.losesMetadata
       return file
     }
   }

@@ -86,7 +86,11 @@ private struct OptimizeReport {
         ? isDamaged
           ? "damaged, copied as it is"
           : format == .png ? "a still picture, copied as it is" : "copied, not smaller otherwise"
-        : result.isExact ? "exact" : Departure.lossy.words) + "\n"
+        : departures.isEmpty ? "exact" : departures.map(\.words).joined(separator: ", ")) + "\n"
+  }
+
+  private var departures: [Departure] {
+    (result.isExact ? [] : [.lossy]) + (result.losesMetadata ? [.metadata] : [])
   }
 
   var json: [UInt8] {
@@ -100,7 +104,7 @@ private struct OptimizeReport {
         json.field("byte_count", result.byteCount)
         json.field("frame_count", result.frameCount)
         json.field("copy", result.isCopy)
-        json.field("exact", result.isExact)
+        json.field("exact", departures.isEmpty)
         json.array("damage") { for item in damage { AnimationReport.write(item, to: &$0) } }
       }
     }

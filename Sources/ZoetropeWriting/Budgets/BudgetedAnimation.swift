@@ -82,9 +82,16 @@ extension AnimatedImage {
         guard var best else { preconditionFailure("a file that was not encoded") }
         if keepsMetadata { best = try fitting.withMetadata(best, report) }
         best.encodeCount = search.encodeCount
+        // What copied frames were asked to give up, they did not.
+        let drawing = best.plan.rewriting?.options
+        var colors: Int?
+        if let kind = drawing?.colors.kind, kind != options.colors.kind,
+          case .limited(let count) = kind
+        {
+          colors = count
+        }
         best.written.concessions = ByteBudget.Concessions(
-          tolerance: max(options.tolerance, best.settings.tolerance),
-          colors: best.settings.colors, framesPerSecond: best.settings.rate,
+          tolerance: drawing?.tolerance ?? 0, colors: colors, framesPerSecond: best.settings.rate,
           percent: best.settings.percent, canvasSize: best.plan.canvasSize,
           losesMetadata: best.losesMetadata)
         return best

@@ -23,9 +23,9 @@ public struct ByteBudget: Sendable, Hashable {
 
   /// What was given up so that a file fits.
   public struct Concessions: Sendable, Hashable {
-    /// How much colours may differ: ``EditOptions/tolerance``, or more.
+    /// How much colours may differ; 0 if the file's frames were not drawn again.
     public let tolerance: Int
-    /// The most colours of a palette; nil if they were not limited for the budget.
+    /// The most colours of a palette; nil if there is no limit, or only that of ``EditOptions/colors``.
     public let colors: Int?
     /// The most frames per second that remain; nil if none were dropped for the budget.
     public let framesPerSecond: Int?

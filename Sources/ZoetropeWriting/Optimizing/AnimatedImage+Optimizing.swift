@@ -49,6 +49,8 @@ public struct OptimizedAnimation: Sendable, Hashable {
   /// How much colours may differ, and the most colours of a palette, if some frame is not exact.
   package let tolerance: Int
   package let colors: Int?
+  /// Whether metadata was left out so that the file fits the byte limit.
+  package let losesMetadata: Bool
   /// The first damage that decoding found. Without a byte limit, the source is then copied.
   package let damage: [Damage]
 }
@@ -92,6 +94,7 @@ extension AnimatedImage {
       var best = try smallest(options, &damage, isCancelled, progress)
       var tolerance = options.tolerance
       var colors: Int?
+      var losesMetadata = false
       if let byteLimit, (best?.bytes.count ?? source.byteCount) > byteLimit {
         let found = try fitted(
           [],
@@ -103,6 +106,7 @@ extension AnimatedImage {
         best = (found.bytes, found.plan.rewriting == nil)
         tolerance = max(tolerance, found.settings.tolerance)
         colors = found.settings.colors
+        losesMetadata = found.losesMetadata
       }
       var output = EditOutput(source, sink, isCancelled: isCancelled)
       if let best {
@@ -114,7 +118,8 @@ extension AnimatedImage {
       return OptimizedAnimation(
         byteCount: output.byteCount, sourceByteCount: source.byteCount, frameCount: frames.count,
         isCopy: best == nil, isExact: best?.isExact ?? true,
-        tolerance: best?.isExact == false ? tolerance : 0, colors: colors, damage: damage)
+        tolerance: best?.isExact == false ? tolerance : 0, colors: colors,
+        losesMetadata: losesMetadata, damage: damage)
     }
     try sink.finish()
     return result

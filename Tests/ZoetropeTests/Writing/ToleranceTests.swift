@@ -169,6 +169,22 @@ import ZoetropeTestSupport
       #expect(!given.losesMetadata || sink.bytes.count + 2 * text.utf8.count > limit)
     }
     #expect(kept > 1)
+    // What was asked for is no concession, nor what changed nothing.
+    let asked = EditOptions(
+      colors: .limited(to: 8), tolerance: 40, budget: ByteBudget(byteLimit: whole * 2))
+    let cheap = try await image.write([], options: asked, to: MemorySink())
+    #expect(cheap.concessions?.colors == nil)
+    let copied = try await image.write(
+      [], options: EditOptions(budget: ByteBudget(byteLimit: whole * 2)), to: MemorySink())
+    #expect(copied.concessions?.tolerance == 0 && copied.concessions?.colors == nil)
+    // So does a file that keeps its size and frames, once it cannot be shorter with its metadata.
+    let (least, sink) = (MemorySink(), MemorySink())
+    #expect(
+      try !image.optimize(to: least, options: OptimizingOptions(), byteLimit: whole).losesMetadata)
+    let optimized = try image.optimize(
+      to: sink, options: OptimizingOptions(), byteLimit: least.bytes.count - 60)
+    #expect(sink.bytes.count <= least.bytes.count - 60 && optimized.losesMetadata)
+    #expect(try AnimatedImage(bytes: sink.bytes).metadata.texts.isEmpty)
     #expect(try await image.write([], to: MemorySink()).concessions == nil)
   }
 
