@@ -82,11 +82,14 @@ struct AnimationDestination: Hashable {
     guard !template.tellsFramesApart else {
       throw .usage("one file holds all frames: no {index}, {start_ms} or {shown_ms} in its name")
     }
+    // Whether outputs have the extensions of their inputs, which determine the formats.
+    var keepsExtension = false
     if keepsFormat {
       // Each output has the format of its input, which is known once that is open.
     } else if format == nil,
       isDirectory || [.name, .fileExtension].contains(template.tokens.last)
     {
+      keepsExtension = true
       choices = try inputs.map { (input) throws(CommandFailure) in
         try Self.format(ofName: input.fullStem, nil, "\(input.name)")
       }
@@ -103,7 +106,8 @@ struct AnimationDestination: Hashable {
             OutputTemplate.Values(
               input: input, index: nil, lastIndex: nil,
               timeMilliseconds: 0, delayMilliseconds: 0,
-              fileExtension: choice?.fileExtension ?? input.path?.extension ?? ""))))
+              fileExtension: (keepsExtension ? nil : choice?.fileExtension)
+                ?? input.path?.extension ?? ""))))
     }
   }
 

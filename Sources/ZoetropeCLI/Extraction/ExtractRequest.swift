@@ -279,7 +279,9 @@ extension ExtractRequest {
   /// Refuses to replace a file with the manifest unless `--force` is given, or `--resume` and the file is a
   /// manifest.
   private func checkManifest(_ path: FilePath) throws(CommandFailure) {
-    let folder = OutputFile.directory(of: path)
+    // A link is not replaced, but the file that it leads to.
+    let target = isForced || isResuming ? FileSystem.followingLinks(path) : path
+    let folder = OutputFile.directory(of: target)
     if OutputFile.isDirectory(folder), !OutputStream.isNeeded(for: path) {
       do throws(Errno) {
         try FileSystem.checkWritable(folder)

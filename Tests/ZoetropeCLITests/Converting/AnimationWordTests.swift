@@ -148,6 +148,8 @@ import ZoetropeProcess
     #expect(try AnimationDestination("o/", for: inputs, format: nil).formats == [.gif, .apng])
     #expect(try places("{stem}{stem}.gif") == ["aa.gif", "bb.gif"])
     #expect(try places("{stem}.{ext}") == ["a.gif", "b.png"])
+    let other = try AnimationDestination("o/{stem}.{ext}", for: [InputFile("c.apng")], format: nil)
+    #expect(other.name(of: 0).text == "o/c.apng" && other.formats == [.apng])
     for name in ["o.gif", "-", "/dev/null", "{stem}-{index}.gif", "%d.gif"] {
       #expect(throws: CommandFailure.self, "\(name)") { try places(name) }
     }
