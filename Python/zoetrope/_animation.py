@@ -545,7 +545,7 @@ class Animation(Rendered):
         :param pin: what ``max_bytes`` and ``preset`` must not change: ``"size"``, ``"fps"``, or both in a sequence.
 
         The other parameters are those of :class:`Writer`. Ctrl-C, :meth:`cancel` and ``timeout`` end the call, and
-        the file is discarded. Writing to a pipe that nobody reads may need a second Ctrl-C, which cancels the animation.
+        the file is discarded.
 
         :raises UnwritableError: if a GIF cannot hold the result.
         :raises BudgetError: if nothing that was tried meets ``max_bytes`` or ``preset``.

@@ -29,18 +29,13 @@ class _Owned:
         self.__del__ = functools.partial(free, self.pointer)
 
 
-def _interruptible(
-    work: Callable[[], Any], stop: Optional[Callable[[], None]] = None,
-    abandon: Optional[Callable[[], None]] = None,
-) -> Any:
+def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] = None) -> Any:
     """Call ``work``, interruptible by Ctrl-C, and return its result or raise its exception.
 
     Python runs signal handlers on the main thread, between its own instructions. So another thread does the
     work while the main thread waits.
 
     :param stop: asks ``work`` to end soon; it is then waited for. None abandons it.
-    :param abandon: if ``work`` may be in a call of the system that does not end, such as opening a pipe that nobody
-        reads. Called if another exception comes meanwhile, which ends the waiting: ``work`` may go on.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
@@ -79,9 +74,7 @@ def _interruptible(
                 done.acquire(timeout=0.01)
             except BaseException:
                 # The exception that ended the wait is raised below.
-                if abandon is not None:
-                    abandon()
-                    break
+                continue
         raise
     if errors:
         error = errors.pop()

@@ -196,12 +196,10 @@ class Opened:
 
     def _decode_interruptibly(
         self, pixels: int, call: Callable[[Any, c.Error], int], path: Optional[str] = None,
-        may_block: bool = False,
     ) -> None:
         """:meth:`_decode`, interruptible by Ctrl-C if there are many pixels.
 
         :param path: the file that is written, if any, for errors of the system.
-        :param may_block: whether writing may wait for a reader. A second Ctrl-C then abandons the call.
         """
         if pixels < _LONG_CALL:
             return self._decode(call)
@@ -216,11 +214,7 @@ class Opened:
             if not self._is_cancelled:
                 _lib.zoetrope_clear_cancel(held.pointer)
 
-        def abandon() -> None:
-            # Every other call would wait for the one that does not end.
-            self._is_cancelled = True
-
-        _interruptible(lambda: self._decode(call, lambda: is_interrupted, path), stop, abandon if may_block else None)
+        _interruptible(lambda: self._decode(call, lambda: is_interrupted, path), stop)
 
     def _pixels(self, place: int) -> int:
         """The most pixels that decoding frame ``place`` draws."""

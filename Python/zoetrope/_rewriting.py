@@ -123,5 +123,5 @@ def rewrite(
                 byref(written), byref(error))
         return status
 
-    animation._decode_interruptibly(1 << 62, call, sink.path, sink.may_block)
+    animation._decode_interruptibly(1 << 62, call, sink.path)
     return sink.deliver(written)

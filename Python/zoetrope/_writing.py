@@ -35,9 +35,8 @@ class Writer:
     The file appears when the ``with`` block ends; if it raises, nothing appears. ``append`` encodes on all
     processors, releases the GIL, and waits while enough frames are in progress, so memory does not grow with
     the number of frames. Calls of several threads on one writer run one at a time. Ctrl-C and :meth:`cancel`
-    end them; writing to a pipe that nobody reads may need a second Ctrl-C, which closes the writer. A process that is
-    killed may leave ``.zoetrope-*.tmp`` in the directory, which the command-line tool removes when it next writes
-    there.
+    end them, also while they wait for the reader of a pipe. A process that is killed may leave ``.zoetrope-*.tmp`` in
+    the directory, which the command-line tool removes when it next writes there.
 
     An APNG stores all pixels and delays exactly, unless ``colors`` limits them. A GIF is exact for frames whose
     changed pixels have at most 256 colours, none partly transparent; ``colors``, ``dithering`` and ``matte`` decide
@@ -113,18 +112,12 @@ class Writer:
         """Call a function of the library, interruptible by Ctrl-C if there are many pixels or writing may block."""
         held = self._use()
         error = c.Error()
-        may_block = self._sink.may_block
-        if pixels < _LONG_PICTURE and not may_block:
+        if pixels < _LONG_PICTURE and not self._sink.may_block:
             self._check(call(held.pointer, error), error)
             return
         status = _interruptible(
-            lambda: call(held.pointer, error), lambda: _lib.zoetrope_writer_cancel(held.pointer),
-            self._abandon if may_block else None)
+            lambda: call(held.pointer, error), lambda: _lib.zoetrope_writer_cancel(held.pointer))
         self._check(status, error)
-
-    def _abandon(self) -> None:
-        # Every other call would wait for the one that does not end. That one keeps the writer.
-        self._held = None
 
     def _picture(self, frame: Any) -> Tuple[c.Picture, Any]:
         return _picture(frame, self._is_gif)
