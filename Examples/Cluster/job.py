@@ -25,7 +25,7 @@ SCHEMA = pa.schema(zoetrope.FRAMES_SCHEMA)
 GROUP_BYTES = 8 << 20
 
 
-#: Errors that a retry cannot fix. Others fail the task: Dask then repeats it, Ray Data does so only if asked to.
+#: Errors that a retry cannot fix. Others fail the task, which then runs again.
 PERMANENT = {
     errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}
 #: The contents of a file, or why it cannot be read.

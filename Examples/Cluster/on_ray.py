@@ -36,10 +36,11 @@ class Process:
 def run(
     paths: Sequence[str], folder: str, count: int = 50, process: Callable[..., List[str]] = job.process,
 ) -> List[str]:
-    """Processes `paths` and returns the names of the outputs. A task of a lost worker runs again."""
+    """Processes `paths` and returns the names of the outputs. A task that fails or loses its worker runs again."""
     batches = [{"paths": np.array(batch, dtype=object)} for batch in job.batches(paths, count)]
     data = ray.data.from_items(batches, override_num_blocks=len(batches))
-    rows = data.map(Process(folder, process).__call__).take_all()
+    # Ray repeats the task of a lost worker by itself, but one that fails only if asked to.
+    rows = data.map(Process(folder, process).__call__, max_retries=5, retry_exceptions=True).take_all()
     return [str(name) for row in rows for name in row["names"]]
 
 
