@@ -8,27 +8,8 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 @testable import ZoetropeWriting
 
-/// Where the bytes go, and what is left of a writer however it ends.
+/// What is left of a writer and its sink, however it ends.
 @Suite(.timeLimit(.minutes(10)), .startsThreads) struct WriterEndingTests {
-  private static let film: [Bitmap] = (0..<4).map { step in
-    Pictures.make(30, 20) { x, y in
-      RGBA(red: UInt8((x * 7 + step * 40) & 255), green: UInt8(y * 9), blue: UInt8(step))
-    }
-  }
-  private static let delay = FrameDelay(numerator: 1, denominator: 25)
-
-  private static func write(_ options: AnimationWriterOptions, to sink: some AnimationSink) throws {
-    let writer = try AnimationWriter(options, to: sink)
-    for picture in film { try writer.append(picture, delay: delay) }
-    try writer.finish()
-  }
-
-  private static func expected() throws -> [UInt8] {
-    let sink = MemorySink()
-    try write(AnimationWriterOptions(), to: sink)
-    return sink.bytes
-  }
-
   private func inFolder(_ body: (URL) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "writer-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -46,13 +27,14 @@ import ZoetropeTestSupport
     try inFolder { folder in
       let path = FilePath(folder.appending(path: "a.png").path)
       let writer = try AnimationWriter(AnimationWriterOptions(), to: FileSink(path))
-      for picture in Self.film {
-        try writer.append(picture, delay: Self.delay)
+      for picture in WrittenPictures.all {
+        try writer.append(picture, delay: WrittenPictures.delay)
         #expect(try !Self.names(folder).contains("a.png"))
       }
       try writer.finish()
       #expect(try Self.names(folder) == ["a.png"])
-      #expect(try [UInt8](Data(contentsOf: folder.appending(path: "a.png"))) == Self.expected())
+      #expect(
+        try [UInt8](Data(contentsOf: folder.appending(path: "a.png"))) == WrittenPictures.bytes())
     }
   }
 
@@ -62,11 +44,11 @@ import ZoetropeTestSupport
       try Data([1]).write(to: file)
       try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file.path)
       try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "a.png")
-      try Self.write(AnimationWriterOptions(), to: FileSink(FilePath(link.path)))
+      try WrittenPictures.write(AnimationWriterOptions(), to: FileSink(FilePath(link.path)))
       #expect(try Self.names(folder) == ["a.png", "b.png"])
       let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
       #expect(attributes[.posixPermissions] as? Int == 0o640)
-      #expect(try [UInt8](Data(contentsOf: file)) == Self.expected())
+      #expect(try [UInt8](Data(contentsOf: file)) == WrittenPictures.bytes())
       #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "a.png")
     }
   }
@@ -76,7 +58,7 @@ import ZoetropeTestSupport
       let file = folder.appending(path: "a.png")
       try Data([1]).write(to: file)
       let error = #expect(throws: AnimatedImageError.self) {
-        try Self.write(
+        try WrittenPictures.write(
           AnimationWriterOptions(), to: FileSink(FilePath(file.path), replaces: false))
       }
       #expect(error?.code == .io && error?.systemError == .fileExists)
@@ -90,11 +72,36 @@ import ZoetropeTestSupport
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = FilePath(folder.appending(path: "a.png").path)
-    try Self.write(AnimationWriterOptions(), to: FileSink(path))
+    try WrittenPictures.write(AnimationWriterOptions(), to: FileSink(path))
     let image = try await AnimatedImage.open(path)
     try await image.write(to: FileSink(path))
     let copy = try await AnimatedImage.open(path)
-    for index in 0..<4 { #expect(try await copy.bitmap(at: index) == Self.film[index]) }
+    for index in 0..<4 { #expect(try await copy.bitmap(at: index) == WrittenPictures.all[index]) }
+  }
+
+  @Test func `a pipe that nobody reads is waited for until the writer is cancelled`() throws {
+    try inFolder { folder in
+      let pipe = folder.appending(path: "pipe")
+      #expect(unsafe mkfifo(pipe.path, 0o600) == 0)
+      // Without a reader; and with one, which takes nothing, in a pipe that is soon full.
+      for hasReader in [false, true] {
+        let reader = hasReader ? unsafe open(pipe.path, O_RDONLY | O_NONBLOCK) : -1
+        defer { close(reader) }
+        let polls = Mutex(0)
+        let sink = FileSink(FilePath(pipe.path))
+        sink.observe {
+          polls.withLock { polls in
+            polls += 1
+            return polls > 3
+          }
+        }
+        let error = #expect(throws: AnimatedImageError.self) {
+          try sink.write([UInt8](repeating: 7, count: 1 << 20))
+        }
+        sink.abandon()
+        #expect(error?.code == .cancelled && polls.withLock { $0 } == 4)
+      }
+    }
   }
 
   // MARK: Sinks
@@ -133,27 +140,11 @@ import ZoetropeTestSupport
     func abandon() { calls.withLock { $0.abandoned += 1 } }
   }
 
-  @Test func `bytes for a sink that cannot be patched come at once if the count is known`() throws {
-    let parts = Mutex<[[UInt8]]>([])
-    let sink = CallbackSink { part in parts.withLock { $0.append(part) } }
-    try Self.write(AnimationWriterOptions(frameCount: 4), to: sink)
-    #expect(parts.withLock { $0.count } > 4)
-    #expect(try parts.withLock { $0.flatMap { $0 } } == Self.expected())
-  }
-
-  @Test func `otherwise they come at the end`() throws {
-    let parts = Mutex<[[UInt8]]>([])
-    let writer = try AnimationWriter(
-      AnimationWriterOptions(), to: CallbackSink { part in parts.withLock { $0.append(part) } })
-    for picture in Self.film { try writer.append(picture, delay: Self.delay) }
-    #expect(parts.withLock { $0.isEmpty })
-    try writer.finish()
-    #expect(try parts.withLock { $0.flatMap { $0 } } == Self.expected())
-  }
-
   @Test func `a writer does not abandon a sink that fails at its end`() throws {
     let sink = FailingSink(after: .max, failsAtEnd: true)
-    #expect(throws: AnimatedImageError.self) { try Self.write(AnimationWriterOptions(), to: sink) }
+    #expect(throws: AnimatedImageError.self) {
+      try WrittenPictures.write(AnimationWriterOptions(), to: sink)
+    }
     #expect(sink.calls.withLock { ($0.finished, $0.abandoned) } == (1, 0))
   }
 
@@ -164,7 +155,9 @@ import ZoetropeTestSupport
     let writer = try AnimationWriter(AnimationWriterOptions(), to: sink)
     var error: AnimatedImageError?
     do throws(AnimatedImageError) {
-      for picture in Self.film { try writer.append(picture, delay: Self.delay) }
+      for picture in WrittenPictures.all {
+        try writer.append(picture, delay: WrittenPictures.delay)
+      }
       try writer.finish()
     } catch let failure {
       error = failure
@@ -197,7 +190,7 @@ import ZoetropeTestSupport
 
   private static func image() throws -> AnimatedImage {
     let sink = MemorySink()
-    try write(AnimationWriterOptions(format: .gif), to: sink)
+    try WrittenPictures.write(AnimationWriterOptions(format: .gif), to: sink)
     return try AnimatedImage(bytes: sink.bytes)
   }
 
@@ -248,33 +241,6 @@ import ZoetropeTestSupport
     #expect(surveyed.calls.withLock { ($0.finished, $0.abandoned) } == (0, 1))
   }
 
-  @Test func `the chunks of a sequence are the file`() async throws {
-    let image = try AnimatedImage(bytes: Self.expected())
-    var bytes: [UInt8] = []
-    // Scheduling decides how many there are: what was written since the last one is one chunk.
-    for try await chunk in image.encoded() {
-      #expect(!chunk.isEmpty)
-      bytes += chunk
-    }
-    let sink = MemorySink()
-    try await image.write(to: sink)
-    #expect(bytes == sink.bytes)
-    let copy = try AnimatedImage(bytes: bytes)
-    #expect(copy.frames.map(\.delay) == image.frames.map(\.delay))
-  }
-
-  @Test func `a sequence of frames becomes bytes too`() async throws {
-    let frames = AsyncStream<WritableFrame> { stream in
-      for picture in Self.film { stream.yield(WritableFrame(bitmap: picture, delay: Self.delay)) }
-      stream.finish()
-    }
-    var bytes: [UInt8] = []
-    for try await chunk in EncodedBytes(frames, options: AnimationWriterOptions()) {
-      bytes += chunk
-    }
-    #expect(try bytes == Self.expected())
-  }
-
   // MARK: Ends
 
   private static func descriptors() throws -> Int {
@@ -294,7 +260,9 @@ import ZoetropeTestSupport
           kind == 3
           ? try AnimationWriter(options, to: failing) : try AnimationWriter(options, to: file)
         do {
-          for picture in Self.film.prefix(count) { try writer.append(picture, delay: Self.delay) }
+          for picture in WrittenPictures.all.prefix(count) {
+            try writer.append(picture, delay: WrittenPictures.delay)
+          }
           switch kind {
           case 0: try writer.finish()
           case 1: writer.cancel()
@@ -322,7 +290,9 @@ import ZoetropeTestSupport
         let writer = try AnimationWriter(AnimationWriterOptions(), to: FileSink(path))
         let thread = SystemThread { writer.cancel() }
         do throws(AnimatedImageError) {
-          for picture in Self.film { try writer.append(picture, delay: Self.delay) }
+          for picture in WrittenPictures.all {
+            try writer.append(picture, delay: WrittenPictures.delay)
+          }
           try writer.finish()
         } catch {
           #expect(error.code == .cancelled)
@@ -337,122 +307,13 @@ import ZoetropeTestSupport
     let sink = FailingSink(after: .max)
     let writer = try AnimationWriter(AnimationWriterOptions(), to: sink)
     let task = Task {
-      try await writer.append(Self.film[0], delay: Self.delay)
-      while true { try await writer.append(Self.film[1], delay: Self.delay) }
+      try await writer.append(WrittenPictures.all[0], delay: WrittenPictures.delay)
+      while true { try await writer.append(WrittenPictures.all[1], delay: WrittenPictures.delay) }
     }
     task.cancel()
     let error = await #expect(throws: AnimatedImageError.self) { try await task.value }
     #expect(error?.code == .cancelled)
     let after = await #expect(throws: AnimatedImageError.self) { try await writer.finish() }
     #expect(after?.code == .cancelled)
-  }
-
-  @Test func `a sink that blocks holds the frames back`() throws {
-    let (gate, entered) = (ThreadSignal(), ThreadSignal())
-    let sink = CallbackSink { _ in
-      entered.post()
-      gate.wait()
-    }
-    let options = AnimationWriterOptions(frameCount: 100, parallelism: 2)
-    let writer = try AnimationWriter(options, to: sink)
-    let appended = Mutex(0)
-    let thread = SystemThread {
-      for index in 0..<100 {
-        try? writer.append(Self.film[index % 4], delay: Self.delay)
-        appended.withLock { $0 += 1 }
-      }
-      _ = try? writer.finish()
-    }
-    entered.wait()
-    // All but the first few wait for the sink, which takes nothing.
-    #expect(appended.withLock { $0 } < 12)
-    for _ in 0..<1000 { gate.post() }
-    thread?.join()
-    #expect(writer.progress.frameCount == 100)
-  }
-
-  @Test func `sinks that block hold up no decoding, and may wait for it`() async throws {
-    let film = try AnimatedImage(bytes: Self.expected())
-    let entered = AsyncStream.makeStream(of: Void.self)
-    let gate = Monitor(false)
-    // More of them than there are threads that decode.
-    let count = DecodeThreads.processorCount + 2
-    let files = try await withThrowingTaskGroup(of: [UInt8].self) { group in
-      for _ in 0..<count {
-        let parts = Mutex<[UInt8]>([])
-        let sink = CallbackSink { part in
-          if parts.withLock({ $0.isEmpty }) { entered.continuation.yield() }
-          _ = gate.wait { $0 ? true : nil }
-          parts.withLock { $0 += part }
-        }
-        let writer = try AnimationWriter(AnimationWriterOptions(frameCount: 4), to: sink)
-        group.addTask {
-          for picture in Self.film { try await writer.append(picture, delay: Self.delay) }
-          try await writer.finish()
-          return parts.withLock { $0 }
-        }
-      }
-      var waiting = entered.stream.makeAsyncIterator()
-      for _ in 0..<count { await waiting.next() }
-      #expect(try await film.bitmap(at: 3) == Self.film[3])
-      gate.update { $0 = true }
-      return try await group.reduce(into: []) { $0.append($1) }
-    }
-    #expect(try files == Array(repeating: Self.expected(), count: count))
-  }
-
-  @Test func `a pipe that nobody reads is waited for until the writer is cancelled`() throws {
-    try inFolder { folder in
-      let pipe = folder.appending(path: "pipe")
-      #expect(unsafe mkfifo(pipe.path, 0o600) == 0)
-      // Without a reader; and with one, which takes nothing, in a pipe that is soon full.
-      for hasReader in [false, true] {
-        let reader = hasReader ? unsafe open(pipe.path, O_RDONLY | O_NONBLOCK) : -1
-        defer { close(reader) }
-        let polls = Mutex(0)
-        let sink = FileSink(FilePath(pipe.path))
-        sink.observe {
-          polls.withLock { polls in
-            polls += 1
-            return polls > 3
-          }
-        }
-        let error = #expect(throws: AnimatedImageError.self) {
-          try sink.write([UInt8](repeating: 7, count: 1 << 20))
-        }
-        sink.abandon()
-        #expect(error?.code == .cancelled && polls.withLock { $0 } == 4)
-      }
-    }
-  }
-
-  @Test func `only the calls of a writer write to its sink`() throws {
-    let threads = Mutex<Set<pthread_t>>([])
-    let sink = CallbackSink { _ in _ = threads.withLock { $0.insert(pthread_self()) } }
-    try Self.write(AnimationWriterOptions(frameCount: 4, parallelism: 4), to: sink)
-    #expect(threads.withLock { $0 } == [pthread_self()])
-  }
-
-  @Test(arguments: [nil, 5]) func `a GIF is written as it is made`(frameCount: Int?) throws {
-    let sizes = Mutex<[Int]>([])
-    let sink = CallbackSink { part in sizes.withLock { $0.append(part.count) } }
-    let writer = try AnimationWriter(
-      AnimationWriterOptions(format: .gif, frameCount: frameCount, parallelism: 1), to: sink)
-    for picture in Self.film { try writer.append(picture, delay: Self.delay) }
-    #expect(sizes.withLock { $0.count } > 1)
-    // Longer than a frame of a GIF may be: it takes two.
-    try writer.append(Self.film[0], delay: FrameDelay(numerator: 1000, denominator: 1))
-    #expect(try writer.finish().frameCount == 6)
-  }
-
-  @Test func `a delay that takes several frames of an APNG is refused for a pipe`() throws {
-    let writer = try AnimationWriter(
-      AnimationWriterOptions(frameCount: 2), to: CallbackSink { _ in })
-    let error = #expect(throws: AnimatedImageError.self) {
-      try writer.append(Self.film[0], delay: FrameDelay(numerator: 65_536, denominator: 1))
-      try writer.append(Self.film[1], delay: Self.delay)
-      try writer.finish()
-    }
-    #expect(error?.code == .unwritable)
   }
 }
