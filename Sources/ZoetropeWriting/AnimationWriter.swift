@@ -65,8 +65,7 @@ public final class AnimationWriter: Sendable {
     queue = EncodingQueue(
       AnimationOutput(sink, knownCount: options.frameCount), isCancelled: isCancelled)
     front = Mutex(Front())
-    // The queue owns the sink.
-    sink.observe { [weak queue] in queue?.isCancelled ?? true }
+    sink.observe(queue.hasEnded)
   }
 
   deinit { queue.fail(EncodingQueue.cancelled) }

@@ -39,15 +39,17 @@ final class EncodingQueue: Sendable {
   }
 
   private let state = Monitor(State())
-  /// Polled every few rows, and ``isAsked`` too.
-  private let flag = CancelFlag()
-  private let isAsked: @Sendable () -> Bool
+  private let flag: CancelFlag
+  /// Whether the work has ended early; polled every few rows. Does not hold the queue, whose sink may hold it.
+  let hasEnded: @Sendable () -> Bool
   private let output: Mutex<AnimationOutput>
 
   /// - Parameter isCancelled: Whether the work is to end early.
   init(_ output: AnimationOutput, isCancelled: @escaping @Sendable () -> Bool) {
     self.output = Mutex(output)
-    isAsked = isCancelled
+    let flag = CancelFlag()
+    self.flag = flag
+    hasEnded = { flag.isRaised || isCancelled() }
   }
 
   /// Sets the encoder, before the first job.
@@ -68,11 +70,14 @@ final class EncodingQueue: Sendable {
   var progress: (frames: Int, bytes: Int) { state.update { ($0.frameCount, $0.byteCount) } }
 
   /// Whether the work has ended early.
-  var isCancelled: Bool { flag.isRaised || isAsked() }
+  var isCancelled: Bool { hasEnded() }
+
+  /// What ended the work early.
+  private var failure: AnimatedImageError? { state.update { $0.failure } }
 
   /// Throws if the work has ended early.
   func check() throws(AnimatedImageError) {
-    if let failure = state.update({ $0.failure }) { throw failure }
+    if let failure { throw failure }
     if isCancelled { throw Self.cancelled }
   }
 
@@ -94,23 +99,24 @@ final class EncodingQueue: Sendable {
   private enum Step {
     case emit
     case encode(Job, place: Int)
-    case end(AnimatedImageError?)
+    case end
   }
 
   /// Writes what is ready and encodes until `isDone`, and waits for other threads if there is nothing to do.
   private func work(until isDone: (State) -> Bool) throws(AnimatedImageError) {
     while true {
       let step: Step = state.wait { state in
-        if let failure = state.failure { return .end(failure) }
+        if state.failure != nil { return .end }
         if state.startEmitting() { return .emit }
-        if isDone(state) { return .end(nil) }
+        if isDone(state) { return .end }
         return state.waiting.popFirst().map { .encode($0.job, place: $0.place) }
       }
       switch step {
       case .emit: emit()
       case .encode(let job, let place): encode(job, place)
-      case .end(let error?): throw error
-      case .end(nil): return
+      case .end:
+        if let failure { throw failure }
+        return
       }
     }
   }
@@ -177,7 +183,7 @@ final class EncodingQueue: Sendable {
       state.isEmitting = state.failure == nil
       return state.isEmitting
     }
-    guard isMine else { throw state.update { $0.failure } ?? Self.cancelled }
+    guard isMine else { throw failure ?? Self.cancelled }
     do throws(AnimatedImageError) {
       let count = try output.withLock { (output) throws(AnimatedImageError) in
         try output.finish()
