@@ -6,7 +6,8 @@ internal import SystemPackage
 /// A modified file has another stamp, so its old record is not found. The name covers the version
 /// of the records and scanners. Records carry a checksum keyed with the store's secret.
 struct StoreIndex: Sendable {
-  /// Increment if the layout of records changes, or if a scanner's result for any file changes.
+  /// Increment if the layout of records changes, or if a scanner's result for any file changes;
+  /// `CacheVersionTests` fails until then.
   static let version = 1
   /// Maximum number of records, and their maximum total bytes.
   private static let maximumCount = 4096

@@ -36,10 +36,10 @@ package struct TableShape: Sendable, Hashable {
 /// read through a mapping, because on a full disk that fails. There are slots for twice the store's limit, so
 /// that the frames of one table can fill it although sets differ in length.
 struct TableLayout: Sendable, Hashable {
-  /// Increment if the layout or the key of frames changes.
+  /// Increment if the layout or the key of frames changes; `CacheVersionTests` fails until then.
   static let version: UInt64 = 4
   /// Increment if decoding, compositing, scaling or conversion gives different pixels: older tables
-  /// are then no longer found.
+  /// are then no longer found. `CacheVersionTests` fails until then.
   static let pixelVersion: UInt64 = 1
   /// Number of slots that may hold a given frame.
   static let ways = 16

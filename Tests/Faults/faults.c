@@ -5,7 +5,7 @@
 // FAULT is one of: interrupt (every other call ends with EINTR), short (a few bytes at a time), both,
 // stuck (opening a file that is called *.gif never ends, whatever signal handlers there are),
 // read:N and write:N (EIO and ENOSPC from byte N on), close, link (the calls that give a file its name),
-// signal:N (SIGINT comes at read number N of a file, from 0 on).
+// signal:N (SIGINT comes at read number N of a file, from 0 on), thread:N (no thread starts after N of them).
 // Standard input, output and error count like any file; libraries are mapped, not read.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <poll.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -21,8 +22,8 @@
 #include <unistd.h>
 
 static int interrupts, shortens, fails_close, fails_link, sticks;
-static long read_limit = -1, write_limit = -1, signal_place = -1;
-static atomic_long file_reads, calls, bytes_read, bytes_written;
+static long read_limit = -1, write_limit = -1, signal_place = -1, thread_limit = -1;
+static atomic_long file_reads, calls, threads, bytes_read, bytes_written;
 
 __attribute__((constructor)) static void prepare(void) {
   const char *fault = getenv("FAULT");
@@ -35,6 +36,7 @@ __attribute__((constructor)) static void prepare(void) {
   if (strncmp(fault, "read:", 5) == 0) read_limit = atol(fault + 5);
   if (strncmp(fault, "write:", 6) == 0) write_limit = atol(fault + 6);
   if (strncmp(fault, "signal:", 7) == 0) signal_place = atol(fault + 7);
+  if (strncmp(fault, "thread:", 7) == 0) thread_limit = atol(fault + 7);
 }
 
 // Whether this call is one that a signal interrupts.
@@ -126,4 +128,12 @@ int link(const char *from, const char *to) {
 int rename(const char *from, const char *to) {
   if (fails_link) return errno = EIO, -1;
   return NEXT(rename)(from, to);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+  // libdispatch tries again until there is one.
+  Dl_info caller;
+  int is_ours = dladdr(__builtin_return_address(0), &caller) && strstr(caller.dli_fname, "libdispatch") == NULL;
+  if (thread_limit >= 0 && is_ours && atomic_fetch_add(&threads, 1) >= thread_limit) return EAGAIN;
+  return NEXT(pthread_create)(thread, attributes, start, argument);
 }

@@ -7,6 +7,10 @@ import Testing
   private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures").path
 
+  private static func missing(_ frame: String) -> String {
+    "frame \(frame) does not exist; there are 3 frames"
+  }
+
   /// A line that is refused, what the error says, and the files that there are afterwards.
   private static let refusals: [(line: String, error: String, files: [String])] = [
     // Two outputs are one file, through a link.
@@ -58,6 +62,12 @@ import Testing
       "$ZOETROPE extract cat.gif -o /dev/stdout --manifest - >f",
       "the frames and the manifest cannot both go to standard output", ["cat.gif", "f"]
     ),
+    // As many frames as there are, in the same words.
+    ("$ZOETROPE still cat.gif -o s.png --frame -99", missing("-99"), ["cat.gif"]),
+    ("$ZOETROPE extract cat.gif -o o/ --frames 3", missing("3"), ["cat.gif"]),
+    ("$ZOETROPE sheet cat.gif -o s.png --frames -4", missing("-4"), ["cat.gif"]),
+    ("$ZOETROPE convert cat.gif -o c.gif --frames 0,7", missing("7"), ["cat.gif"]),
+    ("$ZOETROPE play cat.gif --protocol none --start 3", missing("3"), ["cat.gif"]),
     (
       "$ZOETROPE optimize cat.gif -o /dev/stdout --json >f",
       "the animation and --json cannot both go to standard output", ["cat.gif", "f"]

@@ -128,7 +128,15 @@ struct StillRequest: Hashable {
     let reader = FrameReader(image)
     var index = 0
     switch choice {
-    case .frame(let number): index = number.index(count: image.frames.count)
+    case .frame(let number):
+      index = number.index(count: image.frames.count)
+      guard image.frames.indices.contains(index) else {
+        // As it was given: counted from the end, if it was.
+        throw AnimatedImageError(
+          .parameter,
+          "frame \(number.number) does not exist; there are \(image.frames.count) frames",
+          format: image.format)
+      }
     case .time(let time): index = image.frameIndex(at: time, policy: policy)
     case .poster(.first), .poster(.default): break
     case .poster(.nonblank):

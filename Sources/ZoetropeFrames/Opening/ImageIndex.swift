@@ -32,7 +32,8 @@ public struct ImageIndex: Sendable, Hashable {
   // magic, version (4 bytes), file size, image, checksum (8 bytes); numbers outside the record are
   // stored least significant byte first.
   private static let magic = Array("ZTINDEX\n".utf8)
-  /// Increment if the record changes, or if a scanner's result for any file changes.
+  /// Increment if the record changes, or if a scanner's result for any file changes; `CacheVersionTests`
+  /// fails until then.
   static let version: UInt32 = 1
   private static let headCount = magic.count + 4
   /// No secret, so that every process computes the same sum: it detects damage, not forgery.

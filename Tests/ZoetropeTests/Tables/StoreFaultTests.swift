@@ -101,10 +101,10 @@
 
     private static let faults: [(name: String, fault: TableCall.Fault)] = [
       ("EIO", .error(EIO)), ("ENOSPC", .error(ENOSPC)), ("EINTR", .error(EINTR)),
-      ("EACCES", .error(EACCES)), ("short", .short),
+      ("EACCES", .error(EACCES)), ("short", .short), ("EMFILE", .error(EMFILE)),
     ]
 
-    @Test(arguments: [false, true], 0..<5)
+    @Test(arguments: [false, true], faults.indices)
     func `whatever call fails, nothing wrong is shown and the store works afterwards`(
       lasts: Bool, kind: Int
     ) throws {
