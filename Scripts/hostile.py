@@ -5,12 +5,13 @@
 
 Each file is made here, given to `info`, `check`, `still` and `still` of the last frame in a child process of its own with 1 GiB of
 address space, and its peak resident memory (wait4) and time are printed. A crash, 64 MB or a second fail; those that
-draw a large canvas may take LARGE. The other commands have bounds of their own, in OTHERS. Then a file is played in
+draw a large canvas may take LARGE. The other commands have bounds of their own, in OTHERS. Those that write animations
+may take any time, since 10,000 frames of 64 MB do; Ctrl-C has to end them at once. Then a file is played in
 terminals that claim absurd sizes, with every protocol: the first picture and the end after q must come soon.
 
 A call that takes too long gets two more chances, since other work on the machine counts as well.
 """
-import fcntl, os, pty, resource, select, struct, sys, tempfile, termios, time, zlib
+import fcntl, os, pty, resource, select, signal, struct, sys, tempfile, termios, time, zlib
 
 LIMIT_KB, LIMIT_S = 64 << 10, 1.0
 # For a canvas of 64 MB.
@@ -33,6 +34,17 @@ OTHERS = [
     ("warm", ["cache", "warm", "--cache", "CACHE", "--cache-limit", "16M", "--size", "64x"], 640, 60),
     ("play", ["play", "--protocol", "none", "--duration", "1s"], 320, 10),
 ]
+# Commands that write animations; after PATIENCE_S they get Ctrl-C, and must end within a second.
+WRITERS = [
+    ("speed", ["convert", "--speed", "2", "-o", "WRITTEN", "--force", "-q"]),
+    ("reverse", ["convert", "--reverse", "-o", "WRITTEN", "--force", "-q"]),
+    ("resize", ["convert", "--size", "64x", "-o", "WRITTEN", "--force", "-q"]),
+    ("enlarge", ["convert", "--size", "65535x65535", "--fit", "stretch", "-o", "WRITTEN", "--force", "-q"]),
+    ("budget", ["convert", "--max-bytes", "64K", "-o", "WRITTEN", "--force", "-q"]),
+    ("optimize", ["optimize", "-o", "-", "-q"]),
+    ("make", ["make", "--fps", "10", "-o", "WRITTEN", "--force", "-q"]),
+]
+PATIENCE_S, WRITER_KB = 0.5, 800 << 10
 # Each frame's hash is that of its whole canvas: 10,000 of 64 MB take minutes.
 SKIPPED = {"hashes": {"gif-10000-dots", "gif-10000-passing-dots", "apng-10000-dots"}}
 # Rows, columns, and pixels across and down that a terminal claims.
@@ -129,8 +141,7 @@ def write_files(folder):
             file.write(data)
 
 
-def run(program, words, path):
-    start = time.monotonic()
+def launch(program, words, path):
     child = os.fork()
     if child == 0:
         resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -138,8 +149,25 @@ def run(program, words, path):
         for number in (0, 1, 2):
             os.dup2(null, number)
         os.execv(program, [program, *words, path])
-    _, status, usage = os.wait4(child, 0)
-    return time.monotonic() - start, usage.ru_maxrss, status
+    return child
+
+
+def run(program, words, path):
+    begin = time.monotonic()
+    _, status, usage = os.wait4(launch(program, words, path), 0)
+    return time.monotonic() - begin, usage.ru_maxrss, status
+
+
+def interrupt(program, words, path):
+    """The time that it takes after Ctrl-C, which comes after PATIENCE_S; its peak and status."""
+    child, begin = launch(program, words, path), time.monotonic()
+    while not (ended := os.wait4(child, os.WNOHANG))[0] and time.monotonic() < begin + PATIENCE_S:
+        time.sleep(0.005)
+    begin = time.monotonic()
+    if not ended[0]:
+        os.kill(child, signal.SIGINT)
+        ended = os.wait4(child, 0)
+    return time.monotonic() - begin, ended[2].ru_maxrss, ended[1]
 
 
 def play(program, protocol, screen, path):
@@ -211,6 +239,13 @@ def main():
                     continue
                 seconds, peak, status = measure(most, run, program, words, path)
                 ok = not os.WIFSIGNALED(status) and seconds < most and peak < megabytes << 10
+                failed += not ok
+                print(f"{'ok' if ok else 'FAILED':7}{name:28}{title:9}{'status ' + str(os.waitstatus_to_exitcode(status)):>27}{seconds * 1000:8.0f} ms {peak >> 10:5} MB")
+            for title, words in WRITERS:
+                words = [word.replace("WRITTEN", os.path.join(folder, "out.gif")) for word in words]
+                seconds, peak, status = measure(LIMIT_S, interrupt, program, words, path)
+                # The tool's own statuses, or the end by the signal.
+                ok = os.waitstatus_to_exitcode(status) in (*range(9), 130, -signal.SIGINT) and seconds < LIMIT_S and peak < WRITER_KB
                 failed += not ok
                 print(f"{'ok' if ok else 'FAILED':7}{name:28}{title:9}{'status ' + str(os.waitstatus_to_exitcode(status)):>27}{seconds * 1000:8.0f} ms {peak >> 10:5} MB")
         animation = os.path.join(folder, "play.gif")
