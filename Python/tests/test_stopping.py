@@ -48,11 +48,19 @@ CALLS = {
     "distinct": lambda a, out: a.sample_indices(5000, "distinct"),
     "check": lambda a, out: a.check(),
     "iter": lambda a, out: [frame[0] for frame in a],
+    "at": lambda a, out: a.at(a.duration, size=(64, 64), out=out),
+    "read_at": lambda a, out: a.read_at(a.timestamps, size=(64, 64), fit="stretch"),
+    "batches": lambda a, out: [frames[0] for _, _, frames in a.batches(100, size=(64, 64), fit="stretch")],
+    "convert": lambda a, out: a.convert(io.BytesIO(), reverse=True),
+    "resize": lambda a, out: a.convert(io.BytesIO(), size=(2000, 2000)),
+    "budget": lambda a, out: a.convert(io.BytesIO(), max_bytes=1_000_000),
+    "optimize": lambda a, out: a.optimize(io.BytesIO(), effort="small"),
 }
 PAIRS = [("large", name) for name in CALLS] + [
     ("dots", "png"), ("dots", "distinct"), ("cleared", "distinct"), ("cleared", "iter"),
     ("hidden", "check"), ("cut", "frame"), ("cut", "png"), ("deep", "frame"),
-    ("deep", "png"),
+    ("deep", "png"), ("dots", "batches"), ("cleared", "convert"), ("hidden", "optimize"), ("cut", "budget"),
+    ("deep", "convert"), ("deep", "resize"),
 ]
 
 
@@ -116,7 +124,7 @@ def test_cancelling_ends_a_call(files, file, name):
 @pytest.mark.parametrize("file, name", PAIRS)
 def test_a_call_ends_with_its_time(files, file, name):
     # Of many calls, each has the time for itself: less than any of them takes, and opening, too.
-    timeout = 0.0001 if name in ("png", "iter") else 0.1
+    timeout = 0.0001 if name in ("png", "iter", "batches") else 0.1
     out = np.full((64, 64, 4), 7, np.uint8)
     with pytest.raises(zoetrope.TimedOutError) as caught:
         until_it_ends(CALLS[name], zoetrope.open(files[file], limits="strict", timeout=timeout), out)
@@ -153,6 +161,30 @@ def test_ctrl_c_ends_a_call(files, file, name, interrupt):
     if name.startswith("frame"):
         assert (out == 7).all()
     # The animation is as good as before.
+    assert animation.frame(0, size=(8, 8)).shape == (8, 8, 4)
+
+
+def test_a_signal_at_any_moment_of_its_start_ends_a_call(files):
+    # A signal that came just before the wait for the call's thread was noticed only when the call ended.
+    class Alarm(Exception):
+        pass
+
+    def ring(number, frame):
+        raise Alarm
+
+    animation = zoetrope.open(files["dots"], limits="strict")
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        for number in range(200):
+            begun = time.monotonic()
+            with pytest.raises(Alarm):
+                signal.setitimer(signal.ITIMER_REAL, 1e-5 + number * 5e-6)
+                # It takes more than a minute.
+                animation.convert(io.BytesIO(), reverse=True)
+            assert time.monotonic() - begun < 60, number
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
     assert animation.frame(0, size=(8, 8)).shape == (8, 8, 4)
 
 

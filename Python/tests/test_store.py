@@ -113,6 +113,17 @@ def test_frames_of_bytes_and_file_objects_are_found(store, delays):
     assert store.statistics.insertions == len(zoetrope.open(delays))
 
 
+def test_filling_tells_how_many_frames_fit(folder, delays):
+    animation = zoetrope.open(delays)
+    with zoetrope.FrameStore(folder, byte_limit=100_000) as store:
+        frames = store.frames(animation, size=(96, 96), fit="stretch")
+        for _ in range(2):
+            with pytest.raises(zoetrope.StoreError, match=f"of {len(animation)} frames fit within") as caught:
+                frames.fill()
+            assert caught.value.code == "storeFull"
+        assert 0 < store.statistics.frame_count < len(animation)
+
+
 def test_a_store_without_room_still_gives_frames(folder, delays):
     animation = zoetrope.open(delays)
     with zoetrope.FrameStore(folder, byte_limit=1) as store:

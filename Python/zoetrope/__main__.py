@@ -30,7 +30,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m zoetrope", description=__doc__)
     parser.add_argument("--version", action="version", version=f"zoetrope {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    info = commands.add_parser("info", help="show size, frames, plays, duration and damage")
+    info = commands.add_parser("info", help="show size, frames, plays, duration, metadata and damage")
     info.add_argument("files", nargs="+", metavar="FILE")
     info.add_argument("--json", action="store_true", help="print one JSON object per line and file")
     options = parser.parse_args(arguments)
@@ -54,6 +54,9 @@ def main(arguments: Optional[List[str]] = None) -> int:
             print(
                 f"{printable(path)}: {facts['format']} {width}x{height}, {facts['frames']} frames, "
                 f"{facts['duration']:.3f} s, plays {plays}")
+            for item in facts["metadata"]:
+                key = f" {printable(item['key'])}" if item["key"] else ""
+                print(f"  {item['kind']}{key}: {item['bytes']} bytes")
             for item in facts["damage"]:
                 print(f"  {item['kind']}: {item['detail']}, byte {item['byte_offset']}")
     return 1 if failures else 0

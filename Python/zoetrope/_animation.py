@@ -238,7 +238,7 @@ class Animation(Rendered):
         """The index of the frame shown ``seconds`` after the start.
 
         Plays follow one another. A negative time gives frame 0. A time past the last play, even an infinite
-        one, gives the last frame.
+        one, gives the last frame; an animation that plays forever has none.
         """
         return self._index_at(seconds)
 
@@ -515,7 +515,7 @@ class Animation(Rendered):
         Without ``size``, its own format and APNG are written without loss, and in its own format compressed frames
         are copied where the canvas below them is unchanged. The colours of a GIF that is
         scaled, or made from an APNG, are reduced as ``colors``, ``dithering`` and ``matte`` specify; an APNG gets one
-        palette if ``colors`` is a number.
+        palette if ``colors`` is a number. A GIF keeps comments, the XMP packet and the colour profile only.
 
         :param destination: a path, which may be that of this animation, or a binary file object, which gets
             all bytes at the end. A file is written under a temporary name and renamed.

@@ -9,6 +9,10 @@ import threading
 from typing import Any, Callable, List, Optional
 
 
+#: The most seconds for which a signal can stay unnoticed.
+_SLICE = 0.05
+
+
 class _Owned:
     """A handle of the library, freed when its last user drops it.
 
@@ -63,7 +67,9 @@ def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] =
         except RuntimeError:
             # There are too many threads, or the interpreter is shutting down.
             return work()
-        done.acquire()
+        # In slices: a signal that comes just before the system call that waits does not end that.
+        while not done.acquire(timeout=_SLICE):
+            pass
     except BaseException:
         # From here on, a thread that has not begun does nothing.
         is_stopped = True

@@ -60,7 +60,8 @@ class Writer:
         :param effort: ``"fast"``, ``"balanced"`` or ``"small"``: the time to spend on making the file small.
         :param keep_identical: store frames that equal the one before, instead of adding their delays to it.
         :param exact_delays: store delays below 20 ms in a GIF, which browsers do not show as stored; otherwise
-            such frames are merged, and the total stays.
+            such frames are merged, and the total stays. A delay of exactly 0 counts as the 100 ms that browsers make
+            of it.
         :param keep_hidden: keep the colours of fully transparent pixels in an APNG.
         :param colors: a number from 2 to 256 uses palettes of at most this many colours. An APNG has one palette,
             made for the surveyed frames, or else for the first. None keeps all colours of an APNG, and reduces

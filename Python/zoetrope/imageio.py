@@ -37,7 +37,7 @@ class Plugin(PluginV3):
     """Reads and writes GIF and APNG. ``index`` is one frame; a slice, ``...`` or None selects several, which are
     returned as one N×H×W×C array.
 
-    The options of ``imopen`` (``limits``, ``damage``, ``delays``, ``threads``) are those of
+    The options of ``imopen`` (``limits``, ``damage``, ``delays``, ``deep`` ...) are those of
     :func:`zoetrope.open`, and for writing those of :class:`zoetrope.Writer` (``effort``, ``colors``, ``texts`` ...).
     ``exact_delays`` is true by default: every frame and duration is stored, also below 20 ms.
     The options of ``imread`` (``size``, ``fit``, ``filter``) are those of :meth:`zoetrope.Animation.frame`.

@@ -40,7 +40,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from io import BytesIO, StringIO
 from typing import IO, Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
@@ -99,6 +99,8 @@ class ZoetropeImageFile(ImageFile.ImageFile):
     _animation: _animation.Animation
     _index = _loaded = _min_frame = 0
     n_frames = 1
+    #: Frames that can be decoded.
+    _whole = 1
     is_animated = False
     fp = None
 
@@ -119,12 +121,17 @@ class ZoetropeImageFile(ImageFile.ImageFile):
         start = self.fp.tell()
         header = self.fp.read(13)
         self.fp.seek(start)
-        animation = self._animation = _animation.open(self.fp)
+        animation = self._animation = _animation.open(self.fp, damage="partial")
         self.format = "GIF" if animation.format == "gif" else "PNG"
         self.custom_mimetype = f"image/{animation.format}"
         self._size = animation.size
         self._mode = "RGBA"
-        self.n_frames = len(animation)
+        self.n_frames = self._whole = len(animation)
+        # The first frame that the file is too short for is there, as in Pillow: loading it fails, or gives the rows
+        # that it has, if there are any.
+        lost = [item.frame for item in animation.damage if item.kind in ("cutFrame", "missingFrames")]
+        if lost and min(frame or 0 for frame in lost) >= self._whole:
+            self.n_frames += 1
         self.is_animated = self.n_frames > 1
         if animation.stored_loop_count is not None:
             self.info["loop"] = animation.stored_loop_count
@@ -167,7 +174,7 @@ class ZoetropeImageFile(ImageFile.ImageFile):
                 self.info["aspect"] = (x, y)
 
     def _note_duration(self) -> None:
-        frame = self._animation.frames[self._index]
+        frame = self._animation.frames[min(self._index, self._whole - 1)]
         # A still image has a duration only if the file stores one.
         if self.is_animated or frame.delay[0]:
             duration = frame.duration_ns / 1e6
@@ -201,8 +208,10 @@ class ZoetropeImageFile(ImageFile.ImageFile):
         if self._loaded != self._index:
             self._check_open()
             with _as_pillow_does():
-                decoded = self._animation.decode(self._index)
+                decoded = self._animation.decode(min(self._index, self._whole - 1))
                 pixels, damage = decoded.pixels, decoded.damage
+            if self._index >= self._whole and not ImageFile.LOAD_TRUNCATED_IMAGES:
+                raise OSError(f"image file is truncated (frame {self._index} is missing)")
             if damage and not damage.is_tolerated and not ImageFile.LOAD_TRUNCATED_IMAGES:
                 words = (
                     "image file is truncated" if damage.kind in _TRUNCATED
@@ -250,7 +259,7 @@ def open(  # noqa: A001: pillow.open
 ) -> ZoetropeImageFile:
     """Open a file as a Pillow image.
 
-    :param source: a path, the file's bytes, or a binary file object.
+    :param source: a path, the file's bytes, or a binary file object, which is read from its start.
     :raises UnidentifiedImageError: if it is not an image; the :class:`ZoetropeError` is its cause.
     :raises DecompressionBombError: if a limit is exceeded.
     :raises OSError: if the file cannot be read.
@@ -269,6 +278,10 @@ def open(  # noqa: A001: pillow.open
     elif not isinstance(source, (str, os.PathLike)) and not hasattr(source, "read"):
         raise TypeError(
             f"source must be a path, bytes or a binary file object, not {type(source).__name__}")
+    elif not isinstance(source, (str, os.PathLike)) and hasattr(source, "seek"):
+        # As `Image.open` does.
+        with suppress(OSError):
+            source.seek(0)
     try:
         return ZoetropeImageFile(source)
     except SyntaxError as error:

@@ -542,7 +542,8 @@ typedef struct zoetrope_writer_options {
   int64_t plays;         /* in total; 0: until stopped. Not for zoetrope_rewrite, which has an edit for it */
   int32_t keep_identical; /* 1: store pictures that equal the one before, instead of adding their delays to it */
   int32_t exact_delays;  /* 1: store delays below 20 ms in a GIF, which browsers do not show as stored. 0: merge
-                            such frames; the total stays */
+                            such frames; the total stays. A delay of 0 then counts as the 100 ms that browsers make
+                            of it */
   int32_t keep_hidden;   /* 1: keep the colours of fully transparent pixels in an APNG; else they become black */
   int32_t parallelism;   /* the number of encoding threads, including the caller's; 0: one per processor */
   int64_t frame_count;   /* the number of pictures that will be appended; 0: unknown */
@@ -640,8 +641,8 @@ typedef struct zoetrope_picture {
 zoetrope_status zoetrope_writer_survey(zoetrope_writer *writer, const zoetrope_picture *picture,
                                        zoetrope_error *error);
 
-/* Adds a text to the file: a comment of a GIF, a text chunk of a PNG with `key` as its keyword. Call it before
-   the first picture. */
+/* Adds a text to the file: a comment of a GIF, a text chunk of a PNG with `key` as its keyword; NULL is "Comment".
+   Call it before the first picture. */
 zoetrope_status zoetrope_writer_add_text(zoetrope_writer *writer, const char *key, const char *text,
                                          zoetrope_error *error);
 

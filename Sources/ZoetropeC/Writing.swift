@@ -241,8 +241,10 @@ public func writerAddText(
   _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
   unsafe use(writer, error) { (held) throws(AnimatedImageError) in
-    let text = try unsafe String(cString: required(text, "text"))
-    let key = unsafe key.map { unsafe String(cString: $0) } ?? "Comment"
+    let given = try unsafe required(text, "text")
+    guard let text = unsafe String(validatingCString: given),
+      let key = unsafe key.map({ unsafe String(validatingCString: $0) }) ?? "Comment"
+    else { throw AnimatedImageError(.parameter, "key or text is not UTF-8") }
     // As the PNG specification requires: Latin-1, with spaces only inside and never consecutive.
     let scalars = Array(key.unicodeScalars)
     let isValid =

@@ -14,8 +14,9 @@ extension FrameStore {
   ///   - renderings: Their sizes and formats; that of a ``FrameFormat`` is its
   ///     ``FrameFormat/rendering``.
   /// - Returns: The number of frames stored, each counted once for each rendering.
-  /// - Throws: `parameter` if a frame does not exist; the errors of ``store(_:for:)`` and of
-  ///   ``AnimationSource/bitmap(at:rendering:cache:)``; `cancelled`, never `CancellationError`.
+  /// - Throws: `parameter` if a frame does not exist; `storeFull` if some had to make room for others, which stay;
+  ///   the errors of ``store(_:for:)`` and of ``AnimationSource/bitmap(at:rendering:cache:)``; `cancelled`, never
+  ///   `CancellationError`.
   @discardableResult
   public func prefetch(
     _ indices: [Int]? = nil, of image: AnimatedImage, renderings: [Rendering]
@@ -41,6 +42,7 @@ extension FrameStore {
         try pass.fill(index) { flag.isRaised }
       }
     }
+    try pass.checkKept(indices)
     return count
   }
 
@@ -52,6 +54,7 @@ extension FrameStore {
     let pass = PrefetchPass(image, FrameFiller(self, renderings, of: image, content))
     var count = 0
     for index in image.frames.indices { count += try pass.fill(index, isCancelled: isCancelled) }
+    try pass.checkKept(Array(image.frames.indices))
     return count
   }
 
@@ -105,6 +108,17 @@ private final class PrefetchPass: Sendable {
       }
       return try state.filler.fill(frame, isCancelled: isCancelled)
     }
+  }
+}
+
+extension PrefetchPass {
+  /// Throws `storeFull` if frames among `indices`, which were all stored, are no longer there.
+  func checkKept(_ indices: [Int]) throws(AnimatedImageError) {
+    let kept = state.withLock { state in indices.count { state.filler.isComplete(at: $0) } }
+    guard kept < indices.count else { return }
+    throw AnimatedImageError(
+      .storeFull, "only \(kept) of \(indices.count) frames fit within the store's limit",
+      format: image.format)
   }
 }
 

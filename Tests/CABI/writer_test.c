@@ -134,6 +134,8 @@ static void test_bad_arguments(void) {
   CHECK(zoetrope_writer_append(writer, &good, 1, 0, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_writer_add_text(writer, "", "text", NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_writer_add_text(writer, "key", NULL, NULL) == ZOETROPE_PARAMETER);
+  CHECK(zoetrope_writer_add_text(writer, "key", "x\xff", &error) == ZOETROPE_PARAMETER && strstr(error.message, "UTF-8"));
+  CHECK(zoetrope_writer_add_text(writer, "k\xff", "text", NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_writer_append(writer, &good, 1, 10, NULL) == ZOETROPE_OK);
   CHECK(zoetrope_writer_survey(writer, &good, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_writer_add_text(writer, "key", "text", NULL) == ZOETROPE_PARAMETER);

@@ -215,6 +215,6 @@ struct EncodingCase: CustomTestStringConvertible, Sendable {
     let again = try PNGEncoder(metadata: image.metadata).encode(frame.bitmap)
     #expect(try AnimatedImage(bytes: again).metadata == image.metadata)
     let types = PNGChunkList(again).chunks.map(\.type)
-    #expect(types == ["IHDR", "gAMA", "pHYs", "IDAT", "zTXt", "iTXt", "IEND"])
+    #expect(types == ["IHDR", "gAMA", "pHYs", "zTXt", "iTXt", "IDAT", "IEND"])
   }
 }

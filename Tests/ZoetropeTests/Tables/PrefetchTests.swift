@@ -56,6 +56,18 @@ import ZoetropeTestSupport
     FrameFormat("a", size: PixelSize(width: 20, height: 20), drawing: drawing).rendering
   }
 
+  @Test func `a prefetch of more than the limit tells how many frames are there`() async throws {
+    let store = try FrameStore(at: directory, byteLimit: 100_000)
+    let format = FrameFormat("a", size: PixelSize(width: 96, height: 96))
+    let error = await #expect(throws: AnimatedImageError.self) {
+      try await store.prefetch(of: image, renderings: [format.rendering])
+    }
+    #expect(error?.code == .storeFull)
+    let kept = try store.verify().intact
+    #expect((1..<count).contains(kept))
+    #expect(error?.detail.contains("only \(kept) of \(count) frames") == true)
+  }
+
   @Test func `a prefetch that is cancelled within a frame stores that one and ends`() async throws {
     let store = try FrameStore(at: directory)
     let stop = Stop(at: 1)

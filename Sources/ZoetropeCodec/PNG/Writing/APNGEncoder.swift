@@ -107,7 +107,6 @@ struct APNGEncoder: AnimationEncoding {
 
   var end: [UInt8] {
     var chunks = PNGChunks()
-    chunks.append(raw: metadata.text)
     chunks.append("IEND", [])
     return chunks.bytes
   }

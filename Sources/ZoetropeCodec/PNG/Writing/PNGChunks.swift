@@ -106,10 +106,8 @@ struct PNGMetadataChunks {
   /// iCCP, with the colour space that the profile is for.
   private(set) var profile: [UInt8] = []
   private(set) var profileIsGrey = false
-  /// Chunks that must precede IDAT.
+  /// Chunks that must precede IDAT, and texts, which Pillow finds in an animation only there.
   private(set) var other: [UInt8] = []
-  /// Text chunks, which may come last.
-  private(set) var text: [UInt8] = []
 
   /// No chunks.
   init() {}
@@ -140,16 +138,14 @@ struct PNGMetadataChunks {
         density.x.bigEndianBytes + density.y.bigEndianBytes + [density.isPerMetre ? 1 : 0])
     }
     if let exif = metadata.exif { other.append("eXIf", exif) }
-    self.other = other.bytes
-    var text = PNGChunks()
     for item in metadata.texts {
       guard let key = Self.keyword(item.key) else { continue }
-      Self.append(key: key, item.value, to: &text, compressor: compressor)
+      Self.append(key: key, item.value, to: &other, compressor: compressor)
     }
     if let xmp = metadata.xmp {
-      text.append("iTXt", Array("XML:com.adobe.xmp".utf8) + [0, 0, 0, 0, 0] + Array(xmp.utf8))
+      other.append("iTXt", Array("XML:com.adobe.xmp".utf8) + [0, 0, 0, 0, 0] + Array(xmp.utf8))
     }
-    self.text = text.bytes
+    self.other = other.bytes
   }
 
   /// Appends Latin-1 text as tEXt, or as zTXt if that is shorter; other text as iTXt.

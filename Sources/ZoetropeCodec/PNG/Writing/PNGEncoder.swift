@@ -88,7 +88,6 @@ public final class PNGEncoder {
     chunks.append(header: size, form)
     chunks.append(metadata, form, table)
     chunks.append("IDAT", scanlines.packed, count: count, limit: dataLimit)
-    chunks.append(raw: metadata.text)
     chunks.append("IEND", [])
     return chunks.bytes
   }
