@@ -5,7 +5,8 @@
 // FAULT is one of: interrupt (every other call ends with EINTR), short (a few bytes at a time), both,
 // stuck (opening a file that is called *.gif never ends, whatever signal handlers there are),
 // read:N and write:N (EIO and ENOSPC from byte N on), close, link (the calls that give a file its name),
-// signal:N (SIGINT comes at read number N of a file, from 0 on), thread:N (no thread starts after N of them).
+// signal:N (SIGINT comes at read number N of a file, from 0 on), signal-write:S (signal S comes at the first write to a
+// regular file), thread:N (no thread starts after N of them).
 // Standard input, output and error count like any file; libraries are mapped, not read.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,9 +20,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static int interrupts, shortens, fails_close, fails_link, sticks;
+static int interrupts, shortens, fails_close, fails_link, sticks, write_signal;
 static long read_limit = -1, write_limit = -1, signal_place = -1, thread_limit = -1;
 static atomic_long file_reads, calls, threads, bytes_read, bytes_written;
 
@@ -36,6 +38,7 @@ __attribute__((constructor)) static void prepare(void) {
   if (strncmp(fault, "read:", 5) == 0) read_limit = atol(fault + 5);
   if (strncmp(fault, "write:", 6) == 0) write_limit = atol(fault + 6);
   if (strncmp(fault, "signal:", 7) == 0) signal_place = atol(fault + 7);
+  if (strncmp(fault, "signal-write:", 13) == 0) write_signal = atoi(fault + 13);
   if (strncmp(fault, "thread:", 7) == 0) thread_limit = atol(fault + 7);
 }
 
@@ -93,6 +96,9 @@ ssize_t pread64(int file, void *bytes, size_t count, off_t offset) {
 
 ssize_t write(int file, const void *bytes, size_t count) {
   if (is_interrupted()) return -1;
+  struct stat status;
+  int is_file = file > 2 && fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  if (write_signal > 0 && is_file && atomic_fetch_add(&calls, 1) == 0) kill(getpid(), write_signal);
   if (write_limit >= 0 && file > 2) {
     long left = write_limit - atomic_load(&bytes_written);
     if (left <= 0) return errno = ENOSPC, -1;

@@ -150,3 +150,13 @@ import Zoetrope
     }
   }
 }
+
+extension Tool {
+  /// The start of a line of shell that runs the tool, which gets a signal as it first writes to a file: however fast
+  /// it is, it is not done.
+  func signalled(_ number: Int32) throws -> String {
+    try write(IOFaultTests.library.get(), to: "faults.so")
+    return "env ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 FAULT=signal-write:\(number) "
+      + "LD_PRELOAD=./faults.so \"$ZOETROPE\""
+  }
+}

@@ -32,9 +32,11 @@ import Zoetrope
     try Data(count: 1 << 21).write(to: URL(fileURLWithPath: name))
     defer { try? FileManager.default.removeItem(atPath: name) }
     let source = try FileSource(path: FilePath(name))
+    // Found before the file is opened again, perhaps under a lower number.
+    let reading = try #require(descriptor(of: name))
     // As when a disk goes away: every read fails from here on.
     let writeOnly = try FileDescriptor.open(FilePath(name), .writeOnly)
-    _ = try writeOnly.duplicate(as: FileDescriptor(rawValue: #require(descriptor(of: name))))
+    _ = try writeOnly.duplicate(as: FileDescriptor(rawValue: reading))
     defer { try? writeOnly.close() }
     var blocks = 0
     let error = #expect(throws: AnimatedImageError.self) {
