@@ -434,6 +434,20 @@ def test_pillow_notices_that_an_animation_is_truncated(pillow, fixtures, truncat
         image.load()
 
 
+def test_pillow_takes_durations_in_an_array(pillow):
+    from PIL import Image
+
+    frames = [Image.new("L", (4, 4), level) for level in (0, 128, 255)]
+    pillow.register(save=True)
+    try:
+        file = io.BytesIO()
+        frames[0].save(
+            file, "GIF", save_all=True, append_images=frames[1:], duration=np.array([100, 200, 300]))
+    finally:
+        pillow.unregister()
+    assert list(zoetrope.open(file.getvalue()).durations) == [0.1, 0.2, 0.3]
+
+
 def test_pillow_reads_a_file_object_from_its_start(pillow):
     file = io.BytesIO()
     zoetrope.save(file, np.zeros((2, 3, 4, 3), np.uint8), fps=1, keep_identical=True)

@@ -301,6 +301,29 @@ def test_messages_name_the_parameter(options, words):
         zoetrope.save(io.BytesIO(), film(2), **options)
 
 
+def test_what_must_be_an_integer_is_named(tmp_path, fixtures):
+    animation = zoetrope.open(fixtures / "Demo" / "variable-delay.gif")
+    calls = {
+        "a side of size must be an integer, not float": lambda: animation.frame(0, size=(64.0, 64.0)),
+        "n must be an integer, not float": lambda: animation.sample(2.5),
+        "n must be an integer, not str": lambda: animation.batches("3"),
+        "max_bytes must be an integer, not float": lambda: animation.convert(io.BytesIO(), max_bytes=1e6),
+        "plays must be an integer, not str": lambda: animation.convert(io.BytesIO(), plays="kep"),
+        "colors must be an integer, not str": lambda: animation.convert(io.BytesIO(), colors="exakt"),
+        "lossy must be an integer, not float": lambda: animation.optimize(io.BytesIO(), lossy=0.5),
+        "byte_limit must be an integer, not float": lambda: zoetrope.FrameStore(tmp_path, byte_limit=1e9),
+    }
+    for words, call in calls.items():
+        with pytest.raises(TypeError, match=words):
+            call()
+    for lossy in (-1, 201):
+        with pytest.raises(zoetrope.ParameterError, match=f"lossy is {lossy}; it must be 0 to 200"):
+            animation.optimize(io.BytesIO(), lossy=lossy)
+    assert "closed" not in repr(animation)
+    animation.close()
+    assert "closed" in repr(animation)
+
+
 def test_texts_must_be_strings():
     for texts, words in (({"a": 3}, "'a' must be a str, not int"), ({3: "a"}, "key 3"), ("Title", "mapping, not str")):
         with pytest.raises(TypeError, match=words):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import operator
 import os  # noqa: F401: hints of sources and destinations name it
 from ctypes import byref, sizeof
 from typing import (
@@ -13,7 +12,7 @@ from typing import (
 )
 
 from . import _library as c
-from ._arguments import _nanoseconds
+from ._arguments import _integer, _nanoseconds
 from ._arrays import _addressof, _check_layout, _from_buffer, _is_array, _numpy, _Structs, _Target
 from ._calls import _Owned
 from ._destinations import Destination, Written
@@ -358,7 +357,7 @@ class Animation(Rendered):
         :raises LimitError: if a batch would be larger than the limit ``output_bytes``.
         """
         self._use()
-        count = operator.index(n)
+        count = _integer(n, "n")
         if count < 1:
             raise parameter_error(f"n is {n}; it must be 1 or more")
         places = (
@@ -389,7 +388,7 @@ class Animation(Rendered):
 
     def sample_indices(self, n: SupportsIndex, by: Order = "time") -> List[int]:
         """The indices of the frames that :meth:`sample` returns; ``n`` is 1 to 16777216."""
-        count = operator.index(n)
+        count = _integer(n, "n")
         if not 0 < count <= 1 << 24:
             raise parameter_error(f"n is {n}; it must be 1 to {1 << 24}")
         number = _choice(by, _SAMPLING, "by")

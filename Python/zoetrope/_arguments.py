@@ -61,8 +61,15 @@ def _timeout(timeout: Optional[SupportsFloat]) -> int:
     return min(nanoseconds, _NO_LIMIT)
 
 
+def _integer(value: SupportsIndex, name: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
+
+
 def _int32(value: SupportsIndex, name: str) -> int:
-    number = operator.index(value)
+    number = _integer(value, name)
     if not -(1 << 31) <= number < 1 << 31:
         raise parameter_error(f"{name} is {value}, which is out of range")
     return number
@@ -91,7 +98,7 @@ def _sides(size: Size) -> Tuple[Optional[int], Optional[int]]:
 
 def _side(value: SupportsIndex) -> int:
     # The library reads 0 as None here. A computed size of 0 is probably a bug, so reject it.
-    number = operator.index(value)
+    number = _integer(value, "a side of size")
     if not 0 < number <= _LARGEST_SIDE:
         raise parameter_error(f"size has {value}; sides must be 1 to {_LARGEST_SIDE}, or None")
     return number

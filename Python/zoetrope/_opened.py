@@ -357,4 +357,5 @@ class Opened:
     def __repr__(self) -> str:
         width, height = self.size
         name = f" {self._path!r}" if self._path else ""
-        return f"<zoetrope.Animation{name} {self.format} {width}x{height}, {len(self)} frames>"
+        state = ", closed" if self.closed else ""
+        return f"<zoetrope.Animation{name} {self.format} {width}x{height}, {len(self)} frames{state}>"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import operator
 import os
 import sys
 from ctypes import byref, sizeof
@@ -12,6 +11,7 @@ from typing import Any, Callable, Iterator, NamedTuple, Optional, SupportsIndex,
 
 from . import _library as c
 from ._animation import Animation
+from ._arguments import _integer
 from ._arrays import _numpy
 from ._calls import _Owned
 from ._errors import StoreError, make_error, parameter_error
@@ -72,7 +72,7 @@ class FrameStore:
         self._path = None if path is None else os.fsdecode(path)
         options = c.StoreOptions(size=sizeof(c.StoreOptions))
         if byte_limit is not None:
-            number = operator.index(byte_limit)
+            number = _integer(byte_limit, "byte_limit")
             if not 0 < number < 1 << 63:
                 raise parameter_error(f"byte_limit is {byte_limit}; it must be 1 to {(1 << 63) - 1}")
             options.byte_limit = number
@@ -155,7 +155,7 @@ class FrameStore:
 
         :raises StoreError: if this user may not write to the directory.
         """
-        held, count = self._use(), operator.index(byte_count)
+        held, count = self._use(), _integer(byte_count, "byte_count")
         if not 0 <= count < 1 << 63:
             raise parameter_error(f"byte_count is {byte_count}, which is out of range")
         self._call(lambda error: _lib.zoetrope_store_prune(held.pointer, count, error))

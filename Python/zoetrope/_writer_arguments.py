@@ -13,7 +13,7 @@ from typing import (
 )
 
 from . import _library as c
-from ._arguments import _int32, _threads
+from ._arguments import _int32, _integer, _threads
 from ._arrays import _gaps, _numpy
 from ._errors import LimitError, UnwritableError, parameter_error
 from ._types import _choice
@@ -66,7 +66,7 @@ def _options(
     if colors == "exact":
         options.colors = -1
     elif colors is not None:
-        options.colors = operator.index(colors)
+        options.colors = _integer(colors, "colors")
         if not 2 <= options.colors <= 256:
             raise parameter_error(f"colors is {colors}; it must be 2 to 256, 'exact' or None")
     if matte is not None:
@@ -78,6 +78,8 @@ def _options(
             raise parameter_error(f"matte is {matte!r}; its samples must be 0 to 255")
         options.has_matte, options.matte = 1, red << 16 | green << 8 | blue
     options.tolerance = _int32(lossy, "lossy")
+    if not 0 <= options.tolerance <= 200:
+        raise parameter_error(f"lossy is {lossy}; it must be 0 to 200")
     if max_bytes is not None:
         options.max_bytes = _max_bytes(max_bytes)
     if preset is not None:
@@ -93,7 +95,7 @@ def _options(
 
 
 def _max_bytes(count: ByteCount) -> int:
-    number = _bytes_of(count) if isinstance(count, str) else operator.index(count)
+    number = _bytes_of(count) if isinstance(count, str) else _integer(count, "max_bytes")
     if number < 1:
         raise parameter_error(f"max_bytes is {count}; it must be 1 or more")
     return min(number, (1 << 63) - 1)
@@ -111,7 +113,7 @@ def _plays(plays: Optional[SupportsIndex]) -> int:
     """The number of plays in the library, where 0 means forever."""
     if plays is None:
         return 0
-    number = operator.index(plays)
+    number = _integer(plays, "plays")
     if not 0 < number < 1 << 63:
         raise parameter_error(f"plays is {number}; it must be 1 or more, or None to play forever")
     return number

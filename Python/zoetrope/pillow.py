@@ -333,6 +333,9 @@ def _frames_to_save(container: str, image: Any) -> Optional[Tuple[List[Any], Lis
     if container == "GIF" and _comment(image) is None:
         return None
     duration = told.get("duration")
+    if hasattr(duration, "tolist"):
+        # An array.
+        duration = duration.tolist()
     frames: List[Any] = []
     durations: List[Fraction] = []
     for source in itertools.chain([image], told.get("append_images", [])):

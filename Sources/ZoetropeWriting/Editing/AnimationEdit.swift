@@ -98,7 +98,7 @@ extension AnimationEdit: CustomStringConvertible {
     switch kind {
     case .frames(let range): "frames \(range.lowerBound)..<\(range.upperBound)"
     case .frameList(let indices): "\(indices.count) of the frames"
-    case .time(let range): "time \(range.lowerBound)..<\(range.upperBound)"
+    case .time(let range): "time \(range.lowerBound) to \(range.upperBound)"
     case .speed(let factor): "speed \(factor)"
     case .duration(let duration): "duration \(duration)"
     case .framesPerSecond(let rate): "\(rate) frames per second"

@@ -183,7 +183,7 @@ package struct EditTimeline: Sendable, Hashable {
       }
       start = end
     }
-    guard !kept.isEmpty else { throw Self.refusal("\(edit): nothing is shown then") }
+    guard !kept.isEmpty else { throw Self.refusal("\(edit): no frame is shown in that time") }
     showings = kept
   }
 
