@@ -56,7 +56,7 @@ package final class TableFile: Sendable {
     let file: TableFile
     do throws(AnimatedImageError) {
       let descriptor = try TableCall.open.make("open \(path)") {
-        try IdleFiles.shared.makingRoom {
+        try IdleFiles.shared.open {
           try TableCall.open.check()
           if writes { try TableCall.openWriting.check() }
           return try FileDescriptor.open(

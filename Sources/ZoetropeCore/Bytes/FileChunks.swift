@@ -129,12 +129,12 @@ private final class OwnedDescriptor: Sendable {
     of descriptor: FileDescriptor
   ) -> Result<OwnedDescriptor, AnimatedImageError> {
     do {
-      let copy = try IdleFiles.shared.makingRoom {
+      let copy = try IdleFiles.shared.open {
         let copy = fcntl(descriptor.rawValue, F_DUPFD_CLOEXEC, 0)
         if copy < 0 { throw Errno(rawValue: errno) }
-        return copy
+        return FileDescriptor(rawValue: copy)
       }
-      return .success(OwnedDescriptor(FileDescriptor(rawValue: copy)))
+      return .success(OwnedDescriptor(copy))
     } catch {
       return .failure(FileSource.failure(error))
     }

@@ -31,13 +31,13 @@ package final class FileSource: ByteSource {
   package convenience init(duplicating original: FileDescriptor) throws(AnimatedImageError) {
     let status = try Self.status(of: original)
     do {
-      let copy = try IdleFiles.shared.makingRoom { () throws -> CInt in
+      let copy = try IdleFiles.shared.open {
         // Unlike `dup`, sets the flag that closes it in programs that are started.
         let copy = fcntl(original.rawValue, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw Errno(rawValue: errno) }
-        return copy
+        return FileDescriptor(rawValue: copy)
       }
-      self.init(FileDescriptor(rawValue: copy), status, path: nil)
+      self.init(copy, status, path: nil)
     } catch {
       throw Self.failure(error)
     }
@@ -93,7 +93,7 @@ package final class FileSource: ByteSource {
   private static func open(_ path: FilePath) throws(AnimatedImageError) -> FileDescriptor {
     do {
       // Non-blocking: otherwise opening a pipe without a writer would block here.
-      return try IdleFiles.shared.makingRoom {
+      return try IdleFiles.shared.open {
         try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
       }
     } catch {

@@ -1,5 +1,6 @@
+internal import Glibc
 internal import Synchronization
-internal import SystemPackage
+package import SystemPackage
 
 /// Keeps files open only to avoid opening them again.
 package protocol IdleFileHolder: AnyObject, Sendable {
@@ -17,8 +18,19 @@ package final class IdleFiles: Sendable {
   }
 
   private let holders = Mutex((all: [Int: Holder](), last: 0))
+  private let limit: @Sendable () -> Int
 
-  package init() {}
+  /// - Parameter limit: The number of descriptors that the process may have.
+  package init(limit: @escaping @Sendable () -> Int = { descriptorLimit }) { self.limit = limit }
+
+  /// Of this process.
+  package static var descriptorLimit: Int {
+    var found = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &found) == 0 else {
+      return .max
+    }
+    return Int(clamping: found.rlim_cur)
+  }
 
   /// A number for a holder.
   package func newNumber() -> Int {
@@ -48,6 +60,18 @@ package final class IdleFiles: Sendable {
         guard closeOne() else { throw error }
       }
     }
+  }
+
+  /// Like ``makingRoom(_:)``, and closes an idle file if few descriptors are left.
+  ///
+  /// The last ones are for others: libdispatch ends the process if it finds none when it looks at its threads, which it
+  /// does every second.
+  package func open(_ open: () throws -> FileDescriptor) throws -> FileDescriptor {
+    let file = try makingRoom(open)
+    // The system gives the lowest number that is free.
+    let limit = limit()
+    if Int(file.rawValue) >= limit - min(8, limit / 4) { _ = closeOne() }
+    return file
   }
 
   /// Closes an idle file of the first holder that has one.

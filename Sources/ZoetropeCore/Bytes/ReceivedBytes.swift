@@ -184,7 +184,7 @@ private final class SpillFile: Sendable {
   }
 
   init(in directory: FilePath) throws(AnimatedImageError) {
-    if let unnamed = try? IdleFiles.shared.makingRoom({
+    if let unnamed = try? IdleFiles.shared.open({
       try FileDescriptor.unnamed(in: directory)
     }) {
       descriptor = unnamed
@@ -196,7 +196,7 @@ private final class SpillFile: Sendable {
       let name = "zoetrope-\(UInt64.random(in: 0 ... .max)).stream"
       let path = directory.appending(name)
       do {
-        descriptor = try IdleFiles.shared.makingRoom {
+        descriptor = try IdleFiles.shared.open {
           try FileDescriptor.open(
             path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow],
             permissions: [.ownerReadWrite])

@@ -83,7 +83,7 @@ extension ContentIdentity {
   ) throws(AnimatedImageError) -> Value {
     let file: FileDescriptor
     do {
-      file = try IdleFiles.shared.makingRoom {
+      file = try IdleFiles.shared.open {
         try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
       }
     } catch {

@@ -44,6 +44,19 @@ import ZoetropeCore
     #expect(attempts == 7 && holders.allSatisfy { $0.count == 0 })
   }
 
+  @Test(arguments: [(limit: 1024, most: 1015), (limit: 48, most: 39), (limit: 12, most: 8)])
+  func `the last descriptors are left to others`(limit: Int, most: Int32) throws {
+    let files = IdleFiles { limit }
+    let holder = Holder(2)
+    files.add(holder, 0)
+    for number in [0, most] {
+      _ = try files.open { FileDescriptor(rawValue: number) }
+      #expect(holder.count == 2)
+    }
+    _ = try files.open { FileDescriptor(rawValue: most + 1) }
+    #expect(holder.count == 1)
+  }
+
   @Test func `any other error is thrown at once`() {
     let files = IdleFiles()
     let holder = Holder(1)
