@@ -62,6 +62,8 @@ import Testing
       "$ZOETROPE extract cat.gif -o /dev/stdout --manifest - >f",
       "the frames and the manifest cannot both go to standard output", ["cat.gif", "f"]
     ),
+    ("$ZOETROPE convert cat.gif -o c.gif --plays 0", "'forever' and a number", ["cat.gif"]),
+    ("$ZOETROPE convert cat.gif -o c.gif --colors 1", "'exact' or a number", ["cat.gif"]),
     // As many frames as there are, in the same words.
     ("$ZOETROPE still cat.gif -o s.png --frame -99", missing("-99"), ["cat.gif"]),
     ("$ZOETROPE extract cat.gif -o o/ --frames 3", missing("3"), ["cat.gif"]),
@@ -85,6 +87,18 @@ import Testing
       #expect(String(decoding: try tool.read("err"), as: UTF8.self).contains(error))
       #expect(try tool.list() == (files + ["err"]).sorted())
       #expect(try tool.read("cat.gif") == before)
+    }
+  }
+
+  @Test func `an empty file is not taken for a frame that was written`() throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.run("extract", "cat.gif", "-o", "o/").status == 0)
+      try tool.write([], to: "o/cat-0001.png")
+      let result = try tool.run("extract", "cat.gif", "-o", "o/", "--resume")
+      #expect(result.status == 4)
+      #expect(result.errors.contains("o/cat-0001.png is empty; --force rewrites all frames"))
+      #expect(try tool.run("extract", "cat.gif", "-o", "o/", "--force").status == 0)
+      #expect(try !tool.read("o/cat-0001.png").isEmpty)
     }
   }
 

@@ -91,6 +91,12 @@ extension ExtractRequest {
         .cannotWrite, code: "exists",
         "\(path) exists; --force replaces it, --resume keeps it and continues")
     }
+    // No frame is empty: another program began it, or the disk was full.
+    if let status = FileStatus(at: path), status.isRegular, status.byteCount == 0 {
+      throw CommandFailure(
+        .cannotWrite, code: "stale", "\(path) is empty; --force rewrites all frames",
+        file: input.name)
+    }
     // A file older than the input cannot be one of its frames, unless the input is still growing.
     if !isFollowing, let source = input.path, OutputFile.isOlder(path, than: source) {
       throw CommandFailure(
