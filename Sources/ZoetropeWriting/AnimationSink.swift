@@ -8,7 +8,7 @@ internal import SystemPackage
 /// come at the same time. After an error, nothing more is written. The last call is either ``finish()`` or
 /// ``abandon()``, exactly once. A task that is cancelled while the last bytes are written may still complete the file.
 public protocol AnimationSink: AnyObject, Sendable {
-  /// Whether ``patch(_:at:)`` can replace bytes that are already written.
+  /// Whether ``patch(_:at:)`` can replace bytes that are already written. Default: false.
   var canPatch: Bool { get }
   /// Takes the next bytes.
   func write(_ bytes: [UInt8]) throws(AnimatedImageError)
@@ -42,6 +42,16 @@ extension AnimationSink {
       abandon()
       throw error
     }
+  }
+}
+
+extension AnimationSink {
+  /// False, unless the sink says otherwise.
+  public var canPatch: Bool { false }
+
+  /// Called only if ``canPatch`` is true.
+  public func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
+    throw AnimatedImageError(.parameter, "these bytes cannot be replaced")
   }
 }
 
@@ -80,9 +90,6 @@ public final class CallbackSink: AnimationSink {
   /// - Parameter take: Receives each chunk. If it throws, writing ends; if it blocks, the writer waits.
   public init(_ take: @escaping @Sendable ([UInt8]) throws -> Void) { self.take = take }
 
-  /// Always false.
-  public var canPatch: Bool { false }
-
   /// Calls the closure. Errors other than ``AnimatedImageError`` become ``AnimatedImageError/Code/io``.
   public func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
     do {
@@ -92,11 +99,6 @@ public final class CallbackSink: AnimationSink {
     } catch {
       throw AnimatedImageError(.io, "\(error)")
     }
-  }
-
-  /// Never called.
-  public func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
-    throw AnimatedImageError(.parameter, "these bytes cannot be replaced")
   }
 
   /// Does nothing.

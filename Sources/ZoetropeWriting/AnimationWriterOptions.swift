@@ -159,7 +159,7 @@ public struct WrittenAnimation: Sendable, Hashable {
   public let hasExactDelays: Bool
   /// The damage found in the source of an edit.
   public let damage: [Damage]
-  /// What was given up for ``EditOptions/budget``; nil without a budget.
+  /// What was given up for ``EditOptions/budget``; nil if nothing was.
   public package(set) var concessions: ByteBudget.Concessions?
   /// The number of frames that were compressed.
   public var encodedCount: Int { frameCount - copiedCount }

@@ -10,7 +10,7 @@ func samplesOfDamage(upload: [UInt8]) async throws {
     if let damage = frame.damage { print(damage, damage.validRows ?? frame.bitmap.height) }
   }
 
-  let third = try await SharedFrames(image).frame(at: 2)
+  let third = try await image.frame(at: 2)
   if let damage = third.damage { print(damage) }
 
   do {

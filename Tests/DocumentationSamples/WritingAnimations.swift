@@ -5,6 +5,24 @@ protocol ResponseBody: Sendable {
   func write(_ bytes: [UInt8]) async throws
 }
 
+/// A connection that blocks.
+protocol Response: Sendable {
+  func send(_ bytes: [UInt8]) throws
+  func close()
+  func drop()
+}
+
+final class Upload: AnimationSink {
+  let response: any Response
+  init(_ response: any Response) { self.response = response }
+
+  func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
+    do { try response.send(bytes) } catch { throw AnimatedImageError(.io, "\(error)") }
+  }
+  func finish() throws(AnimatedImageError) { response.close() }
+  func abandon() { response.drop() }
+}
+
 func samplesOfWritingAnimations(
   of pictures: [Bitmap], image: AnimatedImage, square: PixelRect, response: some ResponseBody
 ) async throws -> AnimationWriterOptions {

@@ -25,7 +25,7 @@ public struct LimitExcess: Sendable, Hashable {
     package static let scaledSide = Kind("scaledSide", isFixed: true)
     /// Bytes of a pipe, ``DecodingLimits/liveBytes``, or of a stream, ``StreamStorage/byteLimit``. Reading
     /// stops at the limit, so the input may be longer than the requested value.
-    package static let inputBytes = Kind("inputBytes")
+    public static let inputBytes = Kind("inputBytes")
     /// Bytes of a written file: ``ByteBudget/byteLimit``; the requested value is the size of the smallest file found.
     public static let outputBytes = Kind("outputBytes", isFixed: true)
     /// Frames of an edited animation: 262,144, or as many as the source has. Fixed.

@@ -1,5 +1,7 @@
 /// An animation whose frames can be decoded and played: a whole file (``AnimatedImage``), one whose bytes are still
 /// arriving (``StreamedImage``), or one read by byte ranges (``RemoteImage``).
+///
+/// Only these conform. To play pictures that a program computes, write them to a `MemorySink` and open its bytes.
 public protocol AnimationSource: Sendable {
   /// How its frames are read.
   var origin: FrameOrigin { get }

@@ -10,6 +10,8 @@ package struct BudgetedAnimation: Sendable {
   package let settings: BudgetSearch.Settings
   /// The number of files that were encoded.
   package fileprivate(set) var encodeCount: Int
+  /// The number of the last file or sample.
+  fileprivate var attempt = 1
   package fileprivate(set) var written: WrittenAnimation
   /// Whether metadata of the image was left out.
   package fileprivate(set) var losesMetadata: Bool
@@ -28,7 +30,9 @@ package struct BudgetedAnimation: Sendable {
     }
     try sink.finish()
     let count = plan.frames.count
-    progress(EditPlan.Progress(frames: count, frameCount: count, byteCount: bytes.count))
+    progress(
+      EditPlan.Progress(
+        frames: count, frameCount: count, byteCount: bytes.count, attempt: attempt))
     return written
   }
 }
@@ -82,18 +86,24 @@ extension AnimatedImage {
         guard var best else { preconditionFailure("a file that was not encoded") }
         if keepsMetadata { best = try fitting.withMetadata(best, report) }
         best.encodeCount = search.encodeCount
+        best.attempt = attempt
         // What copied frames were asked to give up, they did not.
         let drawing = best.plan.rewriting?.options
         var colors: Int?
-        if let kind = drawing?.colors.kind, kind != options.colors.kind,
+        if let kind = drawing?.colors.kind,
+          kind != fitting.plan.rewriting?.options.colors.kind ?? options.colors.kind,
           case .limited(let count) = kind
         {
           colors = count
         }
-        best.written.concessions = ByteBudget.Concessions(
+        let concessions = ByteBudget.Concessions(
           tolerance: drawing?.tolerance ?? 0, colors: colors, framesPerSecond: best.settings.rate,
           percent: best.settings.percent, canvasSize: best.plan.canvasSize,
           losesMetadata: best.losesMetadata)
+        let isSomething =
+          concessions.tolerance > options.tolerance || colors != nil || best.settings.rate != nil
+          || best.settings.percent < 100 || best.losesMetadata
+        best.written.concessions = isSomething ? concessions : nil
         return best
       case .fail(let least):
         throw AnimatedImageError(
@@ -114,7 +124,7 @@ private struct BudgetFitting {
   private let limit: Int
   private let isCancelled: @Sendable () -> Bool
   /// The result of the edits alone, without loss.
-  private let plan: EditPlan
+  let plan: EditPlan
   let levers: BudgetSearch.Levers
 
   init(

@@ -61,7 +61,7 @@ public struct AnimationEdit: Sendable, Hashable {
   /// Keeps the part of the canvas in `rect`, which is clipped to it.
   public static func crop(_ rect: PixelRect) -> Self { Self(kind: .crop(rect)) }
 
-  /// Scales all pictures into `target`. Crops come before it.
+  /// Scales all pictures into `target`. Crops come before it. Pictures that have the size already stay as they are.
   ///
   /// A GIF gets palettes of up to 256 colours that frames share, unless there are fewer colours; see ``EditOptions``
   /// for other choices. Colours are premultiplied while they are scaled.
@@ -106,12 +106,20 @@ extension AnimationEdit: CustomStringConvertible {
     case .reverse: "reverse"
     case .backAndForth: "back and forth"
     case .crop(let rect): "crop \(rect)"
-    case .resize(let rendering): "resize with \(rendering.filter)"
+    case .resize(let rendering): "resize to \(rendering.target?.text ?? "its size")"
     case .playCount(.indefinite): "endless plays"
     case .playCount(.finite(let count)): "plays \(count)"
     case .delay(let delay): "delay \(delay)"
     case .delays(let delays): "\(delays.count) delays"
     }
+  }
+}
+
+extension TargetSize {
+  /// Its sides, as in "60x" or "120x80".
+  fileprivate var text: String {
+    if width == nil, height == nil { return "\((scale ?? 1) * 100) %" }
+    return "\(width.map { "\($0)" } ?? "")x\(height.map { "\($0)" } ?? "")"
   }
 }
 

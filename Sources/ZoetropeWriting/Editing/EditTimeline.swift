@@ -92,14 +92,13 @@ package struct EditTimeline: Sendable, Hashable {
     switch edit.kind {
     case .frames(let range):
       guard range.lowerBound >= 0, range.upperBound <= showings.count, !range.isEmpty else {
-        throw Self.refusal("\(edit), there are \(showings.count)")
+        throw Self.refusal("\(edit) do not all exist; there are \(showings.count)")
       }
       showings = Array(showings[range])
     case .frameList(let indices):
-      guard let least = indices.min(), let greatest = indices.max(), least >= 0,
-        greatest < showings.count
-      else {
-        throw Self.refusal("\(edit), there are \(showings.count)")
+      guard !indices.isEmpty else { throw Self.refusal("the edit keeps no frame") }
+      if let wrong = indices.first(where: { !showings.indices.contains($0) }) {
+        throw Self.refusal("frame \(wrong) does not exist; there are \(showings.count) frames")
       }
       try checkCount(indices.count, edit)
       showings = indices.map { showings[$0] }
@@ -138,7 +137,8 @@ package struct EditTimeline: Sendable, Hashable {
       if showings.count > 2 { showings += showings[1..<showings.count - 1].reversed() }
     case .resize(let rendering):
       guard self.rendering == nil else { throw Self.refusal("\(edit): only one edit can scale") }
-      self.rendering = rendering
+      // Pictures that have the size already are not scaled, and may be copied.
+      if Rendition(rendering, of: canvas.size).scaling != nil { self.rendering = rendering }
     case .crop(let rect):
       guard rendering == nil else { throw Self.refusal("\(edit): crops come before scaling") }
       let kept = PixelRect(canvas.size).intersection(rect)
@@ -151,7 +151,7 @@ package struct EditTimeline: Sendable, Hashable {
     case .delay(let delay): set([FrameDelay](repeating: delay, count: showings.count))
     case .delays(let delays):
       guard delays.count == showings.count else {
-        throw Self.refusal("\(edit) for \(showings.count) frames")
+        throw Self.refusal("\(showings.count) frames need as many delays, not \(delays.count)")
       }
       set(delays)
     }

@@ -72,6 +72,52 @@ struct EditPlanTests {
     #expect(try actions(film, [.frames(0..<1)]) == "c")
   }
 
+  @Test("Pictures that have the size already are not scaled")
+  func sameSize() throws {
+    let film = gif([
+      Patch(rect: whole), Patch(rect: square(2, 2), color: 2), Patch(rect: square(5, 3), color: 3),
+    ])
+    for target in [
+      TargetSize(width: 5000, height: 5000, allowsEnlarging: false), TargetSize(width: 12),
+      TargetSize(width: 12, height: 40),
+    ] {
+      #expect(try actions(film, [.resize(target)]) == "ccc")
+      #expect(try actions(film, [.speed(2), .resize(target)]) == "ppp")
+    }
+    let box = TargetSize(width: 12, height: 12)
+    for fit in [ScalingFit.fill, .stretch, .integer] {
+      #expect(try actions(film, [.resize(box, fit: fit)]) == "ccc")
+    }
+    // The last box cuts pictures.
+    for edit in [
+      AnimationEdit.resize(TargetSize(width: 6)),
+      .resize(TargetSize(width: 12, height: 6), fit: .fill),
+    ] {
+      let image = try AnimatedImage(bytes: film)
+      let plan = try EditPlan(image, [edit], EditOptions(), isCancelled: { false })
+      #expect(plan.rewriting?.reason == .scaling)
+    }
+  }
+
+  @Test(
+    "Errors name what is wrong",
+    arguments: [
+      (AnimationEdit.frames(at: [0, 30]), "frame 30 does not exist; there are 2 frames"),
+      (.frames(at: []), "the edit keeps no frame"),
+      (.frames(1..<5), "frames 1..<5 do not all exist; there are 2"),
+      (.delays([FrameDelay(centiseconds: 3)]), "2 frames need as many delays, not 1"),
+      (
+        .time(.seconds(100)..<(.seconds(200))),
+        "time 100.0 seconds to 200.0 seconds: no frame is shown in that time"
+      ),
+    ])
+  func wrongValues(_ edit: AnimationEdit, _ words: String) throws {
+    let film = gif([Patch(rect: whole), Patch(rect: square(2, 2), color: 2)])
+    let error = #expect(throws: AnimatedImageError.self) { _ = try actions(film, [edit]) }
+    #expect(error?.detail == words)
+    #expect("\(AnimationEdit.resize(TargetSize(width: 60)))" == "resize to 60x")
+  }
+
   @Test("A frame that fills the canvas is copied wherever it stands")
   func independent() throws {
     let film = gif([
