@@ -34,4 +34,10 @@ public struct FrameStoreStatistics: Sendable, Hashable {
   public internal(set) var misses = 0
   /// Frames stored by this process.
   public internal(set) var insertions = 0
+
+  /// Hits divided by lookups, 0 to 1; 0 before the first lookup. In front of a store, a `MemoryFrameCache` counts
+  /// frames that come from the store as misses.
+  public var hitRate: Double {
+    hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses)
+  }
 }

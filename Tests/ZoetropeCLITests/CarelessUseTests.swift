@@ -2,6 +2,8 @@ import Foundation
 import TestRunning
 import Testing
 
+@testable import ZoetropeCLI
+
 /// What is easily typed by mistake loses no work, and is not reported as a success.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct CarelessUseTests {
   private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent()
@@ -64,6 +66,8 @@ import Testing
     ),
     ("$ZOETROPE convert cat.gif -o c.gif --plays 0", "'forever' and a number", ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --colors 1", "'exact' or a number", ["cat.gif"]),
+    ("$ZOETROPE convert cat.gif -o c.gif --frames 30-", "matches none of the 3", ["cat.gif"]),
+    ("$ZOETROPE convert cat.gif -o c.gif --time 50s-60s", "a play takes", ["cat.gif"]),
     // As many frames as there are, in the same words.
     ("$ZOETROPE still cat.gif -o s.png --frame -99", missing("-99"), ["cat.gif"]),
     ("$ZOETROPE extract cat.gif -o o/ --frames 3", missing("3"), ["cat.gif"]),
@@ -99,6 +103,32 @@ import Testing
       #expect(result.errors.contains("o/cat-0001.png is empty; --force rewrites all frames"))
       #expect(try tool.run("extract", "cat.gif", "-o", "o/", "--force").status == 0)
       #expect(try !tool.read("o/cat-0001.png").isEmpty)
+    }
+  }
+
+  @Test func `pictures that are sorted for a list of delays are announced`() throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.run("extract", "cat.gif", "-o", "f/").status == 0)
+      try tool.write(Array("10ms\n200ms\n".utf8), to: "delays.txt")
+      let names = ["f/cat-0001.png", "f/cat-0000.png"]
+      let make = ["make"] + names + ["--delays", "delays.txt", "--force", "-o", "m.png"]
+      let sorted = try tool.run(make)
+      #expect(sorted.status == 0 && sorted.errors.contains("--order given keeps them as given"))
+      for arguments in [
+        make + ["--order", "given"], ["make"] + names.reversed() + Array(make.dropFirst(3)),
+      ] {
+        let result = try tool.run(arguments)
+        #expect(result.status == 0 && !result.errors.contains("sorted"), "\(arguments)")
+      }
+    }
+  }
+
+  @Test func `sizes that hardly change are not said to stay`() {
+    for (before, after, text) in [
+      (468_384, 468_080, "-0.1 %"), (2_373_713, 8965, "-99.6 %"), (100, 100, "0 %"),
+      (1_000_000, 1, "-99.9 %"), (1000, 1001, "+0.1 %"), (200, 100, "-50 %"), (100, 350, "+250 %"),
+    ] {
+      #expect(ConversionReport.sizes(before, after).hasSuffix("(\(text))"))
     }
   }
 

@@ -124,7 +124,9 @@ struct DamageReport {
     var told: Set<Remark> = []
     for item in damage where told.insert(Remark(item)).inserted {
       text += "  \(item.kind.isTolerated ? "tolerated" : "lost     ") \(item.sentence)".sanitized
-      if let rows = item.validRows { text += ", \(rows) rows are good" }
+      if let rows = item.validRows {
+        text += rows == 1 ? ", 1 row is good" : ", \(rows) rows are good"
+      }
       let count = counts[Remark(item), default: 1]
       if count > 1 { text += ", and \(count - 1) more such" }
       // The name under which it is documented.

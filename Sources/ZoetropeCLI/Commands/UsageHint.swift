@@ -44,10 +44,11 @@ enum UsageHint {
     let isWord = text.dropFirst().first?.isLowercase ?? false
     lines[0] =
       "zoetrope: error: " + (isWord ? text.prefix(1).lowercased() + text.dropFirst() : text)
+    let topic = text.hasPrefix("Unknown command") ? "commands" : "options"
     // In the list of an option's values, `N` stands for a number.
     return lines.map {
       $0.replacing(" 'N'", with: " a number").replacing(
-        " --help' for more information.", with: " -h' for the options.") + "\n"
+        " --help' for more information.", with: " -h' for the \(topic).") + "\n"
     }.joined()
   }
 

@@ -67,9 +67,12 @@ struct ConversionReport {
   /// Bytes before and after.
   static func sizes(_ before: Int, _ after: Int) -> String {
     guard before > 0 else { return "\(before) -> \(after) bytes" }
-    let percent = (100 * Double(after) / Double(before) - 100).rounded()
-    let sign = percent > 0 ? "+" : ""
-    return "\(before) -> \(after) bytes (\(sign)\(percent == 0 ? "0" : "\(Int(percent))") %)"
+    let exact = 100 * Double(after) / Double(before) - 100
+    // Neither 0 nor 100 percent, unless nothing changed or nothing is left.
+    let isEnd = abs(exact) < 0.5 || exact < -99.5
+    let tenths = (10 * exact).rounded(exact < -99.5 ? .up : .awayFromZero) / 10
+    let number = exact == 0 ? "0" : isEnd ? "\(tenths)" : "\(Int(exact.rounded()))"
+    return "\(before) -> \(after) bytes (\(exact > 0 ? "+" : "")\(number) %)"
   }
 
   /// A line of JSON.

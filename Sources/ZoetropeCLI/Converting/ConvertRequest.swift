@@ -41,11 +41,14 @@ struct ConvertRequest: Hashable {
   ) throws(CommandFailure) -> (ExitStatus, Delivery, bytes: (before: Int, after: Int)?) {
     let image = try input.open(options)
     var edits: [AnimationEdit]
+    let isEmpty: Bool
     do throws(FrameSelector.MissingFrame) {
       edits = try self.edits.edits(count: image.frames.count)
+      isEmpty = try self.edits.keepNothing(of: image, policy)
     } catch {
       throw .missing(error, of: input)
     }
+    if isEmpty { throw .emptySelection(of: image, input: input, policy: policy) }
     try check(image, input)
     if let rendering {
       edits.append(

@@ -9,8 +9,8 @@ enum ShortHelp {
       "json", "frames", "metadata", "hashes", "format", "timing", "recursive", "files-from",
     ],
     "extract": [
-      "output", "frames", "time", "fps", "unique", "size", "format", "manifest", "skip-damaged",
-      "recursive", "resume", "force", "quiet",
+      "output", "frames", "time", "fps", "size", "format", "manifest", "recursive", "resume",
+      "force",
     ],
     "still": ["output", "frame", "at", "size", "force", "protocol", "recursive"],
     "play": [
@@ -21,10 +21,10 @@ enum ShortHelp {
     "explain": ["as", "verbose", "json"],
     "sheet": ["output", "atlas", "frames", "distinct", "columns", "label", "size", "force"],
     "convert": [
-      "output", "frames", "time", "speed", "duration", "fps", "reverse", "crop", "size", "plays",
-      "colors", "max-bytes", "for", "format", "plan", "force",
+      "output", "frames", "time", "speed", "fps", "reverse", "size", "plays", "max-bytes", "for",
+      "force",
     ],
-    "make": ["output", "fps", "delay", "duration", "plays", "format", "force"],
+    "make": ["output", "fps", "delay", "delays", "order", "plays", "format", "force"],
     "optimize": ["output", "effort", "lossy", "max-bytes", "strip", "force", "json", "quiet"],
     "probe": ["json"],
     "schema": [], "completions": [],

@@ -26,6 +26,8 @@ struct FrameFiles {
 
   /// In the order of the frames.
   private(set) var sources: [Source] = []
+  /// Whether they have another order than they were given in.
+  private(set) var isSorted = false
   /// Nil without one.
   private(set) var manifest: FrameManifest?
   /// The files that are read, so that they are not overwritten.
@@ -76,7 +78,9 @@ struct FrameFiles {
       return
     }
     if order == .natural {
+      let given = files.map(\.path)
       files.sort { NaturalOrder.isOrdered($0.path?.bytes ?? [], $1.path?.bytes ?? []) }
+      isSorted = files.map(\.path) != given
     }
     sources = files.map { .file($0) }
   }

@@ -38,6 +38,11 @@ struct MakeRequest: Hashable {
     let listed = [delayFile, poster].compactMap { $0.map { InputFile($0) } }
     try destination.check(files.inputs + listed, isInPlace: false, isForced: form.isForced)
     let delays = try self.delays(of: files)
+    if case .listed(let name)? = self.delays, files.isSorted {
+      FileDescriptor.note(
+        "zoetrope: warning: the pictures are sorted by name for the delays in \(name); "
+          + "--order given keeps them as given\n")
+    }
     let pictures = try FilePictures(files.sources, options)
     var timeline = EditTimeline(
       delays.map { FrameControl(index: 0, rect: .empty, delay: $0) }, canvas: pictures.size,

@@ -102,6 +102,15 @@ struct EditChoices: Hashable {
     if let playCount { edits.append(.playCount(playCount)) }
     return edits
   }
+
+  /// Whether no frame is left. A time within what the numbers select is left to the edits.
+  func keepNothing(
+    of image: AnimatedImage, _ policy: DelayPolicy
+  ) throws(FrameSelector.MissingFrame) -> Bool {
+    if frames == nil, time == nil { return false }
+    let selection = FrameSelection(frames: frames, time: frames == nil ? time : nil)
+    return try selection.indices(in: Array(image.frames), policy: policy).isEmpty
+  }
 }
 
 extension EditChoices {

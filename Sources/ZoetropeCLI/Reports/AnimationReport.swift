@@ -319,7 +319,8 @@ extension AnimationReport {
     guard let (least, most) = range else { return "none" }
     var text = least == most ? "\(least) ms each" : "\(least) to \(most) ms"
     if raised > 0 {
-      text += "; \(raised) short ones are shown longer with \(policy) timing, as in players"
+      text +=
+        "; \(raised) short \(raised == 1 ? "one is" : "ones are") shown longer with \(policy) timing, as in players"
     }
     return text
   }
