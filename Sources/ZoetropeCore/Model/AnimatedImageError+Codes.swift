@@ -28,7 +28,7 @@ extension AnimatedImageError.Code {
   public static let storeFull = Self("storeFull")
   /// A frame store's directory or file is not writable, or does not belong to this user alone.
   public static let storeDenied = Self("storeDenied")
-  /// Every slot for a frame is in use.
+  /// All slots of a frame store that could hold the frame are in use; try again later.
   public static let storeBusy = Self("storeBusy")
   /// Another process truncated, removed or overwrote a table of a frame store.
   public static let storeDamaged = Self("storeDamaged")

@@ -10,6 +10,8 @@ struct PlayedFile: Sendable {
   let shortName: String
   let size: PixelSize
   let format: AnimationFormat
+  /// Whether something of it is lost, as was found when it was opened.
+  let isDamaged: Bool
   /// The frames that have arrived; none only at the beginning of a stream.
   private(set) var frames: [FrameControl]
   private(set) var timeline: PlaybackTimeline
@@ -23,13 +25,14 @@ struct PlayedFile: Sendable {
     let progress = opened.stream?.progress
     self.init(
       name: input.name, shortName: input.shortName, size: opened.canvasSize, format: opened.format,
-      frames: opened.frames, playCount: opened.playCount, progress: progress, options: options)
+      frames: opened.frames, playCount: opened.playCount, progress: progress,
+      isDamaged: opened.image?.damage.contains { !$0.kind.isTolerated } ?? false, options: options)
   }
 
   init(
     name: String, shortName: String? = nil, size: PixelSize, format: AnimationFormat = .gif,
     frames: [FrameControl], playCount: PlayCount = .indefinite, progress: StreamProgress? = nil,
-    options: PlaybackOptions = PlaybackOptions()
+    isDamaged: Bool = false, options: PlaybackOptions = PlaybackOptions()
   ) {
     self.name = name
     self.shortName = shortName ?? name
@@ -38,6 +41,7 @@ struct PlayedFile: Sendable {
     self.frames = frames
     self.playCount = playCount
     self.progress = progress
+    self.isDamaged = isDamaged
     timeline = PlaybackTimeline(
       frames, policy: options.delayPolicy, fixedDelay: options.fixedDelay)
   }

@@ -51,7 +51,9 @@ extension PlayerModel {
       isPaused: motion.isPaused, isEnded: motion.isEnded,
       isStill: !file.mayMove && file.frameCount == 1,
       received: file.progress?.ending == nil ? file.progress?.byteCount : nil,
-      isCut: file.progress?.ending.map { $0 != .complete } ?? false, section: section,
+      isCut: file.progress?.ending.map { $0 != .complete } ?? false,
+      isDamaged: file.isDamaged || frames.shown?.damage?.kind.isTolerated == false,
+      section: section,
       message: message?.text,
       note: file.frames.indices.contains(position)
         ? stage.view.note(of: file.frames[position]) : nil,

@@ -32,6 +32,8 @@ struct StatusLine: Sendable {
   var received: Int?
   /// Whether a stream ended before its animation was complete.
   var isCut = false
+  /// Whether something of the file, or of the frame, is lost.
+  var isDamaged = false
   /// The repeated section; empty while it has only a start.
   var section: Range<Int>?
   /// A temporary message, such as where a frame was saved.
@@ -157,7 +159,10 @@ struct StatusLine: Sendable {
           ? "section \($0.lowerBound + 1)-" : "section \($0.lowerBound + 1)-\($0.upperBound)"
       }
     case .stream:
-      let parts = [received.map { "\($0.byteSize) received" }, isCut ? "cut short" : nil]
+      let parts = [
+        received.map { "\($0.byteSize) received" },
+        isCut ? "cut short" : isDamaged ? "damaged" : nil,
+      ]
       let text = parts.compactMap { $0 }.joined(separator: " | ")
       return text.isEmpty ? nil : text
     case .mode: return mode.isEmpty ? nil : mode

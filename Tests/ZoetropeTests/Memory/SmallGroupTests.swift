@@ -58,6 +58,8 @@ import ZoetropeTestSupport
     let cache = MemoryFrameCache(budget: budget)
     let hold = cache.hold(makeAnimation(1))
     for index in 0..<20 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
+    // A watch that has yet to begin would widen the budget until its first look.
+    await group.clock.sleepers(count: 1)
     #expect(cache.statistics.count == 2)
     hold.end()
     #expect(cache.statistics.count == 0)

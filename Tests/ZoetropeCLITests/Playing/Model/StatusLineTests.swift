@@ -1,8 +1,10 @@
 import Testing
 import Zoetrope
 import ZoetropeTerminal
+import ZoetropeTestSupport
 
 @testable import ZoetropePlayer
+@testable import ZoetropeProcess
 
 @Suite(.timeLimit(.minutes(10))) struct StatusLineTests {
   /// A line with everything in it and a long name.
@@ -27,6 +29,20 @@ import ZoetropeTerminal
       text.hasPrefix(
         "▸ [2/5] a name of twenty-eight chars 1920x1080 GIF | 37/100 1.48/4.00 s | 1.10x "
           + "loop 2/3 | zoom 156 % | section 3-7 | kitty   "))
+  }
+
+  @Test func `damage is told`() throws {
+    var line = full
+    #expect(!line.text(columns: 160).contains("damaged"))
+    line.isDamaged = true
+    #expect(line.text(columns: 160).contains("section 3-7 | damaged | kitty"))
+    (line.mode, line.file, line.section) = ("", nil, nil)
+    #expect(line.text(columns: 80).contains(" | damaged"))
+    for (name, isDamaged) in [("Bad/gif-cut-in-frame-1.gif", true), ("GIF/interlaced.gif", false)] {
+      let image = try AnimatedImage(bytes: FixtureLibrary().file(name))
+      let file = PlayedFile(.whole(image), from: InputFile(name), options: PlaybackOptions())
+      #expect(file.isDamaged == isDamaged, "\(name)")
+    }
   }
 
   @Test func `the line of delays stays on the screen`() {
