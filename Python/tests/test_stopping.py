@@ -59,7 +59,7 @@ CALLS = {
 PAIRS = [("large", name) for name in CALLS] + [
     ("dots", "png"), ("dots", "distinct"), ("cleared", "distinct"), ("cleared", "iter"),
     ("hidden", "check"), ("cut", "frame"), ("cut", "png"), ("deep", "frame"),
-    ("deep", "png"), ("dots", "batches"), ("cleared", "convert"), ("hidden", "optimize"), ("cut", "budget"),
+    ("deep", "png"), ("dots", "batches"), ("dots", "convert"), ("hidden", "optimize"), ("cut", "budget"),
     ("deep", "convert"), ("deep", "resize"),
 ]
 
