@@ -145,6 +145,8 @@ def launch(program, words, path):
     child = os.fork()
     if child == 0:
         resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+        # A shell has its background jobs ignore it, and the tool leaves that as it is.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         null = os.open("/dev/null", os.O_RDWR)
         for number in (0, 1, 2):
             os.dup2(null, number)
