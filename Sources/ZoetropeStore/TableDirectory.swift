@@ -54,12 +54,10 @@ package enum TableDirectory {
     _ path: FilePath
   ) throws(AnimatedImageError) -> [(name: String, status: FileStatus)] {
     let names = try TableCall.list.make("list \(path)") {
-      try IdleFiles.shared.makingRoom {
-        do {
-          try TableCall.list.check()
-          return try FileSystem.names(in: path)
-        } catch Errno.noSuchFileOrDirectory { return [] }
-      }
+      do {
+        try TableCall.list.check()
+        return try IdleFiles.shared.makingRoom { try FileSystem.names(in: path) }
+      } catch Errno.noSuchFileOrDirectory { return [] }
     }
     return names.compactMap { name in
       FileStatus(at: path.appending(name), followsLinks: false)

@@ -56,10 +56,12 @@ package final class TableFile: Sendable {
     let file: TableFile
     do throws(AnimatedImageError) {
       let descriptor = try TableCall.open.make("open \(path)") {
-        try IdleFiles.shared.open {
-          try TableCall.open.check()
-          if writes { try TableCall.openWriting.check() }
-          return try FileDescriptor.open(
+        // Checked here: a test's fault stands for what is left when idle files are closed. Inside, it would close those
+        // of the whole process.
+        try TableCall.open.check()
+        if writes { try TableCall.openWriting.check() }
+        return try IdleFiles.shared.open {
+          try FileDescriptor.open(
             path, mode, options: options, permissions: creating ? [.ownerReadWrite] : nil)
         }
       }
