@@ -166,12 +166,20 @@ import ZoetropeTestSupport
     #expect(cache.statistics.insertions == insertions)
   }
 
+  /// A reader whose checkpoints depend neither on how long frames take nor on what other tests hold.
+  private func reader(of stream: StreamedImage) -> RenderedReader {
+    let origin = stream.origin.base
+    let budget = MemoryBudget(byteLimit: 64 << 20)
+    return RenderedReader(
+      origin, store: CheckpointStore(for: origin, budget: budget, isMeasuring: false))
+  }
+
   @Test func `jumps among the frames that have arrived decode few of them`() async throws {
     let (chunks, continuation) = AsyncStream.makeStream(of: [UInt8].self)
     continuation.yield(Array(Self.film.dropLast()))
     let stream = try await StreamedImage(chunks)
     #expect(await stream.waitForFrame(119))
-    let reader = RenderedReader(stream.origin.base)
+    let reader = reader(of: stream)
     for index in [119, 0, 119] {
       #expect(try reader.frame(at: index).bitmap == expected[index])
     }
@@ -197,7 +205,7 @@ import ZoetropeTestSupport
       let cut = known == 0 ? 0 : whole.frames[known].byteRange.lowerBound
       continuation.yield(Array(Self.film[..<max(cut, whole.frames[0].byteRange.lowerBound + 12)]))
       let stream = try await StreamedImage(chunks)
-      let reader = RenderedReader(stream.origin.base)
+      let reader = reader(of: stream)
       if known > 0 {
         #expect(await stream.waitForFrame(known - 1))
         #expect(try reader.frame(at: known / 2).bitmap == expected[known / 2])
