@@ -970,7 +970,7 @@ static void *cancel_when_told(void *context) {
 
 /* Every call that decodes ends when it is cancelled. */
 static void test_hostile_calls(void) {
-  enum { FRAMES = 10000, WANTED = 100000 };
+  enum { FRAMES = 10000, WANTED = 100000, CALLS = 8 };
   size_t count;
   uint8_t *bytes = make_dots(FRAMES, &count);
   zoetrope_options strict = {.size = sizeof strict, .limits = ZOETROPE_LIMITS_STRICT};
@@ -983,7 +983,12 @@ static void test_hostile_calls(void) {
   uint8_t *pixels = malloc(size);
   zoetrope_buffer few = {pixels, size, 0, 0};
   zoetrope_bytes *png;
-  for (int i = 0; i < 4; i++) {
+  zoetrope_edit reversed = {.kind = ZOETROPE_EDIT_REVERSE};
+  zoetrope_edit resized = {.kind = ZOETROPE_EDIT_RESIZE, .width = 2000, .filter = ZOETROPE_LANCZOS3};
+  zoetrope_writer_options apng = {.size = sizeof apng, .format = ZOETROPE_APNG};
+  zoetrope_writer_options budget = {.size = sizeof budget, .max_bytes = 1000};
+  for (int i = 0; i < CALLS; i++) {
+    zoetrope_written written = {.size = sizeof written};
     atomic_store(&shared.has_begun, 0);
     pthread_t thread;
     pthread_create(&thread, NULL, cancel_when_told, &shared);
@@ -995,10 +1000,22 @@ static void test_hostile_calls(void) {
       case 2:
         status = zoetrope_sample_indices(shared.animation, ZOETROPE_BY_DISTINCT, 0, WANTED, indices, &found, NULL);
         break;
-      default:
+      case 3:
         status = zoetrope_frame_png(shared.animation, round, NULL, &png, NULL, NULL);
         zoetrope_bytes_free(png);
+        break;
+      case 4:
+        status = zoetrope_rewrite(shared.animation, &reversed, 1, sizeof reversed, &apng, NULL, &written, NULL);
+        break;
+      case 5:
+        status = zoetrope_rewrite(shared.animation, &resized, 1, sizeof resized, NULL, NULL, &written, NULL);
+        break;
+      case 6:
+        status = zoetrope_rewrite(shared.animation, NULL, 0, sizeof(zoetrope_edit), &budget, NULL, &written, NULL);
+        break;
+      default: status = zoetrope_optimize(shared.animation, NULL, NULL, &written, NULL);
     }
+    zoetrope_bytes_free(written.bytes);
     CHECK(status == ZOETROPE_CANCELLED);
     pthread_join(thread, NULL);
     zoetrope_clear_cancel(shared.animation);
