@@ -257,7 +257,7 @@ class StoredFrames:
     def fill(self) -> int:
         """Decode and store all frames that are missing, and return their number.
 
-        :raises StoreError: if they do not fit; those that were stored stay.
+        :raises StoreError: if they do not fit, or are more than 8,192; those that were stored stay.
         """
         count = ctypes.c_int64()
         self._store._call_with(

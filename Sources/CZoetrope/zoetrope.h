@@ -471,7 +471,7 @@ zoetrope_status zoetrope_store_find(zoetrope_store *store, zoetrope_animation *a
 void zoetrope_lease_free(zoetrope_lease *lease);
 
 /* Decodes and stores all frames that are missing; *stored_count, unless NULL, is their number. Fails with
-   ZOETROPE_STORE if they do not fit; frames that were stored stay. */
+   ZOETROPE_STORE if they do not fit, or are more than 8,192; frames that were stored stay. */
 zoetrope_status zoetrope_store_fill(zoetrope_store *store, zoetrope_animation *animation,
                                     const zoetrope_rendering *rendering, int64_t *stored_count,
                                     zoetrope_error *error);

@@ -14,9 +14,10 @@ extension FrameStore {
   ///   - renderings: Their sizes and formats; that of a ``FrameFormat`` is its
   ///     ``FrameFormat/rendering``.
   /// - Returns: The number of frames stored, each counted once for each rendering.
-  /// - Throws: `parameter` if a frame does not exist; `storeFull` if some had to make room for others, which stay;
-  ///   the errors of ``store(_:for:)`` and of ``AnimationSource/bitmap(at:rendering:cache:)``; `cancelled`, never
-  ///   `CancellationError`.
+  /// - Throws: `parameter` if a frame does not exist; `storeFull` if some had to make room for others, which stay,
+  ///   because of the store's limit, of ``FrameFormat/maximumCount``, or because there are more than 8,192 of one size
+  ///   and format; the errors of ``store(_:for:)`` and of ``AnimationSource/bitmap(at:rendering:cache:)``; `cancelled`,
+  ///   never `CancellationError`.
   @discardableResult
   public func prefetch(
     _ indices: [Int]? = nil, of image: AnimatedImage, renderings: [Rendering]
@@ -42,7 +43,9 @@ extension FrameStore {
         try pass.fill(index) { flag.isRaised }
       }
     }
-    try pass.checkKept(indices)
+    try await DecodeThreads.loading.value { _ throws(AnimatedImageError) in
+      try pass.checkKept(indices)
+    }
     return count
   }
 
@@ -117,7 +120,9 @@ extension PrefetchPass {
     let kept = state.withLock { state in indices.count { state.filler.isComplete(at: $0) } }
     guard kept < indices.count else { return }
     throw AnimatedImageError(
-      .storeFull, "only \(kept) of \(indices.count) frames fit within the store's limit",
+      .storeFull,
+      "only \(kept) of \(indices.count) frames are kept: the store's limit, or the number of "
+        + "frames that it keeps of one size and format, is too small",
       format: image.format)
   }
 }

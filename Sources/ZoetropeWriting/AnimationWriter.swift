@@ -60,7 +60,7 @@ public final class AnimationWriter: Sendable {
     _ options: AnimationWriterOptions, to sink: some AnimationSink,
     isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
-    _ = try Self.encoderMaker(options)
+    _ = try sink.orAbandon { () throws(AnimatedImageError) in try Self.encoderMaker(options) }
     self.options = options
     queue = EncodingQueue(
       AnimationOutput(sink, knownCount: options.frameCount), isCancelled: isCancelled)

@@ -65,6 +65,7 @@ import Testing
       "the frames and the manifest cannot both go to standard output", ["cat.gif", "f"]
     ),
     ("$ZOETROPE convert cat.gif -o c.gif --plays 0", "'forever' and a number", ["cat.gif"]),
+    ("$ZOETROPE convert cat.gif -o c.gif --plays N", "the value 'N' is invalid", ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --colors 1", "'exact' or a number", ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --frames 30-", "matches none of the 3", ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --time 50s-60s", "a play takes", ["cat.gif"]),
@@ -115,7 +116,8 @@ import Testing
       let sorted = try tool.run(make)
       #expect(sorted.status == 0 && sorted.errors.contains("--order given keeps them as given"))
       for arguments in [
-        make + ["--order", "given"], ["make"] + names.reversed() + Array(make.dropFirst(3)),
+        make + ["-q"], make + ["--json"], make + ["--order", "given"],
+        ["make"] + names.reversed() + Array(make.dropFirst(3)),
       ] {
         let result = try tool.run(arguments)
         #expect(result.status == 0 && !result.errors.contains("sorted"), "\(arguments)")

@@ -165,6 +165,7 @@ import ZoetropeTestSupport
     }
     #expect(state == .stopped && indices == [0])
 
+    #expect(StreamStorage(directory: text) == StreamStorage(directory: path))
     // A loader takes both for the same name.
     let loader = FrameLoader()
     let first = try await loader.bitmap(forFileAt: text)

@@ -289,10 +289,9 @@ struct PlayCommand: ZoetropeSubcommand {
     settings.holds =
       playing.hold
       ? true
-      : playing.once || screen.frame != nil
+      : playing.once || screen.frame != nil || screen.isInline
         ? false
-        : isStandingStill
-          ? true : screen.isInline || playing.loops?.isFinite == true ? false : nil
+        : isStandingStill ? true : playing.loops?.isFinite == true ? false : nil
     settings.wallTime = playing.duration?.time
     settings.start = first
     settings.playback = playback(fileCount: fileCount ?? files.count)

@@ -45,11 +45,16 @@ enum UsageHint {
     lines[0] =
       "zoetrope: error: " + (isWord ? text.prefix(1).lowercased() + text.dropFirst() : text)
     let topic = text.hasPrefix("Unknown command") ? "commands" : "options"
-    // In the list of an option's values, `N` stands for a number.
     return lines.map {
-      $0.replacing(" 'N'", with: " a number").replacing(
+      withNumbers($0).replacing(
         " --help' for more information.", with: " -h' for the \(topic).") + "\n"
     }.joined()
+  }
+
+  /// The line, with words for the `N` that stands for a number in the list of an option's values.
+  private static func withNumbers(_ line: String) -> String {
+    guard let list = line.firstRange(of: "Please provide ")?.upperBound else { return line }
+    return String(line[..<list] + line[list...].replacing("'N'", with: "a number"))
   }
 
   /// The message for `help` with a command that does not exist, for which the parser would print the help

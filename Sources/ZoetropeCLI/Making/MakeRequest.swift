@@ -38,7 +38,8 @@ struct MakeRequest: Hashable {
     let listed = [delayFile, poster].compactMap { $0.map { InputFile($0) } }
     try destination.check(files.inputs + listed, isInPlace: false, isForced: form.isForced)
     let delays = try self.delays(of: files)
-    if case .listed(let name)? = self.delays, files.isSorted {
+    if case .listed(let name)? = self.delays, files.isSorted, !reporting.isQuiet, !reporting.isJSON
+    {
       FileDescriptor.note(
         "zoetrope: warning: the pictures are sorted by name for the delays in \(name); "
           + "--order given keeps them as given\n")

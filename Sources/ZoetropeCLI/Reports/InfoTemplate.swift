@@ -3,8 +3,7 @@ import ZoetropeProcess
 
 /// The template of `info --format`: text with fields such as `{width}`, printed once per file.
 ///
-/// `{{` and `}}` are literal braces, `\t` is a tab and `
-/// ` a line break.
+/// `{{` and `}}` are literal braces, `\t` is a tab and `\n` a line break.
 struct InfoTemplate: Hashable, Sendable {
   enum Field: String, CaseIterable, Sendable {
     case file, format, width, height, frames, plays, damage

@@ -11,10 +11,11 @@ public struct StreamStorage: Sendable, Hashable {
 
   /// Creates a description; omitted arguments take their defaults.
   public init(
-    memoryByteLimit: Int = 16 << 20, byteLimit: Int = 4 << 30, directory: FilePath? = nil
+    memoryByteLimit: Int = 16 << 20, byteLimit: Int = 4 << 30,
+    directory: (any FilePathConvertible)? = nil
   ) {
     self.memoryByteLimit = memoryByteLimit
     self.byteLimit = byteLimit
-    self.directory = directory
+    self.directory = directory?.filePath
   }
 }

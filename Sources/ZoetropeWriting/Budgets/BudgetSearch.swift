@@ -77,6 +77,8 @@ package struct BudgetSearch: Sendable {
   private let stages: [Settings]
   /// Colours and tolerances of each stage, from mild to harsh.
   private let rungs: [Settings]
+  /// The last rung of each number of colours.
+  private let ends: [Int]
   private var phase = Phase.losslessSample
   package private(set) var step: Step
   package private(set) var encodeCount = 0
@@ -93,8 +95,8 @@ package struct BudgetSearch: Sendable {
   /// The harshest rung known to be too large, and the mildest known to fit.
   private var low = -1
   private var high = 0
-  /// The ratio of files' sizes to their estimates.
-  private var ratio = 1.0
+  /// The ratios of files' sizes to their estimates, by the number of colours.
+  private var ratios: [Int?: Double] = [:]
 
   package init(limit: Int, levers: Levers) {
     self.limit = Double(max(limit, 0))
@@ -122,6 +124,8 @@ package struct BudgetSearch: Sendable {
       rungs += stride(from: 84, through: 120, by: 4).map { Self.rung(nil, $0) }
     }
     self.rungs = rungs
+    let last = rungs.count - 1
+    ends = rungs.indices.filter { $0 == last || rungs[$0].colors != rungs[$0 + 1].colors }
     step = .sample(Settings())
   }
 
@@ -174,13 +178,13 @@ package struct BudgetSearch: Sendable {
       if bytes <= limit { return finish() }
       beginStages()
     case .stage(let range):
-      if bytes * ratio <= Self.aim * limit {
+      if bytes * ratio(rungs.count - 1) <= Self.aim * limit {
         findStage(in: range.lowerBound..<stage, last: bytes)
       } else {
         findStage(in: stage..<range.upperBound, last: nil)
       }
     case .rungSample:
-      let corrected = bytes * ratio
+      let corrected = bytes * ratio(rung)
       estimates[rung] = corrected
       sampleCount += 1
       if isClose(corrected) { return encodeRung() }
@@ -235,7 +239,7 @@ package struct BudgetSearch: Sendable {
       rung = rungs.count - 1
       return encodeRung()
     }
-    if let last { estimates[rungs.count - 1] = last * ratio }
+    if let last { estimates[rungs.count - 1] = last * ratio(rungs.count - 1) }
     if lossless != nil { low = 0 }
     nextSample()
   }
@@ -263,6 +267,12 @@ package struct BudgetSearch: Sendable {
 
   /// The rung between the bounds whose size is expected to be just below the limit.
   private func guess() -> Int {
+    // Sizes fall with the tolerance while the colours are the same. A step to fewer colours may take more bytes, as
+    // dithered areas compress badly. So the last rung of each number of colours is looked at, mild ones first, and then
+    // the first rung of those that fit.
+    if let end = ends.first(where: { $0 > low && $0 < high && estimates[$0] == nil }) { return end }
+    let start = (ends.last { $0 < high } ?? -1) + 1
+    if start > low, start < high, estimates[start] == nil { return start }
     let middle = low + (high - low) / 2
     guard high - low > 2, let under = estimates[high], let over = estimates[low], under > 0,
       over.isFinite, over > under
@@ -283,41 +293,83 @@ package struct BudgetSearch: Sendable {
 
   private mutating func takeFile(_ bytes: Double) {
     correct(rung, bytes)
-    let fits = bytes <= limit
-    if fits, bytes >= Self.goodShare * limit { return finish() }
-    if encodeCount >= Self.encodeLimit { return finish() }
-    // Estimates had suggested otherwise.
-    if fits {
+    if bytes <= limit {
+      if bytes >= Self.goodShare * limit || encodeCount >= Self.encodeLimit { return finish() }
       high = rung
-      // Only a file proves that a milder rung is too large.
-      if high - low <= 1, !files.contains(low) {
-        low = files.filter { $0 < high }.max() ?? -1
-      }
+      seekMilder()
     } else {
-      low = rung
-      if high <= low { high = rungs.count - 1 }
+      guard encodeCount < Self.encodeLimit else { return finish() }
+      low = max(low, rung)
+      if best == nil { seekHarsher() } else { seekMilder() }
     }
-    if best == nil, encodeCount >= Self.encodeLimit - 2 {
-      // Try what is most likely to fit, while encodes are left.
-      let isLast = encodeCount == Self.encodeLimit - 1
-      if isLast || rung == rungs.count - 1 {
-        stage = isLast ? stages.count - 1 : min(stage + 1, stages.count - 1)
-      }
-      if rung == rungs.count - 1, low == rung, stage == stages.count - 1, !isLast {
-        return finish()
-      }
-      rung = rungs.count - 1
+  }
+
+  /// A file is known that fits, but leaves much of the limit unused.
+  private mutating func seekMilder() {
+    // Estimates of fewer colours say little about files with more of them, whose pixels are often not dithered.
+    if rung > ends[0], !files.contains(ends[0]), (estimates[ends[0]] ?? 0) <= 2 * limit {
+      rung = ends[0]
       return encodeRung()
     }
-    if !fits, rung == rungs.count - 1 {
-      guard best == nil, stage + 1 < stages.count else { return finish() }
-      stage += 1
-      beginRungs()
-      return nextSample()
+    // Only a file proves that a milder rung is too large.
+    if high - low <= 1, low >= 0, !files.contains(low) || low > high {
+      low = files.filter { $0 < high }.max() ?? -1
     }
-    guard high - low > 1 else { return fits || best != nil ? finish() : encodeHigh() }
-    rung = guess()
+    if high - low > 1 {
+      rung = guess()
+      return encodeRung()
+    }
+    // Nothing milder is left in this stage. Most of the limit is unused if estimates chose too harsh a one.
+    guard high == 0, stage > 0, encodeCount < Self.encodeLimit - 1 else { return finish() }
+    stage -= 1
+    beginRungs()
+    rung = ends[0]
     encodeRung()
+  }
+
+  /// No file fits yet.
+  private mutating func seekHarsher() {
+    let last = rungs.count - 1
+    let left = Self.encodeLimit - encodeCount
+    if left == 1 {
+      // What is most likely to fit.
+      guard stage < stages.count - 1 || rung < last else { return finish() }
+      (stage, rung) = (stages.count - 1, last)
+      return encodeRung()
+    }
+    let least = estimates[last] ?? 0
+    guard rung == last || least > limit else {
+      if high <= low { high = last }
+      if left > Self.encodeLimit - 2, high - low > 1 {
+        rung = guess()
+      } else {
+        // Estimates were wrong twice.
+        rung =
+          ends.first { $0 > low && (estimates[$0] ?? 0) <= Self.aim * limit && left > 2 } ?? last
+      }
+      return encodeRung()
+    }
+    guard stage + 1 < stages.count else {
+      if rung == last { return finish() }
+      rung = last
+      return encodeRung()
+    }
+    // The first stage that should be well below the limit: a file takes about as many bytes as it has pixels.
+    let pixels = pixelShare(stage)
+    let next = stages.indices.first {
+      $0 > stage && least * pixelShare($0) / pixels <= 0.75 * limit
+    }
+    stage = next ?? stages.count - 1
+    beginRungs()
+    nextSample()
+  }
+
+  /// The number of pixels in a stage, in proportion to those of the others.
+  private func pixelShare(_ stage: Int) -> Double {
+    let settings = stages[stage]
+    // All frames are more than those of the highest rate below.
+    let rate = settings.rate ?? (levers.rates.first.map { $0 * 5 / 4 } ?? 1)
+    return Double(rate * settings.percent * settings.percent)
   }
 
   /// Records the size of a file, and corrects the estimates of others by it.
@@ -326,17 +378,20 @@ package struct BudgetSearch: Sendable {
       bytes.isFinite
     {
       let factor = min(max(bytes / estimate, 0.25), 4)
-      ratio = min(max(ratio * factor, 0.25), 4)
+      ratios[rungs[rung].colors] = min(max(ratio(rung) * factor, 0.25), 4)
       for (place, size) in estimates where !files.contains(place) {
-        estimates[place] = size * factor
+        // Estimates of other numbers of colours may be wrong in another way, but hardly in the other direction.
+        if factor > 1 || rungs[place].colors == rungs[rung].colors {
+          estimates[place] = size * factor
+        }
       }
     }
     estimates[rung] = bytes
     files.insert(rung)
   }
 
-  private mutating func encodeHigh() {
-    rung = high
-    encodeRung()
+  /// The ratio of files' sizes to their estimates, for the colours of a rung.
+  private func ratio(_ rung: Int) -> Double {
+    ratios[rungs[rung].colors] ?? max(ratios.values.max() ?? 1, 1)
   }
 }

@@ -1,3 +1,4 @@
+import Synchronization
 import TestRunning
 import Testing
 import Zoetrope
@@ -114,11 +115,23 @@ import ZoetropeTestSupport
   }
 
   @Test func `a still PNG cannot be written as an animation, and the error says so`() {
+    let sink = CountingSink()
     let error = #expect(throws: AnimatedImageError.self) {
-      try AnimationWriter(AnimationWriterOptions(format: .png), to: MemorySink())
+      try AnimationWriter(AnimationWriterOptions(format: .png), to: sink)
     }
     #expect(error?.code == .unwritable && error?.format == .png)
     #expect(error?.detail.contains("PNG") == true)
+    // Whoever waits for the end of the file learns that none will come.
+    #expect(sink.abandonments.load(ordering: .relaxed) == 1)
+  }
+
+  /// A sink that only counts how often it is abandoned.
+  private final class CountingSink: AnimationSink {
+    let abandonments = Atomic(0)
+
+    func write(_ bytes: [UInt8]) {}
+    func finish() {}
+    func abandon() { abandonments.add(1, ordering: .relaxed) }
   }
 
   // MARK: Time

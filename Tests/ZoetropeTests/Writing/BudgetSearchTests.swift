@@ -111,6 +111,44 @@ import ZoetropeTestSupport
     #expect(byteCount * 10 >= limit * 9, "\(byteCount) of \(limit)")
   }
 
+  /// A film whose pictures are dithered, and so take more bytes, once they have fewer colours, and of which samples
+  /// with all colours seem to take twice as many bytes as the file.
+  private static func dithered(_ settings: Settings) -> Int {
+    guard let colors = settings.colors else { return film(settings) }
+    var exact = settings
+    exact.colors = nil
+    return Int(Double(film(exact)) * (colors == 128 ? 1.7 : colors == 64 ? 1.4 : 0.9))
+  }
+
+  @Test(arguments: [60_000, 90_000, 120_000, 200_000, 300_000, 450_000, 700_000])
+  func `the limit is used where fewer colours take more bytes`(limit: Int) throws {
+    let outcome = try Self.run(
+      limit: limit, estimate: { Self.dithered($0) * ($0.colors == nil ? 2 : 1) }, Self.dithered)
+    let byteCount = try #require(outcome.byteCount)
+    #expect(byteCount <= limit && outcome.encoded.count <= 6)
+    #expect(byteCount * 10 >= limit * 8, "\(byteCount) of \(limit): \(outcome.encoded)")
+  }
+
+  @Test(arguments: [350_000, 500_000, 900_000])
+  func `where fewer colours are enough, they stay as they are`(limit: Int) throws {
+    let levers = BudgetSearch.Levers(
+      mayBeThorough: true, hasColors: true, isTrueColor: true, rates: [15, 10], percents: [])
+    let outcome = try Self.run(limit: limit, levers: levers) {
+      $0.colors == nil ? 1_000_000 : 320_000
+    }
+    let chosen = try #require(outcome.chosen)
+    #expect(chosen.colors == 256 && chosen.tolerance == 0 && chosen.rate == nil)
+  }
+
+  @Test(arguments: [45_000, 55_000, 100_000, 170_000, 230_000])
+  func `files that are larger than samples do not end in tiny pictures`(limit: Int) throws {
+    let outcome = try Self.run(
+      limit: limit, estimate: { Self.film($0) * ($0.rate == 10 ? 7 : 10) / 10 }, Self.film)
+    let byteCount = try #require(outcome.byteCount)
+    #expect(byteCount <= limit && outcome.encoded.count <= 6)
+    #expect(byteCount * 10 >= limit * 7, "\(byteCount) of \(limit): \(outcome.encoded)")
+  }
+
   @Test func `levers that are not there are not used`() throws {
     let levers = BudgetSearch.Levers(
       mayBeThorough: false, hasColors: false, rates: [], percents: [])

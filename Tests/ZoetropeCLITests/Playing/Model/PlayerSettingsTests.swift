@@ -40,6 +40,7 @@ import ZoetropeProcess
     (["--loops", "inf"], nil), (["--loops", "file"], nil), (["--loops", "1", "--hold"], true),
     (["--once", "--hold"], true), (["--inline"], false), (["--inline", "--hold"], true),
     (["--no-motion"], true), (["--no-motion", "--loops", "1"], true),
+    (["--no-motion", "--inline"], false),
   ]
 
   @Test(arguments: holds)
