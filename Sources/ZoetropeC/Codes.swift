@@ -1,7 +1,7 @@
 internal import CZoetrope
 internal import Zoetrope
 
-// The numbers of the header and their meanings.
+// The numbers in zoetrope.h and their meanings.
 
 extension AnimatedImageError {
   /// The code's number in the header.

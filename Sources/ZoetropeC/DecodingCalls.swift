@@ -34,7 +34,7 @@ final class DecodingCalls: Sendable {
 
   /// A call that begins now.
   ///
-  /// Each function of the header that decodes creates one before anything else that takes time, so that no
+  /// Each function of the C API that decodes creates one before anything else that takes time, so that no
   /// ``cancel()`` is lost between two of its steps.
   ///
   /// - Parameter flag: Also ends the call.

@@ -2,7 +2,7 @@ internal import CZoetrope
 internal import Glibc
 internal import Zoetrope
 
-// Structs of the header that can grow. The caller states the size that it knows.
+// Structs of zoetrope.h that can grow. The caller states the size that it knows.
 //
 // Unsafe: as in ForeignMemory.swift. At most the stated size is read and written.
 

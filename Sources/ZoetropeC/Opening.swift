@@ -6,11 +6,11 @@ internal import Zoetrope
 
 // Unsafe: arguments from C, under the header's contract. `ForeignMemory` checks and copies them.
 
-/// `zoetrope_abi_version` of the header.
+/// Implements `zoetrope_abi_version`, which zoetrope.h documents.
 @c(zoetrope_abi_version)
 public func abiVersion() -> UInt32 { UInt32(ZOETROPE_ABI_VERSION) }
 
-/// `zoetrope_version` of the header.
+/// Implements `zoetrope_version`, which zoetrope.h documents.
 @c(zoetrope_version)
 public func libraryVersion() -> UnsafePointer<CChar>? {
   unsafe UnsafePointer(bitPattern: LibraryVersion.address)
@@ -21,7 +21,7 @@ enum LibraryVersion {
   static let address = unsafe UInt(bitPattern: strdup(ZOETROPE_VERSION))
 }
 
-/// `zoetrope_open_file` of the header.
+/// Implements `zoetrope_open_file`, which zoetrope.h documents.
 @c(zoetrope_open_file)
 public func openFile(
   _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<zoetrope_options>?,
@@ -35,7 +35,7 @@ public func openFile(
   }
 }
 
-/// `zoetrope_open_descriptor` of the header.
+/// Implements `zoetrope_open_descriptor`, which zoetrope.h documents.
 @c(zoetrope_open_descriptor)
 public func openDescriptor(
   _ descriptor: Int32, _ options: UnsafePointer<zoetrope_options>?,
@@ -50,7 +50,7 @@ public func openDescriptor(
   }
 }
 
-/// `zoetrope_open_bytes` of the header.
+/// Implements `zoetrope_open_bytes`, which zoetrope.h documents.
 @c(zoetrope_open_bytes)
 public func openBytes(
   _ bytes: UnsafeRawPointer?, _ byteCount: Int, _ options: UnsafePointer<zoetrope_options>?,
@@ -83,7 +83,7 @@ public func openBytes(
 /// How many bytes are copied between two checks for cancellation: less than a millisecond.
 private let pieceSize = 1 << 20
 
-/// `zoetrope_open_reader` of the header.
+/// Implements `zoetrope_open_reader`, which zoetrope.h documents.
 @c(zoetrope_open_reader)
 public func openReader(
   _ reader: UnsafePointer<zoetrope_reader>?, _ options: UnsafePointer<zoetrope_options>?,
@@ -275,7 +275,7 @@ extension AnimatedImageError {
   ]
 }
 
-/// `zoetrope_close` of the header.
+/// Implements `zoetrope_close`, which zoetrope.h documents.
 @c(zoetrope_close)
 public func close(_ animation: OpaquePointer?) {
   // Its locks may be held by threads that the child does not have.
@@ -284,14 +284,14 @@ public func close(_ animation: OpaquePointer?) {
   (handle.image.source as? ForeignSource)?.closeUnlessReleased()
 }
 
-/// `zoetrope_cancel` of the header.
+/// Implements `zoetrope_cancel`, which zoetrope.h documents.
 @c(zoetrope_cancel)
 public func cancel(_ animation: OpaquePointer?) {
   guard !ForkGuard.isForked else { return }
   (try? unsafe object(animation, AnimationHandle.self, "animation"))?.calls.cancel()
 }
 
-/// `zoetrope_clear_cancel` of the header.
+/// Implements `zoetrope_clear_cancel`, which zoetrope.h documents.
 @c(zoetrope_clear_cancel)
 public func clearCancel(_ animation: OpaquePointer?) {
   guard !ForkGuard.isForked else { return }

@@ -3,7 +3,7 @@ internal import Zoetrope
 
 // Unsafe: arguments from C, under the header's contract. `ForeignMemory` checks and copies them.
 
-/// `zoetrope_play` of the header.
+/// Implements `zoetrope_play`, which zoetrope.h documents.
 @c(zoetrope_play)
 public func play(
   _ animation: OpaquePointer?, _ rendering: UnsafePointer<zoetrope_rendering>?,
@@ -102,28 +102,28 @@ private struct ForeignCallbacks {
   }
 }
 
-/// `zoetrope_player_stop` of the header.
+/// Implements `zoetrope_player_stop`, which zoetrope.h documents.
 @c(zoetrope_player_stop)
 public func playerStop(_ player: OpaquePointer?) {
   guard !ForkGuard.isForked else { return }
   (try? unsafe object(player, Player.self, "player"))?.stop()
 }
 
-/// `zoetrope_player_pause` of the header.
+/// Implements `zoetrope_player_pause`, which zoetrope.h documents.
 @c(zoetrope_player_pause)
 public func playerPause(_ player: OpaquePointer?) {
   guard !ForkGuard.isForked else { return }
   (try? unsafe object(player, Player.self, "player"))?.pause()
 }
 
-/// `zoetrope_player_resume` of the header.
+/// Implements `zoetrope_player_resume`, which zoetrope.h documents.
 @c(zoetrope_player_resume)
 public func playerResume(_ player: OpaquePointer?) {
   guard !ForkGuard.isForked else { return }
   (try? unsafe object(player, Player.self, "player"))?.resume()
 }
 
-/// `zoetrope_player_seek` of the header.
+/// Implements `zoetrope_player_seek`, which zoetrope.h documents.
 @c(zoetrope_player_seek)
 public func playerSeek(
   _ player: OpaquePointer?, _ index: Int64, _ error: UnsafeMutablePointer<zoetrope_error>?
@@ -134,7 +134,7 @@ public func playerSeek(
   }
 }
 
-/// `zoetrope_player_seek_time` of the header.
+/// Implements `zoetrope_player_seek_time`, which zoetrope.h documents.
 @c(zoetrope_player_seek_time)
 public func playerSeekTime(
   _ player: OpaquePointer?, _ time: Int64, _ error: UnsafeMutablePointer<zoetrope_error>?
@@ -145,7 +145,7 @@ public func playerSeekTime(
   }
 }
 
-/// `zoetrope_player_set_rate` of the header.
+/// Implements `zoetrope_player_set_rate`, which zoetrope.h documents.
 @c(zoetrope_player_set_rate)
 public func playerSetRate(
   _ player: OpaquePointer?, _ rate: Double, _ error: UnsafeMutablePointer<zoetrope_error>?
@@ -160,7 +160,7 @@ public func playerSetRate(
   }
 }
 
-/// `zoetrope_player_state` of the header.
+/// Implements `zoetrope_player_state`, which zoetrope.h documents.
 @c(zoetrope_player_state)
 public func playerState(_ player: OpaquePointer?) -> Int32 {
   guard !ForkGuard.isForked,
@@ -171,7 +171,7 @@ public func playerState(_ player: OpaquePointer?) -> Int32 {
   return Int32(state == .paused ? ZOETROPE_PAUSED : ZOETROPE_PLAYING)
 }
 
-/// `zoetrope_player_wait` of the header.
+/// Implements `zoetrope_player_wait`, which zoetrope.h documents.
 @c(zoetrope_player_wait)
 public func playerWait(
   _ player: OpaquePointer?, _ error: UnsafeMutablePointer<zoetrope_error>?
@@ -186,7 +186,7 @@ public func playerWait(
   }
 }
 
-/// `zoetrope_player_free` of the header.
+/// Implements `zoetrope_player_free`, which zoetrope.h documents.
 @c(zoetrope_player_free)
 public func playerFree(_ player: OpaquePointer?) {
   guard !ForkGuard.isForked, let held = unsafe release(player, Player.self) else { return }

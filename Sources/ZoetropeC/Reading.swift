@@ -7,7 +7,7 @@ internal import Zoetrope
 
 // MARK: - Facts
 
-/// `zoetrope_get_info` of the header.
+/// Implements `zoetrope_get_info`, which zoetrope.h documents.
 @c(zoetrope_get_info)
 public func getInfo(
   _ animation: OpaquePointer?, _ info: UnsafeMutablePointer<zoetrope_info>?,
@@ -37,7 +37,7 @@ extension zoetrope_info {
   }
 }
 
-/// `zoetrope_get_frames` of the header.
+/// Implements `zoetrope_get_frames`, which zoetrope.h documents.
 @c(zoetrope_get_frames)
 public func getFrames(
   _ animation: OpaquePointer?, _ delays: Int32, _ first: Int64, _ count: Int,
@@ -87,7 +87,7 @@ extension zoetrope_frame_info {
   }
 }
 
-/// `zoetrope_get_duration` of the header.
+/// Implements `zoetrope_get_duration`, which zoetrope.h documents.
 @c(zoetrope_get_duration)
 public func getDuration(
   _ animation: OpaquePointer?, _ delays: Int32, _ duration: UnsafeMutablePointer<Int64>?,
@@ -101,7 +101,7 @@ public func getDuration(
   }
 }
 
-/// `zoetrope_frame_index_at` of the header.
+/// Implements `zoetrope_frame_index_at`, which zoetrope.h documents.
 @c(zoetrope_frame_index_at)
 public func frameIndexAt(
   _ animation: OpaquePointer?, _ delays: Int32, _ time: Int64,
@@ -116,7 +116,7 @@ public func frameIndexAt(
   }
 }
 
-/// `zoetrope_get_damage` of the header.
+/// Implements `zoetrope_get_damage`, which zoetrope.h documents.
 @c(zoetrope_get_damage)
 public func getDamage(
   _ animation: OpaquePointer?, _ index: Int64, _ damage: UnsafeMutablePointer<zoetrope_damage>?,
@@ -134,7 +134,7 @@ public func getDamage(
   }
 }
 
-/// `zoetrope_get_metadata` of the header.
+/// Implements `zoetrope_get_metadata`, which zoetrope.h documents.
 @c(zoetrope_get_metadata)
 public func getMetadata(
   _ animation: OpaquePointer?, _ index: Int64, _ item: UnsafeMutablePointer<zoetrope_metadata>?,
@@ -158,7 +158,7 @@ public func getMetadata(
 
 // MARK: - Pixels
 
-/// `zoetrope_get_layout` of the header.
+/// Implements `zoetrope_get_layout`, which zoetrope.h documents.
 @c(zoetrope_get_layout)
 public func getLayout(
   _ animation: OpaquePointer?, _ rendering: UnsafePointer<zoetrope_rendering>?,
@@ -188,7 +188,7 @@ private func decode(
   }
 }
 
-/// `zoetrope_frame_at_index` of the header.
+/// Implements `zoetrope_frame_at_index`, which zoetrope.h documents.
 @c(zoetrope_frame_at_index)
 public func frameAtIndex(
   _ animation: OpaquePointer?, _ index: Int64, _ rendering: UnsafePointer<zoetrope_rendering>?,
@@ -200,7 +200,7 @@ public func frameAtIndex(
   }
 }
 
-/// `zoetrope_frame_at_time` of the header.
+/// Implements `zoetrope_frame_at_time`, which zoetrope.h documents.
 @c(zoetrope_frame_at_time)
 public func frameAtTime(
   _ animation: OpaquePointer?, _ delays: Int32, _ time: Int64,
@@ -246,7 +246,7 @@ private func sum(_ left: Int, _ right: Int) -> Int {
   return overflow ? .max : sum
 }
 
-/// `zoetrope_read_frames` of the header.
+/// Implements `zoetrope_read_frames`, which zoetrope.h documents.
 @c(zoetrope_read_frames)
 public func readFrames(
   _ animation: OpaquePointer?, _ indices: UnsafePointer<Int64>?, _ count: Int,
@@ -294,7 +294,7 @@ private func draw(
   }
 }
 
-/// `zoetrope_sample_indices` of the header.
+/// Implements `zoetrope_sample_indices`, which zoetrope.h documents.
 @c(zoetrope_sample_indices)
 public func sampleIndices(
   _ animation: OpaquePointer?, _ by: Int32, _ delays: Int32, _ count: Int,
@@ -312,7 +312,7 @@ public func sampleIndices(
   }
 }
 
-/// `zoetrope_sample` of the header.
+/// Implements `zoetrope_sample`, which zoetrope.h documents.
 @c(zoetrope_sample)
 public func sample(
   _ animation: OpaquePointer?, _ by: Int32, _ delays: Int32, _ count: Int,
@@ -337,7 +337,7 @@ final class ByteHandle: Sendable {
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// `zoetrope_frame_png` of the header.
+/// Implements `zoetrope_frame_png`, which zoetrope.h documents.
 @c(zoetrope_frame_png)
 public func framePNG(
   _ animation: OpaquePointer?, _ index: Int64, _ rendering: UnsafePointer<zoetrope_rendering>?,
@@ -374,13 +374,13 @@ public func framePNG(
   }
 }
 
-/// `zoetrope_bytes_count` of the header.
+/// Implements `zoetrope_bytes_count`, which zoetrope.h documents.
 @c(zoetrope_bytes_count)
 public func bytesCount(_ bytes: OpaquePointer?) -> Int {
   (try? unsafe object(bytes, ByteHandle.self, "bytes"))?.bytes.count ?? 0
 }
 
-/// `zoetrope_bytes_copy` of the header.
+/// Implements `zoetrope_bytes_copy`, which zoetrope.h documents.
 @c(zoetrope_bytes_copy)
 public func bytesCopy(
   _ bytes: OpaquePointer?, _ buffer: UnsafeMutableRawPointer?, _ capacity: Int
@@ -391,6 +391,6 @@ public func bytesCopy(
   return unsafe copy(held.bytes, to: buffer, capacity: capacity)
 }
 
-/// `zoetrope_bytes_free` of the header.
+/// Implements `zoetrope_bytes_free`, which zoetrope.h documents.
 @c(zoetrope_bytes_free)
 public func bytesFree(_ bytes: OpaquePointer?) { unsafe _ = release(bytes, ByteHandle.self) }

@@ -3,7 +3,7 @@ internal import Zoetrope
 
 // Unsafe: arguments from C, under the header's contract. `ForeignMemory` and `ForeignOutput` check and copy them.
 
-/// `zoetrope_rewrite` of the header.
+/// Implements `zoetrope_rewrite`, which zoetrope.h documents.
 @c(zoetrope_rewrite)
 public func rewrite(
   _ animation: OpaquePointer?, _ edits: UnsafePointer<zoetrope_edit>?, _ count: Int,
@@ -36,7 +36,7 @@ public func rewrite(
   }
 }
 
-/// `zoetrope_optimize` of the header.
+/// Implements `zoetrope_optimize`, which zoetrope.h documents.
 @c(zoetrope_optimize)
 public func optimize(
   _ animation: OpaquePointer?, _ options: UnsafePointer<zoetrope_writer_options>?,

@@ -7,7 +7,7 @@ internal import Zoetrope
 // Unsafe: arguments from C, under the header's contract, which `ForeignMemory` checks and copies. The caller gets a
 // pointer to the bytes of a bitmap, which neither move nor change while the lease exists; the caller frees the lease.
 
-/// `zoetrope_store_open` of the header.
+/// Implements `zoetrope_store_open`, which zoetrope.h documents.
 @c(zoetrope_store_open)
 public func storeOpen(
   _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<zoetrope_store_options>?,
@@ -34,14 +34,14 @@ public func storeOpen(
   }
 }
 
-/// `zoetrope_store_close` of the header.
+/// Implements `zoetrope_store_close`, which zoetrope.h documents.
 @c(zoetrope_store_close)
 public func storeClose(_ store: OpaquePointer?) {
   guard !ForkGuard.isForked else { return }
   unsafe _ = release(store, FrameStore.self)
 }
 
-/// `zoetrope_store_frame` of the header.
+/// Implements `zoetrope_store_frame`, which zoetrope.h documents.
 @c(zoetrope_store_frame)
 public func storeFrame(
   _ store: OpaquePointer?, _ animation: OpaquePointer?, _ index: Int64,
@@ -56,7 +56,7 @@ public func storeFrame(
   }
 }
 
-/// `zoetrope_store_find` of the header.
+/// Implements `zoetrope_store_find`, which zoetrope.h documents.
 @c(zoetrope_store_find)
 public func storeFind(
   _ store: OpaquePointer?, _ animation: OpaquePointer?, _ index: Int64,
@@ -176,14 +176,14 @@ extension AnimationHandle {
   }
 }
 
-/// `zoetrope_lease_free` of the header.
+/// Implements `zoetrope_lease_free`, which zoetrope.h documents.
 @c(zoetrope_lease_free)
 public func leaseFree(_ lease: OpaquePointer?) {
   guard !ForkGuard.isForked else { return }
   unsafe _ = release(lease, LeaseHandle.self)
 }
 
-/// `zoetrope_store_fill` of the header.
+/// Implements `zoetrope_store_fill`, which zoetrope.h documents.
 @c(zoetrope_store_fill)
 public func storeFill(
   _ store: OpaquePointer?, _ animation: OpaquePointer?,
@@ -203,7 +203,7 @@ public func storeFill(
   }
 }
 
-/// `zoetrope_store_remove` of the header.
+/// Implements `zoetrope_store_remove`, which zoetrope.h documents.
 @c(zoetrope_store_remove)
 public func storeRemove(
   _ store: OpaquePointer?, _ animation: OpaquePointer?,
@@ -218,7 +218,7 @@ public func storeRemove(
   }
 }
 
-/// `zoetrope_store_prune` of the header.
+/// Implements `zoetrope_store_prune`, which zoetrope.h documents.
 @c(zoetrope_store_prune)
 public func storePrune(
   _ store: OpaquePointer?, _ byteCount: Int64, _ error: UnsafeMutablePointer<zoetrope_error>?
@@ -228,7 +228,7 @@ public func storePrune(
   }
 }
 
-/// `zoetrope_store_get_statistics` of the header.
+/// Implements `zoetrope_store_get_statistics`, which zoetrope.h documents.
 @c(zoetrope_store_get_statistics)
 public func storeGetStatistics(
   _ store: OpaquePointer?, _ statistics: UnsafeMutablePointer<zoetrope_store_statistics>?,

@@ -81,7 +81,7 @@ private final class WriterHandle: Sendable {
   private static let cancelled = AnimatedImageError(.cancelled, "writing was cancelled")
 }
 
-/// `zoetrope_writer_create` of the header.
+/// Implements `zoetrope_writer_create`, which zoetrope.h documents.
 @c(zoetrope_writer_create)
 public func writerCreate(
   _ destination: UnsafePointer<zoetrope_destination>?,
@@ -216,7 +216,7 @@ private func use(
   }
 }
 
-/// `zoetrope_writer_survey` of the header.
+/// Implements `zoetrope_writer_survey`, which zoetrope.h documents.
 @c(zoetrope_writer_survey)
 public func writerSurvey(
   _ writer: OpaquePointer?, _ picture: UnsafePointer<zoetrope_picture>?,
@@ -234,7 +234,7 @@ public func writerSurvey(
   }
 }
 
-/// `zoetrope_writer_add_text` of the header.
+/// Implements `zoetrope_writer_add_text`, which zoetrope.h documents.
 @c(zoetrope_writer_add_text)
 public func writerAddText(
   _ writer: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ text: UnsafePointer<CChar>?,
@@ -264,7 +264,7 @@ public func writerAddText(
   }
 }
 
-/// `zoetrope_writer_append` of the header.
+/// Implements `zoetrope_writer_append`, which zoetrope.h documents.
 @c(zoetrope_writer_append)
 public func writerAppend(
   _ writer: OpaquePointer?, _ picture: UnsafePointer<zoetrope_picture>?, _ numerator: UInt32,
@@ -279,7 +279,7 @@ public func writerAppend(
   }
 }
 
-/// `zoetrope_writer_finish` of the header.
+/// Implements `zoetrope_writer_finish`, which zoetrope.h documents.
 @c(zoetrope_writer_finish)
 public func writerFinish(
   _ writer: OpaquePointer?, _ written: UnsafeMutablePointer<zoetrope_written>?,
@@ -291,14 +291,14 @@ public func writerFinish(
   }
 }
 
-/// `zoetrope_writer_cancel` of the header.
+/// Implements `zoetrope_writer_cancel`, which zoetrope.h documents.
 @c(zoetrope_writer_cancel)
 public func writerCancel(_ writer: OpaquePointer?) {
   guard !ForkGuard.isForked else { return }
   (try? unsafe object(writer, WriterHandle.self, "writer"))?.cancel()
 }
 
-/// `zoetrope_writer_free` of the header.
+/// Implements `zoetrope_writer_free`, which zoetrope.h documents.
 @c(zoetrope_writer_free)
 public func writerFree(_ writer: OpaquePointer?) {
   guard !ForkGuard.isForked, let held = unsafe release(writer, WriterHandle.self) else { return }

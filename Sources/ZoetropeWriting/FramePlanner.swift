@@ -10,13 +10,13 @@ struct FramePlanner: Sendable {
   /// The number of pixels examined, and how many of them were partly transparent.
   private var pixelCount = 0
   private var partialCount = 0
-  private var differ: FrameDiffer
+  private var placer: FramePlacer
   private var delays = FractionDelays()
   /// Nil for a format that stores fractions.
   private var centiseconds: RoundedDelays?
   /// Nil if no frame is too short for browsers, or all are kept.
   private var shortFrames: ShortFrameMerging?
-  /// The delay of the frame that waits in the differ, and its number.
+  /// The delay of the frame that waits in the placer, and its number.
   private var pending: (delay: ExactTime, stored: FrameDelay, index: Int)?
   /// For real trials.
   private let trial: (any FrameCompressing)?
@@ -37,7 +37,7 @@ struct FramePlanner: Sendable {
     self.reducer = reducer
     centiseconds = options.format == .gif ? RoundedDelays() : nil
     shortFrames = options.mergesShortFrames ? ShortFrameMerging() : nil
-    differ = FrameDiffer(
+    placer = FramePlacer(
       framesCanClear: encoder.framesCanClear,
       triesBackground: options.effort != .fast && encoder.canDisposeToBackground)
     trial = options.effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
@@ -68,11 +68,11 @@ struct FramePlanner: Sendable {
     placedCount = index + 1
     var (picture, changed) = try fitted(frame)
     if let kept = try tolerance?.apply(
-      picture, over: differ, changed: changed, isCancelled: isCancelled)
+      picture, over: placer, changed: changed, isCancelled: isCancelled)
     {
       (picture, changed) = kept
     }
-    let changes = differ.changes(to: picture, within: changed)
+    let changes = placer.changes(to: picture, within: changed)
     if changes.isEmpty, let before = pending, merges(before.stored, frame.delay) {
       let sum = before.delay + ExactTime(frame.delay)
       pending = (sum, before.stored, before.index)
@@ -80,7 +80,7 @@ struct FramePlanner: Sendable {
       return []
     }
     let trial = trial
-    let placed = try differ.add(picture, changes: changes) { (work) throws(AnimatedImageError) in
+    let placed = try placer.add(picture, changes: changes) { (work) throws(AnimatedImageError) in
       try trial?.encode(work, isCancelled: isCancelled).bytes.count ?? work.estimatedCost
     }
     var jobs: [EncodingQueue.Job] = []
@@ -104,7 +104,7 @@ struct FramePlanner: Sendable {
     let picture = try preparation.prepare(flat, changed: frame.changed)
     guard
       let reduced = try reducer?.reduce(
-        picture, changed: frame.changed, lastRect: differ.last?.work.rect)
+        picture, changed: frame.changed, lastRect: placer.last?.work.rect)
     else { return (picture, frame.changed) }
     return (reduced.picture, reduced.changed)
   }
@@ -134,7 +134,7 @@ struct FramePlanner: Sendable {
     }
     mergedCount += frameCount - placedCount
     placedCount = frameCount
-    if let placed = differ.finish() { left += try jobs(placed) }
+    if let placed = placer.finish() { left += try jobs(placed) }
     return left
   }
 
@@ -142,7 +142,7 @@ struct FramePlanner: Sendable {
   ///
   /// - Throws: `limitExceeded` if it would be too many.
   private mutating func jobs(
-    _ placed: FrameDiffer.Placed
+    _ placed: FramePlacer.Placed
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
     guard let pending else { return [] }
     let count = (pending.delay.rounded(to: 100) + 0xfffe) / 0xffff

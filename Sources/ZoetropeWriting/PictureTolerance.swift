@@ -24,7 +24,7 @@ struct PictureTolerance: Sendable {
   ///   - differ: Knows what is shown before it.
   ///   - changed: Where `picture` may differ from the last one that was given; nil if anywhere.
   mutating func apply(
-    _ picture: Bitmap, over differ: FrameDiffer, changed: PixelRect?, isCancelled: () -> Bool
+    _ picture: Bitmap, over differ: FramePlacer, changed: PixelRect?, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> (picture: Bitmap, changed: PixelRect?) {
     let all = PixelRect(picture.size)
     let shown = try differ.canvas(for: picture, within: changed)

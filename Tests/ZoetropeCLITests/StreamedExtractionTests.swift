@@ -259,7 +259,7 @@ import Testing
       let output = command == "extract" ? ["-o", "o"] : []
       let result = try tool.run([command, "cat.gif", "cat.gif", "--follow"] + output)
       #expect(result.status == 2)
-      #expect(result.errors.contains("--follow takes one file"))
+      #expect(result.errors.contains("--follow works with one file only"))
     }
   }
 }

@@ -110,7 +110,7 @@ struct InfoCommand: ZoetropeSubcommand {
     try following.check(files)
     try listing.check(files)
     guard wanted.saveIndex != nil else { return }
-    if files.count != 1 { throw ValidationError("--save-index takes one file") }
+    if files.count != 1 { throw ValidationError("--save-index works with one file only") }
     if following.follow { throw ValidationError("--save-index cannot be combined with --follow") }
   }
 

@@ -171,7 +171,7 @@ struct PlayCommand: ZoetropeSubcommand {
     }
     try checkPreview()
     if playing.follow {
-      guard files.count == 1 else { throw ValidationError("--follow takes one file") }
+      guard files.count == 1 else { throw ValidationError("--follow works with one file only") }
       guard inputReading == .following else {
         throw ValidationError(
           "--follow cannot be combined with --cache or --damage strict, and its --start and --frame "

@@ -110,7 +110,7 @@ struct StillCommand: ZoetropeSubcommand {
     }
     try listing.check(files)
     if preview.id != nil || preview.place?.position != nil, files.count != 1 {
-      throw ValidationError("--id and a --place with a position take one file")
+      throw ValidationError("--id and a --place with a position work with one file only")
     }
   }
 

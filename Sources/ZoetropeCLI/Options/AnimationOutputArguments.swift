@@ -13,7 +13,7 @@ struct OutputNameArguments: ParsableArguments {
 
 /// How animations are written, and what is said about it: for all commands that write them.
 struct AnimationOutputArguments: ParsableArguments {
-  @Option(help: "How much time to spend on fewer bytes.")
+  @Option(help: "How much time to spend on making the file smaller.")
   var effort = EffortChoice.default
 
   @Option(parsing: .unconditional, help: .lossy)

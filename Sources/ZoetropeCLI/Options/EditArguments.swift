@@ -33,7 +33,7 @@ struct CutArguments: ParsableArguments {
 
 /// The options that change times, order and canvas.
 struct ChangeArguments: ParsableArguments {
-  @Option(parsing: .unconditional, help: "Play this many times as fast, 0.001 to 1000.")
+  @Option(parsing: .unconditional, help: "2 is twice as fast, 0.5 half as fast; 0.001 to 1000.")
   var speed: Double?
 
   @Option(parsing: .unconditional, help: "Scale all delays so that one play lasts this long.")

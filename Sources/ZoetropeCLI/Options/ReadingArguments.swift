@@ -71,7 +71,7 @@ struct FollowArguments: ParsableArguments {
 
   /// Rejects several files, because the first may never end.
   func check(_ files: [String]) throws {
-    if follow, files.count != 1 { throw ValidationError("--follow takes one file") }
+    if follow, files.count != 1 { throw ValidationError("--follow works with one file only") }
   }
 }
 

@@ -115,20 +115,6 @@ extension FrameCaching {
   }
 }
 
-/// Identifies one cached bitmap by content, rendition and frame index.
-public struct FrameKey: Sendable, Hashable {
-  /// The content and rendition, common to all frames of one playback.
-  public let animation: AnimationKey
-  /// The frame index, from 0.
-  public let index: Int
-
-  /// The key of frame `index` of `animation`.
-  package init(_ animation: AnimationKey, index: Int) {
-    self.animation = animation
-    self.index = index
-  }
-}
-
 /// Protects an animation's last two cached frames from eviction while it exists.
 ///
 /// Ends once, at ``end()`` or when the last reference is released, whichever comes first.

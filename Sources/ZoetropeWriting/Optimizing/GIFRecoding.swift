@@ -11,7 +11,7 @@ struct GIFRecoding {
   struct Way: Hashable {
     /// Whether the global table is the source's, which allows copying frames; otherwise it has the colours in use.
     var keepsTable: Bool
-    /// Whether frames keep the source's disposal, and are drawn on the same canvases; otherwise the differ decides.
+    /// Whether frames keep the source's disposal, and are drawn on the same canvases; otherwise the placer decides.
     var keepsCanvases: Bool
     /// Whether it is tried only if the ways before it found nothing.
     var isFallback = false
@@ -137,7 +137,7 @@ struct GIFRecoding {
       queue.begin(encoder, threads: share.threads, window: share.window)
       let pictures = SourcePictures(image, isCancelled: isCancelled)
       var submitted = 0
-      func submit(_ placed: FrameDiffer.Placed) throws(AnimatedImageError) {
+      func submit(_ placed: FramePlacer.Placed) throws(AnimatedImageError) {
         if isCancelled() { throw EncodingQueue.cancelled }
         var work = placed.work
         work.source = try source(of: placed, submitted, pictures, way)
@@ -160,30 +160,30 @@ struct GIFRecoding {
     }
   }
 
-  /// Places frames by the differ.
+  /// Lets a placer choose rectangles and disposals.
   private func place(
     _ encoder: any AnimationEncoding, _ effort: EncodingEffort, _ tolerance: Int,
     _ pictures: SourcePictures,
-    _ submit: (FrameDiffer.Placed) throws(AnimatedImageError) -> Void
+    _ submit: (FramePlacer.Placed) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) {
     let trial = effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
-    var differ = FrameDiffer(framesCanClear: false, triesBackground: true)
+    var placer = FramePlacer(framesCanClear: false, triesBackground: true)
     var tolerance = PictureTolerance(tolerance, format: .gif)
     for index in image.frames.indices {
       var picture = try pictures.composite(index)
       if let kept = try tolerance?.apply(
-        picture, over: differ, changed: nil, isCancelled: isCancelled)
+        picture, over: placer, changed: nil, isCancelled: isCancelled)
       {
         picture = kept.picture
       }
-      let changes = differ.changes(to: picture, within: nil)
-      let placed = try differ.add(picture, changes: changes) {
+      let changes = placer.changes(to: picture, within: nil)
+      let placed = try placer.add(picture, changes: changes) {
         (work) throws(AnimatedImageError) in
         try trial?.encode(work, isCancelled: isCancelled).bytes.count ?? work.estimatedCost
       }
       if let placed { try submit(index == 1 ? first(placed) : placed) }
     }
-    guard var last = differ.finish() else { return }
+    guard var last = placer.finish() else { return }
     if image.frames.count == 1 { last = first(last) }
     if image.frames.last?.disposal == .background, image.frames.count > 1 {
       // Players that do not clear the canvas between plays continue with the canvas that the last
@@ -198,7 +198,7 @@ struct GIFRecoding {
   }
 
   /// The first frame fills the canvas, unless the source's first frame does not.
-  private func first(_ placed: FrameDiffer.Placed) -> FrameDiffer.Placed {
+  private func first(_ placed: FramePlacer.Placed) -> FramePlacer.Placed {
     let canvas = PixelRect(image.canvasSize)
     guard !image.frames[0].rect.contains(canvas), placed.disposal == .keep else { return placed }
     var placed = placed
@@ -210,7 +210,7 @@ struct GIFRecoding {
   /// A frame with the disposal of the source.
   private func kept(
     _ index: Int, _ pictures: SourcePictures
-  ) throws(AnimatedImageError) -> FrameDiffer.Placed {
+  ) throws(AnimatedImageError) -> FramePlacer.Placed {
     let frame = image.frames[index]
     let canvas = PixelRect(image.canvasSize)
     let area = frame.rect.intersection(canvas)
@@ -223,7 +223,7 @@ struct GIFRecoding {
         try picture.pixelsLost(to: picture.cleared(in: area)))
     }
     let isEmpty = rect.isEmpty
-    return FrameDiffer.Placed(
+    return FramePlacer.Placed(
       work: FrameWork(
         picture: picture, base: base,
         rect: isEmpty ? PixelRect(x: 0, y: 0, width: 1, height: 1) : rect),
@@ -232,7 +232,7 @@ struct GIFRecoding {
 
   /// The source's bytes of a frame, if they draw the same.
   private func source(
-    of placed: FrameDiffer.Placed, _ index: Int, _ pictures: SourcePictures, _ way: Way
+    of placed: FramePlacer.Placed, _ index: Int, _ pictures: SourcePictures, _ way: Way
   ) throws(AnimatedImageError) -> SourceFrame? {
     let frame = image.frames[index]
     guard PixelRect(image.canvasSize).contains(frame.rect), !frame.rect.isEmpty,

@@ -6,7 +6,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeWriting
 
 /// The frames of the differ, drawn by the rules of each format.
-@Suite(.timeLimit(.minutes(10)), .computes) struct FrameDifferTests {
+@Suite(.timeLimit(.minutes(10)), .computes) struct FramePlacerTests {
   private typealias Pixels = [RGBA]
 
   private static func pixels(_ bitmap: Bitmap) -> Pixels {
@@ -14,7 +14,7 @@ import ZoetropeTestSupport
   }
 
   /// What a player shows after each frame.
-  private static func play(_ frames: [FrameDiffer.Placed], framesCanClear: Bool) -> [Pixels] {
+  private static func play(_ frames: [FramePlacer.Placed], framesCanClear: Bool) -> [Pixels] {
     guard let size = frames.first?.work.picture.size else { return [] }
     var canvas = Pixels(repeating: .clear, count: size.area)
     return frames.map { frame in
@@ -63,8 +63,8 @@ import ZoetropeTestSupport
     var disposals: Set<DisposalMethod> = []
     for seed in UInt64(0)..<100 {
       let film = Self.film(seed: seed)
-      var differ = FrameDiffer(framesCanClear: framesCanClear, triesBackground: triesBackground)
-      var placed: [FrameDiffer.Placed] = []
+      var differ = FramePlacer(framesCanClear: framesCanClear, triesBackground: triesBackground)
+      var placed: [FramePlacer.Placed] = []
       for picture in film {
         let changes = differ.changes(to: picture, within: nil)
         if let frame = try differ.add(
@@ -86,7 +86,7 @@ import ZoetropeTestSupport
 
   @Test func `the changed box is found inside the hint, and nothing changed is empty`() throws {
     let film = Self.film(seed: 3)
-    var differ = FrameDiffer(framesCanClear: true, triesBackground: false)
+    var differ = FramePlacer(framesCanClear: true, triesBackground: false)
     #expect(differ.changes(to: film[0], within: nil) == PixelRect(film[0].size))
     _ = try differ.add(
       film[0], changes: PixelRect(film[0].size), cost: { (_) throws(AnimatedImageError) in 0 })
@@ -106,7 +106,7 @@ import ZoetropeTestSupport
           ? RGBA(red: noise[(x - left) + y * 8], green: 7, blue: 99) : .clear
       }
     }
-    var differ = FrameDiffer(framesCanClear: true, triesBackground: true)
+    var differ = FramePlacer(framesCanClear: true, triesBackground: true)
     _ = try differ.add(
       film[0], changes: PixelRect(film[0].size), cost: { (_) throws(AnimatedImageError) in 0 })
     let first = try differ.add(

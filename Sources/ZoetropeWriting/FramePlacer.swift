@@ -2,7 +2,7 @@
 ///
 /// A frame is placed once the next one is known, because its disposal is chosen to make the next one as cheap as
 /// possible. Whether unchanged pixels inside the rectangle are drawn again is left to the encoder.
-package struct FrameDiffer: Sendable {
+package struct FramePlacer: Sendable {
   /// A frame whose place in the file is decided.
   package struct Placed: Sendable {
     package var work: FrameWork

@@ -1,0 +1,78 @@
+/// The part of a table's file name that identifies its format: the format's name, a digest of its parameters,
+/// and its maximum count.
+package struct TableName: Sendable, Hashable {
+  package let text: String
+  /// The size of the largest frame.
+  package let box: PixelSize
+  package let maximumCount: Int
+
+  init(_ name: String, parameters: String, box: PixelSize, maximumCount: Int) {
+    text = "\(Self.encoded(name)).\(Self.digest(parameters)).\(maximumCount)"
+    self.box = box
+    self.maximumCount = maximumCount
+  }
+
+  /// Parses the text of an existing value; nil if it is not such a text.
+  package init?(text: String, box: PixelSize) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3, let count = Int(parts[2]) else { return nil }
+    self.text = text
+    self.box = box
+    maximumCount = count
+  }
+
+  /// The part of the text that the parameters do not affect, including the dot after it.
+  package var prefix: String { Self.prefix(of: text) }
+
+  /// The name of the format.
+  package var formatName: String { Self.decoded(prefix.dropLast()) }
+
+  private static func prefix(of text: String) -> String {
+    String(text[...(text.firstIndex(of: ".") ?? text.startIndex)])
+  }
+
+  /// `name` in letters, digits and `_`; other bytes as `%` and two digits.
+  ///
+  /// Truncated to 96 bytes, which leaves room for the rest of a file name of 255 bytes.
+  package static func encoded(_ name: String) -> String {
+    var text = ""
+    for scalar in name.unicodeScalars {
+      let piece = String(scalar).utf8.map(encoded).joined()
+      guard text.utf8.count + piece.utf8.count <= 96 else { return text + "%" + digest(name) }
+      text += piece
+    }
+    return text
+  }
+
+  private static func encoded(_ byte: UInt8) -> String {
+    let scalar = Unicode.Scalar(byte)
+    if byte < 128, Character(scalar).isLetter || Character(scalar).isNumber || byte == 0x5f {
+      return String(scalar)
+    }
+    return (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
+  }
+
+  private static func decoded(_ text: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte == 0x25, rest.count >= 2,
+        let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// 64-bit FNV-1a: equal in every process. Collisions do not matter for security, because only callers choose
+  /// the input.
+  private static func digest(_ text: String) -> String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return String(hash, radix: 16)
+  }
+}

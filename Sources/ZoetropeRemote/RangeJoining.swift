@@ -1,0 +1,9 @@
+extension [Range<Int>] {
+  /// Appends a range that follows the others, or extends the last one across a gap shorter than `distance`.
+  mutating func append(_ range: Range<Int>, joiningWithin distance: Int) {
+    guard let last, range.lowerBound - last.upperBound < Swift.max(distance, 1) else {
+      return append(range)
+    }
+    self[count - 1] = last.lowerBound..<Swift.max(last.upperBound, range.upperBound)
+  }
+}

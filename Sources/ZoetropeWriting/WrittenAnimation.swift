@@ -1,0 +1,38 @@
+/// The size and contents of a written file.
+public struct WrittenAnimation: Sendable, Hashable {
+  /// The size of the file in bytes.
+  public let byteCount: Int
+  /// The number of frames in the file.
+  public let frameCount: Int
+  /// The number of frames that were merged into others, because they were equal or too short.
+  public let mergedCount: Int
+  /// The number of frames whose compressed pixels were copied from the source of an edit.
+  public let copiedCount: Int
+  /// The number of frames whose colours were reduced to a palette.
+  public let reducedCount: Int
+  /// The share of pixels in the changed rectangles that were partly transparent and became opaque or transparent; 0
+  /// to 1.
+  public let partialAlphaShare: Double
+  /// Whether delays are stored exactly. If not, the times at which frames end are rounded.
+  public let hasExactDelays: Bool
+  /// The damage found in the source of an edit.
+  public let damage: [Damage]
+  /// What was given up for ``EditOptions/budget``; nil if nothing was.
+  public package(set) var concessions: ByteBudget.Concessions?
+  /// The number of frames that were compressed.
+  public var encodedCount: Int { frameCount - copiedCount }
+
+  package init(
+    byteCount: Int, frameCount: Int, mergedCount: Int, copiedCount: Int = 0, reducedCount: Int = 0,
+    partialAlphaShare: Double = 0, hasExactDelays: Bool = true, damage: [Damage] = []
+  ) {
+    self.byteCount = byteCount
+    self.frameCount = frameCount
+    self.mergedCount = mergedCount
+    self.copiedCount = copiedCount
+    self.reducedCount = reducedCount
+    self.partialAlphaShare = partialAlphaShare
+    self.hasExactDelays = hasExactDelays
+    self.damage = damage
+  }
+}
