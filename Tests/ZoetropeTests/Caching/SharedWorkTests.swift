@@ -6,7 +6,10 @@ import Zoetrope
 import ZoetropeTestSupport
 
 /// What players of the same bytes share beside pixels, and what they must not wait for.
-@Suite(.timeLimit(.minutes(10))) struct SharedWorkTests {
+///
+/// One test at a time: some occupy all threads of the process that load files, and two of these would each wait for
+/// threads that the other has.
+@Suite(.timeLimit(.minutes(10)), .serialized) struct SharedWorkTests {
   private let budget = MemoryBudget(byteLimit: 8 << 20)
 
   @Test func `a second player of a broken file reports the damage that the first one found`()
