@@ -186,7 +186,8 @@ let package = Package(
       dependencies: ["Zoetrope", .product(name: "SystemPackage", package: "swift-system")],
       path: "Tests/TableChurn",
       swiftSettings: settings),
-    .target(name: "ParallelWidth", path: "Tests/ParallelWidth"),
+    .target(
+      name: "ParallelWidth", dependencies: ["ZoetropeShims"], path: "Tests/ParallelWidth"),
     .target(
       name: "TestRunning", dependencies: ["ParallelWidth", "Zoetrope"], path: "Tests/TestRunning",
       swiftSettings: settings),

@@ -11,16 +11,19 @@
    reading the configuration file of whoever runs the tests. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "ParallelWidth.h"
+#include "zt_system.h"
 
 __attribute__((constructor)) static void limit_parallel_cases(void) {
-  long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  char width[24];
   /* Most cases wait for child processes, timers or their turn to start programs; three times the
-     processors keeps those busy, also beside other programs. */
-  snprintf(width, sizeof width, "%ld", 3 * (processors > 0 ? processors : 1));
+     processors keeps those busy, also beside other programs. No more than 24: a container may have
+     the time of far fewer processors than it sees. */
+  int cases = 3 * zt_processor_count();
+  if (cases < 3) cases = 3;
+  if (cases > 24) cases = 24;
+  char width[24];
+  snprintf(width, sizeof width, "%d", cases);
   setenv("ZOETROPE_CONFIG", "", 1);
   setenv("SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH", width, 0);
 }

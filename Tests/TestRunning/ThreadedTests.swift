@@ -1,5 +1,5 @@
-import Foundation
 public import Testing
+import Zoetrope
 
 /// Runs each case of a test or suite on a thread of its own.
 ///
@@ -13,9 +13,8 @@ public struct ThreadedTests: SuiteTrait, TestTrait, TestScoping {
   fileprivate let isSequential: Bool
 
   /// More programs at a time would miss the times that tests expect of them; fewer leave processors idle
-  /// while one waits.
-  fileprivate static let programs = Turns(
-    max(2, ProcessInfo.processInfo.activeProcessorCount * 2))
+  /// while one waits. A container may have the time of fewer processors than the machine has.
+  fileprivate static let programs = Turns(max(2, DecodeThreads.processorCount * 2))
 
   /// Suites hand the trait on to their tests.
   public var isRecursive: Bool { true }
