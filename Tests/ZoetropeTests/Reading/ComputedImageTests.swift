@@ -13,7 +13,8 @@ private struct GrowingBar: ImageOrigin, AnimationSource {
   let canvasSize = PixelSize(width: 48, height: 8)
   let options = DecodingOptions()
   let playCount = PlayCount.finite(2)
-  var state = ReadingState()
+  /// Under a budget of its own: that of the process may drop what is drawn when memory gets short.
+  var state = ReadingState(budget: MemoryBudget(byteLimit: 1 << 20))
   private let counter = Counter()
 
   /// The frames drawn so far.

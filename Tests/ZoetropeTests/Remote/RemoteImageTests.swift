@@ -12,6 +12,10 @@ import ZoetropeTestSupport
   static let recipes = FixtureTests.recipes
   static let readable = recipes.filter { $0.expectations.errorCode == nil }
 
+  /// For tests that count reads: the budget of the process drops bytes when memory gets short, also that of other
+  /// tests.
+  private let budget = MemoryBudget(byteLimit: 256 << 20)
+
   /// Every other request costs more than any gap.
   private static let exact = RemoteOptions(readAheadByteCount: 0, gapByteLimit: 1)
 
@@ -25,7 +29,8 @@ import ZoetropeTestSupport
     for options in [Self.exact, RemoteOptions()] {
       let ranges = CountedRanges(recipe.bytes)
       do throws(AnimatedImageError) {
-        let image = try await RemoteImage(reading: ranges, remoteOptions: options)
+        let image = try await RemoteImage(
+          reading: ranges, remoteOptions: options, budget: budget)
         let whole = try whole.get()
         #expect(image.frames == whole.frames && image.canvasSize == whole.canvasSize)
         #expect(image.format == whole.format && image.playCount == whole.playCount)
@@ -77,7 +82,7 @@ import ZoetropeTestSupport
       let clock = ManualClock()
       let ranges = CountedRanges(Self.independent, clock: clock)
       let image = try await RemoteImage(
-        reading: ranges, index: ImageIndex(bytes: data), remoteOptions: Self.exact)
+        reading: ranges, index: ImageIndex(bytes: data), remoteOptions: Self.exact, budget: budget)
       let task = Task { try await image.bitmap(at: index) }
       await clock.sleepers(count: 1)
       clock.advance(by: .milliseconds(50))
@@ -97,7 +102,8 @@ import ZoetropeTestSupport
     let bytes = DeltaGIF.make(width: 64, height: 48, frameCount: 30, patch: 8)
     let whole = try AnimatedImage(bytes: bytes)
     let ranges = CountedRanges(bytes)
-    let image = try await RemoteImage(reading: ranges, index: ImageIndex(of: whole))
+    let image = try await RemoteImage(
+      reading: ranges, index: ImageIndex(of: whole), budget: budget)
     _ = try await image.bitmap(at: 20)
     let all = whole.frames[0].byteRange.lowerBound..<whole.frames[20].byteRange.upperBound
     #expect(ranges.reads == [all])
@@ -132,7 +138,7 @@ import ZoetropeTestSupport
     #expect(whole.frames.count == 20)
     let ranges = CountedRanges(bytes)
     let image = try await RemoteImage(
-      reading: ranges, remoteOptions: RemoteOptions(gapByteLimit: 1 << 16))
+      reading: ranges, remoteOptions: RemoteOptions(gapByteLimit: 1 << 16), budget: budget)
     #expect(image.frames == whole.frames && image.damage == whole.damage)
     // One probe for each chunk of pixels.
     #expect(ranges.reads.count <= 22)
@@ -144,7 +150,7 @@ import ZoetropeTestSupport
     let frame = GIFPieces.frame(dataBytes: 100_000)
     let bytes = GIFPieces.header + Array(repeating: frame, count: 80).flatMap { $0 } + [0x3b]
     let ranges = CountedRanges(bytes)
-    let image = try await RemoteImage(reading: ranges)
+    let image = try await RemoteImage(reading: ranges, budget: budget)
     #expect(image.frames.count == 80)
     #expect(ranges.readByteCount == bytes.count)
     #expect(ranges.reads.count < 20)
@@ -266,7 +272,7 @@ import ZoetropeTestSupport
     let whole = try AnimatedImage(bytes: Self.independent)
     let ranges = CountedRanges(Self.independent, clock: clock)
     let image = try await RemoteImage(
-      reading: ranges, index: ImageIndex(of: whole), remoteOptions: Self.exact)
+      reading: ranges, index: ImageIndex(of: whole), remoteOptions: Self.exact, budget: budget)
     try await withThrowingTaskGroup(of: Bitmap.self) { group in
       for index in [5, 5, 5, 20, 35, 49] {
         group.addTask { try await image.bitmap(at: index) }
@@ -290,7 +296,8 @@ import ZoetropeTestSupport
       let ranges = CountedRanges(bytes)
       let image = try await RemoteImage(
         reading: ranges, index: ImageIndex(of: whole),
-        remoteOptions: RemoteOptions(byteLimit: cacheByteLimit, readAheadByteCount: 0))
+        remoteOptions: RemoteOptions(byteLimit: cacheByteLimit, readAheadByteCount: 0),
+        budget: budget)
       #expect(try await image.bitmap(at: 119) == FrameReader(whole).frame(at: 119).bitmap)
       #expect(ranges.reads.allSatisfy { $0.count <= 5 << 20 })
       if cacheByteLimit == 64 << 20 { #expect(ranges.readByteCount < bytes.count) }
@@ -315,7 +322,8 @@ import ZoetropeTestSupport
   {
     let whole = try AnimatedImage(bytes: Self.independent)
     let ranges = CountedRanges(Self.independent)
-    let image = try await RemoteImage(reading: ranges, index: ImageIndex(of: whole))
+    let image = try await RemoteImage(
+      reading: ranges, index: ImageIndex(of: whole), budget: budget)
     var options = PlaybackOptions.everyFrame
     options.playCount = .finite(2)
     let player = FrameScheduler(image, options: options, clock: ManualClock(.jumping))

@@ -92,7 +92,8 @@ import ZoetropeTestSupport
         gate.pass(0)
       }
     }
-    let image = try source.open()
+    // What the reader keeps must not go when memory gets short beside other tests.
+    let image = try source.open().charged(to: MemoryBudget(byteLimit: 64 * canvasCost))
     let task = Task { try await image.bitmap(at: 100, cache: nil) }
     await reached.wait()
     task.cancel()
