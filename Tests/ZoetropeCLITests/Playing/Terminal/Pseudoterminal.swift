@@ -177,6 +177,12 @@ final class Pseudoterminal {
     _ = unsafe write(master, bytes, bytes.count)
   }
 
+  /// Whether the tool, which reads without line editing, has taken what was typed. Changes no settings.
+  var isInputTaken: Bool {
+    var count: Int32 = 1
+    return unsafe ioctl(slave, UInt(FIONREAD), &count) == 0 && count == 0
+  }
+
   /// How many bytes of input nobody has read.
   var unread: Int32 {
     var count: Int32 = 0
