@@ -28,11 +28,12 @@ import Zoetrope
     sample.height = 50
     try tool.write(sample.bytes, to: "cat.gif")
     try tool.write(Self.library.get(), to: "faults.so")
-    // The address sanitizer wants to be the first library otherwise.
+    // The address sanitizer wants to be the first library otherwise. Some shells run their last command in their own
+    // process, and end by the signal that ended it.
     try body(tool) { fault, arguments in
       try tool.shell(
         "env ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 FAULT=\(fault) "
-          + "LD_PRELOAD=./faults.so timeout 120 \"$ZOETROPE\" \(arguments)")
+          + "LD_PRELOAD=./faults.so timeout 120 \"$ZOETROPE\" \(arguments); exit $?")
     }
   }
 
