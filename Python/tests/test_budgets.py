@@ -218,5 +218,5 @@ def test_cancelling_ends_a_search():
         start = time.monotonic()
         with pytest.raises(zoetrope.TimedOutError):
             animation.convert(target, format="gif", max_bytes=20_000, effort="small")
-        # A search takes many times as long.
-        assert time.monotonic() - start < 10
+        # Ample for a busy machine; it ends with its time.
+        assert time.monotonic() - start < 60

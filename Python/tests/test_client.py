@@ -557,6 +557,18 @@ def test_the_program_is_quiet_when_nobody_reads_on(delays):
     assert run.stderr == ""
 
 
+def is_open_in(process, path):
+    folder = f"/proc/{process.pid}/fd"
+    for entry in os.listdir(folder):
+        try:
+            if os.readlink(f"{folder}/{entry}") == str(path):
+                return True
+        except OSError:
+            # Closed meanwhile.
+            pass
+    return False
+
+
 def test_the_program_ends_quietly_with_ctrl_c(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -565,8 +577,11 @@ def test_the_program_ends_quietly_with_ctrl_c(tmp_path):
          "info", str(pipe)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert run.stdout.readline() == "1\n"
-    # It waits for a writer now, or will.
-    time.sleep(0.2)
+    # It waits for a writer as soon as it has the pipe.
+    end = time.monotonic() + 60
+    while not is_open_in(run, pipe):
+        assert time.monotonic() < end
+        time.sleep(0.01)
     run.send_signal(signal.SIGINT)
     output, errors = run.communicate(timeout=60)
     assert (run.returncode, output, errors) == (130, "", "")
