@@ -168,7 +168,10 @@ def interrupt(program, words, path):
     begin = time.monotonic()
     if not ended[0]:
         os.kill(child, signal.SIGINT)
-        ended = os.wait4(child, 0)
+        while not (ended := os.wait4(child, os.WNOHANG))[0]:
+            # One that ignores it has failed by its time.
+            if time.monotonic() > begin + 60: os.kill(child, signal.SIGKILL)
+            time.sleep(0.005)
     return time.monotonic() - begin, ended[2].ru_maxrss, ended[1]
 
 
