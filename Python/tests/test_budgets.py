@@ -203,6 +203,16 @@ def test_fewer_colours_take_fewer_bytes():
         zoetrope.save(io.BytesIO(), partly, fps=1, format="gif", colors="exact")
 
 
+def opened_in_time(data, timeout):
+    # A busy machine may need the time for itself.
+    for _ in range(20):
+        try:
+            return zoetrope.open(data, timeout=timeout)
+        except zoetrope.TimedOutError:
+            continue
+    pytest.fail("opened in time not once in twenty")
+
+
 def test_cancelling_ends_a_search():
     file = io.BytesIO()
     zoetrope.save(file, film(60, 160), fps=25, format="apng", effort="fast")
@@ -214,7 +224,7 @@ def test_cancelling_ends_a_search():
         animation.convert(target, format="gif", max_bytes=20_000, effort="small")
     timer.join()
     assert not target.getvalue()
-    with zoetrope.open(file.getvalue(), timeout=0.05) as animation:
+    with opened_in_time(file.getvalue(), 0.05) as animation:
         start = time.monotonic()
         with pytest.raises(zoetrope.TimedOutError):
             animation.convert(target, format="gif", max_bytes=20_000, effort="small")
