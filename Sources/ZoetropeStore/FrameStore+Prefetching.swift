@@ -15,7 +15,7 @@ extension FrameStore {
   ///     ``FrameFormat/rendering``.
   /// - Returns: The number of frames stored, each counted once for each rendering.
   /// - Throws: `parameter` if a frame does not exist; `storeFull` if some had to make room for others, which stay,
-  ///   because of the store's limit, of ``FrameFormat/maximumCount``, or because there are more than 8,192 of one size
+  ///   because of the store's limit, of a format's `maximumCount`, or because there are more than 8,192 of one size
   ///   and format; the errors of ``store(_:for:)`` and of ``AnimationSource/bitmap(at:rendering:cache:)``; `cancelled`,
   ///   never `CancellationError`.
   @discardableResult

@@ -19,9 +19,17 @@ package final class IdleFiles: Sendable {
 
   private let holders = Mutex((all: [Int: Holder](), last: 0))
   private let limit: @Sendable () -> Int
+  private let lowered: @Sendable (FileDescriptor) -> FileDescriptor
 
-  /// - Parameter limit: The number of descriptors that the process may have.
-  package init(limit: @escaping @Sendable () -> Int = { descriptorLimit }) { self.limit = limit }
+  /// - Parameters:
+  ///   - limit: The number of descriptors that the process may have.
+  ///   - lowered: Gives a file the lowest number that is free, if that is lower.
+  package init(
+    limit: @escaping @Sendable () -> Int = { descriptorLimit },
+    lowered: @escaping @Sendable (FileDescriptor) -> FileDescriptor = IdleFiles.lowered
+  ) {
+    (self.limit, self.lowered) = (limit, lowered)
+  }
 
   /// Of this process.
   package static var descriptorLimit: Int {
@@ -62,16 +70,26 @@ package final class IdleFiles: Sendable {
     }
   }
 
-  /// Like ``makingRoom(_:)``, and closes an idle file if few descriptors are left.
+  /// Like ``makingRoom(_:)``, and closes idle files while few descriptors are left.
   ///
   /// The last ones are for others: libdispatch ends the process if it finds none when it looks at its threads, which it
   /// does every second.
   package func open(_ open: () throws -> FileDescriptor) throws -> FileDescriptor {
-    let file = try makingRoom(open)
-    // The system gives the lowest number that is free.
+    var file = try makingRoom(open)
+    // The system gives the lowest number that is free. A file that kept a high one would leave the number that is
+    // freed for it to the next file, for which nothing would be closed.
     let limit = limit()
-    if Int(file.rawValue) >= limit - min(8, limit / 4) { _ = closeOne() }
+    while Int(file.rawValue) >= limit - min(8, limit / 4), closeOne() { file = lowered(file) }
     return file
+  }
+
+  /// The file under the lowest number that is free, if that is lower.
+  package static func lowered(_ file: FileDescriptor) -> FileDescriptor {
+    let copy = fcntl(file.rawValue, F_DUPFD_CLOEXEC, 3)
+    guard copy >= 0 else { return file }
+    let isLower = copy < file.rawValue
+    try? FileDescriptor(rawValue: isLower ? file.rawValue : copy).close()
+    return isLower ? FileDescriptor(rawValue: copy) : file
   }
 
   /// Closes an idle file of the first holder that has one.

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import SystemPackage
 import Testing
@@ -44,17 +45,68 @@ import ZoetropeCore
     #expect(attempts == 7 && holders.allSatisfy { $0.count == 0 })
   }
 
+  /// The numbers of a process, and files in it that are idle, the oldest first.
+  private final class Numbers: IdleFileHolder {
+    private let state = Mutex((taken: Set<Int32>(0..<3), idle: [Int32]()))
+
+    var taken: Set<Int32> { state.withLock { $0.taken } }
+
+    func open() -> FileDescriptor {
+      state.withLock { FileDescriptor(rawValue: Self.take(&$0.taken)) }
+    }
+
+    func rest(_ file: FileDescriptor) { state.withLock { $0.idle.append(file.rawValue) } }
+
+    func lower(_ file: FileDescriptor) -> FileDescriptor {
+      state.withLock { state in
+        let copy = Self.take(&state.taken)
+        state.taken.remove(max(copy, file.rawValue))
+        return FileDescriptor(rawValue: min(copy, file.rawValue))
+      }
+    }
+
+    func closeIdleFile() -> Bool {
+      state.withLock { state in
+        guard !state.idle.isEmpty else { return false }
+        state.taken.remove(state.idle.removeFirst())
+        return true
+      }
+    }
+
+    private static func take(_ taken: inout Set<Int32>) -> Int32 {
+      var number: Int32 = 0
+      while taken.contains(number) { number += 1 }
+      taken.insert(number)
+      return number
+    }
+  }
+
   @Test(arguments: [(limit: 1024, most: 1015), (limit: 48, most: 39), (limit: 12, most: 8)])
   func `the last descriptors are left to others`(limit: Int, most: Int32) throws {
-    let files = IdleFiles { limit }
-    let holder = Holder(2)
-    files.add(holder, 0)
-    for number in [0, most] {
-      _ = try files.open { FileDescriptor(rawValue: number) }
-      #expect(holder.count == 2)
+    let numbers = Numbers()
+    let files = IdleFiles(limit: { limit }, lowered: numbers.lower)
+    files.add(numbers, 0)
+    for count in 0..<limit + 50 {
+      numbers.rest(try files.open(numbers.open))
+      let taken = numbers.taken
+      #expect(taken.allSatisfy { $0 <= most } && taken.count == min(count + 4, Int(most) + 1))
     }
-    _ = try files.open { FileDescriptor(rawValue: most + 1) }
-    #expect(holder.count == 1)
+    // If nothing is idle, the file is opened nevertheless.
+    while numbers.closeIdleFile() {}
+    for _ in 3..<limit { _ = try files.open(numbers.open) }
+    #expect(numbers.taken.count == limit)
+  }
+
+  @Test func `a file gets a lower number only if one is free`() throws {
+    let file = try FileDescriptor.open(FilePath("/dev/zero"), .readOnly)
+    let high = FileDescriptor(rawValue: fcntl(file.rawValue, F_DUPFD_CLOEXEC, 300))
+    try #require(high.rawValue >= 300)
+    let low = IdleFiles.lowered(high)
+    defer { try? low.close() }
+    #expect(low.rawValue < high.rawValue && fcntl(low.rawValue, F_GETFD) == FD_CLOEXEC)
+    try file.close()
+    let invalid = FileDescriptor(rawValue: -1)
+    #expect(IdleFiles.lowered(invalid) == invalid)
   }
 
   @Test func `any other error is thrown at once`() {
