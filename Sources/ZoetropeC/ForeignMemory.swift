@@ -18,7 +18,7 @@ func attempt(
     guard !ForkGuard.isForked else {
       throw AnimatedImageError(
         .forked,
-        "this process was forked after the library was used: start it by spawn or forkserver")
+        "this process was forked after the library was used: start it with spawn or forkserver")
     }
     try body()
     return zoetrope_status(ZOETROPE_OK)
@@ -116,7 +116,7 @@ func text<Characters: BitwiseCopyable>(
   guard let end = bytes.firstIndex(of: 0),
     let text = String(validating: bytes[..<end], as: UTF8.self)
   else {
-    throw AnimatedImageError(.parameter, "\(name) is no text that ends with a NUL")
+    throw AnimatedImageError(.parameter, "\(name) is not NUL-terminated UTF-8")
   }
   return text
 }

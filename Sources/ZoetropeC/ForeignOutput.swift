@@ -12,7 +12,7 @@ internal import Zoetrope
 
 /// The destination of a file, until the call that writes it, or its writer, ends.
 ///
-/// No function of the caller is called, and no file appears, once it is closed, whichever threads still work.
+/// Once it is closed, it calls none of the caller's functions and creates no file, even if threads are still working.
 final class Destination: InterruptibleSink {
   private let sink: any AnimationSink
   private let memory: MemorySink?

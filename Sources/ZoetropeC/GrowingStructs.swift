@@ -8,8 +8,8 @@ internal import Zoetrope
 
 /// A struct that can grow in later versions of the ABI.
 protocol GrowingStruct {
-  /// Its size in version 1 of the ABI, in bytes. Never changes. No valid caller states less, so a smaller size is a
-  /// mistake, such as that of a pointer.
+  /// Its size in version 1 of the ABI, in bytes. Never changes. A smaller size is a mistake of the caller, such as
+  /// `sizeof` of a pointer to the struct.
   static var firstSize: Int { get }
 }
 

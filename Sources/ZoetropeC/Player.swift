@@ -18,7 +18,7 @@ final class Player: Sendable {
     _ image: AnimatedImage, _ rendering: Rendering, _ options: PlaybackOptions
   ) throws(AnimatedImageError) {
     guard let thread = CallbackThread() else {
-      throw AnimatedImageError(.outOfMemory, "the system has no thread left")
+      throw AnimatedImageError(.outOfMemory, "cannot create a thread")
     }
     self.thread = thread
     frameCount = image.frames.count

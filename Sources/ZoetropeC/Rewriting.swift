@@ -49,7 +49,7 @@ public func optimize(
     let own: AnimationFormat = image.format == .gif ? .gif : .apng
     guard try given.format(for: nil) ?? own == own else {
       throw AnimatedImageError(
-        .parameter, "format is not that of the animation, which zoetrope_optimize keeps")
+        .parameter, "format differs from the animation's, which zoetrope_optimize cannot change")
     }
     guard try given.uploadPreset() == nil else {
       throw AnimatedImageError(.parameter, "preset is for zoetrope_rewrite")
@@ -114,7 +114,7 @@ private func write(
     let sink = try unsafe Destination(destination)
     try unsafe zoetrope_written.prepare(written, for: sink)
     let rewriting = try prepare(handle.image, given, sink.path)
-    // A thread that goes on after a cancelled call has returned does not reach the destination.
+    // Once a cancelled call has returned, a thread that is still working can no longer write to the destination.
     defer { sink.close() }
     let result = try handle.calls.run(call, work: .max) { () throws(AnimatedImageError) in
       try rewriting(sink, call)
@@ -174,7 +174,9 @@ extension zoetrope_edit {
       let sides: ClosedRange<Int64> = 0...Int64(Int32.max)
       guard unsafe [x, y, width, height].allSatisfy({ sides.contains($0) }) else {
         throw AnimatedImageError(
-          .parameter, "a crop of \(unsafe width)x\(unsafe height) at \(unsafe x), \(unsafe y)")
+          .parameter,
+          "the crop is \(unsafe width)x\(unsafe height) at \(unsafe x), \(unsafe y); each number "
+            + "must be 0 to \(Int32.max)")
       }
       return unsafe .crop(
         PixelRect(x: Int(x), y: Int(y), width: Int(width), height: Int(height)))
@@ -216,7 +218,9 @@ extension zoetrope_edit {
     _ name: String, _ start: Int64, _ end: Int64, _ bound: (Int64) -> Bound
   ) throws(AnimatedImageError) -> Range<Bound> {
     guard start >= 0, start < end else {
-      throw AnimatedImageError(.parameter, "\(name) from \(start) to \(end)")
+      throw AnimatedImageError(
+        .parameter,
+        "\(name) is \(start) to \(end); the start must be 0 or more and less than the end")
     }
     return bound(start)..<bound(end)
   }

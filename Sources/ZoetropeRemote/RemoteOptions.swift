@@ -5,8 +5,8 @@ public struct RemoteOptions: Sendable, Hashable {
   /// How many bytes are read ahead of the playhead when frames are read in order; 0 for none. At most half of
   /// ``byteLimit`` is used. Default: 1 MiB.
   public var readAheadByteCount: Int
-  /// The largest gap, in bytes, between two ranges that are still fetched in one request. Up to latency times
-  /// bandwidth, reading the gap is cheaper than a second request. Default: 512 KiB, right for 40 ms at 100 Mbit/s.
+  /// The largest gap, in bytes, between two ranges that are still fetched in one request. Reading a gap is cheaper than
+  /// a second request if it is smaller than latency times bandwidth. Default: 512 KiB, right for 40 ms at 100 Mbit/s.
   public var gapByteLimit: Int
 
   /// Creates options; omitted arguments take their defaults.

@@ -202,7 +202,7 @@ extension FrameScaler {
   private func check(_ bitmap: Bitmap) throws(AnimatedImageError) {
     guard bitmap.size == sourceSize else {
       throw AnimatedImageError(
-        .parameter, "a picture of \(bitmap.size) for a scaler of \(sourceSize)")
+        .parameter, "the bitmap is \(bitmap.size), but this scaler takes \(sourceSize)")
     }
   }
 

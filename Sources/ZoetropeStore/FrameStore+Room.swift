@@ -184,7 +184,7 @@ struct Eviction {
         if occupied == 0 {
           found.append(Victim(file: place, slot: nil, byteCount: byteCount, use: 0, time: 0))
         }
-        // A copy of a table may have no holes, so that slots take space that should not.
+        // In a copied table, unused slots may occupy disk space, because copying can fill holes.
         if byteCount - layout.pixelsOffset - occupied * layout.stride > byteCount / 4 {
           do throws(AnimatedImageError) {
             for slot in uses.indices where uses[slot] == 0 {

@@ -56,8 +56,7 @@ package final class TableFile: Sendable {
     let file: TableFile
     do throws(AnimatedImageError) {
       let descriptor = try TableCall.open.make("open \(path)") {
-        // Checked here: a test's fault stands for what is left when idle files are closed. Inside, it would close those
-        // of the whole process.
+        // Outside `IdleFiles.open`, which would answer an injected EMFILE by closing every idle file of the process.
         try TableCall.open.check()
         if writes { try TableCall.openWriting.check() }
         return try IdleFiles.shared.open {

@@ -3,10 +3,10 @@ internal import SystemPackage
 
 /// The destination of a written animation.
 ///
-/// The writer's calls write to the sink: a call that blocks on the calling thread, a call that suspends on a thread of
-/// its own. A sink may block, but must not wait for the writer. ``abandon()`` may come from any thread. No two calls
-/// come at the same time. After an error, nothing more is written. The last call is either ``finish()`` or
-/// ``abandon()``, exactly once. A task that is cancelled while the last bytes are written may still complete the file.
+/// A blocking call of the writer calls the sink on the calling thread, an `async` call on another thread. A sink may
+/// block, but must not wait for the writer. ``abandon()`` may be called on any thread. Calls never overlap. After an
+/// error, nothing more is written. The last call is either ``finish()`` or ``abandon()``, exactly once. A task that is
+/// cancelled while the last bytes are written may still complete the file.
 public protocol AnimationSink: AnyObject, Sendable {
   /// Whether ``patch(_:at:)`` can replace bytes that are already written. Default: false.
   var canPatch: Bool { get }
@@ -51,7 +51,7 @@ extension AnimationSink {
 
   /// Called only if ``canPatch`` is true.
   public func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
-    throw AnimatedImageError(.parameter, "these bytes cannot be replaced")
+    throw AnimatedImageError(.parameter, "bytes already written to this output cannot be replaced")
   }
 }
 

@@ -145,11 +145,11 @@ public final class AnimationWriter: Sendable {
   public func finish() throws(AnimatedImageError) -> WrittenAnimation {
     try change { (front) throws(AnimatedImageError) in
       guard let appended = front.planner?.frameCount else {
-        throw AnimatedImageError(.parameter, "an animation without frames", format: options.format)
+        throw AnimatedImageError(.parameter, "no frame was appended", format: options.format)
       }
       if let promised = options.frameCount, promised != appended {
         throw AnimatedImageError(
-          .parameter, "\(appended) frames were appended, and \(promised) promised",
+          .parameter, "\(appended) frames were appended, but frameCount is \(promised)",
           format: options.format)
       }
       let jobs = try front.planner?.finish { queue.isCancelled } ?? []
@@ -199,16 +199,22 @@ public final class AnimationWriter: Sendable {
   private func begin(_ bitmap: Bitmap) throws(AnimatedImageError) -> FramePlanner {
     let size = options.size ?? bitmap.size
     guard !size.isEmpty else {
-      throw AnimatedImageError(.parameter, "a canvas without pixels", format: options.format)
+      throw AnimatedImageError(
+        .parameter, "the canvas is \(size); it must have at least one pixel", format: options.format
+      )
     }
     guard (0...200).contains(options.tolerance) else {
-      throw AnimatedImageError(.parameter, "a tolerance is 0 to 200", format: options.format)
+      throw AnimatedImageError(
+        .parameter, "tolerance is \(options.tolerance); it must be 0 to 200", format: options.format
+      )
     }
     var survey = options.survey
     if let poster = options.poster { try survey?.add(poster) }
     let isDeep = [bitmap.format, options.poster?.format].contains(.rgba16)
     if let survey, survey.keepsHiddenColors != options.keepsHiddenColors {
-      throw AnimatedImageError(.parameter, "a survey of other colours", format: options.format)
+      throw AnimatedImageError(
+        .parameter, "the survey and the options differ in keepsHiddenColors",
+        format: options.format)
     }
     var request = AnimationRequest(
       canvasSize: size, isDeep: isDeep, playCount: options.playCount, metadata: options.metadata,

@@ -117,7 +117,7 @@ private final class ChunkSink: AnimationSink {
   func write(_ bytes: [UInt8]) { self.bytes.withLock { $0 += bytes } }
 
   func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
-    throw AnimatedImageError(.parameter, "these bytes cannot be replaced")
+    throw AnimatedImageError(.parameter, "bytes already written to this output cannot be replaced")
   }
 
   func finish() {}

@@ -207,7 +207,7 @@ final class EncodingQueue: Sendable {
 
   /// Ends all work with `error`, unless something else did before. Does not wait for other threads.
   func fail(_ error: AnimatedImageError) {
-    // The error first: a thread that sees the flag without an error assumes cancelling.
+    // Record the error before raising the flag: a thread that sees the flag without an error assumes cancellation.
     state.update { $0.end(error) }
     flag.raise()
     abandonIfFailed()

@@ -60,7 +60,8 @@ struct PicturePreparation: Sendable {
           guard row[sample &* 2] == row[sample &* 2 &+ 1] else {
             throw AnimatedImageError(
               .parameter,
-              "a frame of 16 bits does not fit a file of 8, as its first frame or survey made it")
+              "a 16-bit frame would lose precision: its file has 8 bits, as the first frame or the "
+                + "survey requires")
           }
           target.storeBytes(
             of: row[sample &* 2], toByteOffset: y &* stride &+ sample, as: UInt8.self)

@@ -21,15 +21,15 @@ struct PictureTolerance: Sendable {
   /// The picture to show for `picture`, and where it may differ from the last one; nil if anywhere.
   ///
   /// - Parameters:
-  ///   - differ: Knows what is shown before it.
+  ///   - placer: The placer, which knows the canvas that `picture` is drawn on.
   ///   - changed: Where `picture` may differ from the last one that was given; nil if anywhere.
   mutating func apply(
-    _ picture: Bitmap, over differ: FramePlacer, changed: PixelRect?, isCancelled: () -> Bool
+    _ picture: Bitmap, over placer: FramePlacer, changed: PixelRect?, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> (picture: Bitmap, changed: PixelRect?) {
     let all = PixelRect(picture.size)
-    let shown = try differ.canvas(for: picture, within: changed)
+    let shown = try placer.canvas(for: picture, within: changed)
     // A canvas that is cleared differs elsewhere too.
-    let isShown = shown?.storage === differ.last?.work.picture.storage
+    let isShown = shown?.storage === placer.last?.work.picture.storage
     let area = isShown ? changed.map { $0.intersection(all) } ?? all : all
     var buffer = try PixelBuffer(asking: picture.size, format: picture.format, zeroed: false)
     buffer.copy(shown ?? picture)

@@ -42,10 +42,10 @@ struct ExtractCommand: ZoetropeSubcommand {
       written in file order, each once; ranges must ascend.
 
       From a pipe, and with --follow, each frame is written as soon as its bytes arrive, and an \
-      interruption keeps the frames written so far. These need the whole file, which is read first: \
-      several files, --format y4m, ffconcat or tar, --fps, --static, --cache, --damage strict, \
-      --skip-damaged, frames counted from the end, and output names without {index}. Otherwise each \
-      frame's name is checked when the frame arrives.
+      interruption keeps the frames written so far; each name is checked when its frame arrives. With \
+      any of the following, the whole input is read first: several files, --format y4m, ffconcat or \
+      tar, --fps, --static, --cache, --damage strict, --skip-damaged, frames counted from the end, and \
+      output names without {index}.
 
       Times, in options and names, follow --timing. Exit status for several files: the one they share, \
       else 1; if output fails, that of the failure.

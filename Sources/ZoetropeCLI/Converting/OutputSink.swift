@@ -37,7 +37,7 @@ final class OutputSink: AnimationSink {
   var canPatch: Bool { false }
 
   func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
-    throw AnimatedImageError(.parameter, "these bytes cannot be replaced")
+    throw AnimatedImageError(.parameter, "bytes already written to this output cannot be replaced")
   }
 
   func write(_ bytes: [UInt8]) throws(AnimatedImageError) {

@@ -113,7 +113,7 @@ struct MakeRequest: Hashable {
     if case .listed(let name)? = delays { name } else { nil }
   }
 
-  /// The delay of each frame, one for each picture.
+  /// One delay for each picture.
   private func delays(of files: FrameFiles) throws(CommandFailure) -> [FrameDelay] {
     let count = files.sources.count
     switch delays {

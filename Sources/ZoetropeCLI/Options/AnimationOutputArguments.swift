@@ -11,7 +11,7 @@ struct OutputNameArguments: ParsableArguments {
   var output: String
 }
 
-/// How animations are written, and what is said about it: for all commands that write them.
+/// How animations are written and reported; shared by all commands that write them.
 struct AnimationOutputArguments: ParsableArguments {
   @Option(help: "How much time to spend on making the file smaller.")
   var effort = EffortChoice.default

@@ -103,7 +103,7 @@ struct EditChoices: Hashable {
     return edits
   }
 
-  /// Whether no frame is left. A time within what the numbers select is left to the edits.
+  /// Whether `frames`, or `time` without `frames`, selects nothing. A time within `frames` is checked by the edits.
   func keepNothing(
     of image: AnimatedImage, _ policy: DelayPolicy
   ) throws(FrameSelector.MissingFrame) -> Bool {

@@ -115,7 +115,7 @@ extension CodedFrame {
   /// The transparent index of a frame from ``GIFFrameCompressor``.
   fileprivate var transparentIndex: UInt8? { bytes[3] & 1 != 0 ? bytes[6] : nil }
 
-  /// The frame from ``GIFFrameCompressor``, which was compressed with a provisional graphic control, with its own.
+  /// The frame's bytes with a graphic control for `delay` and `disposal`, which replaces the provisional one.
   package func bytes(delay: UInt16, disposal: DisposalMethod) -> [UInt8] {
     GIFFrameEncoder.control(
       delay: delay, disposal: disposal, transparentIndex: transparentIndex) + bytes.dropFirst(8)

@@ -67,7 +67,7 @@ package struct GIFFastDecoder: FrameDecoding {
     case .endCodeEarly:
       return (.lzwEndCodeEarly, "end code after \(pixels)")
     case .invalidCode:
-      return (.lzwInvalidCode, "a code that stands for nothing yet after \(pixels)")
+      return (.lzwInvalidCode, "an undefined code after \(pixels)")
     case .dataExhausted:
       if blocks.payloadCount == 0 { return (.lzwNoData, "no compressed data") }
       return (.lzwTruncated, "the compressed data end after \(pixels)")

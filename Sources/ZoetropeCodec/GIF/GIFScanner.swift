@@ -297,7 +297,8 @@ extension GIFScanner {
       guard Array("GIF8".utf8).starts(with: collector.bytes.prefix(4)) else {
         throw FormatTable.noSignature
       }
-      throw AnimatedImageError(.truncated, "\(end) bytes, a GIF header has 13", byteOffset: end)
+      throw AnimatedImageError(
+        .truncated, "the file has \(end) bytes, but a GIF header has 13", byteOffset: end)
     case .trailer: break
     case _ where isAtEnd: break
     case .introducer:

@@ -282,9 +282,9 @@ package final class LZWSearch {
     return length
   }
 
-  /// Follows two nodes, of phrases of `length` pixels from `place` on, and those behind them.
+  /// Extends the two phrases at `nodes`, which have `length` pixels from `place` on, until only one can continue.
   ///
-  /// - Returns: The only node of the greatest length; -1 if none of several goes on.
+  /// - Returns: The node of that phrase; -1 if several remain and none of them can be extended.
   private func follow(
     _ pixels: Pixels, _ place: Int, _ nodes: (Int, Int), _ branches: Int, _ length: inout Int,
     _ marks: UnsafeMutablePointer<UInt16>

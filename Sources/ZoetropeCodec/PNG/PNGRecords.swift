@@ -85,7 +85,7 @@ struct PNGHeader: Sendable {
   ///
   /// - Throws: If a field has a value that the specification forbids.
   init(parsing bytes: [UInt8]) throws(Fault) {
-    guard bytes.count == 13 else { throw Fault("IHDR of \(bytes.count) bytes, it has 13") }
+    guard bytes.count == 13 else { throw Fault("IHDR has \(bytes.count) bytes instead of 13") }
     let width = bytes.bigEndian32(at: 0)
     let height = bytes.bigEndian32(at: 4)
     guard (1...0x7fff_ffff).contains(width), (1...0x7fff_ffff).contains(height) else {

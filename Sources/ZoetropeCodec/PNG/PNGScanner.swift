@@ -140,7 +140,7 @@ package struct PNGScanner: Scanning {
         throw AnimatedImageError(
           .malformed,
           chunkType == .header
-            ? "IHDR of \(chunkLength) bytes, it has 13"
+            ? "IHDR has \(chunkLength) bytes instead of 13"
             : "the first chunk is \(chunkType.name), not IHDR",
           format: .png, byteOffset: chunkOffset)
       }

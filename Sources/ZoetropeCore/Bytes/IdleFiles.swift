@@ -72,12 +72,12 @@ package final class IdleFiles: Sendable {
 
   /// Like ``makingRoom(_:)``, and closes idle files while few descriptors are left.
   ///
-  /// The last ones are for others: libdispatch ends the process if it finds none when it looks at its threads, which it
-  /// does every second.
+  /// The last descriptors are left to others: libdispatch opens a file every second to inspect its threads, and
+  /// terminates the process if it cannot.
   package func open(_ open: () throws -> FileDescriptor) throws -> FileDescriptor {
     var file = try makingRoom(open)
-    // The system gives the lowest number that is free. A file that kept a high one would leave the number that is
-    // freed for it to the next file, for which nothing would be closed.
+    // Move the file to the number that closing an idle file frees. Otherwise the next file would get that low number
+    // and close nothing, and every second open would use up one of the last descriptors.
     let limit = limit()
     while Int(file.rawValue) >= limit - min(8, limit / 4), closeOne() { file = lowered(file) }
     return file

@@ -137,8 +137,8 @@ extension FileSystem {
     return parent.isEmpty ? "." : parent
   }
 
-  /// The target of the links at `path`, whether it exists or not. Only the last component is
-  /// followed; a cycle of links ends where it is noticed.
+  /// The target of the symbolic link at `path`, which need not exist; `path` itself if it is no link. Resolves only
+  /// links in the last component, and at most 40 of them.
   package static func followingLinks(_ path: FilePath) -> FilePath {
     var path = path
     for _ in 0..<40 {

@@ -53,7 +53,7 @@ package func startThread(running body: @escaping @Sendable () -> Void) -> Bool {
   return true
 }
 
-/// A value of a C library, or one that such a value guards, at an address that does not move.
+/// A C value such as a mutex, or a value that one guards, at a fixed address.
 @safe
 struct Pinned<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
   // Sendable: semaphores, mutexes and conditions are made to be shared between threads. Any other value is

@@ -244,8 +244,8 @@ package final class PressureWatch: Sendable {
       room < Self.leastRoom ? .max : max(used + room / 4, Self.threshold), ordering: .relaxed)
   }
 
-  /// The time to the next reading: shorter if the rest of the process could fill the group
-  /// meanwhile.
+  /// The time to the next reading: a tenth of the interval if bytes are held and the control group has less room than
+  /// the budget could use.
   private func pause(for budget: MemoryBudget) -> Duration {
     budget.byteCount >= Self.threshold && budget.lacksRoom(since: false) ? interval / 10 : interval
   }

@@ -17,7 +17,7 @@ public final class FrameReader {
   private var damage: Damage?
   /// Whether the next frame begins on a clear canvas, created on demand.
   private var needsClearCanvas = true
-  /// Whether the canvas was cleared because the next frame should not depend on it.
+  /// Whether the canvas was cleared because the next frame is independent. If it is damaged, earlier frames are needed.
   private var isAssumedClear = false
   /// The side that decoded the canvas's block, if a frame became the canvas.
   private var canvasSide = DecodeSide.consumer

@@ -9,7 +9,7 @@ extension EditPlan {
     comparesLossless: Bool = true, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(AnimatedImageError) {
     guard (0...200).contains(options.tolerance) else {
-      throw AnimatedImageError(.parameter, "a tolerance is 0 to 200")
+      throw AnimatedImageError(.parameter, "tolerance is \(options.tolerance); it must be 0 to 200")
     }
     if options.tolerance > 0, comparesLossless {
       try self.init(smaller: image, edits, options, isCancelled)

@@ -16,7 +16,8 @@ final class SourcePictures {
 
   init(_ image: AnimatedImage, isCancelled: @escaping @Sendable () -> Bool) {
     var image = image
-    // As deep as the file, so that its pixels are exact. Pixels that opening may have decoded have another depth.
+    // Decode at the file's depth, so that pixels are exact. A frame decoded during opening may have another depth, so
+    // drop it.
     image.options.keeps16Bit = image.header.format != .gif && image.header.bitDepth == 16
     image.state = ReadingState()
     self.image = image

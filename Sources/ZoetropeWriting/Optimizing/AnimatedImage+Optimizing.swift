@@ -106,7 +106,8 @@ extension AnimatedImage {
       }
     }
     guard (0...200).contains(options.tolerance) else {
-      throw AnimatedImageError(.parameter, "a tolerance is 0 to 200", format: format)
+      throw AnimatedImageError(
+        .parameter, "tolerance is \(options.tolerance); it must be 0 to 200", format: format)
     }
     if format == .png { return nil }
     guard !damage.contains(where: { !$0.kind.isTolerated }) else { return nil }

@@ -76,7 +76,7 @@ import ZoetropeTestSupport
       chunks.map { Self.fault(Self.png($0))?.detail } == [
         "the CRC of IHDR is wrong", "IHDR declares a picture of 0x1",
         "IHDR declares colour type 0 with 3 bits", "IHDR declares colour type 5",
-        "IHDR declares compression 1, filtering 0, interlacing 0", "IHDR of 2 bytes, it has 13",
+        "IHDR declares compression 1, filtering 0, interlacing 0", "IHDR has 2 bytes instead of 13",
         "the first chunk is tEXt, not IHDR",
       ])
     #expect(chunks.allSatisfy { Self.fault(Self.png($0))?.code == .malformed })

@@ -57,7 +57,7 @@ struct PNGStorage: Sendable {
       type == .grey
       ? survey.unusedGrey.map { [UInt16($0)] }
       : survey.unusedColor.map { color in (0..<3).map { UInt16(color >> ($0 * 8) & 0xff) } }
-    // Decoders give a transparent pixel the colour of the key, which matters if hidden colours do.
+    // Decoders give transparent pixels the key's colour. They are black here, so only a black key keeps hidden colours.
     if survey.keepsHiddenColors, !survey.isOpaque, samples?.contains(where: { $0 != 0 }) == true {
       samples = nil
     }
