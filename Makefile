@@ -262,8 +262,8 @@ kill-test: release ## kills extractions at random moments, ROUNDS times
 
 .PHONY: store-test
 store-test: install ## tests a frame store under load and kills: make store-test [KILLS=2000] [SECONDS=60]
-	swift build -c release --product table-churn
-	Scripts/store-test.sh $(or $(KILLS),2000) $(or $(SECONDS),60) $(RELEASE)/table-churn
+	swift build $(STATIC) --scratch-path .build-static --product table-churn
+	Scripts/store-test.sh $(or $(KILLS),2000) $(or $(SECONDS),60) .build-static/release/table-churn
 
 clean:
 	rm -rf .build .build-*

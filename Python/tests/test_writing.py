@@ -270,7 +270,7 @@ def test_wrong_arguments(tmp_path):
     ):
         with pytest.raises(zoetrope.ParameterError):
             zoetrope.save(file, [frame], fps=1)
-    with pytest.raises(zoetrope.ParameterError, match="without frames"):
+    with pytest.raises(zoetrope.ParameterError, match="no frame was appended"):
         zoetrope.save(file, [], fps=1)
     with pytest.raises(zoetrope.ParameterError, match="does not fit"):
         zoetrope.save(file, [frames[0], frames[0][1:]], fps=1)
