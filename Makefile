@@ -3,7 +3,6 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 BUILD ?= .build
-RELEASE := $(BUILD)/release
 PYTHON ?= python3
 # One file without shared libraries, which starts sooner.
 STATIC := -c release -Xswiftc -static-executable -Xlinker -lpng16 -Xlinker -lz -Xlinker -lm

@@ -312,7 +312,7 @@ package struct BudgetSearch: Sendable {
       return encodeRung()
     }
     // Only a file proves that a milder rung is too large.
-    if high - low <= 1, low >= 0, !files.contains(low) || low > high {
+    if low >= 0, low > high || high - low <= 1 && !files.contains(low) {
       low = files.filter { $0 < high }.max() ?? -1
     }
     if high - low > 1 {
@@ -329,31 +329,11 @@ package struct BudgetSearch: Sendable {
 
   /// No file fits yet.
   private mutating func seekHarsher() {
-    let last = rungs.count - 1
-    let left = Self.encodeLimit - encodeCount
-    if left == 1 {
-      // What is most likely to fit.
-      guard stage < stages.count - 1 || rung < last else { return finish() }
-      (stage, rung) = (stages.count - 1, last)
-      return encodeRung()
-    }
-    let least = estimates[last] ?? 0
-    guard rung == last || least > limit else {
-      if high <= low { high = last }
-      if left > Self.encodeLimit - 2, high - low > 1 {
-        rung = guess()
-      } else {
-        // Estimates were wrong twice.
-        rung =
-          ends.first { $0 > low && (estimates[$0] ?? 0) <= Self.aim * limit && left > 2 } ?? last
-      }
-      return encodeRung()
-    }
-    guard stage + 1 < stages.count else {
-      if rung == last { return finish() }
-      rung = last
-      return encodeRung()
-    }
+    // The last one is what is most likely to fit.
+    if encodeCount == Self.encodeLimit - 1 { return encodeLast(of: stages.count - 1) }
+    let least = estimates[rungs.count - 1] ?? 0
+    if rung < rungs.count - 1, least <= limit { return seekHarsherRung() }
+    if stage == stages.count - 1 { return encodeLast(of: stage) }
     // The first stage that should be well below the limit: a file takes about as many bytes as it has pixels.
     let pixels = pixelShare(stage)
     let next = stages.indices.first {
@@ -362,6 +342,28 @@ package struct BudgetSearch: Sendable {
     stage = next ?? stages.count - 1
     beginRungs()
     nextSample()
+  }
+
+  /// No file fits yet, but this stage may hold one.
+  private mutating func seekHarsherRung() {
+    let last = rungs.count - 1
+    if high <= low { high = last }
+    if encodeCount < 2, high - low > 1 {
+      rung = guess()
+    } else if encodeCount < Self.encodeLimit - 2 {
+      // Estimates were wrong twice.
+      rung = ends.first { $0 > low && (estimates[$0] ?? 0) <= Self.aim * limit } ?? last
+    } else {
+      rung = last
+    }
+    encodeRung()
+  }
+
+  /// Encodes the smallest file of `stage`, unless that was the last one.
+  private mutating func encodeLast(of stage: Int) {
+    if self.stage == stage, rung == rungs.count - 1 { return finish() }
+    (self.stage, rung) = (stage, rungs.count - 1)
+    encodeRung()
   }
 
   /// The number of pixels in a stage, in proportion to those of the others.
