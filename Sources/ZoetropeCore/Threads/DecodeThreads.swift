@@ -26,11 +26,12 @@ package final class DecodeThreads: Sendable {
   private struct State {
     var queue: Deque<@Sendable () -> Void> = []
     var threadCount = 0
-    var idleCount = 0
+    /// The threads that wait for work. The last is woken first: its caches are warm, and each thread's `malloc` arena
+    /// keeps the memory that it freed, so work that comes one at a time must not go round among all of them.
+    var idle: [ThreadSignal] = []
   }
 
   private let state = Mutex(State())
-  private let signal = ThreadSignal()
   private let maximumCount: Int
   private let start: @Sendable (@escaping @Sendable () -> Void) -> Bool
 
@@ -52,19 +53,18 @@ package final class DecodeThreads: Sendable {
   /// - Parameter isOptional: Whether `work` may be skipped if the system cannot create a thread. Other work
   ///   then runs on the cooperative pool, because late is better than never.
   package func run(isOptional: Bool = false, _ work: @escaping @Sendable () -> Void) {
-    let isTaken = state.withLock { state in
+    let (isTaken, woken) = state.withLock { state -> (Bool, ThreadSignal?) in
+      let woken = state.idle.popLast()
       // Started under the lock, so that no work is left to a thread that then fails to start.
-      if state.queue.count >= state.idleCount, state.threadCount < maximumCount,
-        start({ [self] in loop() })
-      {
+      if woken == nil, state.threadCount < maximumCount, start({ [self] in loop() }) {
         state.threadCount += 1
       }
-      guard state.threadCount > 0 else { return false }
+      guard state.threadCount > 0 else { return (false, nil) }
       state.queue.append(work)
-      return true
+      return (true, woken)
     }
-    if isTaken { return signal.post() }
-    if !isOptional { Task.detached { work() } }
+    woken?.post()
+    if !isTaken, !isOptional { Task.detached { work() } }
   }
 
   /// Runs `work` on one of the threads; the calling task suspends without blocking its thread.
@@ -78,14 +78,15 @@ package final class DecodeThreads: Sendable {
   }
 
   private func loop() -> Never {
+    let signal = ThreadSignal()
     while true {
-      state.withLock { $0.idleCount += 1 }
-      signal.wait()
       let work = state.withLock { state in
-        state.idleCount -= 1
-        return state.queue.popFirst()
+        let work = state.queue.popFirst()
+        if work == nil { state.idle.append(signal) }
+        return work
       }
-      work?()
+      // Another thread may have taken the work that this one was woken for.
+      if let work { work() } else { signal.wait() }
     }
   }
 }

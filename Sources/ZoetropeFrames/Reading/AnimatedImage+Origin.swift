@@ -57,9 +57,12 @@ extension ImageOrigin {
 
   /// Pixels decoded per second of playing.
   fileprivate var pixelRate: Double {
-    let frames = frames
-    let timeline = PlaybackTimeline(frames, policy: .browser)
-    let duration = timeline.time(timeline.ticks(frames.indices), at: PlaybackRate(1))
-    return frames.reduce(0.0) { $0 + Double($1.rect.size.area) } / (duration / .seconds(1))
+    var area = 0.0
+    var seconds = 0.0
+    for frame in frames {
+      area += Double(frame.rect.size.area)
+      seconds += DelayPolicy.browser.shownDuration(of: frame.delay) / .seconds(1)
+    }
+    return area / seconds
   }
 }

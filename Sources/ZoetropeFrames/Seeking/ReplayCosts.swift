@@ -25,10 +25,10 @@ package struct ReplayCosts: Sendable {
   package static let bytesPerFrame = 2 * MemoryLayout<Int>.stride + MemoryLayout<Int?>.stride
 
   /// Costs from estimates in any unit; each counts as at least 1.
-  package init(estimates: [Int]) {
-    let most = Self.greatestSum / max(estimates.count, Self.mostAppended)
-    self.most = most
-    estimate = estimates.map { min(max($0, 1), most) }
+  package init(estimates: consuming [Int]) {
+    most = Self.greatestSum / max(estimates.count, Self.mostAppended)
+    for index in estimates.indices { estimates[index] = min(max(estimates[index], 1), most) }
+    estimate = estimates
     measured = Array(repeating: nil, count: estimates.count)
     addUp()
   }
@@ -68,6 +68,7 @@ package struct ReplayCosts: Sendable {
     if measuredEstimates > 0 { scale = Double(measuredSum) / Double(measuredEstimates) }
     newCount = 0
     sums.removeAll(keepingCapacity: true)
+    sums.reserveCapacity(count + 1)
     sums.append(0)
     for index in 0..<count { sums.append(sums[index] + cost(of: index)) }
   }
