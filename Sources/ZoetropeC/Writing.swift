@@ -104,8 +104,7 @@ public func writerCreate(
       throw AnimatedImageError(.parameter, "plays is \(given.plays); it must be 0 or more")
     }
     options.playCount = given.plays == 0 ? .indefinite : .finite(Int(given.plays))
-    let most: Int64 = options.format == .gif ? 65536 : Int64(Int32.max)
-    guard given.plays <= most else {
+    if let most = options.format.writable?.maximumPlays, given.plays > most {
       throw AnimatedImageError(
         .unwritable, "plays is \(given.plays); the format stores at most \(most)",
         format: options.format)

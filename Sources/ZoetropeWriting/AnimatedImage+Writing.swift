@@ -54,17 +54,17 @@ extension AnimatedImage {
   @discardableResult
   public func write(
     to sink: some AnimationSink, options: AnimationWriterOptions? = nil,
-    progress: (@Sendable (AnimationWriter.Progress) -> Void)? = nil
+    progress: @escaping @Sendable (WritingProgress) -> Void = { _ in }
   ) async throws(AnimatedImageError) -> WrittenAnimation {
     try await onOwnThread(for: sink) { (flag) throws(AnimatedImageError) in
-      try write(to: sink, options: options, progress: { progress?($0) }, flag: flag)
+      try write(to: sink, options: options, progress: progress, flag: flag)
     }
   }
 
   /// ``write(to:options:progress:)`` on the calling thread.
   package func write(
     to sink: some AnimationSink, options: AnimationWriterOptions?,
-    progress: (AnimationWriter.Progress) -> Void = { _ in }, flag: CancelFlag = CancelFlag()
+    progress: (WritingProgress) -> Void = { _ in }, flag: CancelFlag = CancelFlag()
   ) throws(AnimatedImageError) -> WrittenAnimation {
     let writer = try sink.orAbandon { () throws(AnimatedImageError) in
       let options = try completed(options ?? AnimationWriterOptions(copying: self)) {
@@ -88,8 +88,9 @@ extension AnimatedImage {
     _ options: AnimationWriterOptions, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> AnimationWriterOptions {
     var options = options
-    // A GIF has no place for it.
-    if options.poster == nil, staticImage != nil, options.format != .gif {
+    if options.poster == nil, staticImage != nil,
+      options.format.writable?.hasPoster == true
+    {
       options.poster = try renderStaticBitmap()
     }
     if options.survey == nil {

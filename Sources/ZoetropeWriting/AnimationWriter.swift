@@ -37,14 +37,6 @@ public final class AnimationWriter: Sendable {
     var isFinished = false
   }
 
-  /// How far a writer is.
-  public struct Progress: Sendable, Hashable {
-    /// Frames of the file that were written.
-    public let frameCount: Int
-    /// Bytes that were written to the sink.
-    public let byteCount: Int
-  }
-
   /// Creates a writer; the sink gets nothing before the first frame.
   ///
   /// - Throws: ``AnimatedImageError/Code/unwritable`` for a format that cannot be written, or that
@@ -60,7 +52,7 @@ public final class AnimationWriter: Sendable {
     _ options: AnimationWriterOptions, to sink: some AnimationSink,
     isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
-    _ = try sink.orAbandon { () throws(AnimatedImageError) in try Self.encoderMaker(options) }
+    _ = try sink.orAbandon { () throws(AnimatedImageError) in try Self.writableFormat(options) }
     self.options = options
     queue = EncodingQueue(
       AnimationOutput(sink, knownCount: options.frameCount), isCancelled: isCancelled)
@@ -71,23 +63,24 @@ public final class AnimationWriter: Sendable {
   deinit { queue.fail(EncodingQueue.cancelled) }
 
   /// The only place where a format is rejected.
-  private static func encoderMaker(
+  private static func writableFormat(
     _ options: AnimationWriterOptions
-  ) throws(AnimatedImageError) -> EncoderMaker {
+  ) throws(AnimatedImageError) -> WritableFormat {
     let format = options.format
     try options.colors.check(format)
-    guard let maker = FormatTable.row(of: format)?.encoderMaker(of: format) else {
+    guard let writable = format.writable else {
       throw AnimatedImageError(
         .unwritable, "an animation cannot be written as \(format.rawValue.uppercased()) yet",
         format: format)
     }
-    return maker
+    return writable
   }
 
   /// The progress so far. May be read at any time, on any thread.
-  public var progress: Progress {
+  public var progress: WritingProgress {
     let (frames, bytes) = queue.progress
-    return Progress(frameCount: frames, byteCount: bytes)
+    return WritingProgress(
+      frameCount: frames, totalFrameCount: options.frameCount, byteCount: bytes)
   }
 
   /// Stops all work at once, on any thread: the sink is abandoned, and calls that wait throw
@@ -227,7 +220,7 @@ public final class AnimationWriter: Sendable {
       request.survey = nil
       reducer = first
     }
-    let encoder = try Self.encoderMaker(options)(request)
+    let encoder = try Self.writableFormat(options).makeEncoder(request)
     let format: PixelFormat = encoder.isDeep ? .rgba16 : .rgba8
     let share = options.share(canvas: format.cost(of: size), working: encoder.workingByteCount)
     queue.begin(encoder, threads: share.threads, window: share.window)

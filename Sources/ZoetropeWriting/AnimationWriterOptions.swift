@@ -104,14 +104,15 @@ public struct AnimationWriterOptions: Sendable {
 
   /// Whether frames that browsers would show longer than asked are merged with others.
   package var mergesShortFrames: Bool {
-    format == .gif && timing == .browser && identicalFrames == .merge && frameCount == nil
+    format.writable?.countsCentiseconds == true && timing == .browser && identicalFrames == .merge
+      && frameCount == nil
   }
 
   /// How colours are reduced; nil if none are.
   package var reduction: ColorReduction? {
-    let isGIF = format == .gif
-    guard colors != .exact, isGIF || colors != .automatic else { return nil }
+    let hasPalettes = format.hasPalettes
+    guard colors != .exact, hasPalettes || colors != .automatic else { return nil }
     return ColorReduction(
-      colors: colors, dithering: dithering, transparency: isGIF ? transparency : .kept)
+      colors: colors, dithering: dithering, transparency: hasPalettes ? transparency : .kept)
   }
 }

@@ -35,7 +35,7 @@ struct FramePlanner: Sendable {
     self.preparation = preparation
     tolerance = PictureTolerance(options.tolerance, format: options.format)
     self.reducer = reducer
-    centiseconds = options.format == .gif ? RoundedDelays() : nil
+    centiseconds = options.format.writable?.countsCentiseconds == true ? RoundedDelays() : nil
     shortFrames = options.mergesShortFrames ? ShortFrameMerging() : nil
     placer = FramePlacer(
       framesCanClear: encoder.framesCanClear,

@@ -15,7 +15,7 @@ struct PictureTolerance: Sendable {
   init?(_ tolerance: Int, format: AnimationFormat) {
     guard tolerance > 0 else { return nil }
     square = PerceivedColor.greatestSquare(tolerance)
-    matcher = format == .gif ? LossyMatcher(tolerance: tolerance) : nil
+    matcher = format.hasPalettes ? LossyMatcher(tolerance: tolerance) : nil
   }
 
   /// The picture to show for `picture`, and where it may differ from the last one; nil if anywhere.

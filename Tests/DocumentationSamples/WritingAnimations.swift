@@ -52,7 +52,7 @@ func samplesOfWritingAnimations(
 
   let budget = ByteBudget(byteLimit: 256 * 1024, keepsFrameRate: true)
   let cut = AnimationEdit.time(.seconds(1)..<(.seconds(3)))
-  try await image.write([cut], options: EditOptions(budget: budget), to: FileSink("mail.gif"))
+  try await image.write([cut], to: FileSink("mail.gif"), options: EditOptions(budget: budget))
 
   for try await chunk in image.encoded() {
     try await response.write(chunk)

@@ -32,8 +32,8 @@ struct Conversion {
     if let budget = options.budget {
       let reporter = reporting.reporter(total: nil, phase: "fit")
       let found = try image.fitted(edits, options, to: budget, isCancelled: isCancelled) {
-        reporter.expect($0.frameCount, attempt: $0.attempt)
-        reporter.update(($0.frames, $0.byteCount))
+        reporter.expect($0.totalFrameCount, attempt: $0.attempt)
+        reporter.update(($0.frameCount, $0.byteCount))
       }
       reporter.finish((found.plan.frames.count, found.bytes.count))
       (budgeted, plan) = (found, found.plan)
@@ -64,19 +64,15 @@ struct Conversion {
     damage = image.damage + found.items
   }
 
-  /// Writes the output; `progress` gets the number of frames and bytes so far.
+  /// Writes the output.
   func write(
-    to sink: some AnimationSink, progress: (_ frames: Int, _ bytes: Int) -> Void
+    to sink: some AnimationSink, progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
     let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
     if let budgeted {
-      return try budgeted.write(to: sink, isCancelled: isCancelled) {
-        progress($0.frames, $0.byteCount)
-      }
+      return try budgeted.write(to: sink, isCancelled: isCancelled, progress: progress)
     }
-    return try plan.write(to: sink, isCancelled: isCancelled) {
-      progress($0.frames, $0.byteCount)
-    }
+    return try plan.write(to: sink, isCancelled: isCancelled, progress: progress)
   }
 }
 

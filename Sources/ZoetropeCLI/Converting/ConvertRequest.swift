@@ -15,6 +15,8 @@ struct ConvertRequest: Hashable {
   var policy = DelayPolicy.browser
   /// Whether only the plan is printed.
   var isPlan = false
+  /// Whether inputs whose output exists are skipped.
+  var isResuming = false
   var reporting = ConversionReporting()
   var options = DecodingOptions()
 
@@ -28,8 +30,12 @@ struct ConvertRequest: Hashable {
     if destination.places.contains(.stream(nil)), reporting.isJSON, !isPlan {
       throw .usage("the animation and --json cannot both go to standard output")
     }
-    if !isPlan { try destination.check(inputs, isInPlace: true, isForced: form.isForced) }
-    return try reporting.forEach(inputs) { (input, place) throws(CommandFailure) in
+    let kept =
+      isPlan
+      ? []
+      : try destination.check(
+        inputs, isInPlace: !isResuming, isForced: form.isForced, isResuming: isResuming)
+    return try reporting.forEach(inputs, keeping: kept) { (input, place) throws(CommandFailure) in
       var settled = self
       settled.form.format = destination.formats[place]
       return try settled.convert(input, to: destination, place)
@@ -236,6 +242,8 @@ struct AnimationWriting {
   /// The input in messages; nil if there are many.
   let name: String?
   let reporting: ConversionReporting
+  /// Whether progress names the attempt, because frames are counted again in each.
+  var numbersAttempts = false
 
   /// Writes the output with `body`, while signals are caught; nil if the reader of a pipe has gone
   /// away.
@@ -243,7 +251,7 @@ struct AnimationWriting {
   /// - Throws: The reason why it is incomplete; nothing of it is left behind.
   func write(
     frameCount: Int,
-    _ body: (OutputSink, (Int, Int) -> Void) throws(AnimatedImageError) -> WrittenAnimation
+    _ body: (OutputSink, (WritingProgress) -> Void) throws(AnimatedImageError) -> WrittenAnimation
   ) throws(CommandFailure) -> WrittenAnimation? {
     try Signals.whileCaught { () throws(CommandFailure) in
       let sink: OutputSink
@@ -255,8 +263,9 @@ struct AnimationWriting {
       let reporter = reporting.reporter(total: frameCount)
       var last = (frames: 0, bytes: Int?.some(0))
       do throws(AnimatedImageError) {
-        let written = try body(sink) { frames, bytes in
-          last = (frames, bytes)
+        let written = try body(sink) { made in
+          last = (made.frameCount, made.byteCount)
+          if numbersAttempts { reporter.expect(made.totalFrameCount, attempt: made.attempt) }
           reporter.update(last)
         }
         reporter.finish((written.frameCount, written.byteCount))

@@ -9,6 +9,8 @@ struct OptimizeRequest: Hashable {
   /// The maximum number of bytes of an output, for which pictures may change; nil for no limit.
   var byteLimit: Int?
   var isForced = false
+  /// Whether inputs whose output exists are skipped.
+  var isResuming = false
   var reporting = ConversionReporting()
   var options = DecodingOptions()
 
@@ -23,8 +25,9 @@ struct OptimizeRequest: Hashable {
     if destination.places.contains(.stream(nil)), reporting.isJSON {
       throw .usage("the animation and --json cannot both go to standard output")
     }
-    try destination.check(inputs, isInPlace: true, isForced: isForced)
-    return try reporting.forEach(inputs, schema: Self.schema) {
+    let kept = try destination.check(
+      inputs, isInPlace: !isResuming, isForced: isForced, isResuming: isResuming)
+    return try reporting.forEach(inputs, keeping: kept, schema: Self.schema) {
       (input, place) throws(CommandFailure) in
       try optimize(input, to: destination, place)
     }
@@ -38,12 +41,12 @@ struct OptimizeRequest: Hashable {
     var result: OptimizedAnimation?
     let written = try AnimationWriting(
       place: destination.places[place], isReplacing: isForced, name: input.name,
-      reporting: reporting
+      reporting: reporting, numbersAttempts: byteLimit != nil
     ).write(frameCount: image.frames.count) { (sink, progress) throws(AnimatedImageError) in
       let isCancelled: @Sendable () -> Bool = { Signals.ending != nil }
       let found = try image.optimize(
         to: sink, options: optimizing, byteLimit: byteLimit, isCancelled: isCancelled,
-        progress: { progress($0, 0) })
+        progress: progress)
       result = found
       return WrittenAnimation(
         byteCount: found.byteCount, frameCount: found.frameCount, mergedCount: 0)

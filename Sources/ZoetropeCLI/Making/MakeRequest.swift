@@ -12,7 +12,7 @@ struct MakeRequest: Hashable {
     case shared(Duration)
   }
 
-  var files: [String]
+  var files: InputList
   var output: String
   /// Nil for those of a manifest.
   var delays: Delays?
@@ -36,7 +36,7 @@ struct MakeRequest: Hashable {
     }
     let files = try FrameFiles(self.files, order: order, options)
     let listed = [delayFile, poster].compactMap { $0.map { InputFile($0) } }
-    try destination.check(files.inputs + listed, isInPlace: false, isForced: form.isForced)
+    _ = try destination.check(files.inputs + listed, isInPlace: false, isForced: form.isForced)
     let delays = try self.delays(of: files)
     if case .listed(let name)? = self.delays, files.isSorted, !reporting.isQuiet, !reporting.isJSON
     {
@@ -98,7 +98,7 @@ struct MakeRequest: Hashable {
     let written = try AnimationWriting(
       place: destination.places[0], isReplacing: form.isForced, name: nil, reporting: reporting
     ).write(frameCount: kept.kept.count) { (sink, progress) throws(AnimatedImageError) in
-      try assembly.write(to: sink) { progress($0.frameCount, $0.byteCount) }
+      try assembly.write(to: sink, progress: progress)
     }
     // Nobody reads on.
     guard let written else { return .success }

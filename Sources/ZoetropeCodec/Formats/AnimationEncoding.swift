@@ -39,9 +39,40 @@ package struct CodedFrame: Sendable {
   package var blend: BlendOperation
 }
 
-/// Makes the encoder of one file.
-package typealias EncoderMaker =
-  @Sendable (AnimationRequest) throws(AnimatedImageError) -> any AnimationEncoding
+/// A format in which animations can be written: its encoder, and what a file can hold.
+package struct WritableFormat: Sendable {
+  /// Makes the encoder of one file. Throws `limitExceeded` or `unwritable` for what does not fit the format.
+  package let makeEncoder:
+    @Sendable (AnimationRequest) throws(AnimatedImageError) -> any AnimationEncoding
+  /// Whether a frame draws at most 256 colours, all of them opaque; otherwise any colours.
+  package let hasPalettes: Bool
+  /// Whether delays are whole hundredths of a second; otherwise fractions of 16 bits each.
+  package let countsCentiseconds: Bool
+  /// Whether a file may have a static image besides its frames.
+  package let hasPoster: Bool
+  /// The greatest finite number of plays.
+  package let maximumPlays: Int
+
+  package init(
+    hasPalettes: Bool, countsCentiseconds: Bool, hasPoster: Bool, maximumPlays: Int,
+    makeEncoder:
+      @escaping @Sendable (AnimationRequest) throws(AnimatedImageError)
+      -> any AnimationEncoding
+  ) {
+    self.hasPalettes = hasPalettes
+    self.countsCentiseconds = countsCentiseconds
+    self.hasPoster = hasPoster
+    self.maximumPlays = maximumPlays
+    self.makeEncoder = makeEncoder
+  }
+}
+
+extension AnimationFormat {
+  /// Nil if no animation can be written in it.
+  package var writable: WritableFormat? { FormatTable.row(of: self)?.writable(as: self) }
+  /// Whether ``WritableFormat/hasPalettes``; false if it cannot be written.
+  package var hasPalettes: Bool { writable?.hasPalettes ?? false }
+}
 
 /// Makes the bytes of one animation. Calls come in the order of the file, from one thread at a time.
 package protocol AnimationEncoding: Sendable {

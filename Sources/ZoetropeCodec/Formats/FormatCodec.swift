@@ -50,10 +50,8 @@ package protocol FormatCodec: Sendable {
 
   // MARK: Writing
 
-  /// What makes the encoder of one file of `format`; nil if none can be written.
-  ///
-  /// Throws `limitExceeded` or `unwritable` for what does not fit the format.
-  func encoderMaker(of format: AnimationFormat) -> EncoderMaker?
+  /// How files of `format` are written; nil if none can be.
+  func writable(as format: AnimationFormat) -> WritableFormat?
 }
 
 extension FormatCodec {
@@ -73,7 +71,7 @@ extension FormatCodec {
 
   package var storedBlend: BlendOperation { .source }
 
-  package func encoderMaker(of format: AnimationFormat) -> EncoderMaker? { nil }
+  package func writable(as format: AnimationFormat) -> WritableFormat? { nil }
 
   /// Whether a file of the format may begin with `start`, which may be shorter than the signature.
   func mayBegin(with start: [UInt8]) -> Bool {

@@ -12,6 +12,9 @@ struct GIFAnimationEncoder: AnimationEncoding {
   /// Some players draw a frame without a graphic control like the previous frame.
   private var needsControls: Bool
 
+  /// The extension block stores repeats in 16 bits, one fewer than the plays.
+  static let maximumPlays = 65_536
+
   /// - Throws: `unwritable` if no GIF can hold the animation.
   init(_ request: AnimationRequest) throws(AnimatedImageError) {
     func refusal(_ detail: String) -> AnimatedImageError {
@@ -21,7 +24,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
     guard max(size.width, size.height) <= 0xffff else {
       throw refusal("a canvas of \(size) does not fit a GIF")
     }
-    if case .finite(let plays) = request.playCount, !(1...65_536).contains(plays) {
+    if case .finite(let plays) = request.playCount, !(1...Self.maximumPlays).contains(plays) {
       throw refusal("a GIF cannot be played \(plays) times")
     }
     guard !request.hasPoster else { throw refusal("a GIF has no static image besides its frames") }

@@ -51,7 +51,10 @@ struct GIFCodec: FormatCodec {
   // Pixels with the transparent index are not stored as colours.
   var storedBlend: BlendOperation { .over }
 
-  func encoderMaker(of format: AnimationFormat) -> EncoderMaker? {
-    { (request) throws(AnimatedImageError) in try GIFAnimationEncoder(request) }
+  func writable(as format: AnimationFormat) -> WritableFormat? {
+    WritableFormat(
+      hasPalettes: true, countsCentiseconds: true, hasPoster: false,
+      maximumPlays: GIFAnimationEncoder.maximumPlays
+    ) { (request) throws(AnimatedImageError) in try GIFAnimationEncoder(request) }
   }
 }

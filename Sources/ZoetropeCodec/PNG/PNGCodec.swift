@@ -64,9 +64,11 @@ struct PNGCodec: FormatCodec {
   // A still PNG is what ``PNGEncoder`` writes.
 
   // A still PNG is what ``PNGEncoder`` writes.
-  func encoderMaker(of format: AnimationFormat) -> EncoderMaker? {
+  func writable(as format: AnimationFormat) -> WritableFormat? {
     guard format == .apng else { return nil }
-    return { (request) throws(AnimatedImageError) in try APNGEncoder(request) }
+    return WritableFormat(
+      hasPalettes: false, countsCentiseconds: false, hasPoster: true, maximumPlays: 0x7fff_ffff
+    ) { (request) throws(AnimatedImageError) in try APNGEncoder(request) }
   }
 }
 

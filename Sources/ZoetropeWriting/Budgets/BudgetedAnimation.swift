@@ -19,7 +19,7 @@ package struct BudgetedAnimation: Sendable {
   /// Writes the file to `sink`, in pieces.
   package func write(
     to sink: some AnimationSink, isCancelled: @escaping @Sendable () -> Bool,
-    progress: (EditPlan.Progress) -> Void
+    progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
     sink.observe(isCancelled)
     try sink.orAbandon { () throws(AnimatedImageError) in
@@ -31,8 +31,8 @@ package struct BudgetedAnimation: Sendable {
     try sink.finish()
     let count = plan.frames.count
     progress(
-      EditPlan.Progress(
-        frames: count, frameCount: count, byteCount: bytes.count, attempt: attempt))
+      WritingProgress(
+        frameCount: count, totalFrameCount: count, byteCount: bytes.count, attempt: attempt))
     return written
   }
 }
@@ -47,13 +47,13 @@ extension AnimatedImage {
   package func fitted(
     _ edits: [AnimationEdit], _ options: EditOptions, to budget: ByteBudget,
     keepsMetadata: Bool = true, isCancelled: @escaping @Sendable () -> Bool,
-    progress: (EditPlan.Progress) -> Void = { _ in }
+    progress: (WritingProgress) -> Void = { _ in }
   ) throws(AnimatedImageError) -> BudgetedAnimation {
     let fitting = try BudgetFitting(self, edits, options, budget, isCancelled)
     var search = BudgetSearch(limit: budget.byteLimit, levers: fitting.levers)
     var best: BudgetedAnimation?
     var attempt = 0
-    func report(_ made: EditPlan.Progress) {
+    func report(_ made: WritingProgress) {
       var numbered = made
       numbered.attempt = attempt
       progress(numbered)
@@ -149,7 +149,7 @@ private struct BudgetFitting {
     let shorter = min(size.width, size.height)
     levers = BudgetSearch.Levers(
       mayBeThorough: options.effort != .small, hasColors: options.colors != .exact,
-      isTrueColor: plan.format != .gif && options.colors == .automatic,
+      isTrueColor: !plan.format.hasPalettes && options.colors == .automatic,
       rates: budget.keepsFrameRate || plan.frames.count < 3
         ? [] : [30, 24, 20, 15, 12, 10].filter { Double($0) < rate * 0.95 },
       percents: budget.keepsSize
@@ -172,7 +172,7 @@ private struct BudgetFitting {
 
   /// The file; nil if it is far too long.
   func encode(
-    _ settings: BudgetSearch.Settings, _ progress: (EditPlan.Progress) -> Void
+    _ settings: BudgetSearch.Settings, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> (
     plan: EditPlan, bytes: [UInt8], written: WrittenAnimation, isStripped: Bool
   )? {
@@ -186,7 +186,7 @@ private struct BudgetFitting {
   /// The file of a plan with `settings`; nil if it is far too long.
   private func encode(
     _ plan: EditPlan, _ settings: BudgetSearch.Settings, keepsMetadata: Bool,
-    _ progress: (EditPlan.Progress) -> Void
+    _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> (
     plan: EditPlan, bytes: [UInt8], written: WrittenAnimation, isStripped: Bool
   )? {
@@ -223,7 +223,7 @@ private struct BudgetFitting {
 
   /// `best` with the image's metadata, if it lacks that and still fits with it.
   func withMetadata(
-    _ best: BudgetedAnimation, _ progress: (EditPlan.Progress) -> Void
+    _ best: BudgetedAnimation, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> BudgetedAnimation {
     guard best.losesMetadata, let length = try metadataByteCount(best.plan.format),
       best.bytes.count + length <= limit
@@ -244,13 +244,13 @@ private struct BudgetFitting {
   private func metadataByteCount(
     _ format: AnimationFormat
   ) throws(AnimatedImageError) -> Int? {
-    guard let maker = FormatTable.row(of: format)?.encoderMaker(of: format) else { return nil }
+    guard let makeEncoder = format.writable?.makeEncoder else { return nil }
     var request = AnimationRequest(
       canvasSize: plan.canvasSize, isDeep: false, playCount: .once, metadata: image.metadata,
       effort: .fast, survey: nil, hasPoster: false)
-    let whole = try maker(request).start(frameCount: 1).count
+    let whole = try makeEncoder(request).start(frameCount: 1).count
     request.metadata = nil
-    return whole - (try maker(request).start(frameCount: 1).count)
+    return whole - (try makeEncoder(request).start(frameCount: 1).count)
   }
 
   /// The plan for `settings`, or for some of its frames.
@@ -296,7 +296,7 @@ private struct BudgetFitting {
 
   /// The size of the file for `settings`, from pairs of frames that are spread over it; nil if they are far too long.
   func estimate(
-    _ settings: BudgetSearch.Settings, _ progress: (EditPlan.Progress) -> Void
+    _ settings: BudgetSearch.Settings, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> Int? {
     if settings == BudgetSearch.Settings(), plan.rewriting == nil {
       // Copied frames take their stored size; optimising saves a little, and all metadata.
@@ -332,7 +332,7 @@ private struct BudgetFitting {
 
   /// The bytes of each part of a file: what comes first, frames, the end.
   private func sizes(
-    of plan: EditPlan, _ progress: (EditPlan.Progress) -> Void
+    of plan: EditPlan, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> [Int]? {
     let sink = SizeSink()
     _ = try plan.write(to: sink, isCancelled: isCancelled, progress: progress)

@@ -1,6 +1,6 @@
 /// How many bytes an edited animation may have.
 ///
-/// ``AnimatedImage/write(_:options:to:progress:)`` then searches for the mildest settings that fit. In this order it
+/// ``AnimatedImage/write(_:to:options:progress:)`` then searches for the mildest settings that fit. In this order it
 /// drops metadata, spends more time on compression, allows similar colours (``EditOptions/tolerance``), uses fewer
 /// colours, drops frames down to 10 per second while keeping the duration, and scales pictures down to a fifth. It
 /// encodes at most six files, besides samples, and keeps the best one in memory. That one is encoded once more with its

@@ -28,15 +28,15 @@ extension AnimatedImage {
   ///
   /// - Parameters:
   ///   - edits: Applied in order.
-  ///   - options: How delays are read and stored. Default: as browsers do.
   ///   - sink: The destination. It is finished, or abandoned if this throws.
+  ///   - options: How delays are read and stored. Default: as browsers do.
   ///   - progress: Called after each frame, on a thread of the library.
   /// - Throws: the errors of ``plan(_:options:)`` and of the sink, `io` if the source cannot be read; `cancelled`,
   ///   never `CancellationError`, when the task is cancelled.
   @discardableResult
   public func write(
-    _ edits: [AnimationEdit], options: EditOptions = .init(), to sink: some AnimationSink,
-    progress: @escaping @Sendable (EditPlan.Progress) -> Void = { _ in }
+    _ edits: [AnimationEdit], to sink: some AnimationSink, options: EditOptions = .init(),
+    progress: @escaping @Sendable (WritingProgress) -> Void = { _ in }
   ) async throws(AnimatedImageError) -> WrittenAnimation {
     try await onOwnThread(for: sink) { (flag) throws(AnimatedImageError) in
       let isCancelled: @Sendable () -> Bool = { flag.isRaised }
@@ -55,13 +55,13 @@ extension AnimatedImage {
 }
 
 extension EditPlan {
-  /// Writes the planned animation. See ``AnimatedImage/write(_:options:to:progress:)``.
+  /// Writes the planned animation. See ``AnimatedImage/write(_:to:options:progress:)``.
   ///
   /// When the task is cancelled, this throws at once, and the sink is abandoned soon after.
   @discardableResult
   public func write(
     to sink: some AnimationSink,
-    progress: @escaping @Sendable (Progress) -> Void = { _ in }
+    progress: @escaping @Sendable (WritingProgress) -> Void = { _ in }
   ) async throws(AnimatedImageError) -> WrittenAnimation {
     try await image.onOwnThread(for: sink) { [self] (flag) throws(AnimatedImageError) in
       try write(to: sink, isCancelled: { flag.isRaised }, progress: progress)

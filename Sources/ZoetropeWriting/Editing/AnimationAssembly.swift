@@ -81,14 +81,14 @@ package struct AnimationAssembly {
       findings.reducesColors =
         !survey.fits(reduction) && (findings.reducesColors || reduction.colors != .automatic)
       findings.partialAlphaShare = Double(partialCount) / Double(max(pixelCount, 1))
-    } else if options.format == .gif {
+    } else if options.format.hasPalettes {
       _ = try write(to: CountingSink()) { _ in }
     }
   }
 
   /// Writes all frames to `sink`, which is finished, or abandoned if this throws.
   package func write(
-    to sink: some AnimationSink, progress: (AnimationWriter.Progress) -> Void
+    to sink: some AnimationSink, progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
     let writer = try sink.orAbandon { () throws(AnimatedImageError) in
       try AnimationWriter(options, to: sink, isCancelled: isCancelled)

@@ -1,7 +1,7 @@
 /// One change to an animation: a cut, another speed, a crop.
 ///
 /// Edits are values that apply in order. Each counts frames and times in the result of the previous ones.
-/// ``AnimatedImage/plan(_:options:)`` reports their cost; ``AnimatedImage/write(_:options:to:progress:)`` applies them.
+/// ``AnimatedImage/plan(_:options:)`` reports their cost; ``AnimatedImage/write(_:to:options:progress:)`` applies them.
 ///
 /// After each edit there are at most 262,144 frames, or as many as the source has, and one play takes at most 10⁹
 /// seconds. Otherwise both throw ``AnimatedImageError/Code/limitExceeded``.

@@ -149,7 +149,9 @@ extension EditPlan {
   /// Checks what the format can hold.
   private static func check(_ timeline: EditTimeline, isGIF: Bool) throws(AnimatedImageError) {
     let format: AnimationFormat = isGIF ? .gif : .apng
-    if case .finite(let plays) = timeline.playCount, plays > (isGIF ? 65_536 : 0x7fff_ffff) {
+    if case .finite(let plays) = timeline.playCount, let most = format.writable?.maximumPlays,
+      plays > most
+    {
       throw AnimatedImageError(.unwritable, "\(plays) plays do not fit the format", format: format)
     }
     let size = timeline.canvas.size

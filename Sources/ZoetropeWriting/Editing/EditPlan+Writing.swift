@@ -1,27 +1,15 @@
 extension EditPlan {
-  /// How far writing is.
-  public struct Progress: Sendable, Hashable {
-    /// Frames written.
-    public let frames: Int
-    /// Frames of the output.
-    public let frameCount: Int
-    /// Bytes handed to the sink.
-    public let byteCount: Int
-    /// The number of the file or sample, from 1, that is encoded to meet ``EditOptions/budget``. The other numbers
-    /// restart with each attempt. Without a budget it is 1.
-    public internal(set) var attempt = 1
-  }
-
   /// Carries the plan out on the calling thread. The sink is finished, or abandoned if this throws.
   package func write(
     to sink: any AnimationSink, isCancelled: @escaping @Sendable () -> Bool = { false },
-    progress: (Progress) -> Void = { _ in }
+    progress: (WritingProgress) -> Void = { _ in }
   ) throws(AnimatedImageError) -> WrittenAnimation {
     sink.observe(isCancelled)
     if let rewriting {
       let written = try rewriting.write(to: sink, isCancelled: isCancelled) {
         progress(
-          Progress(frames: $0.frameCount, frameCount: steps.count, byteCount: $0.byteCount))
+          WritingProgress(
+            frameCount: $0.frameCount, totalFrameCount: steps.count, byteCount: $0.byteCount))
       }
       return WrittenAnimation(
         byteCount: written.byteCount, frameCount: written.frameCount, mergedCount: droppedCount,
@@ -51,7 +39,7 @@ extension EditPlan {
 
   private func write(
     _ writer: inout some EditWriting, _ output: inout EditOutput, _ pictures: SourcePictures,
-    _ progress: (Progress) -> Void
+    _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) {
     try writer.start(&output)
     var canvas = EditCanvas(pictures, crop)
@@ -71,7 +59,9 @@ extension EditPlan {
         try writer.copy(source, step, &output)
         canvas.advance(pastCopyOf: step.source)
       }
-      progress(Progress(frames: place + 1, frameCount: steps.count, byteCount: output.byteCount))
+      progress(
+        WritingProgress(
+          frameCount: place + 1, totalFrameCount: steps.count, byteCount: output.byteCount))
     }
     try writer.finish(&output)
   }

@@ -26,7 +26,7 @@ package struct PictureRewriting: Sendable {
     if !isSameFormat { return .format(format) }
     if case .limited = options.colors.kind { return .colors }
     if options.tolerance > 0 { return .tolerance }
-    if options.storesRGBA, format != .gif {
+    if options.storesRGBA, !format.hasPalettes {
       // Copied frames keep their pixel format and their size.
       let isTooLong = image.byteCount > options.budget?.byteLimit ?? .max
       if isTooLong || ![2, 6].contains(image.header.colorType) { return .form }
@@ -50,12 +50,12 @@ package struct PictureRewriting: Sendable {
     var writing = AnimationWriterOptions(
       format: format, playCount: timeline.playCount, effort: options.effort,
       timing: options.timing, metadata: metadata,
-      keepsHiddenColors: format != .gif && options.keepsHiddenColors, colors: options.colors,
+      keepsHiddenColors: !format.hasPalettes && options.keepsHiddenColors, colors: options.colors,
       dithering: options.dithering, transparency: options.transparency,
       tolerance: options.tolerance,
       parallelism: options.parallelism)
     writing.storesRGBA = options.storesRGBA
-    if format == .gif, options.colors == .automatic, let rendering,
+    if format.hasPalettes, options.colors == .automatic, let rendering,
       rendering.filter != .nearest
     {
       // Scaling has created new colours anyway, and shared palettes take far less room.
@@ -65,7 +65,7 @@ package struct PictureRewriting: Sendable {
       image, crop: crop, rendering, isDeep: writing.reduction == nil, isCancelled: isCancelled)
     size = pictures.size
     writing.size = size
-    if format != .gif { writing.poster = try pictures.poster() }
+    if format.writable?.hasPoster == true { writing.poster = try pictures.poster() }
     var assembly = AnimationAssembly(
       pictures, frames: frames, options: writing, isCancelled: isCancelled)
     try assembly.prepare()
@@ -82,7 +82,7 @@ package struct PictureRewriting: Sendable {
   /// Writes all frames to `sink`, which is finished, or abandoned if this throws.
   func write(
     to sink: some AnimationSink, isCancelled: @escaping @Sendable () -> Bool,
-    progress: (AnimationWriter.Progress) -> Void
+    progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
     var options = options
     for choice in smallerChoices {
@@ -109,7 +109,7 @@ package struct PictureRewriting: Sendable {
   /// The numbers of colours that are tried, one after the other, if a smaller picture takes more bytes than the source.
   private var smallerChoices: [Int] {
     let isSmaller = size.width <= crop.width && size.height <= crop.height && size != crop.size
-    guard mayReduceFurther, isSmaller, image.format == .gif, options.format == .gif,
+    guard mayReduceFurther, isSmaller, image.format.hasPalettes, options.format.hasPalettes,
       image.byteCount <= Self.trialByteLimit
     else { return [] }
     return [128, 64, 32, 16, 8]
@@ -121,7 +121,7 @@ package struct PictureRewriting: Sendable {
   private func write(
     _ options: AnimationWriterOptions, to sink: some AnimationSink,
     _ isCancelled: @escaping @Sendable () -> Bool,
-    _ progress: (AnimationWriter.Progress) -> Void
+    _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
     let pictures = ImagePictures(
       image, crop: crop, rendering, isDeep: options.reduction == nil, isCancelled: isCancelled)

@@ -11,13 +11,12 @@ extension AnimatedImage {
   /// - Parameters:
   ///   - sink: The destination. It is finished, or abandoned if this throws. It may replace the file that is being read.
   ///   - options: Effort and metadata. Default: balanced effort, metadata is kept.
-  ///   - progress: Called with the number of frames coded in each pass, on a thread of the library. There may be
-  ///     several passes.
+  ///   - progress: Called after each frame of each attempt, on a thread of the library.
   /// - Throws: the errors of ``FrameReader/next()`` and of the sink; `cancelled` as soon as the task is cancelled.
   @discardableResult
   public func optimize(
     to sink: some AnimationSink, options: OptimizingOptions = .init(),
-    progress: @escaping @Sendable (Int) -> Void = { _ in }
+    progress: @escaping @Sendable (WritingProgress) -> Void = { _ in }
   ) async throws(AnimatedImageError) -> OptimizedAnimation {
     try await onOwnThread(for: sink) { (flag) throws(AnimatedImageError) in
       try optimize(to: sink, options: options, isCancelled: { flag.isRaised }, progress: progress)
@@ -31,23 +30,31 @@ extension AnimatedImage {
   package func optimize(
     to sink: some AnimationSink, options: OptimizingOptions, byteLimit: Int? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false },
-    progress: (Int) -> Void = { _ in }
+    progress: (WritingProgress) -> Void = { _ in }
   ) throws(AnimatedImageError) -> OptimizedAnimation {
     sink.observe(isCancelled)
     let result = try sink.orAbandon { () throws(AnimatedImageError) in
       var damage: [Damage] = []
-      var best = try smallest(options, &damage, isCancelled, progress)
+      var attempt = 0
+      func report(_ made: WritingProgress) {
+        var numbered = made
+        // Those of the search for a byte limit have numbers of their own, which follow.
+        numbered.attempt += attempt - 1
+        progress(numbered)
+      }
+      var best = try smallest(options, &damage, isCancelled, begin: { attempt += 1 }, report)
       var tolerance = options.tolerance
       var colors: Int?
       var losesMetadata = false
       if let byteLimit, (best?.bytes.count ?? source.byteCount) > byteLimit {
+        attempt += 1
         let found = try fitted(
           [],
           EditOptions(
             tolerance: options.tolerance, effort: options.effort, parallelism: options.parallelism),
           to: ByteBudget(byteLimit: byteLimit, keepsSize: true, keepsFrameRate: true),
           keepsMetadata: !options.stripsMetadata,
-          isCancelled: isCancelled, progress: { progress($0.frames) })
+          isCancelled: isCancelled, progress: report)
         best = (found.bytes, found.plan.rewriting == nil)
         tolerance = max(tolerance, found.settings.tolerance)
         colors = found.settings.colors
@@ -89,13 +96,15 @@ extension AnimatedImage {
   /// source is damaged.
   private func smallest(
     _ options: OptimizingOptions, _ found: inout [Damage],
-    _ isCancelled: @escaping @Sendable () -> Bool, _ progress: (Int) -> Void
+    _ isCancelled: @escaping @Sendable () -> Bool, begin: () -> Void,
+    _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> (bytes: [UInt8], isExact: Bool)? {
     var best: (bytes: [UInt8], isExact: Bool)?
     func attempt(
       isExact: Bool = true,
       _ write: (LimitedSink) throws(AnimatedImageError) -> Void
     ) throws(AnimatedImageError) {
+      begin()
       let sink = LimitedSink((best?.bytes.count ?? source.byteCount) - 1)
       do throws(AnimatedImageError) {
         try write(sink)
@@ -143,7 +152,7 @@ extension AnimatedImage {
             to: sink, options: writing,
             progress: {
               if isCancelled() { flag.raise() }
-              progress($0.frameCount)
+              progress($0)
             }, flag: flag)
         }
       }

@@ -117,21 +117,21 @@ struct GIFRecoding {
 
   /// Writes the file one way.
   func write(
-    _ way: Way, to sink: LimitedSink, _ progress: (Int) -> Void
+    _ way: Way, to sink: LimitedSink, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) {
     let table = way.keepsTable ? image.header.palette : colors.map { Self.padded($0.table) } ?? []
     let effort = way.effort ?? options.effort
     let queue = EncodingQueue(
       AnimationOutput(sink, knownCount: image.frames.count), isCancelled: isCancelled)
     do throws(AnimatedImageError) {
-      guard let maker = FormatTable.row(of: .gif)?.encoderMaker(of: .gif) else { return }
+      guard let format = AnimationFormat.gif.writable else { return }
       var request = AnimationRequest(
         canvasSize: image.canvasSize, isDeep: false, playCount: image.playCount, metadata: nil,
         effort: effort, survey: nil, hasPoster: false)
       request.colorTable = table
       request.extensions = extensions
       request.omitsEmptyControls = true
-      let encoder = try maker(request)
+      let encoder = try format.makeEncoder(request)
       let share = options.writerOptions.share(
         canvas: PixelFormat.rgba8.cost(of: image.canvasSize), working: encoder.workingByteCount)
       queue.begin(encoder, threads: share.threads, window: share.window)
@@ -146,7 +146,10 @@ struct GIFRecoding {
             work: work, delay: image.frames[submitted].delay, disposal: placed.disposal,
             index: submitted))
         submitted += 1
-        progress(queue.progress.frames)
+        let (frames, bytes) = queue.progress
+        progress(
+          WritingProgress(
+            frameCount: frames, totalFrameCount: image.frames.count, byteCount: bytes))
       }
       if way.keepsCanvases {
         for index in image.frames.indices { try submit(try kept(index, pictures)) }

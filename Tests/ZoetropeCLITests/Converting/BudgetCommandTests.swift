@@ -25,18 +25,21 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `progress names the attempt, whose frames begin again`() throws {
+  @Test(arguments: [("convert", "400K", "fit"), ("optimize", "2M", "write")])
+  func `progress names the attempt, whose frames begin again`(
+    command: String, limit: String, phase: String
+  ) throws {
     try withTool { (tool: Tool) throws in
       // Large enough to take longer than the time between two lines.
       try tool.write(
         DeltaGIF.make(width: 320, height: 240, frameCount: 60, patch: 200), to: "in.gif")
       let result = try tool.run(
-        "convert", "in.gif", "-o", "o.gif", "--max-bytes", "400K", "--progress", "json")
+        command, "in.gif", "-o", "o.gif", "--max-bytes", limit, "--progress", "json")
       #expect(result.status == 0, "\(result.errors)")
       // Warnings are words.
       let text = result.errors.split(separator: "\n").filter { $0.hasPrefix("{") }
       let lines = try JSONLine.all(Array((text.joined(separator: "\n") + "\n").utf8))
-        .filter { $0["phase"] == "fit" }
+        .filter { $0["phase"].text == phase }
       let attempts = lines.compactMap { $0["attempt"].integer }
       #expect(attempts.count == lines.count && attempts == attempts.sorted())
       #expect((attempts.last ?? 0) > 1)

@@ -223,7 +223,7 @@ import ZoetropeTestSupport
     try await image.write(to: sink, options: Self.options(64))
     #expect(sink.bytes == (try Self.write(film, Self.options(64)).bytes))
     let edited = MemorySink()
-    try await image.write([], options: EditOptions(colors: .limited(to: 64)), to: edited)
+    try await image.write([], to: edited, options: EditOptions(colors: .limited(to: 64)))
     #expect(try Self.frames(edited.bytes) == (try Self.frames(sink.bytes)))
     let plan = try EditPlan(image, [], EditOptions(colors: .limited(to: 64)))
     #expect(plan.reducesColors && plan.partialAlphaShare == 0)

@@ -114,7 +114,7 @@ import ZoetropeTestSupport
       for edits in [[], [AnimationEdit.reverse], [.crop(PixelRect(image.canvasSize))]] {
         let sink = MemorySink()
         try await image.write(
-          edits, options: EditOptions(colors: colors, tolerance: 8, effort: effort), to: sink)
+          edits, to: sink, options: EditOptions(colors: colors, tolerance: 8, effort: effort))
         #expect(try Self.pictures(sink.bytes).count == 3)
       }
       let sink = MemorySink()
@@ -154,7 +154,7 @@ import ZoetropeTestSupport
     for limit in [whole, whole * 3 / 4, whole / 2, whole / 4, whole / 8] {
       let sink = MemorySink()
       let written = try await image.write(
-        [], options: EditOptions(budget: ByteBudget(byteLimit: limit)), to: sink)
+        [], to: sink, options: EditOptions(budget: ByteBudget(byteLimit: limit)))
       let file = try AnimatedImage(bytes: sink.bytes)
       #expect(sink.bytes.count <= limit && written.byteCount == sink.bytes.count)
       // The whole file fits.
@@ -176,15 +176,15 @@ import ZoetropeTestSupport
     // What was asked for is no concession, nor what changed nothing.
     let asked = EditOptions(
       colors: .limited(to: 8), tolerance: 40, budget: ByteBudget(byteLimit: whole * 2))
-    let cheap = try await image.write([], options: asked, to: MemorySink())
+    let cheap = try await image.write([], to: MemorySink(), options: asked)
     #expect(cheap.concessions?.colors == nil)
     let copied = try await image.write(
-      [], options: EditOptions(budget: ByteBudget(byteLimit: whole * 2)), to: MemorySink())
+      [], to: MemorySink(), options: EditOptions(budget: ByteBudget(byteLimit: whole * 2)))
     #expect(copied.concessions == nil)
     // Nor are the palettes that scaling always makes.
     let scaled = try await image.write(
-      [.resize(TargetSize(width: 20))],
-      options: EditOptions(budget: ByteBudget(byteLimit: whole * 2)), to: MemorySink())
+      [.resize(TargetSize(width: 20))], to: MemorySink(),
+      options: EditOptions(budget: ByteBudget(byteLimit: whole * 2)))
     #expect(scaled.concessions == nil)
     // So does a file that keeps its size and frames, once it cannot be shorter with its metadata.
     let (least, sink) = (MemorySink(), MemorySink())
@@ -206,7 +206,7 @@ import ZoetropeTestSupport
     for share in [2, 1, 0.5, 0.2] {
       let attempts = Mutex<[Int]>([])
       let budget = ByteBudget(byteLimit: Int(Double(image.byteCount) * share))
-      _ = try await image.write([], options: EditOptions(budget: budget), to: MemorySink()) {
+      _ = try await image.write([], to: MemorySink(), options: EditOptions(budget: budget)) {
         made in
         attempts.withLock { $0.append(made.attempt) }
       }
@@ -335,13 +335,13 @@ import ZoetropeTestSupport
     }
     let sink = MemorySink()
     let error = await #expect(throws: AnimatedImageError.self) {
-      try await image.write([], options: EditOptions(budget: ByteBudget(byteLimit: 40)), to: sink)
+      try await image.write([], to: sink, options: EditOptions(budget: ByteBudget(byteLimit: 40)))
     }
     #expect(error?.code == .limitExceeded && error?.limit?.kind == .outputBytes)
     #expect(error?.limit?.allowed == 40 && (error?.limit?.asked ?? 0) > 40)
     #expect(sink.bytes.isEmpty)
     let other = await #expect(throws: AnimatedImageError.self) {
-      try await image.write([], options: EditOptions(budget: ByteBudget(byteLimit: 0)), to: sink)
+      try await image.write([], to: sink, options: EditOptions(budget: ByteBudget(byteLimit: 0)))
     }
     #expect(other?.code == .parameter)
   }
@@ -350,8 +350,8 @@ import ZoetropeTestSupport
     let image = try Self.image()
     let options = EditOptions(colors: .limited(to: 64), budget: ByteBudget(byteLimit: .max))
     let (free, bound) = (MemorySink(), MemorySink())
-    try await image.write([], options: EditOptions(colors: .limited(to: 64)), to: free)
-    try await image.write([], options: options, to: bound)
+    try await image.write([], to: free, options: EditOptions(colors: .limited(to: 64)))
+    try await image.write([], to: bound, options: options)
     #expect(!free.bytes.isEmpty && bound.bytes == free.bytes)
   }
 
@@ -378,7 +378,7 @@ import ZoetropeTestSupport
     let task = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
       return try await image.write(
-        [], options: EditOptions(budget: ByteBudget(byteLimit: image.byteCount / 3)), to: sink)
+        [], to: sink, options: EditOptions(budget: ByteBudget(byteLimit: image.byteCount / 3)))
     }
     let error = await #expect(throws: AnimatedImageError.self) { try await task.value }
     #expect(error?.code == .cancelled && sink.bytes.isEmpty)

@@ -176,12 +176,12 @@ import ZoetropeTestSupport
       let half = AnimationEdit.resize(TargetSize(width: 15, height: 10))
       switch self {
       case .copying: try await image.write([.reverse], to: sink)
-      case .rewriting: try await image.write([half], options: .init(format: .apng), to: sink)
+      case .rewriting: try await image.write([half], to: sink, options: .init(format: .apng))
       case .shrinking: try await image.write([half], to: sink)
       case .planned: try await image.plan([.speed(2)]).write(to: sink)
       case .budget:
         try await image.write(
-          [], options: EditOptions(budget: ByteBudget(byteLimit: 100_000)), to: sink)
+          [], to: sink, options: EditOptions(budget: ByteBudget(byteLimit: 100_000)))
       case .writer: try await image.write(to: sink)
       case .optimize: try await image.optimize(to: sink)
       }
