@@ -64,7 +64,7 @@ import Testing
       "$ZOETROPE extract cat.gif -o /dev/stdout --manifest - >f",
       "the frames and the manifest cannot both go to standard output", ["cat.gif", "f"]
     ),
-    ("$ZOETROPE convert cat.gif -o c.gif --plays 0", "'forever' and a number", ["cat.gif"]),
+    ("$ZOETROPE convert cat.gif -o c.gif --plays 0", "'forever' or a number", ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --plays N", "the value 'N' is invalid", ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --colors 1", "'exact' or a number", ["cat.gif"]),
     ("$ZOETROPE convert cat.gif -o c.gif --frames 30-", "matches none of the 3", ["cat.gif"]),
@@ -101,7 +101,7 @@ import Testing
       try tool.write([], to: "o/cat-0001.png")
       let result = try tool.run("extract", "cat.gif", "-o", "o/", "--resume")
       #expect(result.status == 4)
-      #expect(result.errors.contains("o/cat-0001.png is empty; --force rewrites all frames"))
+      #expect(result.errors.contains("o/cat-0001.png is empty; --force replaces all files"))
       #expect(try tool.run("extract", "cat.gif", "-o", "o/", "--force").status == 0)
       #expect(try !tool.read("o/cat-0001.png").isEmpty)
     }

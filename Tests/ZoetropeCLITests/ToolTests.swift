@@ -131,7 +131,7 @@ import Zoetrope
       let result = try tool.run("extract", "cat.gif", "-o", "out/", "--resume")
       #expect(result.status == 4)
       #expect(
-        result.errors.contains("out/cat-0000.png is older than cat.gif; --force rewrites all"))
+        result.errors.contains("out/cat-0000.png is older than cat.gif; --force replaces all"))
       #expect(try tool.list("out") == ["cat-0000.png", "cat-0001.png"])
     }
   }

@@ -96,6 +96,7 @@ struct CacheStatCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "stat",
     abstract: "Show the frames and bytes in the cache by size and pixel format.",
+    usage: "zoetrope cache stat [options]",
     discussion: """
       Byte counts are disk usage. The capacity of a table is the number of frames it can hold within the \
       limit of the whole cache.
@@ -115,6 +116,7 @@ struct CachePruneCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "prune",
     abstract: "Remove the least recently used frames until the cache fits its limit.",
+    usage: "zoetrope cache prune [options]",
     discussion: """
       Also removes tables of other versions of this program and leftovers of killed programs. Frames \
       are found by content, not by path, so frames of deleted files are not removed first.
@@ -140,6 +142,7 @@ struct CacheVerifyCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Read every frame in the cache and drop those with a wrong checksum.",
+    usage: "zoetrope cache verify [options]",
     discussion: """
       Damaged frames are never shown, so this is only needed to check a suspect disk. Exit status: 0 all \
       frames are intact, 1 some were dropped.
@@ -166,6 +169,7 @@ struct CacheClearCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "clear",
     abstract: "Remove all frames and records from the cache.",
+    usage: "zoetrope cache clear [options]",
     discussion: """
       Programs that are using the cache are not disturbed. Other files in the directory are kept.
 

@@ -51,7 +51,8 @@ struct ConvertCommand: ZoetropeSubcommand {
       One line reports the sizes before and after, the number of frames copied and encoded, and "exact" \
       or the differences, such as "colours reduced". --plan reports it in advance, with the reason for every frame. Existing files \
       are overwritten only with --force, which also allows a file to replace its own input. Files appear \
-      only when complete. The exit status for several files is the one they share, else 1; if output \
+      only when complete. After an interruption, --resume writes only the missing ones; it does not examine \
+      those that exist. The exit status for several files is the one they share, else 1; if output \
       fails, that of the failure.
 
       EXAMPLES:
@@ -103,10 +104,14 @@ struct ConvertCommand: ZoetropeSubcommand {
     return ConvertRequest(
       inputs: listing.list(files), output: naming.output, edits: EditChoices(cut, change),
       rendering: scaling.rendering, form: form, preset: limits.preset, policy: cut.timing.policy,
-      isPlan: planning.plan, reporting: writing.reporting, options: reading.options)
+      isPlan: planning.plan, isResuming: naming.resume, reporting: writing.reporting,
+      options: reading.options)
   }
 
-  func validate() throws { try listing.check(files) }
+  func validate() throws {
+    try listing.check(files)
+    try naming.check(writing)
+  }
 
   var reportsJSON: Bool { request.reporting.isJSON }
 

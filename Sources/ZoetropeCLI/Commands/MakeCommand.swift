@@ -11,7 +11,7 @@ struct MakeCommand: ZoetropeSubcommand {
     discussion: """
       FRAMES are still PNG or GIF files of the same size, directories of PNG files, or -, which reads \
       concatenated PNG files as extract -o - writes them. Files are sorted in natural order, f2.png before \
-      f10.png, unless --order given is set.
+      f10.png, unless --order given is set. The files of a list (--files-from) keep its order.
 
       FRAMES can also be a manifest written by extract --manifest. It lists the files, their delays, the \
       number of plays and the static image, so make restores the animation (use extract --depth 16 for \
@@ -40,11 +40,13 @@ struct MakeCommand: ZoetropeSubcommand {
     help: ArgumentHelp(
       "PNG files, directories of them, a manifest, or -.", valueName: "frames"),
     completion: .file(extensions: ["png", "json"]))
-  var files: [String]
+  var files: [String] = []
 
   @OptionGroup(title: "Times") var times: TimeArguments
 
   @OptionGroup(title: "Pictures") var pictures: PictureArguments
+
+  @OptionGroup(title: "Pictures") var listing: FileListArguments
 
   @OptionGroup(title: "Colours") var colors: ColorArguments
 
@@ -102,8 +104,8 @@ struct MakeCommand: ZoetropeSubcommand {
   }
 
   struct PictureArguments: ParsableArguments {
-    @Option(help: "The order of the files.")
-    var order = FrameOrder.natural
+    @Option(help: "The order of the files. (default: natural; given for a list)")
+    var order: FrameOrder?
 
     @Option(
       help: "A picture, not a frame, for programs without APNG.",
@@ -114,10 +116,14 @@ struct MakeCommand: ZoetropeSubcommand {
   /// The command as a value.
   var request: MakeRequest {
     MakeRequest(
-      files: files, output: naming.output, delays: times.delayChoice,
-      playCount: times.plays?.count, order: pictures.order, poster: pictures.poster,
+      files: InputList(files, list: listing.filesFrom, endsNamesWithNull: listing.null),
+      output: naming.output, delays: times.delayChoice, playCount: times.plays?.count,
+      order: pictures.order ?? (listing.filesFrom == nil ? .natural : .given),
+      poster: pictures.poster,
       form: form.choices(writing, colors), reporting: writing.reporting, options: reading.options)
   }
+
+  func validate() throws { try listing.check(files) }
 
   var reportsJSON: Bool { request.reporting.isJSON }
 

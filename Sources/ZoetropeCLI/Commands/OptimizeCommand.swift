@@ -34,7 +34,8 @@ struct OptimizeCommand: ZoetropeSubcommand {
       nothing fits, nothing is written, and the exit status is 8.
 
       One line reports the sizes before and after. Existing files are overwritten only with --force, \
-      which also allows a file to replace its own input. Files appear only when complete. The exit status \
+      which also allows a file to replace its own input. Files appear only when complete. After an \
+      interruption, --resume writes only the missing ones; it does not examine those that exist. The exit status \
       for several files is the one they share, else 1; if output fails, that of the failure.
 
       EXAMPLES:
@@ -78,11 +79,14 @@ struct OptimizeCommand: ZoetropeSubcommand {
       optimizing: OptimizingOptions(
         effort: writing.effort.effort, tolerance: writing.lossy?.tolerance ?? 0,
         stripsMetadata: optimizing.strip, parallelism: writing.jobs ?? 0),
-      byteLimit: optimizing.maxBytes?.count, isForced: writing.force, reporting: writing.reporting,
-      options: reading.options)
+      byteLimit: optimizing.maxBytes?.count, isForced: writing.force, isResuming: naming.resume,
+      reporting: writing.reporting, options: reading.options)
   }
 
-  func validate() throws { try listing.check(files) }
+  func validate() throws {
+    try listing.check(files)
+    try naming.check(writing)
+  }
 
   var reportsJSON: Bool { writing.json }
 

@@ -164,7 +164,7 @@ struct PlayCommand: ZoetropeSubcommand {
 
   func validate() throws {
     if preview.clear {
-      guard files.isEmpty, listing.filesFrom == nil else {
+      guard files.isEmpty, listing.names.filesFrom == nil else {
         throw ValidationError("--clear takes no file")
       }
       return

@@ -103,7 +103,7 @@ struct StillCommand: ZoetropeSubcommand {
       throw ValidationError("-o cannot be combined with options for drawing and previews")
     }
     if preview.clear {
-      guard files.isEmpty, listing.filesFrom == nil else {
+      guard files.isEmpty, listing.names.filesFrom == nil else {
         throw ValidationError("--clear takes no file")
       }
       return

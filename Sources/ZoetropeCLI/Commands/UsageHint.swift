@@ -54,7 +54,12 @@ enum UsageHint {
   /// The line, with words for the `N` that stands for a number in the list of an option's values.
   private static func withNumbers(_ line: String) -> String {
     guard let list = line.firstRange(of: "Please provide ")?.upperBound else { return line }
-    return String(line[..<list] + line[list...].replacing("'N'", with: "a number"))
+    guard line[list...].contains("'N'") else { return line }
+    // The parser lists words, "one of 'forever' and 'N'"; a number is not one of them.
+    var values = line[list...]
+    if values.hasPrefix("one of ") { values = values.dropFirst("one of ".count) }
+    let text = values.replacing(" and 'N'", with: " or a number")
+    return String(line[..<list] + text.replacing("'N'", with: "a number"))
   }
 
   /// The message for `help` with a command that does not exist, for which the parser would print the help

@@ -189,12 +189,17 @@ struct AnimationDestination: Hashable {
     throw .usage("the output is \(isGIF ? "GIF" : "PNG"), but its name ends in .\(ending)")
   }
 
-  /// Rejects outputs that are inputs, that exist (unless `isForced`), or that have the same name.
+  /// Rejects outputs that are inputs, that have the same name, or that exist (unless `isForced` or `isResuming`).
   ///
-  /// An animation may take the place of its own input, which is replaced once it is complete.
+  /// - Parameters:
+  ///   - isInPlace: Whether an animation may take the place of its own input, which is replaced once it is complete.
+  ///   - isForced: Whether existing files are replaced.
+  ///   - isResuming: Whether existing files are kept.
+  /// - Returns: The places of the outputs that are kept.
   func check(
-    _ inputs: [InputFile], isInPlace: Bool, isForced: Bool
-  ) throws(CommandFailure) {
+    _ inputs: [InputFile], isInPlace: Bool, isForced: Bool, isResuming: Bool = false
+  ) throws(CommandFailure) -> Set<Int> {
+    var kept: Set<Int> = []
     let identities = InputIdentities(inputs)
     var names = OutputNames()
     for (number, place) in places.enumerated() {
@@ -211,11 +216,15 @@ struct AnimationDestination: Hashable {
               : "two outputs would be the file \(target), to which \(path) leads")
         }
         try identities.check(path, unless: isInPlace ? inputs[number] : nil)
-        guard isForced || !OutputFile.isTaken(path) else {
+        guard !isForced, OutputFile.isTaken(path) else { continue }
+        guard isResuming else {
           throw CommandFailure(
             .cannotWrite, code: "exists", "\(path) exists; --force replaces it")
         }
+        try inputs[number].checkKept(path)
+        kept.insert(number)
       }
     }
+    return kept
   }
 }

@@ -36,7 +36,11 @@ struct ConversionReport {
     line += "\(steps.count) frame\(steps.count == 1 ? "" : "s"): "
     if input != nil { line += "\(copiedCount) copied, " }
     line += "\(count(.encoded)) encoded; "
-    line += departures.isEmpty ? "exact" : departures.map(\.words).joined(separator: ", ")
+    let isDamaged = damage.contains { !$0.kind.isTolerated }
+    line +=
+      departures.isEmpty
+      ? isDamaged ? "damaged, otherwise exact" : "exact"
+      : departures.map(\.words).joined(separator: ", ")
     if format == .gif, departures.contains(.scaled), !departures.contains(.colors) {
       line += ", colours kept"
     }
@@ -153,9 +157,10 @@ struct ConversionReporting: Hashable {
     return .complete
   }
 
-  /// Calls `body` for each input. A failed input does not stop the others; failed output does.
+  /// Calls `body` for each input, except those at the places `kept`, whose outputs exist. A failed input does not stop
+  /// the others; failed output does.
   func forEach(
-    _ inputs: [InputFile], schema: String = ConversionReport.schema,
+    _ inputs: [InputFile], keeping kept: Set<Int> = [], schema: String = ConversionReport.schema,
     _ body: (InputFile, Int) throws(CommandFailure) -> (
       ExitStatus, Delivery, bytes: (before: Int, after: Int)?
     )
@@ -163,14 +168,15 @@ struct ConversionReporting: Hashable {
     var statuses: [ExitStatus] = []
     var (writtenCount, failedCount, before, after) = (0, 0, 0, 0)
     defer {
-      if inputs.count > 1, !isQuiet, !isJSON, writtenCount > 0 {
+      if inputs.count > 1 || !kept.isEmpty, !isQuiet, !isJSON, writtenCount + kept.count > 0 {
         FileDescriptor.note(
           "\(writtenCount.grouped) file\(writtenCount == 1 ? "" : "s") written"
-            + (failedCount > 0 ? ", \(failedCount.grouped) failed" : "") + "; "
-            + ConversionReport.sizes(before, after) + "\n")
+            + (kept.isEmpty ? "" : ", \(kept.count.grouped) kept")
+            + (failedCount > 0 ? ", \(failedCount.grouped) failed" : "")
+            + (writtenCount > 0 ? "; " + ConversionReport.sizes(before, after) : "") + "\n")
       }
     }
-    for (place, input) in inputs.enumerated() {
+    for (place, input) in inputs.enumerated() where !kept.contains(place) {
       do throws(CommandFailure) {
         let (status, delivery, bytes) = try body(input, place)
         statuses.append(status)
@@ -190,7 +196,7 @@ struct ConversionReporting: Hashable {
           }
         } else {
           var failure = error
-          let rest = inputs.count - place - 1
+          let rest = (place + 1..<inputs.count).count { !kept.contains($0) }
           if Signals.ending != nil, rest > 0 {
             failure.message = "interrupted, this file and \(rest.grouped) more were not written"
           }

@@ -91,18 +91,26 @@ extension ExtractRequest {
         .cannotWrite, code: "exists",
         "\(path) exists; --force replaces it, --resume keeps it and continues")
     }
-    // No frame is empty: another program began it, or the disk was full.
+    try input.checkKept(path, isGrowing: isFollowing)
+    return true
+  }
+}
+
+extension InputFile {
+  /// Rejects the existing file at `path` if an earlier run cannot have completed it from this input.
+  ///
+  /// - Parameter isGrowing: Whether the input is still being written.
+  func checkKept(_ path: FilePath, isGrowing: Bool = false) throws(CommandFailure) {
+    // No output is empty: another program began it, or the disk was full.
     if let status = FileStatus(at: path), status.isRegular, status.byteCount == 0 {
       throw CommandFailure(
-        .cannotWrite, code: "stale", "\(path) is empty; --force rewrites all frames",
-        file: input.name)
+        .cannotWrite, code: "stale", "\(path) is empty; --force replaces all files", file: name)
     }
-    // A file older than the input cannot be one of its frames, unless the input is still growing.
-    if !isFollowing, let source = input.path, OutputFile.isOlder(path, than: source) {
+    // A file older than the input cannot come from it, unless the input is still growing.
+    if !isGrowing, let source = self.path, OutputFile.isOlder(path, than: source) {
       throw CommandFailure(
         .cannotWrite, code: "stale",
-        "\(path) is older than \(input.name); --force rewrites all frames", file: input.name)
+        "\(path) is older than \(name); --force replaces all files", file: name)
     }
-    return true
   }
 }

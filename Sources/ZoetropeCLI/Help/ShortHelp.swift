@@ -29,6 +29,8 @@ enum ShortHelp {
     "probe": ["json"],
     "schema": [], "completions": [],
     "warm": ["size", "cache", "cache-limit", "recursive"],
+    "stat": ["cache", "json"], "prune": ["cache-limit", "cache", "json"],
+    "verify": ["cache", "json"], "clear": ["cache", "json"],
   ]
 
   /// How many options `-h` lists for a command.
@@ -52,35 +54,44 @@ enum ShortHelp {
 
   /// The help of the whole tool.
   static var overview: String {
-    let commands = ZoetropeCommand.configuration.subcommands.map { command in
-      let abstract = command.configuration.abstract
-      // Details after a colon would not fit the line.
-      let text = abstract.split(separator: ":")[0]
-      return
-        "  \(command._commandName.paddedRight(to: 13))\(text)\(text.hasSuffix(".") ? "" : ".")\n"
-    }
-    return """
-      \(ZoetropeCommand.configuration.abstract)
+    """
+    \(ZoetropeCommand.configuration.abstract)
 
-        zoetrope party.gif                       play it in the terminal
-        zoetrope info *.gif                      show sizes, frames and delays
-        zoetrope extract party.gif -o frames/    write its frames as PNG files
+      zoetrope party.gif                       play it in the terminal
+      zoetrope info *.gif                      show sizes, frames and delays
+      zoetrope extract party.gif -o frames/    write its frames as PNG files
 
-      Commands:
-      \(commands.joined())
-      zoetrope COMMAND -h lists the most-used options, COMMAND --help all of them.
+    Commands:
+    \(list(of: ZoetropeCommand.configuration.subcommands))
+    zoetrope COMMAND -h lists the most-used options, COMMAND --help all of them.
 
-      """
+    """
   }
 
-  /// The short help of `command`; nil for one that has none, such as a group of commands.
+  /// A line for each of `commands`.
+  private static func list(of commands: [any ParsableCommand.Type]) -> String {
+    let width = (commands.map { $0._commandName.count }.max() ?? 0) + 2
+    return commands.map { command in
+      // Details after a colon would not fit the line.
+      let text = command.configuration.abstract.split(separator: ":")[0]
+      let name = command._commandName.paddedRight(to: width)
+      return "  \(name)\(text)\(text.hasSuffix(".") ? "" : ".")\n"
+    }.joined()
+  }
+
+  /// The short help of `command`; nil for one that has none.
   private static func text(of command: any ParsableCommand.Type) -> String? {
-    guard let wanted = options[command._commandName] else { return nil }
     let configuration = command.configuration
     let parts = configuration.discussion.split(separator: "EXAMPLES:\n")
     let examples = parts.count > 1 ? parts[1].split(separator: "\n").prefix(3) : []
     var text = configuration.abstract + "\n\n"
     for example in examples { text += "  \(example.drop { $0 == " " })\n" }
+    if command._commandName != ZoetropeCommand._commandName, !configuration.subcommands.isEmpty {
+      let name = "zoetrope \(command._commandName)"
+      return text + "\nCommands:\n" + list(of: configuration.subcommands)
+        + "\n\(name) COMMAND -h lists the options, --help explains them.\n"
+    }
+    guard let wanted = options[command._commandName] else { return nil }
     if let usage = configuration.usage { text += "\nUsage: \(usage)\n\n" }
     let help = ZoetropeCommand.helpMessage(for: command, columns: 80)
     let entries = entries(of: help)

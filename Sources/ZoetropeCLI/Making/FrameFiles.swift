@@ -33,13 +33,12 @@ struct FrameFiles {
   /// The files that are read, so that they are not overwritten.
   private(set) var inputs: [InputFile] = []
 
-  /// Finds the files that `arguments` name: pictures, directories of `.png` files, one manifest, or `-`.
+  /// Finds the files that `names` stands for: pictures, directories of `.png` files, one manifest, or `-`.
   init(
-    _ arguments: [String], order: FrameOrder, _ options: DecodingOptions
+    _ names: InputList, order: FrameOrder, _ options: DecodingOptions
   ) throws(CommandFailure) {
-    let given = arguments.map { InputFile($0) }
     var files: [InputFile] = []
-    for input in given {
+    for input in try names.named() {
       if let path = input.path, OutputFile.isDirectory(path) {
         let found = try Self.pictures(in: path)
         guard !found.isEmpty else { throw .usage("\(input.name) has no .png files") }

@@ -9,6 +9,16 @@ struct OutputNameArguments: ParsableArguments {
     help: "A file, a directory, a template, or - for standard output.",
     completion: .file())
   var output: String
+
+  @Flag(help: "Skip inputs whose output exists; fails if one is older than its input.")
+  var resume = false
+
+  /// Rejects options that contradict each other.
+  func check(_ writing: AnimationOutputArguments) throws {
+    guard !(resume && writing.force) else {
+      throw ValidationError("--force and --resume cannot be combined")
+    }
+  }
 }
 
 /// How animations are written and reported; shared by all commands that write them.

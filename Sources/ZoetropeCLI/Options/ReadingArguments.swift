@@ -24,6 +24,23 @@ struct FileArguments: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Search directories with their subdirectories.")
   var recursive = false
 
+  @OptionGroup var names: FileListArguments
+
+  /// Rejects a command line without any file.
+  func check(_ files: [String]) throws { try names.check(files) }
+
+  /// The files, and those of the list, as they were named.
+  func list(_ files: [String]) -> InputList {
+    InputList(
+      files, isRecursive: recursive, list: names.filesFrom, endsNamesWithNull: names.null)
+  }
+
+  /// The inputs of the command; directories are replaced by the animations in them.
+  func inputs(_ files: [String]) throws(CommandFailure) -> [InputFile] { try list(files).inputs() }
+}
+
+/// A list of further files.
+struct FileListArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Also read names from this file, one per line; - for stdin.", valueName: "list"),
@@ -44,14 +61,6 @@ struct FileArguments: ParsableArguments {
   func check(_ files: [String]) throws {
     if files.isEmpty, filesFrom == nil { throw ValidationError("name a file") }
   }
-
-  /// The files, and those of the list, as they were named.
-  func list(_ files: [String]) -> InputList {
-    InputList(files, isRecursive: recursive, list: filesFrom, endsNamesWithNull: null)
-  }
-
-  /// The inputs of the command; directories are replaced by the animations in them.
-  func inputs(_ files: [String]) throws(CommandFailure) -> [InputFile] { try list(files).inputs() }
 }
 
 /// The options of commands that can read a file while it is being written.

@@ -31,19 +31,19 @@ package struct InputList: Hashable, Sendable {
   ///
   /// - Throws: A failure if the list cannot be read, if there is no input, or if standard input is named twice.
   package func inputs() throws(CommandFailure) -> [InputFile] {
+    try named().flatMap { input in input.path.map { contents(of: input, at: $0) } ?? [input] }
+  }
+
+  /// What the command line and the list name, in order; directories are not replaced by what is in them.
+  ///
+  /// - Throws: As ``inputs()``.
+  package func named() throws(CommandFailure) -> [InputFile] {
     let readers = arguments.count { $0 == "-" } + (list == "-" ? 1 : 0)
     if readers > 1 { throw .usage("standard input can be read only once") }
-    var inputs: [InputFile] = []
-    for argument in arguments {
-      let input = InputFile(argument)
-      inputs += input.path.map { contents(of: input, at: $0) } ?? [input]
-    }
-    for name in try listedNames() {
-      let path = FilePath(bytes: Array(name))
-      inputs += contents(of: InputFile(path: path), at: path)
-    }
-    if inputs.isEmpty { throw .usage("the list \(list ?? "") names no file") }
-    return inputs
+    var named = arguments.map { InputFile($0) }
+    for name in try listedNames() { named.append(InputFile(path: FilePath(bytes: Array(name)))) }
+    if named.isEmpty { throw .usage("the list \(list ?? "") names no file") }
+    return named
   }
 
   /// The animations in the directory at `path`; `input` itself for anything else.

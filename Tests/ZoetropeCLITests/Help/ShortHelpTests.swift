@@ -9,11 +9,7 @@ import Testing
   @Test func `every command has a short help that fits a screen`() throws {
     for command in try #require(CommandFacts.tool).all where command.commands.isEmpty {
       let words = Array(command.words.dropFirst())
-      // The commands of the cache have few options.
-      guard let text = ShortHelp.text(for: words + ["-h"]) else {
-        #expect(words.first == "cache", "\(words)")
-        continue
-      }
+      let text = try #require(ShortHelp.text(for: words + ["-h"]), "\(words)")
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
       #expect(lines.count <= 24 && lines.allSatisfy { $0.count <= 80 }, "\(text)")
       #expect(lines[0].hasPrefix(command.abstract ?? "?"))
@@ -21,6 +17,15 @@ import Testing
       let examples = CommandManual(command).examples.prefix(3)
       for example in examples { #expect(text.contains("\n  \(example)\n"), "\(words)") }
       #expect(text.contains("  --help  "))
+    }
+  }
+
+  @Test func `a group of commands lists them`() throws {
+    let text = try #require(ShortHelp.text(for: ["cache", "-h"]))
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count <= 24 && lines.allSatisfy { $0.count <= 80 }, "\(text)")
+    for command in CacheCommand.configuration.subcommands {
+      #expect(text.contains("\n  \(command._commandName)  "))
     }
   }
 

@@ -1,0 +1,64 @@
+import TestRunning
+import Testing
+import ZoetropeTestSupport
+
+/// `--resume` of `convert` and `optimize`.
+@Suite(.timeLimit(.minutes(5)), .runsPrograms) struct ResumedConversionTests {
+  @Test(arguments: ["convert", "optimize"])
+  func `only missing files are written`(command: String) throws {
+    try withTool { (tool: Tool) throws in
+      #expect(try tool.shell("for n in a b c; do cp cat.gif $n.gif; done; mkdir o") == 0)
+      let arguments = [command, "a.gif", "b.gif", "c.gif", "-o", "o/"]
+      #expect(try tool.run(arguments).status == 0)
+      let whole = try tool.read("o/b.gif")
+      // Kept files are not even opened.
+      try tool.write([1], to: "o/a.gif")
+      #expect(try tool.shell("rm o/b.gif") == 0)
+      #expect(try tool.run(arguments).status == 4)
+      let result = try tool.run(arguments + ["--resume"])
+      #expect(result.status == 0)
+      #expect(result.text.hasPrefix("b.gif: o/b.gif, "))
+      #expect(result.text.split(separator: "\n").count == 1)
+      #expect(result.errors.hasPrefix("1 file written, 2 kept; "))
+      #expect(try tool.read("o/a.gif") == [1] && tool.read("o/b.gif") == whole)
+      let again = try tool.run(arguments + ["--resume"])
+      #expect(again.status == 0 && again.text.isEmpty)
+      #expect(again.errors == "0 files written, 3 kept\n")
+    }
+  }
+
+  @Test(arguments: ["convert", "optimize"])
+  func `files that an earlier run cannot have written are not kept`(command: String) throws {
+    try withTool { (tool: Tool) throws in
+      let arguments = [command, "cat.gif", "-o", "o.gif", "--resume"]
+      try tool.write([], to: "o.gif")
+      let empty = try tool.run(arguments)
+      #expect(empty.status == 4)
+      #expect(
+        empty.errors
+          == "zoetrope: error: cat.gif: o.gif is empty; --force replaces all files\n")
+      #expect(try tool.shell("echo x >o.gif && touch -d 2001-01-01 o.gif") == 0)
+      let old = try tool.run(arguments)
+      #expect(old.status == 4)
+      #expect(
+        old.errors
+          == "zoetrope: error: cat.gif: o.gif is older than cat.gif; --force replaces all files\n")
+      // It would never be written.
+      #expect(try tool.run(command, "cat.gif", "-o", "cat.gif", "--resume").status == 2)
+      let both = try tool.run(arguments + ["--force"])
+      #expect(both.status == 2 && both.errors.contains("--force and --resume cannot be combined"))
+    }
+  }
+
+  @Test func `a damaged file is not called exact`() throws {
+    var gif = SampleGIF()
+    gif.frames = (0..<4).map { (UInt8($0 % 3), 10) }
+    try withTool(gif) { (tool: Tool) throws in
+      let bytes = try tool.read("cat.gif")
+      try tool.write(Array(bytes.dropLast(4)), to: "cut.gif")
+      let result = try tool.run("convert", "cut.gif", "-o", "o.gif", "--speed", "2")
+      #expect(result.status == 1)
+      #expect(result.text.hasSuffix(" encoded; damaged, otherwise exact\n"))
+    }
+  }
+}
