@@ -73,9 +73,9 @@ struct Warming {
     report = WarmReport(input: input, rendition: rendition, frameCount: image.frames.count)
   }
 
-  /// Stores the frames that are not there yet.
+  /// Decodes and stores the frames that the store does not have yet.
   ///
-  /// - Parameter room: The space that is left for the files of this command.
+  /// - Parameter room: The space left for the files of this command.
   mutating func run(
     room: inout WarmRoom, _ progress: ProgressReporter
   ) throws(CommandFailure) -> WarmReport {
@@ -121,8 +121,9 @@ struct Warming {
       try store.store(frame, for: key)
       report.stored += 1
     } catch {
-      // Other programs use every slot for this frame, but the next frame may have one. Or the limit, and not
-      // the disk, leaves no room beside the table itself.
+      // Neither error ends the command. If the store is busy, other programs use every slot for this frame, but a slot
+      // for the next one may be free. If it is full because of its limit, and not because of the disk, only this frame
+      // is left out.
       let isLimit =
         error.code == .storeFull
         && store.statistics.byteCount + frame.byteCount + TableFile.pageSize > store.byteLimit
@@ -150,7 +151,7 @@ struct Warming {
   }
 }
 
-/// The bytes that one command may still store. It keeps the command's files from evicting each other's frames.
+/// The bytes that one command may still store, counted so that its files do not evict each other's frames.
 struct WarmRoom {
   private var byteCount: Int
   /// The sizes and formats whose tables have been counted.
@@ -194,10 +195,10 @@ struct WarmReport {
     (self.input, self.rendition, self.frameCount) = (input, rendition, frameCount)
   }
 
-  /// A limit refused the frames that are missing.
+  /// Frames are missing only if a limit refused them.
   var status: ExitStatus { kept < frameCount ? .limit : .success }
 
-  /// One line.
+  /// The report as one line.
   var text: String {
     let name = input.name.sanitized
     let frames = "\(frameCount) frame\(frameCount == 1 ? "" : "s")"

@@ -96,7 +96,7 @@ struct DamageReport {
     self.damage = image.damage + damage.items
   }
 
-  /// Whether something was lost.
+  /// Whether any data was lost.
   var hasLosses: Bool { damage.contains { !$0.kind.isTolerated } }
 
   func status(isStrict: Bool) -> ExitStatus {
@@ -129,7 +129,7 @@ struct DamageReport {
       }
       let count = counts[Remark(item), default: 1]
       if count > 1 { text += ", and \(count - 1) more such" }
-      // The name under which it is documented.
+      // The name under which the documentation lists the finding.
       text += " [\(item.kind.name)]"
       text += "\n"
     }

@@ -80,11 +80,11 @@ struct ExplainCommand: ZoetropeSubcommand {
   }
 }
 
-/// The words of `--as`.
+/// The value of `--as`: names of programs, separated by commas.
 struct ProgramsArgument: ExpressibleByArgument {
   let programs: [Program]
 
-  /// Nil if a name is unknown or there is none.
+  /// Nil if any name is unknown or empty.
   init?(argument: String) {
     var programs: [Program] = []
     for name in argument.split(separator: ",", omittingEmptySubsequences: false) {

@@ -93,7 +93,7 @@ struct InfoCommand: ZoetropeSubcommand {
         throw ValidationError(
           "--format cannot be combined with --json, --frames, --metadata, --hashes or --timing all")
       }
-      // Standard output has the report.
+      // The report already goes to standard output.
       if saveIndex == "-" { throw ValidationError("--save-index requires a file") }
     }
 
@@ -119,7 +119,8 @@ struct InfoCommand: ZoetropeSubcommand {
     let inputs = try listing.inputs(files)
     if inputs.count == 1 {
       let input = inputs[0]
-      // If nobody sees the progress, bytes after the animation are read and reported as well.
+      // Without a terminal for progress, reads the whole input first, so that bytes after the animation are reported
+      // too.
       if following.follow
         || wanted.saveIndex == nil && input.isReadOnce && isatty(STDERR_FILENO) == 1
       {
@@ -142,7 +143,7 @@ struct InfoCommand: ZoetropeSubcommand {
     }
   }
 
-  /// Adds the requested facts beyond the scan; decodes every frame for hashes.
+  /// Adds the requested facts that the scan does not provide. Hashes require decoding every frame.
   private func complete(
     _ report: inout AnimationReport, _ progress: ProgressReporter
   ) throws(CommandFailure) {
@@ -243,7 +244,7 @@ struct InfoCommand: ZoetropeSubcommand {
     }
   }
 
-  /// Whether the file at `path` begins with the eight bytes that every index begins with.
+  /// Whether the file at `path` begins with the same eight bytes as every index.
   private static func isIndex(_ path: FilePath, as bytes: [UInt8]) -> Bool {
     guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else {
       return false

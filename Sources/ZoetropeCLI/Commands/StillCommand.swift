@@ -131,7 +131,7 @@ struct StillCommand: ZoetropeSubcommand {
   }
 }
 
-/// The words of `--poster`.
+/// The values of `--poster`.
 enum PosterChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
   case first, `default`, nonblank
 }

@@ -14,7 +14,7 @@ struct StillRequest: Hashable {
   enum Output: Hashable {
     /// The value of `-o`.
     case files(String)
-    /// In the terminal.
+    /// Draws in the terminal.
     case drawing(PreviewSettings)
   }
 
@@ -52,7 +52,7 @@ struct StillRequest: Hashable {
     }
   }
 
-  /// A picture that was decoded.
+  /// A decoded picture.
   private struct Picture {
     let image: AnimatedImage
     let frame: CompositedFrame
@@ -67,7 +67,7 @@ struct StillRequest: Hashable {
     _ body: (InputFile, Picture) throws(CommandFailure) -> Delivery
   ) throws(CommandFailure) -> ExitStatus {
     var statuses: [ExitStatus] = []
-    // One picture is done at once; only several files are worth a line.
+    // A single picture is decoded too quickly for a progress line.
     let progress = ProgressReporter(style: inputs.count > 1 ? style : .none, inputs: inputs)
     defer { progress.summarize() }
     for input in inputs {
@@ -131,7 +131,7 @@ struct StillRequest: Hashable {
     case .frame(let number):
       index = number.index(count: image.frames.count)
       guard image.frames.indices.contains(index) else {
-        // As it was given: counted from the end, if it was.
+        // Names the frame as the user did, even if counted from the end.
         throw AnimatedImageError(
           .parameter,
           "frame \(number.number) does not exist; there are \(image.frames.count) frames",

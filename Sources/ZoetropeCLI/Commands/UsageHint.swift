@@ -3,8 +3,9 @@ import Zoetrope
 
 /// A better first line for the parser's message about a misspelled word.
 ///
-/// The parser suggests no commands, suggests options unlike the word, and does not mention a misspelled option while
-/// something else is missing: for `extract a.gif --otput frames/`, it only says that `--output` is missing.
+/// The parser suggests no commands, suggests options that do not resemble the word, and does not mention a misspelled
+/// option while a required one is missing: for `extract a.gif --otput frames/`, it only says that `--output` is
+/// missing.
 enum UsageHint {
   /// The parser's `message` about `arguments`, with another first line if a word is misspelled.
   static func improved(_ message: String, for arguments: [String]) -> String {
@@ -51,7 +52,7 @@ enum UsageHint {
     }.joined()
   }
 
-  /// The line, with words for the `N` that stands for a number in the list of an option's values.
+  /// The line, with `N` in the list of an option's values replaced by "a number".
   private static func withNumbers(_ line: String) -> String {
     guard let list = line.firstRange(of: "Please provide ")?.upperBound else { return line }
     guard line[list...].contains("'N'") else { return line }
@@ -81,7 +82,7 @@ enum UsageHint {
         command = next
         continue
       }
-      // The parser's own command.
+      // The parser adds this command itself.
       if word == "help" { return nil }
       var line = "Error: Unknown command '\(word.sanitized)'."
       let names = subcommands.map { $0._commandName } + ["help"]

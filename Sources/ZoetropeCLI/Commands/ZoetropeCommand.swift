@@ -48,7 +48,7 @@ protocol ZoetropeSubcommand: ParsableCommand {
 extension ZoetropeSubcommand {
   var reportsJSON: Bool { false }
 
-  /// Executes it, and reports its failure.
+  /// Executes the command and reports a failure.
   func status() -> ExitStatus {
     do throws(CommandFailure) {
       return try execute()
@@ -64,7 +64,7 @@ extension ZoetropeSubcommand {
 
 /// What `--version` prints: the versions of the tool and of the libraries it is linked with.
 enum VersionText {
-  /// The version of this package, which stands in `zoetrope.h`.
+  /// The version of this package, as defined in `zoetrope.h`.
   static let number = ZOETROPE_VERSION
 
   static var text: String {

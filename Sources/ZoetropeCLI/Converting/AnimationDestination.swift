@@ -9,7 +9,7 @@ enum AnimationFormatChoice: String, ExpressibleByArgument, CaseIterable, Sendabl
 
   var format: AnimationFormat { self == .gif ? .gif : .apng }
 
-  /// The extension of its files: sites and viewers expect the extension of PNG for APNG.
+  /// The extension of files in this format. Sites and viewers expect `png` for APNG.
   var fileExtension: String { self == .gif ? "gif" : "png" }
 
   /// The format of files whose names end in `word`.
@@ -85,7 +85,7 @@ struct AnimationDestination: Hashable {
     // Whether outputs have the extensions of their inputs, which determine the formats.
     var keepsExtension = false
     if keepsFormat {
-      // Each output has the format of its input, which is known once that is open.
+      // Each output has the format of its input, which is known once the input is open.
     } else if format == nil,
       isDirectory || [.name, .fileExtension].contains(template.tokens.last)
     {
@@ -143,8 +143,8 @@ struct AnimationDestination: Hashable {
     return OutputStream.isNeeded(for: path) ? .stream(path) : nil
   }
 
-  /// The format of files named by `template`: `choice`, which the extension must not contradict, otherwise the format
-  /// of the extension.
+  /// The format of the files that `template` names: `choice`, which the extension must not contradict, or else the
+  /// format that the extension implies.
   private static func format(
     of template: OutputTemplate, _ choice: AnimationFormatChoice?
   ) throws(CommandFailure) -> AnimationFormatChoice {
@@ -207,7 +207,7 @@ struct AnimationDestination: Hashable {
       case .stream(nil): try identities.check(.standardOutput)
       case .stream(let path?): try identities.check(path)
       case .file(let path):
-        // A link is not replaced, but the file that it leads to.
+        // Replaces the file that a link leads to, not the link itself.
         let target = isForced ? FileSystem.followingLinks(path) : path
         guard names.insert(target) else {
           throw .usage(

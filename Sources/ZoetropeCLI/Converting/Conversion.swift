@@ -8,7 +8,7 @@ struct Conversion {
   private let plan: EditPlan
   /// The file, if it had to fit a byte limit.
   private let budgeted: BudgetedAnimation?
-  /// What happens for each frame of the output.
+  /// How each frame of the output is made.
   let steps: [ConversionStep]
   /// The differences from the input, or from the request.
   private(set) var departures: [Departure]
@@ -76,10 +76,10 @@ struct Conversion {
   }
 }
 
-/// What happens for one frame of the output.
+/// How one frame of the output is made.
 struct ConversionStep: Hashable {
   enum Action: String, Hashable {
-    /// Byte for byte.
+    /// Copied byte for byte.
     case copied
     /// The compressed pixels are copied; delay or numbers are new.
     case patched
@@ -90,9 +90,9 @@ struct ConversionStep: Hashable {
   var source: Int
   var delay: FrameDelay
   var action: Action
-  /// What is compressed, if that is known in advance.
+  /// The rectangle that is compressed, if known in advance.
   var rect: PixelRect?
-  /// Why it is.
+  /// Why the frame is compressed anew.
   var reason: String?
 
   init(source: Int, delay: FrameDelay, action: Action, rect: PixelRect?, reason: String?) {
@@ -100,7 +100,7 @@ struct ConversionStep: Hashable {
     (self.rect, self.reason) = (rect, reason)
   }
 
-  /// - Parameter isKnown: Whether it is known in advance what is compressed.
+  /// - Parameter isKnown: Whether the compressed rectangle is known in advance.
   init(_ frame: EditPlan.Frame, isKnown: Bool) {
     switch frame.action {
     case .copied:
@@ -148,13 +148,13 @@ struct ConversionStep: Hashable {
 /// A way in which an output differs from its input or from the request.
 enum Departure: Hashable {
   case scaled
-  /// Colours may differ by as much as was allowed.
+  /// Colours may differ within the requested tolerance.
   case lossy
   /// The frame rate is limited, to fit a byte limit.
   case rate(Int)
   /// The end times of frames are rounded to what the format can store.
   case rounded
-  /// Showings that are too short for the format.
+  /// This many frames are left out, because they are shown too briefly for the format.
   case dropped(Int)
   case staticImage
   case metadata
@@ -167,7 +167,7 @@ enum Departure: Hashable {
     droppedCount > 0 ? [.dropped(droppedCount)] : isExact ? [] : [.rounded]
   }
 
-  /// For people.
+  /// The departure in words.
   var words: String {
     switch self {
     case .scaled: "scaled"
@@ -183,7 +183,7 @@ enum Departure: Hashable {
     }
   }
 
-  /// For programs.
+  /// The identifier in JSON.
   var code: String {
     switch self {
     case .scaled: "scaled"
@@ -200,7 +200,7 @@ enum Departure: Hashable {
 }
 
 extension AnimationMetadata {
-  /// Whether it has anything that is lost in a GIF written from other pictures.
+  /// Whether it has anything that a GIF written from decoded pictures cannot keep.
   var hasMoreThanGIF: Bool {
     var rest = self
     rest.applicationBlocks = []

@@ -68,11 +68,11 @@ struct ConversionReport {
     }
   }
 
-  /// Bytes before and after.
+  /// The byte counts before and after, and the change in percent.
   static func sizes(_ before: Int, _ after: Int) -> String {
     guard before > 0 else { return "\(before) -> \(after) bytes" }
     let exact = 100 * Double(after) / Double(before) - 100
-    // Neither 0 nor 100 percent, unless nothing changed or nothing is left.
+    // Small changes get a decimal, so that only equal sizes show 0 and only an empty output shows -100 percent.
     let isEnd = abs(exact) < 0.5 || exact < -99.5
     let tenths = (10 * exact).rounded(exact < -99.5 ? .up : .awayFromZero) / 10
     let number = exact == 0 ? "0" : isEnd ? "\(tenths)" : "\(Int(exact.rounded()))"

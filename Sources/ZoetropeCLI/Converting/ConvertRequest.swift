@@ -101,7 +101,7 @@ struct ConvertRequest: Hashable {
       }
       guard let written else { return (.success, .readerGone, nil) }
       report.byteCount = written.byteCount
-      // Fewer colours than planned, so that the output does not become larger than the input.
+      // The writer used fewer colours than planned, so that the output is not larger than the input.
       if written.reducedCount > 0, !report.departures.contains(.colors) {
         report.departures.append(.colors)
       }
@@ -158,7 +158,7 @@ struct WritingChoices: Hashable {
   var effort = EncodingEffort.balanced
   /// How much colours may differ; 0 is lossless.
   var tolerance = 0
-  /// The maximum number of bytes of a file, and what must not be given up for it; nil for no limit.
+  /// The maximum number of bytes of a file, and the properties that must be kept; nil for no limit.
   var budget: ByteBudget?
   /// Whether a GIF gets delays below 20 ms, which browsers show for 100 ms.
   var keepsShortDelays = false
@@ -213,7 +213,7 @@ extension CommandFailure {
     self.advice = advice
   }
 
-  /// The reason why an output is not written. If a GIF cannot hold the pictures, also says what
+  /// The reason why an output is not written. If a GIF cannot hold the pictures, the message also names a format that
   /// can.
   ///
   /// - Parameter isScaled: Whether pictures are scaled in a way that adds colours.
@@ -239,7 +239,7 @@ extension CommandFailure {
 struct AnimationWriting {
   let place: AnimationDestination.Place
   let isReplacing: Bool
-  /// The input in messages; nil if there are many.
+  /// The input's name for messages; nil if there are many.
   let name: String?
   let reporting: ConversionReporting
   /// Whether progress names the attempt, because frames are counted again in each.

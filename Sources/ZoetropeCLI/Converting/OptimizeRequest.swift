@@ -6,7 +6,7 @@ struct OptimizeRequest: Hashable {
   var inputs: InputList
   var output: String
   var optimizing = OptimizingOptions()
-  /// The maximum number of bytes of an output, for which pictures may change; nil for no limit.
+  /// The maximum number of bytes of an output; pictures may change to meet it. Nil for no limit.
   var byteLimit: Int?
   var isForced = false
   /// Whether inputs whose output exists are skipped.
@@ -70,7 +70,7 @@ struct OptimizeRequest: Hashable {
   }
 }
 
-/// What `optimize` tells of one output.
+/// The report of `optimize` about one output.
 private struct OptimizeReport {
   let input: InputFile
   let output: FileName

@@ -1,8 +1,8 @@
 import Zoetrope
 
 extension ExactTime {
-  /// How long a frame with `delay` is shown: the stored fraction if `policy` does not change it, because thirds
-  /// of a second are not whole nanoseconds.
+  /// How long a frame with `delay` is shown. Keeps the stored fraction if `policy` does not change it, because a third
+  /// of a second is not a whole number of nanoseconds.
   fileprivate init(_ delay: FrameDelay, policy: DelayPolicy) {
     let shown = policy.shownDuration(of: delay)
     if shown == delay.duration {
@@ -17,7 +17,7 @@ extension ExactTime {
   /// The longest time that divides both, which are not zero; nil if it is too short for a ``PictureRate``.
   fileprivate func common(_ other: ExactTime) -> ExactTime? {
     let shared = greatestCommonDivisor(denominator, other.denominator)
-    // Below 2⁷²; a time that has to be rounded is too short anyway.
+    // The denominator is below 2⁷². If the initializer has to round, the time is too short anyway.
     let time = ExactTime(
       greatestCommonDivisor(numerator, other.numerator), denominator / shared * other.denominator)
     return time.isFrame ? time : nil
@@ -26,7 +26,7 @@ extension ExactTime {
   /// Whether it is long enough to be one picture of a ``PictureRate``.
   fileprivate var isFrame: Bool { denominator <= numerator * Int128(PictureRate.mostASecond) }
 
-  /// How many times `unit`, which divides it, fits.
+  /// How many times `unit` fits; it must divide this time.
   fileprivate func count(of unit: ExactTime) -> Int {
     // Both quotients are integers, because both fractions are in lowest terms.
     Int(clamping: numerator / unit.numerator * (unit.denominator / denominator))
@@ -56,7 +56,7 @@ extension PictureRate {
     return (rate, times.map { $0.count(of: unit) })
   }
 
-  /// Its highest multiple up to ``mostASecond``.
+  /// The highest multiple of this rate up to ``mostASecond``.
   var multipliedToMost: PictureRate {
     let factor = max(1, Self.mostASecond * denominator / numerator)
     return PictureRate(numerator: numerator * factor, denominator: denominator)

@@ -47,7 +47,7 @@ struct ConcatList {
     var bytes = Array("\(Self.firstLine)\n".utf8)
     func add(_ name: [UInt8]) {
       bytes += Array("file ".utf8) + Self.quoted(name) + [0x0a]
-      // ffmpeg prepends the list's path to the name, as far as it knows it.
+      // ffmpeg prepends the list's path, as it was given to ffmpeg, to the name.
       if Self.isSequence(directory.bytes + [UInt8(ascii: "/")] + name) {
         bytes += Array("option pattern_type none\n".utf8)
       }
@@ -76,7 +76,7 @@ struct ConcatList {
     return [quote] + path.flatMap { $0 == quote ? Array(#"'\''"#.utf8) : [$0] } + [quote]
   }
 
-  /// Whether `name` has only letters, digits and `_`, followed by letters, digits, `_`, `-` and dots.
+  /// Whether `name` has only letters, digits, `_`, `-` and dots, and begins with none of the last two.
   private static func isPlain(_ name: [UInt8]) -> Bool {
     name.first != UInt8(ascii: ".")
       && name.allSatisfy { byte in

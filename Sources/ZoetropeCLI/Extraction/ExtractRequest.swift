@@ -43,7 +43,8 @@ struct ExtractRequest: Hashable {
   /// The options that files are opened with.
   var decodingOptions: DecodingOptions {
     var options = options
-    // Encoding a PNG takes about ten times as long as decoding its frame, and a fast one a few times as long.
+    // Encoding a PNG takes about ten times as long as decoding its frame, or a few times as long with `fast` effort, so
+    // a share of the threads is enough for decoding.
     if case .png(let effort) = form {
       let share = effort == .fast ? 4 : 8
       options.parallelism = (threadCount + share - 1) / share
@@ -62,7 +63,7 @@ struct ExtractRequest: Hashable {
     }
   }
 
-  /// Whether errors are JSON as well, for a program that reads the progress.
+  /// Whether errors are JSON, because a program reads the progress as JSON.
   var reportsJSON: Bool { progress == .json }
 }
 
@@ -91,7 +92,7 @@ extension ExtractRequest {
     let status = try extract(
       preparations, to: stream, keptIn: store, manifest: &manifest, progress)
     guard Signals.ending == nil else { return status }
-    // An archive without a single file would only take the place of another.
+    // An empty archive is not finished, because it might replace an older one.
     let isEmpty = archive != nil && (try? FileStatus(of: stream.descriptor))?.byteCount == 0
     if format == .tar, !Self.endsAll(status), !isEmpty {
       _ = try Delivery.of { () throws(WriteFailure) in
@@ -279,7 +280,7 @@ extension ExtractRequest {
   /// Refuses to replace a file with the manifest unless `--force` is given, or `--resume` and the file is a
   /// manifest.
   private func checkManifest(_ path: FilePath) throws(CommandFailure) {
-    // A link is not replaced, but the file that it leads to.
+    // Replaces the file that a link leads to, not the link itself.
     let target = isForced || isResuming ? FileSystem.followingLinks(path) : path
     let folder = OutputFile.directory(of: target)
     if OutputFile.isDirectory(folder), !OutputStream.isNeeded(for: path) {

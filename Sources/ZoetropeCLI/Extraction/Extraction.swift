@@ -32,7 +32,7 @@ protocol FrameSupply: AnyObject {
   /// The image as far as it is known, and the reason why frames are missing, if any.
   ///
   /// - Parameters:
-  /// - failure: Why reading stopped, if known.
+  ///   - failure: Why reading stopped, if known.
   ///   - isWritten: Whether every frame could be written.
   /// - Throws: The error that prevents extracting the input at all.
   func settle(
@@ -180,7 +180,7 @@ struct Extraction {
       place: state.submitted.count, bitmap: frame.bitmap, path: output.path, entry: output.entry,
       repeats: output.repeats)
     state.submitted.append(output)
-    // The writer keeps its failure.
+    // The writer remembers a failure and returns it at the end.
     try? writer.submit(job)
   }
 

@@ -101,7 +101,7 @@ extension InputFile {
   ///
   /// - Parameter isGrowing: Whether the input is still being written.
   func checkKept(_ path: FilePath, isGrowing: Bool = false) throws(CommandFailure) {
-    // No output is empty: another program began it, or the disk was full.
+    // An output is never empty. Either another program has just created this one, or the disk was full.
     if let status = FileStatus(at: path), status.isRegular, status.byteCount == 0 {
       throw CommandFailure(
         .cannotWrite, code: "stale", "\(path) is empty; --force replaces all files", file: name)

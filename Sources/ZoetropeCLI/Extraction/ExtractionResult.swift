@@ -13,10 +13,10 @@ struct ExtractionResult {
   /// Reports damage on standard error, unless the request is quiet.
   ///
   /// - Parameters:
-  /// - tally: What was written, for the message after an interruption.
+  ///   - tally: What was written, for the message after an interruption.
   ///   - isResumable: Whether `--resume` can continue.
   ///   - writing: Why output stopped.
-  /// - decoding: Why no more frames could be decoded.
+  ///   - decoding: Why no more frames could be decoded.
   init(
     _ report: AnimationReport, tally: String, isResumable: Bool, request: ExtractRequest,
     writing: WriteFailure?, decoding: CommandFailure?
@@ -27,7 +27,7 @@ struct ExtractionResult {
         "interrupted, \(tally) written\(isResumable ? "; continue with --resume" : "")",
         file: report.input.name)
     }
-    // A writer that was stopped by a signal knows less.
+    // After a signal, the message with the tally takes precedence over the writer's failure.
     outputIsGone = writing == .closedPipe
     failure = stop ?? (outputIsGone ? nil : writing?.commandFailure) ?? decoding
     if !request.isQuiet {

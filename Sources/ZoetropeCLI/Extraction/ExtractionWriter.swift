@@ -70,7 +70,7 @@ final class ExtractionWriter {
         let encoder = FrameEncoder(context.form, metadata: context.metadata)
         while let job = Self.takeJob(shared) { Self.process(job, encoder, shared, context) }
       }
-      // With fewer threads it is only slower.
+      // Having fewer threads only makes it slower.
       if let thread { threads.append(thread) }
     }
   }

@@ -2,7 +2,7 @@ import Zoetrope
 
 /// Decides frame by frame which pictures are written, and notes which frames show them.
 struct PictureSieve {
-  /// A hash covers only bytes, which pictures of different sizes may share.
+  /// The identity of a picture. The size is part of it, because the hash covers only the bytes.
   private struct Picture: Hashable {
     let size: PixelSize
     let hash: PixelHash

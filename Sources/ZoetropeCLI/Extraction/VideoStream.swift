@@ -15,7 +15,7 @@ enum VideoStream {
     return Array("\(text)\n".utf8)
   }
 
-  /// A frame: its line, then the planes Y, Cb and Cr. `bitmap` is 8-bit RGBA, `background` opaque.
+  /// A frame: its header line, then the planes Y, Cb and Cr. `bitmap` is 8-bit RGBA, `background` opaque.
   static func frame(_ bitmap: Bitmap, over background: RGBA) -> [UInt8] {
     let mark = Array("FRAME\n".utf8)
     let plane = bitmap.width * bitmap.height

@@ -3,7 +3,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// In which order `make` takes files.
+/// The order in which `make` reads files.
 enum FrameOrder: String, ExpressibleByArgument, CaseIterable, Sendable {
   case natural, given
 }
@@ -12,10 +12,10 @@ enum FrameOrder: String, ExpressibleByArgument, CaseIterable, Sendable {
 struct FrameFiles {
   enum Source: Hashable {
     case file(InputFile)
-    /// A picture from standard input, where pictures follow one another.
+    /// One of the pictures that follow one another on standard input.
     case bytes([UInt8], place: Int)
 
-    /// What errors call it.
+    /// The name in error messages.
     var name: String {
       switch self {
       case .file(let input): input.name
@@ -26,7 +26,7 @@ struct FrameFiles {
 
   /// In the order of the frames.
   private(set) var sources: [Source] = []
-  /// Whether they have another order than they were given in.
+  /// Whether their order differs from that of the arguments.
   private(set) var isSorted = false
   /// Nil without one.
   private(set) var manifest: FrameManifest?
@@ -113,7 +113,7 @@ struct FrameFiles {
     }
   }
 
-  /// The most bytes of a manifest or a list of delays.
+  /// The largest manifest or list of delays that is read, in bytes.
   private static let listLimit = 256 << 20
 
   private static func pictures(inStandardInput limits: DecodingLimits) throws(CommandFailure)
@@ -147,7 +147,8 @@ enum PNGSequence {
     return pictures
   }
 
-  /// Where the chunk IEND ends: a signature of 8 bytes, then chunks of 12 bytes and their data.
+  /// Where the picture's IEND chunk ends. A picture is a signature of 8 bytes, followed by chunks of 12 bytes plus
+  /// their data.
   private static func end(ofPictureAt start: Int, in bytes: [UInt8]) -> Int {
     var place = start + 8
     while place + 12 <= bytes.count {

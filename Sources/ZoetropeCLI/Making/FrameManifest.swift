@@ -60,7 +60,7 @@ struct FrameManifest: Hashable {
         throw .usage("frame \(place) in \(name) has no index or no delay")
       }
       paths[index] = Self.path(of: item) ?? paths[index]
-      // A picture that was left out is in the file of an earlier frame.
+      // The picture of a frame that was left out is in the file of an earlier frame.
       guard let path = paths[item["same_as"]?.integer ?? index] else {
         throw .usage(
           "frame \(index) in \(name) has no file; extract -o DIR --manifest FILE writes one")
@@ -91,9 +91,9 @@ struct FrameManifest: Hashable {
   }
 }
 
-/// Base64 as JSON holds it.
+/// Base64 in JSON strings.
 enum Base64Text {
-  /// Nil when `text` is not base64 with padding, as RFC 4648 has it.
+  /// The decoded bytes; nil if `text` is not base64 with padding (RFC 4648).
   static func bytes(of text: String) -> [UInt8]? {
     let letters = text.utf8
     guard letters.count.isMultiple(of: 4) else { return nil }

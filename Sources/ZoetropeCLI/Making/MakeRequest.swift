@@ -6,7 +6,7 @@ import ZoetropeProcess
 struct MakeRequest: Hashable {
   enum Delays: Hashable {
     case same(FrameDelay)
-    /// In a file of this name.
+    /// One delay per picture, listed in the file of this name.
     case listed(String)
     /// The duration of one play.
     case shared(Duration)
@@ -14,9 +14,9 @@ struct MakeRequest: Hashable {
 
   var files: InputList
   var output: String
-  /// Nil for those of a manifest.
+  /// Nil uses the manifest's.
   var delays: Delays?
-  /// Nil for that of a manifest, or endless.
+  /// Nil uses the manifest's, or plays forever without one.
   var playCount: PlayCount?
   var order = FrameOrder.natural
   var poster: String?
@@ -100,7 +100,7 @@ struct MakeRequest: Hashable {
     ).write(frameCount: kept.kept.count) { (sink, progress) throws(AnimatedImageError) in
       try assembly.write(to: sink, progress: progress)
     }
-    // Nobody reads on.
+    // The reader has gone away.
     guard let written else { return .success }
     report.byteCount = written.byteCount
     if !reporting.isQuiet, !reporting.isJSON { report.warn() }
@@ -239,18 +239,20 @@ final class FilePictures: PictureSupply {
     }
   }
 
-  /// The only frame of `image`, all of which can be decoded.
+  /// Decodes the only frame of `image`.
+  ///
+  /// - Throws: The frame's damage as an error, if it lost any data.
   private func decoded(
     _ image: AnimatedImage, _ index: Int
   ) throws(AnimatedImageError) -> CompositedFrame {
     var image = image
-    // Others are widened as they are written: nothing is lost.
+    // An 8-bit picture is decoded at 8 bits; the writer widens it without loss.
     image.options.keeps16Bit = options.keeps16Bit && image.isDeep
     let frame = try FrameReader(image).frame(at: 0) { Signals.ending != nil }
     if let damage = frame.damage, !damage.kind.isTolerated {
       throw damage.error(format: image.format)
     }
-    // Where it differs from the picture before is not known.
+    // Claims no changed rectangle, because the difference from the previous picture is unknown.
     return CompositedFrame(index: index, bitmap: frame.bitmap)
   }
 

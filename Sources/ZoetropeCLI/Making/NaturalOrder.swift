@@ -22,7 +22,7 @@ enum NaturalOrder {
 
   private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-  /// Takes the digits at the start of `text`; returns them without leading zeros.
+  /// Removes the digits at the start of `text`; returns them without leading zeros.
   private static func number(_ text: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let digits = text.prefix(while: isDigit)
     text = text[digits.endIndex...]

@@ -36,7 +36,7 @@ struct BudgetArguments: ParsableArguments {
     }
   }
 
-  /// Nil without a limit of its own.
+  /// Nil if neither `--max-bytes` nor `--for` sets a limit.
   var budget: ByteBudget? {
     guard let limit = maxBytes?.count ?? preset?.byteLimit else { return nil }
     return ByteBudget(
@@ -95,12 +95,12 @@ struct ToleranceArgument: ExpressibleByArgument, Hashable, Sendable {
 }
 
 extension ArgumentHelp {
-  /// That of `--lossy`.
+  /// The help of `--lossy`.
   static var lossy: Self {
     Self("Allow similar colours: 0 to 200. (default: 0)", valueName: "n")
   }
 
-  /// That of `--max-bytes`.
+  /// The help of `--max-bytes`.
   static var maxBytes: Self {
     Self("The maximum size of the output, as in 256K. (default: any number)", valueName: "bytes")
   }

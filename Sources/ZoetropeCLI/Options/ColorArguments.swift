@@ -31,9 +31,9 @@ struct ColorArguments: ParsableArguments {
 }
 
 extension Dithering: ExpressibleByArgument {
-  /// The way of this name.
+  /// The dithering of this name.
   public init?(argument: String) { self.init(rawValue: argument) }
-  /// The names of all ways.
+  /// The names of all kinds of dithering.
   public static var allValueStrings: [String] { allCases.map(\.rawValue) }
 }
 

@@ -103,7 +103,7 @@ struct EditChoices: Hashable {
     return edits
   }
 
-  /// Whether `frames`, or `time` without `frames`, selects nothing. A time within `frames` is checked by the edits.
+  /// Whether `frames`, or else `time`, selects nothing. If both are given, the edits check the time within `frames`.
   func keepNothing(
     of image: AnimatedImage, _ policy: DelayPolicy
   ) throws(FrameSelector.MissingFrame) -> Bool {

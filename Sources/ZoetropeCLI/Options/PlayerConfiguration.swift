@@ -102,7 +102,7 @@ extension PlayerConfiguration {
   /// The location of the file.
   struct Location: Hashable {
     let path: String
-    /// Whether it was named, so that it must exist.
+    /// Whether the user named the file, which must then exist.
     let isNamed: Bool
 
     /// `ZOETROPE_CONFIG`, else `zoetrope/config` in `XDG_CONFIG_HOME` or `~/.config`. Nil if neither is

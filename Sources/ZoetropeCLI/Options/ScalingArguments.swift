@@ -83,7 +83,7 @@ extension Rendering {
     try check(canvas: image.canvasSize, options: image.options, file: file)
   }
 
-  /// As ``check(against:file:)``, for an image with this canvas, opened with these options.
+  /// Like ``check(against:file:)``, for an image with this canvas, opened with these options.
   func check(
     canvas: PixelSize, options: DecodingOptions, file: String
   ) throws(CommandFailure) {

@@ -28,7 +28,7 @@ struct OutputTemplate: Hashable, Sendable {
 
   /// The values of the placeholders for one frame.
   struct Values {
-    /// Whose names are made only for a template that has them.
+    /// The input; its names are computed only if the template uses them.
     var input: InputFile
     /// Nil for the static image, whose index is `static` in names.
     var index: Int?

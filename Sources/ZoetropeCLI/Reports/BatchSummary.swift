@@ -13,7 +13,7 @@ struct BatchSummary: Hashable {
 
   var fileCount: Int { counts.values.reduce(0, +) }
 
-  /// Whether nothing is lost of any input.
+  /// Whether no input lost any data.
   var isWhole: Bool { counts.keys.allSatisfy { $0 == .ok } }
 
   mutating func add(_ condition: InputCondition, frames: Int = 0, bytes: Int = 0) {

@@ -54,7 +54,8 @@ extension Duration {
       + Int((components.attoseconds + microsecond / 2) / microsecond)
   }
 
-  /// The largest amount by which printing rounds a time down. Arguments may be printed times.
+  /// The largest amount by which printing rounds a time down. Time arguments may be copied from a report, so this is
+  /// added to them.
   static let printingLoss = Duration(
     secondsComponent: 0, attosecondsComponent: 499_999_999_999)
 }

@@ -9,7 +9,7 @@ import ZoetropeTerminal
 /// programs.
 final class ProgressReporter {
   private let style: ProgressStyle
-  /// What is done, in JSON.
+  /// The name of the work in progress, for JSON.
   private let phase: String
   private var start = ContinuousClock.now
   /// Whether inputs are only opened, before work on them begins.
@@ -21,7 +21,7 @@ final class ProgressReporter {
   private let isDumb = ["", "dumb"].contains(environmentVariable("TERM") ?? "")
   /// The inputs of the command; empty if they are worked on together.
   private let inputs: [InputFile]
-  /// About how much work each input takes, for the time left; empty unless there is a line.
+  /// The approximate work for each input, to estimate the time left; empty unless a line is shown.
   private let weights: [Int]
   private let totalWeight: Int
   /// The work of the inputs before the current one.
@@ -39,8 +39,8 @@ final class ProgressReporter {
   /// `auto` is a line if standard error is a terminal, else nothing.
   ///
   /// - Parameters:
-  /// - total: The number of frames, if there are no `inputs` to begin one by one.
-  /// - writes: Whether the bytes written are counted.
+  ///   - total: The number of frames, if there are no `inputs` to begin one by one.
+  ///   - writes: Whether the bytes written are counted.
   init(
     style: ProgressStyle, inputs: [InputFile] = [], total: Int? = nil, phase: String = "extract",
     writes: Bool = false
@@ -62,7 +62,7 @@ final class ProgressReporter {
   /// Whether there are several inputs.
   private var isBatch: Bool { inputs.count > 1 }
 
-  /// Opens input `number`, before work on any input begins.
+  /// Shows that input `number` is being checked, before work on any input begins.
   func check(_ number: Int) {
     (self.number, isChecking) = (number, true)
     update(nil)
@@ -254,7 +254,8 @@ struct ProgressBar: Hashable {
   let elapsed: Duration
   /// Whether block characters can be used; else the bar is made of `#`.
   var hasBlocks = true
-  /// As in ``ProgressReporter``. The frames begin again with each attempt, and nobody knows how many there will be.
+  /// The attempt to meet a byte budget, from 1; nil if there is no budget. The frames start over with each attempt, and
+  /// the number of attempts is unknown.
   var attempt: Int?
 
   /// The line for a terminal of `width` columns; nil if it does not fit.

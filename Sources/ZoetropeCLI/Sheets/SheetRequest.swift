@@ -12,7 +12,7 @@ struct SheetRequest: Hashable {
   var columns: Int?
   var padding = 0
   var label = SheetLabel.none
-  /// Transparent, or opaque.
+  /// Fully transparent or opaque.
   var background = RGBA.clear
   /// How frames are scaled; nil for their own size.
   var rendering: Rendering?

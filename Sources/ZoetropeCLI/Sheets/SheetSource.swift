@@ -15,7 +15,7 @@ struct SheetSource {
   private let options: DecodingOptions
   /// Damage to the file as a whole.
   let damage: [Damage]
-  /// Further damage found by decoding its frames; empty so far.
+  /// The damage found by decoding its frames, empty before they are decoded.
   let decodingDamage: DecodingDamage
   /// The start time of each frame, and the end.
   private let starts: [Duration]
