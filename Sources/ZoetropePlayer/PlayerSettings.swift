@@ -4,7 +4,7 @@ package import ZoetropeTerminal
 
 /// How files are played.
 package struct PlayerSettings: Sendable {
-  /// Nil chooses the best for the terminal.
+  /// Nil chooses the terminal's best mode.
   package var mode: DrawingMode?
   /// Nil uses the terminal's.
   package var colors: ColorDepth?
@@ -42,7 +42,7 @@ package struct PlayerSettings: Sendable {
 
   package init() {}
 
-  /// Opens `input`; of a stream, waits for its canvas, at most for ``wallTime``.
+  /// Opens `input`. For a stream, waits for its canvas, at most for ``wallTime``.
   func open(_ input: InputFile) throws(CommandFailure) -> OpenedInput {
     let end = wallTime.map { ContinuousClock.now + $0 }
     do throws(CommandFailure) {

@@ -121,9 +121,8 @@ struct Warming {
       try store.store(frame, for: key)
       report.stored += 1
     } catch {
-      // Neither error ends the command. If the store is busy, other programs use every slot for this frame, but a slot
-      // for the next one may be free. If it is full because of its limit, and not because of the disk, only this frame
-      // is left out.
+      // Neither case ends the command. If the store is busy, other programs use every slot for this frame, but the next
+      // frame may get one. If it is full, its limit, and not the disk, leaves no room beside the table.
       let isLimit =
         error.code == .storeFull
         && store.statistics.byteCount + frame.byteCount + TableFile.pageSize > store.byteLimit

@@ -92,7 +92,7 @@ extension ExtractRequest {
     let status = try extract(
       preparations, to: stream, keptIn: store, manifest: &manifest, progress)
     guard Signals.ending == nil else { return status }
-    // An empty archive is not finished, because it might replace an older one.
+    // An empty archive is discarded, because it could only replace another one.
     let isEmpty = archive != nil && (try? FileStatus(of: stream.descriptor))?.byteCount == 0
     if format == .tar, !Self.endsAll(status), !isEmpty {
       _ = try Delivery.of { () throws(WriteFailure) in

@@ -2,28 +2,27 @@ import ZoetropeTerminal
 
 /// Queries that the terminal has not answered yet.
 ///
-/// An answer that arrives after the terminal was released would reach the shell as if it had been typed. So the
-/// end waits for answers in flight, but not for long.
+/// An answer that arrives after the terminal was released would reach the shell as if it had been typed. Playback
+/// therefore waits for answers in flight before it ends, but not for long.
 ///
-/// An answer to the probe can therefore still reach the shell if it takes more than twice as long as the probe
-/// waited (0.4 s, or 2 s if it waited a second) and playback ends before. Waiting longer would delay every end
-/// on the many terminals that never answer, and a process left behind to read the answer would also read what
-/// is typed to the shell.
+/// An answer to the probe can still reach the shell if it takes more than twice as long as the probe waited (0.4 s, or
+/// 2 s if it waited a second) and playback ends before that. Waiting longer would delay every exit on the many
+/// terminals that never answer, and a process left behind to read the answer would also read what is typed to the
+/// shell.
 struct AwaitedAnswers: Sendable {
   /// When to give up waiting for the last query of the probe; nil once it was answered.
   var probeEnd: ContinuousClock.Instant?
   /// Whether the mouse was used.
   var hasMouse = false
-  /// Frames whose arrival was queried and not confirmed.
+  /// Frames that were followed by a query the terminal has not answered yet.
   var frameCount = 0
 
   /// How long the terminal took to answer on an idle link.
   var latency = Duration.zero
 
-  /// How long the end may wait for the answers about frames: twice the latency.
+  /// How long to wait at the end for the answers about frames: twice the latency.
   ///
-  /// The latest answer is not a good measure: on a slow link it waited behind pictures, which are
-  /// discarded at the end.
+  /// The latest answer is not a good measure: on a slow link it waited behind pictures, which are discarded at the end.
   private var patience: Duration {
     min(max(latency * 2, .milliseconds(100)), .milliseconds(400))
   }

@@ -11,9 +11,9 @@ import ZoetropeTerminal
 struct TerminalDevice: Sendable {
   let descriptor: Int32
 
-  /// Opens it; nil when standard output is not a terminal, or cannot be opened for reading.
+  /// Opens the terminal; nil when standard output is not a terminal, or cannot be opened for reading.
   ///
-  /// With `controlling` it falls back on the controlling terminal, wherever output goes.
+  /// With `controlling`, falls back on the controlling terminal, wherever output goes.
   init?(controlling: Bool = false) {
     guard controlling || isatty(1) == 1 else { return nil }
     let paths = isatty(1) == 1 ? ["/proc/self/fd/1", "/dev/tty"] : ["/dev/tty"]
@@ -97,7 +97,7 @@ struct TerminalDevice: Sendable {
       pollfd(fd: descriptor, events: events, revents: 0),
       pollfd(fd: wakes ? WakePipe.descriptor : -1, events: Int16(POLLIN), revents: 0),
     ]
-    // `poll` takes whole milliseconds, so less than one is slept: `ppoll` is not visible to Swift.
+    // `poll` takes whole milliseconds and `ppoll` is not visible to Swift, so less than a millisecond is slept first.
     let nanoseconds = time.map { max($0, .zero).wholeNanoseconds }
     if let nanoseconds, nanoseconds > 0, nanoseconds < 1_000_000 {
       timespec(tv_sec: 0, tv_nsec: Int(nanoseconds)).sleep()

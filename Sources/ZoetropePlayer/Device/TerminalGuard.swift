@@ -33,14 +33,14 @@ enum TerminalGuard {
   /// Earlier ``bytes``, which a handler may still be reading.
   nonisolated(unsafe) private static var retired: [UnsafeMutablePointer<UInt8>] = unsafe []
 
-  /// Traps, and the other signals that end a process by default, which a timer or a user may send.
-  /// Those that the player handles are in ``Signals``.
+  /// Traps, and the other signals that end a process by default, which a timer or a user may send. The signals that the
+  /// player handles are in ``Signals``.
   private static let fatalSignals =
     [SIGILL, SIGTRAP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGSYS] + lethalSignals
   private static let lethalSignals =
     [SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGIO, SIGPWR, SIGSTKFLT, SIGXCPU] + (34...64)
 
-  /// Prepares for the end; `restore` are the bytes that restore the terminal.
+  /// Prepares to restore the terminal by writing the bytes of `restore`.
   static func arm(restore: [UInt8], rawMode: RawMode?, descriptor: Int32) {
     isArmed.store(false, ordering: .sequentiallyConsistent)
     // The old buffer is kept, since a handler may be reading it; that costs a few bytes per change.
@@ -63,8 +63,8 @@ enum TerminalGuard {
 
   /// Restores the terminal, once; has no effect when there is nothing to restore.
   ///
-  /// Output that a stuck terminal has not read would block the end, so it is discarded by default.
-  /// `settle` runs once the screen is restored, while echo is still off.
+  /// Output that a stuck terminal has not read would block the exit, so it is discarded by default. `settle` runs once
+  /// the screen is restored, while echo is still off.
   static func restore(dropsOutput: Bool = true, settle: () -> Void = {}) {
     guard isArmed.exchange(false, ordering: .acquiringAndReleasing) else { return }
     if dropsOutput { unsafe tcflush(descriptor, TCOFLUSH) }

@@ -23,8 +23,9 @@ package final class TerminalTakeover {
     guard rawMode.enter(descriptor: device.descriptor) else { return nil }
   }
 
-  /// How long a terminal may take to answer; nil for the default time of each question. Whole seconds in
-  /// `ZOETROPE_TERMINAL_PATIENCE`, for terminals that share a busy machine with others, as in tests.
+  /// How long a terminal may take to answer; nil uses each query's default.
+  ///
+  /// Set in whole seconds by `ZOETROPE_TERMINAL_PATIENCE`, for terminals on a busy machine, as in tests.
   static let patience: Duration? = environmentVariable("ZOETROPE_TERMINAL_PATIENCE")
     .flatMap { Int($0) }.map { .seconds(min(max($0, 0), 3600)) }
 
@@ -32,7 +33,7 @@ package final class TerminalTakeover {
   package static func probe() -> TerminalCapabilities? {
     let known = TerminalCapabilities(environment: .current)
     guard let device = TerminalDevice(controlling: true) else { return nil }
-    // It would show what restores other terminals.
+    // A dumb terminal would display the bytes that restore other terminals.
     if known.isDumb { return known }
     guard let terminal = TerminalTakeover(device) else { return nil }
     let probe = TerminalProbe(

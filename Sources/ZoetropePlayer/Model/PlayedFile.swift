@@ -10,7 +10,7 @@ struct PlayedFile: Sendable {
   let shortName: String
   let size: PixelSize
   let format: AnimationFormat
-  /// Whether something of it is lost, as was found when it was opened.
+  /// Whether opening the file found that data was lost.
   let isDamaged: Bool
   /// The frames that have arrived; none only at the beginning of a stream.
   private(set) var frames: [FrameControl]
@@ -21,7 +21,7 @@ struct PlayedFile: Sendable {
   private(set) var progress: StreamProgress?
 
   init(_ opened: OpenedInput, from input: InputFile, options: PlaybackOptions) {
-    // Before the frames, which may be more by then and follow later.
+    // Read before the frames, so that it never counts frames that are missing from them.
     let progress = opened.stream?.progress
     self.init(
       name: input.name, shortName: input.shortName, size: opened.canvasSize, format: opened.format,
@@ -62,7 +62,7 @@ struct PlayedFile: Sendable {
   /// The duration of one play at speed 1.
   var duration: Duration { timeline.startTime(frameCount) }
 
-  /// When frame `index` starts at speed 1; for frames that are not there, where the last one ends.
+  /// When frame `index` starts at speed 1; for a frame that does not exist, when the last one ends.
   func startTime(_ index: Int) -> Duration { timeline.startTime(min(index, frameCount)) }
 
   /// The frame shown at `time`, counted from the start of the animation.

@@ -14,20 +14,20 @@ enum PlayerEffect: Sendable {
 
   /// Encodes the next frame, and answers with ``PlayerEvent/encoded(_:)``.
   case encode(Picture)
-  /// Removes what is drawn, and the screen's text if it `clears`; encodes the picture anew, and answers
-  /// with ``PlayerEvent/redrawn(_:isWhole:)``.
+  /// Removes what is drawn, and with `clears` the screen's text; encodes the picture anew, and answers with
+  /// ``PlayerEvent/redrawn(_:isWhole:)``.
   case redraw(Picture?, clears: Bool)
-  /// Offers ``PlayerEvent/room`` if there is room now.
+  /// Answers with ``PlayerEvent/room`` if there is room now.
   case offerRoom
   /// Writes a screen of text; the first one removes the picture.
   case cover([UInt8], clears: Bool)
   /// Writes bytes after everything that is pending.
   case write([UInt8])
-  /// The same for a picture, followed by a query that the terminal answers once it has read this far.
+  /// Writes the bytes of a picture, followed by a query that the terminal answers once it has read this far.
   case writePicture([UInt8])
   /// Answers with ``PlayerEvent/refresh``, after the effects before this one.
   case refresh
-  /// Discards output that the terminal has not read, since it was made for another screen.
+  /// Discards output that the terminal has not read, because it was made for another screen size.
   case dropOutput
   /// Releases the terminal, stops the process until it is continued, and takes the terminal again.
   case suspend

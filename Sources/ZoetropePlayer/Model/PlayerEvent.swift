@@ -2,9 +2,9 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// What happens to the player.
+/// An event that the player responds to.
 enum PlayerEvent: Sendable {
-  /// A file is being opened. Most keys are kept for it.
+  /// A file is being opened. Most keys are kept until it is open.
   case opening(name: String, hasNextFile: Bool)
   /// The file is open, and will be played or reported.
   case opened
@@ -15,7 +15,7 @@ enum PlayerEvent: Sendable {
   case input(InputEvent)
   /// Frames of a stream have arrived, or more of its bytes.
   case arrived([FrameControl], playCount: PlayCount, StreamProgress)
-  /// The scheduler delivered a frame, some milliseconds early; `direction` is the scheduler's now.
+  /// The scheduler delivered a frame, some milliseconds early; `direction` is the scheduler's current direction.
   case frame(ScheduledFrame, due: ContinuousClock.Instant, direction: PlaybackDirection)
   /// The scheduler has ended.
   case ended(PlaybackState)
@@ -33,14 +33,14 @@ enum PlayerEvent: Sendable {
 
   /// Time has passed; `isIdle` when nothing waits to be written.
   case time(isIdle: Bool)
-  /// The status line is to be brought up to date.
+  /// The status line has to be updated.
   case refresh
   /// A message for the status line, until a key is pressed or for a time.
   case message(String, for: Duration?)
 
   /// The screen has another size.
   case resized(ScreenSize)
-  /// The screen may hold anything.
+  /// The contents of the screen are unknown.
   case repaint
   /// The system asks the process to stop, as Ctrl-Z does.
   case stopping

@@ -2,7 +2,7 @@ import Zoetrope
 
 /// The frames between the scheduler and the screen.
 struct PlayerFrames: Sendable {
-  /// What is to be drawn anew.
+  /// What has to be redrawn.
   enum Redraw: Sendable, Comparable {
     case nothing
     /// The picture, because another part of it becomes visible.
@@ -45,7 +45,7 @@ struct PlayerFrames: Sendable {
       bitmap: frame.bitmap, index: frame.index, dirtyRect: frame.dirtyRect, changed: changed)
   }
 
-  /// The frame on screen, which is about to be drawn anew; nil before the first one.
+  /// The frame on screen, which is about to be redrawn; nil before the first one.
   mutating func pictureOfShown() -> Picture? {
     redraw = .nothing
     missed = shown == nil ? nil : .empty

@@ -12,7 +12,7 @@ extension PlayerModel {
   mutating func changedStatus(now: Bool, at instant: ContinuousClock.Instant) -> [UInt8]? {
     let plan = plan
     guard let statusRow = plan.statusRow, overlay == nil, outcome == nil else {
-      // Time that has passed and is not cleared would end every wait immediately.
+      // A time in the past would end every wait immediately.
       status.due = nil
       return nil
     }

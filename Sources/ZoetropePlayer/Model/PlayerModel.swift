@@ -13,7 +13,7 @@ struct PlayerModel: Sendable {
     case over(PlayerOutcome)
   }
 
-  /// Whether frames follow one another.
+  /// Whether frames advance.
   struct Motion: Sendable, Hashable {
     var isPaused = false
     /// Whether the last frame of the last play stays on the screen.
@@ -152,7 +152,7 @@ struct PlayerModel: Sendable {
     ].compactMap { $0 }.min()
   }
 
-  /// Returns the input that was kept for this file, which is to be handled now.
+  /// Removes and returns the input that was kept for this file, to be handled now.
   mutating func takeTyped() -> [InputEvent] {
     defer { typed = [] }
     return typed

@@ -2,7 +2,7 @@ import ZoetropeProcess
 
 /// How the playing of one file ended.
 enum PlayerOutcome: Sendable, Hashable {
-  /// It ended.
+  /// The file ended.
   case next
   /// A key asked for the next file (1) or the previous one (-1).
   case skip(Int)

@@ -17,8 +17,8 @@ package struct PictureDrawing {
       throw .usage(
         "standard output is not a terminal; write files with -o, or draw anyway with --protocol")
     }
-    // A terminal that no other program uses can be queried, even if the protocol is given: the answers tell
-    // its colours and the size of a cell.
+    // A terminal that no other program uses can be queried. Even if the protocol is given, its answers provide the
+    // colours and the size of a cell.
     let mayAsk = output.isTerminal && settings.place == nil
     probed = mayAsk ? TerminalTakeover.probe() : nil
     // Usage errors are found before anything is opened.

@@ -21,7 +21,7 @@ struct PreviewOutput: Sendable {
     let options: FileDescriptor.OpenOptions = [
       .init(rawValue: O_NOCTTY), .closeOnExec, .nonBlocking,
     ]
-    // A file would be written from its beginning.
+    // Opening a regular file again would write from its beginning.
     let own =
       isStream ? try? FileDescriptor.open("/proc/self/fd/1", .writeOnly, options: options) : nil
     descriptor = own ?? .standardOutput

@@ -3,7 +3,7 @@ package import ZoetropeTerminal
 
 /// How pictures are drawn without asking the terminal.
 package struct PreviewSettings: Hashable, Sendable {
-  /// Nil chooses one by the environment.
+  /// Nil chooses a mode from the environment.
   package var mode: DrawingMode?
   /// Nil uses the environment's.
   package var colors: ColorDepth?

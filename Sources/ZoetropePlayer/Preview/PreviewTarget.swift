@@ -20,7 +20,7 @@ struct PreviewTarget {
   let imageID: Int
   private let settings: PreviewSettings
 
-  /// The most pixels of a place, twice those of an 8K screen: encoders take a few bytes for each.
+  /// The maximum number of pixels in a place: twice those of an 8K screen, because encoders take a few bytes for each.
   private static let pixelLimit = 1 << 26
 
   /// - Parameters:
@@ -65,7 +65,7 @@ struct PreviewTarget {
             + "\(whole.rows) rows; X and Y count from 0")
       }
     } else {
-      // Which terminal the bytes will reach is unknown. Sixels need a row below them.
+      // The bytes may reach any terminal, so its size is unknown. Sixels need a row below them.
       screen = ScreenSize(
         columns: room.column + room.columns, rows: room.row + room.rows + 1, cell: cell)
     }
@@ -139,11 +139,11 @@ struct PreviewTarget {
       for id in [imageID, imageID + 1] {
         passthrough.append(Array("\u{1B}_Ga=d,d=I,q=2,i=\(id)\u{1B}\\".utf8), to: &bytes)
       }
-      // Inside tmux an image stands on characters.
+      // Inside tmux the placeholder characters that hold the image have to be erased too.
       if passthrough != .tmux { return bytes }
     }
     let erasure = Self.erasure(of: area)
-    // Graphics passed through the multiplexer are on the outer screen.
+    // Graphics that were passed through the multiplexer are on the outer screen.
     if passthrough != .none, !isKitty { passthrough.append(erasure, to: &bytes) }
     return bytes + erasure
   }

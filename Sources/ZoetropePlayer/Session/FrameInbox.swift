@@ -27,10 +27,10 @@ final class FrameInbox: Sendable {
 
   private let contents = Mutex(Contents())
 
-  /// Starts a task that puts the frames of `scheduler` here, and its end.
+  /// Starts a task that adds the frames of `scheduler`, and finally its end.
   ///
   /// - Parameters:
-  ///   - clock: The scheduler's. It runs ahead from the first frame on.
+  ///   - clock: The scheduler's clock. It runs ahead from the first frame on.
   ///   - waits: Whether the next frame is requested only after everything here has been taken, so that the scheduler
   ///     notices the delay.
   ///   - shifts: Whether a late frame shifts the schedule, and is due when it is delivered.

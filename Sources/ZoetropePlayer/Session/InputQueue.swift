@@ -3,7 +3,7 @@ import ZoetropeTerminal
 /// Input that was read but not handled yet.
 struct InputQueue: Sendable {
   var decoder: InputDecoder
-  /// Events that were read while a frame was encoded; they are handled before another one is.
+  /// Events that were read while a frame was encoded; they are handled before the next frame is encoded.
   private(set) var events: [InputEvent] = []
   /// When a lone ESC counts as the key.
   private(set) var escapeAt: ContinuousClock.Instant?

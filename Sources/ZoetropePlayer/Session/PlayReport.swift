@@ -31,7 +31,7 @@ struct PlayReport {
     guard let ending = progress.ending, ending != .complete, ending != .cancelled else { return }
     if let error = ending.error {
       let failure = CommandFailure(error, file: input.name, damage: damage)
-      // Playing has failed with it too if no frame arrived.
+      // If no frame arrived, playing has already failed with the same error.
       if !failures.contains(failure) { add(failure, of: number) }
     } else {
       notes.append(StreamWord.cut(progress, input: input))

@@ -15,7 +15,7 @@ package enum PlayStart: Sendable, Hashable {
     }
   }
 
-  /// The frame that it refers to; of a stream only if it ``isKnownAtOnce``.
+  /// The frame that it refers to. For a stream, requires ``isKnownAtOnce``.
   func index(in input: OpenedInput, policy: DelayPolicy) -> Int {
     switch (input, self) {
     case (.whole(let image), _): index(in: image, policy: policy)

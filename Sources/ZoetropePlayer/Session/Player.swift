@@ -45,7 +45,7 @@ final class Player {
   private var device: TerminalDevice { terminal.device }
   var outcome: PlayerOutcome? { model.outcome }
 
-  /// Plays a file until it ends or something ends it.
+  /// Plays a file until it ends, or until an event ends playing earlier.
   func play(_ request: PlayRequest, _ image: OpenedInput, from input: InputFile) -> PlayerOutcome {
     let settings = model.settings
     stem = input.stem
@@ -60,7 +60,7 @@ final class Player {
     return outcome ?? .quit
   }
 
-  /// Waits until `opening` is done; nil when a key or a signal comes first, as ``outcome`` tells.
+  /// Waits until `opening` is done; nil when a key or a signal comes first, which sets ``outcome``.
   func wait(
     for opening: InputOpening, of input: InputFile, hasNextFile: Bool
   ) -> Result<OpenedInput, CommandFailure>? {
@@ -165,7 +165,7 @@ final class Player {
   }
 
   private func takeArrivals(of stream: StreamedImage) {
-    // Before the frames, which may be more by then.
+    // Read before the frames, so that it never counts frames that are missing from them.
     let progress = stream.progress
     let arrival = stream.core.arrival(after: model.file.frameCount)
     handle(.arrived(arrival.frames, playCount: arrival.playCount, progress))

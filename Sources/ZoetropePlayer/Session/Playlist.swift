@@ -47,7 +47,7 @@ struct Playlist {
   mutating func takeNotice() -> String? {
     defer { skipped = [] }
     guard var first = skipped.first else { return nil }
-    // The screen counts frames from 1.
+    // The screen counts frames from 1, but the failure counts from 0.
     first.frame = nil
     return skipped.count == 1
       ? "skipped \(first.line)" : "skipped \(skipped.count) files: \(first.line), ..."

@@ -35,7 +35,7 @@ package struct StillOutput {
     return report.finish()
   }
 
-  /// The image; of a stream, as far as its frame needs it. The rest is not read.
+  /// Opens an image. Reads a stream only as far as the frame requires.
   private func open(_ input: InputFile) throws(CommandFailure) -> AnimatedImage {
     let opened = try settings.open(input)
     let stream: StreamedImage

@@ -150,7 +150,7 @@ package struct TerminalPlay {
       isCentered: false
     ).layout
     room.rows = layout.area.rows
-    // A terminal that answered the probe also answers this, later on a busy machine.
+    // A terminal that answered the probe answers this too, but may take longer on a busy machine.
     room.row = device.makeRoom(
       rows: room.rows, screen: screen,
       patience: capabilities.didAnswer
@@ -190,7 +190,7 @@ package struct TerminalPlay {
     let mode = chooseMode(capabilities)
     let screen = device.size(cell: capabilities.cellSize.map { ($0.width, $0.height) })
     var decoder = probe.decoder
-    // Keys typed during the probe count.
+    // Keys typed during the probe are handled too.
     var typed = probe.typed
     var epilogue: [UInt8] = []
     // The player makes room for the status line.

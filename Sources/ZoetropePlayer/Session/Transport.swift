@@ -30,7 +30,7 @@ final class Transport {
     scheduler = FrameScheduler(sharing: shared, options: options, clock: clock)
     inbox = FrameInbox()
     if isPaused { scheduler.pause() }
-    // Without skipping, time waits for the terminal.
+    // Without skipping, playback waits for the terminal.
     let waits = options.latePolicy != .skip && options.latePolicy != .latest
     inbox.take(from: scheduler, clock, waits: waits, shifts: options.latePolicy == .stretch)
   }

@@ -9,7 +9,7 @@ package enum HelpPage {
     package let entries: [(keys: String, text: String)]
   }
 
-  /// In an order in which they fill two columns of a screen of 80 x 24.
+  /// The sections, ordered so that they fill two columns of an 80 x 24 screen.
   package static let sections = [
     Section(
       title: "Playing",

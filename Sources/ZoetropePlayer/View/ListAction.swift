@@ -2,7 +2,7 @@ import ZoetropeTerminal
 
 /// What the list of files does in response to a key or the mouse.
 enum ListAction: Sendable, Hashable {
-  /// Moves the selection, by so many rows.
+  /// Moves the selection by this many rows.
   case move(Int)
   case moveToStart
   case moveToEnd

@@ -22,7 +22,7 @@ struct PictureFit: Sendable, Hashable {
     }
     let isCrisp = filter == .nearest || filter == nil && (isPixelArt || fit == .integer)
     let grid = mode.grid(cell: screen.cell).map { grid in
-      // Characters are two squares high, so an odd number of rows takes an even factor.
+      // Character cells are two squares high, so a picture with an odd number of rows takes an even factor.
       let isHalved = grid.height > 1 && size.height % 2 == 1
       return isHalved ? (width: grid.width * 2, height: grid.height * 2) : grid
     }

@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeTerminal
 
-/// Which pictures are pixel art, whose pixels are enlarged by whole factors instead of smoothed.
+/// Decides which pictures are pixel art, which is enlarged by whole factors instead of smoothed.
 enum PixelArt {
   /// The longest side of pixel art.
   static let longestSide = 256

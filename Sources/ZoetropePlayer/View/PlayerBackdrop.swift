@@ -13,7 +13,7 @@ package enum PlayerBackdrop: Sendable, Hashable {
     .color(red: 255, green: 255, blue: 255),
   ]
 
-  /// For the status line.
+  /// The name in the status line.
   package var name: String {
     switch self {
     case .terminal: "terminal"

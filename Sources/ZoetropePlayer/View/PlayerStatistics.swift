@@ -7,7 +7,7 @@ struct PlayerStatistics: Sendable, Hashable {
   /// Bytes written for frames.
   var byteCount = 0
 
-  /// For the status line.
+  /// The text in the status line.
   var text: String {
     let perFrame = shown == 0 ? 0 : byteCount / shown
     return "\(perFrame) B/frame, \(dropped) dropped"

@@ -19,7 +19,7 @@ struct ProgressBar: Sendable, Hashable {
     let end = column(played)
     var text: [Character] = (0..<columns).map { $0 < end ? "━" : $0 == end ? "╸" : "─" }
     if let sectionStart { text[column(sectionStart)] = "[" }
-    // The section's last frame is in it, and the next one starts where it ends.
+    // The bracket goes on the last column of the section's last frame, not on the first column of the next frame.
     if let sectionEnd {
       text[min(max(Int((sectionEnd * Double(columns)).rounded(.up)) - 1, 0), columns - 1)] = "]"
     }

@@ -32,7 +32,7 @@ struct StatusLine: Sendable {
   var received: Int?
   /// Whether a stream ended before its animation was complete.
   var isCut = false
-  /// Whether something of the file, or of the frame, is lost.
+  /// Whether data of the file, or of the frame, was lost.
   var isDamaged = false
   /// The repeated section; empty while it has only a start.
   var section: Range<Int>?
@@ -108,7 +108,7 @@ struct StatusLine: Sendable {
     return isEnded ? "■ " : isPaused ? "‖ " : isReversed ? "◂ " : "▸ "
   }
 
-  /// More frames may follow the last one that has arrived.
+  /// The frame's number and the frame count, with a `+` while more frames may arrive.
   private var place: String {
     "\(count == 0 ? 0 : index + 1)/\(count)\(received == nil ? "" : "+")"
   }
@@ -173,7 +173,7 @@ struct StatusLine: Sendable {
     }
   }
 
-  /// Bars for the delays of the frames, at most `columns` of them; the current frame is a line.
+  /// Bars for the delays of the frames, at most `columns` of them; a line stands for the current frame.
   static func bars(_ timeline: [Int], index: Int, columns: Int) -> String {
     let count = min(max(columns, 0), timeline.count)
     guard count > 0, let longest = timeline.max(), longest > 0 else { return "" }

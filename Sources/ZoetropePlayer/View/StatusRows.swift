@@ -9,7 +9,7 @@ struct StatusRows: Sendable {
   /// The least time between updates that were not requested.
   private static let interval = Duration.milliseconds(250)
 
-  /// Takes note that the rows were erased.
+  /// Records that the rows were erased.
   mutating func forget() { (text, bar) = ("", []) }
 
   /// Whether the rows may change now; if not, sets when.

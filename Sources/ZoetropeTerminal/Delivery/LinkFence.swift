@@ -85,7 +85,7 @@ public struct LinkFence: Sendable {
   public mutating func didAnswer(at now: Duration) {
     guard !pending.isEmpty else { return }
     let (sent, byteCount) = pending.removeFirst()
-    // The link carried this frame since it was written, or since the one before had arrived.
+    // The link carried this frame since it was written, or since the previous frame arrived.
     let isFirst = lastAnswer.map { $0 <= sent } ?? true
     let start = isFirst ? sent + latency : lastAnswer ?? sent
     lastAnswer = now

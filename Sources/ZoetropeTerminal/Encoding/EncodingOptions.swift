@@ -11,11 +11,11 @@ public struct EncodingOptions: Sendable, Hashable {
   public var backdrop: Backdrop
   /// Whether images stay transparent where the terminal supports it. Default: true.
   public var keepsTransparency: Bool
-  /// The filter that scales pictures to the size at which they are shown, up and down, before they
-  /// are sent as graphics. Characters average in any case.
+  /// The filter that scales pictures to the size at which they are shown, up and down, before they are sent as
+  /// graphics. It has no effect on characters, which always average.
   ///
-  /// Default: nil, which scales larger pictures down and leaves enlarging to the terminal; sixels,
-  /// which no terminal enlarges, repeat pixels.
+  /// Default: nil, which scales larger pictures down and leaves enlarging to the terminal; sixels, which no terminal
+  /// enlarges, repeat pixels.
   public var filter: ScalingFilter?
 
   /// Creates options; omitted arguments have their defaults.

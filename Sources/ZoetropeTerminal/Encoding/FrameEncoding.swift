@@ -26,11 +26,10 @@ package protocol FrameEncoding: Sendable {
   mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8])
 
-  /// Like ``encode(_:changed:pen:into:)``, but can be given up: encoders that take long ask `isWanted` between rows,
-  /// others never.
+  /// Like ``encode(_:changed:pen:into:)``, but can be given up: slow encoders call `isWanted` between rows, others
+  /// never.
   ///
-  /// - Returns: False if `isWanted` returned false. Then nothing was appended, and the next picture is
-  ///   sent whole.
+  /// - Returns: False if `isWanted` returned false. Then nothing was appended, and the next picture is sent whole.
   mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
     while isWanted: () -> Bool
@@ -68,7 +67,7 @@ extension FrameEncoding {
   /// Returns the encoder itself.
   package func withoutPicture() -> Self { self }
 
-  /// Encodes the whole picture without asking.
+  /// Encodes the whole picture without calling `isWanted`.
   package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
     while isWanted: () -> Bool
@@ -83,7 +82,7 @@ extension FrameEncoding {
   /// Appends nothing.
   package mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
 
-  /// 0.
+  /// Always 0.
   package var stateByteCount: Int { 0 }
 
   /// Does nothing.

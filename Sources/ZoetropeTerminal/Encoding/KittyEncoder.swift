@@ -2,10 +2,11 @@ package import ZoetropeFrames
 
 /// Draws pictures with kitty's graphics protocol.
 ///
-/// Pictures are sent at their own size and enlarged by the terminal; where the shown size is known,
-/// larger pictures are scaled down first, and with a filter smaller ones are enlarged.
-/// With ``Method/edits`` the changed rectangles of one image are replaced in place. Terminals without edits (`a=f`) get whole images under two alternating
-/// ids; the old one is deleted after the new one is placed, because of two images at one place the
+/// Pictures are sent at their own size and enlarged by the terminal. Where the shown size is known, larger pictures are
+/// scaled down first; with a filter, smaller ones are enlarged first.
+///
+/// With ``Method/edits`` the changed rectangles of one image are replaced in place. Terminals without edits (`a=f`) get
+/// whole images under two alternating ids. The old image is deleted after the new one is placed, because otherwise the
 /// one with the higher id would stay on top.
 package struct KittyEncoder: FrameEncoding {
   /// How a changed picture is sent.
@@ -250,7 +251,7 @@ enum KittyPlaceholders {
         output.append(scalar: marks[row])
         output.append(scalar: marks[column])
       }
-      // Whether the cursor wraps depends on the screen's width, which is unknown here.
+      // Whether the cursor wraps here depends on the screen's width, which is unknown.
       pen.column = nil
     }
   }

@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import ZoetropeFrames
 
-/// Compresses pictures with memory, some megabytes, that copies of an encoder share.
+/// Compresses pictures, with some megabytes of working memory that copies of an encoder share.
 ///
 /// Copies do not encode at the same time, so the locks are never contended.
 final class PictureCompressor: Sendable {

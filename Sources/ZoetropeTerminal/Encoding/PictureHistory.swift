@@ -1,7 +1,7 @@
 internal import ZoetropeFrames
 
-/// The pictures that an encoder was given: the part of each that is shown, no larger than the
-/// terminal shows it, and where it differs from the one before.
+/// The pictures that an encoder was given. Each is reduced to the part that is shown, scaled to at most its shown size,
+/// and compared with the picture before.
 struct PictureHistory: Sendable {
   /// A picture to encode.
   struct Picture {
@@ -21,15 +21,19 @@ struct PictureHistory: Sendable {
   private let filter: ScalingFilter?
   private var scaler: PictureScaler?
 
-  /// `crop` is the part of each picture to show, `shownSize` how many pixels of the terminal that
-  /// covers; nil when it is not known, and nothing is scaled. Without a `filter`, pictures are only
-  /// made smaller.
+  /// Creates an empty history.
+  ///
+  /// - Parameters:
+  ///   - crop: The part of each picture to show; nil for all of it.
+  ///   - shownSize: How many pixels of the terminal that part covers; nil when unknown, in which case nothing is
+  ///     scaled.
+  ///   - filter: The filter; nil scales pictures down only.
   init(crop: PixelRect?, shownSize: PixelSize? = nil, filter: ScalingFilter? = nil) {
     (self.crop, self.shownSize, self.filter) = (crop, shownSize, filter)
   }
 
-  /// Like ``init(crop:shownSize:filter:)``, for pictures of `pictureSize` that the terminal itself can
-  /// enlarge the rest of the way.
+  /// Like ``init(crop:shownSize:filter:)``, for pictures of `pictureSize`. If they are only partly enlarged, the
+  /// terminal does the rest.
   init(crop: PixelRect?, pictureSize: PixelSize, shownSize: PixelSize?, filter: ScalingFilter?) {
     let sent = shownSize.map { Self.sentSize(of: crop?.size ?? pictureSize, shown: $0) }
     self.init(crop: crop, shownSize: filter == nil ? shownSize : sent, filter: filter)
@@ -47,8 +51,8 @@ struct PictureHistory: Sendable {
   /// The maximum number of pixels to which a picture is enlarged before it is sent.
   private static let enlargedLimit = 1 << 20
 
-  /// The size at which to send pictures of `size` that are shown at `shown`, if they are scaled at all: a whole
-  /// multiple of their own size if `shown` would take too many bytes.
+  /// The size at which to send pictures of `size` that are shown at `shown`, if they are scaled at all. This is
+  /// `shown`, or a whole multiple of `size` if `shown` would take too many bytes.
   static func sentSize(of size: PixelSize, shown: PixelSize) -> PixelSize {
     guard shown.area > max(enlargedLimit, size.area) else { return shown }
     let factor = (Double(enlargedLimit) / Double(max(size.area, 1))).squareRoot()
@@ -73,7 +77,7 @@ struct PictureHistory: Sendable {
     last.map { picture in
       var hasher = Hasher()
       hasher.combine(picture.size)
-      // Without memory for its hash, a picture equals no other.
+      // If allocation for the hash fails, the picture counts as different from any other.
       hasher.combine((try? PixelHash(of: picture))?.hashValue ?? .random(in: .min ... .max))
       return hasher.finalize()
     }

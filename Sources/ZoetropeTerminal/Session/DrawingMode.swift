@@ -116,7 +116,7 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
     case .graphics(.iterm2):
       return ITerm2Encoder(
         area: layout.area, pictureSize: pictureSize, crop: layout.crop,
-        // iTerm2 counts in points, which may be two pixels wide and high.
+        // iTerm2 counts in points, each of which may be two pixels wide and high.
         shownSize: shownSize(layout, screen, options, scale: 2), passthrough: passthrough,
         options: options)
     case .graphics(.sixel):
@@ -135,8 +135,8 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The size of the picture in pixels; nil when the size of a cell is only assumed. With a filter
-  /// it is exact, else that of its cells, to which the terminal enlarges it.
+  /// The size of the picture in the terminal's pixels; nil when the size of a cell is only assumed. With a filter this
+  /// is the exact size, otherwise that of the cells, to which the terminal enlarges the picture.
   private func shownSize(
     _ layout: FrameLayout, _ screen: ScreenSize, _ options: EncodingOptions, scale: Int = 1
   ) -> PixelSize? {

@@ -20,8 +20,8 @@ public struct TerminalCapabilities: Sendable, Hashable {
   package var sixelRegisterCount = 256
   /// Whether sixel colours stay defined from one image to the next (mode 1070 is reset).
   package var keepsSixelRegisters = false
-  /// Whether they would stay defined with mode 1070 reset, as ``TerminalMode/keepsSixelRegisters``
-  /// does.
+  /// Whether the terminal would keep sixel colours with mode 1070 reset, as ``TerminalMode/keepsSixelRegisters``
+  /// requests.
   package var canKeepSixelRegisters = false
   /// Whether it supports synchronized output (mode 2026).
   package var hasSynchronizedOutput = false
@@ -106,8 +106,8 @@ extension TerminalCapabilities {
 
   private func colors(_ environment: TerminalEnvironment, term: String) -> ColorDepth {
     if isDumb || environment.has("NO_COLOR") { return .none }
-    // Inside GNU screen the variables below describe the outer terminal; version 4 misreads 24-bit
-    // colours as other attributes.
+    // Inside GNU screen, the variables read below describe the outer terminal. Version 4 misreads 24-bit colours as
+    // other attributes.
     if multiplexer == .screen { return .indexed }
     // tmux converts 24-bit colours for the outer terminal from 2.2 on. A screen inside inherits `TMUX`.
     if multiplexer == .tmux, !environment.has("STY") { return .full }

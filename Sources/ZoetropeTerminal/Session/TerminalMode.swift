@@ -82,8 +82,9 @@ public struct TerminalMode: Sendable, Hashable {
     return bytes
   }
 
-  /// Ends an incomplete image; otherwise kitty takes everything that follows, queries included, for
-  /// more of its chunks. Has no effect without one.
+  /// Ends an incomplete image; has no effect without one.
+  ///
+  /// Otherwise kitty would treat everything that follows, queries included, as further chunks of that image.
   static let lastChunk = Array("\u{1B}_Gm=0,q=2;\u{1B}\\".utf8)
 
   /// The bytes to write last: they end an incomplete sequence, and undo ``enter``.

@@ -122,11 +122,11 @@ extension TerminalCapabilities {
       case .version(let text):
         if !text.isEmpty { name = text }
         quirks = TerminalQuirks(name: name)
-        // `TMUX` does not survive ssh or sudo; the answer does.
+        // `TMUX` is lost through ssh or sudo, but the terminal's name is not.
         if name.hasPrefix("tmux ") { multiplexer = .tmux }
       case .mode(2026, let state): hasSynchronizedOutput = state == 1 || state == 2
       case .mode(1070, let state):
-        // xterm 379 and foot 1.13 have it set: each image starts with its own colours.
+        // xterm 379 and foot 1.13 set this mode, so each image starts with its own colours.
         canKeepSixelRegisters = state == 1
         keepsSixelRegisters = state == 2
       case .mode(2048, let state): hasInBandResize = state == 1 || state == 2
@@ -152,8 +152,7 @@ extension TerminalCapabilities {
       }
     }
     apply(quirks)
-    // The columns before and after a character of two bytes, which without UTF-8 are two
-    // characters.
+    // The columns before and after a two-byte character, which takes two columns if the terminal does not use UTF-8.
     if !hasUTF8, columns.count == 2 { hasUTF8 = columns[1] - columns[0] == 1 }
     if quirks.hasKittyEdits, hasKittyGraphics { hasKittyEdits = true }
     if !hasKittyGraphics { hasKittyEdits = false }

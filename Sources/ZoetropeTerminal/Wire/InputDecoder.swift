@@ -40,7 +40,7 @@ public struct InputDecoder: Sendable {
       pending = []
       return [.key(KeyEvent(.escape))]
     }
-    // A sequence introducer on its own is Alt and a character.
+    // ESC and the second byte of a sequence introducer, with nothing after them, are Alt and a character.
     if pending.count == 2, pending[0] == 0x1B, [0x5B, 0x4F, 0x50, 0x5D, 0x5F].contains(pending[1]) {
       let character = Character(Unicode.Scalar(pending[1]))
       pending = []
@@ -91,7 +91,7 @@ public struct InputDecoder: Sendable {
   }
 
   private mutating func emit(_ key: KeyEvent, _ events: inout [InputEvent]) {
-    // Pasted text is not a series of commands.
+    // Keys in pasted text are not commands.
     if !isPasting { events.append(.key(key)) }
   }
 
@@ -102,7 +102,7 @@ public struct InputDecoder: Sendable {
     if isBroken {
       let last = pending.count > 1 ? pending.last : nil
       pending = []
-      // The byte that broke the character may begin something else.
+      // The byte that interrupted the character may begin something else.
       if let last { push(last, &events) }
       return
     }
@@ -120,7 +120,7 @@ public struct InputDecoder: Sendable {
     switch pending[1] {
     case 0x5B:
       guard pending.count >= 3 else { return }
-      // The Linux console's function keys have one more bracket.
+      // The Linux console's function keys have an additional bracket.
       if pending.count == 3, last == 0x5B { return }
       if pending[2] == 0x4D, last != 0x1B {
         finishOldMouse(&events)

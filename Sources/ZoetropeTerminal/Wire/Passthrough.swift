@@ -22,7 +22,7 @@ package enum Passthrough: String, Sendable, Hashable, CaseIterable {
       }
       output.append(ascii: "\u{1B}\\")
     case .screen:
-      // A piece ends at the first ESC \, so one inside the sequence is split between its two bytes.
+      // GNU screen ends a piece at the first ESC \, so one inside the sequence is split between its two bytes.
       var start = 0
       while start < sequence.count {
         var end = min(start + 500, sequence.count)

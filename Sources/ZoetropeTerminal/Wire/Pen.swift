@@ -1,7 +1,7 @@
 /// What is known about the terminal's cursor and colours between two writes.
 ///
-/// All writers to one stream pass the same value along, so that each can leave out moves and
-/// colours that are already in force. Reset whatever is uncertain to nil.
+/// All writers to one stream share this value, so that each can omit moves and colours that are already in effect. Set
+/// whatever is uncertain to nil.
 package struct PenState: Sendable, Hashable {
   /// The cursor's column, counted from 0; nil when unknown.
   package var column: Int?
@@ -114,7 +114,7 @@ extension PenState {
     output.append(72)
   }
 
-  /// Sets the colours that are not yet in force; nil leaves a colour alone.
+  /// Sets the colours that are not in effect yet; nil leaves a colour unchanged.
   @inline(__always)
   mutating func setColors(
     foreground: TerminalColor?, background: TerminalColor?, into output: inout [UInt8]
@@ -135,7 +135,7 @@ extension PenState {
     output.append(109)
   }
 
-  /// The parameters of SGR for `color`; `base` is 30 for the foreground and 40 behind it.
+  /// The SGR parameters for `color`; `base` is 30 for the foreground and 40 for the background.
   @inline(__always)
   private static func append(_ color: TerminalColor, base: Int, into output: inout [UInt8]) {
     switch color.kind {
@@ -159,7 +159,7 @@ extension PenState {
     }
   }
 
-  /// The bytes that the parameters of SGR for `color` take, the separator counted in.
+  /// The number of bytes of the SGR parameters for `color`, including the separator.
   @inline(__always)
   static func cost(of color: TerminalColor) -> Int {
     switch color.kind {
@@ -170,7 +170,7 @@ extension PenState {
     }
   }
 
-  /// Colours and attributes back to the terminal's own.
+  /// Resets colours and attributes to the terminal's own.
   package mutating func reset(into output: inout [UInt8]) {
     output.append(ascii: "\u{1B}[m")
     foreground = .default

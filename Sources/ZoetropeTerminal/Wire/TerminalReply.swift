@@ -54,6 +54,6 @@ public struct TerminalReply: Sendable, Hashable {
 }
 
 extension PixelSize {
-  /// Whether a cell can have this size. Larger ones would make pictures that no memory holds.
+  /// Whether a cell can have this size. Larger cells would make pictures that do not fit in memory.
   var isCell: Bool { !isEmpty && width <= 256 && height <= 256 }
 }

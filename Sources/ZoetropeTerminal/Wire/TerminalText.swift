@@ -39,9 +39,7 @@ package enum TerminalText {
     text.unicodeScalars.reduce(0) { $0 + width(of: $1) }
   }
 
-  /// Returns `text` in ASCII, for a terminal without UTF-8: other characters become a similar one,
-  /// or
-  /// `?`.
+  /// Returns `text` in ASCII, for a terminal without UTF-8. Other characters become a similar one or `?`.
   package static func ascii(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars where width(of: scalar) > 0 {
@@ -63,9 +61,9 @@ package enum TerminalText {
     return result
   }
 
-  /// 2 for wide East Asian characters and emoji, 0 for combining marks.
+  /// The number of columns: 2 for wide East Asian characters and emoji, 0 for combining marks, else 1.
   private static func width(of scalar: Unicode.Scalar) -> Int {
-    // Latin letters and everything else below the combining marks.
+    // Latin letters and all other characters below the combining marks.
     if scalar.value < 0x300 { return 1 }
     let properties = scalar.properties
     switch properties.generalCategory {

@@ -42,7 +42,7 @@ struct BlockGlyph: Sendable, Hashable {
   private static let sets = Dictionary(
     uniqueKeysWithValues: CellGlyphs.allCases.map { ($0, list(of: $0)) })
 
-  /// The splits of a glyph set, no split and its opposite twice; the first is ``Shape/whole``.
+  /// The splits of a glyph set; a split and its inverse are one entry. The first is ``Shape/whole``.
   static func all(in set: CellGlyphs) -> [BlockGlyph] { sets[set] ?? [] }
 
   private static func list(of set: CellGlyphs) -> [BlockGlyph] {
@@ -93,15 +93,15 @@ struct BlockGlyph: Sendable, Hashable {
     }
   }
 
-  /// The sextants 1 to 62 without the half blocks, which Unicode leaves out of their row.
+  /// The character for a sextant pattern, 1 to 62. Unicode has no sextants for the two half blocks.
   private static func sextant(_ bits: Int) -> UInt32 {
     UInt32(0x1FB00 + bits - 1 - (bits > 21 ? 1 : 0) - (bits > 42 ? 1 : 0))
   }
 
-  /// The characters that draw eight parts and nothing simpler does, by their bits.
+  /// The characters for octant patterns that no simpler character draws, by their bits.
   static let octantScalars: [Int: UInt32] = {
-    // Quadrants, halves and quarters existed before the octants, and the octants' row of Unicode skips them;
-    // the middle and corner quarters are elsewhere.
+    // Quadrants, halves and quarters existed before the octants and have no code point among them; the middle and
+    // corner quarters are elsewhere.
     var known: Set<Int> = [0b11, 0b11_1111, 0b1100_0000, 0b1111_1100]
     for quadrants in 0..<16 {
       var bits = 0
@@ -124,9 +124,9 @@ struct BlockGlyph: Sendable, Hashable {
 
 /// Finds the glyph and the two colours with the least squared error for a cell.
 ///
-/// The error of a split, with the mean colour on each side, is the total sum of squares less what
-/// the means explain. The total is the same for all splits, so the best one explains most, and only
-/// sums are needed.
+/// With the mean colour on each side of a split, its error is the total sum of squares minus the part that the means
+/// explain. The total is the same for all splits, so the best split is the one that explains most, and only sums are
+/// needed.
 struct SplitChooser: Sendable {
   let glyphs: [BlockGlyph]
   private let inkScale: [Float]
@@ -227,7 +227,7 @@ struct SplitChooser: Sendable {
       if explained > needed {
         best = index
         most = explained
-        // Only the step from one colour to two must justify a second colour.
+        // Going from one colour to two requires the full margin; further improvements do not.
         needed = explained + 1e-6
       }
     }
@@ -263,7 +263,7 @@ struct SplitChooser: Sendable {
       below += columns[cell * 8 + eighths - 1]
       sums[7 + eighths] = below
     }
-    // One source for the half that quadrants share with the columns.
+    // Quadrants and columns share the left half; both use the same sum for it.
     sums[11] = leftBelow
     for rows in 2...partRows {
       let base = rows == 2 ? 16 : rows == 3 ? 32 : 96

@@ -93,7 +93,7 @@ package struct CellEncoder: FrameEncoding {
   private func choose(column: Int, row: Int) -> ShownCell? {
     let now = shown[row * area.columns + column]
     let hold = options.holdThreshold
-    // Sums of whole pixels and of shares of them: near 1 where every pixel is opaque.
+    // The total is a sum of pixel shares, so it is only near 1 where every pixel is opaque.
     if options.backdrop.isBare, chooser.total.w < 0.999 {
       let wanted = bareCell()
       let isHeld =
@@ -108,7 +108,7 @@ package struct CellEncoder: FrameEncoding {
       {
         return nil
       }
-      // Two colours so near that their mean is within half the threshold of both are one.
+      // Two colours become one if their mean is within half the threshold of both.
       if wanted.ink != wanted.paper, wanted.ink.distance(to: wanted.paper) <= hold & ~1 {
         wanted.paper = mapper.color(of: chooser.total)
         wanted.ink = wanted.paper
@@ -130,7 +130,7 @@ package struct CellEncoder: FrameEncoding {
     return wanted == now ? nil : wanted
   }
 
-  /// The colours of a split of the loaded cell, as the terminal has them.
+  /// The colours of a split of the loaded cell, mapped to the terminal's colours.
   @inline(__always)
   private func cell(split: Int) -> ShownCell {
     let paper = mapper.color(of: split == 0 ? chooser.total : chooser.paperLight(split))
@@ -154,7 +154,7 @@ package struct CellEncoder: FrameEncoding {
     return ShownCell(split: ink == paper ? 0 : UInt16(split), ink: ink, paper: paper)
   }
 
-  /// With few colours the best split is the one with the least error after rounding to them.
+  /// Chooses a split for few colours: the one with the least error after rounding to them.
   private func bestOfPalette(first: ShownCell) -> ShownCell {
     var best = first
     var least = error(of: first)
@@ -192,8 +192,8 @@ package struct CellEncoder: FrameEncoding {
     let snap = options.holdThreshold / 2
     let scalar: UInt32
     if glyph.shape == .whole {
-      // Always a space: a font's full block may leave a part of the cell bare, and the background
-      // shows there as a line.
+      // A cell of one colour is always a space: a font's full block may leave part of the cell uncovered, where the
+      // background would show as a line.
       if let near = Self.near(wanted.paper, pen.background, snap) {
         painted.paper = near
       } else {

@@ -74,15 +74,13 @@ struct CellSource: Sendable {
 
 /// Averages the pixels of a picture over the parts of character cells.
 ///
-/// Each cell is divided into bands (by ``bandCuts``) and each band into ``halves`` equal parts;
-/// with
-/// `hasColumns` each cell is also divided into eight full-height columns. These suffice for all the sums
-/// that the block glyphs need. A value is the light in its part as a fraction of a cell of light 1.
-/// Over a bare backdrop the last channel is the fraction of the cell that opaque pixels cover, and
-/// only those have light.
+/// Each cell is divided into bands (by ``bandCuts``) and each band into ``halves`` equal parts; with `hasColumns` each
+/// cell is also divided into eight full-height columns. These suffice for all the sums that the block glyphs need. A
+/// value is the light in its part as a fraction of a cell of light 1. Over a bare backdrop the last channel is the
+/// fraction of the cell that opaque pixels cover, and only those have light.
 ///
-/// The order of summation does not depend on which cells are sampled, so a cell sampled alone is bit-identical
-/// to the same cell in a whole picture.
+/// The order of summation does not depend on which cells are sampled, so a cell sampled alone is bit-identical to the
+/// same cell in a whole picture.
 struct CellSampler: Sendable {
   /// The boundaries of the bands, in 24ths of a cell's height.
   let bandCuts: [Int]
@@ -104,7 +102,7 @@ struct CellSampler: Sendable {
   private var sum: [SIMD4<Float>]
   private var columnSum: [SIMD4<Float>]
 
-  /// The pixels that a part covers along one axis: two weighted ends, and whole ones between.
+  /// The pixels that a part covers along one axis: a weighted pixel at each end, and whole pixels between them.
   private struct Span1D: Sendable {
     let first: Int
     let last: Int
@@ -179,7 +177,7 @@ struct CellSampler: Sendable {
     let width = Double(source.width) / Double(cells.width)
     let first = Int((Double(low) / width).rounded(.down))
     let last = Int((Double(high) / width).rounded(.up))
-    // One more at each side: the ends of a part are rounded numbers.
+    // One more on each side, because the ends of the parts are rounded.
     return max(first - 1, 0)..<min(last + 1, cells.width)
   }
 

@@ -87,7 +87,7 @@ struct ColorMapper: Sendable {
       for index in 0..<16 { consider(index) }
       return .basic(best)
     }
-    // Of the cube, the eight corners around the colour; of the ramp, the three greys of its brightness.
+    // Candidates are the eight corners of the cube around the colour, and the three greys nearest to its brightness.
     func step(_ value: UInt8) -> Int { value < 95 ? 0 : min((Int(value) - 55) / 40, 4) }
     let corner = 16 + 36 * step(color.red) + 6 * step(color.green) + step(color.blue)
     for offset in [0, 1, 6, 7, 36, 37, 42, 43] { consider(corner + offset) }

@@ -160,11 +160,11 @@ package struct DotEncoder: FrameEncoding {
     return Shown(scalar: scalar, color: scalar == 0x20 ? .default : color)
   }
 
-  /// How much ink a light needs, 0 to 1, as the eye spaces it.
+  /// How much ink an amount of light needs, from 0 to 1, as perceived.
   private func brightness(_ light: SIMD4<Float>) -> Float {
     let linear = 0.2126 * light.x + 0.7152 * light.y + 0.0722 * light.z
     let clamped = min(max(linear, 0), 1)
-    // A dot's light adds up linearly; a character of the ramp is judged by its looks.
+    // The light of dots adds up linearly, but a character of the ramp is chosen by its perceived brightness.
     let level = glyphs == .ascii && options.light == .linear ? clamped.squareRoot() : clamped
     return isInverted ? 1 - level : level
   }

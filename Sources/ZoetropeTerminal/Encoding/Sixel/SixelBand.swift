@@ -4,9 +4,9 @@
 /// overlap share a pass over the band, which saves blanks and most carriage returns.
 struct SixelBand: Sendable {
   private let width: Int
-  /// For each colour slot the six-bit columns, `slot * width + x`.
+  /// The six-bit columns of each colour slot, at `slot * width + x`.
   private var bits: [UInt8] = []
-  /// The same, plus the pixels that already have the colour and may be drawn again.
+  /// Like ``bits``, plus the pixels that already have the colour and may be drawn again.
   private var own: [UInt8] = []
   private var slots: [Slot] = []
   private var slotOfRegister: [Int16]
@@ -137,7 +137,7 @@ struct SixelBand: Sendable {
     let base = segment.slot * width
     var x = segment.start
     while x < segment.end {
-      // The longest run that draws every needed pixel and no forbidden one.
+      // Extends the run as far as one character draws every needed pixel and no forbidden one.
       var needed = bits[base + x]
       var allowed = own[base + x]
       var end = x + 1

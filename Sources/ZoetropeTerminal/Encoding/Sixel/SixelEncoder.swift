@@ -57,7 +57,7 @@ package struct SixelEncoder: FrameEncoding {
     room = Self.rowCount(of: area, on: screen) * screen.cell.height
     let width = min(max(imageSize.width, 1), max(area.columns * screen.cell.width, 1))
     var height = min(max(imageSize.height, 1), max(room, 1))
-    // Whole bands only where the last one would reach past the area.
+    // Uses only whole bands if a partial one would reach past the area.
     if (height + 5) / 6 * 6 > room { height = max(room / 6 * 6, 1) }
     pixelSize = PixelSize(width: width, height: height)
     // The nearest filter is applied while colours are read.
@@ -142,7 +142,7 @@ package struct SixelEncoder: FrameEncoding {
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
     _ check: () throws(CancellationError) -> Void
   ) throws(CancellationError) {
-    // The pixels on screen cannot be derived from a picture before scaling.
+    // After filtering, the pixels on screen cannot be derived from the unscaled picture.
     let previous = isFiltered ? nil : history.last
     guard !area.isEmpty, let picture = history.next(bitmap, changed: changed) else { return }
     let (bitmap, part) = (picture.bitmap, picture.part)
