@@ -4,16 +4,16 @@ SHELL := /bin/bash
 
 BUILD ?= .build
 PYTHON ?= python3
-# One file without shared libraries, which starts sooner.
+# A single file without shared libraries, which starts sooner.
 STATIC := -c release -Xswiftc -static-executable -Xlinker -lpng16 -Xlinker -lz -Xlinker -lm
 ZOETROPE := .build-static/release/zoetrope
-# The C library beside it, of the same build.
+# The C library, from the same build.
 LIBRARY := .build-static/lib
 PREFIX ?= /usr/local
-# The one place of the version. Its parts, the changelog and the manual pages are tested against it.
+# zoetrope.h is the only place of the version. Tests compare its parts, the changelog and the manual pages with it.
 VERSION = $(shell sed -n 's/^.define ZOETROPE_VERSION "\(.*\)"$$/\1/p' Sources/CZoetrope/zoetrope.h)
 CORPUS ?= ../shared/corpus
-# Tests take half the time (see the end of Package.swift). For all commands alike, which share builds.
+# Tests take half the time with it (see the end of Package.swift). All commands set it, because they share builds.
 export ZOETROPE_OPTIMIZE := 1
 MEASURE ?= ../shared/tools/term_measure.py
 PARTS ?= bytes,time,busy,ends,still

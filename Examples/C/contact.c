@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
   int count = argc > 2 ? atoi(argv[2]) : 3;
   if (count < 1 || count > 100) count = 3;
 
-  /* Bounds for files from strangers; the defaults are wider. */
+  /* Limits for untrusted files; the defaults are higher. */
   zoetrope_options options = {.size = sizeof options, .limits = ZOETROPE_LIMITS_STRICT};
   zoetrope_animation *animation;
   zoetrope_error error;

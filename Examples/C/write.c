@@ -8,7 +8,7 @@
 enum { SIDE = 96, COUNT = 30, RADIUS = 12 };
 
 static void draw(unsigned char *pixels, int index) {
-  /* From the left edge to the right one and back, on transparent ground. */
+  /* From the left edge to the right one and back, on a transparent background. */
   int half = COUNT / 2, step = index < half ? index : COUNT - index;
   int center = RADIUS + (SIDE - 2 * RADIUS) * step / half;
   for (int y = 0; y < SIDE; y++)
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
   zoetrope_written written = {.size = sizeof written};
   zoetrope_error error;
   zoetrope_status status = zoetrope_writer_create(&file, NULL, &writer, &error);
-  /* All colours first, so that the file can use a palette. */
+  /* A first pass over all colours, so that the file can use a palette. */
   for (int i = 0; !status && i < COUNT; i++) {
     draw(pixels, i);
     status = zoetrope_writer_survey(writer, &picture, &error);

@@ -33,7 +33,7 @@ def make_files(source: str, folder: Path, count: int) -> List[str]:
     """`count` links to the files of `source`, those larger than 300 kB left out, and two hostile ones."""
     folder.mkdir()
     originals = [path for path in map(Path, job.files(source)) if path.stat().st_size < 300_000]
-    # A canvas of 65535x65535 pixels, and one that promises four thousand million frames.
+    # A GIF with a canvas of 65535x65535 pixels, and an empty file.
     bomb = folder.parent / "bomb.gif"
     bomb.write_bytes(b"GIF89a\xff\xff\xff\xff\x80\0\0" + bytes(6) + b",\0\0\0\0\xff\xff\xff\xff\0\x02\x02L\x01\0;")
     empty = folder.parent / "empty.gif"
@@ -51,7 +51,7 @@ def make_files(source: str, folder: Path, count: int) -> List[str]:
 def outputs(folder: Path) -> Dict[str, str]:
     return {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        # Hidden ones are what a killed worker left.
+        # A killed worker leaves hidden files.
         for path in folder.glob("*") if not path.name.startswith(".")
     }
 
@@ -99,7 +99,7 @@ class Watch:
             max((kib for done, kib in self.samples if low * total // 4 <= done <= (low + 1) * total // 4),
                 default=0) // 1024 for low in range(4)
         ]
-        # A third more, or 64 MB, is what samples of a run this short differ by.
+        # In a run this short, samples differ by up to a third plus 64 MB.
         grows = quarters[3] > quarters[1] * 4 // 3 + 64
         return (f"killed {'one worker' if self.killed else 'NO worker'}, largest worker by quarter {quarters} MB"
                 f"{', which GROWS' if grows else ''}")
@@ -127,7 +127,7 @@ def on_ray(paths: List[str], output: Path, kill_after: int, process: Process) ->
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": variables})
 
     def workers() -> List[int]:
-        # Those that have loaded the library run the job.
+        # The processes that have loaded the library run the job.
         library = os.path.realpath(zoetrope._library.library._name)
         found = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):

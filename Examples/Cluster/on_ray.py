@@ -39,7 +39,7 @@ def run(
     """Processes `paths` and returns the names of the outputs. A task that fails or loses its worker runs again."""
     batches = [{"paths": np.array(batch, dtype=object)} for batch in job.batches(paths, count)]
     data = ray.data.from_items(batches, override_num_blocks=len(batches))
-    # Ray repeats the task of a lost worker by itself, but one that fails only if asked to.
+    # Ray retries the task of a lost worker by default, but a failed task only on request.
     rows = data.map(Process(folder, process).__call__, max_retries=5, retry_exceptions=True).take_all()
     return [str(name) for row in rows for name in row["names"]]
 

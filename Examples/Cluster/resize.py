@@ -33,7 +33,7 @@ def write(path: str, data: job.Contents, folder: str) -> str:
             animation.convert(Path(folder) / name, size=SIZE, fps=FPS, threads=1)
         return name
     except (zoetrope.ParameterError, zoetrope.ForkedError, zoetrope.OutOfMemoryError, zoetrope.WriteError):
-        # Not the file's fault.
+        # The file is not the cause.
         raise
     except zoetrope.ZoetropeError as error:
         return write_text(f"{job.shown(path)}: {error}\n", text)

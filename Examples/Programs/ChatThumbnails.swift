@@ -42,7 +42,7 @@ struct ChatThumbnails {
     let bot = ChatThumbnails()
     await withTaskGroup(of: String.self) { group in
       for (number, path) in arguments.enumerated() {
-        // A few at a time: waiting ones would hold memory, and their two seconds would pass.
+        // A few at a time: waiting uploads would hold memory and use up their two seconds.
         if number >= 4, let answer = await group.next() { print(answer) }
         group.addTask {
           do {

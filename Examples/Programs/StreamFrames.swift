@@ -4,7 +4,7 @@ import Zoetrope
 ///
 ///     curl -s https://example.org/party.gif | examples stream-frames
 ///
-/// With `--play`, each at its time.
+/// With `--play`, prints each frame at its time.
 enum StreamFrames {
   static func run(_ arguments: [String]) async throws {
     let image = try await StreamedImage(FileChunks(.standardInput))

@@ -5,14 +5,14 @@ import Logging
 import NIOCore
 import Zoetrope
 
-/// Frames of the animations in a directory, as PNG: `/frame?file=party.gif&at=1.5&width=320`
+/// Serves frames of the animations in a directory as PNG: `/frame?file=party.gif&at=1.5&width=320`
 ///
 ///     frame-server DIRECTORY [PORT]
 @main
 struct FrameServer {
   let directory: FilePath
   let logger = Logger(label: "frames")
-  /// Shares its budget with images and checkpoints.
+  /// The frame cache, which shares its budget with images and checkpoints.
   let cache = MemoryFrameCache.shared
   let options = DecodingOptions(limits: .strict)
 

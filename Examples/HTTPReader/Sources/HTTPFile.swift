@@ -5,9 +5,9 @@ import Zoetrope
 
 /// A file on an HTTP server, read in ranges.
 ///
-/// Every range is of the version of the file that was opened. If the file changes, reading it fails; open it again
-/// then. Reads that fail for other reasons are repeated as ``Retries`` allow, and continue where the body broke off.
-/// Cancelling the task ends a request and closes its connection.
+/// Every range belongs to the version of the file that was opened. If the file changes, reading it fails; then open it
+/// again. Reads that fail for other reasons are retried according to ``Retries``, and continue where the body broke
+/// off. Cancelling the task ends a request and closes its connection.
 struct HTTPFile: ByteRangeReading {
   let url: String
   let byteCount: Int
@@ -38,7 +38,7 @@ struct HTTPFile: ByteRangeReading {
     return bytes
   }
 
-  /// If this throws, `bytes` has what arrived before.
+  /// Appends the bytes of `range`. If this throws, `bytes` contains what arrived before.
   private func append(_ range: Range<Int>, to bytes: inout [UInt8]) async throws {
     let response = try await Self.request(url, range, of: version, client: client)
     guard version.isSame(as: Version(response.headers)) else { throw Refusal.changed }
@@ -55,7 +55,7 @@ struct HTTPFile: ByteRangeReading {
     guard left == 0 else { throw Failure(description: "the server sent less than \(served)") }
   }
 
-  /// The response with status 206; its body is read by the caller, or cancelled by dropping it.
+  /// The response with status 206. The caller reads its body, or cancels it by dropping the response.
   private static func request(
     _ url: String, _ range: Range<Int>, of version: Version, client: HTTPClient
   ) async throws -> HTTPClientResponse {
@@ -79,7 +79,7 @@ struct HTTPFile: ByteRangeReading {
 }
 
 extension HTTPFile {
-  /// What tells the versions of a file apart.
+  /// Distinguishes the versions of a file.
   private struct Version {
     var tag: String?
     var date: String?
@@ -97,13 +97,13 @@ extension HTTPFile {
       return date.map { ["If-Unmodified-Since": $0] } ?? [:]
     }
 
-    /// For servers that ignore the conditions.
+    /// Compares versions, for servers that ignore the conditions.
     func isSame(as other: Version) -> Bool {
       tag == nil && other.tag == nil ? date == other.date : tag == other.tag
     }
   }
 
-  /// An error after which the same request would fail again.
+  /// An error that would occur again if the request were repeated.
   struct Refusal: Error, CustomStringConvertible {
     static let changed = Refusal("the file has changed since it was opened")
 
@@ -112,21 +112,21 @@ extension HTTPFile {
     init(_ description: String) { self.description = description }
   }
 
-  /// An error that may pass.
+  /// A temporary error.
   struct Failure: Error, CustomStringConvertible {
     let description: String
-    /// For how many seconds the server wants no other request.
+    /// The number of seconds after which the server accepts requests again.
     var retryAfter: Int?
   }
 
-  /// How often a request is repeated, and after which pauses.
+  /// How often a request is retried, and how long to pause before each attempt.
   struct Retries: Sendable {
     var attemptCount = 5
     /// The pause after the first attempt. It doubles with each, up to ``longestPause``.
     var firstPause: Duration = .milliseconds(200)
     var longestPause: Duration = .seconds(10)
 
-    /// Runs `body` until it succeeds, throws a ``Refusal``, or was tried often enough.
+    /// Runs `body` until it succeeds, throws a ``Refusal``, or has used up its attempts.
     func run<Value>(_ body: () async throws -> Value) async throws -> Value {
       var longest = firstPause
       for _ in 1..<attemptCount {
@@ -134,7 +134,7 @@ extension HTTPFile {
           return try await body()
         } catch let error where !(error is Refusal) {
           try Task.checkCancellation()
-          // A random part keeps readers that failed together from returning together.
+          // A random part keeps readers that failed together from retrying together.
           let pause = longest * Double.random(in: 0.5...1)
           let wanted = Duration.seconds((error as? Failure)?.retryAfter ?? 0)
           try await Task.sleep(for: max(pause, min(wanted, longestPause)))

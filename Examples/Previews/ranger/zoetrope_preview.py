@@ -12,7 +12,7 @@ import ranger.api
 from ranger.container.settings import ALLOWED_VALUES
 from ranger.ext.img_display import ImageDisplayer, get_image_displayer, register_image_displayer
 
-# Who shows what zoetrope does not read, such as JPEG: "kitty", "ueberzug", "w3m"; None for nobody.
+# The previewer for formats that zoetrope does not read, such as JPEG: "kitty", "ueberzug", "w3m"; None for no preview.
 OTHERS = None
 
 
