@@ -75,7 +75,7 @@ import Zoetrope
       action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
     } else if mode.contains("masked") {
       unsafe sigaddset(&action.sa_mask, SIGUSR1)
-      // The parent may have blocked any.
+      // The parent may have blocked signals.
       var none = sigset_t()
       unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
       unsafe action.__sigaction_handler.sa_handler = { _ in
@@ -181,8 +181,8 @@ import Zoetrope
     print("found \(found), kept \(kept), refused \(refused)")
   }
 
-  /// Holds all frames of one table of 64 MB for `time` seconds, then prints what of its memory is this
-  /// process's share (Pss) and what is there (Rss).
+  /// Holds all frames of one table of 64 MB for `time` seconds, then prints how much of its memory is this process's
+  /// share (Pss) and how much is resident (Rss).
   static func hold(_ path: FilePath, _ time: Double) {
     guard let store = open(path, 256 << 20) else { return }
     let size = PixelSize(width: 512, height: 512)
@@ -312,6 +312,6 @@ import Zoetrope
 }
 
 extension Int {
-  /// Bytes of a row of so many pixels.
+  /// The number of bytes in a row of this many pixels.
   fileprivate var rowBytes: Int { PixelFormat.rgba8.bytesPerRow(width: self) }
 }

@@ -18,7 +18,7 @@ public final class TestThread: TaskExecutor {
   /// Starts the thread.
   public init() {
     let thread = Thread { [self] in run() }
-    // As much as the main thread has: tests recurse deeper than code does that runs on threads.
+    // As large as that of the main thread: tests recurse deeper than code that normally runs on threads.
     thread.stackSize = 8 << 20
     thread.start()
   }
@@ -32,14 +32,14 @@ public final class TestThread: TaskExecutor {
     return try await withTaskExecutorPreference(thread) { try await body() }
   }
 
-  /// Takes a job to run, in the order in which they come.
+  /// Adds a job; jobs run in the order in which they arrive.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     state.withLock { $0.jobs.append(job) }
     isWanted.signal()
   }
 
-  /// Lets the thread end when it has run what it was given.
+  /// Lets the thread end once all its jobs have run.
   public func end() {
     state.withLock { $0.isEnded = true }
     isWanted.signal()

@@ -7,19 +7,19 @@ import Zoetrope
 /// that computes for long or waits for the system holds such a thread up, and with it every task of the
 /// tests that run at the same time.
 public struct ThreadedTests: SuiteTrait, TestTrait, TestScoping {
-  /// The turns that are waited for before a case begins, if it takes any.
+  /// The turns, one of which a case takes before it begins; nil if it needs none.
   fileprivate let turns: Turns?
   /// Whether the thread sanitizer has nothing to find in the cases.
   fileprivate let isSequential: Bool
 
-  /// More programs at a time would miss the times that tests expect of them; fewer leave processors idle
-  /// while one waits. A container may have the time of fewer processors than the machine has.
+  /// More programs at a time would miss the deadlines that tests set; fewer would leave processors idle while one
+  /// waits. A container may use fewer processors than the machine has.
   fileprivate static let programs = Turns(max(2, DecodeThreads.processorCount * 2))
 
   /// Suites hand the trait on to their tests.
   public var isRecursive: Bool { true }
 
-  /// Itself, for each case.
+  /// Returns itself, for each case.
   public func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
     testCase == nil ? nil : self
   }

@@ -4,7 +4,7 @@ import Synchronization
   import Zoetrope
 #endif
 
-/// A number of turns, taken in the order in which they are asked for.
+/// A number of turns, granted in the order in which they are requested.
 public final class Turns: Sendable {
   private struct State {
     var free: Int
@@ -30,7 +30,7 @@ public final class Turns: Sendable {
     }
   }
 
-  /// Hands a turn that was taken to the one who waits longest.
+  /// Returns a turn, which goes to the task that has waited longest.
   public func giveBack() {
     let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
       if !state.waiters.isEmpty { return state.waiters.removeFirst() }

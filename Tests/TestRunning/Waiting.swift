@@ -1,7 +1,7 @@
-/// Returns when `condition` holds, or when the task is cancelled, as a time limit does.
+/// Returns when `condition` holds, or when the task is cancelled, which a time limit does.
 ///
-/// For states of the code under test that nothing announces: it looks again every millisecond, and
-/// takes no thread in between.
+/// For states of the code under test that nothing announces: checks every millisecond, and occupies no thread in
+/// between.
 public func eventually(_ condition: () -> Bool) async {
   while !condition() {
     do { try await Task.sleep(for: .milliseconds(1)) } catch { return }

@@ -124,8 +124,7 @@ import Zoetrope
     gif.frames = (0..<60).map { (UInt8($0 % 3), 4) }
     gif.isMixed = true
     try withTool(gif) { (tool: Tool) throws in
-      // The first table that is there asks for the signal. A machine that is through by then waits
-      // for the second input.
+      // The signal is sent once the first table exists. A machine that is done by then waits for the second input.
       let script = """
         mkfifo in; { (until ls c/*.frames || ! kill -0 $$; do :; done; kill -INT $$) >noise 2>&1 & \
         exec "$ZOETROPE" cache warm cat.gif in --cache c >out 2>err; }
@@ -176,7 +175,8 @@ import Zoetrope
       let table = try #require(try tool.list("c").first { $0.hasSuffix(".frames") })
       let path = "c/\(table)"
       var bytes = try tool.read(path)
-      // The first byte of a frame's pixels: opaque red, green or blue, and no page of holes is.
+      // The first byte of a frame's pixels, which are opaque red, green or blue; no page of holes begins with one of
+      // these.
       let page = sysconf(Int32(_SC_PAGESIZE))
       let start = try #require(
         stride(from: bytes.count - page, to: 0, by: -page).first { bytes[$0 + 3] == 255 })
@@ -188,7 +188,7 @@ import Zoetrope
       let again = try tool.run("cache", "verify", "--cache", "c")
       #expect(again.status == 0)
       #expect(again.text.hasPrefix("2 frames intact, 0 dropped\n"))
-      // The header: the table goes, and counts as one.
+      // A damaged header costs the whole table, which counts as one.
       bytes[60] ^= 1
       try tool.write(bytes, to: path)
       let headless = try tool.run("cache", "verify", "--cache", "c")
@@ -239,7 +239,7 @@ import Zoetrope
       let json = try JSONLine.one(Array(tool.run(arguments + ["--json"]).errors.utf8))
       #expect(json["error"]["code"] == "storeDenied")
       #expect(try tool.run("cache", command, "--cache", "none").status == 2)
-      // No directory, and not absent either.
+      // Neither a directory nor absent.
       let file = try tool.run(["cache", command, "--cache", "cat.gif"] + arguments.dropFirst(4))
       #expect(file.status == 4)
       #expect(file.errors.hasPrefix("zoetrope: error: cat.gif: "))

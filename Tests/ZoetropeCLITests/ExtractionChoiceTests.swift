@@ -167,7 +167,7 @@ import Testing
       let damage = try JSONLine.one(tool.run("check", "more.gif", "--json").output)["damage"]
       #expect(damage.count == 5)
       #expect(damage.elements.allSatisfy { $0["kind"] == "gif.lzw.surplus" })
-      // What ffmpeg flushes behind its end codes is nothing to tell.
+      // The byte that ffmpeg flushes after its end codes is not reported.
       sample.behindEnd = [0]
       try tool.write(sample.bytes, to: "spare.gif")
       let spare = try tool.run("check", "--strict", "spare.gif")

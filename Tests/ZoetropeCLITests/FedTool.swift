@@ -92,14 +92,15 @@ final class FedTool {
 
   /// The names in `directory`; none while that does not exist.
   ///
-  /// A file just linked to its name is under its temporary one too for a moment, which is left out.
+  /// Leaves out the temporary name that a file still has for a moment after it was linked to its final one.
   func list(_ directory: String) -> [String] {
     ((try? tool.list(directory)) ?? []).filter { !$0.hasPrefix(".") }
   }
 
   func send(_ number: Int32) { kill(process, number) }
 
-  /// Waits for the end; nil when it does not come, 128 + the signal when one ended the tool.
+  /// Waits for the tool to end; returns its status, or 128 plus the number of the signal that ended it. Nil when it
+  /// does not end.
   func end() -> Int32? {
     var status: Int32 = 0
     guard wait({ unsafe waitpid(process, &status, WNOHANG) == process }) else { return nil }

@@ -3,12 +3,12 @@ import TestRunning
 import Testing
 import Zoetrope
 
-/// Calls to the system that end early, are interrupted or fail, by a library that stands between.
+/// System calls that end early, are interrupted or fail, because of an interposed library.
 ///
-/// Interruptions and short transfers change nothing; a failure is one line and one status, and no
-/// file under a final name that is not whole.
+/// Interruptions and short transfers change nothing. A failure is one line and one status, and leaves no incomplete
+/// file under a final name.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct IOFaultTests {
-  /// The library that stands between, compiled once.
+  /// The interposed library, compiled once.
   static let library = Result {
     let tool = try Tool()
     defer { tool.cleanUp() }
@@ -28,8 +28,8 @@ import Zoetrope
     sample.height = 50
     try tool.write(sample.bytes, to: "cat.gif")
     try tool.write(Self.library.get(), to: "faults.so")
-    // The address sanitizer wants to be the first library otherwise. Some shells run their last command in their own
-    // process, and end by the signal that ended it.
+    // Otherwise the address sanitizer insists on being the first library. Some shells run their last command in their
+    // own process, and end by the signal that ended it.
     try body(tool) { fault, arguments in
       try tool.shell(
         "env ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 FAULT=\(fault) "
@@ -83,7 +83,7 @@ import Zoetrope
         #expect(plain == 0, "\(arguments)")
         let status = try run("thread:\(threads)", "\(arguments) >faulty\(number) 2>err")
         let errors = String(decoding: try tool.read("err"), as: UTF8.self)
-        // What comes through a pipe as it arrives is read by a thread of its own, which may wait for ever.
+        // The arriving bytes of a pipe are read by a separate thread, which may wait forever.
         if status == 3, arguments.hasPrefix("extract -"), errors.contains("cannot create a thread")
         {
           continue
@@ -119,7 +119,7 @@ import Zoetrope
       #expect(try run(fault, "extract cat.gif -o o/ 2>err") == 4)
       let errors = String(decoding: try tool.read("err"), as: UTF8.self)
       #expect(errors.contains(fault.hasPrefix("write") ? "No space" : "nput/output error"))
-      // What is there is whole, and nothing temporary is left.
+      // Existing files are complete, and no temporary file is left.
       let check =
         "for f in $(ls -A o); do cmp o/$f whole/$f || exit 1; done; test $(ls -A o | wc -l) -lt 3"
       #expect(try tool.shell(check) == 0)
@@ -131,7 +131,7 @@ import Zoetrope
   @Test func `a signal at any read ends an extraction with a cache, and the next one works`() throws
   {
     try withTool { (tool, run) throws in
-      // Reads of the cache's files count, those that hash the input for it, and those of frames.
+      // Counts reads of the cache's files, reads that hash the input for the cache, and reads of frames.
       let extract = "extract cat.gif --size 3x2 --cache c -j 1"
       var interrupted = 0
       for place in 0..<100 {
@@ -139,7 +139,7 @@ import Zoetrope
         let errors = String(decoding: try tool.read("err"), as: UTF8.self)
         if status == 0 { break }
         interrupted += 1
-        // What `timeout` makes of an end by the signal.
+        // The status that `timeout` reports when the signal ended the tool.
         #expect(status == 130, "read \(place): \(errors)")
         #expect(errors.isEmpty || errors.contains("interrupted"), "read \(place): \(errors)")
         #expect(try tool.shell("test -z \"$(ls -A o\(place) 2>/dev/null | grep -v png)\"") == 0)
@@ -154,8 +154,8 @@ import Zoetrope
 }
 
 extension Tool {
-  /// The start of a line of shell that runs the tool, which gets a signal as it first writes to a file: however fast
-  /// it is, it is not done.
+  /// The start of a shell line that runs the tool and sends it a signal when it first writes to a file. However fast it
+  /// is, it is not done by then.
   func signalled(_ number: Int32) throws -> String {
     try write(IOFaultTests.library.get(), to: "faults.so")
     return "env ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 FAULT=signal-write:\(number) "

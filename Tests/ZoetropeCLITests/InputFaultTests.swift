@@ -4,9 +4,9 @@ import TestRunning
 import Testing
 import Zoetrope
 
-/// Inputs and outputs that are not what a name promises. One line in, one status out, never a crash.
+/// Inputs and outputs that are not what their names promise: one line, one status, and never a crash.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct InputFaultTests {
-  /// The first has no end, and must not be waited for with all of memory.
+  /// The first input has no end, and must not be read until memory is full.
   @Test(.boundsMemory, arguments: ["/dev/zero", "loop", "missing"])
   func `inputs that are not finite files are rejected`(name: String) throws {
     try withTool { (tool: Tool) throws in
@@ -59,7 +59,7 @@ import Zoetrope
 
   @Test func `an output folder that cannot be written is status 4`() throws {
     try withTool { (tool: Tool) throws in
-      // As root, permissions do not bind; a file where the folder should be does.
+      // Root ignores permissions, but not a file in place of the folder.
       let code = try tool.shell("touch o && \"$ZOETROPE\" extract cat.gif -o o/ 2>err")
       #expect(code == 4)
       let proc = try tool.shell("\"$ZOETROPE\" extract cat.gif -o /proc/ 2>err")
@@ -92,7 +92,7 @@ import Zoetrope
     }
   }
 
-  /// 64 megapixels in 35 bytes, with less and less of the memory that they take.
+  /// 64 megapixels in 35 bytes, under limits on the memory that they take.
   @Test(.boundsMemory, arguments: [100_000, 310_000, 350_000])
   func `a canvas that memory has no room for is refused by name`(kibibytes: Int) throws {
     try withTool { (tool: Tool) throws in

@@ -4,8 +4,8 @@ import Testing
 
 @testable import ZoetropeProcess
 
-/// What a signal leaves behind: whole results, a line that says how far it came, and an end by the
-/// signal itself.
+/// What a signal leaves behind: whole results, a line that says how far the command came, and an end by the signal
+/// itself.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct InterruptionTests {
   @Test(arguments: [("INT", SIGINT), ("TERM", SIGTERM)])
   func `playing without drawing reports the outcome`(_ name: String, _ number: Int32) throws {
@@ -36,12 +36,12 @@ import Testing
     gif.frames = (0..<100).map { (UInt8($0 % 3), 4) }
     gif.isMixed = true
     try withTool(gif) { tool in
-      // The first file that is there asks for the signal: nothing depends on how fast it runs.
+      // The signal is sent once the first file exists, so nothing depends on how fast the tool runs.
       let script = """
         { (until test -e o/cat-0000.png || ! kill -0 $$; do :; done; kill -INT $$) 2>noise & \
         exec "$ZOETROPE" extract cat.gif -o o/ -j 1 2>err; }
         """
-      // A shell ends its loop for this, and would not for an exit with 130.
+      // This ends the loop of a shell; an exit with status 130 would not.
       let signal = try tool.endingSignal(of: script)
       #expect(signal == SIGINT)
       let errors = String(decoding: try tool.read("err"), as: UTF8.self)
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  /// As a frame takes that is being compressed, which is not interrupted by the first.
+  /// Stands for compressing a frame, which the first signal does not interrupt.
   @Test func `a second signal of its kind ends the process wherever it is`() async {
     await #expect(processExitsWith: .signal(SIGINT)) {
       Signals.prepare()

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A value in what the tool prints as JSON. What is not there is `missing`, of which everything is.
+/// A value in the JSON that the tool prints. An absent value is `missing`, and so is everything in it.
 struct JSONLine: Equatable, Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByBooleanLiteral
 {

@@ -76,7 +76,7 @@ import Zoetrope
 
 /// Opening on a thread of its own, for callers that do not wait.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct InputOpeningTests {
-  /// How often the callback came, and somewhere to wait for it.
+  /// Counts calls of the callback, and lets a test wait for one.
   private final class Calls: Sendable {
     private let monitor = Monitor(0)
     func add() { monitor.update { $0 += 1 } }

@@ -70,7 +70,7 @@ import Testing
       #expect(try tool.shell("\(still) -o ll --force && test -L l && test -L ll") == 0)
       #expect(try tool.read("d/t") == SampleGIF().pixels(0))
       #expect(try tool.list("d") == ["t"])
-      // One that leads nowhere makes the file.
+      // A dangling link creates its target.
       #expect(try tool.shell("ln -s d/new n && \(still) -o n --force && test -L n") == 0)
       #expect(try tool.read("d/new") == SampleGIF().pixels(0))
     }

@@ -126,7 +126,7 @@ import Testing
 
   @Test func `leftovers of dead runs are swept, whatever their number, and stop nothing`() throws {
     try withTool { (tool: Tool) throws in
-      // What a run in a container leaves, where every run is process 1.
+      // The leftovers of a run in a container, where every run is process 1.
       let script = "mkdir o && touch o/.zoetrope-1-0.tmp o/.zoetrope-$$-0.tmp o/.zoetrope-7f3a.tmp"
       #expect(try tool.shell(script) == 0)
       #expect(try tool.run("extract", "cat.gif", "-o", "o/", "--force").status == 0)
@@ -136,7 +136,7 @@ import Testing
 
   @Test func `a file that another run is writing is left alone`() throws {
     try withTool { (tool: Tool) throws in
-      // A lock is what tells a live run's file, whatever its name and wherever the run is.
+      // A lock identifies the file of a live run, whatever its name and wherever the run is.
       let script = """
         mkdir o && touch o/.zoetrope-999999999-0.tmp o/.zoetrope-7f.tmp && \
         flock -n o/.zoetrope-7f.tmp "$ZOETROPE" extract cat.gif -o o/
@@ -264,9 +264,8 @@ import Testing
     line.split(separator: " ").map { String($0.replacing("V", with: value)) }
   }
 
-  /// Parsed as the tool parses them, without starting it for what is refused there: that costs 70 ms.
-  /// What is refused later has status 2, or 0 where a large number makes sense; a crash would be more
-  /// than 128.
+  /// Parses as the tool does, without starting it, because that costs 70 ms. Values that are refused only later give
+  /// status 2, or 0 where a large number makes sense; a crash would give more than 128.
   @Test(arguments: options)
   func `numbers without sense are refused, and none ends in a crash`(
     _ line: String, takes: @Sendable (String) -> Bool
@@ -274,7 +273,7 @@ import Testing
     try withTool { (tool: Tool) throws in
       for value in ["nan", "1e300", "-inf", "99999999999999999999", "", "-1e300"] {
         let arguments = Self.words(line, value)
-        // What the type of the option refuses, the parser does, which one value shows.
+        // The parser refuses what the type of the option refuses. One value shows that.
         let isTaken = takes(arguments[arguments.count - 1])
         guard isTaken || value == "nan" else { continue }
         let command = try #require(ZoetropeTool.subcommand(named: arguments[0]))

@@ -7,7 +7,7 @@ import ZoetropeProcess
 @testable import ZoetropeCLI
 
 @Suite(.timeLimit(.minutes(10)), .computes) struct PlayerConfigurationTests {
-  /// The arguments that `text` comes to, or the line of the failure.
+  /// The arguments that `text` yields, or the line of the failure.
   private func arguments(_ text: String, command: [String] = ["play", "a.gif"]) -> [String] {
     do throws(CommandFailure) {
       return try ToolArguments.completed(command, isFile: { _ in true }) {

@@ -13,7 +13,7 @@ import Zoetrope
   func `the name of a command selects its schema`(_ pair: String) {
     let names = pair.split(separator: "=").map(String.init)
     #expect(OutputSchema.named(names[0])?.name == names[1])
-    // Words of the summaries are no names.
+    // Words of a summary are not names.
     #expect(OutputSchema.named("What") == nil)
     #expect(OutputSchema.named("frames") == nil)
   }

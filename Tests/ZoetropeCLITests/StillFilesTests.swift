@@ -74,7 +74,7 @@ import Testing
       #expect(drawn == [drawn[0], drawn[1], drawn[1], drawn[3], drawn[3], drawn[3], "", ""])
       #expect(Set(drawn).count == 4)
       #expect((0..<8).allSatisfy { model.cells[$0 * 80 + 2].pen.isEmpty })
-      // The answers tell colours, though the protocol is named.
+      // The terminal is queried for its colours, even if the protocol is named.
       #expect(terminal.has("\u{1B}[c"))
       #expect((model.column, model.row) == (0, 6))
       #expect(model.state == TerminalState())

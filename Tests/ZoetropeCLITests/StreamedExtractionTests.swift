@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  /// What is decided frame by frame, and what needs the whole file.
+  /// Options that are decided frame by frame, and options that need the whole file.
   @Test(arguments: [
     [], ["--frames", "0,2"], ["--frames", "1-"], ["--frames", "::2"], ["--every", "2"],
     ["--max", "1"], ["--time", "40ms-"], ["--time", "50ms"], ["--raw"], ["--size", "3x"],

@@ -34,7 +34,7 @@ struct Tool {
     try run(arguments, input: input)
   }
 
-  /// As ``run(_:input:)-(String...,_)``.
+  /// Like ``run(_:input:)-(String...,_)``.
   func run(_ arguments: [String], input: [UInt8] = []) throws -> Outcome {
     try write(input, to: ".stdin")
     // `env -C` sets the directory: glibc's own call for it is not visible to Swift.
@@ -60,11 +60,11 @@ struct Tool {
     return try Self.wait(for: ["/bin/sh", "-c", line])
   }
 
-  /// Runs a command to its end; gives what `wait` says of it. The standard streams are this process's,
-  /// or hidden files in a directory.
+  /// Runs a command to its end; returns its wait status. The standard streams are this process's, or hidden files in a
+  /// directory.
   ///
-  /// Not `system`, which has this whole process ignore SIGINT and SIGQUIT until the command ends: what
-  /// another thread starts in that time ignores them as well.
+  /// Does not use `system`, which makes this whole process ignore SIGINT and SIGQUIT until the command ends: programs
+  /// that other threads start meanwhile would ignore them as well.
   private static func wait(for command: [String], filesIn directory: String? = nil) throws -> Int32
   {
     var actions = unsafe posix_spawn_file_actions_t()

@@ -184,11 +184,11 @@ import Zoetrope
 
   @Test func `a full disk is status 4 and leaves nothing behind`() throws {
     try withTool { (tool: Tool) throws in
-      // Help, too, says that it was not printed.
+      // Help also reports that it could not be printed.
       #expect(try tool.shell("\"$ZOETROPE\" info --help >/dev/full 2>errors") == 4)
       let errors = String(decoding: try tool.read("errors"), as: UTF8.self)
       #expect(errors == "zoetrope: error: standard output: No space left on device\n")
-      // A file size limit of nothing: the kernel refuses the first byte of every file.
+      // With a file size limit of zero, the kernel refuses the first byte of every file.
       let code = try tool.shell(
         "mkdir o && (ulimit -f 0; \"$ZOETROPE\" extract cat.gif -o o 2>/dev/null)")
       #expect(code == 4)

@@ -73,7 +73,7 @@ package struct RandomPlayback {
     return options
   }
 
-  /// Used by programs that never want the next frame.
+  /// Used by programs that never need the next frame.
   package mutating func enormousDelay() -> Duration {
     let fractions = (number(0...999_999_999), number(0...999_999_999))
     let fraction = Duration(

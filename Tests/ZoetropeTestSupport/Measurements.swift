@@ -1,6 +1,6 @@
 public import Zoetrope
 
-// What benchmarks, a separate package, measure in the library beyond its public API.
+// What benchmarks, which are a separate package, measure beyond the library's public API.
 
 extension SeekingReader {
   /// Frames decoded so far, for seeks and for replays.

@@ -67,7 +67,7 @@ import ZoetropeTestSupport
       #expect(lines[3].hasPrefix("\(name),ok,2,,140,100,0,3,2,"))
       #expect(lines[4] == "text.gif,unreadable,,,,,,,,,,,no GIF or PNG signature")
       #expect(lines.count == 6 && lines[5].isEmpty)
-      // It counts as a manifest for --resume, and is written anew.
+      // --resume accepts it as a manifest and rewrites it.
       let resumed = try tool.run(
         "extract", "a, \"b\".gif", "text.gif", "-o", "o/", "--manifest", "m.csv", "--size", "3x2",
         "--resume")
@@ -153,7 +153,7 @@ import ZoetropeTestSupport
       #expect(
         report["frames"][1]["output_bytes"].integer == (try tool.read("o/cat-0001.png").count))
       #expect(try JSONLine.all(try tool.read("m.json")).count == 4)
-      // The same again makes the same bytes.
+      // A second run makes the same bytes.
       let piped = try tool.run(
         "extract", "cat.gif", "-r", "d", "text.gif", "-o", "-", "--format", "tar", "-q")
       #expect(try piped.output == tool.read("f.tar"))

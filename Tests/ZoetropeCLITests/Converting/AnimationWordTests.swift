@@ -201,7 +201,7 @@ import ZoetropeProcess
     func pictures(_ bytes: [UInt8]) -> [[UInt8]] { PNGSequence.pictures(in: bytes).map(Array.init) }
     #expect(pictures(first + second + first) == [first, second, first])
     #expect(pictures([]).isEmpty)
-    // What is cut or no picture is one that cannot be read.
+    // A truncated picture, and bytes that are not a picture, count as one that cannot be read.
     #expect(pictures(first + second.dropLast(3)) == [first, second.dropLast(3)])
     #expect(pictures(first + [1, 2, 3]) == [first, [1, 2, 3]])
     let huge = Array(first.prefix(8)) + [0xff, 0xff, 0xff, 0xff] + Array("IENDabcd".utf8)

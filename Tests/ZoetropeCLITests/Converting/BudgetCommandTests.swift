@@ -122,7 +122,7 @@ import ZoetropeTestSupport
       #expect(image.frames.count == 5 && image.format == .apng)
       // The colour type: iOS shows an APNG with a palette as a still.
       #expect(file[25] == 6)
-      // What cannot fit is told as before.
+      // A file that cannot fit is reported as before.
       let failed = try tool.run(
         "convert", "in.png", "-o", "no.png", "--for", "line-sticker", "--max-bytes", "99")
       #expect(failed.status == 8 && failed.errors.contains("the limit is"), "\(failed.errors)")
@@ -147,7 +147,7 @@ import ZoetropeTestSupport
         #expect(result.status == 0, "\(result.errors)")
         #expect(try tool.read(arguments[2])[25] == type, "\(arguments)")
       }
-      // What is right is copied.
+      // A file that already meets the preset is copied.
       #expect(try tool.read("f.png") == tool.read("c.png"))
       let frames = try ["c.png", "e.png"].map { try AnimatedImage(bytes: tool.read($0)).frames }
       #expect(frames[0].map(\.delay) == frames[1].map(\.delay))

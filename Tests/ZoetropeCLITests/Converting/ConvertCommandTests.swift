@@ -7,7 +7,7 @@ import ZoetropeTestSupport
 
 @testable import ZoetropeCLI
 
-/// What `convert` writes, refuses and tells.
+/// What `convert` writes, refuses and reports.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct ConvertCommandTests {
   private static let root = FixtureLibrary().root
 
@@ -62,7 +62,7 @@ import ZoetropeTestSupport
         written += 1
         let after = try film(tool, try #require(line["output"].text))
         #expect(after.playCount == before.playCount && after.size == before.size)
-        // Delays that are no hundredths are rounded, and long ones take several frames.
+        // Delays that are not whole hundredths are rounded, and long ones take several frames.
         guard line["exact"] == true, after.pictures.count == before.pictures.count else { continue }
         for index in before.pictures.indices {
           let visible = before.pictures[index].visible
@@ -240,7 +240,7 @@ import ZoetropeTestSupport
       #expect(
         try tool.shell(#""$ZOETROPE" convert cat.gif -o /dev/fd/3 --format apng -q 3>b.png"#) == 0)
       #expect(try tool.read("b.png") == tool.read("a.png"))
-      // A reader that leaves ends it quietly.
+      // The command ends quietly if its reader goes away.
       #expect(
         try tool.shell(
           #"{ "$ZOETROPE" convert cat.gif -o - -q; echo $? >st; } | true; grep -q 0 st"#) == 0)
@@ -335,7 +335,7 @@ import ZoetropeTestSupport
         "mkdir o; exec \(try tool.signalled(SIGKILL)) convert cat.gif -o o/a.png -j 1 2>err"
       #expect(try tool.endingSignal(of: script) == SIGKILL)
       #expect(try tool.list("o").allSatisfy { $0.hasPrefix(".zoetrope-") })
-      // The next one removes what it left.
+      // The next conversion removes what this one left.
       #expect(try tool.run("convert", "cat.gif", "-o", "o/b.gif").status == 0)
       #expect(try tool.list("o") == ["b.gif"])
     }

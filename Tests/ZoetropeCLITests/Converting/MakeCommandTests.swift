@@ -7,7 +7,7 @@ import ZoetropeTestSupport
 
 @testable import ZoetropeCLI
 
-/// What `make` makes of pictures.
+/// What `make` writes.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct MakeCommandTests {
   private static let library = FixtureLibrary()
 

@@ -42,7 +42,7 @@ import ZoetropeTestSupport
     Bitmap(width: side, height: side) { _, _ in color }
   }
 
-  /// Samples of the pictures, as films have them.
+  /// The samples of the pictures, in the form of ``WrittenFilm/pictures``.
   private func samples(_ pictures: [Bitmap]) throws -> [[UInt16]] {
     try pictures.map { try WrittenFilm(PNGEncoder().encode($0)).pictures[0] }
   }
@@ -110,7 +110,7 @@ import ZoetropeTestSupport
       let made = try tool.run("make", "m.json", "-o", "a.gif")
       #expect(made.text.hasSuffix("exact\n"))
       #expect(try film(tool, "a.gif").delays.map(\.milliseconds) == [0, 10, 20])
-      // A delay that is asked for is one that browsers show.
+      // A requested delay is one that browsers show.
       #expect(try tool.run("make", "m.json", "-o", "b.gif", "--delay", "10ms").status == 0)
       #expect(try film(tool, "b.gif").delays.allSatisfy { $0.milliseconds >= 20 })
       #expect(try tool.run("convert", "cat.gif", "-o", "c.gif", "--delay", "10ms").status == 0)

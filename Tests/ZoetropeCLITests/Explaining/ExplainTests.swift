@@ -177,7 +177,7 @@ import ZoetropeTestSupport
     let canvas = ModelCanvas(size: PixelSize(width: 6, height: 1), fill: 0)
     let (clear, black) = (bitmap(6, RGBA(word: 0)), bitmap(6, .black))
     #expect(canvas.firstDifference(from: clear, in: [])?.x == nil)
-    // Six pixels differ, and are looked at where the other picture changed or this one was drawn to.
+    // Six pixels differ. Only those are compared where the other picture changed or this one was drawn to.
     #expect(canvas.firstDifference(from: black, in: [])?.x == nil)
     let last = PixelRect(x: 5, y: 0, width: 1, height: 1)
     #expect(canvas.firstDifference(from: black, in: [last])?.x == 5)
@@ -189,7 +189,7 @@ import ZoetropeTestSupport
   }
 }
 
-/// What ImageMagick makes of blocks that other programs do not relate to frames.
+/// How ImageMagick treats blocks that other programs do not relate to frames.
 @Suite(.timeLimit(.minutes(10))) struct ImageMagickTests {
   private func predict(_ bytes: [UInt8]) throws -> Explanation.Prediction {
     try Explanation(

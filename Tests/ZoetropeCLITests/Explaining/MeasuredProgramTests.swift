@@ -17,7 +17,7 @@ import Zoetrope
     .removingLastComponent().removingLastComponent().removingLastComponent()
     .appending("Fixtures")
 
-  /// What a program made of a file.
+  /// A program's output for a file.
   struct Measurement {
     /// In microseconds; nil where the program has none.
     var delays: [Int?] = []
@@ -59,7 +59,7 @@ import Zoetrope
           pixels || touch pixels; rm -f all; mv pixels all
           """
         _ = try tool.shell(script)
-        // A line each, of a packet or of a stream, with the name of what it is first.
+        // Each line describes a packet or a stream, and begins with the name of that.
         let lines = String(decoding: try tool.read("probe"), as: UTF8.self).split(separator: "\n")
           .map { $0.split(separator: ",") }
         var measured = Measurement()
@@ -194,7 +194,7 @@ import Zoetrope
     return stride(from: 0, to: all.count, by: takesAll ? 1 : 16).map { "\(directory)/\(all[$0])" }
   }
 
-  /// All fixtures take a minute, a sixteenth of them shows that the rules still run.
+  /// All fixtures take a minute; a sixteenth of them is enough to show that the rules still run.
   private static let takesAll =
     ProcessInfo.processInfo.environment["ZOETROPE_PROGRAMS"] == "all"
 
@@ -240,7 +240,7 @@ import Zoetrope
     case .unpredicted, .unknown: break
     }
     guard image.format != .png, prediction.behaviour.animates else { return }
-    // A frame too many or too few shifts the delays behind it.
+    // A frame too many or too few shifts the delays after it.
     let isCounted =
       difference.outcome == .none
       || difference.outcome == .differs && difference.cause != .frames

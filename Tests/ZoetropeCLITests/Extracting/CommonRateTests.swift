@@ -3,7 +3,7 @@ import Zoetrope
 
 @testable import ZoetropeCLI
 
-/// The frame rate of a video in which every frame has its time.
+/// The frame rate of a video that shows every frame for exactly its time.
 @Suite(.timeLimit(.minutes(10))) struct CommonRateTests {
   private func delays(_ fractions: [(UInt32, UInt32)]) -> [FrameDelay] {
     fractions.map { FrameDelay(numerator: $0.0, denominator: $0.1) }

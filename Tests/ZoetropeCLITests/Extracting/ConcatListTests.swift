@@ -87,7 +87,7 @@ import Zoetrope
       #expect(try tool.run(extract + ["o", "--resume"]).status == 0)
       #expect(try tool.list("o").count == 5)
       #expect(try tool.read("o/cat.ffconcat").count > text.utf8.count)
-      // A file that is no list stays.
+      // A file that is not a list is kept.
       try tool.write([1], to: "mine.ffconcat")
       let refused = try tool.run(extract + ["mine.ffconcat", "--resume"])
       #expect(refused.status == 4)

@@ -3,7 +3,7 @@ import SystemPackage
 import TestRunning
 import Testing
 
-/// Every way to the frames of damaged files gives the same pixels and tells the same damage.
+/// Every way to extract the frames of damaged files gives the same pixels and reports the same damage.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct DamagedWaysTests {
   private static let fixtures = FilePath(#filePath).removingLastComponent()
     .removingLastComponent().removingLastComponent().removingLastComponent()

@@ -99,7 +99,7 @@ import ZoetropeTestSupport
         let rect = frames[index]["changed_rect"].elements.map(\.integer)
         #expect(rect == (option == "--changed-only" && picture == index ? [0, 0, 6, 4] : []))
       }
-      // What is there is kept, and stands in the manifest all the same.
+      // Existing files are kept, and the manifest lists them too.
       #expect(try tool.shell("rm o/cat-0001.png") == 0)
       #expect(try tool.run(arguments + ["--resume"]).status == 0)
       #expect(try tool.list("o") == names)

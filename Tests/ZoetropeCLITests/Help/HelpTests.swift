@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func `an option's text is short, and one sentence or two`() throws {
-    // What a line cannot say: the fields of a template.
+    // One line cannot list the fields of a template.
     let longer: Set<String> = ["info --format"]
     for command in try tool().all {
       for option in command.options

@@ -21,7 +21,7 @@ import Testing
     #expect(NameSuggestion.closest(to: word, in: names) == nil)
   }
 
-  /// What the tool says of arguments that the parser refuses.
+  /// The tool's message about arguments that the parser refuses.
   private func message(_ arguments: [String]) -> String {
     do {
       _ = try ZoetropeCommand.parseAsRoot(arguments)
@@ -50,7 +50,7 @@ import Testing
       "cache warm a.gif --linaer-light",
       "Error: Unknown option '--linaer-light'. Did you mean '--linear-light'?"
     ),
-    // Neither has it, nor anything like it.
+    // Neither command has this option or a similar one.
     ("info a.gif --width 8", "Error: Unknown option '--width'"),
     ("extract a.gif -o o/ --plan", "Error: Unknown option '--plan'"),
     (

@@ -10,7 +10,7 @@ import Testing
   private static let gif = SampleGIF(
     width: 16, height: 32, frames: [(0, 10), (1, 10), (2, 10)]
   ).bytes
-  /// None of its frames is on its way when the size changes, to leave traces on a terminal of another size.
+  /// A still picture: no frame is in transit when the size changes, to leave traces on a terminal of another size.
   private static let still = SampleGIF(width: 16, height: 32, frames: [(1, 10)]).bytes
 
   private func withTool(
@@ -45,7 +45,7 @@ import Testing
           #expect(terminal.model.cells[row * 60 + column] == before.cells[row * 60 + column])
         }
       }
-      // Neither questions nor modes, and echo stays on.
+      // Neither queries nor modes are sent, and echo stays on.
       #expect(terminal.isRestored)
       #expect(terminal.model.fenceCount == 0)
       #expect(!terminal.has("\u{1B}[c") && !terminal.has("\u{1B}[?") && !terminal.has("\u{1B}[6n"))
@@ -149,7 +149,7 @@ import Testing
     #expect(String(decoding: try tool.read("out"), as: UTF8.self).contains("\u{1B}_Ga=T,i="))
     #expect(String(decoding: try tool.read("status"), as: UTF8.self) == "0\n")
     #expect(try tool.read("errors").isEmpty)
-    // A file takes one play.
+    // A file receives one play.
     let file = try tool.run(
       "play", "--place", "4x4@3,3", "--protocol", "kitty", "--late", "stretch", "cat.gif")
     #expect(file.status == 0)

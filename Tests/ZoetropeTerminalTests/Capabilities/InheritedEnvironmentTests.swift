@@ -3,7 +3,7 @@ import Zoetrope
 
 @testable import ZoetropeTerminal
 
-/// What the environment says of a terminal that is around the one in use, or of none.
+/// What the environment says about an outer terminal, or about none.
 @Suite(.timeLimit(.minutes(10)))
 struct InheritedEnvironmentTests {
   @Test(arguments: [

@@ -3,7 +3,7 @@ import Zoetrope
 
 @testable import ZoetropeTerminal
 
-/// What each terminal really answered to the questions (recorded), and what follows from it.
+/// The recorded answers of real terminals to the queries, and what follows from them.
 @Suite(.timeLimit(.minutes(10)))
 struct TerminalProbeTests {
   /// Time that passes only when the probe waits.
@@ -140,7 +140,7 @@ struct TerminalProbeTests {
     #expect(local.0.capabilities.bestProtocol == .cells)
     let remote = probe(["TERM": "xterm-256color", "SSH_TTY": "/dev/pts/0"], [])
     #expect(remote.2 == .seconds(1))
-    // One that has only just been started is slow; it is known to answer.
+    // A terminal that was just started is slow, but is known to answer.
     for known in [
       ["TERM": "xterm-kitty"], ["TERM": "foot"], ["TERM": "x", "TERM_PROGRAM": "ghostty"],
     ] {

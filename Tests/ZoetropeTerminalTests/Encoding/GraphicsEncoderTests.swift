@@ -127,7 +127,7 @@ struct GraphicsEncoderTests {
     }
     var encoder = whole
     let (expected, count) = encode(&encoder, upTo: .max)
-    // Every row is read and every band drawn, each after it was asked for.
+    // Every row that is read and every band that is drawn was preceded by a call of `isWanted`.
     #expect(count >= 60 + 60 / 6)
     sketch.change(&random, colors: colors)
     for limit in stride(from: 1, through: count, by: 7) {

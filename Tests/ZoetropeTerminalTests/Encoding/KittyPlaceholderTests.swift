@@ -19,7 +19,7 @@ struct KittyPlaceholderTests {
     #expect(places.count == 3 * columns)
     let marks = places.map { [scalars[$0 + 1].value, scalars[$0 + 2].value] }
     #expect(Set(marks).count == 3 * columns)
-    // Marks all, each put on the character before.
+    // All are marks, each combined with the character before it.
     #expect(
       marks.joined().allSatisfy {
         Unicode.Scalar($0)?.properties.canonicalCombiningClass == .above

@@ -4,7 +4,7 @@ import Zoetrope
 
 @testable import ZoetropeTerminal
 
-/// Graphics inside tmux and screen: what comes out of them is what the terminal would get without.
+/// Graphics inside tmux and screen: the bytes that come out are those that the terminal would get directly.
 @Suite(.timeLimit(.minutes(10)), .computes)
 struct PassthroughTests {
   let screen = ScreenSize(columns: 40, rows: 20, cell: PixelSize(width: 5, height: 10))

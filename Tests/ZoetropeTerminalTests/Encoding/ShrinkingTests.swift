@@ -45,7 +45,7 @@ struct ShrinkingTests {
     var pen = PenState.unknown
     for step in 0..<14 {
       var bytes: [UInt8] = []
-      // A copy without the picture is what a loop's later plays go on from.
+      // The later plays of a loop continue from a copy without the picture.
       if step % 7 == 3 {
         encoder = encoder.withoutPicture()
         encoder.resume(showing: sketch.bitmap)
@@ -70,7 +70,7 @@ struct ShrinkingTests {
     var encoder = encoder(.graphics(.kittyEdits), size, zoom: 2)
     #expect(encoder.pixelSize == PixelSize(width: 50, height: 40))
     var sketch = Sketch(width: 400, height: 320)
-    // Outside of the middle half, nothing of this is to be seen.
+    // Outside the middle half, none of this is visible.
     sketch.fill(
       PixelRect(x: 0, y: 0, width: 400, height: 79), RGBA(red: 255, green: 0, blue: 0))
     var pen = PenState.unknown
@@ -171,7 +171,7 @@ struct ShrinkingTests {
     #expect(sent(64, 1024) == PixelSize(width: 1024, height: 1024))
     #expect(sent(64, 2048) == PixelSize(width: 1024, height: 1024))
     #expect(sent(100, 2000) == PixelSize(width: 1000, height: 1000))
-    // What is larger than that by itself is never enlarged, and always made smaller.
+    // A picture that is larger to begin with is never enlarged, and always scaled down.
     #expect(sent(1500, 2000) == PixelSize(width: 1500, height: 1500))
     #expect(sent(3000, 2000) == PixelSize(width: 2000, height: 2000))
   }

@@ -28,7 +28,7 @@ struct SixelRouteTests {
     #expect(route.order == [0, 1, 2])
     #expect(length(of: route, through: runs) == 12)
     route.find(through: runs, from: top, improving: true)
-    // A blank and a return are shorter than the third choice.
+    // A blank and a carriage return are shorter than a third selection.
     #expect(route.order == [1, 2, 0])
     #expect(length(of: route, through: runs) == 10)
   }

@@ -68,7 +68,7 @@ struct SolidColorTests {
     }
   }
 
-  /// By the distance of the three numbers, each would be a grey.
+  /// By the distance of RGB values, each would become a grey.
   @Test(arguments: [(0x1E2D50, 4), (0x904040, 1), (0x78FA78, 10)] as [(UInt32, UInt8)])
   func `in 16 colours a colour keeps its hue`(_ word: UInt32, _ index: UInt8) {
     let mapper = ColorMapper(depth: .basic, model: .coded)

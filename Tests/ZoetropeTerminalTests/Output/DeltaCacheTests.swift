@@ -84,8 +84,8 @@ struct DeltaCacheTests {
       screen.apply(bytes)
       #expect(screen.looksLike(wanted[index]), "frame \(index)")
     }
-    // The first frame is met twice, on an empty screen and after the last one; kitty's two images
-    // may take their turns the other way round in the second play; then the ring is closed.
+    // The first frame occurs twice, on an empty screen and after the last one. In the second play, kitty's two images
+    // may alternate the other way round. Then the ring is closed.
     for index in 0..<36 { show(index % 12) }
     let afterLoops = encodedCount
     for index in 0..<12 { show(index) }

@@ -2,8 +2,8 @@ import Zoetrope
 
 @testable import ZoetropeTerminal
 
-/// A screen of cells, sixels and kitty's images at once: what a mode draws is compared without
-/// knowing which it is.
+/// A screen of cells, sixels and kitty's images at once, so that the drawings of all modes are compared in the same
+/// way.
 struct EmulatedScreen {
   private var cells: MiniTerminal
   private var sixels: MiniGraphics.Sixels

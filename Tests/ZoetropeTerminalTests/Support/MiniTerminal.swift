@@ -2,7 +2,7 @@ import Zoetrope
 
 @testable import ZoetropeTerminal
 
-/// A terminal small enough to be seen to be right: it applies bytes and keeps what is shown.
+/// A terminal small enough to verify by reading it: it applies bytes and keeps what is shown.
 struct MiniTerminal {
   struct Cell: Hashable {
     var scalar: UInt32 = 0x20

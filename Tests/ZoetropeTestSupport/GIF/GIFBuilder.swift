@@ -14,10 +14,10 @@ public struct GIFBuilder: Sendable {
   /// An empty file.
   public init() {}
 
-  /// The signature and version. Default: `GIF89a`.
+  /// Appends the signature and version. Default: `GIF89a`.
   public mutating func signature(_ text: String = "GIF89a") { bytes += Array(text.utf8) }
 
-  /// The logical screen descriptor, and the global palette when there is one.
+  /// Appends the logical screen descriptor, and the global palette when there is one.
   public mutating func screen(
     width: Int, height: Int, palette: GIFPalette? = nil, background: UInt8 = 0, aspect: UInt8 = 0
   ) {
@@ -29,16 +29,16 @@ public struct GIFBuilder: Sendable {
     if let palette { bytes += palette.bytes }
   }
 
-  /// A graphic control extension.
+  /// Appends a graphic control extension.
   public mutating func graphicControl(_ control: GIFGraphicControl) { bytes += control.bytes }
 
-  /// An image descriptor with its palette and data.
+  /// Appends an image descriptor with its palette and data.
   public mutating func frame(_ frame: GIFFrame) { bytes += frame.bytes }
 
-  /// The trailer, `;`.
+  /// Appends the trailer, `;`.
   public mutating func trailer() { bytes.append(0x3b) }
 
-  /// These bytes as they are.
+  /// Appends these bytes as they are.
   public mutating func raw(_ more: some Sequence<UInt8>) { bytes += more }
 
   /// Keeps the first `count` bytes; a negative count drops that many from the end.

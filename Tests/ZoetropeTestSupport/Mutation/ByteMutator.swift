@@ -11,7 +11,7 @@ package struct ByteMutator {
     self.foreign = foreign
   }
 
-  /// Whether one choice in `count` falls.
+  /// Returns true once in `count` calls on average.
   package mutating func one(in count: UInt64) -> Bool { random.next() % count == 0 }
 
   /// A number below `count`, which is at least 1.

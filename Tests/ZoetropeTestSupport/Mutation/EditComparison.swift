@@ -12,7 +12,7 @@ package struct EditComparison {
   /// Whether no frame that was decoded is damaged.
   private var isSound: Bool
 
-  /// What became of one list of edits.
+  /// The outcome of one list of edits.
   package struct Outcome {
     /// What is wrong; nil if nothing is.
     package var problem: String?
@@ -34,13 +34,13 @@ package struct EditComparison {
   package var frames: [FrameControl] { image.frames }
   package var animation: AnimatedImage { image }
 
-  /// As deep as the file.
+  /// Opens `bytes` at the file's bit depth.
   private static func open(
     _ bytes: [UInt8], _ options: DecodingOptions
   ) throws(AnimatedImageError) -> AnimatedImage {
     var image = try AnimatedImage(bytes: bytes, options: options)
     image.options.keeps16Bit = image.header.format != .gif && image.header.bitDepth == 16
-    // Without pixels that opening decoded at another depth.
+    // Discards pixels that opening decoded at another depth.
     image.state = ReadingState()
     return image
   }

@@ -13,21 +13,21 @@ public struct APNGBuilder: Sendable {
   /// The file so far.
   public var bytes: [UInt8] { png.bytes }
 
-  /// An acTL chunk.
+  /// Appends an acTL chunk.
   public mutating func animationControl(frames: UInt32, plays: UInt32 = 0) {
     png.chunk("acTL", ZlibStream.bigEndian(frames) + ZlibStream.bigEndian(plays))
   }
 
-  /// An fcTL chunk with the next sequence number.
+  /// Appends an fcTL chunk with the next sequence number.
   public mutating func frameControl(_ control: APNGFrameControl) {
     png.chunk("fcTL", sequence() + control.bytes)
   }
 
-  /// An fdAT chunk with the next sequence number.
+  /// Appends an fdAT chunk with the next sequence number.
   public mutating func frameData(_ data: [UInt8]) { png.chunk("fdAT", sequence() + data) }
 
-  /// The next sequence number as bytes; increments the counter. `override` is written instead, and
-  /// counting continues after it.
+  /// Returns the next sequence number as bytes, and increments the counter. `override` is written instead, and counting
+  /// continues after it.
   public mutating func sequence(_ override: UInt32? = nil) -> [UInt8] {
     let number = override ?? nextSequence
     nextSequence = number &+ 1

@@ -13,13 +13,13 @@ public struct PNGBuilder: Sendable {
   /// An empty file.
   public init() {}
 
-  /// The signature.
+  /// Appends the signature.
   public mutating func signature() { bytes += Self.signature }
 
-  /// A chunk.
+  /// Appends a chunk.
   public mutating func chunk(_ chunk: PNGChunk) { bytes += chunk.bytes }
 
-  /// A correct chunk of this type and data.
+  /// Appends a correct chunk of this type and data.
   public mutating func chunk(_ type: String, _ data: [UInt8] = []) {
     bytes += PNGChunk(type, data).bytes
   }
@@ -40,7 +40,7 @@ public struct PNGBuilder: Sendable {
   /// The data of tRNS for a palette: the alpha of each colour.
   public static func transparency(_ colors: [RGBA]) -> [UInt8] { colors.map(\.alpha) }
 
-  /// These bytes as they are.
+  /// Appends these bytes as they are.
   public mutating func raw(_ more: some Sequence<UInt8>) { bytes += more }
 
   /// Keeps the first `count` bytes; a negative count drops that many from the end.

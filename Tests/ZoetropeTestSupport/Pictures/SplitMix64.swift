@@ -28,7 +28,7 @@ extension Int {
   /// A number in `range`.
   public static func random(in range: ClosedRange<Int>, using generator: inout SplitMix64) -> Int {
     let span = range.upperBound &- range.lowerBound
-    // All numbers there are.
+    // The range covers all numbers.
     if span == -1 { return Int(truncatingIfNeeded: generator.next()) }
     return range.lowerBound &+ generator.below(span &+ 1)
   }

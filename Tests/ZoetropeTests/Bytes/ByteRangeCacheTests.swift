@@ -29,7 +29,7 @@ import ZoetropeTestSupport
       return isWhole ? Array(bytes[range]) : nil
     }
 
-    /// The runs of bytes in `range` that are there, or not.
+    /// The runs of bytes in `range` that are kept, or that are not.
     func runs(in range: Range<Int>, where isKept: Bool) -> [Range<Int>] {
       var runs: [Range<Int>] = []
       var start: Int?
@@ -76,7 +76,7 @@ import ZoetropeTestSupport
       let range = Self.randomRange(in: count, &random, longest: longest)
       switch Int.random(in: 0..<100, using: &random) {
       case 0..<55:
-        // Neighbours and overlaps, which chance alone would seldom make of short ranges.
+        // Adds neighbours and overlaps, which random short ranges would seldom produce.
         let kept = cache.ranges
         let near =
           kept.isEmpty ? 0 : kept[Int.random(in: 0..<kept.count, using: &random)].upperBound

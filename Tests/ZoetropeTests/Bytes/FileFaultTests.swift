@@ -66,10 +66,10 @@ import Zoetrope
     }
     #expect(try read(39_990..<50_000) == Array(bytes[39_990...]))
     #expect(try read(0..<10) == Array(bytes[..<10]))
-    // What was read with the first range is still there when the file is not.
+    // Bytes that were read with the first range remain available after the file is truncated.
     #expect(unsafe truncate(name, 20) == 0)
     #expect(try read(9_000..<9_100) == Array(bytes[9_000..<9_100]))
-    // What was not comes as far as the file goes.
+    // Other bytes are available only up to the end of the file.
     #expect(try read(20_000..<20_100) == [])
     #expect(try read(0..<100) == Array(bytes[..<20]))
   }

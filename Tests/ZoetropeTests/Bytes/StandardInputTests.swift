@@ -9,7 +9,7 @@ import Zoetrope
 
 /// Input that comes through a pipe.
 @Suite(.timeLimit(.minutes(10)), .computes) struct StandardInputTests {
-  /// What reading gives of a pipe that `bytes`, a few thousand at most, lie in.
+  /// The result of reading a pipe that contains `bytes`, a few thousand at most.
   private func read(
     _ bytes: [UInt8], byteLimit: Int = 1 << 20, stopsAfter stops: Int = .max
   ) throws -> Result<[UInt8], AnimatedImageError> {
@@ -39,7 +39,7 @@ import Zoetrope
   func `bytes that begin as an image does come whole`(start: [UInt8]) throws {
     let bytes = start + [UInt8](repeating: 0, count: 3000)
     #expect(try read(bytes).get() == bytes)
-    // Less than can be judged is handed on as it is.
+    // Input that is too short to judge is passed on unchanged.
     #expect(try read(Array(bytes.prefix(5))).get() == Array(bytes.prefix(5)))
   }
 

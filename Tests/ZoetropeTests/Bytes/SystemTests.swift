@@ -20,7 +20,7 @@ import Zoetrope
       guard let path, path.string.hasPrefix(scratch.path.string + "/") else { continue }
       names.append(path.lastComponent?.string ?? "")
     }
-    // One that was made with a name and then removed would still be called by it.
+    // A file that was created with a name and then removed would still show that name.
     #expect(names.count == 1 && names.allSatisfy { $0.hasPrefix("#") }, "\(names)")
     var buffer = ReadBuffer()
     let found = try ReceivedSource(received).withBytes(in: 0..<9, buffer: &buffer) { span in

@@ -57,7 +57,7 @@ import ZoetropeTestSupport
           for index in 0..<24 {
             let bitmap = try reader.frame(at: index % 12).bitmap
             last = last.suffix(1) + [bitmap]
-            // The floor: the frame before and this one, last, so that the order of use stays.
+            // The floor: the previous frame, and this one last, so that the order of use stays the same.
             for (back, kept) in last.reversed().enumerated().reversed() {
               let found = cache.bitmap(for: animation[(index - back) % 12])
               #expect(found?.storage === kept.storage)
@@ -80,7 +80,7 @@ import ZoetropeTestSupport
     }
     let statistics = cache.statistics
     #expect(cache.faults() == [])
-    // Each step looks once for its frame and, but for the first, for two more that are there.
+    // Each step looks up its frame once, and, except for the first, two more that are cached.
     #expect(statistics.hits + statistics.misses == 100 * (24 + 24 + 23))
     #expect(statistics.hits >= 100 * (24 + 23))
     #expect(statistics.insertions == statistics.misses && statistics.rejections == 0)

@@ -5,7 +5,7 @@ func makeBitmap(_ width: Int = 16, _ height: Int = 16) -> Bitmap {
   PixelBuffer(size: PixelSize(width: width, height: height)).finish()
 }
 
-/// The key of a made-up image, told from others by `number`.
+/// The key of a made-up image; `number` distinguishes it from others.
 func makeAnimation(_ number: Int, width: Int = 16, height: Int = 16) -> AnimationKey {
   AnimationKey(
     content: ContentIdentity(high: UInt64(number), low: 7),

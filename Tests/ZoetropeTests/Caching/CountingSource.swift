@@ -17,8 +17,8 @@ final class CountingSource: ByteSource {
     self.whenRead = whenRead
   }
 
-  /// An image of it. One thread decodes, if no other number is given, so that one read is one frame;
-  /// opening does not count.
+  /// Opens an image of these bytes. By default one thread decodes, so that one read is one frame. Opening does not
+  /// count.
   func open(parallelism: Int = 1) throws -> AnimatedImage {
     let image = try AnimatedImage(
       source: self, options: DecodingOptions(parallelism: parallelism))
@@ -34,7 +34,7 @@ final class CountingSource: ByteSource {
   var byteCount: Int { memory.byteCount }
   var residentByteCount: Int { 0 }
 
-  /// Nil unless set: then it seems to be a file.
+  /// A stamp makes this look like a file. Default: nil.
   var currentStamp: FileStamp? {
     get { stamp.withLock { $0 } }
     set { stamp.withLock { $0 = newValue } }

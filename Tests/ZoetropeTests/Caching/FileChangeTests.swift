@@ -93,7 +93,7 @@ import ZoetropeTestSupport
         shown += 1
         if shown == 3 {
           try write(new, to: path)
-          // What is under way may have been decoded before.
+          // Frames in progress may have been decoded before the change.
           cached = cache.statistics.count
         }
       }

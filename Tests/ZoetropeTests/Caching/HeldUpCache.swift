@@ -1,7 +1,7 @@
 import Synchronization
 import Zoetrope
 
-/// A cache that calls `whenAsked` before it answers, while it is told to.
+/// A cache that calls `whenAsked` before it answers, while ``isHoldingUp`` is set.
 final class HeldUpCache: FrameCaching {
   private let cache = MemoryFrameCache(budget: MemoryBudget(byteLimit: 8 << 20))
   private let holdsUp = Atomic<Bool>(false)

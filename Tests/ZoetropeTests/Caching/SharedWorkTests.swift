@@ -5,7 +5,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-/// What players of the same bytes share beside pixels, and what they must not wait for.
+/// What players of the same bytes share besides pixels, and what they must not wait for.
 ///
 /// One test at a time: some occupy all threads of the process that load files, and two of these would each wait for
 /// threads that the other has.
@@ -40,7 +40,7 @@ import ZoetropeTestSupport
     let consumer = Task { for await _ in scheduler.play().stream {} }
     await source.reading()
     scheduler.stop()
-    // Read to its end, the source would have this wait for 2⁵⁵ bytes.
+    // If the source were read to its end, this would wait for 2⁵⁵ bytes.
     await shared.waitUntilIdle()
     await consumer.value
     #expect(scheduler.state == .stopped)

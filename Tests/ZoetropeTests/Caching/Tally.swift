@@ -14,7 +14,7 @@ final class Tally: Sendable {
 
   private let state = Mutex(State())
 
-  /// Adds to it; gives the new count.
+  /// Adds `amount`; returns the new count.
   @discardableResult func add(_ amount: Int = 1) -> Int {
     let (count, reached) = state.withLock { state in
       state.count += amount

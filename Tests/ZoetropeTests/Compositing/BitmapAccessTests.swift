@@ -91,7 +91,7 @@ import ZoetropeTestSupport
     for plays in [0, 1, 2, 3, 7, 1000, 123_457] {
       var time = play * plays
       for (index, duration) in durations.enumerated() {
-        // At the very start of the first play lies frame 0 as well.
+        // The very start of the first play shows frame 0 as well.
         #expect(image.frameIndex(at: time) == index)
         #expect(image.frameIndex(at: time + duration - .nanoseconds(1)) == index)
         time += duration

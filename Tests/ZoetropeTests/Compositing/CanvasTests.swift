@@ -148,7 +148,7 @@ import ZoetropeTestSupport
     return true
   }
 
-  /// Leaves blocks of `byteCount` bytes, all of them 0xEE, for whoever asks for the next.
+  /// Leaves blocks of `byteCount` bytes, all of them 0xEE, for the next allocation.
   private static func leaveMarkedBlocks(_ byteCount: Int) throws {
     let blocks = try (0..<4).map { _ in try PixelStorage(asking: byteCount) }
     for block in blocks {

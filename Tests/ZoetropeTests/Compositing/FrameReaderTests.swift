@@ -59,7 +59,7 @@ import ZoetropeTestSupport
       }
       #expect(error?.code == .cancelled && asked == limit + 1)
     }
-    // The reader is as good as before.
+    // The reader is still usable.
     #expect(try frame { false }.bitmap[0, 0] == RGBA(red: 9, green: 9, blue: 9))
   }
 

@@ -5,7 +5,7 @@ import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(10)), .computes)
 struct IndexedBlitterTests {
-  /// A rectangle of indices at an odd place of a larger canvas, drawn and drawn plainly.
+  /// A rectangle of indices at an odd place of a larger canvas, drawn by the blitter and by a plain loop.
   struct Case {
     var width: Int
     var height: Int

@@ -56,7 +56,7 @@ import ZoetropeTestSupport
       let image = try AnimatedImage(bytes: bytes, options: ThreadedReaderTests.options)
       #expect(
         (image.header.codec.inPlaceLayout(image.header, image.options) != nil) == (type == .rgba))
-      // Dropped at once, one canvas's block goes to the next frame; kept, each is somebody's.
+      // If frames are dropped at once, one canvas's block serves the next frame; if they are kept, each has its own.
       let dropping = ThreadedReaderTests.reader(image)
       for bitmap in expected { #expect(try dropping.next()?.bitmap == bitmap, "seed \(seed)") }
       let keeping = ThreadedReaderTests.reader(image)

@@ -142,8 +142,7 @@ import ZoetropeTestSupport
 }
 
 extension Trait where Self == ConditionTrait {
-  /// For tests of what becomes of a refusal: the address sanitizer has an allocator of its own, in front
-  /// of which nothing is asked.
+  /// For tests in which the system refuses memory. They cannot make the address sanitizer's own allocator refuse it.
   fileprivate static var needsSystemMemory: Self {
     #if SANITIZE_ADDRESS
       .disabled("the address sanitizer's allocator has all blocks")

@@ -30,13 +30,13 @@ import ZoetropeTestSupport
 
   @Test(arguments: recipes)
   func `the reference decoder opens a valid fixture as its recipe states`(recipe: Recipe) {
-    // Damaged data is where the two may differ: see the allow-list of issue 7's tables.
+    // For damaged data the two may differ; see `referenceDiffers`.
     guard recipe.expectations.isClean else { return }
     let check = FixtureCheck(recipe, options: DecodingOptions(decoder: .reference))
     #expect(check.mismatches == [])
   }
 
-  /// Faults that giflib and libpng see otherwise than the fast decoders, and why.
+  /// Faults that giflib and libpng treat differently from the fast decoders, and why.
   static let referenceDiffers: [String: String] = [
     "Bad/gif-cut-in-frame-0": "giflib does not say how much of a row it wrote before the end",
     "Bad/lzw-bad-code": "giflib takes a code past the next free one for the next one",

@@ -4,9 +4,9 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-/// Every fixture, cut and turned over in many places: an error or frames, never a crash.
+/// Every fixture, truncated and with bytes changed in many places: an error or frames, never a crash.
 @Suite(.timeLimit(.minutes(60)), .computes) struct MutationTests {
-  /// What any file may cost here: fixtures are small, and so must be what becomes of them.
+  /// The limits for every file here: fixtures are small, so a small one must not become large.
   static let options: DecodingOptions = {
     var options = DecodingOptions(damage: .partialRows, parallelism: 1)
     options.limits.canvasPixels = 1 << 20

@@ -206,7 +206,7 @@ import ZoetropeTestSupport
       #expect(code("farbf", in: size) == .truncated)
       #expect(code("farbfelt", in: size) == .notAnImage)
       #expect(code("RIFF", in: size) == .notAnImage)
-      // The row is found, and its scanner wants a picture.
+      // The row is found, and its scanner requires a picture.
       #expect(code("farb...x12345678", in: size) == .malformed)
     }
   }

@@ -450,7 +450,7 @@ import ZoetropeTestSupport
   }
 }
 
-/// What went by in the phases of one load; runs of equal names count once.
+/// The phases that one load went through; runs of equal names count once.
 private struct SeenPhases: Sendable {
   var names: [String] = []
   var fractions: [Double] = []

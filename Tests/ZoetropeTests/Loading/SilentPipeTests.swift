@@ -8,7 +8,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 @testable import ZoetropeFrames
 
-/// Opening pipes whose writers send nothing: what is no longer wanted must keep no thread from others.
+/// Opening pipes whose writers send nothing: an opening that is no longer needed must not keep a thread from others.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct SilentPipeTests {
   /// As many as there are threads that load files, and some more.
   private static let count = 6

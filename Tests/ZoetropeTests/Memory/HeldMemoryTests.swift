@@ -124,7 +124,7 @@ import ZoetropeTestSupport
     }
     budget.removeAll()
     #expect(budget.byteCount == 0)
-    // They go on where they were all the same.
+    // They continue where they were nevertheless.
     for frames in shared { #expect(try await frames.frame(at: 3).index == 3) }
   }
 
@@ -144,7 +144,7 @@ import ZoetropeTestSupport
     budget.pressure = .severe
     #expect(budget.byteCount <= budget.byteLimit / 8)
     budget.pressure = .none
-    // Given up on the way, a trail leaves the pictures as they are.
+    // A trail that is given up midway leaves the pictures as they are.
     let plain = FrameReader(try AnimatedImage(bytes: bytes))
     let expected = try (0..<60).map { try plain.frame(at: $0).bitmap }
     for index in (20..<57).reversed() {

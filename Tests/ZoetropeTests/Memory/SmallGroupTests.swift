@@ -19,7 +19,7 @@ import ZoetropeTestSupport
       cache.storeIfPossible(bitmap, for: makeAnimation(1)[index])
       #expect(group.usage <= group.limit)
     }
-    // From then on the clock stood still: nobody but those who stored has looked.
+    // The clock has stood still since then, so only the stores themselves have checked.
     #expect(budget.effectiveLimit <= 56 << 20 && cache.statistics.byteCount > 40 << 20)
     #expect(cache.statistics.rejections == 0 && budget.pressure == .none)
     await group.end()
@@ -43,7 +43,7 @@ import ZoetropeTestSupport
     #expect(cache.statistics.byteCount == 0)
     cache.storeIfPossible(bitmap, for: makeAnimation(1)[0])
     #expect(cache.statistics.rejections == 1)
-    // Nothing is held, and it is still looked at, or the budget would stay narrow for ever.
+    // Nothing is held, but the group is still checked, or the budget would stay narrow forever.
     group.others = 0
     await group.look(after: .seconds(1))
     for index in 0..<200 { cache.storeIfPossible(bitmap, for: makeAnimation(1)[index]) }
@@ -173,7 +173,7 @@ import ZoetropeTestSupport
       }
     }
 
-    /// Lets `time` pass and waits until somebody has looked and sleeps again.
+    /// Lets `time` pass, and waits until the watch has checked and sleeps again.
     func look(after time: Duration) async {
       await clock.sleepers(count: 1)
       let before = looks.count

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct DecodeHistoryTests {
   private let small = DecodeHistory.Weight(area: 1000, bytes: 100)
 
-  /// Twenty small frames in a row, each as quick as may be.
+  /// Twenty small frames in a row, each decoded as quickly as possible.
   private var quick: DecodeHistory {
     var history = DecodeHistory()
     for index in 0..<20 { history.note(index, small, DecodeHistory.lightTime) }

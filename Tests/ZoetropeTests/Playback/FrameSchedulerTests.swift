@@ -57,9 +57,9 @@ import ZoetropeTestSupport
     #expect(count == 4_000)
     #expect(scheduler.statistics.lateness.maximum == .zero)
     #expect(scheduler.state == .finished)
-    // The frame being handed over, those decoded ahead, and one that the decoding thread may let go of
-    // later than its consumer: nothing piles up. That thread has one at a time, and the thread of the
-    // playback, which alone asks for frames, is the one that hands them over.
+    // At most the frame being delivered, those decoded ahead, and one that the decoding thread may release later than
+    // its consumer: nothing piles up. The decoding thread has one at a time. Frames are requested and delivered by the
+    // playback's thread alone.
     #expect(shared.live.peak(.ticket) <= options.decodeAhead + 2)
     #expect(shared.live.peak(.decode) == 1)
   }

@@ -53,7 +53,7 @@ import Zoetrope
     Row(
       policy: .catchUp(maximumRate: 1), stalls: [2: 350],
       shown: [(0, 0, 0), (1, 100, 0)] + (2..<8).map { ($0, $0 * 100 + 250, 0) }),
-    // Every frame takes two and a half times its time: some are shown all along.
+    // Every frame takes two and a half times as long to decode as it is shown; some still appear throughout.
     Row(
       policy: .skip, stalls: [1: 250, 2: 250, 3: 250, 4: 250, 5: 250, 6: 250, 7: 250],
       shown: [(0, 0, 0), (2, 500, 1), (5, 750, 2), (7, 1000, 1)]),

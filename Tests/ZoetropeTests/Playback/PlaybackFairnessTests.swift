@@ -32,7 +32,7 @@ import ZoetropeTestSupport
     #expect(await consumer.value > 0)
   }
 
-  /// Somebody who is never called.
+  /// A client that is never called.
   private final class Nobody: PlaybackThread.Client {
     let isObsolete = false
     func goOn(after cause: PlaybackThread.Cause) {}
@@ -79,7 +79,7 @@ import ZoetropeTestSupport
     #expect(moment == start.advanced(by: .milliseconds(1)))
   }
 
-  /// A handler that blocks at its first line until it is let go.
+  /// A handler that blocks at its first line until it is released.
   struct BlockingHandler: LogHandler {
     let gate: Gate
     var metadata: Logger.Metadata = [:]

@@ -40,9 +40,9 @@ import ZoetropeTestSupport
       shown += 1
       if shown == 1000 { break }
     }
-    // The frame in hand, the one in the stream, those ahead and two that wait to be used again. Three threads
-    // pass frames on one at a time: the one that decodes, that of the playback, and this one. Each may be held
-    // up before it lets go of one, for as long as it likes.
+    // The current frame, the one in the stream, those ahead, and two that wait to be reused. Three threads pass on
+    // frames, one at a time: the one that decodes, that of the playback, and this one. Each may be delayed for any time
+    // before it releases a frame.
     #expect(most <= options.decodeAhead + 4 + 3)
     #expect(await scheduler.waitUntilEnded() == .cancelled)
   }

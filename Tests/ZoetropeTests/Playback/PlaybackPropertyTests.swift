@@ -3,7 +3,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-/// What holds whatever is done to a playback, over random sequences of controls.
+/// Invariants of playback, over random sequences of controls.
 ///
 /// A violation names its seed, which repeats it. `make controls` runs millions of operations.
 @Suite(.timeLimit(.minutes(10)), .computes) struct PlaybackPropertyTests {

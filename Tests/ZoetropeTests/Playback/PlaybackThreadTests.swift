@@ -13,7 +13,7 @@ import Zoetrope
   private static let own = PlaybackThread()
   private let thread = Self.own
 
-  /// Says when it was called, and why.
+  /// Records when it was called, and why.
   private final class Caller: PlaybackThread.Client {
     private let obsolete = Atomic(false)
     private let deadline: ContinuousClock.Instant

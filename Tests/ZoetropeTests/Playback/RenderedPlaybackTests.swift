@@ -2,7 +2,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-/// A rendering at every door, without a cache and without reading the file for its identity.
+/// A rendering at every entry point, without a cache and without reading the file for its identity.
 @Suite(.timeLimit(.minutes(10))) struct RenderedPlaybackTests {
   private let rendering = Rendering(target: TargetSize(width: 20, height: 12), fit: .fill)
   private let image: AnimatedImage

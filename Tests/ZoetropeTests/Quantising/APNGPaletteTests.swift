@@ -10,7 +10,7 @@ import ZoetropeTestSupport
 @Suite(.timeLimit(.minutes(10)), .startsThreads) struct APNGPaletteTests {
   private static let delay = FrameDelay(centiseconds: 10)
 
-  /// A soft disc of many colours and all degrees of alpha, on clear ground.
+  /// A soft disc of many colours and all degrees of alpha, on a clear background.
   private static func disc(_ phase: Int, side: Int = 48) -> Bitmap {
     Pictures.make(side, side) { x, y in
       let (dx, dy) = (2 * x - side, 2 * y - side)
@@ -259,7 +259,7 @@ import ZoetropeTestSupport
     #expect(found.settings.colors != nil && found.plan.reducesColors)
     #expect(found.settings.rate == nil && found.settings.percent == 100)
     #expect(try Self.frames(found.bytes).count == 6)
-    // Colours that were asked for as they are are not given up.
+    // Colours that were requested exactly are not given up.
     #expect(throws: AnimatedImageError.self) {
       budget.byteLimit = image.byteCount / 30
       _ = try image.fitted(
@@ -288,7 +288,7 @@ import ZoetropeTestSupport
     }
   }
 
-  /// What a writer with a survey is to show of `pictures` and the poster.
+  /// What a writer with a survey has to show of `pictures` and the poster.
   private static func model(
     _ pictures: [Bitmap], _ options: AnimationWriterOptions
   ) throws -> (frames: [Bitmap], poster: Bitmap?) {

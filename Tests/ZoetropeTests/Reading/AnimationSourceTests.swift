@@ -59,7 +59,7 @@ import ZoetropeTestSupport
 
   @Test func `the times of a stream are those of the frames that have arrived`() async throws {
     let (chunks, continuation) = AsyncStream.makeStream(of: [UInt8].self)
-    // Behind the descriptor of the first frame, where the canvas is known.
+    // After the descriptor of the first frame, where the canvas is known.
     let start = whole.frames[0].byteRange.lowerBound + 20
     continuation.yield(Array(Self.film[..<start]))
     let stream = try await StreamedImage(chunks)
@@ -161,7 +161,7 @@ import ZoetropeTestSupport
       #expect(frame.bitmap == expected[frame.index])
     }
     #expect(cache.statistics.insertions == insertions && cache.statistics.hits >= 120)
-    // Nobody knows the bytes of a remote file as a whole.
+    // The bytes of a remote file as a whole are unknown.
     for try await _ in all[2].bitmaps(0..<3, cache: cache) {}
     #expect(cache.statistics.insertions == insertions)
   }

@@ -6,14 +6,14 @@ import ZoetropeCore
 import ZoetropeFrames
 import ZoetropeTestSupport
 
-/// An image without a file, which meets the seam of images: a bar that grows by one pixel with each frame.
+/// An image without a file, as an `ImageOrigin`: a bar that grows by one pixel with each frame.
 private struct GrowingBar: ImageOrigin, AnimationSource {
   static let count = 40
   let format = AnimationFormat(rawValue: "bar")
   let canvasSize = PixelSize(width: 48, height: 8)
   let options = DecodingOptions()
   let playCount = PlayCount.finite(2)
-  /// Under a budget of its own: that of the process may drop what is drawn when memory gets short.
+  /// With its own budget: that of the process may drop what is drawn when memory gets short.
   var state = ReadingState(budget: MemoryBudget(byteLimit: 1 << 20))
   private let counter = Counter()
 

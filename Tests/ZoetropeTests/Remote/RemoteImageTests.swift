@@ -90,7 +90,7 @@ import ZoetropeTestSupport
       #expect(ranges.reads == [whole.frames[index].byteRange])
       #expect(image.byteRanges(forFrame: index) == ranges.reads)
       #expect(clock.now.offset == .milliseconds(50))
-      // What is kept costs nothing.
+      // Kept bytes cost nothing.
       _ = try await image.bitmap(at: index)
       #expect(image.statistics == ReadStatistics(readCount: 1, byteCount: ranges.readByteCount))
     }

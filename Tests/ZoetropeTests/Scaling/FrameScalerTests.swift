@@ -27,7 +27,7 @@ struct FrameScalerTests {
       let scaler = try FrameScaler(from: source, to: size, filter: filter)
       for format in [PixelFormat.rgba8, .bgra8, .rgba16] where filter != .nearest {
         for (kind, alpha) in AlphaKind.allCases.enumerated() {
-          // Only the order of channels is another: at each size one kind of alpha, in turn.
+          // Only the order of channels differs: at each size one kind of alpha, in turn.
           if format == .bgra8, kind != number % AlphaKind.allCases.count { continue }
           let bitmap = Bitmap.random(source, format, alpha: alpha, using: &generator)
           let error = try reference.largestError(of: scaler.scale(bitmap), from: bitmap)

@@ -2,7 +2,7 @@ import Testing
 import Zoetrope
 import ZoetropeTestSupport
 
-/// Sizes that come from outside are refused at every door, before memory is taken for them.
+/// External sizes are refused at every entry point, before memory is allocated for them.
 @Suite(.timeLimit(.minutes(10))) struct RenderingLimitTests {
   private let image: AnimatedImage
 

@@ -4,7 +4,7 @@ import ZoetropeTestSupport
 
 @testable import Zoetrope
 
-/// What strict reading says of a file that ends early.
+/// What strict reading reports about a file that ends early.
 @Suite(.timeLimit(.minutes(10)), .computes) struct EarlyEndTests {
   static let options = DecodingOptions(damage: .strict)
   /// Small fixtures that strict reading accepts.

@@ -7,7 +7,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 @testable import ZoetropeFrames
 
-/// What a PNG says beside its pixels: kept when it is sound, named when it is not.
+/// What a PNG contains besides its pixels: kept when it is sound, named when it is not.
 @Suite(.timeLimit(.minutes(10)), .computes) struct PNGMetadataTests {
   /// A grey PNG of one pixel, of value `sample`, with `chunks` before its image data.
   private func image(_ chunks: [PNGChunk], depth: Int = 8, sample: UInt8 = 7) throws

@@ -7,7 +7,7 @@ import ZoetropeTestSupport
 @testable import ZoetropeCore
 @testable import ZoetropeFrames
 
-/// What a file may ask for while it is opened.
+/// What a file may consume while it is opened.
 @Suite(.timeLimit(.minutes(10)), .computes) struct ScanningLimitTests {
   /// A PNG of one pixel with `chunks` before its image data.
   private func png(_ chunks: [PNGChunk], after more: [PNGChunk] = []) -> [UInt8] {
@@ -109,7 +109,7 @@ import ZoetropeTestSupport
     #expect((error?.byteOffset ?? 0) > bytes.count / 2)
   }
 
-  /// Two frames of 600x600 pixels with `surplus` bytes behind the last pixel of each.
+  /// Two frames of 600x600 pixels with `surplus` bytes after the last pixel of each.
   private static func trailed(by surplus: Int) -> [UInt8] {
     var gif = GIFBuilder()
     gif.signature()

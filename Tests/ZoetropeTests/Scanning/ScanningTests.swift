@@ -14,8 +14,8 @@ struct ScanningTests {
   /// Bytes that `forEachBlock` reads at a time.
   private static let blockSize = 1 << 17
 
-  /// A GIF of `count` frames, every second one with a palette of its own, whose data are as many
-  /// bytes as `size` says; they are no codes, which no scan looks at.
+  /// A GIF of `count` frames, every second one with a palette of its own. The data of each frame have as many bytes as
+  /// `size` says; they are no valid codes, because no scan looks at them.
   private func gif(
     frames count: Int, blockSize: Int = 255, dataSize size: (Int) -> Int
   ) -> [UInt8] {

@@ -215,7 +215,7 @@ import ZoetropeTestSupport
 
 extension AnimatedImage {
   /// The image, whose checkpoints do not depend on how long frames take: one that waits for a processor would seem
-  /// dear.
+  /// expensive.
   fileprivate func spacingCheckpointsEvenly(in budget: MemoryBudget) -> AnimatedImage {
     state.useCheckpoints(CheckpointStore(for: self, budget: budget, isMeasuring: false))
     return self

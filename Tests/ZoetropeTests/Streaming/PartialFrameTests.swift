@@ -64,7 +64,7 @@ import ZoetropeTestSupport
       #expect(partial.isComplete == (partial.completePasses == partial.passCount))
       guard partial.isComplete, partial.index < whole.image.frames.count else { return }
       let frame = try whole.frame(at: partial.index)
-      // Damage behind the pixels of a frame costs none of them.
+      // Damage after the pixels of a frame costs none of them.
       if frame.damage == nil { #expect(partial.bitmap == frame.bitmap) }
     }
   }

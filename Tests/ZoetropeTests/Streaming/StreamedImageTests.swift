@@ -93,7 +93,7 @@ import ZoetropeTestSupport
         #expect(image.format == whole.format && image.canvasSize == whole.canvasSize)
         #expect(image.playCount == whole.playCount && image.metadata == whole.metadata)
         #expect(image.staticImage == whole.staticImage)
-        // Bytes behind the end marker are not waited for.
+        // Bytes after the end marker are not waited for.
         #expect(
           image.damage.filter { $0.kind != .trailingData }
             == whole.damage.filter { $0.kind != .trailingData }, "\(split)")

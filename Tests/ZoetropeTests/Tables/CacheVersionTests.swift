@@ -8,8 +8,8 @@ import ZoetropeTestSupport
 @testable import ZoetropeFrames
 @testable import ZoetropeStore
 
-/// What is kept on disk has versions, so that nothing is served that this build would make otherwise. These tests
-/// fail when it makes anything else.
+/// What is kept on disk has versions, so that nothing is served that this build would make differently. These tests
+/// fail when the build makes anything else.
 ///
 /// Then raise the version, and add a line for it with the hash that the test prints. Never change a line: the old
 /// version stands for what is on users' disks.

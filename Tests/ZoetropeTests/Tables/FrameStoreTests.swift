@@ -301,7 +301,7 @@ import ZoetropeTestSupport
           #expect(found == frame(index).bitmap)
         }
       }
-      // What it has are zeros, but it does not end the process.
+      // Its pixels are zeros, but it does not end the process.
       #expect(lease?[0, 0] != RGBA(red: 1, green: 2, blue: 3))
       try store.store(frame(7), for: key(1, 7))
       #expect(store.bitmap(for: key(1, 7)) == frame(7).bitmap)

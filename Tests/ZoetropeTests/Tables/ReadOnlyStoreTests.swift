@@ -109,7 +109,7 @@
       let cache = MemoryFrameCache(budget: MemoryBudget(), backing: store)
       for index in 3..<6 { _ = try await image.bitmap(at: index, cache: cache) }
       #expect(source.count == 7)
-      // Touched: the bytes may be others.
+      // The file was touched, so its bytes may have changed.
       source.currentStamp = Self.stamp(changedBefore: 50)
       let identity = try store.identity(of: image)
       #expect(source.count == 8)

@@ -124,7 +124,7 @@
         let directory = scratch.path.appending("\(place)")
         let errors = exercise(directory, under: Plan(at: place, fault, lasts: lasts))
         if !errors.isEmpty { failed += 1 }
-        // A signal or a short transfer is nobody's failure.
+        // A signal or a short transfer is not a failure.
         if name == "EINTR" || name == "short" {
           #expect(errors.map(\.code) == [], "call \(place)")
         }

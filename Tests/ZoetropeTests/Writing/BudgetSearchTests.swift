@@ -9,7 +9,7 @@ import ZoetropeTestSupport
 @Suite(.timeLimit(.minutes(10))) struct BudgetSearchTests {
   private typealias Settings = BudgetSearch.Settings
 
-  /// What a search came to.
+  /// The outcome of a search.
   private struct Outcome {
     var chosen: Settings?
     var byteCount: Int?
@@ -53,7 +53,7 @@ import ZoetropeTestSupport
     return outcome
   }
 
-  /// A film of a million bytes, of which each lever takes what is usual.
+  /// A film of a million bytes, which each lever reduces by a usual amount.
   private static func film(_ settings: Settings) -> Int {
     var size = 1_000_000.0
     if settings.isThorough { size *= 0.97 }

@@ -173,7 +173,7 @@ import ZoetropeTestSupport
       #expect(!given.losesMetadata || sink.bytes.count + 2 * text.utf8.count > limit)
     }
     #expect(kept > 1)
-    // What was asked for is no concession, nor what changed nothing.
+    // Neither what was requested nor what changed nothing is a concession.
     let asked = EditOptions(
       colors: .limited(to: 8), tolerance: 40, budget: ByteBudget(byteLimit: whole * 2))
     let cheap = try await image.write([], to: MemorySink(), options: asked)

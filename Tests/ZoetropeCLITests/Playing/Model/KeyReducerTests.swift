@@ -4,7 +4,7 @@ import ZoetropeTerminal
 @testable import ZoetropePlayer
 
 @Suite(.timeLimit(.minutes(10))) struct KeyReducerTests {
-  /// The actions that the bytes of a terminal's input come to.
+  /// The actions for the bytes of a terminal's input.
   private func actions(_ input: String) -> [PlayerAction] {
     var decoder = InputDecoder()
     var keys = KeyReducer()

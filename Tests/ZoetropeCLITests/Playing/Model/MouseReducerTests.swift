@@ -4,7 +4,7 @@ import ZoetropeTerminal
 @testable import ZoetropePlayer
 
 @Suite(.timeLimit(.minutes(10))) struct MouseReducerTests {
-  /// What a terminal's reports come to on a screen of 80 columns with a bar in row 22.
+  /// The actions for a terminal's reports, on a screen of 80 columns with a bar in row 22.
   private func actions(_ input: String, barRow: Int? = 22) -> [PlayerAction] {
     var decoder = InputDecoder()
     var mouse = MouseReducer()

@@ -9,7 +9,7 @@ import ZoetropeTestSupport
   private let screen = ScreenSize(columns: 80, rows: 24, cell: PixelSize(width: 9, height: 18))
   private let room = CellRect(column: 0, row: 0, columns: 80, rows: 22)
 
-  /// A picture of so many colours.
+  /// A picture with this many colours.
   private func picture(_ width: Int, _ height: Int, colors: Int) -> Bitmap {
     Bitmap.drawn(size: PixelSize(width: width, height: height)) { y, bytes in
       for x in 0..<width {

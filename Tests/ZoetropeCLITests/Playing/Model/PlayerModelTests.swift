@@ -424,7 +424,7 @@ import ZoetropeTestSupport
       #expect(!model.wantsRoom || model.overlay == nil)
       #expect(
         TerminalText.columns(of: player.status) <= model.stage.screen.columns, "step \(step)")
-      // What has been done does not end the wait at once.
+      // An event that was handled does not end the next wait immediately.
       player.wait(.zero)
       if player.model.outcome == nil, player.model.overlay == nil, !settings.isInline {
         #expect(

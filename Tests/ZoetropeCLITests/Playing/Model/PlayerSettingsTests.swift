@@ -8,7 +8,7 @@ import ZoetropeProcess
 @testable import ZoetropeCLI
 @testable import ZoetropePlayer
 
-/// What options of `play` make of the model, without a terminal.
+/// How options of `play` configure the model, without a terminal.
 @Suite(.timeLimit(.minutes(10)), .computes) struct PlayerSettingsTests {
   private func player(_ arguments: [String]) throws -> ModelPlayer {
     let command = try #require(

@@ -73,7 +73,7 @@ import ZoetropeTestSupport
     let text = line.text(columns: 80)
     #expect(text.contains("bouncing-ball-of-rubber.gif | 37/100 1.48/4.00 s | 1.10x"))
     #expect(text.hasSuffix("? help") && !text.contains("1920"))
-    // The normal speed says least.
+    // The normal speed is the first part to go.
     line.rate = 1
     #expect(line.text(columns: 120).contains("| 1.00x loop 2/3 | kitty"))
     #expect(!line.text(columns: 84).contains("1.00x"))

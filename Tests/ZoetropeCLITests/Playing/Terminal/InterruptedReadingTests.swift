@@ -2,7 +2,7 @@ import Glibc
 import TestRunning
 import Testing
 
-/// A pipe that nothing comes from does not hold a command that is told to end.
+/// A silent pipe does not keep a command from ending.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct InterruptedReadingTests {
   @Test(arguments: ["info", "check", "play"], [SIGINT, SIGTERM])
   func `the first signal ends the wait`(_ command: String, _ number: Int32) throws {
@@ -14,7 +14,7 @@ import Testing
     let writer = unsafe open(path, O_RDWR | O_CLOEXEC)
     defer { close(writer) }
     let terminal = try Pseudoterminal(Tool.program, [command, path])
-    // It has the pipe when it has taken what was put in.
+    // The tool is reading the pipe once it has taken these bytes.
     _ = unsafe write(writer, "GIF89a", 6)
     var count: Int32 = 6
     try #require(terminal.wait { unsafe ioctl(writer, UInt(FIONREAD), &count) == 0 && count == 0 })

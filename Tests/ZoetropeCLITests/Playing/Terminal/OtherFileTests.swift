@@ -49,7 +49,7 @@ import Testing
       try #require(terminal.waitToShow("cat.gif 6x4 GIF"))
       terminal.type("n")
       try #require(terminal.waitToShow("opening pipe.gif"))
-      // Keys for the file that comes are kept.
+      // Keys for the next file are kept.
       terminal.type(" ")
       #expect(try tool.shell("cat cat.gif >pipe.gif") == 0)
       #expect(terminal.waitToShow("‖ [2/2] pipe.gif 6x4 GIF"))

@@ -35,7 +35,7 @@ import Testing
       terminal.type("v")
       #expect(terminal.waitToShow("drawing: ascii"))
       let drawn = terminal.output.drop { $0 != 0x68 }
-      // After the character that the terminal was asked with.
+      // The character of the UTF-8 query, and nothing after it.
       #expect(drawn.filter { $0 >= 0x80 }.count <= 2)
       #expect(terminal.model.screen.unicodeScalars.allSatisfy { $0.isASCII })
     }
@@ -53,7 +53,7 @@ import Testing
     try withPlayer(environment: ["TERM=xterm-256color"], columns: 80, name: name) { terminal in
       try #require(terminal.waitToShow("/3 "))
       let line = terminal.model.text(terminal.model.rows - 1)
-      // The name is what stays: less important parts are left out for it.
+      // The name stays; less important parts are left out for it.
       #expect(!line.contains("6x4 GIF"))
       let wide = line.unicodeScalars.filter { (0x3040...0x30FF).contains($0.value) }.count
       let narrow = line.unicodeScalars.count { $0 != " " } - wide
@@ -79,7 +79,7 @@ import Testing
       #expect(terminal.has("\u{1B}Ptmux;\u{1B}\u{1B}_G"))
       // No image goes to tmux itself.
       #expect(!terminal.has("\u{1B}\u{1B}\\\u{1B}_G") && !terminal.has("m\u{1B}_G"))
-      // In the middle, where the marks do not reach from one side to the other.
+      // Centred, because the marks do not reach from one side to the other.
       let left = terminal.model.text(row).unicodeScalars.prefix { $0 == " " }.count
       #expect(left == (columns - width) / 2)
     }

@@ -46,7 +46,7 @@ import Testing
     arguments: [("q", 0), ("\u{1B}", 0), ("\u{3}", 130), ("  ..,r]fvi?xq", 0)] as [(String, Int32)],
     Moment.allCases)
   func `keys end it`(_ keys: (String, Int32), _ moment: Moment) throws {
-    // A terminal that answers at once leaves no time to type while it is asked.
+    // A terminal that answers at once leaves no time to type during the probe.
     try withPlayer(answers: moment == .probing ? .none : .modern) { terminal in
       try #require(moment.reach(terminal))
       #expect(!terminal.isRestored)

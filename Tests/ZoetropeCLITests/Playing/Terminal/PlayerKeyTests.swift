@@ -3,7 +3,7 @@ import Testing
 
 /// What keys do to the screen and to files. What each decides is in ``PlayerModelKeyTests``.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct PlayerKeyTests {
-  /// Five frames that stay long enough to be looked at.
+  /// Five frames that are shown long enough to be inspected.
   private static let slow = SampleGIF(
     frames: [(0, 200), (1, 200), (2, 200), (0, 200), (1, 250)]
   ).bytes

@@ -9,7 +9,7 @@ import ZoetropeTerminal
 
 /// What each option of `play` changes, as the terminal shows it.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct PlayerOptionTests {
-  /// Five frames that stay long enough to be looked at.
+  /// Five frames that are shown long enough to be inspected.
   private static let slow = SampleGIF(
     frames: [(0, 200), (1, 200), (2, 200), (0, 200), (1, 250)]
   ).bytes

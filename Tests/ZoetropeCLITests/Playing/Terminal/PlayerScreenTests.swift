@@ -4,7 +4,7 @@ import ZoetropeTerminal
 
 @testable import ZoetropePlayer
 
-/// What stands on the screen, whatever happens to it.
+/// What the screen shows, whatever happens to it.
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct PlayerScreenTests {
   /// Frames in which every few pixels are another colour: a picture that costs bytes.
   private static func busy(frames: Int, delay: UInt8) -> [UInt8] {
@@ -23,8 +23,8 @@ import ZoetropeTerminal
     // Paused, since a frame that is on its way to a terminal of another size leaves its traces there.
     try #require(session.type(" ", expecting: "‖"))
     for (columns, rows) in [(columns, rows), (80, 24), (columns, rows)] {
-      // The status line comes up to a quarter of a second after what it tells of. One that is written for
-      // 24 rows as the terminal becomes 5 rows high would scroll it.
+      // The status line follows a change by up to a quarter of a second. If it were written for 24 rows while the
+      // terminal becomes 5 rows high, it would scroll the screen.
       try #require(terminal.settle(500))
       terminal.resize(columns: columns, rows: rows)
       // The whole screen is drawn anew, and its last row is the status line's again.
@@ -42,7 +42,7 @@ import ZoetropeTerminal
     terminal.type(" ")
     try #require(terminal.wait { terminal.model.fenceCount > fences + 4 })
     terminal.type(" ")
-    // After a pause nothing comes any more; then the screen is what a full repaint makes of it.
+    // After a pause there is no more output, and the screen equals a full repaint.
     try #require(terminal.settle(700))
     let shown = terminal.model.looks
     let count = terminal.output.count
@@ -84,7 +84,7 @@ import ZoetropeTerminal
     try #require(terminal.wait { terminal.model.fenceCount > fences + 3 })
     terminal.type(key)
     let typed = terminal.output.count
-    // Beside other work it may get the key late, and draw on until then.
+    // On a busy machine it may get the key late, and keep drawing until then.
     try #require(terminal.wait { terminal.isInputTaken })
     let taken = terminal.output.count
     #expect(terminal.end() == (key == "q" ? 0 : 130))
@@ -93,7 +93,7 @@ import ZoetropeTerminal
     #expect(terminal.output.count - taken < 120_000)
     #expect(terminal.isRestored)
     #expect(terminal.model.state == TerminalState())
-    // Nothing that was asked is answered into the shell's input.
+    // No answer to a query reaches the shell's input.
     #expect(terminal.unread == 0)
     session.tool.cleanUp()
   }
@@ -131,7 +131,7 @@ import ZoetropeTerminal
     #expect(!terminal.has("\u{1B}[?1049h"))
     #expect(terminal.model.state == TerminalState())
     #expect(terminal.model.cells.contains { !$0.pen.isEmpty })
-    // The shell goes on below it.
+    // The shell continues below it.
     let last = terminal.model.cells.lastIndex { !$0.pen.isEmpty } ?? 0
     #expect(terminal.model.row > last / terminal.model.columns)
     session.tool.cleanUp()

@@ -1,4 +1,4 @@
-/// The player at work on files of its own.
+/// The player, running on files of its own.
 struct PlayerSession {
   let tool: Tool
   let terminal: Pseudoterminal
@@ -18,7 +18,7 @@ struct PlayerSession {
       environment: environment, directory: tool.directory)
   }
 
-  /// Ends it, and gives the exit status.
+  /// Quits the player; returns the exit status.
   func quit() -> Int32? {
     terminal.type("q")
     let status = terminal.end()

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// A terminal, and the tool running on it.
 ///
-/// Every wait ends when what is waited for has come, or after two minutes: on a busy machine all takes long.
+/// Every wait ends when its condition holds, or after two minutes, because everything takes long on a busy machine.
 final class Pseudoterminal {
   private var master: Int32
   /// Kept open so that the line settings can be read when the tool has gone.
@@ -13,7 +13,7 @@ final class Pseudoterminal {
   private(set) var model: TerminalModel
   /// Everything that was written.
   private(set) var output: [UInt8] = []
-  /// Bytes a second that are taken; nil takes all there are.
+  /// How many bytes are read per second; nil for no limit.
   var rate: Double?
   private var taken = 0.0
   private var startedTaking = ContinuousClock.now
@@ -102,7 +102,7 @@ final class Pseudoterminal {
   private func take(_ milliseconds: Int32) {
     var request = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&request, 1, milliseconds) > 0 else { return }
-    // Few updates at a time, so that what stands on the screen for a moment is seen.
+    // Few updates at a time, so that the model also sees what is on the screen only for a moment.
     var limit = 1024
     if let rate {
       let seconds = startedTaking.duration(to: .now) / .seconds(1)
@@ -138,7 +138,7 @@ final class Pseudoterminal {
     (taken, startedTaking) = (0, .now)
   }
 
-  /// Takes output until what is looked at in it holds, looking when something new has come.
+  /// Takes output until `isThere` holds, which is checked whenever there is new output.
   private func waitForOutput(_ isThere: () -> Bool) -> Bool {
     var count = -1
     return wait {
@@ -211,7 +211,7 @@ final class Pseudoterminal {
       defer { close(file) }
       var text = [UInt8](repeating: 0, count: 512)
       let count = unsafe read(file, &text, text.count)
-      // The letter of the state is behind the name, in parentheses.
+      // The letter of the state follows the name, which is in parentheses.
       guard count > 0, let end = text[..<count].lastIndex(of: UInt8(ascii: ")")), end + 2 < count
       else { continue }
       if !"SIT".utf8.contains(text[end + 2]) { return true }
@@ -219,8 +219,8 @@ final class Pseudoterminal {
     return false
   }
 
-  /// Waits until the tool has slept and nothing has come for so many milliseconds. A tool that waits for a
-  /// processor is not done yet, however long that takes.
+  /// Waits until the tool has slept and written nothing for so many milliseconds. A tool that waits for a processor is
+  /// not done yet, however long that takes.
   func settle(_ milliseconds: Int = 300) -> Bool {
     var count = output.count
     var since = ContinuousClock.now
@@ -232,13 +232,14 @@ final class Pseudoterminal {
 
   func send(_ number: Int32) { kill(process, number) }
 
-  /// Closes the terminal's own end, as a window that is closed does.
+  /// Closes the terminal's own end, as closing a window does.
   func hangUp() {
     if master >= 0 { close(master) }
     master = -1
   }
 
-  /// Waits for the end; nil when it does not come, 128 + the signal when one ended the tool.
+  /// Waits for the tool to end; returns its status, or 128 plus the number of the signal that ended it. Nil when it
+  /// does not end.
   func end() -> Int32? {
     var status: Int32 = 0
     guard wait({ unsafe waitpid(process, &status, WNOHANG) == process }) else { return nil }

@@ -67,12 +67,12 @@ import Testing
     let text = String(decoding: terminal.output, as: UTF8.self)
     let chunks = text.split(separator: "\u{1B}_G").dropFirst()
     let opened = chunks.filter { $0.split(separator: ";")[0].contains("m=1") }.count
-    // The last one of the image; the question at the start and the end of everything have one each.
+    // The image's last chunk; the query at the start and the final reset have one each.
     let ended = chunks.filter { $0.split(separator: ";")[0].contains("m=0") }
     #expect(opened > 3)
     #expect(ended.filter { !$0.hasPrefix("m=0,q=2") }.count == 1)
     #expect(terminal.model.state.images.count == 1)
-    // A question after the picture might be answered when the shell reads.
+    // A query after the picture might be answered only when the shell reads.
     #expect(terminal.model.fenceCount <= 1)
   }
 

@@ -1,4 +1,4 @@
-/// A terminal without a window: applies what a program writes, and answers what it asks.
+/// A terminal without a window: applies what a program writes, and answers its queries.
 struct TerminalModel {
   struct Cell: Equatable {
     var character: Unicode.Scalar = " "

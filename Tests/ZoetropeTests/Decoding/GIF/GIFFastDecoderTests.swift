@@ -5,7 +5,7 @@ import ZoetropeTestSupport
 
 @Suite(.timeLimit(.minutes(10)), .computes)
 struct GIFFastDecoderTests {
-  /// The bytes of one frame and what the scanner would say of it.
+  /// The bytes of one frame, and what the scanner would record about it.
   struct Frame {
     var width = 20
     var height = 10
@@ -129,7 +129,7 @@ struct GIFFastDecoderTests {
     for code in [4, 1, 2, 5] { packer.put(code, width: 3) }
     let early = try Frame(codes: packer.finish()).decoded()
     #expect(early.damage?.kind == .lzwEndCodeEarly && early.content.validPixels == 2)
-    // Bits 9 to 11, so the code starts in the second byte, behind descriptor, size and length.
+    // Bits 9 to 11, so the code starts in the second byte, after descriptor, size and length.
     #expect(early.damage?.byteOffset == 1000 + 11 + 1 + 1)
 
     for code in [4, 1, 7] { packer.put(code, width: 3) }
@@ -152,7 +152,8 @@ struct GIFFastDecoderTests {
     let surplus = try Frame(codes: Self.codes + [1, 2, 3]).decoded()
     #expect(surplus.damage?.kind == .lzwSurplus && surplus.content.validPixels == 200)
 
-    // One byte that a writer flushed behind the end code is no deviation; two are, or a value.
+    // One byte that a writer flushed after the end code is no deviation; two bytes are, and so is a value other than
+    // zero.
     #expect(try Frame(codes: Self.codes + [0]).decoded().damage == nil)
     for behind: [UInt8] in [[0, 0], [1]] {
       let more = try Frame(codes: Self.codes + behind).decoded()
