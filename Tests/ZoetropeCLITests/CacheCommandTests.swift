@@ -13,7 +13,7 @@ import Zoetrope
     try JSONLine.one(tool.run(["cache", "stat", "--json", "--cache", "c"] + arguments).output)
   }
 
-  @Test func `where no cache is, nothing is made`() throws {
+  @Test func `without a cache, none is created`() throws {
     try withTool { (tool: Tool) throws in
       for command in ["stat", "prune", "verify", "clear"] {
         let result = try tool.run("cache", command, "--cache", "c")
@@ -74,7 +74,7 @@ import Zoetrope
     }
   }
 
-  @Test func `frames beyond the limit are left out, from the end on`() throws {
+  @Test func `frames beyond the limit are left out, starting at the end`() throws {
     var gif = SampleGIF(width: 200, height: 200)
     gif.frames = (0..<40).map { (UInt8($0 % 3), 4) }
     try withTool(gif) { (tool: Tool) throws in
@@ -94,7 +94,7 @@ import Zoetrope
     }
   }
 
-  @Test func `a file warmed last has its frames there, whatever sizes filled the cache before`()
+  @Test func `the file warmed last keeps its frames, whatever sizes filled the cache before`()
     throws
   {
     let tool = try Tool()
@@ -198,7 +198,7 @@ import Zoetrope
     }
   }
 
-  @Test func `pruning keeps the limit, clearing leaves nothing but files of others`() throws {
+  @Test func `pruning keeps the limit, and clearing leaves only files of others`() throws {
     try withTool { (tool: Tool) throws in
       let fixture = FilePath(#filePath).removingLastComponent().removingLastComponent()
         .removingLastComponent().appending("Fixtures/Demo/variable-delay.gif")
@@ -227,7 +227,7 @@ import Zoetrope
   }
 
   @Test(arguments: ["stat", "prune", "verify", "clear", "warm"])
-  func `a cache that cannot be used is a failure of its own commands`(_ command: String) throws {
+  func `an unusable cache is a failure of the cache commands`(_ command: String) throws {
     try withTool { (tool: Tool) throws in
       #expect(try tool.run("cache", "warm", "cat.gif", "--cache", "c").status == 0)
       #expect(try tool.shell("chmod 755 c") == 0)

@@ -185,7 +185,7 @@ import Zoetrope
     ("0", 0), ("17", 17), ("4K", 4096), ("1.5M", 1_572_864), ("2G", 2 << 30), ("3MiB", 3 << 20),
     ("2MB", 2_000_000), ("1kB", 1000), ("9B", 9),
   ])
-  func `numbers of bytes`(_ text: String, _ count: Int) {
+  func `byte counts have a number and a unit`(_ text: String, _ count: Int) {
     #expect(ByteCountArgument(argument: text)?.count == count)
   }
 

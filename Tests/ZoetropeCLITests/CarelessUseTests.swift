@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `an empty file is not taken for a frame that was written`() throws {
+  @Test func `an empty file does not count as a written frame`() throws {
     try withTool { (tool: Tool) throws in
       #expect(try tool.run("extract", "cat.gif", "-o", "o/").status == 0)
       try tool.write([], to: "o/cat-0001.png")
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `sizes that hardly change are not said to stay`() {
+  @Test func `a size that hardly changes is not reported as unchanged`() {
     for (before, after, text) in [
       (468_384, 468_080, "-0.1 %"), (2_373_713, 8965, "-99.6 %"), (100, 100, "0 %"),
       (1_000_000, 1, "-99.9 %"), (1000, 1001, "+0.1 %"), (200, 100, "-50 %"), (100, 350, "+250 %"),
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `an archive without a single file takes the place of none`() throws {
+  @Test func `an empty archive replaces no file`() throws {
     try withTool { (tool: Tool) throws in
       try tool.write([], to: "empty.gif")
       try tool.write([1, 2, 3], to: "keep.tar")
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func `another name of standard output gets the animation alone`() throws {
+  @Test func `another name of standard output receives only the animation`() throws {
     try withTool { (tool: Tool) throws in
       #expect(try tool.run("convert", "cat.gif", "-o", "whole.gif", "--speed", "2").status == 0)
       let whole = try tool.read("whole.gif")

@@ -43,7 +43,7 @@ import Zoetrope
     }
   }
 
-  @Test func `other damage is kept, and each place of it once`() throws {
+  @Test func `other damage is kept, once for each place`() throws {
     let image = try #require(try Self.cutFiles().first).image
     var damage = DecodingDamage(of: image)
     let code = Damage(.lzwInvalidCode, "a code", frameIndex: 0, byteOffset: 40)

@@ -42,7 +42,7 @@ import Zoetrope
     }
   }
 
-  @Test func `poster writes the picture of a time`() throws {
+  @Test func `poster writes the picture that is shown at a time`() throws {
     try withTool { (tool: Tool) throws in
       _ = try lines("poster cat.gif poster.png 0.05", in: tool)
       let poster = try picture("poster.png", in: tool)
@@ -117,7 +117,7 @@ import Zoetrope
     }
   }
 
-  @Test func `remote-frame reads a frame's bytes alone with an index`() throws {
+  @Test func `with an index, remote-frame reads only a frame's bytes`() throws {
     try withTool { (tool: Tool) throws in
       let gif = SampleGIF(width: 9, height: 3).bytes
       try tool.write(gif, to: "dog.gif")

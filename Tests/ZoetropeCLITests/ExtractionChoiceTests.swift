@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `pictures by the clock repeat a frame while it is shown`() throws {
+  @Test func `resampled pictures repeat a frame while it is shown`() throws {
     try withTool { tool in
       // Shown for 40, 100 and, as browsers show 0, 100 ms.
       let result = try tool.run(
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `a still goes into a directory or by a template`() throws {
+  @Test func `a still goes into a directory or is named by a template`() throws {
     try withTool { tool in
       #expect(try tool.shell("mkdir d") == 0)
       for (output, name) in [
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `equal remarks of a check are one line with their number`() throws {
+  @Test func `equal findings of a check are one line with their count`() throws {
     var sample = SampleGIF()
     sample.frames = (0..<5).map { (UInt8($0 % 3), 4) }
     sample.behindEnd = [1, 2]

@@ -111,7 +111,7 @@ import Zoetrope
   }
 
   @Test(arguments: ["write:0", "write:50", "write:200", "close", "link"])
-  func `a disk that cannot be written is status 4, and no file is half there`(
+  func `a disk that cannot be written is status 4, and no file is incomplete`(
     fault: String
   ) throws {
     try withTool { (tool, run) throws in

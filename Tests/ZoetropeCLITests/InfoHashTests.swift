@@ -43,7 +43,7 @@ import ZoetropeTestSupport
     #expect(json["frames"].elements.map(\.["hash"].text) == hashes)
   }
 
-  @Test func `all timing policies stand side by side`() throws {
+  @Test func `all timing policies are shown side by side`() throws {
     var report = try report()
     report.policies = NamedPolicy.all
     let lines = report.text(showsFrames: true, showsMetadata: false)

@@ -28,7 +28,7 @@ import Zoetrope
     #expect(InfoTemplate("{stored_ms}") == InfoTemplate("{stored_duration_ms}"))
   }
 
-  @Test func `a name is printed as the bytes it has`() throws {
+  @Test func `a name is printed byte for byte`() throws {
     try withTool { (tool: Tool) throws in
       let script = """
         cp cat.gif "$(printf 'c\\351t.gif')" && \

@@ -94,7 +94,7 @@ import Zoetrope
 
   /// 64 megapixels in 35 bytes, under limits on the memory that they take.
   @Test(.boundsMemory, arguments: [100_000, 310_000, 350_000])
-  func `a canvas that memory has no room for is refused by name`(kibibytes: Int) throws {
+  func `a canvas that does not fit in memory is refused by name`(kibibytes: Int) throws {
     try withTool { (tool: Tool) throws in
       let side: [UInt8] = [0x00, 0x20]
       let head = Array("GIF89a".utf8) + side + side + [0x80, 0, 0, 0, 0, 0, 255, 255, 255]

@@ -68,7 +68,7 @@ import Testing
   @Test(arguments: [
     ("png", SIGHUP), ("ffconcat", SIGTERM), ("y4m", SIGHUP), ("y4m", SIGINT),
   ])
-  func `an extraction that is ended leaves no temporary file`(
+  func `an extraction that is terminated leaves no temporary file`(
     _ format: String, _ number: Int32
   ) throws {
     var gif = SampleGIF(width: 250, height: 250)
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `the bar is taken away before the line that says how far it came`() throws {
+  @Test func `the bar is removed before the line that says how far the command came`() throws {
     var gif = SampleGIF(width: 160, height: 160)
     gif.frames = (0..<1000).map { (UInt8($0 % 3), 4) }
     gif.isMixed = true

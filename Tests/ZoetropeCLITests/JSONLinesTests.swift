@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: ["info", "check"])
-  func `a line is there before the next input is read`(_ command: String) throws {
+  func `a line is printed before the next input is read`(_ command: String) throws {
     try withTool { (tool: Tool) throws in
       // The second input comes only when the first one's line has been seen.
       let script = """
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `names that are not UTF-8 are there as bytes, too`() throws {
+  @Test func `names that are not UTF-8 are printed as bytes, too`() throws {
     try withTool { (tool: Tool) throws in
       let script = """
         cp cat.gif "$(printf 'c\\351t.gif')" && "$ZOETROPE" info --json "$(printf 'c\\351t.gif')" >out \

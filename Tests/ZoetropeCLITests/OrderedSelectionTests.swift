@@ -14,7 +14,7 @@ import Zoetrope
   @Test(
     arguments: [nil, "0", "3-7", "10-", "::3", "2:9:2", "5,1,1", "20-", "4:2"],
     [nil, "0.2s-", "-0.5s", "300ms", "0.3s-0.6s"])
-  func `one by one selects what all at once does`(frames: String?, time: String?) throws {
+  func `selecting one by one equals selecting all at once`(frames: String?, time: String?) throws {
     for every in 1...3 {
       for maximum in [1, 2, Int.max] {
         let selection = FrameSelection(

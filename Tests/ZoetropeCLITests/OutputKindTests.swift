@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `a descriptor is written where it stands`() throws {
+  @Test func `a descriptor is written at its current position`() throws {
     try withTool { (tool: Tool) throws in
       let extract = "\"$ZOETROPE\" extract cat.gif --format rgba"
       let status = try tool.shell(
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a pipe without a reader waits no longer than until a signal`() throws {
+  @Test func `a signal ends the wait for a reader of a pipe`() throws {
     try withTool { (tool: Tool) throws in
       let script =
         "mkfifo pipe && timeout -k 120 -s INT 1 \"$ZOETROPE\" extract cat.gif -o pipe 2>err"

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `an output that exists is found before any file's first is written`() throws {
+  @Test func `an existing output is found before the first output of any file is written`() throws {
     try withTool { (tool: Tool) throws in
       try tool.write(SampleGIF().bytes, to: "dog.gif")
       #expect(try tool.run("extract", "dog.gif", "-o", "o/", "--frames", "2").status == 0)
@@ -64,7 +64,7 @@ import Testing
     "play in.png --protocol none --trace in.png --force",
     "play in.png --protocol none --trace link --force",
   ])
-  func `an input is not written over`(_ line: String) throws {
+  func `an input is not overwritten`(_ line: String) throws {
     try withTool { (tool: Tool) throws in
       let fixture = FilePath(#filePath).removingLastComponent().removingLastComponent()
         .removingLastComponent().appending("Fixtures/APNG/delays.png")
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `a manifest is not written over a frame`() throws {
+  @Test func `a manifest does not overwrite a frame`() throws {
     try withTool { (tool: Tool) throws in
       let result = try tool.run(
         "extract", "cat.gif", "-o", "o/", "--manifest", "./o/../o/cat-0001.png", "--force")
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `runs that sweep and write one directory at a time lose nothing`() throws {
+  @Test func `concurrent runs that sweep and write one directory lose nothing`() throws {
     try withTool(eleven()) { (tool: Tool) throws in
       let script = """
         for n in 1 2 3 4; do cp cat.gif c$n.gif; done; \
@@ -267,7 +267,7 @@ import Testing
   /// Parses as the tool does, without starting it, because that costs 70 ms. Values that are refused only later give
   /// status 2, or 0 where a large number makes sense; a crash would give more than 128.
   @Test(arguments: options)
-  func `numbers without sense are refused, and none ends in a crash`(
+  func `senseless numbers are refused, and none causes a crash`(
     _ line: String, takes: @Sendable (String) -> Bool
   ) throws {
     try withTool { (tool: Tool) throws in
@@ -312,7 +312,7 @@ import Testing
     }
   }
 
-  @Test func `a size that no memory holds is refused by the limit on canvases`() throws {
+  @Test func `a size that does not fit in memory is refused by the limit on canvases`() throws {
     try withTool { (tool: Tool) throws in
       for command in ["still", "extract"] {
         let result = try tool.run(command, "cat.gif", "-o", "-", "--size", "65535x65535")
@@ -331,7 +331,7 @@ import Testing
     }
   }
 
-  @Test func `a trace is refused where one frame is all that is written`() throws {
+  @Test func `a trace is refused where only one frame is written`() throws {
     try withTool { (tool: Tool) throws in
       let result = try tool.run("play", "cat.gif", "--trace", "t.json")
       #expect(result.status == 2)

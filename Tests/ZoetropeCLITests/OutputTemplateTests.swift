@@ -15,7 +15,7 @@ import Testing
     ("a/{stem}/{index}", "a/cat/7"), ("{name}-{index}", "cat.gif-7"),
     ("{dir}/{parent}-{stem}", "a/b/b-cat"), ("{start_ms:06}_{shown_ms:3}", "001400_040"),
   ])
-  func `places are filled`(_ template: String, _ name: String) throws {
+  func `placeholders are replaced`(_ template: String, _ name: String) throws {
     let parsed = try OutputTemplate(parsing: Array(template.utf8))
     #expect(String(decoding: parsed.name(values), as: UTF8.self) == name)
   }
@@ -24,7 +24,7 @@ import Testing
     "{", "{nope}", "{name:3}", "{stem:}", "{start_ms:21}", "{index:}", "{index:999}", "%s", "%",
     "%099d", "{index:-1}",
   ])
-  func `a place that is not known is a usage error`(_ template: String) {
+  func `an unknown placeholder is a usage error`(_ template: String) {
     #expect(throws: CommandFailure.self) { try OutputTemplate(parsing: Array(template.utf8)) }
   }
 
@@ -77,7 +77,7 @@ import Testing
       ("a.y4m", .ffconcat, "--format y4m"), ("a.y4m", .y4m, nil), ("a.rgba", .png, nil),
       ("a.png", .png, nil), ("a.ffconcat", .ffconcat, nil),
     ] as [(String, ExtractionFormat, String?)])
-  func `a name's ending fits the format`(
+  func `a name's extension fits the format`(
     _ name: String, _ format: ExtractionFormat, _ message: String?
   ) throws {
     let template = try OutputTemplate(parsing: Array(name.utf8))

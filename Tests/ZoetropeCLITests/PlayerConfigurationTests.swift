@@ -19,7 +19,7 @@ import ZoetropeProcess
     }
   }
 
-  @Test func `options come before those of the command line, so that these win`() throws {
+  @Test func `options of the command line win over those of the file`() throws {
     let text = """
       # A comment.
       protocol = sixel

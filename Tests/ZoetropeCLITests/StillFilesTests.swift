@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `a reader that has gone does not make a file that failed succeed`() throws {
+  @Test func `a reader that has gone away does not hide a file that failed`() throws {
     try withFiles { (tool: Tool) throws in
       let script = """
         mkfifo gone; \

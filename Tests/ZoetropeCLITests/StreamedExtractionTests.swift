@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func `frames without pixels are selected all the same`() throws {
+  @Test func `frames without pixels are selected too`() throws {
     try withTool { (tool: Tool) throws in
       var bytes = Self.gif.bytes
       for index in bytes.indices.dropLast(9) where bytes[index] == 0x2c && bytes[index + 5] == 6 {
@@ -226,7 +226,7 @@ import Testing
     }
   }
 
-  @Test func `the progress of a stream that has run dry is shown, and taken away at the end`()
+  @Test func `the progress of a stream that has run dry is shown, and removed at the end`()
     throws
   {
     try withTool { (tool: Tool) throws in

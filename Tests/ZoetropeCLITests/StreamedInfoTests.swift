@@ -47,8 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a followed file whose writer died is complete after the time that was given`() throws
-  {
+  @Test func `a followed file whose writer died is complete after the given time`() throws {
     let tool = try Tool()
     defer { tool.cleanUp() }
     try tool.write(Array(SampleGIF().bytes.dropLast(20)), to: "cut.gif")

@@ -5,7 +5,7 @@ import Zoetrope
 @Suite(.timeLimit(.minutes(10)), .runsPrograms) struct ToolTests {
   private let gif = SampleGIF()
 
-  @Test func `info tells size, frames and plays`() throws {
+  @Test func `info shows size, frames and plays`() throws {
     try withTool { (tool: Tool) throws in
       let result = try tool.run("info", "cat.gif")
       #expect(result.status == 0)
@@ -124,7 +124,7 @@ import Zoetrope
     }
   }
 
-  @Test func `resume refuses to mix frames of a file that was written over since`() throws {
+  @Test func `resume refuses to mix frames of a file that has been overwritten`() throws {
     try withTool { (tool: Tool) throws in
       #expect(try tool.run("extract", "cat.gif", "-o", "out/").status == 0)
       #expect(try tool.shell("rm out/cat-0002.png; touch -d 'next day' cat.gif") == 0)
@@ -236,7 +236,7 @@ import Zoetrope
     }
   }
 
-  @Test func `frames and stills come at the size asked for`() throws {
+  @Test func `frames and stills have the requested size`() throws {
     let mixed = SampleGIF(width: 24, height: 18, isMixed: true)
     let reader = FrameReader(try AnimatedImage(bytes: mixed.bytes))
     var expected: [[UInt8]] = []

@@ -155,7 +155,7 @@ import ZoetropeProcess
     }
   }
 
-  @Test func `edits apply in one order, whatever that of the options is`() throws {
+  @Test func `edits apply in a fixed order, whatever the order of the options`() throws {
     let words = [
       "a.gif", "-o", "b.gif", "--plays", "3", "--crop", "2x2", "--fps", "10", "--speed", "2",
       "--back-and-forth", "--reverse", "--frames", "1-,0",
@@ -179,7 +179,7 @@ import ZoetropeProcess
     "--speed 0", "--speed nan", "--speed 1001", "--duration 0", "--plays 0", "--crop 0x1", "-j 0",
     "--effort hard", "--format webp", "--fit fill", "--frames 3-1",
   ])
-  func `options without sense are refused before a file is opened`(_ line: String) {
+  func `senseless options are refused before a file is opened`(_ line: String) {
     #expect(throws: (any Error).self) {
       try ConvertCommand.parse(
         ["a.gif", "-o", "b.gif"] + line.split(separator: " ").map(String.init))

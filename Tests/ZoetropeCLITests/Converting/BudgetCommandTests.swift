@@ -51,7 +51,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `metadata is given up before anything that is seen, and the report tells`() throws {
+  @Test func `metadata is given up before anything visible, and the report says so`() throws {
     try withTool { (tool: Tool) throws in
       try tool.write(FixtureLibrary().file("GIF/metadata.gif"), to: "in.gif")
       for (limit, departures) in [
@@ -95,7 +95,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `stickers of many colours fit by a palette with alpha`() throws {
+  @Test func `stickers of many colours fit with a palette with alpha`() throws {
     try withTool { (tool: Tool) throws in
       let sink = MemorySink()
       let writer = try AnimationWriter(AnimationWriterOptions(), to: sink)

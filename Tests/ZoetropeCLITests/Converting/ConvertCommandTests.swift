@@ -109,7 +109,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `edits of times copy frames byte for byte`() throws {
+  @Test func `edits that only change times copy frames byte for byte`() throws {
     try withTool { (tool: Tool) throws in
       let plain = try tool.run("convert", "cat.gif", "-o", "a.gif")
       let count = try tool.read("cat.gif").count
@@ -184,8 +184,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `nothing is written over without force, and a file may replace its own input`() throws
-  {
+  @Test func `nothing is overwritten without force, and a file may replace its own input`() throws {
     try withTool { (tool: Tool) throws in
       let before = try tool.read("cat.gif")
       let refused = try tool.run("convert", "cat.gif", "-o", "cat.gif", "--plays", "2")
@@ -277,7 +276,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `damage is reported, and the status tells of it`() throws {
+  @Test func `damage is reported, and the status reflects it`() throws {
     try withTool { (tool: Tool) throws in
       let result = try tool.run(
         "convert", "\(Self.root)/Bad/gif-cut-in-frame-1.gif", "-o", "a.png")
@@ -293,7 +292,7 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-  func `a signal while it writes leaves nothing`(_ number: Int32) throws {
+  func `a signal during writing leaves nothing`(_ number: Int32) throws {
     var gif = SampleGIF(width: 250, height: 250)
     gif.frames = (0..<80).map { (UInt8($0 % 3), 4) }
     gif.isMixed = true
@@ -309,7 +308,7 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: ["convert", "optimize"])
-  func `an interrupted list says how much is not written`(_ command: String) throws {
+  func `an interrupted list of files reports how many were not written`(_ command: String) throws {
     var gif = SampleGIF(width: 250, height: 250)
     gif.frames = (0..<200).map { (UInt8($0 % 3), 4) }
     gif.isMixed = true
@@ -351,7 +350,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `a PNG that is not animated stays one`() throws {
+  @Test func `a PNG that is not animated stays a still picture`() throws {
     try withTool { (tool: Tool) throws in
       try tool.write(PNGEncoder().encode(Bitmap(width: 3, height: 2)), to: "still.png")
       #expect(try tool.run("convert", "still.png", "-o", "same.png").status == 0)

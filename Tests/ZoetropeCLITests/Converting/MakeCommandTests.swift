@@ -167,7 +167,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `pictures one after another come through a pipe`() throws {
+  @Test func `concatenated pictures are read from a pipe`() throws {
     try withTool { (tool: Tool) throws in
       let script = """
         "$ZOETROPE" extract cat.gif -o - | "$ZOETROPE" make - -o - --delay 1/8 -q >a.png

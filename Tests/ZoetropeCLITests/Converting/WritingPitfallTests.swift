@@ -166,7 +166,9 @@ import ZoetropeTestSupport
     ],
   ]
 
-  @Test(arguments: transparent.indices) func `nothing trails over transparent ground`(_ number: Int)
+  @Test(arguments: transparent.indices) func `nothing leaves a trail over a transparent background`(
+    _ number: Int
+  )
     throws
   {
     let pictures = Self.transparent[number]
@@ -192,7 +194,7 @@ import ZoetropeTestSupport
     (255, false, true), (256, false, true), (257, false, false), (255, true, true),
     (256, true, false),
   ])
-  func `a GIF holds 256 colours, a transparent one among them`(
+  func `a GIF holds 256 colours, including a transparent one`(
     _ count: Int, _ hasClear: Bool, _ fits: Bool
   ) throws {
     let picture = colors(count, hasClear: hasClear)

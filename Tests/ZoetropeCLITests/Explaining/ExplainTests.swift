@@ -153,7 +153,7 @@ import ZoetropeTestSupport
     #expect(predictions[2].difference == .none)
   }
 
-  @Test func `nothing is predicted behind damage`() throws {
+  @Test func `nothing is predicted after damage`() throws {
     let predictions = try explain(
       Array(SampleGIF().bytes.dropLast(12)), "chromium", "ffmpeg", "pillow")
     // A program that reads ahead fails a frame earlier.
@@ -245,7 +245,7 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: [(UInt8(3), PlayCount.finite(4)), (UInt8(0), PlayCount.indefinite)])
-  func `a loop count behind the first frame is not seen`(count: UInt8, plays: PlayCount) throws {
+  func `a loop count after the first frame is ignored`(count: UInt8, plays: PlayCount) throws {
     func loop(_ count: UInt8) -> [UInt8] {
       [0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, count, 0, 0]
     }
@@ -351,7 +351,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `programs complete behind a comma too`() {
+  @Test func `programs complete after a comma too`() {
     #expect(ProgramsArgument.completions(of: "chr") == Programs.all.map(\.id))
     let more = ProgramsArgument.completions(of: "gtk,pillow,f")
     #expect(more.count == Programs.all.count - 2)

@@ -48,7 +48,7 @@ import Zoetrope
   static let hasImageMagick = prints("convert -version", "Version: ImageMagick 6\\.9\\.11")
 
   @Test(.enabled(if: hasFFmpeg, "ffmpeg 5.1 is not installed"), arguments: folders)
-  func `ffmpeg does with every fixture what is predicted`(folder: String) throws {
+  func `ffmpeg treats every fixture as predicted`(folder: String) throws {
     try withTool { (tool: Tool) throws in
       var outcomes: [PredictedDifference.Outcome: Int] = [:]
       for file in try Self.files(in: folder) {
@@ -86,7 +86,7 @@ import Zoetrope
   }
 
   @Test(.enabled(if: hasPillow, "Pillow 13.0 is not installed"), arguments: folders)
-  func `Pillow does with every fixture what is predicted`(folder: String) throws {
+  func `Pillow treats every fixture as predicted`(folder: String) throws {
     // One process for all files: starting Python takes longer than reading them.
     let script = """
       import json, sys, warnings
@@ -145,7 +145,7 @@ import Zoetrope
   }
 
   @Test(.enabled(if: hasImageMagick, "ImageMagick 6.9 is not installed"), arguments: folders)
-  func `ImageMagick does with every fixture what is predicted`(folder: String) throws {
+  func `ImageMagick treats every fixture as predicted`(folder: String) throws {
     try withTool { (tool: Tool) throws in
       var outcomes: [PredictedDifference.Outcome: Int] = [:]
       for file in try Self.files(in: folder) {

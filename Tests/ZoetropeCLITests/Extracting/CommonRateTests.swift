@@ -16,7 +16,7 @@ import Zoetrope
       ([(5, 1), (10, 1)], 1, 5, [1, 2]), ([(1, 1000), (1, 500)], 1000, 1, [1, 2]),
       ([(0, 100), (4, 100)], 25, 1, [0, 1]),
     ] as [([(UInt32, UInt32)], Int, Int, [Int])])
-  func `stored delays are multiples of its inverse`(
+  func `stored delays are multiples of the inverse of the rate`(
     _ fractions: [(UInt32, UInt32)], _ numerator: Int, _ denominator: Int, _ counts: [Int]
   ) throws {
     let found = try #require(PictureRate.common(of: delays(fractions), policy: .exact))
@@ -36,7 +36,7 @@ import Zoetrope
       [(0, 100)], [(1, 1001)], [(1, 900), (1, 1000)], [(65535, 65534), (65533, 65535)],
       [(.max, .max - 1), (.max - 2, .max)], [],
     ] as [[(UInt32, UInt32)]])
-  func `a rate above 1000 or of nothing is none`(_ fractions: [(UInt32, UInt32)]) {
+  func `there is no common rate above 1000, or for no frames`(_ fractions: [(UInt32, UInt32)]) {
     #expect(PictureRate.common(of: delays(fractions), policy: .exact) == nil)
   }
 

@@ -42,12 +42,12 @@ import Zoetrope
     ("a%d.png", true), ("a%04d-0.png", true), ("%%d", true), ("a%.png", false), ("a%", false),
     ("%4x", false), ("ad", false),
   ])
-  func `ffmpeg takes some names for a sequence`(_ name: String, _ isSequence: Bool) throws {
+  func `ffmpeg reads some names as an image sequence`(_ name: String, _ isSequence: Bool) throws {
     #expect(ConcatList.isSequence(Array(name.utf8)) == isSequence)
   }
 
   @Test(arguments: [("/o", "a%d.png", true), ("/o/%03d", "a.png", true), ("/o/%", "a.png", false)])
-  func `a list says that such a name, or that of its directory, is none`(
+  func `a list marks such a name, or that of its directory, as a single file`(
     _ directory: String, _ name: String, _ isSaid: Bool
   ) {
     var list = ConcatList(

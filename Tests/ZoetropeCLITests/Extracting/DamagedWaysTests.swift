@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a pipe whose frames are there has the status of one whose are not`() throws {
+  @Test func `a pipe has the same status and manifest once its frames exist`() throws {
     let tool = try Tool()
     defer { tool.cleanUp() }
     let extract = """

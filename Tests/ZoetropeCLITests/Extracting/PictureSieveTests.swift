@@ -119,7 +119,7 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: [("fast", EncodingEffort.fast), ("default", .balanced), ("small", .small)])
-  func `a word of compression is an effort`(_ word: String, _ effort: EncodingEffort) throws {
+  func `each word of --effort selects an effort`(_ word: String, _ effort: EncodingEffort) throws {
     let parsed = try ZoetropeCommand.parseAsRoot(["extract", "a", "-o", "o", "--effort", word])
     #expect((parsed as? ExtractCommand)?.request(for: []).form == .png(effort))
   }

@@ -20,7 +20,7 @@ import Testing
     #expect(listed == ZoetropeCommand.configuration.subcommands.map { $0._commandName })
   }
 
-  @Test func `every command line of README is one that the parser takes`() throws {
+  @Test func `the parser accepts every command line of README`() throws {
     let blocks = try Self.readme().components(separatedBy: "```sh\n").dropFirst()
     var count = 0
     for block in blocks {

@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `every command has examples that fit a line and that it takes`() throws {
+  @Test func `every command has examples that fit a line and that it accepts`() throws {
     for command in try tool().all {
       let examples = CommandManual(command).examples
       #expect(examples.count >= 2, "\(command.commandName)")

@@ -15,7 +15,7 @@ import Testing
   }()
 
   /// `make manual` sets the variable, and writes the pages before they are compared.
-  @Test func `the manual has a page for each command, as its help is now`() throws {
+  @Test func `the manual has a page for each command, up to date with its help`() throws {
     let files = FileManager.default
     if ProcessInfo.processInfo.environment["ZOETROPE_WRITE_MANUAL"] != nil {
       try? files.removeItem(at: Self.directory)
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `no line of the manual is a macro that was not meant as one`() {
+  @Test func `no line of the manual is a macro by accident`() {
     let macros: Set<Substring> = [
       ".TH", ".SH", ".SS", ".PP", ".TP", ".RS", ".RE", ".EX", ".EE", ".\\\"",
     ]

@@ -10,13 +10,13 @@ import Testing
     ("exract", "extract"), ("inof", "info"), ("plya", "play"), ("sheets", "sheet"),
     ("expl", "explain"), ("hepl", "help"),
   ])
-  func `a word that is nearly a command is taken for it`(word: String, command: String) {
+  func `a word close to a command suggests that command`(word: String, command: String) {
     let names = ZoetropeCommand.configuration.subcommands.map { $0._commandName } + ["help"]
     #expect(NameSuggestion.closest(to: word, in: names) == command)
   }
 
   @Test(arguments: ["", "x", "a.gif", "cat.gif", "resize", "-", "ieieieieieieie"])
-  func `a word that is nothing like a command is taken for none`(word: String) {
+  func `a word unlike any command suggests none`(word: String) {
     let names = ZoetropeCommand.configuration.subcommands.map { $0._commandName } + ["help"]
     #expect(NameSuggestion.closest(to: word, in: names) == nil)
   }

@@ -21,7 +21,7 @@ import Zoetrope
     (["--loops", "2", "--bounce"], [0, 1, 2, 1, 0]),
     (["--loops", "1", "--late", "catchup=4"], [0, 1, 2]), (["--no-motion"], [0]),
   ])
-  func `the trace tells the frames that were played`(arguments: [String], frames: [Int]) throws {
+  func `the trace lists the frames that were played`(arguments: [String], frames: [Int]) throws {
     let result = try play(arguments + ["--trace", "-"])
     #expect(result.status == 0)
     #expect(result.errors.isEmpty)
@@ -30,7 +30,7 @@ import Zoetrope
     #expect(trace.entries.allSatisfy { $0.lateness >= 0 && $0.yielded >= $0.decoded })
   }
 
-  @Test func `a delay of one's own replaces every frame's`() throws {
+  @Test func `a fixed delay replaces every frame's`() throws {
     let result = try play(
       ["--loops", "1", "--delay", "40", "--late", "catchup=2", "--trace", "-"])
     let deadlines = try PlaybackTrace(json: result.text).entries.map(\.deadline)
@@ -62,7 +62,7 @@ import Zoetrope
     #expect(result.text.hasPrefix("finished: presented=9 skipped=0 "))
   }
 
-  @Test func `the time on the wall ends an endless animation`() throws {
+  @Test func `the limit of wall-clock time ends an endless animation`() throws {
     let result = try play(["--loops", "inf", "--duration", "0.05"])
     #expect(result.status == 0)
     #expect(result.text.hasPrefix("stopped: presented="))

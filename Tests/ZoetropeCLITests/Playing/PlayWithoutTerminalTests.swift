@@ -32,7 +32,7 @@ import Testing
     #expect(String(decoding: try tool.read("errors"), as: UTF8.self).contains("no.gif"))
   }
 
-  @Test func `a file that fails twice is two files that failed`() throws {
+  @Test func `a file that is named twice and fails counts twice`() throws {
     let tool = try Tool()
     defer { tool.cleanUp() }
     try tool.write(Array("no picture".utf8), to: "bad.gif")

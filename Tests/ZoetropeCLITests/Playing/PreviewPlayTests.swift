@@ -137,7 +137,7 @@ import Testing
     #expect(terminal.model.state == TerminalState())
   }
 
-  @Test func `graphics go into a pipe when asked for, and a reader that leaves ends them`() throws {
+  @Test func `graphics go into a pipe on request, and a reader that leaves ends them`() throws {
     let tool = try Tool()
     defer { tool.cleanUp() }
     try tool.write(Self.gif, to: "cat.gif")

@@ -37,7 +37,7 @@ import ZoetropeTestSupport
     #expect(SheetLayout(counts: [3, 2], cell: cell, columns: 9).columns == 3)
   }
 
-  @Test func `a sheet too large for numbers is only too large`() {
+  @Test func `a sheet whose size would overflow is too large`() {
     let layout = SheetLayout(
       counts: [1 << 40], cell: PixelSize(width: 65535, height: 65535), columns: 1)
     #expect(layout.size.area > 1 << 50)

@@ -59,7 +59,7 @@ struct InheritedEnvironmentTests {
     ("\u{1B}[7;1R\u{1B}[7;2R\u{1B}[?62;c", true), ("\u{1B}[7;1R\u{1B}[7;3R\u{1B}[?62;c", false),
     ("\u{1B}[?62;c", false), ("", false),
   ])
-  func `where the locale denies UTF-8 the terminal is asked`(_ answer: String, _ hasUTF8: Bool) {
+  func `where the locale denies UTF-8 the terminal is queried`(_ answer: String, _ hasUTF8: Bool) {
     let found = probe(["TERM": "xterm-256color", "LC_ALL": "C"], answer).capabilities
     #expect(found.hasUTF8 == hasUTF8)
     #expect(DrawingMode(best: found) == (hasUTF8 ? .blocks(.fine) : .dots(.ascii)))

@@ -61,7 +61,7 @@ struct TerminalProbeTests {
     #expect(bytes.typed.isEmpty)
   }
 
-  @Test func `Ghostty keeps to two images whatever it says of edits`() {
+  @Test func `Ghostty gets two images whatever it says about edits`() {
     let answers = Self.kitty.replacing("kitty(0.26.5)", with: "ghostty 1.1.0")
     let (probe, _, _) = probe(["TERM": "xterm-ghostty"], [answers])
     #expect(probe.capabilities.bestProtocol == .kittyImages)
@@ -116,7 +116,7 @@ struct TerminalProbeTests {
   @Test(arguments: [
     "\u{1B}[6;1000000;1000000t", "\u{1B}[6;18;257t", "\u{1B}[4;1000000;1000000t\u{1B}[8;1;1t",
   ])
-  func `a cell that cannot be is ignored`(_ reply: String) {
+  func `an impossible cell size is ignored`(_ reply: String) {
     let (probe, _, _) = probe(["TERM": "xterm"], [reply + "\u{1B}[?1;2c"])
     #expect(probe.capabilities.didAnswer && probe.capabilities.cellSize == nil)
     var found = TerminalCapabilities()
@@ -181,11 +181,13 @@ struct TerminalProbeTests {
       (["TERM": "screen-256color"], .indexed), (["TERM": "dumb"], .none), ([:], .none),
       (["TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app"], .full),
     ])
-  func `the environment tells the colours`(_ environment: [String: String], _ colors: ColorDepth) {
+  func `the environment determines the colours`(
+    _ environment: [String: String], _ colors: ColorDepth
+  ) {
     #expect(TerminalCapabilities(environment: TerminalEnvironment(environment)).colors == colors)
   }
 
-  @Test func `iTerm2 is known by its name`() {
+  @Test func `iTerm2 is recognised by its name`() {
     let found = TerminalCapabilities(
       environment: TerminalEnvironment([
         "TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app", "TERM_PROGRAM_VERSION": "3.5.14",

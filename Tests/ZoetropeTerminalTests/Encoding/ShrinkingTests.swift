@@ -176,7 +176,7 @@ struct ShrinkingTests {
     #expect(sent(3000, 2000) == PixelSize(width: 2000, height: 2000))
   }
 
-  @Test func `sixels are smoothed with a filter that was asked for`() {
+  @Test func `sixels are smoothed with a requested filter`() {
     func bytes(_ filter: ScalingFilter) -> Int {
       var encoder = enlarging(.graphics(.sixel), filter: filter)
       #expect(encoder.pixelSize == PixelSize(width: 48, height: 36))

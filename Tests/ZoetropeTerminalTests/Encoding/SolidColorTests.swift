@@ -57,7 +57,7 @@ struct SolidColorTests {
     }
   }
 
-  @Test func `every colour of a palette is itself`() {
+  @Test func `every colour of a palette maps to itself`() {
     let indexed = ColorMapper(depth: .indexed, model: .coded)
     for index in UInt8(16)...255 {
       #expect(indexed.reduce(ColorMapper.entry(index)) == .indexed(index))

@@ -20,7 +20,7 @@ struct InputDecoderTests {
       ("\u{1B}[103;2u", KeyEvent(.character("G"))), ("\u{C}", KeyEvent(.character("l"), .control)),
       ("🎞", KeyEvent(.character("🎞"))),
     ])
-  func `keys are known by their bytes, whole or one by one`(_ text: String, _ key: KeyEvent) {
+  func `keys are recognised, whole or byte by byte`(_ text: String, _ key: KeyEvent) {
     var whole = InputDecoder()
     #expect(whole.feed(Array(text.utf8)) == [.key(key)])
     #expect(!whole.hasPending)
@@ -48,7 +48,9 @@ struct InputDecoderTests {
       ("\u{1B}[?5;6R", .cursor(row: 5, column: 6)), ("\u{1B}[>41;379;0c", .other),
       ("\u{1B}[?0u", .keyboard(0)),
     ])
-  func `replies are known, whole or one by one`(_ text: String, _ reply: TerminalReply.Content) {
+  func `replies are recognised, whole or byte by byte`(
+    _ text: String, _ reply: TerminalReply.Content
+  ) {
     var whole = InputDecoder()
     #expect(whole.feed(Array(text.utf8)) == [.reply(TerminalReply(reply))])
     var single = InputDecoder()
@@ -100,7 +102,7 @@ struct InputDecoderTests {
     #expect(decoder.feed(Array("\u{1B}\\q".utf8)) == [.key(KeyEvent(.character("q")))])
   }
 
-  @Test func `any bytes at all are survived`() {
+  @Test func `no input crashes the decoder`() {
     var random = SplitMix(state: 1)
     var decoder = InputDecoder()
     var count = 0
@@ -128,7 +130,7 @@ extension InputDecoderTests {
       ("\u{1B}[<81;5;6M", MouseEvent(.wheelDown, column: 4, row: 5, modifiers: .control)),
       ("\u{1B}[<12;5;6M", MouseEvent(.press(1), column: 4, row: 5, modifiers: [.shift, .alt])),
     ])
-  func `the mouse is known by its reports, whole or one byte at a time`(
+  func `reports of the mouse are recognised, whole or byte by byte`(
     _ text: String, _ event: MouseEvent
   ) {
     var whole = InputDecoder()

@@ -57,14 +57,14 @@ struct FrameLayoutTests {
     }
   }
 
-  @Test func `a border that the terminal counts in does not make cells larger`() {
+  @Test func `a border that the terminal includes does not make cells larger`() {
     let size = ScreenSize(columns: 80, rows: 24, pixelWidth: 644, pixelHeight: 412)
     #expect(size.cell == PixelSize(width: 8, height: 17))
     let unknown = ScreenSize(columns: 80, rows: 24, pixelWidth: 0, pixelHeight: 0)
     #expect(unknown.cell == PixelSize(width: 8, height: 16))
   }
 
-  @Test func `every mode has a name that gives it back`() {
+  @Test func `every mode can be created from its name`() {
     for mode in DrawingMode.all { #expect(DrawingMode(name: mode.name) == mode) }
     #expect(DrawingMode(name: "octant") == .blocks(.octants))
     #expect(DrawingMode(name: "vga") == nil)
@@ -98,7 +98,7 @@ struct FrameLayoutTests {
     (80, 24, 65535, 65535), (80, 24, 20000, 10000), (1000, 500, 0, 0), (65535, 65535, 65535, 65535),
     (1, 1, 65535, 65535), (65535, 1, 65535, 1),
   ])
-  func `a picture is no larger than can be encoded soon, whatever the terminal claims`(
+  func `a picture is no larger than can be encoded quickly, whatever the terminal claims`(
     _ columns: Int, _ rows: Int, _ width: Int, _ height: Int
   ) {
     let screen = ScreenSize(columns: columns, rows: rows, pixelWidth: width, pixelHeight: height)
@@ -113,7 +113,7 @@ struct FrameLayoutTests {
     }
   }
 
-  @Test func `a cell of absurd size is not believed`() {
+  @Test func `an absurd cell size is ignored`() {
     let cell = PixelSize(width: 8, height: 16)
     #expect(ScreenSize(columns: 80, rows: 24, pixelWidth: 65535, pixelHeight: 65535).cell == cell)
     let large = ScreenSize(columns: 80, rows: 24, cell: PixelSize(width: 257, height: 20))

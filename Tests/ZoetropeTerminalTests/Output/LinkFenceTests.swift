@@ -21,7 +21,7 @@ struct LinkFenceTests {
     #expect(abs((fence.bytesPerSecond ?? 0) - 60_000) < 1)
   }
 
-  @Test func `answers that never come stop nothing for long`() {
+  @Test func `missing answers stop nothing for long`() {
     var fence = LinkFence(isEnabled: true)
     fence.didWrite(byteCount: 10, at: .zero)
     fence.didWrite(byteCount: 10, at: .zero)
@@ -75,7 +75,7 @@ struct LinkFenceTests {
     #expect(!fence.isOpen(at: .milliseconds(201)) && fence.opening == .milliseconds(3200))
   }
 
-  @Test func `the way there and back is not taken for a narrow link`() {
+  @Test func `a long round trip is not mistaken for a narrow link`() {
     var fence = LinkFence(isEnabled: true, latency: .milliseconds(150))
     for start in [0, 160, 320] {
       fence.didWrite(byteCount: 6000, at: .milliseconds(start))

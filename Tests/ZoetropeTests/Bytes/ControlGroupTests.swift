@@ -12,7 +12,7 @@ import ZoetropeCore
     #expect(ControlGroup.group(of: "memory", in: "garbage\n\n1:name") == nil)
   }
 
-  @Test func `groups above are looked at too, and a path out of the namespace is not`() {
+  @Test func `groups above are read too, but not a path outside the namespace`() {
     #expect(ControlGroup.ancestors(of: "/a/b") == ["/a/b", "/a", ""])
     #expect(ControlGroup.ancestors(of: "/") == [""])
     #expect(ControlGroup.ancestors(of: "/../other") == [""])

@@ -147,7 +147,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `no more is read of a pipe than memory may be taken`() async throws {
+  @Test func `no more is read from a pipe than the memory limit allows`() async throws {
     let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 5)
     var limits = DecodingLimits.default
     limits.liveBytes = bytes.count - 1

@@ -36,7 +36,7 @@ import Zoetrope
   }
 
   @Test(arguments: [PNGScanner.signature, Array("GIF89a".utf8), Array("GIF87a".utf8)])
-  func `bytes that begin as an image does come whole`(start: [UInt8]) throws {
+  func `bytes that begin like an image are read whole`(start: [UInt8]) throws {
     let bytes = start + [UInt8](repeating: 0, count: 3000)
     #expect(try read(bytes).get() == bytes)
     // Input that is too short to judge is passed on unchanged.

@@ -119,7 +119,7 @@ import ZoetropeTestSupport
     #expect(first.decodedCount == 30 && second.decodedCount == 0)
   }
 
-  @Test func `scaled frames by their dirty part are those of whole scaling`() throws {
+  @Test func `scaling only the dirty part gives the frames of whole scaling`() throws {
     let image = try AnimatedImage(
       bytes: DeltaGIF.make(width: 42, height: 31, frameCount: 40, patch: 9))
     let cache = MemoryFrameCache(budget: MemoryBudget(byteLimit: 64 << 20))

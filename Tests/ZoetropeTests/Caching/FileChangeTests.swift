@@ -18,7 +18,7 @@ import ZoetropeTestSupport
     new = bytes
   }
 
-  @Test func `of a file that is replaced by renaming, both images are whole and cached apart`()
+  @Test func `when a file is replaced by renaming, both images are whole and cached separately`()
     async throws
   {
     try await withFile { path in
@@ -42,7 +42,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `of a file that is written over, no frame is cached under either identity`()
+  @Test func `when a file is overwritten, no frame is cached under either identity`()
     async throws
   {
     try await withFile { path in
@@ -63,7 +63,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `of a file that is written over before its identity was asked for, there is none`()
+  @Test func `a file that is overwritten before its identity is requested has none`()
     async throws
   {
     try await withFile { path in
@@ -78,7 +78,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `a player goes on when its file is written over, and caches nothing of it`()
+  @Test func `a player goes on when its file is overwritten, and caches nothing of it`()
     async throws
   {
     try await withFile { path in

@@ -141,7 +141,7 @@ import Zoetrope
     #expect(budget.byteCount == 10 * bitmap.byteCount)
   }
 
-  @Test func `a cache that goes gives its bytes back`() {
+  @Test func `a cache that is released gives its bytes back`() {
     let budget = MemoryBudget(byteLimit: 1 << 20)
     do {
       let cache = MemoryFrameCache(budget: budget)

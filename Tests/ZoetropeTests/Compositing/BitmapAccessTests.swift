@@ -42,7 +42,7 @@ import ZoetropeTestSupport
     #expect(try StoredFrameReader(film).staticImage() == nil)
   }
 
-  @Test(arguments: [-1, 2, .max]) func `a frame that there is not is an argument's fault`(
+  @Test(arguments: [-1, 2, .max]) func `a frame that does not exist is a parameter error`(
     index: Int
   ) throws {
     let image = try AnimatedImage(bytes: Self.hiddenStatic)
@@ -101,7 +101,7 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: [0, 1000] as [UInt32])
-  func `plays that together last longer than any time still have a frame at each`(
+  func `plays that together last longer than any duration have a frame at each time`(
     plays: UInt32
   ) throws {
     var file = APNGBuilder()
@@ -124,7 +124,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `who is cancelled already has nothing decoded`() async throws {
+  @Test func `a task that is already cancelled has nothing decoded`() async throws {
     let source = CountingSource(Self.bytes)
     let image = try source.open()
     let codes = await Task {

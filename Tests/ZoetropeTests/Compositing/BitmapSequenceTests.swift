@@ -47,7 +47,7 @@ import ZoetropeTestSupport
     #expect(source.mostAtOnce == 1)
   }
 
-  @Test func `no frame behind the range is decoded`() async throws {
+  @Test func `no frame after the range is decoded`() async throws {
     // Large enough that threads decode ahead.
     let bytes = DeltaGIF.make(width: 600, height: 600, frameCount: 12, patch: 300)
     for last in [0, 3] {

@@ -156,7 +156,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `what lies between the rows is never another picture's`() throws {
+  @Test func `the padding between rows never holds bytes of another picture`() throws {
     var canvas = try Canvas(size: Self.size, format: .rgba8)
     let byteCount = canvas.bitmap.byteCount
     var held: [Bitmap] = []

@@ -52,7 +52,7 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: [AnimationFormat.gif, .png])
-  func `random access takes what opening has decoded`(format: AnimationFormat) async throws {
+  func `random access reuses what opening has decoded`(format: AnimationFormat) async throws {
     let (source, image) = try await Self.opened(format)
     let bitmap = try await image.bitmap(at: 0)
     #expect(source.count == 0)

@@ -47,7 +47,7 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: PNGLayout.ColorType.allCases)
-  func `frames that become the canvas are those that are drawn`(
+  func `frames that become the canvas equal those that are drawn`(
     type: PNGLayout.ColorType
   ) throws {
     for seed: UInt64 in 0..<3 {

@@ -13,7 +13,7 @@ import ZoetropeTestSupport
   /// A pebibyte: more than any address space here.
   private static let tooMuch = 1 << 50
 
-  @Test(.needsSystemMemory) func `memory that nobody has is refused by name`() {
+  @Test(.needsSystemMemory) func `more memory than exists is refused by name`() {
     var codes: [AnimatedImageError.Code] = []
     func attempt(_ body: () throws(AnimatedImageError) -> Void) {
       do { try body() } catch { codes.append(error.code) }

@@ -33,7 +33,7 @@ import Zoetrope
     #expect(await threads.resultUnlessCancelled { _ in 2 } == 2)
   }
 
-  @Test func `for a task that was cancelled before, no work begins`() async {
+  @Test func `no work begins for a task that was cancelled before`() async {
     let threads = DecodeThreads(count: 1) { _ in
       Issue.record("a thread was started")
       return false

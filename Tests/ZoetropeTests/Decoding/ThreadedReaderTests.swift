@@ -83,7 +83,7 @@ import ZoetropeTestSupport
     #expect(errors <= 1)
   }
 
-  @Test func `frames past a limit are not begun before they are asked for`() throws {
+  @Test func `frames past a limit are not begun before they are requested`() throws {
     let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 12)
     let expected = try Self.sequential(bytes)
     let source = CountingSource(bytes)
@@ -147,14 +147,14 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `as many threads as anybody asks for are as many as there is use for`() throws {
+  @Test func `a request for any number of threads starts only as many as are useful`() throws {
     let bytes = DeltaGIF.make(width: 64, height: 64, frameCount: 4)
     let image = try AnimatedImage(bytes: bytes, options: DecodingOptions(parallelism: .max))
     let reader = Self.reader(image)
     for bitmap in try Self.sequential(bytes) { #expect(try reader.next()?.bitmap == bitmap) }
   }
 
-  @Test func `frames come from a machine that starts no thread`() async {
+  @Test func `frames are decoded on a machine that starts no thread`() async {
     let threads = DecodeThreads(count: 2) { _ in false }
     #expect(await threads.result { 7 } == 7)
     #expect(await threads.result { 8 } == 8)

@@ -103,7 +103,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `every word for make that it names is one`() throws {
+  @Test func `every make target that it names exists`() throws {
     let makefile = try String(contentsOf: Self.root.appending(path: "Makefile"), encoding: .utf8)
     let targets = Set(makefile.matches(of: /\n([a-z-]+):/).map { String($0.1) })
     var count = 0

@@ -9,7 +9,7 @@ import ZoetropeTestSupport
   /// The README and all pages.
   static let pages: [String] = ["README.md"] + files(in: "Sources", "md")
 
-  @Test func `both catalogs are looked at`() {
+  @Test func `both catalogs are searched`() {
     #expect(Self.pages.contains("Sources/Zoetrope/Zoetrope.docc/Playing.md"))
     #expect(Self.pages.contains("Sources/ZoetropeTerminal/ZoetropeTerminal.docc/ReadingKeys.md"))
   }

@@ -44,7 +44,7 @@ import ZoetropeTestSupport
   ]
 
   @Test(arguments: recipes.filter { $0.expectations.errorCode == nil })
-  func `both decoders give the same frames, the listed faults aside`(recipe: Recipe) throws {
+  func `both decoders give the same frames, except for the listed faults`(recipe: Recipe) throws {
     guard Self.referenceDiffers[recipe.name] == nil else { return }
     let pictures = try [PixelDecoder.fast, .reference].map { decoder in
       var pictures: [Bitmap] = []

@@ -37,7 +37,7 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: FixtureTests.recipes)
-  func `with any byte turned over, a fixture gives an error or frames`(recipe: Recipe) {
+  func `with any byte changed, a fixture gives an error or frames`(recipe: Recipe) {
     var bytes = recipe.bytes
     for place in Self.places(bytes.count, Self.limits.flips) {
       for flip: UInt8 in [0xff, 1 << UInt8(place % 8)] {

@@ -37,7 +37,7 @@ import ZoetropeTestSupport
     #expect(reader.nextIndex == 6)
   }
 
-  @Test func `what ends in a frame keeps the frames before, and limits hold`() throws {
+  @Test func `a file that ends in a frame keeps the frames before, and limits hold`() throws {
     let cut = try AnimatedImage(bytes: Array(film.bytes.dropLast(100)))
     #expect(cut.frames.count == 5)
     #expect(cut.damage.map(\.kind) == [.cutBlock, .cutFrame])
@@ -187,7 +187,8 @@ import ZoetropeTestSupport
     func workingByteCount(for byteCount: Int, _ options: DecodingOptions) -> Int { 0 }
   }
 
-  @Test func `a format is told by as many bytes as it takes, in pieces of any length`() throws {
+  @Test func `a format is detected from as many bytes as it takes, in pieces of any length`() throws
+  {
     let rows: [any FormatCodec] = [Neighbour(), FarbfeldCodec(), GIFCodec()]
     let whole = try scan(film.bytes, in: film.bytes.count)
     for size in [1, 5, 7, 8, 9] {

@@ -50,7 +50,7 @@ import Zoetrope
     }
   }
 
-  @Test func `in a container the group of the outer world is not there, and its own is the mount`()
+  @Test func `in a container the outer group is absent, and its own is the mount`()
     throws
   {
     try withMachine([
@@ -66,7 +66,7 @@ import Zoetrope
     }
   }
 
-  @Test func `of a group and those above it, the one with the least room counts`() throws {
+  @Test func `the least room of a group and those above it counts`() throws {
     try withMachine([
       "proc/self/cgroup": "4:memory:/pod/inner\n",
       "sys/fs/cgroup/memory/pod/memory.limit_in_bytes": "100000000\n",

@@ -36,7 +36,7 @@ import Testing
       MemoryBudget.defaultByteLimit == MemoryBudget.defaultByteLimit(of: MachineMemory().byteLimit))
   }
 
-  @Test func `a machine that tells nothing has its physical memory and no pressure`() {
+  @Test func `a machine that reports nothing has its physical memory and no pressure`() {
     let memory = MachineMemory(root: "/nonexistent")
     #expect(memory.byteLimit > 0)
     #expect(memory.read() == MemoryReading())

@@ -34,7 +34,7 @@ import ZoetropeTestSupport
     #expect(gauge.update(MemoryReading(highEvents: 6, maxEvents: 2)) == .severe)
   }
 
-  @Test func `a fall takes ten calm readings a level`() {
+  @Test func `falling takes ten calm readings per level`() {
     var gauge = PressureGauge()
     _ = gauge.update(MemoryReading(someStall: 50, fullStall: 50))
     var levels: [MemoryPressure] = []

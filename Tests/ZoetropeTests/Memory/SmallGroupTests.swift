@@ -8,7 +8,7 @@ import ZoetropeTestSupport
 
 /// A budget larger than what the control group has room for.
 @Suite(.timeLimit(.minutes(10))) struct SmallGroupTests {
-  @Test func `a cache that fills its group between two looks stops short of the limit`() async {
+  @Test func `a cache that fills its group between two checks stops short of the limit`() async {
     let group = Group(limit: 64 << 20)
     let budget = group.budget(of: 1 << 30)
     let cache = MemoryFrameCache(budget: budget)

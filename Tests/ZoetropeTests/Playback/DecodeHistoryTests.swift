@@ -17,7 +17,7 @@ import Testing
     #expect(quick.isLight(0, small))
   }
 
-  @Test(arguments: [18, 19, 21, 5000]) func `a jump is not taken for quick`(index: Int) {
+  @Test(arguments: [18, 19, 21, 5000]) func `a jump does not count as quick`(index: Int) {
     #expect(!quick.isLight(index, small))
   }
 
@@ -33,7 +33,7 @@ import Testing
     #expect(!history.isLight(42, small))
   }
 
-  @Test func `quick frames say nothing of a heavier one`() {
+  @Test func `quick frames say nothing about a heavier one`() {
     #expect(!quick.isLight(0, DecodeHistory.Weight(area: 1001, bytes: 100)))
     #expect(!quick.isLight(0, DecodeHistory.Weight(area: 1000, bytes: 101)))
     var history = DecodeHistory()
@@ -46,7 +46,7 @@ import Testing
     #expect(history.isLight(40, small))
   }
 
-  @Test func `a frame as heavy as a slow one is not taken for quick until one was`() {
+  @Test func `a frame as heavy as a slow one does not count as quick until one was`() {
     var history = quick
     for index in 20..<40 { history.note(index, small, .zero) }
     history.note(40, small, .seconds(1))

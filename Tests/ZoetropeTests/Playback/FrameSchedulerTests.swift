@@ -96,7 +96,7 @@ import ZoetropeTestSupport
     #expect(shown[.forward] == shown[.backward]?.reversed())
   }
 
-  @Test func `a slow consumer sees the newest frame, told what it missed`() async throws {
+  @Test func `a slow consumer sees the newest frame, and how many it missed`() async throws {
     let scheduler = FrameScheduler(sharing: PaintedFrames.tenths(5), clock: clock)
     var frames = scheduler.play().stream.makeAsyncIterator()
     #expect(await frames.next()?.index == 0)

@@ -2,7 +2,7 @@ import Testing
 import Zoetrope
 
 @Suite(.timeLimit(.minutes(10))) struct PlaybackControlTests {
-  /// Every 10 ms of a play of five frames of 100 ms, and a little beside.
+  /// Every 7 ms of a play of five frames of 100 ms.
   static let moments = stride(from: 1, through: 499, by: 7).map { Duration.milliseconds($0) }
 
   @Test(arguments: moments)

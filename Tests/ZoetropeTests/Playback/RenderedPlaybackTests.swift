@@ -90,7 +90,7 @@ import ZoetropeTestSupport
     #expect(await cancelled.value == [.cancelled, .cancelled, .cancelled])
   }
 
-  @Test func `frames can be made for the tests of those who show them`() {
+  @Test func `frames can be made for tests of code that shows them`() {
     let bitmap = expected[0]
     let frame = ScheduledFrame(index: 4, bitmap: bitmap, delay: FrameDelay(centiseconds: 7))
     #expect(frame.duration == .milliseconds(70) && frame.dirtyRect == PixelRect(bitmap.size))

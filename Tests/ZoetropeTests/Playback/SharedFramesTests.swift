@@ -92,7 +92,7 @@ import ZoetropeTestSupport
     place.withLock { $0 = nil }
   }
 
-  @Test func `who asks for a frame releases the tickets that were looked at`() {
+  @Test func `a request for a frame releases the tickets that were examined`() {
     // Its thread never runs: nothing is decoded.
     let shared = SharedFrames(
       frames: PaintedFrames.controls(.tenths(80)), canvasSize: PaintedFrames.size,

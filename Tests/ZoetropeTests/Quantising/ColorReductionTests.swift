@@ -110,7 +110,7 @@ import ZoetropeTestSupport
     #expect(colors.count < limit)
   }
 
-  @Test func `few colours in all frames need no palette of others`() throws {
+  @Test func `few colours in all frames need no other palette`() throws {
     let film = (0..<6).map { Self.square(Pictures.make(48, 48) { _, _ in .black }, at: $0) }
     let (bytes, written) = try Self.write(
       film, { $0.colors = .limited(to: 16) }, hasSurvey: true)

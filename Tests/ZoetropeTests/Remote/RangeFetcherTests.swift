@@ -56,7 +56,7 @@ import ZoetropeTestSupport
     #expect(try await second == Array(bytes[500..<2500]))
   }
 
-  @Test func `a read is cancelled when the last who waits leaves`() async throws {
+  @Test func `a read is cancelled when its last waiter leaves`() async throws {
     let clock = ManualClock()
     let ranges = CountedRanges(bytes, clock: clock)
     let fetcher = fetcher(ranges)

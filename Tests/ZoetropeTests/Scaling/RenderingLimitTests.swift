@@ -28,7 +28,7 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: [nil, MemoryFrameCache(budget: MemoryBudget(byteLimit: 1 << 20))])
-  func `every other door refuses, too`(_ cache: MemoryFrameCache?) async {
+  func `every other entry point refuses, too`(_ cache: MemoryFrameCache?) async {
     let rendering = Rendering(target: TargetSize(width: .max, height: .max), format: .rgba16)
     let cached = await #expect(throws: AnimatedImageError.self) {
       try await image.bitmap(at: .zero, rendering: rendering, cache: cache)

@@ -37,7 +37,7 @@ import ZoetropeTestSupport
     #expect(image.damage.map(\.kind) == [.pngAncillaryChunk, .pngAncillaryChunk])
   }
 
-  @Test func `text past the limits is left out and said so once`() throws {
+  @Test func `text past the limits is left out, which is reported once`() throws {
     var limits = DecodingLimits.default
     limits.metadataCount = 3
     let texts = (0..<9).map { PNGChunk("tEXt", Array("key".utf8) + [0, UInt8(ascii: "0") + $0]) }
@@ -47,7 +47,7 @@ import ZoetropeTestSupport
     #expect(image.damage.map(\.kind) == [.metadataLimit])
   }
 
-  @Test func `a chunk longer than the limit is passed over and said so`() throws {
+  @Test func `a chunk longer than the limit is skipped, which is reported`() throws {
     var limits = DecodingLimits.default
     limits.metadataBytes = 2000
     let long = PNGChunk("tEXt", Array("key".utf8) + [0] + [UInt8](repeating: 65, count: 3000))

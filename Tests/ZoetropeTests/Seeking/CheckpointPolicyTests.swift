@@ -45,7 +45,7 @@ import ZoetropeTestSupport
     #expect(policy.longestReplay <= 1000 / (capacity + 1) * 2)
   }
 
-  @Test func `dear frames get more checkpoints than cheap ones`() {
+  @Test func `expensive frames get more checkpoints than cheap ones`() {
     let costs = (0..<100).map { $0 < 50 ? 1 : 99 }
     var policy = makePolicy(costs)
     play(&policy, capacity: 10)

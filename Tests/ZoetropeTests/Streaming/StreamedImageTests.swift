@@ -132,7 +132,7 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: demos)
-  func `a frame is there before the first byte behind its data`(recipe: Recipe) async throws {
+  func `a frame is there before the first byte after its data`(recipe: Recipe) async throws {
     let image = try AnimatedImage(bytes: recipe.bytes)
     guard image.format != .png else { return }
     let core = StreamCore(options: .init(), storage: .init())

@@ -346,7 +346,7 @@ import ZoetropeTestSupport
 
   // MARK: Transparency
 
-  @Test func `movement over transparent ground leaves neither trails nor holes`() throws {
+  @Test func `movement on a transparent background leaves neither trails nor holes`() throws {
     let size = 24
     func frame(_ step: Int) -> Bitmap {
       Pictures.make(size, size) { x, y in

@@ -149,7 +149,7 @@ import ZoetropeTestSupport
     #expect(byteCount * 10 >= limit * 7, "\(byteCount) of \(limit): \(outcome.encoded)")
   }
 
-  @Test func `levers that are not there are not used`() throws {
+  @Test func `levers that do not exist are not used`() throws {
     let levers = BudgetSearch.Levers(
       mayBeThorough: false, hasColors: false, rates: [], percents: [])
     let outcome = try Self.run(limit: 400_000, levers: levers, Self.film)

@@ -61,7 +61,7 @@ struct EditPlanTests {
     }.joined()
   }
 
-  @Test("Behind a frame that stays, a head cut makes one new frame")
+  @Test("After a frame that stays, cutting the head makes one new frame")
   func headKeep() throws {
     let film = gif([
       Patch(rect: whole), Patch(rect: square(2, 2), color: 2), Patch(rect: square(5, 3), color: 3),
@@ -128,7 +128,7 @@ struct EditPlanTests {
     #expect(try actions(film, [.frames(2..<4), .reverse]) == "ec")
   }
 
-  @Test("Behind a frame whose area is cleared, frames are new up to the first that stays")
+  @Test("After a frame whose area is cleared, frames are new up to the first that stays")
   func headBackground() throws {
     let film = gif([
       Patch(rect: whole), Patch(rect: square(2, 2), disposal: 2, color: 2),
@@ -138,7 +138,7 @@ struct EditPlanTests {
     #expect(try actions(film, [.frames(1..<5)]) == "eeec")
   }
 
-  @Test("Sprites on empty ground are copied, wherever the film is cut")
+  @Test("Sprites on an empty background are copied, wherever the film is cut")
   func sprites() throws {
     let film = gif(
       (0..<5).map { Patch(rect: square($0, $0), disposal: 2, color: UInt8($0 + 1)) })

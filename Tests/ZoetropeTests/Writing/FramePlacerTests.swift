@@ -96,7 +96,7 @@ import ZoetropeTestSupport
     #expect(changed != PixelRect(film[1].size))
   }
 
-  @Test func `a sprite on empty ground is disposed of to the background`() throws {
+  @Test func `a sprite on an empty background is disposed of to the background`() throws {
     // A busy block that jumps: redrawing the hole costs more than clearing it.
     var random = SplitMix64(seed: 1)
     let noise = (0..<64).map { _ in UInt8.random(in: 0...255, using: &random) }

@@ -120,7 +120,7 @@ import ZoetropeTestSupport
     try Self.check(try Self.write(pictures), "300 colours")
   }
 
-  @Test func `a sprite on transparent ground leaves no trail`() throws {
+  @Test func `a sprite on a transparent background leaves no trail`() throws {
     let pictures = (0..<12).map { frame in
       Pictures.make(60, 40) { x, y in
         let (left, top) = (frame * 4, frame % 3 * 8)

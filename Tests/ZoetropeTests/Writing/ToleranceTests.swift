@@ -140,7 +140,7 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: [AnimationFormat.gif, .apng])
-  func `a result tells what a budget cost, and keeps metadata that fits`(
+  func `a result lists what a budget cost, and keeps metadata that fits`(
     format: AnimationFormat
   ) async throws {
     var options = AnimationWriterOptions(format: format, identicalFrames: .keep)

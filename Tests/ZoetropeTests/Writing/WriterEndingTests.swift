@@ -53,7 +53,7 @@ import ZoetropeTestSupport
     }
   }
 
-  @Test func `a file is not replaced unless that is wanted`() throws {
+  @Test func `a file is not replaced unless that is requested`() throws {
     try inFolder { folder in
       let file = folder.appending(path: "a.png")
       try Data([1]).write(to: file)

@@ -71,7 +71,7 @@ import ZoetropeTerminal
     #expect(list.lines(columns: 40, rows: rows).first == "   1  file-1.gif")
   }
 
-  @Test func `the selected row is the one in reverse`() {
+  @Test func `the selected row is shown in reverse`() {
     var list = list
     list.perform(.moveToEnd, rows: 6)
     let text = String(

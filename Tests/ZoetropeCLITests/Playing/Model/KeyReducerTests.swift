@@ -42,7 +42,7 @@ import ZoetropeTerminal
     #expect(actions(input) == expected)
   }
 
-  @Test func `a number of any length is taken`() {
+  @Test func `a number of any length is accepted`() {
     #expect(actions("99999999999999999999999g") == [.seekToFrame(99_999_998)])
   }
 }

@@ -78,7 +78,7 @@ import ZoetropeTestSupport
     #expect(fit(PictureFit(), 16, 16, mode: .dots(.braille)).layout.area.rows == 22)
   }
 
-  @Test func `a fit or a filter that was asked for wins`() {
+  @Test func `a requested fit or filter wins`() {
     let smooth = fit(PictureFit(filter: .bilinear), 16, 16)
     #expect(smooth.filter == .bilinear && smooth.layout.imageSize.width == 396)
     let nearest = fit(PictureFit(filter: .nearest), 16, 16, isPixelArt: false)

@@ -57,7 +57,7 @@ import ZoetropeTestSupport
     #expect(!player.model.takes(due: player.now, at: player.now))
   }
 
-  @Test func `an encoder that gives a frame up is asked again`() {
+  @Test func `a frame that its encoder gave up is encoded again`() {
     let player = ModelPlayer()
     player.deliver(1)
     var model = player.model
@@ -102,7 +102,7 @@ import ZoetropeTestSupport
     #expect(player.effects.redraws == [true] && !player.model.wantsRedraw)
   }
 
-  @Test func `a redraw that was given up is asked for again`() {
+  @Test func `a redraw that was given up is requested again`() {
     let player = ModelPlayer()
     var model = player.model
     _ = model.handle(.repaint, at: player.now)
@@ -184,7 +184,7 @@ import ZoetropeTestSupport
     #expect(effects.starts.map(\.startIndex) == [4])
   }
 
-  @Test func `less motion is one frame that stays, until it is asked to move`() {
+  @Test func `reduced motion shows one frame, until motion is requested`() {
     let player = ModelPlayer(settings: settings { $0.playback.reducesMotion = true })
     #expect(player.effects.starts.map(\.reducesMotion) == [true])
     player.handle(.ended(.finished))
@@ -367,7 +367,7 @@ import ZoetropeTestSupport
     #expect(player.effects.count == count && player.model.wakeTime(isIdle: true) == nil)
   }
 
-  @Test func `a message goes by itself, or with the next key`() {
+  @Test func `a message disappears by itself, or with the next key`() {
     let player = ModelPlayer()
     player.handle(.message("skipped b.gif", for: .seconds(5)))
     player.handle(.refresh)
@@ -380,7 +380,7 @@ import ZoetropeTestSupport
   }
 
   @Test(arguments: 0..<40)
-  func `no sequence of events leads astray`(_ seed: Int) {
+  func `no sequence of events breaks the player`(_ seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
     func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
     let keys = Array(" .,hlgG[]{}rbLfcv+-0io?nNadDmtsS\t123\u{7F}\r\u{C}\u{1A}jk")

@@ -31,7 +31,7 @@ import ZoetropeTestSupport
           + "loop 2/3 | zoom 156 % | section 3-7 | kitty   "))
   }
 
-  @Test func `damage is told`() throws {
+  @Test func `damage is reported`() throws {
     var line = full
     #expect(!line.text(columns: 160).contains("damaged"))
     line.isDamaged = true
@@ -82,7 +82,7 @@ import ZoetropeTestSupport
     #expect(line.text(columns: 80).hasSuffix("… | 37/100 1.48/4.00 s  ? help"))
   }
 
-  @Test func `details that were asked for are shown on 80 columns`() {
+  @Test func `requested details are shown on 80 columns`() {
     var line = full
     line.details = "1380 B/frame, 0 dropped"
     let text = line.text(columns: 80)

@@ -33,7 +33,7 @@ import ZoetropeTestSupport
     #expect(viewport == Viewport() && layout(viewport).crop == nil)
   }
 
-  @Test func `zooming with the wheel keeps what is at the pointer there`() {
+  @Test func `zooming with the wheel keeps what is at the pointer in place`() {
     for (column, row) in (9..<15).flatMap({ row in (30..<50).map { ($0, row) } }) {
       var viewport = Viewport()
       viewport.zoom(by: 3)

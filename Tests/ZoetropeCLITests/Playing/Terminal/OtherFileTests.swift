@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `the file before can be gone back to, and the pipe be waited for again`() throws {
+  @Test func `keys go back to the previous file, and then wait for the pipe again`() throws {
     try withWaitingPlayer { terminal, tool in
       terminal.type("N")
       try #require(terminal.waitToShow("cat.gif 6x4 GIF"))
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `the screen is fitted while a pipe is waited for`() throws {
+  @Test func `the screen is fitted while waiting for a pipe`() throws {
     try withWaitingPlayer { terminal, _ in
       terminal.resize(columns: 90, rows: 20)
       #expect(terminal.waitToShow("opening pipe.gif"))
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `standard input is shown again when it is come back to`() throws {
+  @Test func `standard input is shown again when it is selected again`() throws {
     let tool = try Tool()
     defer { tool.cleanUp() }
     try tool.write(Self.slow, to: "cat.gif")
@@ -90,7 +90,7 @@ import Testing
 
   @Test(
     arguments: [SIGALRM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU, SIGPWR, 34, 64])
-  func `signals that nobody expects give the terminal back`(_ number: Int32) throws {
+  func `unexpected signals give the terminal back`(_ number: Int32) throws {
     let session = try PlayerSession()
     try #require(session.terminal.waitToShow("cat.gif"))
     session.terminal.send(number)

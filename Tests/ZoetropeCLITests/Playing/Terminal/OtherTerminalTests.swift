@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [40, 150, 320])
-  func `inside tmux graphics are wrapped without being told, and reach as far as they can`(
+  func `inside tmux graphics are wrapped by default, and are as large as possible`(
     _ columns: Int
   ) throws {
     let environment = ["TERM=tmux-256color", "TMUX=/tmp/tmux-0/default,1,0"]

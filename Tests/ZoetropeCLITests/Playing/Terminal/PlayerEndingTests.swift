@@ -87,7 +87,7 @@ import Testing
 
   @Test(
     arguments: [SIGSEGV, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE], [Moment.probing, .playing])
-  func `fatal signals give the terminal back and then do what they do`(
+  func `fatal signals give the terminal back and then take effect`(
     _ number: Int32, _ moment: Moment
   ) throws {
     try withPlayer(answers: moment == .probing ? .none : .modern) { terminal in

@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `files are gone through`() throws {
+  @Test func `keys go through the files`() throws {
     let session = try PlayerSession(
       ["--hold"], files: ["a.gif": Self.slow, "b.gif": SampleGIF().bytes, "c.gif": Self.slow])
     try #require(session.terminal.waitToShow("a.gif"))

@@ -35,7 +35,7 @@ import ZoetropeTerminal
     ("black", ["b48;2;0;0;0"]), ("white", ["b48;2;255;255;255"]), ("336699", ["b48;2;51;102;153"]),
     ("#336699", ["b48;2;51;102;153"]),
   ])
-  func `transparent pixels lie on the colour asked for`(_ word: String, _ pens: [String]) throws {
+  func `transparent pixels show the requested colour`(_ word: String, _ pens: [String]) throws {
     let session = try PlayerSession(
       ["--protocol", "half", "--colors", "full", "--bg", word], files: ["cat.gif": Self.clear])
     try #require(session.terminal.waitToShow("1/2"))
@@ -59,7 +59,7 @@ import ZoetropeTerminal
     arguments: [
       (["--no-motion"], []), ([], ["NO_MOTION=1"]), ([], ["ZOETROPE_REDUCED_MOTION=1"]),
     ] as [([String], [String])])
-  func `less motion is one frame that stays, until it is asked to move`(
+  func `reduced motion shows one frame, until motion is requested`(
     _ arguments: [String], _ environment: [String]
   ) throws {
     let session = try PlayerSession(
@@ -76,7 +76,7 @@ import ZoetropeTerminal
   }
 
   @Test(arguments: [["NO_MOTION=0"], ["ZOETROPE_REDUCED_MOTION="]])
-  func `an empty wish for less motion is none`(_ environment: [String]) throws {
+  func `an empty variable does not ask for less motion`(_ environment: [String]) throws {
     let session = try PlayerSession(
       files: ["cat.gif": Self.fast], environment: ["TERM=xterm-256color"] + environment)
     try #require(session.terminal.waitToShow("cat.gif"))
@@ -84,7 +84,7 @@ import ZoetropeTerminal
     #expect(session.quit() == 0)
   }
 
-  @Test func `without a status line there is none`() throws {
+  @Test func `--no-status hides the status line`() throws {
     let session = try PlayerSession(["--no-status", "--protocol", "half"])
     try #require(session.terminal.wait { !colors(session).isEmpty })
     #expect(!session.terminal.model.screen.contains("cat.gif"))
@@ -94,7 +94,7 @@ import ZoetropeTerminal
   @Test(arguments: [
     ("full", ["48;2;", "38;2;"]), ("256", ["48;5;", "38;5;"]), ("16", ["b4", "f3", "b10", "f9"]),
   ])
-  func `colours are of the kind asked for`(_ word: String, _ kinds: [String]) throws {
+  func `colours have the requested depth`(_ word: String, _ kinds: [String]) throws {
     let session = try PlayerSession(
       ["--colors", word, "--protocol", "half", "--no-status"], files: ["cat.gif": Self.slow])
     try #require(session.terminal.wait { !colors(session).isEmpty })
@@ -153,7 +153,7 @@ import ZoetropeTerminal
     session.tool.cleanUp()
   }
 
-  @Test func `graphics are wrapped for the multiplexer that was named`() throws {
+  @Test func `graphics are wrapped for the named multiplexer`() throws {
     let session = try PlayerSession(["--protocol", "kitty", "--passthrough", "tmux"])
     #expect(session.terminal.waitFor("\u{1B}Ptmux;\u{1B}\u{1B}_G"))
     #expect(session.quit() == 0)

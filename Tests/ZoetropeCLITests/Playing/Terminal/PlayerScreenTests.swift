@@ -74,7 +74,7 @@ import ZoetropeTerminal
   }
 
   @Test(arguments: ["q", "\u{3}"])
-  func `a slow link does not hold the end up`(_ key: String) throws {
+  func `a slow link does not delay the end`(_ key: String) throws {
     let session = try PlayerSession(
       ["--protocol", "half"], files: ["cat.gif": Self.busy(frames: 75, delay: 4)], columns: 80)
     let terminal = session.terminal

@@ -147,7 +147,9 @@ import Testing
   }
 
   @Test(arguments: [["--start=-1"], ["--start", "1s"], ["--cache", "c"], ["--damage", "strict"]])
-  func `what needs the whole file is not followed, but reads a pipe`(arguments: [String]) throws {
+  func `options that need the whole file refuse --follow, but read a pipe`(arguments: [String])
+    throws
+  {
     try withTool { (tool: Tool) throws in
       let more = ["--protocol", "none", "--once", "--late", "stretch"] + arguments
       #expect(try tool.run(["play", "cat.gif", "--follow"] + more).status == 2)

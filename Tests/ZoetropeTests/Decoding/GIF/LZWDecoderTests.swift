@@ -55,7 +55,7 @@ struct LZWDecoderTests {
     return packer
   }
 
-  @Test func `no codes at all are the end of nothing, or too early an end`() {
+  @Test func `no codes at all end an empty frame, and any other too early`() {
     var expander = LZWDecoder()
     var memory = [UInt8](repeating: 0xA5, count: LZWDecoder.headroom + LZWDecoder.slack + 3)
     unsafe memory.withUnsafeMutableBufferPointer { memory in

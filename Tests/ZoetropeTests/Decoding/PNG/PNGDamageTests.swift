@@ -63,7 +63,7 @@ struct PNGDamageTests {
     #expect(try sample.has(9, frame))
   }
 
-  @Test func `libpng is not needed for rows that are cut off or have surplus data behind them`()
+  @Test func `libpng is not needed for rows that are cut off or have surplus data after them`()
     throws
   {
     var random = SplitMix64(seed: 9)
