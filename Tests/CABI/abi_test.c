@@ -283,7 +283,7 @@ static void test_pixels(const char *path) {
   single.byte_count--;
   CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, &error) == ZOETROPE_PARAMETER);
   CHECK(strstr(error.message, "1 frame needs"));
-  /* Any size_t is a size. */
+  /* Any size_t is accepted as a size. */
   single = (zoetrope_buffer){one, SIZE_MAX, 0, 0};
   CHECK(zoetrope_frame_at_index(animation, 1, NULL, &single, NULL, NULL) == ZOETROPE_OK);
   single = (zoetrope_buffer){one, size, layout.bytes_per_row - 1, 0};
@@ -483,7 +483,7 @@ static void test_reader(const char *path) {
   CHECK(status == ZOETROPE_IO && error.byte_offset >= 0 && error.frame == 0);
   from.result = 0;
   CHECK(zoetrope_frame_at_index(animation, 0, NULL, &to_left, NULL, &error) == ZOETROPE_OK);
-  /* A frame that could not be read was not given: the next one with its rendering is dirty all over. */
+  /* A frame that could not be read was not returned, so the next one with its rendering is dirty all over. */
   zoetrope_rendering other = {.size = sizeof other, .format = ZOETROPE_BGRA8};
   zoetrope_frame frame = {0};
   from.result = -5;
@@ -615,7 +615,7 @@ static int64_t read_until_closed(void *context, int64_t offset, void *buffer, si
 }
 
 /* Large frames are decoded ahead, on threads that no call waits for. */
-/* What a handle says of frame 3, and its pixels. */
+/* What a handle reports about frame 3, and its pixels. */
 static uint64_t third_frame(zoetrope_animation *animation) {
   zoetrope_layout layout = layout_of(animation, NULL);
   uint8_t *pixels = malloc(layout.byte_count);
@@ -657,7 +657,7 @@ static void test_versions(void) {
   snprintf(numbers, sizeof numbers, "%d.%d.%d", ZOETROPE_VERSION_MAJOR, ZOETROPE_VERSION_MINOR,
            ZOETROPE_VERSION_PATCH);
   CHECK(!strcmp(numbers, ZOETROPE_VERSION) && !strcmp(numbers, zoetrope_version()));
-  /* What later versions may use is written as 0. */
+  /* Fields that later versions may use are written as 0. */
   zoetrope_error error;
   memset(&error, 0x55, sizeof error);
   zoetrope_animation *animation;
@@ -829,7 +829,7 @@ static void test_timeout(const char *path) {
   CHECK(zoetrope_open_reader(&reader, &brief, &animation, NULL) == ZOETROPE_TIMED_OUT && !animation);
   for (int i = 0; i < 6000 && !from.released; i++) usleep(10000);
   CHECK(from.released == 1);
-  /* Without, opening is not timed. */
+  /* Without `release`, opening is not timed. */
   reader.release = NULL;
   CHECK(zoetrope_open_reader(&reader, &brief, &animation, NULL) == ZOETROPE_OK);
   zoetrope_layout layout = layout_of(animation, NULL);
@@ -859,7 +859,7 @@ static int open_descriptors(void) {
   return count;
 }
 
-/* What waits for the bytes of a pipe ends soon after the call has, and closes it. */
+/* The thread that waits for the bytes of a pipe ends soon after the call, and closes the pipe. */
 static void test_timeout_of_a_silent_pipe(void) {
   char directory[] = "/tmp/zoetrope-abi-XXXXXX", path[64];
   CHECK(mkdtemp(directory) != NULL);
@@ -904,7 +904,7 @@ static void test_cancelling_opening(const char *path) {
   reader.release = NULL;
   CHECK(zoetrope_open_reader(&reader, &options, &animation, NULL) == ZOETROPE_OK);
   zoetrope_close(animation);
-  /* A bad argument is told first, and the flag is not looked at afterwards. */
+  /* A bad argument is reported first, and the flag is not read afterwards. */
   CHECK(zoetrope_open_file(NULL, &options, &animation, NULL) == ZOETROPE_PARAMETER);
   flag = 0;
   CHECK(zoetrope_open_bytes(bytes, from.count, &options, &animation, NULL) == ZOETROPE_OK);

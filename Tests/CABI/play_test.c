@@ -1,11 +1,11 @@
-/* Plays a file once, as fast as it goes: play_test FILE. For valgrind. */
+/* Plays a file once, as fast as possible: play_test FILE. For valgrind. */
 #include <stdio.h>
 #include <zoetrope.h>
 
 static int32_t show(void *context, const zoetrope_shown_frame *frame) {
   int64_t *sum = context;
   const unsigned char *pixels = frame->pixels;
-  /* Every byte is there. */
+  /* Every byte can be read. */
   for (int64_t y = 0; y < frame->height; y++)
     for (int64_t x = 0; x < 4 * frame->width; x++) sum[1] += pixels[(size_t)y * frame->bytes_per_row + (size_t)x];
   sum[0]++;

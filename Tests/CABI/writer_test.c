@@ -139,7 +139,7 @@ static void test_bad_arguments(void) {
   CHECK(zoetrope_writer_append(writer, &good, 1, 10, NULL) == ZOETROPE_OK);
   CHECK(zoetrope_writer_survey(writer, &good, NULL) == ZOETROPE_PARAMETER);
   CHECK(zoetrope_writer_add_text(writer, "key", "text", NULL) == ZOETROPE_PARAMETER);
-  /* In memory, there must be somebody to own the bytes. */
+  /* Writing to memory requires an owner of the bytes. */
   CHECK(zoetrope_writer_finish(writer, NULL, &error) == ZOETROPE_PARAMETER && strstr(error.message, "written"));
   zoetrope_written written = {.size = sizeof(size_t)};
   CHECK(zoetrope_writer_finish(writer, &written, NULL) == ZOETROPE_PARAMETER);
@@ -153,7 +153,7 @@ static void test_bad_arguments(void) {
   CHECK(zoetrope_writer_create(NULL, NULL, &writer, NULL) == ZOETROPE_OK);
   CHECK(zoetrope_writer_finish(writer, &written, NULL) == ZOETROPE_PARAMETER);
   zoetrope_writer_free(writer);
-  /* A picture that is refused costs a survey nothing of what it saw. */
+  /* A refused picture does not change what a survey has seen. */
   CHECK(zoetrope_writer_create(NULL, NULL, &writer, NULL) == ZOETROPE_OK);
   for (int pass = 0; pass < 2; pass++)
     for (int level = 0; level < 2; level++) {
@@ -236,7 +236,7 @@ static void test_files(void) {
   zoetrope_destination destination = {.size = sizeof destination, .path = path};
   zoetrope_writer *writer;
   zoetrope_error error;
-  /* One that is freed, and one that fails, leave nothing. */
+  /* A writer that is freed, and one that fails, leave nothing. */
   for (int way = 0; way < 2; way++) {
     CHECK(zoetrope_writer_create(&destination, NULL, &writer, NULL) == ZOETROPE_OK);
     for (int i = 0; i < COUNT; i++) CHECK(append(writer, i, 1, 25, NULL) == ZOETROPE_OK);
@@ -277,7 +277,7 @@ static void test_files(void) {
   CHECK(info_of(animation).frame_count == 4);
   zoetrope_close(animation);
   unlink(path);
-  /* Nobody's folder. */
+  /* A folder that does not exist. */
   destination.path = "/nonexistent/a.png";
   CHECK(zoetrope_writer_create(&destination, NULL, &writer, NULL) == ZOETROPE_OK);
   append(writer, 0, 1, 25, NULL);
@@ -527,7 +527,7 @@ static void test_rewriting(const char *path) {
   CHECK(zoetrope_rewrite(animation, &newer[0].known, 2, sizeof *newer, NULL, NULL, &written, NULL) ==
         ZOETROPE_PARAMETER);
 
-  /* Cancelled: the sink is told, and nothing calls it later. */
+  /* Cancelled: the sink is notified, and not called later. */
   zoetrope_cancel(animation);
   record *mine = calloc(1, sizeof *mine);
   zoetrope_destination destination = {.size = sizeof destination, .context = mine, .write = take, .end = end};
@@ -592,7 +592,7 @@ static void test_budgets(void) {
   CHECK(written.colors == 16 && written.byte_count < exact);
   zoetrope_bytes_free(written.bytes);
 
-  /* Ever fewer bytes, with what was given up; and what is kept is kept. */
+  /* Ever smaller limits, and what is given up for them; pinned properties stay. */
   for (int part = 2; part <= 16; part *= 2) {
     options = (zoetrope_writer_options){.size = sizeof options, .max_bytes = exact / part};
     CHECK(zoetrope_rewrite(animation, NULL, 0, sizeof(zoetrope_edit), &options, NULL, &written, &error) ==
@@ -615,7 +615,7 @@ static void test_budgets(void) {
   CHECK(written.width == 96 && written.frame_count == 12 && written.byte_count <= exact / 2 && written.tolerance > 0);
   zoetrope_bytes_free(written.bytes);
 
-  /* Too few: an error that tells the smallest, and no file. */
+  /* Too small a limit: an error that names the smallest possible size, and no file. */
   options = (zoetrope_writer_options){.size = sizeof options, .max_bytes = 50};
   record *mine = calloc(1, sizeof *mine);
   zoetrope_destination destination = {.size = sizeof destination, .context = mine, .write = take, .end = end};

@@ -1,4 +1,4 @@
-// Stands between a program and the system, and lets calls fail as they may: see IOFaultTests.swift.
+// Interposes system calls of a program, and lets them fail in realistic ways: see IOFaultTests.swift.
 //
 //   clang -shared -fPIC -o faults.so faults.c -ldl; LD_PRELOAD=./faults.so FAULT=short zoetrope ...
 //
@@ -42,7 +42,7 @@ __attribute__((constructor)) static void prepare(void) {
   if (strncmp(fault, "thread:", 7) == 0) thread_limit = atol(fault + 7);
 }
 
-// Whether this call is one that a signal interrupts.
+// Whether a signal interrupts this call.
 static int is_interrupted(void) {
   if (!interrupts || atomic_fetch_add(&calls, 1) % 2 != 0) return 0;
   errno = EINTR;
@@ -57,7 +57,7 @@ static size_t shortened(size_t count) {
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-// As where a server is gone: only the end of the process ends the call.
+// As if a file server is gone: only the end of the process ends the call.
 int open(const char *path, int flags, ...) {
   va_list rest;
   va_start(rest, flags);
