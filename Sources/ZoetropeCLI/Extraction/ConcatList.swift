@@ -5,9 +5,9 @@ import ZoetropeProcess
 
 /// The list of frames that ffmpeg's concat demuxer reads, with each file's duration.
 ///
-/// ffmpeg measures a picture's times in the frame rate of its file, 25 per second unless an option in the list
-/// overrides it. Each file therefore gets a rate at which all times are whole numbers. ffmpeg ignores the
-/// duration of the last entry, so the last file is listed twice, the second time for one picture of that rate.
+/// ffmpeg measures times in frames of the file's rate, which is 25 per second unless an option in the list overrides
+/// it. Each file therefore gets a rate at which all times are whole numbers. ffmpeg ignores the duration of the last
+/// entry, so the last file is listed twice, the second time for one picture of that rate.
 struct ConcatList {
   private static let firstLine = "ffconcat version 1.0"
 

@@ -1,9 +1,8 @@
 import Zoetrope
 
-/// Which frames show damage: their own, or that of an earlier frame below them.
+/// Tracks which frames show damage: their own, or that of an earlier frame below them.
 ///
-/// Every frame from the damaged one on counts as affected, up to the next frame that can be drawn without earlier
-/// ones.
+/// Every frame from the damaged one on counts as affected, up to the next frame that can be drawn without earlier ones.
 struct DamageTrail {
   private let frames: [FrameControl]
   /// Where frames are missing, because the structure of the file is damaged.

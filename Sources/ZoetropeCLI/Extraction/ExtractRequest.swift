@@ -265,8 +265,8 @@ extension ExtractRequest {
 
   /// Whether each frame is written as soon as its bytes arrive.
   ///
-  /// Not for several files, whose names are all checked before anything is written, nor for options that depend
-  /// on the end of the file.
+  /// False for several files, whose names are all checked before anything is written, and for options that depend on
+  /// the end of the file.
   private func isStreamed(to destination: OutputDestination) -> Bool {
     guard inputs.count == 1, isFollowing || inputs[0].isReadOnce,
       rate == nil, !skipsDamaged, format == .png || format == .rgba, staticImage == .skip,

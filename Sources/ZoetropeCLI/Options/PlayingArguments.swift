@@ -169,7 +169,7 @@ extension PlayerBackdrop: ExpressibleByArgument {
 
 /// Whether the environment asks for less motion.
 enum MotionPreference {
-  /// `ZOETROPE_REDUCED_MOTION` or `NO_MOTION` is set to something other than 0.
+  /// Whether `ZOETROPE_REDUCED_MOTION` or `NO_MOTION` is set to something other than 0.
   static var isReduced: Bool {
     ["ZOETROPE_REDUCED_MOTION", "NO_MOTION"].contains { name in
       let text = environmentVariable(name) ?? ""

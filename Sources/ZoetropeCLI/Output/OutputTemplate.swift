@@ -5,10 +5,10 @@ import ZoetropeProcess
 
 /// A template for output names, with placeholders for the frame's number and times.
 ///
-/// The placeholders are `{name}` `{stem}` `{dir}` `{parent}` `{index}` `{start_ms}` `{shown_ms}` `{ext}`; numbers take a
-/// width, as in `{index:04}`, and `%d` or `%04d` for the index, as in ffmpeg and ImageMagick. `{{` and `%%` are
-/// literal. `{index}` without a width has as many digits as the last frame's number, so that names sort; `%d`
-/// has no leading zeros.
+/// The placeholders are `{name}` `{stem}` `{dir}` `{parent}` `{index}` `{start_ms}` `{shown_ms}` `{ext}`. Numbers take
+/// a width, as in `{index:04}`; `%d` and `%04d` are the index, as in ffmpeg and ImageMagick. `{{` and `%%` are literal.
+/// `{index}` without a width has as many digits as the last frame's number, so that names sort; `%d` has no leading
+/// zeros.
 struct OutputTemplate: Hashable, Sendable {
   enum Token: Hashable, Sendable {
     case text([UInt8])

@@ -13,7 +13,8 @@ struct InfoTemplate: Hashable, Sendable {
     case leastDelay = "least_delay_ms"
     case longestDelay = "longest_delay_ms"
 
-    /// `stored_ms`, which is one frame's delay everywhere else, means the duration of a play, as in earlier versions.
+    /// Accepts `stored_ms` for the duration of a play, as earlier versions did; everywhere else it is the delay of one
+    /// frame.
     init?(name: some StringProtocol) {
       self.init(rawValue: name == "stored_ms" ? "stored_duration_ms" : String(name))
     }

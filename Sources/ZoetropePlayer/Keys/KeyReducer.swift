@@ -1,9 +1,9 @@
 import ZoetropeTerminal
 
-/// Maps keys to actions, with the keys of mpv and less where they exist.
+/// Maps keys to actions. The keys are those of mpv and less where these have an equivalent.
 ///
-/// A pure value, whose only state is the number typed so far. Typed frame numbers count from 1, as on the
-/// screen; frames in actions count from 0.
+/// A pure value, whose only state is the number typed so far. Typed frame numbers count from 1, as on the screen;
+/// frames in actions count from 0.
 struct KeyReducer: Sendable, Hashable {
   /// The number typed so far; nil when there is none.
   private(set) var count: Int?

@@ -28,7 +28,7 @@ struct PlayerFrames: Sendable {
   /// Whether the next frame waits to be encoded.
   var isNextPlain: Bool { next.map { $0.bytes == nil } ?? false }
 
-  /// Takes a frame, which replaces one that was not encoded in time; returns whether there was one.
+  /// Makes `frame` the next one, in place of a frame that was not encoded in time; returns whether there was one.
   mutating func take(_ frame: ScheduledFrame, due: ContinuousClock.Instant) -> Bool {
     let late = next?.frame
     if let late { missed = missed.map { $0.union(late.dirtyRect) } }

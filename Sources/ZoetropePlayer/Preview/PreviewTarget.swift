@@ -158,10 +158,10 @@ struct PreviewTarget {
 }
 
 extension TerminalCapabilities {
-  /// What the environment says about a terminal that is not queried.
+  /// Creates the capabilities of a terminal that is not queried, from the environment.
   ///
-  /// For graphics it trusts `TERM`; the player queries the terminal instead. Other variables prove nothing,
-  /// because a shell may have inherited them from another terminal.
+  /// Graphics follow from `TERM` alone; the player queries the terminal instead. Other variables prove nothing, because
+  /// a shell may have inherited them from another terminal.
   init(unasked environment: TerminalEnvironment) {
     self.init(environment: environment)
     switch environment["TERM"] {

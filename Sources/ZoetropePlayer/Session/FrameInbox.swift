@@ -22,7 +22,7 @@ final class FrameInbox: Sendable {
     var waiter: CheckedContinuation<Void, Never>?
   }
 
-  /// How many milliseconds early a frame is put here, after the first one.
+  /// How many milliseconds early frames are added, except for the first.
   private static let lead: Int64 = 15
 
   private let contents = Mutex(Contents())

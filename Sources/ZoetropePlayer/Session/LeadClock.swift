@@ -3,8 +3,8 @@ import Zoetrope
 
 /// The system's clock, some milliseconds ahead.
 ///
-/// A scheduler on this clock delivers each frame early, which leaves time to encode it before it is
-/// due. It starts without a lead, because the first frame is wanted at once.
+/// A scheduler on this clock delivers each frame early, which leaves time to encode it before it is due. It starts
+/// without a lead, because the first frame is due immediately.
 struct LeadClock: SystemClockAhead {
   typealias Instant = ContinuousClock.Instant
 

@@ -73,7 +73,7 @@ struct Playlist {
 
   /// Which file to open.
   enum Request {
-    /// The next usable file (1) or the previous one (-1); before the first, the first again.
+    /// The next usable file (1) or the previous one (-1). Before the first file comes the first one again.
     case step(Int)
     /// A file by its number from 0, even one that was skipped.
     case file(Int)

@@ -33,7 +33,7 @@ struct Painter {
 
   /// The bytes that draw `picture`: only what changed since the previous one.
   ///
-  /// Nil once `isWanted`, asked while a large picture is encoded, returns false.
+  /// Nil once `isWanted` returns false, which is called while a large picture is encoded.
   mutating func draw(
     _ picture: Picture, on stage: Stage, while isWanted: () -> Bool = { true }
   ) -> [UInt8]? {

@@ -2,10 +2,10 @@ package import ZoetropeFrames
 
 /// A cache of encoded frames, so that later plays of a loop need no encoding.
 ///
-/// A delta is valid only after the state it was made from. Each entry is therefore keyed by the state before
-/// it. It keeps a snapshot of the writer after it (without its picture), from which encoding continues if the
-/// next frame is not cached. With a hold threshold the second play may differ from the first; equal states
-/// share an entry, so the entries soon form a ring.
+/// A delta is valid only after the state it was made from, so each entry is keyed by the state before it. An entry also
+/// holds a snapshot of the writer after the delta (without its picture), from which encoding continues if the next
+/// frame is not cached. With a hold threshold the second play may differ from the first. Equal states share an entry,
+/// so the entries soon form a ring.
 package struct DeltaCache: Sendable {
   /// The state of the terminal after a delta.
   package struct State: Sendable, Hashable {
@@ -37,10 +37,9 @@ package struct DeltaCache: Sendable {
   /// Creates a cache of at most `byteLimit` bytes; once it is full, nothing more is added.
   package init(byteLimit: Int = 16 << 20) { self.byteLimit = byteLimit }
 
-  /// Returns the bytes that show frame `index` after the frame before, or nil when they are not
-  /// cached.
+  /// Returns the bytes that show frame `index` after the frame before, or nil when they are not cached.
   ///
-  /// On success `writer` is in the state after encoding `bitmap`, which is the frame.
+  /// On success `writer` is in the state after encoding `bitmap`, the picture of the frame.
   package mutating func bytes(
     forFrame index: Int, showing bitmap: Bitmap, writer: inout FrameWriter
   ) -> [UInt8]? {

@@ -54,17 +54,16 @@ public struct FrameWriter: Sendable {
     frame(bitmap, changed: changed, into: &output, status: { _, _ in })
   }
 
-  /// Like ``frame(_:changed:into:)``, with more to write, and given up on request.
+  /// Like ``frame(_:changed:into:)``, but can append more to the same write, and can be given up.
   ///
   /// - Parameters:
   ///   - bitmap: The picture, in `PixelFormat.rgba8`.
   ///   - changed: Where it may differ from the picture before; nil when unknown.
   ///   - output: Where the bytes go; its capacity is reused.
   ///   - status: Appends more to the same write, such as a status line.
-  ///   - isWanted: Called periodically while a large picture is encoded; returns false to give up. Default:
-  ///     always true.
-  /// - Returns: False once `isWanted` has returned false; then `output` is empty, and the next frame is sent
-  ///   whole.
+  ///   - isWanted: Called periodically while a large picture is encoded; returns false to give up. Default: always
+  ///     true.
+  /// - Returns: False once `isWanted` has returned false; then `output` is empty, and the next frame is sent whole.
   @discardableResult
   package mutating func frame(
     _ bitmap: Bitmap, changed: PixelRect? = nil, into output: inout [UInt8],

@@ -19,7 +19,7 @@ enum ChangedRegions {
         regions.append(line)
       }
     }
-    // Rows are merged one by one, so two regions may only later have become worth merging.
+    // Rows are merged one by one, so two regions may become worth merging only later.
     while regions.count > 1 {
       var best = 0
       for index in 0..<regions.count - 1

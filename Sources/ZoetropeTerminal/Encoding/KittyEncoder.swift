@@ -132,7 +132,7 @@ package struct KittyEncoder: FrameEncoding {
     _ part: PixelRect, of bitmap: Bitmap, pen: inout PenState, into output: inout [UInt8]
   ) {
     let old = isPlaced ? currentID : nil
-    // A new image under the id of a placed one would remove its placement first.
+    // Sending a new image under the id of a placed one would first remove its placement.
     if method == .twoImages, old != nil {
       currentID = currentID == firstID ? firstID + 1 : firstID
     }
@@ -236,7 +236,7 @@ package struct KittyEncoder: FrameEncoding {
 /// Each cell is U+10EEEE with two combining marks that give its row and column in the image; the
 /// character's colour is the image's id.
 enum KittyPlaceholders {
-  /// The most rows and the most columns: the protocol numbers them with 297 combining marks.
+  /// The largest number of rows, and of columns: the protocol numbers them with 297 combining marks.
   static var limit: Int { marks.count }
 
   static func append(

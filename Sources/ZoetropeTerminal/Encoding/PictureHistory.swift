@@ -83,8 +83,7 @@ struct PictureHistory: Sendable {
     }
   }
 
-  /// Takes the next picture, which may differ from the last one inside `changed`; nil when nothing
-  /// that is shown does.
+  /// Takes the next picture, which may differ from the last one inside `changed`; nil when nothing visible changes.
   mutating func next(_ bitmap: Bitmap, changed: PixelRect?) -> Picture? {
     let all = PixelRect(bitmap.size)
     let cropped = crop.map { $0.intersection(all) } ?? all
@@ -140,9 +139,9 @@ struct PictureScaler: Sendable {
   /// Discards the last result, because another picture has been shown since.
   mutating func forget() { last = nil }
 
-  /// `bitmap` at ``size``, and where that differs from the picture before.
+  /// Returns `bitmap` at ``size``, and where that differs from the result before.
   ///
-  /// `previous` is the picture before, which differs from `bitmap` in `changed` at most.
+  /// `previous` is the picture before, which differs from `bitmap` only inside `changed`.
   mutating func scale(
     _ bitmap: Bitmap, after previous: Bitmap?, changed: PixelRect
   ) -> (bitmap: Bitmap, difference: PixelDifference?) {

@@ -76,7 +76,7 @@ public struct TerminalCapabilities: Sendable, Hashable {
 extension TerminalCapabilities {
   /// Creates capabilities from the environment alone.
   ///
-  /// Graphics are not inferred from it, with one exception: no query exists for iTerm2's images, so
+  /// Graphics are not inferred from the environment, with one exception: no query exists for iTerm2's images, so
   /// terminals that support them are recognised by name.
   public init(environment: TerminalEnvironment) {
     self.init()
@@ -136,9 +136,9 @@ extension TerminalCapabilities {
   }
 }
 
-/// Properties that are known by the terminal's name, because no query reports them.
+/// Properties that are known only from the terminal's name, because no query reports them.
 ///
-/// Each entry was observed in the terminal or is documented by it.
+/// Each entry was observed in the terminal, or is documented by it.
 struct TerminalQuirks: Sendable, Hashable {
   /// No query exists for iTerm2's images.
   var hasITerm2Images = false

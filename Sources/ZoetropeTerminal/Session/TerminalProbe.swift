@@ -2,8 +2,8 @@ internal import ZoetropeFrames
 
 /// The queries that determine a terminal's capabilities, as one write.
 ///
-/// The last one asks for the primary attributes, which every terminal answers: a query without an answer by
-/// then will not be answered.
+/// The last query is for the primary attributes, which every terminal reports. Queries that are unanswered by then will
+/// not be answered.
 package struct TerminalQuery: Sendable, Hashable {
   /// The bytes to write.
   package let bytes: [UInt8]

@@ -2,7 +2,7 @@
 public enum InputEvent: Sendable, Hashable {
   /// A key was pressed.
   case key(KeyEvent)
-  /// The mouse was used; only if the ``TerminalMode`` asked for reports of the mouse.
+  /// The mouse was used. Reported only if the ``TerminalMode`` requests it.
   case mouse(MouseEvent)
   /// The terminal sent a reply or a report.
   case reply(TerminalReply)
@@ -22,7 +22,7 @@ public struct InputDecoder: Sendable {
   /// A decoder with nothing pending.
   public init() {}
 
-  /// Whether bytes are held back that may begin a sequence.
+  /// Whether bytes that may begin a sequence are held back.
   public var hasPending: Bool { !pending.isEmpty }
 
   /// Takes bytes, and returns the events they complete.
