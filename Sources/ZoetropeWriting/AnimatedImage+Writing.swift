@@ -8,8 +8,8 @@ extension AnimationWriterOptions {
 }
 
 extension ColorSurvey {
-  /// Creates a survey of no pictures, for a file with `options`. Unlike other surveys, it finds the palette for an
-  /// APNG with limited colours.
+  /// Creates an empty survey for a file with `options`. Unlike other surveys, it finds the palette of an APNG with
+  /// limited colours.
   public init(for options: AnimationWriterOptions) {
     self.init(keepsHiddenColors: options.keepsHiddenColors, reduction: options.reduction)
   }
@@ -61,7 +61,7 @@ extension AnimatedImage {
     }
   }
 
-  /// ``write(to:options:progress:)`` on the calling thread.
+  /// Does what ``write(to:options:progress:)`` does, on the calling thread.
   package func write(
     to sink: some AnimationSink, options: AnimationWriterOptions?,
     progress: (WritingProgress) -> Void = { _ in }, flag: CancelFlag = CancelFlag()
@@ -83,7 +83,7 @@ extension AnimatedImage {
     return written
   }
 
-  /// `options` with the static image and a survey, if they have none.
+  /// Returns `options`, with the static image and a survey added where they are missing.
   private func completed(
     _ options: AnimationWriterOptions, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> AnimationWriterOptions {
@@ -101,7 +101,7 @@ extension AnimatedImage {
     return options
   }
 
-  /// The same in a task.
+  /// Returns `options`, completed on a thread of their own.
   func completed(
     _ options: AnimationWriterOptions
   ) async throws(AnimatedImageError) -> AnimationWriterOptions {
@@ -121,13 +121,13 @@ extension AnimatedImage {
     return try result.get()
   }
 
-  /// ``onOwnThread(_:)`` for work that finishes or abandons `sink`. If the task is cancelled before the work has
-  /// begun, abandons it.
+  /// Runs `work`, which finishes or abandons `sink`, on its own thread. Abandons the sink if the task is cancelled
+  /// before the work has begun.
   func onOwnThread<Value: Sendable>(
     for sink: some AnimationSink,
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
-    // Raised by whichever comes first.
+    // Set by the work when it begins, or by cancellation, whichever comes first.
     let isTaken = Atomic(false)
     do throws(AnimatedImageError) {
       return try await onOwnThread { (flag) throws(AnimatedImageError) in
@@ -142,8 +142,8 @@ extension AnimatedImage {
     }
   }
 
-  /// The bytes that ``write(to:options:progress:)`` would write, as a sequence of chunks. Each chunk is encoded when it
-  /// is requested.
+  /// Returns the bytes that ``write(to:options:progress:)`` would write, as a sequence of chunks. Each chunk is encoded
+  /// when it is requested.
   ///
   /// - Parameter options: Default: nil, ``AnimationWriterOptions/init(copying:)`` with the number of frames, so that
   ///   the first chunk does not wait for the last frame.

@@ -1,14 +1,14 @@
-/// The bytes of one file on their way to its sink.
+/// Passes the bytes of one file to its sink.
 struct AnimationOutput: Sendable {
   private let sink: any AnimationSink
   private var encoder: (any AnimationEncoding)?
-  /// The number of frames, if it is known before the first one.
+  /// The number of frames; nil if it is unknown before the first one.
   private let knownCount: Int?
   private let canPatch: Bool
-  /// Everything behind the start, if the number of frames has to be known first.
+  /// The bytes after the start of the file, held back if the start needs the number of frames.
   private var held: [UInt8]?
   private var hasStarted = false
-  /// Whether the sink had its last call.
+  /// Whether the sink has had its last call.
   private var isOver = false
   private(set) var frameCount = 0
   private(set) var byteCount = 0

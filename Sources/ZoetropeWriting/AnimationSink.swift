@@ -20,19 +20,19 @@ public protocol AnimationSink: AnyObject, Sendable {
   func abandon()
 }
 
-/// A sink that waits for others, such as the reader of a pipe, and whose waiting can be ended.
+/// A sink that may wait, for example for the reader of a pipe, and whose wait can be cancelled.
 package protocol InterruptibleSink: AnimationSink {
   /// - Parameter isCancelled: Polled while the sink waits; if true, ``write(_:)`` throws `cancelled`.
   func observe(_ isCancelled: @escaping @Sendable () -> Bool)
 }
 
 extension AnimationSink {
-  /// Lets `isCancelled` end the sink's waiting, if it can be ended.
+  /// Passes `isCancelled` to the sink if it is an ``InterruptibleSink``.
   func observe(_ isCancelled: @escaping @Sendable () -> Bool) {
     (self as? any InterruptibleSink)?.observe(isCancelled)
   }
 
-  /// Calls `body`; abandons the sink if it throws.
+  /// Calls `body`, and abandons the sink if `body` throws.
   func orAbandon<Value>(
     _ body: () throws(AnimatedImageError) -> Value
   ) throws(AnimatedImageError) -> Value {
@@ -46,7 +46,7 @@ extension AnimationSink {
 }
 
 extension AnimationSink {
-  /// False, unless the sink says otherwise.
+  /// False by default.
   public var canPatch: Bool { false }
 
   /// Called only if ``canPatch`` is true.
@@ -59,7 +59,7 @@ extension AnimationSink {
 public final class MemorySink: AnimationSink {
   private let state = Mutex<(bytes: [UInt8], isComplete: Bool)>(([], false))
 
-  /// Creates an empty one.
+  /// Creates an empty sink.
   public init() {}
 
   /// The bytes of the complete file; empty until it is complete.
@@ -104,7 +104,7 @@ public final class CallbackSink: AnimationSink {
   /// Does nothing.
   public func finish() {}
 
-  /// Does nothing. The writer's error says that the bytes are incomplete.
+  /// Does nothing. The error of the writer tells the caller that the bytes are incomplete.
   public func abandon() {}
 }
 
@@ -145,7 +145,7 @@ public final class FileSink: AnimationSink {
     FileStatus(at: path).map { !$0.isRegular && !$0.isDirectory } ?? false
   }
 
-  /// Whether it is a file, not a pipe or a device.
+  /// Whether the destination is a file, not a pipe or a device.
   public var canPatch: Bool { !isStream }
 
   /// Appends `bytes`.
@@ -161,7 +161,7 @@ public final class FileSink: AnimationSink {
     }
   }
 
-  /// Asks whether waiting is to end.
+  /// Returns true to end a wait.
   private var poll: @Sendable () -> Bool { isCancelled.withLock { $0 } }
 
   private func open() throws(Errno) -> Output {

@@ -1,14 +1,13 @@
 internal import Synchronization
 
-/// Writes an animation frame by frame: pixels of 8 and 16 bits, delays as fractions, the play count.
+/// Writes an animation frame by frame, with 8 or 16 bits per sample, fractional delays and a play count.
 ///
-/// APNG is exact unless fewer colours are requested. GIF is exact as long as its frames have few colours; for other
-/// frames ``AnimationWriterOptions/colors`` decides.
+/// APNG is exact unless fewer colours are requested. GIF is exact for frames with few colours; for others,
+/// ``AnimationWriterOptions/colors`` decides.
 ///
-/// Frames are compared with the one before, so only what changed is stored, and are encoded on all processors. Their
-/// number is not limited: the writer holds at most eight canvases and 16 MiB besides the output
-/// (``AnimationWriterOptions/memoryLimit``), and `append(_:)` waits while enough frames are in
-/// progress.
+/// Each frame is compared with the previous one, and only the changes are stored. Frames are encoded on all processors.
+/// Their number is not limited: the writer holds at most eight canvases and 16 MiB besides the output
+/// (``AnimationWriterOptions/memoryLimit``), and `append(_:)` waits while too many frames are in progress.
 ///
 /// ```swift
 /// let writer = try AnimationWriter(AnimationWriterOptions(), to: FileSink("party.png"))
@@ -18,21 +17,21 @@ internal import Synchronization
 /// try await writer.finish()
 /// ```
 ///
-/// Each call has two forms. In a task, the call suspends: the work runs on the library's threads, and cancelling the
-/// task cancels the writer. Elsewhere, the calling thread waits, and encodes frames meanwhile. Either form writes the
-/// frames that are ready to the sink; the last ones are written by `finish()`.
+/// Each call has two forms. The asynchronous form suspends: the work runs on the library's threads, and cancelling the
+/// task cancels the writer. The blocking form encodes frames on the calling thread while it waits. Either form writes
+/// the frames that are ready to the sink; `finish()` writes the last ones.
 ///
-/// A writer that is released before `finish()` has completed the file leaves nothing behind, and neither does one
-/// that failed. After an error, every call throws it again.
+/// A writer that fails, or is released before `finish()` has completed the file, leaves nothing behind. After an error,
+/// every call throws that error again.
 public final class AnimationWriter: Sendable {
   private let options: AnimationWriterOptions
   private let queue: EncodingQueue
   private let front: Mutex<Front>
 
-  /// What happens to frames before they are encoded.
+  /// The state that `append(_:)` changes before a frame is encoded.
   private struct Front: Sendable {
     var planner: FramePlanner?
-    /// The place in its animation of the last ``CompositedFrame``.
+    /// The index of the last ``CompositedFrame`` in its animation.
     var lastIndex: Int?
     var isFinished = false
   }
@@ -91,7 +90,7 @@ public final class AnimationWriter: Sendable {
 
   // MARK: Frames
 
-  /// Appends a frame; waits while enough frames are in progress.
+  /// Appends a frame; waits while too many frames are in progress.
   ///
   /// - Throws: `parameter` for a frame of another size, with premultiplied alpha, with a colour that the survey did
   ///   not see, or beyond the announced number of frames; `unwritable` if the format cannot hold it under
@@ -106,7 +105,7 @@ public final class AnimationWriter: Sendable {
 
   /// Appends a picture that is shown for `delay`.
   ///
-  /// - Parameter changed: Where it may differ from the one before. Default: nil, anywhere.
+  /// - Parameter changed: The area that may differ from the previous picture. Default: nil, all of it.
   /// - Throws: the errors of `append(_:)`.
   public func append(
     _ bitmap: Bitmap, delay: FrameDelay, changed: PixelRect? = nil
@@ -114,8 +113,8 @@ public final class AnimationWriter: Sendable {
     try append(WritableFrame(bitmap: bitmap, delay: delay, changed: changed))
   }
 
-  /// Appends a frame of another animation. Its dirty rectangle saves comparing the rest if the frame before it was
-  /// appended last.
+  /// Appends a frame of another animation. If the frame before it was appended last, only its dirty rectangle is
+  /// compared.
   ///
   /// - Throws: the errors of `append(_:)`.
   public func append(
@@ -129,7 +128,7 @@ public final class AnimationWriter: Sendable {
     }
   }
 
-  /// Completes the file: waits for all frames.
+  /// Waits until all frames are written, and completes the file.
   ///
   /// - Returns: What was written.
   /// - Throws: `parameter` if there is no frame, or if their number is not the announced one; the
@@ -245,11 +244,11 @@ public final class AnimationWriter: Sendable {
 }
 
 extension AnimationWriterOptions {
-  /// How many threads encode, and how many frames may be in progress, within the memory limit.
+  /// Returns how many threads encode and how many frames may be in progress within the memory limit.
   ///
   /// - Parameters:
-  ///   - canvas: Bytes of a picture.
-  ///   - working: Working memory of a thread that encodes one.
+  ///   - canvas: The number of bytes of a picture.
+  ///   - working: The working memory of a thread that encodes a picture.
   func share(canvas: Int, working: Int) -> (threads: Int, window: Int) {
     let limit = memoryLimit ?? 8 * canvas + 16 << 20
     // Three canvases: the waiting frame, the appended one, and the canvas below them. Two more if colours are reduced
@@ -266,14 +265,14 @@ extension AnimationWriterOptions {
 // MARK: - In a task
 
 extension AnimationWriter {
-  /// Appends a frame; suspends while enough frames are in progress.
+  /// Appends a frame; suspends while too many frames are in progress.
   ///
-  /// - Throws: the errors of the form that blocks; `cancelled` as soon as the task is cancelled.
+  /// - Throws: the errors of the blocking form; `cancelled` as soon as the task is cancelled.
   public func append(_ frame: WritableFrame) async throws(AnimatedImageError) {
     try await onThread { (writer) throws(AnimatedImageError) in try writer.append(frame) }
   }
 
-  /// Appends a picture that is shown for `delay`; suspends while enough frames are in progress.
+  /// Appends a picture that is shown for `delay`; suspends while too many frames are in progress.
   public func append(
     _ bitmap: Bitmap, delay: FrameDelay, changed: PixelRect? = nil
   ) async throws(AnimatedImageError) {
@@ -282,7 +281,7 @@ extension AnimationWriter {
     }
   }
 
-  /// Appends a frame of another animation; suspends while enough frames are in progress.
+  /// Appends a frame of another animation; suspends while too many frames are in progress.
   public func append(
     _ frame: CompositedFrame, delay: FrameDelay
   ) async throws(AnimatedImageError) {

@@ -4,7 +4,7 @@ public struct AnimationWriterOptions: Sendable {
   ///
   /// ``AnimationFormat/gif`` holds 256 colours per frame and no partly transparent pixels: ``colors``, ``dithering``
   /// and ``transparency`` decide what happens to other pixels. Its delays are rounded to centiseconds without drift.
-  /// The only metadata written are comments, the XMP packet and the colour profile.
+  /// The only metadata written is comments, the XMP packet and the colour profile.
   public var format: AnimationFormat
   /// The size of the canvas and of every frame. Default: nil, the size of the first frame.
   public var size: PixelSize?
@@ -40,10 +40,10 @@ public struct AnimationWriterOptions: Sendable {
   public var tolerance: Int
   /// The number of frames that will be appended, if it is known. Default: nil.
   ///
-  /// An APNG states its number of frames at the start; a GIF does not. A sink that cannot be patched, such as a pipe,
-  /// receives bytes of an APNG while frames are appended only if the number is known. Otherwise the compressed frames
-  /// stay in memory until the end. If the number is set, identical frames are kept; a delay that takes several frames
-  /// of an APNG, one over 65,535 s, is then ``AnimatedImageError/Code/unwritable`` for such a sink.
+  /// An APNG states its number of frames at the start; a GIF does not. If the number is unknown and the sink cannot be
+  /// patched, such as a pipe, the compressed frames of an APNG stay in memory until the end. If the number is set,
+  /// identical frames are kept. For such a sink, a delay over 65,535 s, which would take several frames of an APNG, is
+  /// then ``AnimatedImageError/Code/unwritable``.
   public var frameCount: Int?
   /// The number of bytes that the writer may hold, besides the output. Default: nil, eight canvases and 16 MiB. With
   /// a lower limit, fewer threads encode.
@@ -51,7 +51,7 @@ public struct AnimationWriterOptions: Sendable {
   /// The number of threads that encode, including the calling thread. Default: 0, one per processor. It does not
   /// affect the output.
   public var parallelism: Int
-  /// Whether an APNG stores RGBA, although a palette or grey would do.
+  /// Whether an APNG stores RGBA even if a palette or grey would do.
   package var storesRGBA = false
 
   /// How to write a frame that equals the previous one.
@@ -67,8 +67,8 @@ public struct AnimationWriterOptions: Sendable {
   /// How delays are stored in whole centiseconds.
   public struct Timing: Sendable, Hashable {
     private let isExact: Bool
-    /// Delays are at least 2 cs, which all browsers show as stored. Shorter frames are merged, unless identical ones
-    /// are kept; the duration of a play is kept. A delay of zero counts as the 10 cs for which browsers show it.
+    /// Delays are at least 2 cs, which all browsers show as stored. Shorter frames are merged, unless identical frames
+    /// are kept. The duration of a play does not change. A delay of zero counts as 10 cs, as in browsers.
     public static let browser = Self(isExact: false)
     /// As exact as centiseconds allow, even below 2 cs, for players other than browsers.
     public static let exact = Self(isExact: true)
@@ -102,7 +102,7 @@ public struct AnimationWriterOptions: Sendable {
     self.parallelism = parallelism
   }
 
-  /// Whether frames that browsers would show longer than asked are merged with others.
+  /// Whether frames are merged that browsers would otherwise show longer than requested.
   package var mergesShortFrames: Bool {
     format.writable?.countsCentiseconds == true && timing == .browser && identicalFrames == .merge
       && frameCount == nil

@@ -1,12 +1,11 @@
 /// Delays as GIF stores them: whole centiseconds.
 ///
 /// The running total is rounded, never each delay, so the duration of a play is right to half a centisecond. Browsers
-/// show a delay of 1 cs or less for 10 cs, so none below 2 cs is stored unless requested: frames within the same 2 cs
-/// are merged into the one shown longest. A delay of zero, "as fast as possible", counts as the 100 ms for which
-/// browsers show it.
+/// show a delay of 1 cs or less for 10 cs, so no delay below 2 cs is stored unless requested: frames within the same 2
+/// cs are merged into the one shown longest. A delay of zero, "as fast as possible", counts as 100 ms, as in browsers.
 package struct CentisecondDelays: Sendable {
-  /// A kept frame: its number among those added, and its delays. A delay of more than 655.35 s is stored as several;
-  /// the second and later ones belong to frames that change nothing.
+  /// A kept frame: its index among the added frames, and its delays. A delay of more than 655.35 s is split; all parts
+  /// but the first belong to frames that change nothing.
   package struct Kept: Sendable, Hashable {
     package var frame: Int
     package var delays: [UInt16]
@@ -21,22 +20,21 @@ package struct CentisecondDelays: Sendable {
   private var frameCount = 0
   /// The end time of the frames added so far.
   private var total = ExactTime.zero
-  /// Where the stored delays end, in centiseconds.
+  /// The sum of the stored delays, in centiseconds.
   private var stored: Int128 = 0
   /// The frame shown longest in the current group, and for how long; nil without a group.
   private var winner: (frame: Int, time: ExactTime)?
-  /// A frame that is complete, unless the last group is too short and its time is added to this
-  /// frame.
+  /// The last kept frame. It is held back, because the time of a final group that is too short is added to it.
   private var pending: (frame: Int, centiseconds: Int128)?
 
   package init(_ timing: AnimationWriterOptions.Timing) { self.timing = timing }
 
-  /// The frames that may still be kept, in order.
+  /// The frames that may still be returned, in order.
   var candidates: [Int] { [pending?.frame, winner?.frame].compactMap(\.self) }
 
   private var least: Int128 { timing == .browser ? 2 : 0 }
 
-  /// Adds a frame; returns an earlier one that is now certain to be kept, if there is one.
+  /// Adds a frame. Returns an earlier frame if it is now certain to be kept.
   package mutating func add(_ delay: ExactTime) -> Kept? {
     var delay = delay
     if timing == .browser, delay == .zero { delay = ExactTime(1, 10) }
@@ -52,7 +50,7 @@ package struct CentisecondDelays: Sendable {
     return before.map(Self.split)
   }
 
-  /// The remaining frames; the time of a group that is too short goes to the previous frame.
+  /// Returns the remaining frames. The time of a group that is too short is added to the previous frame.
   package mutating func finish() -> [Kept] {
     let rest = total.rounded(to: 100) - stored
     if let winner {
@@ -67,7 +65,7 @@ package struct CentisecondDelays: Sendable {
     return pending.map { [Self.split($0)] } ?? []
   }
 
-  /// No part is shorter than 2 cs.
+  /// Splits a delay that is too long. No part is shorter than 2 cs.
   fileprivate static func split(_ frame: (frame: Int, centiseconds: Int128)) -> Kept {
     let limit: Int128 = 0xffff
     var rest = frame.centiseconds
@@ -81,20 +79,20 @@ package struct CentisecondDelays: Sendable {
   }
 }
 
-/// Leaves out the frames of a GIF that browsers would show for the wrong time.
+/// Merges frames of a GIF that browsers would show for the wrong time.
 ///
-/// Holds up to two pictures: one that may get the time of frames after it, and that of the group being collected.
+/// Holds up to two pictures: one to which the time of later frames may be added, and that of the group being collected.
 struct ShortFrameMerging: Sendable {
-  /// A kept frame, and its number among the appended ones.
+  /// A kept frame, and its index among the appended frames.
   typealias Kept = (frame: WritableFrame, index: Int)
 
   private var delays = CentisecondDelays(.browser)
   private var held: [Int: WritableFrame] = [:]
   private var frameCount = 0
-  /// The last frame returned. Only the frame right after it may use its hint.
+  /// The index of the last frame returned. Only the frame right after that may use its hint.
   private var last = -1
 
-  /// Takes the next frame; returns an earlier one that is now certain to be kept, if there is one.
+  /// Takes the next frame. Returns an earlier frame if it is now certain to be kept.
   mutating func add(_ frame: WritableFrame) -> Kept? {
     held[frameCount] = frame
     frameCount += 1
@@ -104,13 +102,13 @@ struct ShortFrameMerging: Sendable {
     return kept
   }
 
-  /// The remaining frames.
+  /// Returns the remaining frames.
   mutating func finish() -> [Kept] { delays.finish().compactMap { take($0) } }
 
   private mutating func take(_ kept: CentisecondDelays.Kept) -> Kept? {
     guard var frame = held.removeValue(forKey: kept.frame) else { return nil }
     let centiseconds = kept.delays.reduce(0) { $0 + Int($1) }
-    // Beyond a year, whole seconds will do.
+    // For delays beyond a year, whole seconds are precise enough.
     frame.delay =
       UInt32(exactly: centiseconds).map { FrameDelay(numerator: $0, denominator: 100) }
       ?? FrameDelay(numerator: UInt32(clamping: centiseconds / 100), denominator: 1)
@@ -120,12 +118,12 @@ struct ShortFrameMerging: Sendable {
   }
 }
 
-/// Delays in whole centiseconds when all frames are kept, however short: the running total is rounded.
+/// Rounds delays to whole centiseconds while keeping all frames, however short. The running total is rounded.
 struct RoundedDelays: Sendable {
   private var total = ExactTime.zero
   private var stored: Int128 = 0
 
-  /// The stored form of `delay`: one delay, or several if it is longer than 655.35 s.
+  /// Returns the stored form of `delay`: one delay, or several if it is longer than 655.35 s.
   mutating func store(_ delay: ExactTime) -> [FrameDelay] {
     total = total + delay
     let end = total.rounded(to: 100)

@@ -1,22 +1,22 @@
 internal import Synchronization
 
-/// The bytes of an animation as it is written, chunk by chunk.
+/// The bytes of an animation, encoded chunk by chunk.
 ///
-/// Frames are taken from a sequence only when a chunk is requested, so a slow consumer holds everything back, and one
-/// that stops leaves nothing behind. Each iterator starts over. Ends with an error if the task is cancelled.
+/// Frames are taken from a sequence only when a chunk is requested, so a slow consumer slows encoding down, and one
+/// that stops leaves nothing behind. Each iterator starts over. Throws if the task is cancelled.
 public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sendable {
-  /// Some bytes of the file.
+  /// A chunk of the file.
   public typealias Element = [UInt8]
-  /// The error that ends it early.
+  /// The error that iteration throws.
   public typealias Failure = AnimatedImageError
 
   private let frames: Frames
   private let options: AnimationWriterOptions
-  /// What a survey is made of, if the options have none.
+  /// The image to survey if the options have no survey.
   private let image: AnimatedImage?
   private let frame: @Sendable (Frames.Element) -> WritableFrame
 
-  /// The bytes of an animation of `frames`.
+  /// Creates the bytes of an animation with `frames`.
   ///
   /// An APNG states its number of frames at the start: unless ``AnimationWriterOptions/frameCount`` is set, all its
   /// chunks come at the end.
@@ -36,7 +36,7 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
     self.frame = frame
   }
 
-  /// Creates an iterator at the first byte.
+  /// Returns an iterator that starts at the first byte.
   public func makeAsyncIterator() -> Iterator {
     Iterator(frames: frames.makeAsyncIterator(), options: options, image: image, frame: frame)
   }
@@ -61,7 +61,7 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
       self.frame = frame
     }
 
-    /// The next chunk; nil after the last one.
+    /// Returns the next chunk, or nil after the last one.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(AnimatedImageError) -> [UInt8]? {
@@ -91,7 +91,7 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
       } catch {
         throw AnimatedImageError(Task.isCancelled ? .cancelled : .io, "\(error)")
       }
-      // Sequences of the library end without an error when the task is cancelled.
+      // When the task is cancelled, the library's own sequences end without an error.
       if Task.isCancelled { throw EncodingQueue.cancelled }
       if let next { return try await writer.append(frame(next)) }
       try await writer.finish()
@@ -108,7 +108,7 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
   }
 }
 
-/// Collects what a writer has written since it was last asked.
+/// Collects the bytes written since the last call of `take()`.
 private final class ChunkSink: AnimationSink {
   private let bytes = Mutex<[UInt8]>([])
 

@@ -3,31 +3,31 @@ internal import Synchronization
 
 /// Encodes frames on several threads and writes them in order.
 ///
-/// A thread that submits a frame while enough are in progress encodes one itself, so it never waits for threads that
-/// are busy with other work. Threads of ``DecodeThreads`` help. Only threads that submit write to the sink, which may
-/// block: those that help have other work to do.
+/// A thread that submits a frame while too many are in progress encodes one itself, so it never waits for threads that
+/// are busy with other work. Threads of ``DecodeThreads`` help. Only submitting threads write to the sink: it may
+/// block, and the helpers have other work to do.
 final class EncodingQueue: Sendable {
   /// A frame of the file.
   struct Job: Sendable {
     var work: FrameWork
     var delay: FrameDelay
     var disposal: DisposalMethod
-    /// The frame as it was appended, from 0; nil for the static image, which is not a frame.
+    /// The index of the appended frame; nil for the static image, which is not a frame.
     var index: Int?
   }
 
   fileprivate struct State {
     var waiting: Deque<(place: Int, job: Job)> = []
     var ready: [Int: (coded: CodedFrame, job: Job)] = [:]
-    /// Jobs submitted so far.
+    /// The number of jobs submitted so far.
     var submitted = 0
-    /// The job that the file waits for.
+    /// The place of the next job to be written.
     var next = 0
     var isEmitting = false
-    /// Threads that help, besides the one that submits.
+    /// The number of threads that help the submitting one.
     var helperCount = 0
     var helperLimit = 0
-    /// The most jobs in progress.
+    /// The maximum number of jobs in progress.
     var window = 1
     var idle: [any FrameCompressing] = []
     var encoder: (any AnimationEncoding)?
@@ -40,11 +40,12 @@ final class EncodingQueue: Sendable {
 
   private let state = Monitor(State())
   private let flag: CancelFlag
-  /// Whether the work has ended early; polled every few rows. Does not hold the queue, whose sink may hold it.
+  /// Returns whether the work has ended early. Polled every few rows. Does not capture the queue, whose sink may hold
+  /// this closure.
   let hasEnded: @Sendable () -> Bool
   private let output: Mutex<AnimationOutput>
 
-  /// - Parameter isCancelled: Whether the work is to end early.
+  /// - Parameter isCancelled: Polled; returns true to end the work early.
   init(_ output: AnimationOutput, isCancelled: @escaping @Sendable () -> Bool) {
     self.output = Mutex(output)
     let flag = CancelFlag()
@@ -55,8 +56,8 @@ final class EncodingQueue: Sendable {
   /// Sets the encoder, before the first job.
   ///
   /// - Parameters:
-  ///   - threads: Threads that encode at a time.
-  ///   - window: Jobs that may be in progress.
+  ///   - threads: The maximum number of threads that encode at a time.
+  ///   - window: The maximum number of jobs in progress.
   func begin(_ encoder: any AnimationEncoding, threads: Int, window: Int) {
     output.withLock { $0.begin(encoder) }
     state.update { state in
@@ -66,13 +67,13 @@ final class EncodingQueue: Sendable {
     }
   }
 
-  /// Frames and bytes written so far.
+  /// The numbers of frames and bytes written so far.
   var progress: (frames: Int, bytes: Int) { state.update { ($0.frameCount, $0.byteCount) } }
 
   /// Whether the work has ended early.
   var isCancelled: Bool { hasEnded() }
 
-  /// What ended the work early.
+  /// The error that ended the work early.
   private var failure: AnimatedImageError? { state.update { $0.failure } }
 
   /// Throws if the work has ended early.
@@ -81,7 +82,7 @@ final class EncodingQueue: Sendable {
     if isCancelled { throw Self.cancelled }
   }
 
-  /// Submits a frame; returns once there is room for another one. No two threads submit or finish at a time.
+  /// Submits a frame; returns once there is room for another one. Calls of this and ``finish()`` must not overlap.
   func submit(_ job: Job) throws(AnimatedImageError) {
     let needsHelper = state.update { state in
       guard state.failure == nil else { return false }
@@ -95,14 +96,15 @@ final class EncodingQueue: Sendable {
     try work { $0.submitted - $0.next < $0.window }
   }
 
-  /// What the thread that submits does next.
+  /// What the submitting thread does next.
   private enum Step {
     case emit
     case encode(Job, place: Int)
     case end
   }
 
-  /// Writes what is ready and encodes until `isDone`, and waits for other threads if there is nothing to do.
+  /// Writes ready frames and encodes others until `isDone` returns true. Waits for other threads if there is nothing to
+  /// do.
   private func work(until isDone: (State) -> Bool) throws(AnimatedImageError) {
     while true {
       let step: Step = state.wait { state in
@@ -121,7 +123,7 @@ final class EncodingQueue: Sendable {
     }
   }
 
-  /// A helper's loop: ends when nothing waits.
+  /// Encodes frames until none is waiting. Helpers run this.
   private func help() {
     while let (place, job) = state.update({ state in
       let next = state.waiting.popFirst()
@@ -148,7 +150,7 @@ final class EncodingQueue: Sendable {
     }
   }
 
-  /// Writes the frames that are next and ready.
+  /// Writes frames in order, as long as the next one is ready.
   private func emit() {
     while let (coded, job) = state.update({ $0.takeNext() }) {
       do throws(AnimatedImageError) {
@@ -161,7 +163,7 @@ final class EncodingQueue: Sendable {
           (state.frameCount, state.byteCount) = count
         }
       } catch {
-        // No other thread abandons the output while this one writes.
+        // Other threads do not abandon the output while this one writes, so this one does.
         output.withLock { $0.abandon() }
         state.update { state in
           state.end(error)
@@ -176,7 +178,7 @@ final class EncodingQueue: Sendable {
 
   /// Waits for all frames and completes the file.
   ///
-  /// - Returns: Its frames and bytes.
+  /// - Returns: The numbers of frames and bytes in the file.
   func finish() throws(AnimatedImageError) -> (frames: Int, bytes: Int) {
     try work { $0.next == $0.submitted }
     let isMine = state.update { state in
@@ -189,7 +191,7 @@ final class EncodingQueue: Sendable {
         try output.finish()
         return (frames: output.frameCount, bytes: output.byteCount)
       }
-      // Even if it was cancelled meanwhile, the file is complete.
+      // The file is complete, even if the work was cancelled meanwhile.
       state.update { state in
         state.isFinished = true
         state.byteCount = count.bytes
@@ -213,7 +215,7 @@ final class EncodingQueue: Sendable {
     abandonIfFailed()
   }
 
-  /// Abandons the output after a failure, when nobody writes to it.
+  /// Abandons the output after a failure, unless a thread is writing to it.
   private func abandonIfFailed() {
     let isMine = state.update { state in
       guard state.failure != nil, !state.isEmitting, !state.isAbandoned, !state.isFinished else {
@@ -235,13 +237,13 @@ extension EncodingQueue.State {
     idle = []
   }
 
-  /// Whether the calling thread should write: the next frame is ready.
+  /// Returns whether the next frame is ready, in which case the calling thread has to write it.
   fileprivate mutating func startEmitting() -> Bool {
     isEmitting = ready[next] != nil
     return isEmitting
   }
 
-  /// The frame to write; nil ends the writing.
+  /// Returns the next frame to write; nil if there is none, or after a failure.
   fileprivate mutating func takeNext() -> (coded: CodedFrame, job: EncodingQueue.Job)? {
     let frame = failure == nil ? ready.removeValue(forKey: next) : nil
     if frame == nil { isEmitting = false }

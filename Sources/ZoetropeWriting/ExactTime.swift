@@ -1,7 +1,7 @@
 /// An exact number of seconds, zero or more.
 ///
-/// A fraction whose denominator stays below 2³⁶: sums that would need a greater one are rounded to a ten-thousandth
-/// of a microsecond. Only crafted delays need that.
+/// A fraction whose denominator stays below 2³⁶. Sums that would need a larger one are rounded to a ten-thousandth of a
+/// microsecond, which happens with crafted delays only.
 package struct ExactTime: Sendable, Hashable {
   /// Reduced; the denominator is positive.
   package private(set) var numerator: Int128
@@ -16,7 +16,7 @@ package struct ExactTime: Sendable, Hashable {
     self.numerator = numerator / divisor
     self.denominator = denominator / divisor
     guard self.denominator > Self.greatestDenominator else { return }
-    // A million delays of 2³² seconds are less than 2⁵² seconds, so a numerator is below 2⁸⁸, and below 2¹²⁴ over
+    // A million delays of 2³² seconds add up to less than 2⁵² seconds. So a numerator is below 2⁸⁸, or below 2¹²⁴ over
     // the product of two denominators.
     let whole = self.numerator / self.denominator
     let rest = self.numerator % self.denominator
@@ -40,7 +40,7 @@ package struct ExactTime: Sendable, Hashable {
     left + Self(-right.numerator, right.denominator)
   }
 
-  /// The time in units of 1/`unit` second, rounded to nearest, half up.
+  /// Returns the time in units of 1/`unit` second, rounded to nearest, half up.
   func rounded(to unit: Int128) -> Int128 {
     (2 * numerator * unit + denominator) / (2 * denominator)
   }

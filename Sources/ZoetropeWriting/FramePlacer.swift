@@ -1,21 +1,20 @@
-/// Decides what each frame of a file draws, and how it is disposed of. All formats share it.
+/// Chooses the rectangle and the disposal of each frame of a file, for all formats.
 ///
 /// A frame is placed once the next one is known, because its disposal is chosen to make the next one as cheap as
-/// possible. Whether unchanged pixels inside the rectangle are drawn again is left to the encoder.
+/// possible. The encoder decides whether to draw unchanged pixels inside the rectangle again.
 package struct FramePlacer: Sendable {
-  /// A frame whose place in the file is decided.
+  /// A frame whose rectangle and disposal are decided.
   package struct Placed: Sendable {
     package var work: FrameWork
     package var disposal = DisposalMethod.keep
   }
 
-  /// Whether a frame can make pixels transparent by itself, as in APNG; in GIF only the previous frame's disposal
-  /// can.
+  /// Whether a frame can make pixels transparent, as in APNG. In GIF only the disposal of the previous frame can.
   private let framesCanClear: Bool
-  /// Whether *background* is tried to save bytes. *Previous* never is: Pillow draws frames after it wrong, as do some
-  /// readers of GIF.
+  /// Whether *background* is tried to save bytes. *Previous* is never tried, because Pillow and some GIF readers draw
+  /// the frames after it wrong.
   private let triesBackground: Bool
-  /// The frame that waits for the next one.
+  /// The last frame, which is placed once the next one is known.
   package private(set) var last: Placed?
 
   package init(framesCanClear: Bool, triesBackground: Bool) {
@@ -23,9 +22,9 @@ package struct FramePlacer: Sendable {
     self.triesBackground = triesBackground
   }
 
-  /// Where `picture` differs from the last frame; empty if nowhere, the whole canvas for the first frame.
+  /// Returns where `picture` differs from the last frame: empty if nowhere, the whole canvas for the first frame.
   ///
-  /// - Parameter hint: Where it may differ. Debug builds check it.
+  /// - Parameter hint: Where it may differ, which debug builds check.
   package func changes(to picture: Bitmap, within hint: PixelRect?) -> PixelRect {
     guard let last = last?.work.picture else { return PixelRect(picture.size) }
     let changes = PixelDifference.bounds(from: last, to: picture, within: hint)
@@ -35,7 +34,8 @@ package struct FramePlacer: Sendable {
     return changes
   }
 
-  /// What `picture` is drawn on, unless the disposal of the last frame is chosen to save bytes; nil for the first frame.
+  /// Returns the canvas that `picture` is drawn on, unless *background* is chosen for the last frame to save bytes.
+  /// Returns nil for the first frame.
   ///
   /// - Parameter hint: Where it may differ from the last frame.
   package func canvas(
@@ -48,9 +48,9 @@ package struct FramePlacer: Sendable {
     return vanished.isEmpty ? shown : try shown.cleared(in: last.work.rect.union(vanished))
   }
 
-  /// Takes the next frame, which differs from the last one in `changes`; returns the last one, placed.
+  /// Takes the next frame, which differs from the last one in `changes`. Returns the last one, which is now placed.
   ///
-  /// - Parameter cost: What encoding a frame costs, in any unit.
+  /// - Parameter cost: Returns the cost of a frame, in any unit.
   package mutating func add(
     _ picture: Bitmap, changes: PixelRect,
     cost: (FrameWork) throws(AnimatedImageError) -> Int
@@ -75,13 +75,13 @@ package struct FramePlacer: Sendable {
     return before
   }
 
-  /// The last frame, placed.
+  /// Returns the last frame, which is now placed.
   package mutating func finish() -> Placed? {
     defer { last = nil }
     return last
   }
 
-  /// The frame that draws `picture` on `base`; if they are equal, one pixel that changes nothing.
+  /// Returns the frame that draws `picture` on `base`; if they are equal, a pixel that changes nothing.
   private static func work(
     _ picture: Bitmap, on base: Bitmap, _ changes: PixelRect? = nil
   ) -> FrameWork {
@@ -93,8 +93,8 @@ package struct FramePlacer: Sendable {
 }
 
 extension FrameWork {
-  /// An estimate of the frame's size: the number of pixels predicted by neither the pixel to the left nor the one
-  /// above, with unchanged pixels either drawn or left out, whichever gives less.
+  /// An estimate of the frame's size: the number of pixels that equal neither the pixel to the left nor the one above.
+  /// It is counted with unchanged pixels drawn and with them left out, and the lower number is used.
   package var estimatedCost: Int {
     picture.format == .rgba16 ? estimate(UInt64.self) : estimate(UInt32.self)
   }

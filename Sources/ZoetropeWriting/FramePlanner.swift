@@ -1,6 +1,6 @@
-/// Turns frames as they are appended into frames of the file: merges equal ones, places them, and stores delays.
+/// Turns appended frames into frames of the file: merges equal ones, places them, and converts delays.
 ///
-/// A value that does no work itself except comparing pixels. Its jobs are in the order of the file.
+/// A value that encodes nothing itself, except to compare costs. Its jobs are in the order of the file.
 struct FramePlanner: Sendable {
   private let options: AnimationWriterOptions
   private var preparation: PicturePreparation
@@ -12,15 +12,15 @@ struct FramePlanner: Sendable {
   private var partialCount = 0
   private var placer: FramePlacer
   private var delays = FractionDelays()
-  /// Nil for a format that stores fractions.
+  /// Nil for a format that stores delays as fractions.
   private var centiseconds: RoundedDelays?
-  /// Nil if no frame is too short for browsers, or all are kept.
+  /// Nil if short frames are not merged.
   private var shortFrames: ShortFrameMerging?
-  /// The delay of the frame that waits in the placer, and its number.
+  /// The delay and the index of the frame in the placer that waits for the next one.
   private var pending: (delay: ExactTime, stored: FrameDelay, index: Int)?
-  /// For real trials.
+  /// Encodes candidates to compare their sizes; nil to use estimates.
   private let trial: (any FrameCompressing)?
-  /// The number of frames appended, and how many of them are not in the file.
+  /// The number of appended frames, and how many of them are not in the file.
   private(set) var frameCount = 0
   private(set) var mergedCount = 0
   private var placedCount = 0
@@ -43,11 +43,11 @@ struct FramePlanner: Sendable {
     trial = options.effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
   }
 
-  /// Takes the next frame; returns what it completes.
+  /// Takes the next frame. Returns the jobs that it completes.
   mutating func append(
     _ frame: WritableFrame, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
-    // Before it may be held for the next one.
+    // Checked first, because the frame may be held until the next one.
     try preparation.check(frame.bitmap)
     defer { frameCount += 1 }
     guard shortFrames != nil else { return try place(frame, frameCount, isCancelled) }
@@ -60,7 +60,7 @@ struct FramePlanner: Sendable {
     } ?? []
   }
 
-  /// Places a frame that is kept behind the last one, unless both are equal.
+  /// Places a kept frame after the last one, or merges it if both are equal.
   private mutating func place(
     _ frame: WritableFrame, _ index: Int, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
@@ -89,7 +89,8 @@ struct FramePlanner: Sendable {
     return jobs
   }
 
-  /// The picture of a frame in the form, and the colours, of the file; and where it may differ from the one before.
+  /// Returns a frame's picture in the pixel format and the colours of the file, and where it may differ from the
+  /// previous one.
   private mutating func fitted(
     _ frame: WritableFrame
   ) throws(AnimatedImageError) -> (Bitmap, changed: PixelRect?) {
@@ -109,13 +110,13 @@ struct FramePlanner: Sendable {
     return (reduced.picture, reduced.changed)
   }
 
-  /// Frames whose colours were reduced.
+  /// The number of frames whose colours were reduced.
   var reducedCount: Int { reducer?.reducedCount ?? 0 }
 
   /// The share of pixels that were partly transparent.
   var partialAlphaShare: Double { Double(partialCount) / Double(max(pixelCount, 1)) }
 
-  /// Whether the time of a frame equal to the previous one is added to the previous one.
+  /// Returns whether a frame that equals the previous one is merged into it.
   private func merges(_ before: FrameDelay, _ delay: FrameDelay) -> Bool {
     guard options.identicalFrames == .merge, options.frameCount == nil else { return false }
     // Otherwise browsers would show the merged frame for a different time than the two frames.
@@ -124,7 +125,7 @@ struct FramePlanner: Sendable {
     }
   }
 
-  /// The remaining jobs.
+  /// Returns the remaining jobs.
   mutating func finish(
     isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
@@ -138,9 +139,9 @@ struct FramePlanner: Sendable {
     return left
   }
 
-  /// The frames of the file for a placed one: several if its delay is too long for one.
+  /// Returns the jobs for a placed frame: several if its delay is too long for one.
   ///
-  /// - Throws: `limitExceeded` if it would be too many.
+  /// - Throws: `limitExceeded` if there would be too many.
   private mutating func jobs(
     _ placed: FramePlacer.Placed
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {

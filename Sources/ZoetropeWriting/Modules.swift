@@ -1,4 +1,4 @@
-// What the files of this module build on.
+// The module that all files of this module use.
 @_exported public import ZoetropeFrames
 
 #if SANITIZE_THREAD

@@ -1,12 +1,12 @@
-/// Converts pictures to the form in which they are compared and encoded: RGBA of one depth, without colours in
-/// transparent pixels.
+/// Converts pictures to the form in which they are compared and encoded: RGBA of one depth, with fully transparent
+/// pixels cleared.
 struct PicturePreparation: Sendable {
   let size: PixelSize
   /// RGBA of 8 or 16 bits.
   let format: PixelFormat
   let keepsHiddenColors: Bool
-  /// Whether hidden colours were removed from the last picture; the next one then has the same ones
-  /// outside its hint.
+  /// Whether hidden colours were removed from the last picture. If so, the next one has the same hidden colours outside
+  /// its hint.
   private var lostColors = false
 
   init(size: PixelSize, format: PixelFormat, keepsHiddenColors: Bool) {
@@ -15,9 +15,9 @@ struct PicturePreparation: Sendable {
     self.keepsHiddenColors = keepsHiddenColors
   }
 
-  /// The picture to write for `bitmap`.
+  /// Returns the picture to write for `bitmap`.
   ///
-  /// - Parameter changed: Where it may differ from the bitmap before.
+  /// - Parameter changed: Where it may differ from the previous bitmap.
   mutating func prepare(
     _ bitmap: Bitmap, changed: PixelRect?
   ) throws(AnimatedImageError) -> Bitmap {
@@ -35,7 +35,7 @@ struct PicturePreparation: Sendable {
       ? try Self.cleared(picture, UInt64.self) : try Self.cleared(picture, UInt32.self)
   }
 
-  /// - Throws: `parameter` for a bitmap of another size.
+  /// - Throws: `parameter` if `bitmap` does not have the size of the canvas.
   func check(_ bitmap: Bitmap) throws(AnimatedImageError) {
     guard bitmap.size == size else {
       throw AnimatedImageError(
@@ -83,7 +83,7 @@ struct PicturePreparation: Sendable {
     for y in area.y..<area.maxY {
       let row = picture.row(y)
       var found = false
-      // 0 wraps around, and a word with any alpha is greater than all colours.
+      // A word of 0 wraps around, and a word with nonzero alpha is greater than `colors`.
       for x in area.x..<area.maxX where row.load(type, at: x &* size) &- 1 < colors { found = true }
       if found { return true }
     }

@@ -1,12 +1,12 @@
-/// Changes pictures a little, so that they take fewer bytes: a pixel that is close enough to the one already shown is
-/// not changed, and in a GIF other pixels take similar colours where that makes the data shorter.
+/// Changes pictures slightly so that they take fewer bytes. A pixel that is close enough to the one already shown is
+/// not changed. In a GIF, other pixels take similar colours where that makes the data shorter.
 ///
 /// Every picture is compared with the one actually shown before it, so errors do not add up: no pixel of any frame
 /// differs from the original by more than the tolerance.
 ///
-/// A GIF frame that holds a picture without a tolerance also holds the one given here. Pixels that change are among
-/// those that change without a tolerance, so 255 colours without it are enough. If there are 256, which leaves no index
-/// for unchanged pixels, they are all the colours in the rectangle, and its pixels are drawn as they are.
+/// If a GIF frame can hold a picture without a tolerance, it can hold the changed picture, too: the changed pixels are
+/// among those that change without a tolerance, so up to 255 colours still fit. With 256 colours, which leave no index
+/// for unchanged pixels, those are all colours in the rectangle, and its pixels are drawn as they are.
 struct PictureTolerance: Sendable {
   private let square: Int32
   private var matcher: LossyMatcher?
@@ -18,17 +18,17 @@ struct PictureTolerance: Sendable {
     matcher = format.hasPalettes ? LossyMatcher(tolerance: tolerance) : nil
   }
 
-  /// The picture to show for `picture`, and where it may differ from the last one; nil if anywhere.
+  /// Returns the picture to show for `picture`, and where it may differ from the last one; nil if anywhere.
   ///
   /// - Parameters:
   ///   - placer: The placer, which knows the canvas that `picture` is drawn on.
-  ///   - changed: Where `picture` may differ from the last one that was given; nil if anywhere.
+  ///   - changed: Where `picture` may differ from the last picture passed; nil if anywhere.
   mutating func apply(
     _ picture: Bitmap, over placer: FramePlacer, changed: PixelRect?, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> (picture: Bitmap, changed: PixelRect?) {
     let all = PixelRect(picture.size)
     let shown = try placer.canvas(for: picture, within: changed)
-    // A canvas that is cleared differs elsewhere too.
+    // If the canvas is cleared, the picture may differ elsewhere, too.
     let isShown = shown?.storage === placer.last?.work.picture.storage
     let area = isShown ? changed.map { $0.intersection(all) } ?? all : all
     var buffer = try PixelBuffer(asking: picture.size, format: picture.format, zeroed: false)
@@ -82,7 +82,7 @@ struct PictureTolerance: Sendable {
     return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
   }
 
-  /// The upper bytes of samples of 16 bits.
+  /// Returns the upper bytes of 16-bit samples.
   private static func word(_ deep: UInt64) -> UInt32 {
     var word: UInt32 = 0
     for sample in 0..<4 {

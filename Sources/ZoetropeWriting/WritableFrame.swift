@@ -1,12 +1,12 @@
-/// A frame to write: the whole canvas and its delay.
+/// A frame to be written: the whole canvas and its delay.
 public struct WritableFrame: Sendable {
   /// The canvas.
   public var bitmap: Bitmap
-  /// How long it is shown.
+  /// How long the frame is shown.
   public var delay: FrameDelay
   /// The part of the bitmap that may differ from the previous frame; nil if all of it may.
   ///
-  /// This hint saves comparing the rest. Pixels outside must be equal; debug builds check this.
+  /// Only this part is compared. Pixels outside must be equal, which debug builds check.
   public var changed: PixelRect?
 
   /// Creates a frame. Without `changed`, all of it may differ from the previous frame.

@@ -13,7 +13,7 @@ public struct WrittenAnimation: Sendable, Hashable {
   /// The share of pixels in the changed rectangles that were partly transparent and became opaque or transparent; 0
   /// to 1.
   public let partialAlphaShare: Double
-  /// Whether delays are stored exactly. If not, the times at which frames end are rounded.
+  /// Whether delays are stored exactly. If not, the end times of frames are rounded.
   public let hasExactDelays: Bool
   /// The damage found in the source of an edit.
   public let damage: [Damage]

@@ -1,27 +1,28 @@
-/// Searches for the mildest settings whose file stays within a byte limit: a state machine that encodes nothing.
+/// A state machine that searches for the mildest settings whose file stays within a byte limit. It encodes nothing
+/// itself.
 ///
 /// Read ``step``, carry it out, and pass the result to ``take(_:)``. Settings are tried in the order of visible harm:
 /// more effort, similar colours, fewer colours, fewer frames, and smaller pictures. Samples are cheap estimates of a
-/// file's size; at most six files are encoded. The result was encoded and is known to fit. Should milder settings not
-/// take more bytes, the result is still valid, only further from the limit than necessary.
+/// file's size; at most six files are encoded. The result was encoded and is known to fit. The search assumes that
+/// milder settings take more bytes; where they do not, the result is valid but further from the limit than necessary.
 package struct BudgetSearch: Sendable {
-  /// How a file is written.
+  /// The settings with which a file is written.
   package struct Settings: Sendable, Hashable {
     /// Whether all ways of storing each frame are tried.
     package var isThorough = false
-    /// As ``AnimationWriterOptions/tolerance``.
+    /// See ``AnimationWriterOptions/tolerance``.
     package var tolerance = 0
-    /// The most colours of a palette; nil for no further limit.
+    /// The maximum number of colours in a palette; nil for no further limit.
     package var colors: Int?
-    /// The most frames per second; nil for all.
+    /// The maximum number of frames per second; nil for all frames.
     package var rate: Int?
-    /// The sides of pictures, in percent.
+    /// The sides of pictures, in percent of the original.
     package var percent = 100
 
     package init() {}
   }
 
-  /// What may be given up.
+  /// The settings that the search may change.
   package struct Levers: Sendable, Hashable {
     /// Whether the effort may be raised.
     package var mayBeThorough: Bool
@@ -32,7 +33,7 @@ package struct BudgetSearch: Sendable {
     package var isTrueColor: Bool
     /// Frame rates below the animation's, in descending order.
     package var rates: [Int]
-    /// Sides in percent, below 100, in descending order.
+    /// Sides of pictures in percent, below 100, in descending order.
     package var percents: [Int]
 
     package init(
@@ -53,13 +54,13 @@ package struct BudgetSearch: Sendable {
     case encode(Settings)
     /// Take the file that was encoded with these settings.
     case finish(Settings)
-    /// Nothing fits. The size of the smallest encoded file, if one was encoded.
+    /// Fail, because nothing fits. The value is the size of the smallest encoded file, if one was encoded.
     case fail(leastByteCount: Int?)
   }
 
   private enum Phase: Sendable {
     case losslessSample, lossless, thorough
-    /// Rates and sizes between these two; the first is known to be too large.
+    /// Searches the stages in this range. The first one is known to be too large.
     case stage(Range<Int>)
     case rungSample
     case file
@@ -73,11 +74,11 @@ package struct BudgetSearch: Sendable {
 
   private let limit: Double
   private let levers: Levers
-  /// Rates and sizes, from mild to harsh.
+  /// The combinations of rate and size, from mild to harsh.
   private let stages: [Settings]
-  /// Colours and tolerances of each stage, from mild to harsh.
+  /// The combinations of colours and tolerance that each stage allows, from mild to harsh.
   private let rungs: [Settings]
-  /// The last rung of each number of colours.
+  /// The last rung with each number of colours.
   private let ends: [Int]
   private var phase = Phase.losslessSample
   package private(set) var step: Step
@@ -85,17 +86,17 @@ package struct BudgetSearch: Sendable {
   private var best: (settings: Settings, bytes: Int)?
   private var least: Int?
 
-  // The stage that is searched.
+  // The stage being searched.
   private var stage = 0
   private var rung = 0
-  /// Bytes by rung: corrected estimates, and those of ``files``.
+  /// The byte count of each rung: a corrected estimate, or the actual size of those in ``files``.
   private var estimates: [Int: Double] = [:]
   private var files: Set<Int> = []
   private var sampleCount = 0
   /// The harshest rung known to be too large, and the mildest known to fit.
   private var low = -1
   private var high = 0
-  /// The ratios of files' sizes to their estimates, by the number of colours.
+  /// The ratio of actual to estimated size, by the number of colours.
   private var ratios: [Int?: Double] = [:]
 
   package init(limit: Int, levers: Levers) {
@@ -141,7 +142,7 @@ package struct BudgetSearch: Sendable {
     return settings
   }
 
-  /// Takes the number of bytes that resulted from the step; nil if it is too large to tell.
+  /// Takes the number of bytes that ``step`` resulted in; nil if it was too large to measure.
   package mutating func take(_ byteCount: Int?) {
     let bytes = byteCount.map(Double.init) ?? .infinity
     switch step {
@@ -218,12 +219,12 @@ package struct BudgetSearch: Sendable {
     ask(.stage(-1..<stages.count), .sample(settings(0, rungs.count - 1)))
   }
 
-  /// Halves a range of stages. Its first stage is too large; the stage past it fits, or is past the last one.
+  /// Halves a range of stages. The first stage in it is too large; the stage after it fits, or does not exist.
   ///
-  /// - Parameter last: The estimate for the harshest rung of the stage past the range, if it was just made.
+  /// - Parameter last: The estimate for the harshest rung of the stage after the range, if it was just made.
   private mutating func findStage(in range: Range<Int>, last: Double?) {
     if range.count > 1 {
-      // Scaling can make pictures of few colours larger in bytes, so full size is settled first.
+      // Scaling can make pictures of few colours larger in bytes, so full size is tried first.
       let fullSize = levers.rates.count
       stage =
         range.dropFirst().contains(fullSize) ? fullSize : range.lowerBound + range.count / 2
@@ -235,7 +236,7 @@ package struct BudgetSearch: Sendable {
     beginRungs()
     estimates[0] = lossless
     if range.upperBound == stages.count {
-      // Estimates may be wrong: the smallest file is tried.
+      // Estimates may be wrong, so try the smallest file.
       rung = rungs.count - 1
       return encodeRung()
     }
@@ -260,16 +261,16 @@ package struct BudgetSearch: Sendable {
       rung = high
       return encodeRung()
     }
-    // The mildest one first: sizes in between can then be interpolated.
+    // Sample the mildest rung first, so that sizes in between can be interpolated.
     rung = low < 0 && estimates[0] == nil ? 0 : guess()
     ask(.rungSample, .sample(settings(stage, rung)))
   }
 
   /// The rung between the bounds whose size is expected to be just below the limit.
   private func guess() -> Int {
-    // Sizes fall with the tolerance while the colours are the same. A step to fewer colours may take more bytes, as
-    // dithered areas compress badly. So the last rung of each number of colours is looked at, mild ones first, and then
-    // the first rung of those that fit.
+    // With the same number of colours, sizes fall as the tolerance rises. With fewer colours a file may get larger,
+    // because dithered areas compress badly. So try the last rung with each number of colours, mild ones first, and
+    // then the first rung with the number that fits.
     if let end = ends.first(where: { $0 > low && $0 < high && estimates[$0] == nil }) { return end }
     let start = (ends.last { $0 < high } ?? -1) + 1
     if start > low, start < high, estimates[start] == nil { return start }
@@ -278,11 +279,11 @@ package struct BudgetSearch: Sendable {
       over.isFinite, over > under
     else { return min(max(middle, low + 1), high - 1) }
     let wanted = Self.aim * limit
-    // Sizes fall about linearly with the tolerance where they are close.
+    // Between close rungs, sizes fall about linearly with the tolerance.
     let share = (over - wanted) / (over - under)
     let place = Double(low) + share * Double(high - low)
     guard place.isFinite else { return middle }
-    // Not too close to either end, so that the bounds converge.
+    // Stay away from both ends, so that the bounds converge.
     let margin = (high - low) / 8
     return min(max(Int(place.rounded(.up)), low + 1 + margin), high - 1 - margin)
   }
@@ -304,9 +305,9 @@ package struct BudgetSearch: Sendable {
     }
   }
 
-  /// A file is known that fits, but leaves much of the limit unused.
+  /// Looks for milder settings, after a file that fits but leaves much of the limit unused.
   private mutating func seekMilder() {
-    // Estimates of fewer colours say little about files with more of them, whose pixels are often not dithered.
+    // Estimates for fewer colours say little about files with more colours, which often need no dithering.
     if rung > ends[0], !files.contains(ends[0]), (estimates[ends[0]] ?? 0) <= 2 * limit {
       rung = ends[0]
       return encodeRung()
@@ -319,7 +320,7 @@ package struct BudgetSearch: Sendable {
       rung = guess()
       return encodeRung()
     }
-    // Nothing milder is left in this stage. Most of the limit is unused if estimates chose too harsh a one.
+    // Nothing milder is left in this stage. If much of the limit is unused, the estimates chose too harsh a stage.
     guard high == 0, stage > 0, encodeCount < Self.encodeLimit - 1 else { return finish() }
     stage -= 1
     beginRungs()
@@ -327,14 +328,14 @@ package struct BudgetSearch: Sendable {
     encodeRung()
   }
 
-  /// No file fits yet.
+  /// Looks for harsher settings, because no file fits yet.
   private mutating func seekHarsher() {
-    // The last one is what is most likely to fit.
+    // Spend the last attempt on the file that is most likely to fit.
     if encodeCount == Self.encodeLimit - 1 { return encodeLast(of: stages.count - 1) }
     let least = estimates[rungs.count - 1] ?? 0
     if rung < rungs.count - 1, least <= limit { return seekHarsherRung() }
     if stage == stages.count - 1 { return encodeLast(of: stage) }
-    // The first stage that should be well below the limit: a file takes about as many bytes as it has pixels.
+    // Find the first stage that should be well below the limit. Bytes are about proportional to pixels.
     let pixels = pixelShare(stage)
     let next = stages.indices.first {
       $0 > stage && least * pixelShare($0) / pixels <= 0.75 * limit
@@ -344,7 +345,7 @@ package struct BudgetSearch: Sendable {
     nextSample()
   }
 
-  /// No file fits yet, but this stage may hold one.
+  /// Looks for harsher settings in this stage, which may have a file that fits.
   private mutating func seekHarsherRung() {
     let last = rungs.count - 1
     if high <= low { high = last }
@@ -359,22 +360,22 @@ package struct BudgetSearch: Sendable {
     encodeRung()
   }
 
-  /// Encodes the smallest file of `stage`, unless that was the last one.
+  /// Encodes the smallest file of `stage`, unless it was the last file encoded.
   private mutating func encodeLast(of stage: Int) {
     if self.stage == stage, rung == rungs.count - 1 { return finish() }
     (self.stage, rung) = (stage, rungs.count - 1)
     encodeRung()
   }
 
-  /// The number of pixels in a stage, in proportion to those of the others.
+  /// The relative number of pixels in a stage.
   private func pixelShare(_ stage: Int) -> Double {
     let settings = stages[stage]
-    // All frames are more than those of the highest rate below.
+    // Keeping all frames takes more than the highest reduced rate does.
     let rate = settings.rate ?? (levers.rates.first.map { $0 * 5 / 4 } ?? 1)
     return Double(rate * settings.percent * settings.percent)
   }
 
-  /// Records the size of a file, and corrects the estimates of others by it.
+  /// Records the size of a file, and corrects other estimates accordingly.
   private mutating func correct(_ rung: Int, _ bytes: Double) {
     if let estimate = estimates[rung], !files.contains(rung), estimate.isFinite, estimate > 0,
       bytes.isFinite
@@ -382,7 +383,7 @@ package struct BudgetSearch: Sendable {
       let factor = min(max(bytes / estimate, 0.25), 4)
       ratios[rungs[rung].colors] = min(max(ratio(rung) * factor, 0.25), 4)
       for (place, size) in estimates where !files.contains(place) {
-        // Estimates of other numbers of colours may be wrong in another way, but hardly in the other direction.
+        // With other numbers of colours, estimates may be off by another factor, but hardly in the other direction.
         if factor > 1 || rungs[place].colors == rungs[rung].colors {
           estimates[place] = size * factor
         }
@@ -392,7 +393,7 @@ package struct BudgetSearch: Sendable {
     files.insert(rung)
   }
 
-  /// The ratio of files' sizes to their estimates, for the colours of a rung.
+  /// The ratio of actual to estimated size, for the number of colours of a rung.
   private func ratio(_ rung: Int) -> Double {
     ratios[rungs[rung].colors] ?? max(ratios.values.max() ?? 1, 1)
   }

@@ -6,7 +6,7 @@ package struct BudgetedAnimation: Sendable {
   package fileprivate(set) var plan: EditPlan
   /// The file.
   package fileprivate(set) var bytes: [UInt8]
-  /// What was given up for it.
+  /// The settings that made it fit.
   package let settings: BudgetSearch.Settings
   /// The number of files that were encoded.
   package fileprivate(set) var encodeCount: Int
@@ -41,8 +41,8 @@ extension AnimatedImage {
   /// Searches for the mildest settings whose file fits `budget`, on the calling thread.
   ///
   /// - Parameters:
-  ///   - keepsMetadata: Whether the file has the image's metadata if it fits with it.
-  ///   - progress: Called for each frame of each file or sample, whose number it gets.
+  ///   - keepsMetadata: Whether the file keeps the image's metadata if there is room for it.
+  ///   - progress: Called for each frame of each file or sample, with the number of that file or sample.
   /// - Throws: `limitExceeded` if nothing fits; the errors of ``EditPlan``; `cancelled`.
   package func fitted(
     _ edits: [AnimationEdit], _ options: EditOptions, to budget: ByteBudget,
@@ -87,7 +87,7 @@ extension AnimatedImage {
         if keepsMetadata { best = try fitting.withMetadata(best, report) }
         best.encodeCount = search.encodeCount
         best.attempt = attempt
-        // What copied frames were asked to give up, they did not.
+        // Copied frames ignore the settings, so only a rewritten file made concessions.
         let drawing = best.plan.rewriting?.options
         var colors: Int?
         if let kind = drawing?.colors.kind,
@@ -145,7 +145,7 @@ private struct BudgetFitting {
       $0 + DelayPolicy.browser.shownDuration(of: $1.delay) / .seconds(1)
     }
     let rate = duration > 0 ? Double(plan.frames.count) / duration : 0
-    // Pictures of fewer than 16 pixels show nothing.
+    // With sides of fewer than 16 pixels, pictures are unrecognizable.
     let shorter = min(size.width, size.height)
     levers = BudgetSearch.Levers(
       mayBeThorough: options.effort != .small, hasColors: options.colors != .exact,
@@ -156,7 +156,7 @@ private struct BudgetFitting {
         ? [] : [90, 80, 71, 63, 56, 50, 45, 40, 35, 30, 25, 20].filter { shorter * $0 >= 1600 })
   }
 
-  /// Calls `body`; nil if the format cannot hold the result of `settings`, unless they change nothing.
+  /// Calls `body`; returns nil if the format cannot hold the result of `settings`. Throws if `settings` change nothing.
   func attempt<Value>(
     _ settings: BudgetSearch.Settings, _ body: () throws(AnimatedImageError) -> Value?
   ) throws(AnimatedImageError) -> Value? {
@@ -170,7 +170,7 @@ private struct BudgetFitting {
 
   // MARK: Files
 
-  /// The file; nil if it is far too long.
+  /// Encodes the file with `settings`; returns nil if it is far too long.
   func encode(
     _ settings: BudgetSearch.Settings, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> (
@@ -183,14 +183,14 @@ private struct BudgetFitting {
     return try encode(plan, settings, keepsMetadata: false, progress)
   }
 
-  /// The file of a plan with `settings`; nil if it is far too long.
+  /// Encodes the file of `plan`; returns nil if it is far too long.
   private func encode(
     _ plan: EditPlan, _ settings: BudgetSearch.Settings, keepsMetadata: Bool,
     _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> (
     plan: EditPlan, bytes: [UInt8], written: WrittenAnimation, isStripped: Bool
   )? {
-    // Even a file that is too long is measured, up to a limit.
+    // A file that is too long is still measured, up to a limit.
     let sink = LimitedSink(plan.rewriting == nil ? .max : 4 * min(limit, 1 << 40) + 1 << 16)
     var written: WrittenAnimation
     do throws(AnimatedImageError) {
@@ -201,7 +201,7 @@ private struct BudgetFitting {
     }
     var (bytes, isStripped) = (sink.bytes, plan.rewriting != nil && !keepsMetadata)
     if plan.rewriting == nil, !options.storesRGBA, bytes.count > limit || settings.isThorough {
-      // Copied frames may take fewer bytes.
+      // Optimizing may shrink copied frames.
       let optimized = LimitedSink(bytes.count)
       let copy = try AnimatedImage(bytes: bytes, options: image.options)
       let result = try copy.optimize(
@@ -212,7 +212,7 @@ private struct BudgetFitting {
         isCancelled: isCancelled)
       if result.byteCount < bytes.count {
         (bytes, isStripped) = (optimized.bytes, !keepsMetadata)
-        // Which frames are copies is unknown now, so no count of them is given.
+        // It is no longer known which frames are copies, so their number is left out.
         written = WrittenAnimation(
           byteCount: bytes.count, frameCount: written.frameCount, mergedCount: written.mergedCount,
           hasExactDelays: written.hasExactDelays, damage: written.damage)
@@ -221,7 +221,7 @@ private struct BudgetFitting {
     return (plan, bytes, written, isStripped)
   }
 
-  /// `best` with the image's metadata, if it lacks that and still fits with it.
+  /// Returns `best` with the image's metadata added, if it was dropped and there is room for it.
   func withMetadata(
     _ best: BudgetedAnimation, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> BudgetedAnimation {
@@ -230,7 +230,7 @@ private struct BudgetFitting {
     else { return best }
     let found = try encode(
       best.plan.withMetadata(), best.settings, keepsMetadata: true, progress)
-    // A shorter file has given up something else for it.
+    // If the file with metadata is shorter, something else was given up for it.
     guard let found, found.bytes.count <= limit, found.bytes.count >= best.bytes.count else {
       return best
     }
@@ -240,7 +240,7 @@ private struct BudgetFitting {
     return best
   }
 
-  /// The bytes that the image's metadata takes in a file; nil if that is not known.
+  /// The number of bytes that the image's metadata takes in a file; nil if unknown.
   private func metadataByteCount(
     _ format: AnimationFormat
   ) throws(AnimatedImageError) -> Int? {
@@ -253,7 +253,7 @@ private struct BudgetFitting {
     return whole - (try makeEncoder(request).start(frameCount: 1).count)
   }
 
-  /// The plan for `settings`, or for some of its frames.
+  /// Makes the plan for `settings`, or for a sample of its frames.
   private func plan(
     _ settings: BudgetSearch.Settings, sample: [Int]?
   ) throws(AnimatedImageError) -> EditPlan {
@@ -294,12 +294,12 @@ private struct BudgetFitting {
 
   // MARK: Samples
 
-  /// The size of the file for `settings`, from pairs of frames that are spread over it; nil if they are far too long.
+  /// Estimates the size of the file for `settings` from pairs of frames spread over it; nil if they are far too long.
   func estimate(
     _ settings: BudgetSearch.Settings, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> Int? {
     if settings == BudgetSearch.Settings(), plan.rewriting == nil {
-      // Copied frames take their stored size; optimising saves a little, and all metadata.
+      // Copied frames take their stored size. Optimizing saves a little, and drops all metadata.
       let share = Double(plan.frames.count) / Double(max(image.frames.count, 1))
       let extras =
         image.format == .gif
@@ -310,7 +310,7 @@ private struct BudgetFitting {
       image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: options.delays)
     for edit in edits(settings) { try timeline.apply(edit) }
     let count = timeline.showings.count
-    // The first frame is in the first pair.
+    // The first pair contains the first frame.
     let pairCount = min(24, max(4, count / 16))
     guard count > 3 * pairCount else {
       return try sizes(of: try plan(settings, sample: nil), progress)?.reduce(0, +)
@@ -330,7 +330,7 @@ private struct BudgetFitting {
     return once + changes * (count - 1) / pairCount
   }
 
-  /// The bytes of each part of a file: what comes first, frames, the end.
+  /// The byte counts of the parts of a file: the start, each frame, the end.
   private func sizes(
     of plan: EditPlan, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> [Int]? {
@@ -340,7 +340,7 @@ private struct BudgetFitting {
   }
 }
 
-/// A sink that notes how many bytes come at a time.
+/// A sink that records the size of each write.
 private final class SizeSink: AnimationSink {
   private let state = Mutex<[Int]>([])
 

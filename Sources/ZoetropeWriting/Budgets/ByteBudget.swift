@@ -1,13 +1,13 @@
-/// How many bytes an edited animation may have.
+/// The maximum size of an edited animation in bytes, and what must not be given up for it.
 ///
 /// ``AnimatedImage/write(_:to:options:progress:)`` then searches for the mildest settings that fit. In this order it
 /// drops metadata, spends more time on compression, allows similar colours (``EditOptions/tolerance``), uses fewer
 /// colours, drops frames down to 10 per second while keeping the duration, and scales pictures down to a fifth. It
-/// encodes at most six files, besides samples, and keeps the best one in memory. That one is encoded once more with its
-/// metadata if there is room for it. ``WrittenAnimation/concessions`` tells what was given up. If no file fits, the call
-/// throws ``AnimatedImageError/Code/limitExceeded``, and nothing is written.
+/// encodes at most six files, besides samples, and keeps the best one in memory. If there is room for the metadata, the
+/// best file is encoded once more with it. ``WrittenAnimation/concessions`` lists what was given up. If no file fits,
+/// the call throws ``AnimatedImageError/Code/limitExceeded``, and nothing is written.
 public struct ByteBudget: Sendable, Hashable {
-  /// The most bytes of the file.
+  /// The maximum size of the file in bytes.
   public var byteLimit: Int
   /// Whether pictures keep their size. Default: false.
   public var keepsSize: Bool
@@ -23,13 +23,13 @@ public struct ByteBudget: Sendable, Hashable {
 
   /// What was given up so that a file fits.
   public struct Concessions: Sendable, Hashable {
-    /// How much colours may differ; 0 if the file's frames were not drawn again.
+    /// How much colours may differ; 0 if the frames were copied.
     public let tolerance: Int
-    /// The most colours of a palette; nil if there is no limit, or only that of ``EditOptions/colors``.
+    /// The maximum number of colours in a palette; nil if there is no limit besides ``EditOptions/colors``.
     public let colors: Int?
-    /// The most frames per second that remain; nil if none were dropped for the budget.
+    /// The maximum number of frames per second that remain; nil if none were dropped for the budget.
     public let framesPerSecond: Int?
-    /// The sides of pictures in percent of those that the edits request: 100, or less.
+    /// The sides of pictures, in percent of the size that the edits request; at most 100.
     public let percent: Int
     /// The size of pictures in the file.
     public let canvasSize: PixelSize

@@ -1,7 +1,7 @@
-/// What a site or program accepts as an emoji or sticker.
+/// The limits that a site or program sets for an emoji or sticker.
 ///
-/// Every limit was read in the source that its row names, or in a copy of it, on the row's date. Limits that could
-/// not be read there are left out, and so are presets without any. Where a source says KB, 1,000 bytes are assumed,
+/// Every limit was read on the row's date in the source that the row names, or in a copy of it. Limits that could not
+/// be read there are left out, and so are presets without any limit. Where a source says KB, 1,000 bytes are assumed,
 /// to be safe. Slack documents no picture size: 128x128 is the advice of other sites, not a documented limit.
 package struct UploadPreset: Sendable, Hashable {
   /// The size of pictures.
@@ -13,18 +13,18 @@ package struct UploadPreset: Sendable, Hashable {
   }
 
   package let name: String
-  /// What it is, for the help.
+  /// A description for the help.
   package let summary: String
   package var formats: [AnimationFormat]
   package var size: Size
   package var byteLimit: Int
   package var frames: ClosedRange<Int>? = nil
-  /// The longest time of one play, in seconds.
+  /// The maximum duration of one play, in seconds.
   package var seconds: Int? = nil
   package var playCount: PlayCount? = nil
-  /// Whether an APNG has to store RGBA: iOS shows an APNG with a palette as a still (Signal-iOS issue 4611).
+  /// Whether an APNG has to store RGBA, because iOS shows an APNG with a palette as a still (Signal-iOS issue 4611).
   package var needsRGBA = false
-  /// The official source, and when it was last compared with the row.
+  /// The official source, and the date on which the row was last compared with it.
   package let source: String
   package let date: String
 
@@ -82,8 +82,8 @@ package struct UploadPreset: Sendable, Hashable {
 extension UploadPreset {
   /// Adds the preset's requirements to `edits` and `options`.
   ///
-  /// - Throws: `limitExceeded` with the limit that no change of size or rate can meet; `parameter` for another format;
-  ///   the errors of the edits.
+  /// - Throws: `limitExceeded` with a limit that no change of size or rate can meet; `parameter` for a format that the
+  ///   preset does not allow; the errors of the edits.
   package func apply(
     to edits: inout [AnimationEdit], _ options: inout EditOptions, of image: AnimatedImage
   ) throws(AnimatedImageError) {
@@ -119,7 +119,7 @@ extension UploadPreset {
         let before = edits
         edits.append(.frameCount(wanted))
         line = try timeline()
-        // The first frame is kept even if it is shown for no time.
+        // The first frame is kept even if its duration is zero.
         if line.showings.count > frames.upperBound { edits = before }
         wanted -= 1
       }

@@ -1,9 +1,9 @@
 extension AnimatedImage {
   /// Plans `edits` without writing anything: which frames are copied, which are compressed again, and why.
   ///
-  /// Decodes the frames at cuts and the frames on which they depend. Changes of speed, delays or plays, and cuts at
-  /// the end, decode nothing. Scaling decodes every frame, and keeps up to 32 MiB of them. Cropping and reversing
-  /// decode every frame twice, here and during writing.
+  /// Decodes the frames at cuts and the frames on which they depend. Changes of speed, delays or plays decode nothing,
+  /// and neither does a cut at the end. Scaling decodes every frame, and keeps up to 32 MiB of pictures for writing.
+  /// Cropping and reversing decode every frame twice, here and during writing.
   ///
   /// - Parameters:
   ///   - edits: Applied in order.

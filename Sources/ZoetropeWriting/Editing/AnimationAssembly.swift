@@ -1,34 +1,34 @@
 internal import Synchronization
 
-/// The pictures of an animation that is written anew, by number.
+/// The pictures of an animation whose frames are all encoded again, by index.
 package protocol PictureSupply {
-  /// Picture `index`; the same one for each call.
+  /// Returns picture `index`. Each call returns the same picture.
   func picture(_ index: Int) throws(AnimatedImageError) -> CompositedFrame
 }
 
-/// An animation to be written from pictures: which ones, for how long, and in which pixel format.
+/// An animation to be written from pictures: their order, delays and pixel format.
 package struct AnimationAssembly {
   private let pictures: any PictureSupply
   /// The pictures in order, with the delays that are stored.
   package let frames: [EditDelays.Kept]
   package private(set) var options: AnimationWriterOptions
   private let isCancelled: @Sendable () -> Bool
-  /// What is known after ``prepare()``.
+  /// The results of ``prepare()``.
   package private(set) var findings = Findings()
 
-  /// What the first pass over the pictures found.
+  /// The results of the first pass over the pictures.
   package struct Findings: Sendable {
-    /// Damage of the pictures that were decoded.
+    /// The damage found while decoding pictures.
     package fileprivate(set) var damage: [Damage] = []
     /// Whether some frames need their colours reduced.
     package fileprivate(set) var reducesColors = false
     /// The share of pixels in the changed rectangles that are partly transparent and become opaque or transparent.
     package fileprivate(set) var partialAlphaShare = 0.0
-    /// The first pictures, which need not be decoded and scaled again.
+    /// The first pictures, kept so that they are not decoded and scaled twice.
     fileprivate var kept: [CompositedFrame] = []
   }
 
-  /// Bytes of pictures that are kept from the first pass for the second.
+  /// The maximum number of bytes of pictures that the first pass keeps for the second.
   private static let keptByteLimit = 32 << 20
 
   package init(
@@ -42,11 +42,11 @@ package struct AnimationAssembly {
     self.options.identicalFrames = .keep
   }
 
-  /// Surveys the colours of all pictures, so that they are written in the smallest pixel format, and makes sure that
-  /// the file format can hold them. If colours are not reduced, and their number alone does not rule the pictures
-  /// out, all of them are compressed once to find out.
+  /// Surveys the colours of all pictures, so that they are written in the smallest pixel format, and checks that the
+  /// file format can hold them. If colours are not reduced and their number may fit, all pictures are compressed once
+  /// to make sure.
   ///
-  /// - Throws: `unwritable` if it cannot; the errors of decoding; `cancelled`.
+  /// - Throws: `unwritable` if the format cannot hold them; the errors of decoding; `cancelled`.
   package mutating func prepare() throws(AnimatedImageError) {
     let reduction = options.reduction
     var survey = ColorSurvey(for: options)
@@ -109,7 +109,7 @@ package struct AnimationAssembly {
     }
   }
 
-  /// Calls the writer. Its errors name a frame of the output; the errors thrown here name the picture instead.
+  /// Calls the writer. Its errors name the frame of the output; the rethrown errors name the picture instead.
   private func calling<Value>(
     _ body: () throws(AnimatedImageError) -> Value
   ) throws(AnimatedImageError) -> Value {
@@ -123,7 +123,7 @@ package struct AnimationAssembly {
     }
   }
 
-  /// The picture of frame `place`, and where it may differ from the one before, whose number is `last`.
+  /// Returns the picture of frame `place`, and where it may differ from the previous frame's picture, which is `last`.
   private func picture(
     _ place: Int, _ last: inout Int?
   ) throws(AnimatedImageError) -> (picture: CompositedFrame, changed: PixelRect?) {
@@ -148,13 +148,13 @@ package final class ImagePictures: PictureSupply {
   package let size: PixelSize
   private var last: CompositedFrame?
 
-  /// - Parameter isDeep: Whether pictures of a file with 16 bits per sample have as many.
+  /// - Parameter isDeep: Whether pictures of a file with 16 bits per sample keep them.
   package init(
     _ image: AnimatedImage, crop: PixelRect, _ rendering: Rendering?, isDeep: Bool,
     isCancelled: @escaping @Sendable () -> Bool
   ) {
     var image = image
-    // As deep as the file, so that its pixels are exact. Pixels that opening may have decoded have another depth.
+    // Decode at the file's depth, so that pixels are exact. A frame decoded during opening may have another depth.
     image.options.keeps16Bit = isDeep && image.header.format != .gif && image.header.bitDepth == 16
     image.state = ReadingState()
     (self.image, self.crop, self.rendering) = (image, crop, rendering)
@@ -166,7 +166,7 @@ package final class ImagePictures: PictureSupply {
 
   package func picture(_ index: Int) throws(AnimatedImageError) -> CompositedFrame {
     if let last, last.index == index { return last }
-    // Freed first, so that the reader does not have to copy its canvas for it.
+    // Free the last frame first, so that the reader need not copy the canvas that they share.
     last = nil
     let whole = try reader.frame(at: index, isCancelled: isCancelled)
     var frame = whole
@@ -188,7 +188,7 @@ package final class ImagePictures: PictureSupply {
     return frame
   }
 
-  /// The static image, if it is not a frame, in the form of the pictures.
+  /// The static image, cropped and scaled like the pictures; nil if it is a frame.
   package func poster() throws(AnimatedImageError) -> Bitmap? {
     guard image.staticImage != nil else { return nil }
     let whole = try image.renderStaticBitmap().cropped(to: crop)

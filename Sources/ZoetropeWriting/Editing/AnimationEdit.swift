@@ -1,10 +1,10 @@
-/// One change to an animation: a cut, another speed, a crop.
+/// A change to an animation, such as a cut, a change of speed or a crop.
 ///
-/// Edits are values that apply in order. Each counts frames and times in the result of the previous ones.
+/// Edits are values that are applied in order. Frames and times refer to the result of the previous edits.
 /// ``AnimatedImage/plan(_:options:)`` reports their cost; ``AnimatedImage/write(_:to:options:progress:)`` applies them.
 ///
-/// After each edit there are at most 262,144 frames, or as many as the source has, and one play takes at most 10⁹
-/// seconds. Otherwise both throw ``AnimatedImageError/Code/limitExceeded``.
+/// After each edit there may be at most 262,144 frames, or as many as the source has, and one play may take at most 10⁹
+/// seconds. Otherwise both methods throw ``AnimatedImageError/Code/limitExceeded``.
 public struct AnimationEdit: Sendable, Hashable {
   /// Not public: more kinds will come.
   package enum Kind: Sendable, Hashable {
@@ -26,14 +26,13 @@ public struct AnimationEdit: Sendable, Hashable {
 
   package let kind: Kind
 
-  /// Keeps the frames in `range`, counted from 0; at least one.
+  /// Keeps the frames in `range`, which must not be empty. The first frame is 0.
   public static func frames(_ range: Range<Int>) -> Self { Self(kind: .frames(range)) }
 
-  /// Keeps the frames at `indices`, counted from 0, in that order; at least one. Other frames and their time are
-  /// removed.
+  /// Keeps the frames at `indices`, in that order. There must be at least one. Other frames and their time are removed.
   public static func frames(at indices: [Int]) -> Self { Self(kind: .frameList(indices)) }
 
-  /// Keeps the part shown in `range`, counted from the start of the first frame.
+  /// Keeps the part shown in `range`, relative to the start of the first frame.
   ///
   /// A cut in the middle of a frame shortens its delay. Times past the end are clamped.
   public static func time(_ range: Range<Duration>) -> Self { Self(kind: .time(range)) }
@@ -49,7 +48,7 @@ public struct AnimationEdit: Sendable, Hashable {
   /// Frames are never repeated, so an animation that is already slower does not change.
   public static func framesPerSecond(_ rate: Double) -> Self { Self(kind: .framesPerSecond(rate)) }
 
-  /// Drops frames so that about `count` at equal intervals remain; the duration is kept.
+  /// Drops frames so that about `count` remain at equal intervals; the duration is kept.
   package static func frameCount(_ count: Int) -> Self { Self(kind: .frameCount(count)) }
 
   /// Plays backwards.
@@ -61,7 +60,8 @@ public struct AnimationEdit: Sendable, Hashable {
   /// Keeps the part of the canvas in `rect`, which is clipped to it.
   public static func crop(_ rect: PixelRect) -> Self { Self(kind: .crop(rect)) }
 
-  /// Scales all pictures into `target`. Crops come before it. Pictures that have the size already stay as they are.
+  /// Scales all pictures into `target`. Crops must come before it. Pictures that already have the size stay as they
+  /// are.
   ///
   /// A GIF gets palettes of up to 256 colours that frames share, unless there are fewer colours; see ``EditOptions``
   /// for other choices. Colours are premultiplied while they are scaled.
@@ -116,7 +116,7 @@ extension AnimationEdit: CustomStringConvertible {
 }
 
 extension TargetSize {
-  /// Its sides, as in "60x" or "120x80".
+  /// The sides, as in "60x" or "120x80".
   fileprivate var text: String {
     if width == nil, height == nil { return "\((scale ?? 1) * 100) %" }
     return "\(width.map { "\($0)" } ?? "")x\(height.map { "\($0)" } ?? "")"
@@ -154,7 +154,7 @@ public struct EditOptions: Sendable, Hashable {
   /// The number of threads that encode. Default: 0, one per processor. It does not affect the output. One thread
   /// encodes the frames between copied ones, and those of a crop.
   public var parallelism: Int
-  /// Whether an APNG stores RGBA or RGB, although a palette or grey would do.
+  /// Whether an APNG stores RGBA or RGB even if a palette or grey would do.
   package var storesRGBA = false
 
   /// Creates options; omitted arguments take their defaults.

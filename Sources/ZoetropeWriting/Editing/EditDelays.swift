@@ -9,14 +9,14 @@ package struct EditDelays: Sendable, Hashable {
     package let delay: FrameDelay
   }
 
-  /// The showings that are written, in order. A delay that is too long for one frame makes several.
+  /// The showings that are written, in order. A delay that is too long for one frame takes several.
   package private(set) var kept: [Kept] = []
   /// The number of showings too short to be written; their time is added to others.
   package private(set) var droppedCount = 0
-  /// Whether every delay is exact; else the ends of frames are rounded.
+  /// Whether every delay is exact. If not, the end times of frames are rounded.
   package private(set) var isExact = true
 
-  /// Those of a still picture, which stores none.
+  /// Returns zero delays, for a still picture, which stores none.
   package static func none(_ timeline: EditTimeline) -> EditDelays {
     var delays = EditDelays()
     delays.kept = timeline.showings.map {
@@ -25,7 +25,7 @@ package struct EditDelays: Sendable, Hashable {
     return delays
   }
 
-  /// Whole centiseconds, as GIF stores them.
+  /// Returns delays in whole centiseconds, as GIF stores them.
   ///
   /// - Throws: `limitExceeded` if they need too many frames.
   package static func centiseconds(
@@ -87,7 +87,7 @@ package struct EditDelays: Sendable, Hashable {
     }
   }
 
-  /// Checks the number of stored frames. A delay that is too long for one takes several.
+  /// Checks the number of stored frames. A delay that is too long for one frame takes several.
   private static func check(
     _ count: Int, _ timeline: EditTimeline
   ) throws(AnimatedImageError) {
@@ -96,7 +96,7 @@ package struct EditDelays: Sendable, Hashable {
     }
   }
 
-  /// Fractions of two 16-bit numbers, as APNG stores them.
+  /// Returns delays as fractions of two 16-bit numbers, as APNG stores them.
   ///
   /// - Throws: `limitExceeded` if they need too many frames.
   package static func fractions(

@@ -1,15 +1,15 @@
-/// Bytes on their way to a sink, in large pieces; many of them copied from the source.
+/// Passes bytes to a sink in large pieces. Many are copied from the source.
 struct EditOutput {
   private let source: any ByteSource
   private let sink: any AnimationSink
   private let isCancelled: @Sendable () -> Bool
-  /// For copying; the bytes around small reads are kept in it.
+  /// The buffer for copying. It keeps the bytes around small reads.
   private var buffer = ReadBuffer()
   private var pending: [UInt8] = []
   private(set) var byteCount = 0
 
-  /// Bytes that are handed to the sink at a time: large enough to amortise the calls, small enough for a second-level
-  /// cache.
+  /// The number of bytes passed to the sink at a time: large enough to amortize the calls, small enough for a
+  /// second-level cache.
   private static let pieceSize = 1 << 18
 
   init(
@@ -25,13 +25,13 @@ struct EditOutput {
     if pending.count >= Self.pieceSize { try flush() }
   }
 
-  /// Appends the bytes of `range` of the source, each piece after `note` has seen it.
+  /// Appends the bytes of the source in `range`. Calls `note` with each piece before it is appended.
   mutating func copy(
     _ range: Range<Int>, note: (borrowing RawSpan) -> Void = { _ in }
   ) throws(AnimatedImageError) {
     for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.pieceSize) {
       let piece = start..<min(start + Self.pieceSize, range.upperBound)
-      // Moved out for the call: the closure appends to `self`.
+      // Moved out of `self`, because the closure appends to it while `self` is in use.
       var pending: [UInt8] = []
       swap(&pending, &self.pending)
       let count = try source.withBytes(in: piece, buffer: &buffer) {
@@ -49,12 +49,12 @@ struct EditOutput {
     }
   }
 
-  /// The bytes of a small range of the source.
+  /// Returns the bytes of a small range of the source.
   mutating func bytes(_ range: Range<Int>) throws(AnimatedImageError) -> [UInt8] {
     try source.copy(range, &buffer)
   }
 
-  /// Calls `body` for each chunk of `range`; see ``PNGStructureMap``.
+  /// Returns the chunks in `range`; see ``PNGStructureMap``.
   mutating func chunks(in range: Range<Int>) throws(AnimatedImageError) -> [PNGStructureMap.Chunk] {
     var found: [PNGStructureMap.Chunk] = []
     try PNGStructureMap.forEachChunk(in: range, source, &buffer) { (type, chunk) in
@@ -74,7 +74,7 @@ struct EditOutput {
 }
 
 extension ByteSource {
-  /// The bytes of `range`.
+  /// Returns the bytes in `range`.
   func copy(
     _ range: Range<Int>, _ buffer: inout ReadBuffer
   ) throws(AnimatedImageError) -> [UInt8] {

@@ -1,5 +1,5 @@
 extension EditPlan {
-  /// Plans `edits` of `image`. Decodes only the frames at cuts, unless all pictures are written anew.
+  /// Plans `edits` of `image`. Decodes only the frames at cuts, unless all pictures are encoded again.
   ///
   /// - Parameter comparesLossless: Whether a tolerance is ignored if the lossless file is smaller.
   /// - Throws: `parameter` if an edit cannot be applied; `unwritable` if the format cannot hold the result; the
@@ -29,7 +29,7 @@ extension EditPlan {
     do throws(AnimatedImageError) {
       try self.init(copying: image, timeline, options, isCancelled)
     } catch {
-      // A frame at a cut has too many colours.
+      // A frame at a cut has too many colours to be encoded in the file's pixel format.
       guard error.code == .unwritable, error.frameIndex != nil, options.colors != .exact else {
         throw error
       }
@@ -37,8 +37,8 @@ extension EditPlan {
     }
   }
 
-  /// The plan with similar colours, or the lossless one if its file is no larger: both are encoded once, and the
-  /// bytes discarded.
+  /// Makes the plan with similar colours, or the lossless plan if its file is no larger. Both are encoded once, and the
+  /// bytes are discarded.
   private init(
     smaller image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
     _ isCancelled: @escaping @Sendable () -> Bool
@@ -56,7 +56,7 @@ extension EditPlan {
           best = (plan, written.byteCount)
         }
       } catch {
-        // Copied frames may have more colours than one can have that is compressed again.
+        // Copied frames may have more colours than the encoder can write.
         guard error.code == .unwritable else { throw error }
         refusal = error
       }
@@ -65,7 +65,7 @@ extension EditPlan {
     self = best.plan
   }
 
-  /// A plan that writes all pictures anew.
+  /// Makes a plan that encodes all pictures again.
   private init(
     rewriting image: AnimatedImage, _ timeline: EditTimeline, _ options: EditOptions,
     _ reason: Reason, _ isCancelled: @escaping @Sendable () -> Bool
@@ -91,7 +91,7 @@ extension EditPlan {
     frames = Self.frames(steps, image, isGIF: isGIF)
   }
 
-  /// A plan that copies what it can.
+  /// Makes a plan that copies frames where possible.
   private init(
     copying image: AnimatedImage, _ timeline: EditTimeline, _ options: EditOptions,
     _ isCancelled: @escaping @Sendable () -> Bool
@@ -146,7 +146,7 @@ extension EditPlan {
     frames = Self.frames(steps, image, isGIF: isGIF)
   }
 
-  /// Checks what the format can hold.
+  /// Checks that the format can hold the timeline.
   private static func check(_ timeline: EditTimeline, isGIF: Bool) throws(AnimatedImageError) {
     let format: AnimationFormat = isGIF ? .gif : .apng
     if case .finite(let plays) = timeline.playCount, let most = format.writable?.maximumPlays,
@@ -160,7 +160,7 @@ extension EditPlan {
     }
   }
 
-  /// The steps for a PNG, and the header of the output.
+  /// Returns the steps for a PNG, and the header of the output.
   ///
   /// New frames are stored in the file's pixel format. If that is not possible, even with a longer palette, all
   /// frames become RGBA.

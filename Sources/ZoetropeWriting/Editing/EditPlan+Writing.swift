@@ -1,5 +1,5 @@
 extension EditPlan {
-  /// Carries the plan out on the calling thread. The sink is finished, or abandoned if this throws.
+  /// Carries out the plan on the calling thread. The sink is finished, or abandoned if this throws.
   package func write(
     to sink: any AnimationSink, isCancelled: @escaping @Sendable () -> Bool = { false },
     progress: (WritingProgress) -> Void = { _ in }
@@ -67,7 +67,7 @@ extension EditPlan {
   }
 }
 
-/// What writes the frames of one format.
+/// A writer of the frames of one format.
 protocol EditWriting {
   /// Writes what comes before the first frame.
   mutating func start(_ output: inout EditOutput) throws(AnimatedImageError)
@@ -84,14 +84,14 @@ protocol EditWriting {
   mutating func finish(_ output: inout EditOutput) throws(AnimatedImageError)
 }
 
-/// Writes an edited GIF. Each frame gets a graphic control; descriptor, colour table and compressed data of a copied
-/// frame stay as they are.
+/// Writes an edited GIF. Each frame gets a new graphic control. The descriptor, colour table and compressed data of a
+/// copied frame stay as they are.
 struct GIFEditWriter: EditWriting {
   private let plan: EditPlan
   private let map: GIFStructureMap
   private let compressor: GIFFrameCompressor
   private let isCancelled: @Sendable () -> Bool
-  /// Extensions before frames that were not written yet.
+  /// The extensions before each frame, emptied as they are written.
   private var extras: [[Range<Int>]]
 
   init(_ plan: EditPlan, _ map: GIFStructureMap, _ isCancelled: @escaping @Sendable () -> Bool) {

@@ -1,23 +1,23 @@
-/// What writing an edited animation will do, frame by frame. Nothing has been written yet.
+/// A plan for writing an edited animation, frame by frame. Nothing has been written yet.
 public struct EditPlan: Sendable {
-  /// How one frame of the output comes about.
+  /// How one frame of the output is produced.
   public struct Frame: Sendable, Hashable {
     /// The frame of the source that it shows.
     public let source: Int
-    /// The delay that is stored.
+    /// The delay to be stored.
     public let delay: FrameDelay
-    /// What is done for it.
+    /// How the frame is written.
     public let action: Action
   }
 
-  /// What is done for a frame.
+  /// How a frame is written.
   public enum Action: Sendable, Hashable {
     /// The bytes of the source in this range are copied unchanged, with the frame's delay and other
     /// properties.
     case copied(Range<Int>)
     /// The compressed pixels in this range are copied; delay, sequence numbers or chunk types are new.
     case patched(Range<Int>)
-    /// The pixels of a rectangle are compressed anew, without loss.
+    /// The pixels of a rectangle are compressed again, without loss.
     case encoded(PixelRect, Reason)
   }
 
@@ -26,26 +26,26 @@ public struct EditPlan: Sendable {
     /// The reason in a few words.
     public let description: String
 
-    /// The canvas before it has changed: frames before it were removed or reordered.
+    /// The canvas before the frame has changed, because frames before it were removed or reordered.
     public static let canvas = Reason(description: "the canvas before it differs")
-    /// It is now the first frame, and in this format the first frame fills the canvas.
+    /// The frame is now the first one, which has to fill the canvas in this format.
     public static let firstFrame = Reason(description: "the first frame fills the canvas")
     /// A later frame needs pixels to be transparent again.
     public static let transparency = Reason(description: "it has to leave the canvas transparent")
-    /// Its pixels are cropped.
+    /// The frame is cropped.
     public static let crop = Reason(description: "the canvas is cropped")
     /// All frames get another pixel format, because a new frame does not fit the old one.
     public static let form = Reason(description: "a new frame does not fit the file's colours")
-    /// Its pixels are scaled.
+    /// The frame is scaled.
     public static let scaling = Reason(description: "its pixels are scaled")
-    /// Its colours are reduced.
+    /// The frame's colours are reduced.
     public static let colors = Reason(description: "its colours are limited")
-    /// Its pixels may take similar colours.
+    /// The frame's pixels may take similar colours.
     public static let tolerance = Reason(description: "similar colours are allowed")
     static func format(_ format: AnimationFormat) -> Reason {
       Reason(description: "a \(format.rawValue.uppercased()) stores pixels in another way")
     }
-    /// Its data is incomplete.
+    /// The frame's data is incomplete.
     public static let damage = Reason(description: "its data is cut off")
   }
 
@@ -70,22 +70,23 @@ public struct EditPlan: Sendable {
   /// The part of the source's canvas that is kept.
   package let crop: PixelRect
   package internal(set) var structure: Structure
-  /// How much time is spent on compressing new frames.
+  /// How much time to spend on compressing new frames.
   package let effort: EncodingEffort
-  /// The source's header; for a PNG, adapted to the size and the colours of the output.
+  /// The source's header. For a PNG, it is adapted to the size and the colours of the output.
   package let header: ImageHeader
 
-  /// The first new frame, kept because composing it required decoding the frames before it; most cuts have no other.
+  /// The pictures of the first new frame, kept because the frames before it had to be decoded for them. Most cuts have
+  /// only this one.
   package let seam: Seam?
 
-  /// A frame's pictures.
+  /// The picture of a frame, and the canvas below it.
   package struct Seam: Sendable {
     let place: Int
     let picture: Bitmap
     let below: Bitmap
   }
 
-  /// Where the parts of the source lie.
+  /// The positions of the parts of the source.
   package enum Structure: Sendable {
     case gif(GIFStructureMap)
     case png(PNGStructureMap)
@@ -93,12 +94,12 @@ public struct EditPlan: Sendable {
     case rewritten(PictureRewriting)
   }
 
-  /// What writes all pictures anew; nil if frames are copied.
+  /// The part that encodes all pictures again; nil if frames are copied.
   package var rewriting: PictureRewriting? {
     if case .rewritten(let rewriting) = structure { rewriting } else { nil }
   }
 
-  /// The plan with the image's metadata, if it writes all pictures anew.
+  /// Returns the plan with the image's metadata added, if it encodes all pictures again.
   func withMetadata() -> EditPlan {
     guard let rewriting else { return self }
     var plan = self
@@ -114,7 +115,7 @@ public struct EditPlan: Sendable {
   /// to 1.
   public var partialAlphaShare: Double { rewriting?.findings.partialAlphaShare ?? 0 }
 
-  /// What writes a frame.
+  /// The writing of one frame.
   package struct Step: Sendable {
     var source: Int
     var delay: FrameDelay
@@ -131,11 +132,11 @@ public struct EditPlan: Sendable {
     var next: Int?
   }
 
-  /// Frames that are compressed anew.
+  /// The number of frames that are compressed again.
   public var encodedCount: Int { steps.count { $0.drawing != nil } }
-  /// Frames whose compressed pixels are copied.
+  /// The number of frames whose compressed pixels are copied.
   public var copiedCount: Int { steps.count - encodedCount }
-  /// Whether nothing is compressed, only copied and patched.
+  /// Whether all frames are copied or patched, and none is compressed.
   public var isCopy: Bool { encodedCount == 0 }
 }
 

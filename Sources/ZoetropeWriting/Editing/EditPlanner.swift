@@ -1,21 +1,21 @@
 /// Decides for each frame of the output whether the source's bytes can be copied.
 ///
-/// A frame can be copied if the canvas before it is the one it was made for. Where it is not, one new frame shows the
-/// same picture, and its disposal is chosen so that it leaves the canvas that the next frame was made for; if no
-/// disposal does, the next frame is encoded as well, as a difference. So in most files a cut costs one encoded frame,
-/// and a plan that shows all frames in order copies them without decoding a pixel.
+/// A frame can be copied if the canvas before it is the one it was made for. Otherwise a new frame shows the same
+/// picture. Its disposal is chosen to leave the canvas that the next frame was made for; if none does, the next frame
+/// is encoded as well, as a difference. In most files a cut therefore costs one encoded frame, and a plan that shows
+/// all frames in order copies them without decoding a pixel.
 struct EditPlanner {
   private let pictures: SourcePictures
   private let image: AnimatedImage
   /// The part of the canvas that is kept.
   private let crop: PixelRect
   private let isGIF: Bool
-  /// Whether the first frame must fill the canvas: it is a static image as well.
+  /// Whether the first frame must fill the canvas, as in a GIF or if it is the static image.
   private let fillsFirst: Bool
   /// Why no frame is copied; nil if some may be.
   private let encodesAll: EditPlan.Reason?
   private let canvasBounds: PixelRect
-  /// Whether the last frame's data ends with the file.
+  /// Whether the file ends in the middle of the last frame's data.
   private let isCut: Bool
 
   init(
@@ -37,7 +37,7 @@ struct EditPlanner {
   typealias Check = (_ picture: Bitmap, _ canvas: Bitmap, _ rect: PixelRect, _ source: Int)
     throws(AnimatedImageError) -> Void
 
-  /// The steps that show `frames`, and the pictures of the first one that is encoded.
+  /// Returns the steps that show `frames`, and the pictures of the first frame to be encoded.
   ///
   /// - Parameter check: Called for each frame that is encoded; throws if it cannot be.
   func steps(
@@ -72,7 +72,7 @@ struct EditPlanner {
     try pictures.composite(index).cropped(to: crop)
   }
 
-  /// Why frame `index` cannot be copied onto `canvas`; nil if it can.
+  /// Returns why frame `index` cannot be copied onto `canvas`; nil if it can.
   private func reasonToEncode(
     _ index: Int, isFirst: Bool, on canvas: EditCanvas, next: Int?
   ) throws(AnimatedImageError) -> EditPlan.Reason? {
@@ -80,20 +80,21 @@ struct EditPlanner {
     let frame = image.frames[index]
     if isCut, index == image.frames.count - 1 { return .damage }
     if isFirst, index > 0 {
-      // A GIF's first frame would enlarge the canvas; an APNG's is the static image as well.
+      // The first frame of a GIF can enlarge the canvas; that of an APNG may also be the static image.
       let fits = isGIF ? canvasBounds.contains(frame.rect) : frame.rect == canvasBounds
       if !fits, fillsFirst { return .firstFrame }
     }
     let isAtHome = try canvas.matches(index)
     if !isAtHome, try !hidesCanvas(index) { return .canvas }
-    // A later frame that is encoded can only add pixels in a GIF.
+    // In a GIF, a new frame can only add pixels. To make any transparent, this frame needs another disposal.
     guard isGIF, let next, next != index + 1, try !hidesCanvas(next) else { return nil }
     let left = try pictures.canvas(before: index + 1)
     if pictures.isClear[index + 1] { return nil }
     return try left.pixelsLost(to: pictures.composite(next)).isEmpty ? nil : .transparency
   }
 
-  /// Whether frame `index` replaces every pixel, and leaves a canvas that does not depend on the one before it.
+  /// Whether frame `index` replaces every pixel, so that it and the canvas it leaves do not depend on the canvas before
+  /// it.
   private func hidesCanvas(_ index: Int) throws(AnimatedImageError) -> Bool {
     let frame = image.frames[index]
     guard frame.isIndependent, frame.disposal != .previous, frame.rect.contains(canvasBounds)
@@ -107,7 +108,7 @@ struct EditPlanner {
     return try pictures.isIntact(index)
   }
 
-  /// How frame `source` is drawn onto `below`, so that `next` can be copied if possible.
+  /// Returns how frame `source` is drawn onto `below`, so that `next` can be copied if possible.
   private func drawing(
     of picture: Bitmap, over below: Bitmap, source: Int, next: Int?, isFirst: Bool
   ) throws(AnimatedImageError) -> EditPlan.Drawing {
@@ -143,11 +144,11 @@ struct EditPlanner {
 struct EditCanvas {
   private let pictures: SourcePictures
   private let crop: PixelRect
-  /// The frame of the source that has the same canvas before it; nil if the canvas is ``drawn``.
+  /// The frame of the source that is drawn on the same canvas; nil if the canvas is ``drawn``.
   private var source: Int? = 0
   private var drawn: Bitmap?
 
-  /// A clear one.
+  /// Creates a transparent canvas.
   init(_ pictures: SourcePictures, _ crop: PixelRect) {
     (self.pictures, self.crop) = (pictures, crop)
   }
@@ -175,7 +176,7 @@ struct EditCanvas {
     return try pictures.canvas(before: source ?? 0).cropped(to: crop)
   }
 
-  /// Whether it is the canvas that frame `index` was made for; never true for a cropped canvas.
+  /// Returns whether frame `index` was made for this canvas. Never true for a cropped canvas.
   func matches(_ index: Int) throws(AnimatedImageError) -> Bool {
     if let source {
       if source == index || pictures.isClear[source] && pictures.isClear[index] { return true }

@@ -1,9 +1,9 @@
-/// When each frame of the source is shown, after some edits.
+/// The order and timing in which frames of the source are shown, after some edits.
 ///
-/// A pure value. Times are whole ticks of one timescale and exact, unless edits ask for a timescale of more than 2⁴⁸
-/// ticks per second; the ends of frames are then rounded, so that errors do not add up.
+/// A pure value. Times are whole ticks of one timescale. They are exact, unless edits require a timescale of more than
+/// 2⁴⁸ ticks per second. The end times of frames are then rounded, so that errors do not add up.
 package struct EditTimeline: Sendable, Hashable {
-  /// One frame's showing.
+  /// One showing of a frame.
   package struct Showing: Sendable, Hashable {
     /// The source's frame.
     package var frame: Int
@@ -15,25 +15,25 @@ package struct EditTimeline: Sendable, Hashable {
 
   /// Ticks per second.
   package private(set) var timescale: Int128
-  /// In order; at least one.
+  /// The showings in order; at least one.
   package private(set) var showings: [Showing]
   /// The part of the source's canvas that is kept.
   package private(set) var canvas: PixelRect
   package private(set) var playCount: PlayCount
-  /// How pictures are scaled; nil for their own size.
+  /// How pictures are scaled; nil if they are not.
   package private(set) var rendering: Rendering?
 
-  /// The most showings, unless the source has more frames: enough to play any file within
-  /// ``DecodingLimits/default`` back and forth. Also the most frames that are stored for them.
+  /// The maximum number of showings, and of frames stored for them, unless the source has more frames. It allows
+  /// playing any file within ``DecodingLimits/default`` back and forth.
   package static let frameLimit = 1 << 18
   /// The longest play in seconds, about 31 years.
   private static let durationLimit: Int128 = 1_000_000_000
-  /// With ``durationLimit``, ticks fit 78 bits after each edit, and 108 bits when an edit multiplies them.
+  /// With ``durationLimit``, ticks fit in 78 bits after each edit, and in 108 bits while an edit multiplies them.
   private static let maximumTimescale: Int128 = 1 << 48
-  /// The most showings, and the most frames that are stored for them.
+  /// The maximum number of showings, and of frames stored for them.
   package let frameLimit: Int
 
-  /// The unedited timeline of frames with these delays.
+  /// Creates the unedited timeline of `frames`.
   package init(
     _ frames: [FrameControl], canvas: PixelSize, playCount: PlayCount, policy: DelayPolicy
   ) {
@@ -47,7 +47,7 @@ package struct EditTimeline: Sendable, Hashable {
     frameLimit = max(Self.frameLimit, frames.count)
   }
 
-  /// When each showing begins, and when the last one ends, in ticks.
+  /// The times at which showings begin, and the time at which the last one ends, in ticks.
   package var times: [Int128] {
     var sum: Int128 = 0
     return [0]
@@ -62,7 +62,7 @@ package struct EditTimeline: Sendable, Hashable {
 
   /// Applies `edit` to the result of the previous ones.
   ///
-  /// - Throws: `parameter` if it cannot be applied there, or leaves nothing; `limitExceeded` if there would be too many
+  /// - Throws: `parameter` if the edit cannot be applied, or leaves nothing; `limitExceeded` if there would be too many
   ///   frames or one play would take too long.
   package mutating func apply(_ edit: AnimationEdit) throws(AnimatedImageError) {
     try change(edit)
@@ -81,7 +81,7 @@ package struct EditTimeline: Sendable, Hashable {
     guard count <= frameLimit else { throw Self.tooManyFrames("\(edit): ", count, frameLimit) }
   }
 
-  /// The error of an output with more frames than `limit`.
+  /// Returns the error for an output with more frames than `limit`.
   static func tooManyFrames(_ cause: String, _ count: Int, _ limit: Int) -> AnimatedImageError {
     AnimatedImageError(
       .limitExceeded, "\(cause)there would be \(count) frames, and the limit is \(limit)",
@@ -117,7 +117,7 @@ package struct EditTimeline: Sendable, Hashable {
         throw Self.refusal("\(edit) of an animation that takes \(total) ticks")
       }
       let (numerator, denominator) = Self.fraction(DelayPolicy.clamped(duration))
-      // Neither product need fit.
+      // Compared at full width, because either product may overflow.
       if numerator.multipliedFullWidth(by: timescale)
         != total.multipliedFullWidth(by: denominator)
       {
@@ -137,7 +137,7 @@ package struct EditTimeline: Sendable, Hashable {
       if showings.count > 2 { showings += showings[1..<showings.count - 1].reversed() }
     case .resize(let rendering):
       guard self.rendering == nil else { throw Self.refusal("\(edit): only one edit can scale") }
-      // Pictures that have the size already are not scaled, and may be copied.
+      // Pictures that already have the size are not scaled, and may be copied.
       if Rendition(rendering, of: canvas.size).scaling != nil { self.rendering = rendering }
     case .crop(let rect):
       guard rendering == nil else { throw Self.refusal("\(edit): crops come before scaling") }
@@ -175,7 +175,7 @@ package struct EditTimeline: Sendable, Hashable {
       let end = start + showing.ticks
       let from = max(start, first)
       let to = min(end, high.ticks)
-      // A frame with zero duration is kept if the range contains its moment.
+      // A frame with zero duration is kept if the range contains its start.
       if from < to || showing.ticks == 0 && from == start && start < high.ticks {
         if to - from != showing.ticks { showing.stored = nil }
         showing.ticks = max(to - from, 0)
@@ -187,12 +187,12 @@ package struct EditTimeline: Sendable, Hashable {
     showings = kept
   }
 
-  /// A time in ticks; refines the timescale if necessary. Rounded down if the timescale would become too fine.
+  /// Returns a time in ticks, refining the timescale if necessary. Rounds down if the timescale would become too fine.
   private mutating func tick(at time: Duration) -> (ticks: Int128, timescale: Int128) {
     let (numerator, denominator) = Self.fraction(DelayPolicy.clamped(time))
     let factor = denominator / greatestCommonDivisor(timescale, denominator)
     if timescale * factor <= Self.maximumTimescale { refine(by: factor) }
-    // Seconds apart, so that the products fit.
+    // Whole seconds are handled separately, so that the products fit.
     let (seconds, rest) = numerator.quotientAndRemainder(dividingBy: denominator)
     return (seconds * timescale + rest * timescale / denominator, timescale)
   }
@@ -213,7 +213,7 @@ package struct EditTimeline: Sendable, Hashable {
     simplify()
   }
 
-  /// Makes the total `numerator` / `denominator` seconds, at most 10¹⁰.
+  /// Scales the delays so that the total is `numerator` / `denominator` seconds, at most 10¹⁰.
   private mutating func scaleDelays(to numerator: Int128, over denominator: Int128) {
     let total = ticks
     if total < 1 << 60, denominator < 1 << 60, numerator < 1 << 60 {
@@ -225,7 +225,7 @@ package struct EditTimeline: Sendable, Hashable {
       simplify()
       return
     }
-    // Only crafted delays get here: use nanoseconds, with each end rounded.
+    // Only crafted delays get here. Use nanoseconds, and round each end time.
     let nanoseconds = numerator * 1_000_000_000 / denominator
     setEnds(timescale: 1_000_000_000) { Self.scaled($0, nanoseconds, over: total) }
     for index in showings.indices { showings[index].stored = nil }
@@ -244,7 +244,7 @@ package struct EditTimeline: Sendable, Hashable {
     setEnds(timescale: 1_000_000_000) { Self.scaled($0, 1_000_000_000, over: old) }
   }
 
-  /// Sets the timescale, and the end of each showing from its old one.
+  /// Sets the timescale, and converts the end time of each showing.
   private mutating func setEnds(timescale: Int128, _ convert: (Int128) -> Int128) {
     var (old, new): (Int128, Int128) = (0, 0)
     for index in showings.indices {
@@ -266,7 +266,7 @@ package struct EditTimeline: Sendable, Hashable {
     return (doubled + 1) / 2
   }
 
-  /// Shows only the frames in which a slot begins. Slots are `slot` / `unit` ticks long.
+  /// Keeps only the frames during which a slot begins. Slots are `slot` / `unit` ticks long.
   private mutating func keepFrames(slot: Int128, unit: Int128) {
     guard showings.contains(where: { $0.ticks * unit < slot }) else { return }
     timescale *= unit
@@ -292,7 +292,7 @@ package struct EditTimeline: Sendable, Hashable {
 
   /// Sets all delays to the values to be stored.
   ///
-  /// Delays that browsers would replace by a longer one are stored according to the timing of the output.
+  /// Delays that browsers would replace with a longer one are stored according to the timing of the output.
   package mutating func set(_ delays: [FrameDelay]) {
     let frames = delays.map { FrameControl(index: 0, rect: .empty, delay: $0) }
     let timeline = PlaybackTimeline(frames, policy: .exact)

@@ -1,12 +1,12 @@
-/// The positions of the blocks of a GIF that are copied besides its frames.
+/// The positions of the blocks of a GIF, other than frames, that are copied.
 package struct GIFStructureMap: Sendable {
-  /// Version, screen and global table.
+  /// The byte count of the version, the logical screen and the global table.
   let headCount: Int
-  /// Comments and other extensions before each frame and after the last, except plain text, and except graphic
-  /// controls and loop counts, which are written anew.
+  /// The comments and other extensions before each frame and after the last. Excludes plain text, and graphic controls
+  /// and loop counts, which are written anew.
   let extras: [[Range<Int>]]
 
-  /// The most bytes between two frames that are examined.
+  /// The maximum number of bytes between two frames that are examined.
   private static let gapLimit = 1 << 24
 
   init(_ image: AnimatedImage) throws(AnimatedImageError) {
@@ -25,7 +25,7 @@ package struct GIFStructureMap: Sendable {
     self.extras = extras
   }
 
-  /// The extensions to keep among those at the start of `range`; adjacent ones are joined.
+  /// Returns the extensions to keep among those at the start of `range`. Adjacent ones are joined.
   private static func extensions(
     in range: Range<Int>, _ image: AnimatedImage, _ buffer: inout ReadBuffer
   ) throws(AnimatedImageError) -> [Range<Int>] {
@@ -39,7 +39,7 @@ package struct GIFStructureMap: Sendable {
         let label = bytes[place + 1]
         place += 2
         while place < bytes.byteCount, bytes[place] != 0 { place += 1 + Int(bytes[place]) }
-        // Cut off, like everything behind it.
+        // The extension is cut off, and nothing follows it.
         guard place < bytes.byteCount else { break }
         place += 1
         let isLoop = label == 0xff && isLoopBlock(bytes, at: start + 2)

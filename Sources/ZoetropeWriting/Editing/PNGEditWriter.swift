@@ -1,5 +1,5 @@
-/// Writes an edited APNG, or PNG. The compressed data of copied frames stays as it is; chunks get other types, sequence
-/// numbers and checksums where they need them.
+/// Writes an edited APNG or PNG. The compressed data of copied frames stays as it is; chunks get new types, sequence
+/// numbers and checksums where necessary.
 struct PNGEditWriter: EditWriting {
   private let plan: EditPlan
   private let map: PNGStructureMap
@@ -8,9 +8,9 @@ struct PNGEditWriter: EditWriting {
   private var sequence: UInt32 = 0
   /// Whether the next frame is the static image.
   private var isStatic: Bool
-  /// A still picture has no chunks of an animation.
+  /// Whether to write the chunks of an animation. A still picture has none.
   private let isAnimated: Bool
-  /// The most bytes in one chunk.
+  /// The maximum number of bytes in one chunk.
   private static let dataLimit = 0x7fff_ff00
 
   init(_ plan: EditPlan, _ map: PNGStructureMap, _ isCancelled: @escaping @Sendable () -> Bool) {
@@ -72,7 +72,7 @@ struct PNGEditWriter: EditWriting {
     if header.colorType != source.colorType {
       return !dependsOnColors && !chunk.type.elementsEqual("PLTE".utf8)
     }
-    // Written with the longer palette.
+    // A longer palette is written with its own `tRNS`.
     return header.palette == source.palette || !chunk.type.elementsEqual("tRNS".utf8)
   }
 
@@ -112,7 +112,7 @@ struct PNGEditWriter: EditWriting {
       }
       try output.copy(whole)
       whole = 0..<0
-      // An fdAT without data is useless, and some decoders refuse it; but a damaged frame may have no other.
+      // An fdAT without data is useless, and some decoders reject it. But it may be the only one of a damaged frame.
       if hasData, data.isEmpty, !isStatic { continue }
       try convert(chunk, data, &output)
     }
@@ -120,7 +120,7 @@ struct PNGEditWriter: EditWriting {
     isStatic = false
   }
 
-  /// Copies the data of a chunk into a chunk of the type that it needs in the output.
+  /// Copies the data of a chunk into a chunk of the type required in the output.
   ///
   /// A wrong checksum stays wrong: damage must not become invisible.
   private mutating func convert(

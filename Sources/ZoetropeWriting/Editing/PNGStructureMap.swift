@@ -1,15 +1,15 @@
-/// The positions of the chunks of a PNG that are copied besides its frames.
+/// The positions of the chunks of a PNG, other than frames, that are copied.
 package struct PNGStructureMap: Sendable {
   /// A chunk that is copied.
   struct Chunk: Sendable {
     let type: [UInt8]
-    /// With length and checksum.
+    /// The range of the whole chunk, including length and checksum.
     let range: Range<Int>
   }
 
   /// The chunks between IHDR and the first IDAT, except those of the animation.
   private(set) var head: [Chunk] = []
-  /// The chunks after it that a reader may ignore.
+  /// The ancillary chunks after the first IDAT.
   private(set) var tail: [Chunk] = []
   /// Whether the first frame is the static image.
   let beginsWithStaticImage: Bool
@@ -17,7 +17,7 @@ package struct PNGStructureMap: Sendable {
   init(_ image: AnimatedImage) throws(AnimatedImageError) {
     beginsWithStaticImage = image.staticImage == nil
     var buffer = ReadBuffer()
-    // After the signature and IHDR.
+    // The end of the signature and IHDR.
     var end = 33
     var isHead = true
     let pictures = (image.staticImage.map { [$0] } ?? []) + image.frames
@@ -45,7 +45,7 @@ package struct PNGStructureMap: Sendable {
     in range: Range<Int>, _ source: any ByteSource, _ buffer: inout ReadBuffer,
     _ body: (_ type: [UInt8], _ chunk: Range<Int>) throws(AnimatedImageError) -> Bool
   ) throws(AnimatedImageError) {
-    // A gap of one fcTL is by far the most common.
+    // In most cases the gap is a single fcTL.
     var place = range.lowerBound
     while place + 12 <= range.upperBound {
       let (length, type) = try source.withBytes(in: place..<place + 8, buffer: &buffer) {

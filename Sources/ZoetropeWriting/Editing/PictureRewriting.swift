@@ -1,4 +1,4 @@
-/// The part of a plan that writes all pictures anew, because they are scaled, or stored in another format or in fewer
+/// The part of a plan that encodes all pictures again, because they are scaled, or stored in another format or in fewer
 /// colours.
 package struct PictureRewriting: Sendable {
   let image: AnimatedImage
@@ -6,16 +6,16 @@ package struct PictureRewriting: Sendable {
   let rendering: Rendering?
   let frames: [EditDelays.Kept]
   package private(set) var options: AnimationWriterOptions
-  /// What the first pass over the pictures found.
+  /// The results of the first pass over the pictures.
   package private(set) var findings = AnimationAssembly.Findings()
   /// The size of the pictures.
   let size: PixelSize
   /// Why no frame is copied.
   let reason: EditPlan.Reason
-  /// Whether the caller leaves the colours to the library.
+  /// Whether the library may reduce colours as it sees fit.
   private let mayReduceFurther: Bool
 
-  /// Why an image is written anew; nil if compressed frames can be copied.
+  /// Returns why all pictures are encoded again; nil if compressed frames can be copied.
   static func reason(
     _ image: AnimatedImage, _ timeline: EditTimeline, _ options: EditOptions
   ) -> EditPlan.Reason? {
@@ -34,7 +34,7 @@ package struct PictureRewriting: Sendable {
     return nil
   }
 
-  /// Decodes every frame.
+  /// Makes the first pass over the pictures, which decodes every frame.
   ///
   /// - Throws: `unwritable` if the format cannot hold the result; the errors of decoding; `cancelled`.
   init(
@@ -42,7 +42,7 @@ package struct PictureRewriting: Sendable {
     _ options: EditOptions, reason: EditPlan.Reason, isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
     (self.image, self.frames, self.reason) = (image, frames, reason)
-    // Under a byte limit, metadata is dropped, unless the result has room for it.
+    // Under a byte limit, metadata is dropped. It is added back if there is room for it.
     let metadata = options.budget == nil ? image.metadata : nil
     (crop, rendering) = (timeline.canvas, timeline.rendering)
     mayReduceFurther = options.colors == .automatic && options.dithering == .automatic
@@ -58,7 +58,7 @@ package struct PictureRewriting: Sendable {
     if format.hasPalettes, options.colors == .automatic, let rendering,
       rendering.filter != .nearest
     {
-      // Scaling has created new colours anyway, and shared palettes take far less room.
+      // Scaling creates new colours anyway, and shared palettes take far less space.
       writing.colors = .limited(to: 256)
     }
     let pictures = ImagePictures(
@@ -72,7 +72,7 @@ package struct PictureRewriting: Sendable {
     (self.options, findings) = (assembly.options, assembly.findings)
   }
 
-  /// The same with the image's metadata.
+  /// Returns a copy with the image's metadata added.
   func withMetadata() -> PictureRewriting {
     var rewriting = self
     rewriting.options.metadata = image.metadata
@@ -106,7 +106,7 @@ package struct PictureRewriting: Sendable {
     return try write(options, to: sink, isCancelled, progress)
   }
 
-  /// The numbers of colours that are tried, one after the other, if a smaller picture takes more bytes than the source.
+  /// The numbers of colours to try in turn if a smaller picture takes more bytes than the source.
   private var smallerChoices: [Int] {
     let isSmaller = size.width <= crop.width && size.height <= crop.height && size != crop.size
     guard mayReduceFurther, isSmaller, image.format.hasPalettes, options.format.hasPalettes,
@@ -115,7 +115,7 @@ package struct PictureRewriting: Sendable {
     return [128, 64, 32, 16, 8]
   }
 
-  /// Bytes of an output that are kept until it is known to be small enough.
+  /// The maximum number of bytes of an output that is kept until it is known to be small enough.
   private static let trialByteLimit = 64 << 20
 
   private func write(

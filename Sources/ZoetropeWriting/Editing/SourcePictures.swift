@@ -1,6 +1,6 @@
-/// The composited frames of an image, in any order, and the canvases on which frames are drawn.
+/// Provides the composited frames of an image, in any order, and the canvases on which frames are drawn.
 ///
-/// One owner at a time. Keeps the last few pictures.
+/// Has one owner at a time. Keeps the last few pictures.
 final class SourcePictures {
   let image: AnimatedImage
   private let reader: SeekingReader
@@ -9,9 +9,9 @@ final class SourcePictures {
   private static let keptCount = 3
   /// Whether the canvas before each frame, and after the last, is known to be transparent.
   let isClear: [Bool]
-  /// For each frame, and the end, the last frame before that changes the canvas for good; -1 for none.
+  /// For each frame, and for the end: the last frame before it that changes the canvas permanently; -1 if none does.
   private let changer: [Int]
-  /// The damage of frames that were decoded.
+  /// The damage found while decoding frames.
   private(set) var damage: [Int: Damage] = [:]
 
   init(_ image: AnimatedImage, isCancelled: @escaping @Sendable () -> Bool) {
@@ -35,14 +35,14 @@ final class SourcePictures {
       case .previous: break
       }
       isClear.append(isStillClear)
-      // A frame with *previous* leaves what it found; before the first one that is a clear canvas.
+      // A frame with *previous* leaves the canvas as it was. The canvas before the first frame is transparent.
       changer.append(frame.disposal == .previous ? changer[frame.index] : frame.index)
     }
     self.isClear = isClear
     self.changer = changer
   }
 
-  /// Frame `index` as it is shown.
+  /// Returns frame `index` as it is shown.
   func composite(_ index: Int) throws(AnimatedImageError) -> Bitmap { try frame(index).bitmap }
 
   /// Whether all pixels of frame `index` could be decoded.
@@ -52,7 +52,7 @@ final class SourcePictures {
 
   private func frame(_ index: Int) throws(AnimatedImageError) -> CompositedFrame {
     if let frame = kept.last(where: { $0.index == index }) { return frame }
-    // Freed first, so that the reader does not have to copy its canvas for them.
+    // Free a frame first, so that the reader need not copy the canvas that they share.
     if kept.count == Self.keptCount { kept.removeFirst() }
     let frame = try reader.frame(at: index, isCancelled: isCancelled)
     if isCancelled() {
@@ -63,8 +63,8 @@ final class SourcePictures {
     return frame
   }
 
-  /// The canvas on which frame `index` is drawn; if `index` is the number of frames, the canvas that the last one
-  /// leaves.
+  /// Returns the canvas on which frame `index` is drawn. If `index` is the number of frames, returns the canvas that
+  /// the last one leaves.
   func canvas(before index: Int) throws(AnimatedImageError) -> Bitmap {
     guard !isClear[index], changer[index] >= 0 else { return try clearCanvas() }
     let last = image.frames[changer[index]]
@@ -78,7 +78,7 @@ final class SourcePictures {
 }
 
 extension Bitmap {
-  /// The part of the picture in `rect`, which lies inside.
+  /// Returns the part of the picture in `rect`, which must lie inside.
   package func cropped(to rect: PixelRect) throws(AnimatedImageError) -> Bitmap {
     guard rect != PixelRect(size) else { return self }
     var buffer = try PixelBuffer(asking: rect.size, format: format)

@@ -1,12 +1,12 @@
 internal import Synchronization
 
 extension AnimatedImage {
-  /// Writes the animation to `sink` in fewer bytes: every picture, delay and the number of plays stay the same, unless
+  /// Writes the animation to `sink` in fewer bytes. Pictures, delays and the play count stay the same, unless
   /// ``OptimizingOptions/tolerance`` lets pictures change. Even then the file is no larger than the lossless one.
   ///
-  /// A file that cannot be made smaller is copied byte for byte, and so are a still PNG and a damaged file, because
-  /// rewriting would lose what is left of its broken frames. The best file so far is kept in memory until the end;
-  /// nothing is written before.
+  /// A file that cannot be made smaller is copied byte for byte, and so is a still PNG. A damaged file is copied too,
+  /// because rewriting would lose what is left of its broken frames. The best file so far is kept in memory, and
+  /// nothing is written before the end.
   ///
   /// - Parameters:
   ///   - sink: The destination. It is finished, or abandoned if this throws. It may replace the file that is being read.
@@ -25,8 +25,7 @@ extension AnimatedImage {
 
   /// ``optimize(to:options:progress:)`` on the calling thread.
   ///
-  /// - Parameter byteLimit: The maximum number of bytes, for which pictures may change; nil for no
-  ///   limit.
+  /// - Parameter byteLimit: The maximum number of bytes. Pictures may change to meet it. Nil for no limit.
   package func optimize(
     to sink: some AnimationSink, options: OptimizingOptions, byteLimit: Int? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false },
@@ -92,8 +91,8 @@ extension AnimatedImage {
     return nil
   }
 
-  /// The smallest file that was found, and whether it is lossless; nil if none is smaller than the source, or if the
-  /// source is damaged.
+  /// Returns the smallest file that was found, and whether it is lossless. Returns nil if none is smaller than the
+  /// source, or if the source is damaged.
   private func smallest(
     _ options: OptimizingOptions, _ found: inout [Damage],
     _ isCancelled: @escaping @Sendable () -> Bool, begin: () -> Void,
@@ -110,7 +109,7 @@ extension AnimatedImage {
         try write(sink)
         best = (sink.bytes, isExact)
       } catch {
-        // With a tolerance, unchanged pixels may have colours for which a frame of 256 others has no room.
+        // With a tolerance, unchanged pixels may have colours that do not fit into a frame with 256 others.
         guard sink.isTooLong || !isExact && error.code == .unwritable else { throw error }
       }
     }
@@ -162,7 +161,7 @@ extension AnimatedImage {
   }
 }
 
-/// Keeps a file in memory, unless it becomes too long.
+/// A sink that keeps the file in memory, and fails if it becomes too long.
 final class LimitedSink: AnimationSink {
   private struct State {
     var bytes: [UInt8] = []

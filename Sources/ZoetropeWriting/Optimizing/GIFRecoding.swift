@@ -1,21 +1,21 @@
-/// A GIF that is encoded anew without loss in several ways; the shortest file is kept.
+/// Encodes a GIF again in several ways, of which the caller keeps the shortest.
 struct GIFRecoding {
   private let image: AnimatedImage
   private let options: OptimizingOptions
   private let isCancelled: @Sendable () -> Bool
   private let extensions: [UInt8]
-  /// A table of the colours of changed pixels; nil if a frame has more than 256.
+  /// A table of the colours of changed pixels; nil if there are too many.
   private let colors: (table: [UInt32], isComplete: Bool)?
 
   /// One way to write the file.
   struct Way: Hashable {
-    /// Whether the global table is the source's, which allows copying frames; otherwise it has the colours in use.
+    /// Whether the global table is the source's, so that frames can be copied. Otherwise it has the colours in use.
     var keepsTable: Bool
-    /// Whether frames keep the source's disposal, and are drawn on the same canvases; otherwise the placer decides.
+    /// Whether frames keep the disposal and the canvases of the source. Otherwise the placer decides.
     var keepsCanvases: Bool
-    /// Whether it is tried only if the ways before it found nothing.
+    /// Whether this way is tried only if the ways before it found nothing.
     var isFallback = false
-    /// Nil for that of the options.
+    /// Nil for the effort of the options.
     var effort: EncodingEffort?
     /// Whether pictures may change as much as the options allow.
     var usesTolerance = false
@@ -37,11 +37,11 @@ struct GIFRecoding {
     colors = try Self.colors(of: image, partial: options.effort == .small, isCancelled)
   }
 
-  /// The ways to try, in order.
+  /// Returns the ways to try, in order.
   func ways(effort: EncodingEffort) -> [Way] {
     let lossless = losslessWays(effort: effort)
     guard options.tolerance > 0 else { return lossless }
-    // The most promising ones come first, so that most others end early.
+    // The most promising ways come first, so that most others are given up early.
     var lossy = lossless.filter { !$0.keepsCanvases && $0.effort == nil }
     for place in lossy.indices { lossy[place].usesTolerance = true }
     return lossy + lossless
@@ -65,7 +65,7 @@ struct GIFRecoding {
       ways.append(Way(keepsTable: keepsTable, keepsCanvases: false))
       if !keepsAll { ways.append(Way(keepsTable: keepsTable, keepsCanvases: true)) }
     }
-    // Each frame's shortest form need not lead to the shortest file: what `balanced` chooses is a candidate too.
+    // The shortest form of each frame need not give the shortest file, so try what `balanced` chooses, too.
     ways.append(Way(keepsTable: first.keepsTable, keepsCanvases: false, effort: .balanced))
     return ways
   }
@@ -75,10 +75,10 @@ struct GIFRecoding {
     return colors + [UInt32](repeating: RGBA.black.word, count: count - colors.count)
   }
 
-  /// A table of the colours of all frames. If there are more than 256, the colours of as many frames as fit, from the
-  /// first one on, or nil unless the table may be `partial`.
+  /// Returns a table of the colours of all frames. If there are more than 256, returns nil, or, if the table may be
+  /// `partial`, the colours of as many frames as fit, from the first one on.
   ///
-  /// The colours are in the order in which frames need them: a frame of few colours then has small indices.
+  /// The colours of frames with few colours come first, so that those frames have small indices.
   private static func colors(
     of image: AnimatedImage, partial: Bool, _ isCancelled: @Sendable () -> Bool
   ) throws(AnimatedImageError) -> (table: [UInt32], isComplete: Bool)? {
@@ -115,7 +115,7 @@ struct GIFRecoding {
 
   // MARK: Writing
 
-  /// Writes the file one way.
+  /// Writes the file in one way.
   func write(
     _ way: Way, to sink: LimitedSink, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) {
@@ -163,7 +163,7 @@ struct GIFRecoding {
     }
   }
 
-  /// Lets a placer choose rectangles and disposals.
+  /// Submits all frames, with rectangles and disposals chosen by a placer.
   private func place(
     _ encoder: any AnimationEncoding, _ effort: EncodingEffort, _ tolerance: Int,
     _ pictures: SourcePictures,
@@ -200,7 +200,7 @@ struct GIFRecoding {
     try submit(last)
   }
 
-  /// The first frame fills the canvas, unless the source's first frame does not.
+  /// Returns the first frame, which fills the canvas unless the source's first frame does not.
   private func first(_ placed: FramePlacer.Placed) -> FramePlacer.Placed {
     let canvas = PixelRect(image.canvasSize)
     guard !image.frames[0].rect.contains(canvas), placed.disposal == .keep else { return placed }
@@ -210,7 +210,7 @@ struct GIFRecoding {
     return placed
   }
 
-  /// A frame with the disposal of the source.
+  /// Returns a frame with the disposal of the source.
   private func kept(
     _ index: Int, _ pictures: SourcePictures
   ) throws(AnimatedImageError) -> FramePlacer.Placed {
@@ -233,7 +233,7 @@ struct GIFRecoding {
       disposal: isEmpty ? .keep : frame.disposal)
   }
 
-  /// The source's bytes of a frame, if they draw the same.
+  /// Returns the source's bytes of a frame; nil if they would draw a different picture.
   private func source(
     of placed: FramePlacer.Placed, _ index: Int, _ pictures: SourcePictures, _ way: Way
   ) throws(AnimatedImageError) -> SourceFrame? {

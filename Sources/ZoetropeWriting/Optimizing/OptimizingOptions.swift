@@ -1,4 +1,4 @@
-/// How ``AnimatedImage/optimize(to:options:progress:)`` searches for a smaller file.
+/// Options of ``AnimatedImage/optimize(to:options:progress:)``.
 public struct OptimizingOptions: Sendable, Hashable {
   /// How much time to spend. Default: `balanced`, which decides by estimates; `small` tries all ways of storing each
   /// frame and keeps the shortest.
@@ -25,7 +25,7 @@ public struct OptimizingOptions: Sendable, Hashable {
     self.parallelism = parallelism
   }
 
-  /// How the file is written.
+  /// The options for writing the file.
   var writerOptions: AnimationWriterOptions {
     AnimationWriterOptions(
       effort: effort, tolerance: tolerance, memoryLimit: memoryLimit, parallelism: parallelism)
@@ -42,13 +42,13 @@ public struct OptimizedAnimation: Sendable, Hashable {
   public let frameCount: Int
   /// Whether the source could not be made smaller and was copied.
   public let isCopy: Bool
-  /// Whether every picture equals the source's; false only with a tolerance.
+  /// Whether every picture equals that of the source. False only with a tolerance.
   public let isExact: Bool
-  /// How much colours may differ, and the most colours of a palette, if some frame is not exact.
+  /// How much colours may differ and the maximum number of colours in a palette, if a frame is not exact.
   package let tolerance: Int
   package let colors: Int?
   /// Whether metadata was left out so that the file fits the byte limit.
   package let losesMetadata: Bool
-  /// The first damage that decoding found. Without a byte limit, the source is then copied.
+  /// The first damage found while decoding. Without a byte limit, a damaged source is copied.
   package let damage: [Damage]
 }
