@@ -1,20 +1,20 @@
 import ZoetropeFrames
 
-/// How a program composites an APNG, where programs differ. Frame numbers are those of this package, which does
-/// not count a static image that is not a frame.
+/// How a program composites an APNG, where programs differ. Frames are numbered as in this package, which does not
+/// count a static image that is not a frame.
 struct APNGModel: Hashable, Sendable {
-  /// How a partly transparent pixel is drawn over another.
+  /// How a partly transparent pixel is blended over another.
   enum Over: Hashable, Sendable {
-    /// With divisions that round down.
+    /// With the formula of the PNG specification, with each division rounded down.
     case roundingDown
     /// Each channel, alpha included, is weighted by the alpha of the upper pixel.
     case interpolating
   }
 
   let over: Over
-  /// Whether a palette canvas is cleared to its first colour, rather than to transparent.
+  /// Whether the canvas of a palette image is cleared to the first colour, not to transparent.
   var clearsToFirstColor = false
-  /// Whether RGB and grey with a transparent colour are cleared to black, rather than to transparent.
+  /// Whether the canvas of an RGB or grey image with a transparent colour is cleared to black, not to transparent.
   var clearsKeyToBlack = false
   /// Whether a wrong checksum of a chunk before the pixels makes the file unreadable.
   var refusesWrongChecksums = false
@@ -22,7 +22,7 @@ struct APNGModel: Hashable, Sendable {
   var needsWholeFirstFrame = false
   /// Whether 1-bit grey is rejected.
   var refusesOneBitGrey = false
-  /// Whether a frame with fewer than 8 bits is misplaced if it covers only part of the canvas.
+  /// Whether a frame with fewer than 8 bits per sample is misplaced if it covers only part of the canvas.
   var misplacesSmallSamples = false
   /// Whether a chunk between a frame's control and its data ends the file.
   var stopsAtChunkBehindControl = false
@@ -30,7 +30,7 @@ struct APNGModel: Hashable, Sendable {
   var countsStaticImage = false
   /// Whether interlaced frames after the first cannot be decoded.
   var failsAtInterlacing = false
-  /// Whether *previous* does nothing for a frame that was blended over.
+  /// Whether *previous* has no effect on a frame that was blended over the canvas.
   var forgetsPrevious = false
   /// Whether a transparent colour of RGB or grey is ignored when blending.
   var blendsKeyedGreyAsOpaque = false
@@ -67,9 +67,9 @@ struct APNGSimulation {
   /// Draws frame `index` and compares it with `shown`.
   ///
   /// - Parameters:
-  ///   - stored: Its own pixels; nil if it has none.
+  ///   - stored: The frame's own pixels; nil if it has none.
   ///   - changed: Where `shown` may differ from the frame before.
-  /// - Returns: The difference; nil if there is none. May be unpredicted.
+  /// - Returns: The difference, which may be unpredicted; nil if there is none.
   mutating func difference(
     at index: Int, stored: Bitmap?, shown: Bitmap, changed: [PixelRect]
   ) -> PredictedDifference? {
@@ -87,7 +87,7 @@ struct APNGSimulation {
       "pixel \(place.x),\(place.y)")
   }
 
-  /// The difference that a frame makes regardless of its pixels.
+  /// Returns the difference that a frame causes regardless of its pixels; nil if there is none.
   private func refusal(of control: FrameControl) -> PredictedDifference? {
     let (index, frames) = (control.index, model.rules.frames)
     let isWhole = control.rect == PixelRect(image.canvasSize)
@@ -151,7 +151,7 @@ struct APNGSimulation {
     }
   }
 
-  /// The formula of the PNG specification in integers, with each division rounded down.
+  /// Blends by the formula of the PNG specification in integers, with each division rounded down.
   static func roundingDown(_ above: RGBA, _ below: RGBA) -> RGBA {
     if above.alpha == 255 { return above }
     if above.alpha == 0 { return below }
@@ -170,10 +170,10 @@ struct APNGSimulation {
       blue: channel(above.blue, below.blue), alpha: UInt8(truncatingIfNeeded: alpha))
   }
 
-  /// A division by 255, rounded to nearest.
+  /// Divides by 255, rounding to nearest.
   private static func divided(_ value: Int) -> Int { ((value + 128) * 257) >> 16 }
 
-  /// The mean of both pixels, alpha included, weighted by the alpha of the upper one.
+  /// Interpolates between both pixels, alpha included, by the alpha of the upper one.
   static func interpolating(_ above: RGBA, _ below: RGBA) -> RGBA {
     let over = Int(above.alpha)
     func channel(_ above: UInt8, _ below: UInt8) -> UInt8 {

@@ -1,6 +1,6 @@
 package import ZoetropeFrames
 
-/// How programs play one file, as predicted from their rules.
+/// Predictions of how programs play one file, from their rules.
 package struct Explanation {
   /// A delay that a program changes by more than a hundredth of a millisecond.
   package struct ChangedDelay: Hashable, Sendable {
@@ -13,7 +13,7 @@ package struct Explanation {
   /// How often a program plays the file.
   package enum Plays: Hashable, Sendable {
     case count(PlayCount)
-    /// It does not play, but reports this number; nil for none.
+    /// The program does not play, but reports this number; nil if it reports none.
     case stored(Int?)
   }
 
@@ -21,17 +21,17 @@ package struct Explanation {
   package struct Prediction: Hashable, Sendable {
     package let program: Program
     package let behaviour: Behaviour
-    /// Nil if it does not animate the file or shows none of it.
+    /// Nil if the program does not animate the file, or shows none of it.
     package fileprivate(set) var plays: Plays?
-    /// Whether it does not know, or does not reach, the block with the file's loop count.
+    /// Whether the program does not know, or never reaches, the block with the file's loop count.
     fileprivate(set) var losesPlays = false
-    /// How long each frame is shown; nil if that overflows. Empty if it does not animate the file or shows none
-    /// of it.
+    /// How long each frame is shown; nil if that overflows. Empty if the program does not animate the file, or shows
+    /// none of it.
     package fileprivate(set) var durations: [Duration?] = []
     package fileprivate(set) var changes: [ChangedDelay] = []
     package fileprivate(set) var difference = PredictedDifference.unknown
 
-    /// The duration of one play; nil if it does not play, or if the sum overflows.
+    /// The duration of one play; nil if the program does not play the file, or if the sum overflows.
     package var playDuration: Duration? {
       var sum = Duration.zero
       for duration in durations {
@@ -51,7 +51,7 @@ package struct Explanation {
   package let image: AnimatedImage
   package let predictions: [Prediction]
 
-  /// Predicts how `programs` treat `image`. Decodes every frame if one of them has a model.
+  /// Predicts how `programs` treat `image`. Decodes every frame if one of the programs has a model.
   ///
   /// - Parameter isCancelled: Called before each frame is decoded.
   /// - Throws: Decoding errors; `cancelled` if `isCancelled` returns true.
@@ -80,7 +80,7 @@ extension Explanation.Prediction {
   /// - Parameter structure: The structure of a GIF, if a rule needs it.
   fileprivate mutating func addTimes(of image: AnimatedImage, _ structure: GIFStructure?) {
     guard behaviour.animates, image.format != .png, !difference.isTotal else { return }
-    // Whether the loop count is in the block that all programs know.
+    // Whether the loop count is in a block that all programs know.
     let givesLoop = image.format != .gif || structure?.hasNetscapeLoop ?? false
     switch behaviour.plays?.kind {
     case nil: plays = nil
@@ -131,7 +131,7 @@ extension Explanation.Prediction {
 }
 
 extension Behaviour {
-  /// Everything that is known about it.
+  /// All rules of the behaviour.
   package var allRules: [Rule] {
     var rules =
       [delays?.rule, plays?.rule, profiles, interlacedRow, paletteIndex].compactMap { $0 }

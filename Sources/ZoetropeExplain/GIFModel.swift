@@ -5,21 +5,22 @@ struct GIFModel: Hashable, Sendable {
   /// A colour that depends on the file.
   enum Fill: Hashable, Sendable {
     case transparent
-    /// Transparent if the frame has a transparent index, else the background colour.
+    /// Transparent if the frame has a transparent index; otherwise the background colour.
     case background
-    /// Like ``background``, but looked up in the frame's own palette; past its end, the first colour.
+    /// Like ``background``, but the index refers to the frame's own palette. An index past its end gives the first
+    /// colour.
     case ownBackground
-    /// Transparent if the frame has a transparent index, else the first colour of its palette.
+    /// Transparent if the frame has a transparent index; otherwise the first colour of its palette.
     case firstColor
-    /// Like ``background``, but white if the frame has its own palette, and the last colour for an index past
-    /// the palette.
+    /// Like ``background``, but white if the frame has its own palette. An index past the palette gives the last
+    /// colour.
     case nearestBackground
   }
 
   /// The meaning of a stored disposal method.
   enum Disposal: Hashable, Sendable {
     case keep, background, previous
-    /// The same as that of the frame before.
+    /// The disposal of the previous frame.
     case inherited
   }
 
@@ -30,16 +31,16 @@ struct GIFModel: Hashable, Sendable {
     case emptyScreen
   }
 
-  /// What initially fills the canvas.
+  /// The initial content of the canvas.
   var uncovered: Fill
-  /// What disposal *background* leaves.
+  /// The content that disposal *background* leaves.
   var cleared: Fill
   /// The meanings of methods 0 to 7.
   var disposals: [Disposal]
   var growth: Growth
   /// Whether the canvas stays opaque if its first frame has no transparent index.
   var losesAlpha = false
-  /// Whether *previous* does nothing for a first frame without a transparent index.
+  /// Whether *previous* has no effect on a first frame without a transparent index.
   var keepsFirst = false
   /// Whether a frame without pixels ends the animation.
   var stopsAtEmptyFrame = false
@@ -49,7 +50,7 @@ struct GIFModel: Hashable, Sendable {
   var needsPalette = false
   /// Whether the bytes after an extension without blocks are misread.
   var misreadsEmptyExtension = false
-  /// Whether a frame without a graphic control extension inherits the method of the frame before.
+  /// Whether a frame without a graphic control extension inherits the disposal method of the previous frame.
   var inheritsControl = false
   /// Whether damage anywhere, or a frame without pixels, makes the file yield no frames.
   var failsAsWhole = false
@@ -68,7 +69,7 @@ struct GIFSimulation {
   private let structure: GIFStructure
   private let canvas: ModelCanvas
   private let hasAlpha: Bool
-  /// How the last frame's rectangle is disposed of.
+  /// The disposal of the last frame: its rectangle, and the effect.
   private var disposal: (rect: PixelRect, effect: Effect) = (.empty, .keep)
   private var lastMethod = GIFModel.Disposal.keep
 
@@ -78,7 +79,7 @@ struct GIFSimulation {
     case restore([UInt32])
   }
 
-  /// The initial canvas for a GIF whose size in this package is `size`.
+  /// Creates the initial canvas for a GIF that has the size `size` in this package.
   init(_ model: GIFModel, of structure: GIFStructure, size: PixelSize) {
     self.model = model
     self.structure = structure
@@ -106,7 +107,7 @@ struct GIFSimulation {
     }
   }
 
-  /// The difference that makes the whole file unreadable.
+  /// The difference that makes the whole file unreadable; nil if there is none.
   private var refusal: PredictedDifference? {
     if structure.frames.contains(where: \.rect.isEmpty) {
       return .nothing(model.rules.frames, "a frame without pixels")

@@ -1,23 +1,23 @@
 import ZoetropeFrames
 
-/// Stored properties of a GIF that its frames do not expose: disposal methods as numbers, the background
+/// Stored properties of a GIF that ``AnimatedImage`` does not expose: disposal methods as numbers, the background
 /// colour, extensions.
 struct GIFStructure: Hashable, Sendable {
   struct Frame: Hashable, Sendable {
     var rect = PixelRect.empty
-    /// The stored number, 0 to 7; 0 without a graphic control extension.
+    /// The stored disposal method, 0 to 7; 0 without a graphic control extension.
     var disposal: UInt8 = 0
     var transparentIndex: UInt8?
-    /// Whether a graphic control extension precedes it.
+    /// Whether a graphic control extension precedes the frame.
     var hasControl = false
     var hasPalette = false
     var hasOwnPalette = false
-    /// Colours of the palette: the first one, that of the background index, and that of the transparent index.
-    /// Opaque; 0 for an index past the palette.
+    /// The first colour of the palette, and the colours at the background index and the transparent index. Opaque; 0
+    /// for an index past the palette.
     var firstColor: UInt32 = 0
     var backgroundColor: UInt32 = 0
     var transparentColor: UInt32 = 0
-    /// Whether decoders disagree about its code size.
+    /// Whether decoders disagree about the frame's code size.
     var isUnusual = false
   }
 
@@ -26,16 +26,16 @@ struct GIFStructure: Hashable, Sendable {
   var hasGlobalPalette = false
   /// The colour of the background index in the global palette; 0 without one.
   var backgroundColor: UInt32 = 0
-  /// The same, but the last colour for an index past the palette, and opaque black without one.
+  /// Like ``backgroundColor``, but the last colour for an index past the palette, and opaque black without a palette.
   var nearestBackgroundColor = RGBA.black.word
   /// Whether each colour of the global palette is a grey equal to its index.
   var isGreyRamp = false
   var frames: [Frame] = []
   /// Whether a NETSCAPE2.0 block precedes the first frame.
   var hasNetscapeLoop = false
-  /// The number in the last such block.
+  /// The loop count in the last NETSCAPE2.0 block.
   var netscapeLoopCount: Int?
-  /// The frame that follows an extension without blocks.
+  /// The first frame after an extension without blocks.
   var emptyExtension: Int?
 }
 

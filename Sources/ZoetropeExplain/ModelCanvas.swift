@@ -1,12 +1,12 @@
 import ZoetropeFrames
 
-/// A canvas that simulates the compositing of other programs, with colours as `RGBA.word`.
+/// A canvas that simulates the compositing of other programs. Pixels are stored as `RGBA.word`.
 ///
-/// A class, because copies of a simulation would copy the pixels for each frame.
+/// A class, because copying a simulation would otherwise copy the pixels for each frame.
 final class ModelCanvas {
   let size: PixelSize
   private var pixels: [UInt32]
-  /// The area drawn since ``firstDifference(from:in:)`` last found no difference; at first the whole canvas.
+  /// The areas drawn since the last call of ``firstDifference(from:in:)``; at first the whole canvas.
   private var touched: [PixelRect]
 
   /// How a stored pixel is combined with the canvas.
@@ -33,7 +33,7 @@ final class ModelCanvas {
     }
   }
 
-  /// The pixels in `rect` on the canvas, row by row.
+  /// Returns the pixels in `rect`, clipped to the canvas, row by row.
   func pixels(in rect: PixelRect) -> [UInt32] {
     let rect = clipped(rect)
     return (rect.y..<rect.maxY).flatMap { y in
@@ -71,10 +71,10 @@ final class ModelCanvas {
     }
   }
 
-  /// The first pixel that differs from `bitmap`. All fully transparent pixels are equal.
+  /// Returns the first pixel that differs from `bitmap`; nil if none does. All fully transparent pixels are equal.
   ///
-  /// Looks only where either canvas may have changed since the last call, which found no difference: where this
-  /// one was drawn to, and in `rects` of `bitmap`.
+  /// Compares only what may have changed since the last call, which must have found no difference: the areas drawn on
+  /// this canvas, and `rects` of `bitmap`.
   func firstDifference(from bitmap: Bitmap, in rects: [PixelRect]) -> (x: Int, y: Int)? {
     let common = PixelRect(
       x: 0, y: 0, width: min(size.width, bitmap.width), height: min(size.height, bitmap.height))

@@ -1,13 +1,13 @@
 import ZoetropeFrames
 
-/// Stored properties of a PNG that its frames do not expose: the pixel layout, and the positions of chunks.
+/// Stored properties of a PNG that ``AnimatedImage`` does not expose: the pixel layout, and the positions of chunks.
 struct PNGStructure: Hashable, Sendable {
   let bitDepth: Int
   let isGrey: Bool
   let hasPalette: Bool
-  /// Whether RGB or grey has a transparent colour.
+  /// Whether the image is RGB or grey with a transparent colour.
   let isKeyed: Bool
-  /// Whether that colour is black.
+  /// Whether the transparent colour is black.
   let isBlackKeyed: Bool
   /// Whether any pixel may be transparent.
   let hasAlpha: Bool
@@ -54,7 +54,7 @@ struct PNGStructure: Hashable, Sendable {
 }
 
 extension ByteCursor {
-  /// Skips the data and checksum of a chunk; returns whether the checksum is right.
+  /// Skips the data and the checksum of a chunk. Returns whether the checksum is correct.
   fileprivate mutating func skipChunk(
     named name: ArraySlice<UInt8>, length: Int
   ) throws(AnimatedImageError) -> Bool {

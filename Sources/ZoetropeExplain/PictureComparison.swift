@@ -2,14 +2,14 @@ import ZoetropeFrames
 
 /// Finds where the pictures of other programs first differ from this package's.
 struct PictureComparison {
-  /// Deviations that the models know about.
+  /// The deviations that the models handle.
   private static let known: Set<Damage.Kind> = [
     .missingTrailer, .gifFrameOutside, .gifCanvasGrown, .gifEmptyFrame, .gifReservedDisposal,
   ]
 
   /// How the pictures of one program are computed, frame by frame.
   private enum Simulation {
-    /// They equal this package's unless data is lost, or, by a rule, an index lies past the palette.
+    /// They equal this package's, unless data is lost, or `paletteIndex` is set and an index lies past the palette.
     case same(paletteIndex: Rule?)
     case gif(GIFSimulation)
     case apng(APNGSimulation)
@@ -34,12 +34,12 @@ struct PictureComparison {
   }
 
   private let image: AnimatedImage
-  /// The programs whose first difference has not been found.
+  /// The programs whose first difference has not been found yet.
   private var open: [(place: Int, simulation: Simulation)] = []
   private var found: [PredictedDifference]
 
-  /// Compares every frame of `image` for each of `behaviours`. Decodes the file if one of them has a model.
-  /// Needs two canvases more than decoding, and one per model.
+  /// Compares every frame of `image` for each of `behaviours`. Decodes the file if one of them has a model. Besides
+  /// decoding, needs memory for two canvases, and one more per model.
   ///
   /// - Throws: Decoding errors; `cancelled` if `isCancelled`, called before each frame, returns true.
   static func differences(
@@ -74,7 +74,7 @@ struct PictureComparison {
           found[place] = difference
           continue
         }
-        // If this package and the simple block reader disagree, no model is reliable.
+        // If this package and the simple block reader disagree about frames, no model is reliable.
         let common = zip(structure.frames, image.frames).prefix { $0.rect == $1.rect }.count
         if common < image.frames.count {
           found[place] = .unpredicted(
@@ -94,7 +94,7 @@ struct PictureComparison {
     }
   }
 
-  /// A difference that follows from a rule without comparing pixels.
+  /// Returns the difference that follows from a rule without comparing pixels; nil if there is none.
   private static func ruled(_ behaviour: Behaviour, _ image: AnimatedImage) -> PredictedDifference?
   {
     if let rule = behaviour.profiles, image.metadata.hasOtherColors {
@@ -112,11 +112,11 @@ struct PictureComparison {
     return image.frames.count > 1 ? .differs(at: 1, rule, "only one frame is shown") : nil
   }
 
-  /// The first frame that is affected by a deviation no model knows about.
+  /// Returns the first frame that may be affected by a deviation that no model handles.
   private static func damagedFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
     image.damage.filter { !known.contains($0.kind) }
       .map { item in
-        // Data after the frames may be more frames to other programs.
+        // Other programs may read data after the frames as more frames.
         if item.kind == .trailingData { return (image.frames.count, item.kind.name) }
         // A program that reads ahead fails one frame earlier.
         return (max((item.frameIndex ?? 0) - 1, 0), item.kind.name)
@@ -124,10 +124,10 @@ struct PictureComparison {
       .min { $0.0 < $1.0 }
   }
 
-  /// How a program that rejects damaged files treats `image`; nil if no damage is known before decoding.
+  /// Returns how a program that rejects damaged files treats `image`; nil if no damage is known before decoding.
   private static func refusal(of image: AnimatedImage, by rule: Rule) -> PredictedDifference? {
     let damage = image.damage.filter { item in
-      // If only the trailer is missing, the last frame of a GIF is whole.
+      // If only the trailer of a GIF is missing, the last frame is complete.
       let isHarmless = image.format == .gif ? known.contains(item.kind) : false
       return !isHarmless && item.kind != .trailingData
     }
@@ -138,11 +138,11 @@ struct PictureComparison {
     return .unpredicted(from: 0, .damage, first.kind.name)
   }
 
-  /// The first frame that is lost, or that other programs may show less of than this package.
+  /// Returns the first frame that is lost, or of which other programs may show less than this package.
   private static func lostFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
     let endings: Set<Damage.Kind> = [.missingTrailer, .cutBlock, .gifMissingTerminator]
     return image.damage
-      // For a frame without pixels, other programs still decode its data; this package does not.
+      // Other programs decode the data even of a frame without pixels; this package does not.
       .filter { !$0.kind.isTolerated || endings.contains($0.kind) || $0.kind == .gifEmptyFrame }
       .map { item in
         let isEnding = endings.contains(item.kind)
@@ -207,8 +207,8 @@ struct PictureComparison {
     }
   }
 
-  /// Where `frame` may differ from the one before. Less than its dirty rectangle if that joins a small frame
-  /// and a small disposal in opposite corners.
+  /// Returns where `frame` may differ from the previous one. This is less than the dirty rectangle if that joins a
+  /// small frame and a small disposal in opposite corners.
   private func changedRects(of frame: CompositedFrame) -> [PixelRect] {
     let disposed =
       frame.index > 0 && image.frames[frame.index - 1].disposal != .keep
@@ -224,7 +224,7 @@ extension Behaviour {
 }
 
 extension AnimationMetadata {
-  /// Whether the file declares colours other than sRGB.
+  /// Whether the file declares a colour space other than sRGB.
   fileprivate var hasOtherColors: Bool {
     if let cicp { return cicp != [1, 13, 0, 1] }
     if iccProfile != nil { return true }

@@ -3,9 +3,9 @@ import ZoetropeFrames
 /// The first frame in which a program's picture differs from this package's.
 package struct PredictedDifference: Hashable, Sendable {
   package enum Outcome: String, Sendable {
-    /// Every frame was computed, and none differs.
+    /// Every frame was compared, and none differs.
     case none
-    /// No rule predicts a difference, and the pictures were not computed.
+    /// No rule predicts a difference, and the pictures were not compared.
     case unknown
     case differs
     /// Nothing is predicted from this frame on.
@@ -30,14 +30,14 @@ package struct PredictedDifference: Hashable, Sendable {
       outcome: .differs, frame: frame, cause: rule.subject, detail: detail, rule: rule)
   }
 
-  /// Nothing is shown, because of `rule`.
+  /// Returns the difference that nothing is shown, because of `rule`.
   static func nothing(_ rule: Rule, _ detail: String) -> PredictedDifference {
     var difference = differs(at: 0, rule, detail)
     difference.isTotal = true
     return difference
   }
 
-  /// Frame `index` and all later ones are missing, because of `rule`.
+  /// Returns the difference that frame `index` and all later ones are missing, because of `rule`.
   static func ends(at index: Int, _ rule: Rule, _ detail: String) -> PredictedDifference {
     index == 0 ? nothing(rule, detail) : differs(at: index, rule, detail)
   }

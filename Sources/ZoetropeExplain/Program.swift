@@ -2,28 +2,28 @@ import ZoetropeFrames
 
 /// How a program treats files of one format.
 package struct Behaviour: Hashable, Sendable {
-  /// What is known about its pictures.
+  /// What is known about the program's pictures.
   enum Pictures: Hashable, Sendable {
     /// They equal this package's, as compared frame by frame over a corpus.
     case same
-    /// Only what ``Behaviour/rules`` say.
+    /// Nothing is known besides ``Behaviour/rules``.
     case unknown
     case gif(GIFModel)
     case apng(APNGModel)
-    /// Only the still picture of a PNG is decoded. A damaged PNG yields nothing, by this rule.
+    /// Only the still picture of a PNG is decoded. By this rule, a damaged PNG yields nothing.
     case still(Rule)
   }
 
-  /// False if it shows only one picture: the static image of an APNG.
+  /// Whether the program animates the file. If not, it shows only the static image of an APNG.
   package var animates = true
   var delays: DelayRule?
   var plays: PlayRule?
   var pictures = Pictures.unknown
-  /// Applies to files with a colour profile, or a gamma other than sRGB's; nil if stored colours are shown.
+  /// The rule for files with a colour profile, or a gamma other than that of sRGB; nil if colours are shown as stored.
   var profiles: Rule?
-  /// Applies to interlaced frames of a single row, which are not drawn; nil if they are.
+  /// The rule for interlaced frames of a single row, which are not drawn; nil if they are.
   var interlacedRow: Rule?
-  /// Applies to frames with an index past the palette; nil if such pixels look as in this package.
+  /// The rule for frames with an index past the palette; nil if such pixels look as in this package.
   var paletteIndex: Rule?
   /// Further rules without parameters.
   var rules: [Rule] = []
@@ -31,12 +31,12 @@ package struct Behaviour: Hashable, Sendable {
 
 /// A program that shows or decodes animations.
 package struct Program: Hashable, Sendable {
-  /// Its name on the command line.
+  /// The program's name on the command line.
   package let id: String
   package let name: String
   let gif: Behaviour
   let apng: Behaviour
 
-  /// How it treats files of `format`. A still PNG is treated like an APNG.
+  /// Returns how the program treats files of `format`. A still PNG is treated like an APNG.
   func behaviour(for format: AnimationFormat) -> Behaviour { format == .gif ? gif : apng }
 }

@@ -14,7 +14,7 @@ package enum Programs {
     Rule(subject: subject, text: text, evidence: evidence, source: source)
   }
 
-  /// Plays as often as the file specifies.
+  /// Returns the rule that a file plays as often as it specifies.
   private static func playsAsStored(_ evidence: Rule.Evidence, _ source: String) -> PlayRule {
     PlayRule(
       kind: .file,

@@ -8,7 +8,7 @@ package struct Rule: Hashable, Sendable {
   }
 
   package enum Evidence: Hashable, Sendable {
-    /// Compared with this version of the program, by a test or over a corpus.
+    /// Compared with this version of the program, in a test or over a corpus.
     case measured(String)
     /// Stated by the program's source, its documentation or a third party.
     case reported
@@ -31,20 +31,21 @@ struct DelayRule: Hashable, Sendable {
 
   enum Unit: Hashable, Sendable {
     case exact
-    /// Fractions of a millisecond are dropped before the steps.
+    /// Whole milliseconds. The stored delay is rounded down before the steps are applied.
     case milliseconds
-    /// Rounded to the nearest unit after the steps, and kept in 32 bits: longer delays wrap around.
+    /// Units of 10 µs. The delay is rounded to the nearest unit after the steps, and stored in 32 bits: longer delays
+    /// wrap around.
     case hundredThousandths
   }
 
   /// The first step that applies is used.
   var steps: [Step] = []
   var unit = Unit.exact
-  /// Whether a GIF frame without a graphic control extension has the delay of the frame before.
+  /// Whether a GIF frame without a graphic control extension has the delay of the previous frame.
   var isInherited = false
   let rule: Rule
 
-  /// How long a frame with `delay` is shown; negative if the program's arithmetic overflows.
+  /// Returns how long a frame with `delay` is shown; negative if the program's arithmetic overflows.
   func shownDuration(of delay: FrameDelay) -> Duration {
     let stored = unit == .milliseconds ? .milliseconds(delay.milliseconds) : delay.duration
     let shown = steps.first { stored < $0.bound }?.shown ?? stored
@@ -61,11 +62,11 @@ struct PlayRule: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     /// As often as the file specifies. The loop count of a GIF counts the plays after the first.
     case file
-    /// Like ``file`` if a NETSCAPE2.0 block precedes the first frame of a GIF; else once.
+    /// Like ``file`` if a NETSCAPE2.0 block precedes the first frame of a GIF; otherwise once.
     case netscape
     case once
     case forever
-    /// It does not play, but reports the stored number. For a GIF, the number must be in a NETSCAPE2.0 block
+    /// The program does not play, but reports the stored number. For a GIF, the number must be in a NETSCAPE2.0 block
     /// before the first frame.
     case storedNumber
   }

@@ -3,15 +3,15 @@ package import Zoetrope
 
 /// Where a command keeps decoded frames for later runs, as set with `--cache`.
 ///
-/// A cache that cannot be used does not fail the command: it warns once and decodes everything.
+/// If the cache cannot be used, the command warns once and decodes everything.
 package struct CommandCache: Hashable, Sendable {
-  /// Nil keeps nothing.
+  /// The directory of the cache; nil for none.
   package var directory: FilePath?
   /// The maximum number of bytes on disk.
   package var byteLimit = defaultByteLimit
   /// Whether warnings are suppressed.
   package var isQuiet = false
-  /// Whether warnings are JSON, for a program that reads standard error.
+  /// Whether warnings are written as JSON, for a program that reads standard error.
   package var reportsJSON = false
 
   package static let defaultByteLimit = 256 << 20
@@ -20,7 +20,7 @@ package struct CommandCache: Hashable, Sendable {
     (self.directory, self.byteLimit) = (directory, byteLimit)
   }
 
-  /// Opens the store. Returns nil without one; warns and returns nil if it cannot be used.
+  /// Opens the store. Returns nil if there is no directory. Warns and returns nil if it cannot be used.
   package func open() -> FrameStore? {
     guard let directory else { return nil }
     do throws(AnimatedImageError) {
@@ -31,7 +31,7 @@ package struct CommandCache: Hashable, Sendable {
     }
   }
 
-  /// Warns if `store` could not keep or look up frames. Call it once, at the end.
+  /// Warns if `store` could not store or look up frames. Call this once, at the end.
   package func reportFailure(of store: FrameStore?) {
     guard let error = store?.lastError else { return }
     warn(error, "not all frames are kept for later runs")

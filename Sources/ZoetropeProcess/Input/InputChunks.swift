@@ -6,7 +6,7 @@ struct InputChunks: AsyncSequence, Sendable {
   typealias Element = [UInt8]
   typealias Failure = AnimatedImageError
 
-  /// How often to check the end of a growing file.
+  /// How often to check whether a file has grown.
   private static let interval = Duration.milliseconds(25)
 
   private let file: OwnedFile

@@ -8,17 +8,17 @@ package struct InputFile: Hashable {
   package let name: String
   /// Nil for `-`, standard input.
   package let path: FilePath?
-  /// The directory argument below which it was found; nil if it was named itself.
+  /// The directory argument below which the file was found; nil if the file itself was named.
   private var root: FilePath?
 
-  /// The input that `argument` names. The parser repairs invalid UTF-8 in arguments, so the path is taken from
+  /// Creates the input that `argument` names. The parser repairs invalid UTF-8 in arguments, so the path is taken from
   /// the process's own argument list.
   package init(_ argument: String) {
     name = argument == "-" ? "standard input" : argument
     path = argument == "-" ? nil : FilePath(bytes: RawArguments.bytes(of: argument))
   }
 
-  /// The file at `path`, which was not named as an argument, but found below the directory `root` or in a list.
+  /// Creates the input at `path`, which was found in a list or below the directory `root`, not named as an argument.
   package init(path: FilePath, below root: FilePath? = nil) {
     name = RawArguments.text(ofFound: path.bytes)
     self.path = path
@@ -42,8 +42,8 @@ package struct InputFile: Hashable {
     path.map { FileStem.of($0.bytes, keepingExtension: true) } ?? Array("stdin".utf8)
   }
 
-  /// The input's directory, for names of outputs: relative to the directory in which it was found, else as named.
-  /// Never leads out of the output's directory.
+  /// The input's directory, for names of outputs: relative to the directory argument, if there is one, otherwise as
+  /// named. Never leads out of the output's directory.
   package var directory: [UInt8] {
     guard var path else { return [UInt8(ascii: ".")] }
     if let root { _ = path.removePrefix(root) }
@@ -53,7 +53,7 @@ package struct InputFile: Hashable {
       ? [UInt8(ascii: ".")] : Array(names.joined(separator: [UInt8(ascii: "/")]))
   }
 
-  /// Whether it was found in a subdirectory of a directory argument.
+  /// Whether the file was found in a subdirectory of a directory argument.
   package var isBelowRoot: Bool { root != nil && directory != [UInt8(ascii: ".")] }
 
   /// The name of the directory that holds the input, for names of outputs.
@@ -113,7 +113,7 @@ package struct InputFile: Hashable {
     }
   }
 
-  /// All bytes of a pipe. They are kept in memory, so the limit on memory applies.
+  /// Reads all bytes of a pipe. They are kept in memory, so the memory limit applies.
   private static func readAll(
     _ options: DecodingOptions, from descriptor: FileDescriptor = .standardInput,
     isAbandoned: () -> Bool
@@ -138,9 +138,9 @@ package struct InputFile: Hashable {
   }
 }
 
-/// The part of an input's name that is used in the names of its outputs.
+/// Makes the part of an input's name that its outputs' names use.
 package enum FileStem {
-  /// The last component of `path`, by default without its extension, safe as part of a file name.
+  /// Returns the last component of `path`, by default without its extension, safe as part of a file name.
   ///
   /// It can neither leave the directory nor control a terminal. Slashes, NUL and control bytes become `_`, and
   /// so does a name of only dots, which would be a directory. Bytes above ASCII are kept in any encoding.

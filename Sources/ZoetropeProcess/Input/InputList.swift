@@ -8,9 +8,9 @@ internal import Zoetrope
 package struct InputList: Hashable, Sendable {
   /// The FILE arguments.
   package var arguments: [String]
-  /// Whether directories are searched with all their subdirectories.
+  /// Whether directories are searched recursively.
   package var isRecursive: Bool
-  /// A file with further names, or `-` for standard input.
+  /// The file with further names, or `-` for standard input.
   package var list: String?
   /// Whether the names in the list end with NUL instead of a line break.
   package var endsNamesWithNull: Bool
@@ -26,8 +26,8 @@ package struct InputList: Hashable, Sendable {
     (self.list, self.endsNamesWithNull) = (list, endsNamesWithNull)
   }
 
-  /// The inputs in order: those of the arguments, then those of the list. A directory without animations stays an
-  /// input, which fails when it is opened, like a file that does not exist.
+  /// Returns the inputs in order: those of the arguments, then those of the list. A directory without animations
+  /// remains an input, which then fails to open, like a missing file.
   ///
   /// - Throws: A failure if the list cannot be read, if there is no input, or if standard input is named twice.
   package func inputs() throws(CommandFailure) -> [InputFile] {
@@ -46,7 +46,7 @@ package struct InputList: Hashable, Sendable {
     return named
   }
 
-  /// The animations in the directory at `path`; `input` itself for anything else.
+  /// Returns the animations in the directory at `path`, or `input` itself if that is not a directory.
   private func contents(of input: InputFile, at path: FilePath) -> [InputFile] {
     guard FileStatus(at: path)?.isDirectory ?? false else { return [input] }
     let found = animations(in: path, below: path)
@@ -73,7 +73,7 @@ package struct InputList: Hashable, Sendable {
     return found
   }
 
-  /// Whether a file of this name may be an animation.
+  /// Returns whether the extension of `name` is that of an animation.
   private static func isAnimation(_ name: FilePath.Component) -> Bool {
     guard let word = name.extension?.lowercased() else { return false }
     return FormatTable.rows.contains { $0.fileExtensions.contains(word) }
@@ -108,7 +108,7 @@ package struct InputList: Hashable, Sendable {
     return names
   }
 
-  /// The bytes of the list; of a list beyond the limit, one byte more than the limit.
+  /// Returns the bytes of the list. If the list exceeds the limit, returns one byte more than the limit.
   private static func read(_ list: String) throws -> [UInt8] {
     guard list != "-" else { return try readAll(.standardInput) }
     let path = FilePath(bytes: RawArguments.bytes(of: list))

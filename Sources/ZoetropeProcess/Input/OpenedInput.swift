@@ -10,7 +10,7 @@ package enum InputReading: Sendable, Hashable {
   /// Bytes are used as they arrive, including those of a file that another program is still writing.
   case following
 
-  /// Whether `input` is used while its bytes arrive.
+  /// Returns whether `input` is used while its bytes arrive.
   package func isStream(_ input: InputFile) -> Bool {
     switch self {
     case .whole: false
@@ -30,7 +30,7 @@ package enum OpenedInput: Sendable {
     if case .stream(let image) = self { image } else { nil }
   }
 
-  /// The image with the frames that have arrived; nil before the first.
+  /// The image with the frames that have arrived; nil before the first frame.
   package var image: AnimatedImage? {
     switch self {
     case .whole(let image): image
@@ -60,7 +60,7 @@ package enum OpenedInput: Sendable {
     }
   }
 
-  /// The number of plays; for a stream, as known so far.
+  /// The play count; for a stream, as known so far.
   package var playCount: PlayCount {
     switch self {
     case .whole(let image): image.playCount
@@ -83,10 +83,9 @@ extension InputFile {
       try openStream(options, isFollowed: reading == .following, isAbandoned: isAbandoned))
   }
 
-  /// Opens the image while its bytes arrive; returns when its canvas is known.
+  /// Opens the image while its bytes arrive. Returns when the canvas is known.
   ///
-  /// Its bytes count against the memory limit, as when a pipe is read whole, although most of them are kept in
-  /// a file.
+  /// The bytes count against the memory limit, as when a pipe is read whole, although most of them are kept in a file.
   ///
   /// - Parameters:
   /// - isFollowed: Whether to read a file past its current end until the animation is complete.

@@ -1,15 +1,15 @@
 package import Zoetrope
 
-/// The progress of a stream for a blocking thread: the current state, then every change.
+/// A blocking sequence of the states of a stream: the current state, then every change.
 ///
-/// A state that lasts for a tenth of a second is delivered once more, so that a display that skips quick
-/// changes shows the last one. Ends after a state with an ending. A signal that asks for the end cancels the
+/// A state that lasts for a tenth of a second is delivered a second time, so that a display that skips quick changes
+/// shows the last one. The sequence ends after the stream's final state. A signal that ends the process cancels the
 /// stream, which keeps the frames that have arrived (see ``Signals``).
 package final class StreamChanges: Sequence, IteratorProtocol {
   private let latest = Monitor<StreamProgress?>(nil)
   private let tasks: [Task<Void, Never>]
   private var seen: StreamProgress?
-  /// Whether ``seen`` has not been repeated yet.
+  /// Whether ``seen`` is still to be repeated.
   private var isNew = false
 
   package init(of image: StreamedImage) {
@@ -27,11 +27,10 @@ package final class StreamChanges: Sequence, IteratorProtocol {
 
   deinit { for task in tasks { task.cancel() } }
 
-  /// Repeats the current state after another tenth of a second, because what the caller shows with it is still
-  /// changing.
+  /// Repeats the current state after another tenth of a second, for a caller whose display of it is still changing.
   package func repeatSoon() { isNew = true }
 
-  /// Waits for the next state.
+  /// Waits for the next state and returns it.
   package func next() -> StreamProgress? {
     guard seen?.ending == nil else { return nil }
     let pause = isNew ? ContinuousClock.now + .milliseconds(100) : nil

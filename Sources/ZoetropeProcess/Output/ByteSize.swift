@@ -16,7 +16,7 @@ extension Int {
     return "\((tenths / 10_000).grouped).\(tenths / 1000 % 10) gigapixels"
   }
 
-  /// Its digits in groups of three.
+  /// The digits in groups of three.
   package var grouped: String {
     var text = String(self)
     var place = text.count - 3

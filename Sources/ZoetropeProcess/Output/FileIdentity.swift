@@ -7,10 +7,10 @@ struct FileIdentity: Hashable, Sendable {
   private let inode: UInt64
   let isRegular: Bool
 
-  /// The identity of the file at `path`, following links; nil if there is none.
+  /// Creates the identity of the file at `path`, following links; nil if there is no file.
   init?(at path: FilePath) { self.init(FileStatus(at: path)) }
 
-  /// The identity of the file that `descriptor` refers to.
+  /// Creates the identity of the file that `descriptor` refers to.
   init?(of descriptor: FileDescriptor) { self.init(try? FileStatus(of: descriptor)) }
 
   private init?(_ status: FileStatus?) {
@@ -19,7 +19,7 @@ struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// The files that a command reads, so that it does not overwrite them.
+/// The files that a command reads and must not overwrite.
 package struct InputIdentities {
   private var names: [FileIdentity: String] = [:]
 
@@ -30,12 +30,12 @@ package struct InputIdentities {
     }
   }
 
-  /// Throws if `path` is an input, by whatever name or through whatever links.
+  /// Throws if `path` is an input, even under another name or through links.
   package func check(_ path: FilePath) throws(CommandFailure) {
     try check(FileIdentity(at: path), name: "\(path)")
   }
 
-  /// As ``check(_:)``, but `path` may be that of `own`, which is replaced when it has been read.
+  /// Does what ``check(_:)`` does, but allows the path of `own`, which is replaced once it has been read.
   package func check(_ path: FilePath, unless own: InputFile?) throws(CommandFailure) {
     let identity = FileIdentity(at: path)
     if let identity, let source = own?.path, identity == FileIdentity(at: source) { return }

@@ -3,10 +3,10 @@ internal import Zoetrope
 
 /// Writes files atomically: a file appears complete or not at all.
 ///
-/// Bytes go to a temporary file in the same directory, which is renamed when complete. A process that is killed
-/// leaves only the temporary file, which the next run that writes to the directory removes (see
-/// ``TemporaryFile``). A link that the user named stays a link, and its target is written; a link at a
-/// generated name is replaced. Devices, pipes and descriptors are written directly through ``OutputStream``.
+/// Bytes go to a temporary file in the same directory, which is renamed when complete. A process that is killed leaves
+/// only the temporary file, which the next run that writes to the directory removes (see ``TemporaryFile``). If the
+/// user named a link, its target is written and the link stays; a link at a generated name is replaced. Devices, pipes
+/// and descriptors are written directly through ``OutputStream``.
 package enum OutputFile {
   /// Writes `bytes` to `path`. Replaces an existing file only if `isReplacing`.
   ///
@@ -34,7 +34,7 @@ package enum OutputFile {
     try publish(file, isReplacing: isReplacing)
   }
 
-  /// Writes a report to `argument` as named by the user, even after a signal; `-` is standard output.
+  /// Writes a report to `argument`, as named by the user, even after a signal. `-` is standard output.
   package static func write(
     report bytes: [UInt8], to argument: String, isReplacing: Bool
   ) throws(WriteFailure) {
@@ -46,7 +46,7 @@ package enum OutputFile {
       followsLinks: true, stopsOnSignal: false)
   }
 
-  /// A file that will be called `target`.
+  /// Creates a temporary file that is to be renamed to `target`.
   fileprivate static func temporary(for target: FilePath) throws(WriteFailure) -> TemporaryFile {
     do throws(Errno) {
       return try TemporaryFile(for: target)
@@ -55,7 +55,7 @@ package enum OutputFile {
     }
   }
 
-  /// Gives the complete file its final name, or removes it and throws.
+  /// Renames the complete file to its final name, or removes it and throws.
   fileprivate static func publish(
     _ file: TemporaryFile, isReplacing: Bool
   ) throws(WriteFailure) {
@@ -72,19 +72,19 @@ package enum OutputFile {
     exists(path) && !OutputStream.isNeeded(for: path)
   }
 
-  /// Whether anything has the name `path`, a dangling link included.
+  /// Whether anything exists at `path`, including a dangling link.
   private static func exists(_ path: FilePath) -> Bool {
     FileStatus(at: path, followsLinks: false) != nil
   }
 
-  /// Whether the file at `path` was last written before the one at `other`; false if either is missing.
+  /// Returns whether the file at `path` was last modified before the one at `other`; false if either is missing.
   package static func isOlder(_ path: FilePath, than other: FilePath) -> Bool {
     guard let time = FileStamp(at: path)?.modified, let otherTime = FileStamp(at: other)?.modified
     else { return false }
     return time < otherTime
   }
 
-  /// The path of a file that is to be written.
+  /// Returns the path of a file to be written.
   ///
   /// - Throws: A usage failure if `name` ends in a slash or is that of a directory.
   package static func path(ofFile name: String) throws(CommandFailure) -> FilePath {
@@ -109,12 +109,12 @@ package enum OutputFile {
     try makeDirectory(path.removingLastComponent())
     guard let error = FileSystem.makeDirectory(path) else { return }
     guard error == .fileExists else { throw .system(error, "\(path)") }
-    // Another process created it, or a file has this name.
+    // Another process has created the directory, or a file has this name.
     if !isDirectory(path) { throw .system(.notDirectory, "\(path)") }
   }
 }
 
-/// A file that is written in pieces and gets its name when it is complete.
+/// A file that is written in pieces and renamed when it is complete.
 package struct PendingFile {
   /// The destination of its bytes, in order.
   package let stream: OutputStream
@@ -122,7 +122,7 @@ package struct PendingFile {
   private let file: TemporaryFile?
   private let isReplacing: Bool
 
-  /// Creates it under a temporary name in the directory of `path`; see ``OutputFile``.
+  /// Creates the file under a temporary name in the directory of `path`; see ``OutputFile``.
   ///
   /// - Parameter followsLinks: Whether to replace the target of a link instead of the link.
   package init(
@@ -139,7 +139,7 @@ package struct PendingFile {
     stream = OutputStream(borrowing: file.descriptor, name: "\(target)")
   }
 
-  /// Gives the file its name, or removes it and throws.
+  /// Renames the file to its final name, or removes it and throws.
   package func finish() throws(WriteFailure) {
     guard let file else { return stream.close() }
     try OutputFile.publish(file, isReplacing: isReplacing)

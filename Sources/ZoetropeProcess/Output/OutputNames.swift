@@ -1,7 +1,7 @@
 package import SystemPackage
 internal import Zoetrope
 
-/// The names that a command will write. Each may occur once, however it is spelled.
+/// The names of the files that a command will write. A file may occur only once, however its name is spelled.
 package struct OutputNames {
   /// An existing directory, and the path from there to one that does not exist yet.
   private struct Directory: Hashable {
@@ -19,7 +19,7 @@ package struct OutputNames {
 
   package init() {}
 
-  /// Adds `path`; returns false if it was already there.
+  /// Adds `path`. Returns false if it was already there.
   package mutating func insert(_ path: FilePath) -> Bool {
     let parent = OutputFile.directory(of: path)
     let directory = directories[parent] ?? Self.directory(parent)

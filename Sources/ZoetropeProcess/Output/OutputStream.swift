@@ -2,12 +2,12 @@ internal import Glibc
 package import SystemPackage
 internal import Zoetrope
 
-/// An output that is written in order: standard output, a pipe, a device, an open descriptor.
+/// An output that is written in order: standard output, a pipe, a device or an open descriptor.
 ///
 /// It is opened and written to, never replaced, as in `cp` and `ffmpeg`.
 package struct OutputStream: Hashable, Sendable {
   package let descriptor: FileDescriptor
-  /// Its name in errors.
+  /// The output's name in errors.
   package let name: String
   /// Whether ``close()`` closes it.
   private let isOwned: Bool
@@ -19,7 +19,7 @@ package struct OutputStream: Hashable, Sendable {
     (self.descriptor, self.name, self.isOwned) = (descriptor, name, isOwned)
   }
 
-  /// A stream to `descriptor`, which its owner closes.
+  /// Creates a stream to `descriptor`, which its owner closes.
   init(borrowing descriptor: FileDescriptor, name: String) {
     self.init(descriptor: descriptor, name: name, isOwned: false)
   }
@@ -27,7 +27,7 @@ package struct OutputStream: Hashable, Sendable {
   /// Opens `path`. Opening a pipe waits for a reader, unless a signal arrives.
   package init(_ path: FilePath) throws(WriteFailure) {
     if let number = Self.descriptor(named: path) {
-      // Not reopened: that would restart a file at its beginning, and a socket cannot be opened.
+      // Reopening would start a file at its beginning, and would fail for a socket.
       self.init(
         descriptor: FileDescriptor(rawValue: number), name: "\(path)", isOwned: false)
       return
@@ -70,7 +70,7 @@ package struct OutputStream: Hashable, Sendable {
     }
   }
 
-  /// Whether `path` can only be written in order: it exists, and is neither a file nor a directory.
+  /// Returns whether `path` can only be written in order: it exists, and is neither a file nor a directory.
   package static func isNeeded(for path: FilePath) -> Bool {
     if descriptor(named: path) != nil { return true }
     guard let status = FileStatus(at: path) else { return false }
@@ -87,7 +87,7 @@ package struct OutputStream: Hashable, Sendable {
     isStandardOutput(FilePath(bytes: RawArguments.bytes(of: name))) ? "-" : name
   }
 
-  /// The descriptor that `path` refers to, as in the paths that shells create for `>(command)`.
+  /// Returns the descriptor that `path` refers to, as in the paths that shells create for `>(command)`.
   private static func descriptor(named path: FilePath) -> Int32? {
     switch path.string {
     case "/dev/stdout": return STDOUT_FILENO
@@ -134,12 +134,12 @@ extension FileDescriptor {
   }
 }
 
-/// Whether output reached its reader. A reader that goes away ends a command quietly; that is not a failure.
+/// Whether output reached its reader. If the reader goes away, the command ends quietly; that is not a failure.
 package enum Delivery: Sendable {
   case complete
   case readerGone
 
-  /// Runs `body`, which writes.
+  /// Runs `body`, which writes output.
   package static func of(
     _ body: () throws(WriteFailure) -> Void
   ) throws(CommandFailure) -> Delivery {
@@ -166,7 +166,7 @@ package enum WriteFailure: Error, Hashable, Sendable {
   /// A frame could not be encoded.
   case encoding(String)
 
-  /// The failure to report if the reader must not go away (see ``Delivery``).
+  /// The failure to report where the reader must not go away (see ``Delivery``).
   package var commandFailure: CommandFailure {
     switch self {
     case .closedPipe:

@@ -2,8 +2,8 @@ internal import Zoetrope
 
 /// Waits for asynchronous work on the main thread.
 package enum BlockingTask {
-  /// Runs `work` on the cooperative pool and blocks the calling thread until it is done. The caller
-  /// must not be on the pool itself.
+  /// Runs `work` on the cooperative pool and blocks the calling thread until it is done. Must not be called from the
+  /// pool itself.
   package static func run<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value {
     let result = Monitor<Value?>(nil)
     Task {

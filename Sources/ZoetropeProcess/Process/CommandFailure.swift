@@ -2,7 +2,7 @@ package import SystemPackage
 package import Zoetrope
 internal import ZoetropeTerminal
 
-/// Why a command stopped or an input failed, as text, as JSON and as an exit status.
+/// The reason why a command stopped or an input failed, as text, JSON and exit status.
 package struct CommandFailure: Error, Hashable {
   package let status: ExitStatus
   /// The error's code in JSON.
@@ -12,7 +12,7 @@ package struct CommandFailure: Error, Hashable {
   package var file: String?
   package var byte: Int?
   package var frame: Int?
-  /// What helps.
+  /// A suggestion for fixing it.
   package var advice: String?
 
   package init(_ status: ExitStatus, code: String, _ message: String, file: String? = nil) {
@@ -22,7 +22,7 @@ package struct CommandFailure: Error, Hashable {
     self.file = file
   }
 
-  /// A decoding error of the input called `file`.
+  /// Creates the failure for a decoding error of the input called `file`.
   package init(_ error: AnimatedImageError, file: String, damage: DamagePolicy) {
     switch error.code {
     case .limitExceeded where error.limit?.kind == .outputBytes: status = .budget
@@ -93,7 +93,7 @@ package struct CommandFailure: Error, Hashable {
 }
 
 extension LimitExcess {
-  /// The excess with units that people use.
+  /// The excess in readable units.
   fileprivate var sentence: String {
     if kind == .outputBytes {
       let least = asked == .max ? "is much larger" : "has \(asked.grouped) bytes"
@@ -136,13 +136,12 @@ package struct FileName: Hashable, Sendable {
 
   package init(_ path: FilePath) { self.init(path.bytes) }
 
-  /// The name given as `argument` (see ``RawArguments``).
+  /// Creates the name given as `argument` (see ``RawArguments``).
   package init(argument: String) { self.init(RawArguments.bytes(of: argument)) }
 }
 
 extension JSONWriter {
-  /// Writes the field `key` with a file's name and, if that is not valid UTF-8, `base64Key` with
-  /// its bytes.
+  /// Writes the field `key` with a file's name. If that is not valid UTF-8, also writes `base64Key` with its bytes.
   package mutating func field(_ key: StaticString, _ name: FileName?, base64Key: StaticString) {
     field(key, name?.text)
     guard let bytes = name?.bytes else { return }

@@ -1,6 +1,6 @@
 /// The exit status. The numbers are part of the command-line contract.
 package enum ExitStatus: Int32, Error, Sendable {
-  /// Everything was done.
+  /// Everything succeeded.
   case success = 0
   /// Some inputs or frames failed; the rest was written.
   case partial = 1
@@ -18,7 +18,7 @@ package enum ExitStatus: Int32, Error, Sendable {
   case terminal = 7
   /// No result meets `--max-bytes` or `--for`.
   case budget = 8
-  /// Ended by SIGHUP, or by the terminal going away.
+  /// Ended by SIGHUP, or because the terminal went away.
   case hungUp = 129
   /// Interrupted by SIGINT.
   case interrupted = 130
@@ -27,7 +27,7 @@ package enum ExitStatus: Int32, Error, Sendable {
   /// Ended by SIGTERM.
   case terminated = 143
 
-  /// The status for several inputs: the one they share, else ``partial``.
+  /// Returns the status for several inputs: the one they share, otherwise ``partial``.
   package static func combined(_ statuses: [ExitStatus]) -> ExitStatus {
     guard let first = statuses.first else { return .success }
     return statuses.allSatisfy { $0 == first } ? first : .partial

@@ -6,8 +6,8 @@ package enum InputCondition: String, Hashable, Sendable, CaseIterable {
   case damaged
   /// It could not be read, or its frames could not be decoded.
   case unreadable
-  /// It could be read, but the request could not be carried out: a selection without frames, output that cannot be
-  /// written.
+  /// It could be read, but the request could not be carried out, for example because the selection has no frames or
+  /// output cannot be written.
   case failed
 
   package init(hasLosses: Bool) { self = hasLosses ? .damaged : .ok }

@@ -5,28 +5,28 @@ internal import ZoetropeShims
 
 /// The signals that end, stop or resize this process.
 ///
-/// They are caught only while there is something to finish or restore: files being written, a trace to keep, a
-/// terminal. Otherwise they have their default action. A process that waits for a pipe without a writer, or for
-/// a file system that does not answer, then ends immediately. No handler could achieve that, because the system
-/// lets only fatal signals end such a wait.
+/// They are caught only while there is something to finish or restore, such as files being written, a trace to save, or
+/// a terminal. Otherwise they have their default action. A process that waits for a pipe without a writer, or for a
+/// file system that does not answer, then ends immediately. No handler could achieve that, because the system lets only
+/// fatal signals end such a wait.
 ///
 /// A handler may only set a bit, wake the ``WakePipe`` and restore `errno`, so all state is atomic and
 /// global.
 package enum Signals {
-  /// The signals that end an interruptible command.
+  /// The signals that interrupt a command.
   private static let endings = [SIGINT, SIGTERM, SIGHUP]
   /// The signals that the terminal player handles.
   private static let terminal = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH]
   /// The signals that a preview in another program's terminal handles.
   private static let preview = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCONT, SIGWINCH]
 
-  /// One bit for each signal that has arrived and was not taken.
+  /// One bit for each signal that has arrived and has not been taken.
   private static let came = Atomic<UInt64>(0)
 
   // MARK: - Catching
 
-  /// Unblocks SIGINT, SIGTERM and SIGHUP if the parent blocked them. Ignores SIGPIPE and SIGXFSZ, which `write`
-  /// reports.
+  /// Unblocks SIGINT, SIGTERM and SIGHUP in case the parent blocked them. Ignores SIGPIPE and SIGXFSZ, because `write`
+  /// reports these conditions.
   package static func prepare() {
     SignalAction.unblock(endings)
     for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
@@ -46,7 +46,7 @@ package enum Signals {
   /// Catches SIGINT, SIGTERM and SIGHUP from now on. A second signal of the same kind ends the process.
   package static func catchEndings() {
     for number in endings where !isIgnored(number) {
-      // Without SA_RESTART, a blocked read or write returns, and the bit is seen.
+      // Without SA_RESTART, a blocked read or write returns, so that its caller can check the bit.
       handle(number, flags: Int32(bitPattern: UInt32(SA_RESETHAND)))
     }
   }
@@ -87,10 +87,10 @@ package enum Signals {
     SignalAction.set(number, handler, flags: flags)
   }
 
-  /// Calls `handler` once, for a signal that would end the process; then the default action is restored.
+  /// Calls `handler` once, for a signal that would end the process, after restoring the default action.
   ///
-  /// It runs on the thread's alternate stack, if there is one. For SIGBUS it is called only if the fault is not
-  /// in the mapping of a frame table; the frame store handles those.
+  /// The handler runs on the thread's alternate stack, if there is one. Faults in the mapping of a frame table also
+  /// raise SIGBUS; the frame store handles them, and the handler is not called.
   package static func onFatal(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void)
   {
     let flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_ONSTACK)
@@ -98,13 +98,13 @@ package enum Signals {
     SignalAction.set(number, handler, flags: flags)
   }
 
-  /// Whether signal `number` is ignored. Shells ignore signals for background commands, and such signals stay
+  /// Returns whether signal `number` is ignored. Shells make background commands ignore signals, and such signals stay
   /// ignored.
   package static func isIgnored(_ number: Int32) -> Bool { SignalAction.isIgnored(number) }
 
-  // MARK: - What came
+  // MARK: - Arrived signals
 
-  /// The status for the signal that asked the process to end; nil if none did. Takes no signals.
+  /// The status for the signal that is to end the process; nil if none has arrived. Takes no signals.
   package static var ending: ExitStatus? {
     let bits = came.load(ordering: .relaxed)
     if bits == 0 { return nil }
@@ -114,16 +114,16 @@ package enum Signals {
     ].first { bits & 1 << UInt64($0.0) != 0 }?.1
   }
 
-  /// Whether a signal has arrived and was not taken.
+  /// Whether a signal has arrived and has not been taken.
   package static var hasCome: Bool { came.load(ordering: .relaxed) != 0 }
 
-  /// Takes the signals that have arrived, except those with an ``ending``.
+  /// Takes the signals that have arrived, except those that determine ``ending``.
   package static func take() -> Set<Int32> {
     let bits = forget([SIGTSTP, SIGCONT, SIGWINCH])
     return Set(terminal.filter { bits & 1 << UInt64($0) != 0 })
   }
 
-  /// Clears all signals, and returns the bits that were set.
+  /// Clears the signals in `numbers`. Returns the bits of all signals that had arrived.
   @discardableResult
   private static func forget(_ numbers: [Int32]) -> UInt64 {
     let bits = numbers.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
@@ -132,8 +132,8 @@ package enum Signals {
 
   // MARK: - Ending and stopping
 
-  /// Ends the process by `status`'s signal, so that a shell loop that runs it ends too; exiting with the number
-  /// would not do that. Returns for other statuses.
+  /// Ends the process by raising the signal of `status`, so that a shell loop around it ends as well. An exit with the
+  /// same number would not end the loop. Returns for other statuses.
   ///
   /// Does not raise SIGQUIT, which would leave a core file.
   package static func endProcess(with status: ExitStatus) {
@@ -151,7 +151,7 @@ package enum Signals {
 
   /// Stops this process and the others in its pipeline until they are continued.
   ///
-  /// In an orphaned process group, which nobody could continue, the system ignores this.
+  /// The system ignores this in an orphaned process group, which nobody could continue.
   package static func stopProcess() {
     signal(SIGTSTP, SIG_DFL)
     kill(0, SIGTSTP)

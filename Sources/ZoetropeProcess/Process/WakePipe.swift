@@ -4,7 +4,7 @@ internal import SystemPackage
 internal import Zoetrope
 internal import ZoetropeShims
 
-/// Wakes the player or a preview: one pipe for signals, frames that are ready, and files that have been opened.
+/// A pipe that wakes the player or a preview when a signal arrives, a frame is ready, or a file has been opened.
 ///
 /// Signal handlers call ``wake()``, so the state is atomic and global.
 package enum WakePipe {
@@ -14,7 +14,7 @@ package enum WakePipe {
   /// The descriptor to poll; -1 before ``open()``, or if there is no pipe.
   package static var descriptor: Int32 { reader.load(ordering: .relaxed) }
 
-  /// Returns false if the system cannot create a pipe.
+  /// Opens the pipe. Returns false if the system cannot create one.
   static func open() -> Bool {
     if descriptor >= 0 { return true }
     guard let ends = try? FileDescriptor.pipe() else { return false }
@@ -27,7 +27,7 @@ package enum WakePipe {
     return true
   }
 
-  /// Wakes the reader. If the pipe is full the byte is lost, but the reader is awake anyway.
+  /// Wakes the reader. If the pipe is full, the byte is lost, but the reader wakes up anyway.
   package static func wake() {
     let descriptor = writer.load(ordering: .relaxed)
     if descriptor >= 0 { zt_write_byte(descriptor) }
