@@ -5,15 +5,15 @@ internal import Zoetrope
 final class AnimationHandle: Sendable {
   let image: AnimatedImage
   let calls: DecodingCalls
-  /// An upper bound for the pixels that decoding one frame draws, and the bytes of its data.
+  /// An upper bound for the work of decoding one frame: the pixels drawn plus the bytes of its data.
   let frameWork: Int
   /// Metadata as a list, created on first use.
   private let items = Mutex<[MetadataItem]?>(nil)
   private let reading = Mutex(Reading())
-  /// The frame that ``reading`` returned last; -1 before the first.
+  /// The index of the frame that ``reading`` returned last; -1 before the first.
   private let lastIndex = Atomic(-1)
 
-  /// The reader at its last position. Not created for animations that are only inspected.
+  /// The reader, which keeps its position, and the renderer. Not created for animations that are only inspected.
   private struct Reading {
     var reader: SeekingReader?
     var renderer: FrameRenderer?
@@ -23,9 +23,9 @@ final class AnimationHandle: Sendable {
     self.image = image
     self.calls = calls
     let area = image.canvasSize.area
-    // A caller that reads the file may take any time.
+    // The caller's own reader may take any time.
     let least = image.source is ForeignSource ? max(area, DecodingCalls.longCall) : area
-    // Frames may be larger than the canvas, and their data larger than their pixels.
+    // Frames may be larger than the canvas, and the data of a frame larger than its pixels.
     frameWork = image.frames.reduce(least) {
       max($0, max(area, $1.rect.size.area) + $1.byteRange.count)
     }
@@ -40,6 +40,8 @@ final class AnimationHandle: Sendable {
     }
   }
 
+  /// Returns `index` as an `Int`.
+  ///
   /// - Throws: `parameter` if the frame does not exist.
   func checkFrame(_ index: Int64) throws(AnimatedImageError) -> Int {
     guard index >= 0, index < Int64(image.frames.count) else {
@@ -50,22 +52,22 @@ final class AnimationHandle: Sendable {
     return Int(index)
   }
 
-  /// An upper bound for the work of decoding frame `index` alone.
+  /// Returns an upper bound for the work of decoding frame `index` alone.
   func work(ofFrame index: Int) -> Int {
-    // A jump may replay all frames before the target, if they are damaged.
+    // A jump replays all frames before the target in the worst case, if they are damaged.
     index == lastIndex.load(ordering: .relaxed) + 1 ? frameWork : work(ofFramesUpTo: index)
   }
 
-  /// An upper bound for the work of decoding all frames up to `index`.
+  /// Returns an upper bound for the work of decoding all frames up to `index`.
   func work(ofFramesUpTo index: Int) -> Int {
     let (product, overflow) = frameWork.multipliedReportingOverflow(by: index + 1)
     return overflow ? .max : product
   }
 
-  /// Calls `body` with frame `index`, rendered, and the area that differs from the frame that was read before
-  /// it with the same rendering.
+  /// Calls `body` with frame `index`, rendered, and the area that differs from the frame previously read with the same
+  /// rendering.
   ///
-  /// `body` must not keep the frame: the reader would have to copy its canvas.
+  /// `body` must not keep the frame, because the reader would then have to copy its canvas.
   func withFrame(
     _ index: Int, _ request: FrameRequest, in call: DecodingCall,
     _ body: (_ frame: borrowing CompositedFrame, _ dirty: PixelRect) throws(AnimatedImageError) ->
@@ -92,7 +94,7 @@ final class AnimationHandle: Sendable {
         lastIndex.store(index, ordering: .relaxed)
         try body(rendered, isFirst ? PixelRect(rendered.bitmap.size) : rendered.dirtyRect)
       } catch {
-        // The next frame may be the first that the caller gets with this rendering.
+        // After an error, the next frame counts as the first one with its rendering.
         reading.renderer = nil
         throw error
       }
@@ -100,7 +102,7 @@ final class AnimationHandle: Sendable {
   }
 
   /// Calls `body` with each frame of `indices`, rendered, and its position in `indices`. Frames are visited in
-  /// order of their indices, and decoded ahead on all processors.
+  /// ascending order, and decoded ahead on all processors.
   func forEachFrame(
     _ indices: [Int], _ request: FrameRequest, in call: DecodingCall,
     _ body: (_ place: Int, _ frame: borrowing CompositedFrame) throws(AnimatedImageError) -> Void
@@ -126,7 +128,7 @@ final class AnimationHandle: Sendable {
   }
 }
 
-/// One piece of metadata, as the header lists them.
+/// One item of metadata, as zoetrope.h lists them.
 struct MetadataItem: Sendable {
   enum Kind: Int32, Sendable {
     case text = 1

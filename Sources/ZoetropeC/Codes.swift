@@ -30,7 +30,7 @@ extension AnimatedImageError {
   /// The code's name in the header.
   var name: String { budgetLimit == nil ? code.name : "overBudget" }
 
-  /// The header's number of the limit of an output that is not met; nil for other errors.
+  /// The header's number for the output limit that is not met; nil for other errors.
   var budgetLimit: Int? { limit.flatMap { Self.budgetLimits[$0.kind] } }
 
   private static let budgetLimits: [LimitExcess.Kind: Int] = [
@@ -39,7 +39,7 @@ extension AnimatedImageError {
   ]
 }
 
-/// Returns the element of `values` that has the number `number` in the header.
+/// Returns the element of `values` whose number in the header is `number`.
 ///
 /// - Throws: `parameter` if there is none.
 func value<Value>(

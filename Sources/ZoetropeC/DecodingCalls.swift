@@ -4,18 +4,18 @@ internal import Zoetrope
 /// Runs the calls that decode frames of one animation. They take turns, and return immediately if they are
 /// cancelled or time out.
 ///
-/// A decoder checks for cancellation between frames and while it scales. A single frame can take longer than
-/// the caller is willing to wait, so calls that may take long run on a separate thread, and the caller stops
-/// waiting. The thread ends with its frame, does not touch the caller's memory, and only then passes on its
-/// turn: even after a cancellation, one call decodes at a time.
+/// A decoder checks for cancellation between frames and while it scales. A single frame can take longer than the caller
+/// is willing to wait. So calls that may take long run on a separate thread, and after a cancellation the caller stops
+/// waiting for it. The thread finishes its frame without touching the caller's memory, and only then ends its turn.
+/// Even after a cancellation, only one call decodes at a time.
 final class DecodingCalls: Sendable {
   private let timeout: Duration?
-  /// Whether a call has the turn. The condition that calls wait for changes under this lock.
+  /// Whether a call is having its turn. Everything that calls wait for changes under this lock.
   private let isBusy = Monitor(false)
   fileprivate let cancelCount = Atomic(0)
   private let isCancelled = Atomic(false)
 
-  /// Calls with less work stay on the caller's thread: some ten milliseconds of decoding.
+  /// The work from which calls run on a separate thread: some ten milliseconds of decoding.
   static let longCall = 1 << 22
 
   /// - Parameter timeout: The maximum duration of a call; nil for no limit.
@@ -32,13 +32,13 @@ final class DecodingCalls: Sendable {
 
   func clearCancel() { isCancelled.store(false, ordering: .relaxed) }
 
-  /// A call that begins now.
+  /// Returns a call that begins now.
   ///
-  /// Each function of the C API that decodes creates one before anything else that takes time, so that no
-  /// ``cancel()`` is lost between two of its steps.
+  /// Each function of the C API that decodes creates one call, before anything that takes time, so that no ``cancel()``
+  /// is lost between its steps.
   ///
-  /// - Parameter flag: Also ends the call.
-  /// - Throws: `cancelled`, if ``cancel()`` was called before.
+  /// - Parameter flag: A flag of the caller that also ends the call.
+  /// - Throws: `cancelled` after ``cancel()``, until ``clearCancel()``.
   func begin(_ flag: CallerFlag? = nil) throws(AnimatedImageError) -> DecodingCall {
     let call = DecodingCall(self, timeout: timeout, flag)
     if isCancelled.load(ordering: .relaxed) { throw DecodingCall.cancelled }
@@ -47,7 +47,7 @@ final class DecodingCalls: Sendable {
 
   /// Calls `body` when it is the turn of `call`.
   ///
-  /// - Parameter work: An upper bound for the pixels that are decoded and the bytes that they take.
+  /// - Parameter work: An upper bound for the sum of the pixels to decode and the bytes of their data.
   /// - Throws: Errors of `body`; `cancelled` or `timedOut`.
   func run<Value: Sendable>(
     _ call: DecodingCall, work bound: Int,
@@ -66,7 +66,7 @@ final class DecodingCalls: Sendable {
       work.run()
       isBusy.update { $0 = false }
     }
-    // Without a thread to spare, the call ends between frames.
+    // If no thread can be created, the call runs on this one, and can only end between frames.
     if bound < Self.longCall || !startThread(running: run) { run() }
     let result = wait(for: call) { _ -> Result<Value, AnimatedImageError>? in
       if let result = work.takeResult() { return result }
@@ -82,7 +82,7 @@ final class DecodingCalls: Sendable {
     }
   }
 
-  /// Waits until `body` returns a value or the call has no time left.
+  /// Waits until `body` returns a value, and returns it. Returns nil if the call times out.
   private func wait<Value>(for call: DecodingCall, _ body: (inout Bool) -> Value?) -> Value? {
     // Flags are polled, because changing one sends no notification.
     while call.hasFlag {
@@ -93,7 +93,7 @@ final class DecodingCalls: Sendable {
     return isBusy.wait(until: call.deadline, body)
   }
 
-  /// Calls `body`, which writes to the caller's memory and stops soon after `call` is cancelled.
+  /// Calls `body`, which writes to the caller's memory and must stop soon after `call` is cancelled.
   ///
   /// - Throws: `cancelled` if the caller has returned.
   func write(_ call: DecodingCall, _ body: () -> Void) throws(AnimatedImageError) {
@@ -117,7 +117,7 @@ final class DecodingCalls: Sendable {
       self.body = Mutex(body)
     }
 
-    /// Releases what the body refers to, such as the animation, before it returns.
+    /// Runs the body, and releases what it refers to, such as the animation, before returning.
     func run() {
       guard let body = body.withLock({ $0.take() }) else { return }
       let value = Result { () throws(AnimatedImageError) in try body() }
@@ -128,12 +128,12 @@ final class DecodingCalls: Sendable {
   }
 }
 
-/// One call of the caller.
+/// A call by the C API's user.
 final class DecodingCall: Sendable {
   private let calls: DecodingCalls
   private let cancelCount: Int
   let hasFlag: Bool
-  /// Nil when the call has returned: the flag is the caller's memory.
+  /// Nil once the call has returned, because the flag is in the caller's memory.
   private let flag: Mutex<CallerFlag?>
   let deadline: ContinuousClock.Instant?
   /// Both change under the lock of ``DecodingCalls`` only.
@@ -148,7 +148,7 @@ final class DecodingCall: Sendable {
     deadline = timeout.map { .now + $0 }
   }
 
-  /// Whether nothing waits for the call any more.
+  /// Whether nobody waits for the call any more.
   var isCancelled: Bool {
     if hasReturned.load(ordering: .relaxed) || wasCancelled { return true }
     return deadline.map { $0 <= .now } ?? false
@@ -161,14 +161,14 @@ final class DecodingCall: Sendable {
 
   fileprivate func forgetFlag() { if hasFlag { flag.withLock { $0 = nil } } }
 
-  /// - Throws: `cancelled` if nothing waits for the call any more.
+  /// Throws `cancelled` if nobody waits for the call any more.
   func check() throws(AnimatedImageError) {
     if isCancelled { throw Self.cancelled }
   }
 
   fileprivate static let cancelled = AnimatedImageError(.cancelled, "the call was cancelled")
 
-  /// Why the call ends early.
+  /// The error with which the call ends early.
   var reason: AnimatedImageError {
     wasCancelled ? Self.cancelled : AnimatedImageError(.timedOut, "it took longer than timeout_ns")
   }

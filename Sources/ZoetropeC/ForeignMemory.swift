@@ -6,11 +6,12 @@ internal import ZoetropeShims
 
 // Reading arguments from the caller's memory and writing results to it.
 //
-// Unsafe: the addresses come from C. By the header's contract, each is NULL, which is checked here, or valid
-// for the size that is stated or that its type has. Structs are copied byte by byte, so their alignment does
-// not matter, up to the size that the caller states. No address is kept.
+// Unsafe: the addresses come from C. By the header's contract, each is either NULL, which is checked here, or valid for
+// the stated size or that of its type. Structs are copied byte by byte, up to the size that the caller states, so their
+// alignment does not matter. No address is kept.
 
-/// Runs `body`, and converts an error that it throws into a code and `error`. No Swift error gets past this.
+/// Runs `body`, and converts an error that it throws into a status code and `error`. No Swift error leaves this
+/// function.
 func attempt(
   _ error: UnsafeMutablePointer<zoetrope_error>?, _ body: () throws(AnimatedImageError) -> Void
 ) -> zoetrope_status {
@@ -28,24 +29,25 @@ func attempt(
   }
 }
 
-/// Whether this is a forked child of a process that had used the library.
+/// Detects a forked child of a process that had used the library.
 enum ForkGuard {
   private static let hasForked = Atomic(false)
-  /// The process that called first. Registers the handler, which children inherit.
+  /// The process that first used the library. Its initialization registers the fork handler, which children inherit.
   private static let processID: pid_t = {
     pthread_atfork(nil, nil) { ForkGuard.hasForked.store(true, ordering: .relaxed) }
     return getpid()
   }()
 
-  /// Process ids alone would not suffice: parent and child may both be process 1 of their namespaces. Nor would the
-  /// handler: a child created by the system call clone() does not run it.
+  /// Whether this process is such a child. Process ids alone would not suffice, because parent and child may both be
+  /// process 1 of their namespaces. Neither would the handler, because a child created with the system call clone()
+  /// does not run it.
   static var isForked: Bool {
     getpid() != processID || hasForked.load(ordering: .relaxed)
   }
 }
 
 extension zoetrope_error {
-  /// The error as a callback or the caller reads it; nil is `ZOETROPE_OK`.
+  /// Creates the error that a callback or the caller reads; nil gives `ZOETROPE_OK`.
   init(_ error: AnimatedImageError?) {
     self.init()
     frame = Int64(error?.frameIndex ?? -1)
@@ -67,7 +69,7 @@ extension zoetrope_damage {
     frame = Int64(damage?.frameIndex ?? -1)
     byte_offset = Int64(damage?.byteOffset ?? -1)
     valid_rows = Int64(damage?.validRows ?? -1)
-    // Most frames have none, and searching even an empty text takes as long as decoding a small frame.
+    // Most frames have no damage, and filling in even empty texts takes as long as decoding a small frame.
     guard let damage else { return }
     is_present = 1
     is_tolerated = damage.kind.isTolerated ? 1 : 0
@@ -106,7 +108,7 @@ private func fill<Characters>(_ array: inout Characters, with text: String) {
   }
 }
 
-/// The text in an array of `char`, up to its NUL.
+/// Returns the text in an array of `char`, up to its NUL.
 ///
 /// - Throws: `parameter` if it is not UTF-8, or has no NUL.
 func text<Characters: BitwiseCopyable>(
@@ -121,8 +123,8 @@ func text<Characters: BitwiseCopyable>(
   return text
 }
 
-/// `utf8`, shortened in the middle with an ellipsis if it has more than `room` bytes, without splitting
-/// characters. The reason after a long path is kept.
+/// Returns `utf8`, shortened in the middle with an ellipsis if it has more than `room` bytes. Does not split
+/// characters. Keeps the end, where the reason follows a long path.
 private func shortened(_ utf8: [UInt8], to room: Int) -> [UInt8] {
   guard utf8.count > room else { return utf8 }
   let ellipsis = Array("…".utf8)
@@ -142,23 +144,23 @@ func write<Value>(_ value: Value, to pointer: UnsafeMutablePointer<Value>?) {
   }
 }
 
-/// An address, or functions with one, that by the header's contract is valid on any thread.
+/// An address, or functions with a context, that by the header's contract may be used on any thread.
 @safe
 struct Promised<Value>: @unchecked Sendable {
-  // Sendable: the value is only copied. What it points to is read atomically, called on threads that the
-  // header names, or written by one thread at a time, as said where it is used.
+  // Sendable: the value is only copied. What it points to is read atomically, called on threads that the header names,
+  // or written by one thread at a time. Each use documents which.
   @unsafe let value: Value
 
   @unsafe init(_ value: Value) { unsafe self.value = value }
 }
 
-/// A number of the caller's, which another thread or a signal handler changes while a call runs.
+/// A number in the caller's memory that another thread or a signal handler may change during a call.
 @safe
 struct CallerFlag {
-  /// Read until the call returns.
+  /// The address of the number, which is read until the call returns.
   private let address: Promised<UnsafePointer<Int32>>
 
-  /// Nil for NULL.
+  /// Creates the flag; nil for NULL.
   init?(_ address: UnsafePointer<Int32>?) {
     guard let address = unsafe address else { return nil }
     unsafe self.address = Promised(address)
@@ -167,7 +169,7 @@ struct CallerFlag {
   var isRaised: Bool { unsafe zt_is_raised(address.value) }
 }
 
-/// `pointer`.
+/// Returns `pointer`.
 ///
 /// - Throws: `parameter` for NULL.
 func required<Pointer>(
@@ -177,7 +179,7 @@ func required<Pointer>(
   return pointer
 }
 
-/// The object that a handle points to.
+/// Returns the object that a handle points to.
 func object<Object: AnyObject>(
   _ handle: OpaquePointer?, _ type: Object.Type, _ name: StaticString
 ) throws(AnimatedImageError) -> Object {
@@ -185,21 +187,21 @@ func object<Object: AnyObject>(
   return unsafe Unmanaged<Object>.fromOpaque(UnsafeRawPointer(handle)).takeUnretainedValue()
 }
 
-/// A handle that owns `object`.
+/// Returns a handle that owns `object`.
 func handle(owning object: some AnyObject) -> OpaquePointer {
   unsafe OpaquePointer(Unmanaged.passRetained(object).toOpaque())
 }
 
-/// The object of a handle that ends here; nil for NULL.
+/// Consumes a handle and returns its object; nil for NULL.
 func release<Object: AnyObject>(_ handle: OpaquePointer?, _ type: Object.Type) -> Object? {
   guard let handle = unsafe handle else { return nil }
   return unsafe Unmanaged<Object>.fromOpaque(UnsafeRawPointer(handle)).takeRetainedValue()
 }
 
-/// Memory that frames are written to, checked against a request.
+/// The memory that frames are written to. Checked to be large enough for a request.
 ///
-/// One thread at a time writes, in `DecodingCalls.write`, and none once the call has returned to the
-/// caller, whose memory it is.
+/// It belongs to the caller. One thread at a time writes to it, in `DecodingCalls.write`, and none after the call has
+/// returned.
 @safe
 struct PixelTarget {
   private let pixels: Promised<UnsafeMutableRawPointer>
@@ -219,7 +221,7 @@ struct PixelTarget {
     let source = try unsafe required(buffer, "buffer")
     let buffer = unsafe UnsafeRawPointer(source).loadUnaligned(as: zoetrope_buffer.self)
     unsafe pixels = Promised(try required(buffer.pixels, "buffer.pixels"))
-    // A size_t, which may be larger than any `Int`.
+    // A size_t may be larger than any `Int`.
     let capacity = unsafe UInt(bitPattern: buffer.byte_count)
     let row = request.bytesPerRow
     bytesPerRow = unsafe buffer.bytes_per_row == 0 ? row : buffer.bytes_per_row
@@ -251,7 +253,7 @@ struct PixelTarget {
     self.request = request
   }
 
-  /// The bytes of `count` pieces that are `stride` apart; nil on overflow.
+  /// Returns the number of bytes that `count` pieces take at intervals of `stride`; nil on overflow.
   private static func extent(_ count: Int, _ stride: Int, last: Int) -> Int? {
     guard count > 0, stride >= 0 else { return nil }
     let (product, overflow) = (count - 1).multipliedReportingOverflow(by: stride)
@@ -259,9 +261,9 @@ struct PixelTarget {
     return overflow || overflowAgain ? nil : sum
   }
 
-  /// Writes `bitmap`, rendered as requested, and `facts` as frame `place`, which was checked to fit.
+  /// Writes `bitmap`, which is already rendered, and `facts` as frame `place`, which was checked to fit.
   ///
-  /// - Throws: `cancelled` between rows, as `call` says.
+  /// - Throws: `cancelled` if `call` is cancelled, which is checked between rows.
   func write(
     _ bitmap: Bitmap, _ facts: zoetrope_frame? = nil, at place: Int = 0, in call: DecodingCall,
     of handle: AnimationHandle
@@ -310,7 +312,7 @@ struct PixelTarget {
   }
 }
 
-/// Writes the first `capacity` bytes of `value`.
+/// Writes the first `capacity` bytes of `value`. Fills the rest of a larger target with zeros.
 func writePrefix<Value>(_ value: Value, to target: UnsafeMutableRawPointer, _ capacity: Int) {
   unsafe withUnsafeBytes(of: value) { bytes in
     guard let start = bytes.baseAddress else { return }
@@ -319,7 +321,7 @@ func writePrefix<Value>(_ value: Value, to target: UnsafeMutableRawPointer, _ ca
   }
 }
 
-/// Copies up to `capacity` bytes, a `size_t`, and returns how many.
+/// Copies up to `capacity` bytes, which is a `size_t`, and returns how many.
 func copy(_ bytes: [UInt8], to target: UnsafeMutableRawPointer, capacity: Int) -> Int {
   let count = Int(min(UInt(bitPattern: capacity), UInt(bytes.count)))
   unsafe bytes.withUnsafeBytes { bytes in
@@ -328,7 +330,7 @@ func copy(_ bytes: [UInt8], to target: UnsafeMutableRawPointer, capacity: Int) -
   return count
 }
 
-/// The `count` numbers at `pointer`.
+/// Returns the `count` numbers at `pointer`.
 func numbers(_ pointer: UnsafePointer<Int64>, count: Int) -> [Int64] {
   let start = unsafe UnsafeRawPointer(pointer)
   return (0..<count).map {

@@ -4,19 +4,19 @@ internal import Synchronization
 internal import SystemPackage
 internal import Zoetrope
 
-// Pictures from the caller's memory, and files on their way to it.
+// Reading pictures from the caller's memory, and passing files to the caller.
 //
-// Unsafe: addresses and functions from C, under the header's contract. A picture is copied before the call
-// returns; each row is checked to lie within the bytes that the caller states. Functions of the caller are called
-// by `ForeignSink` only, under the lock of the `Destination` that owns it.
+// Unsafe: addresses and functions come from C, under the header's contract. A picture is copied before the call
+// returns; each row is checked to lie within the bytes that the caller states. Only `ForeignSink` calls the caller's
+// functions, under the lock of the `Destination` that owns it.
 
-/// The destination of a file, until the call that writes it, or its writer, ends.
+/// The destination of a file. Used until the call that writes the file, or the writer, ends.
 ///
-/// Once it is closed, it calls none of the caller's functions and creates no file, even if threads are still working.
+/// After ``close()``, it neither calls the caller's functions nor creates a file, even if threads are still writing.
 final class Destination: InterruptibleSink {
   private let sink: any AnimationSink
   private let memory: MemorySink?
-  /// The path of the file, if it is one.
+  /// The path; nil if the destination is not a path.
   let path: FilePath?
   private let isOpen = Mutex(true)
 
@@ -34,10 +34,10 @@ final class Destination: InterruptibleSink {
     }
   }
 
-  /// The bytes of the complete file, if it is in memory.
+  /// The bytes of the complete file, if it was written to memory.
   var bytes: [UInt8]? { memory?.bytes }
 
-  /// Discards the file unless it is complete. Waits for a function of the caller that runs.
+  /// Discards the file unless it is complete. Waits for a running function of the caller.
   func close() { abandon() }
 
   var canPatch: Bool { sink.canPatch }
@@ -64,7 +64,7 @@ final class Destination: InterruptibleSink {
     }
   }
 
-  // A function of the caller may not be interrupted.
+  // The caller's functions cannot be interrupted, so only a file sink observes cancellation.
   func observe(_ isCancelled: @escaping @Sendable () -> Bool) {
     (sink as? any InterruptibleSink)?.observe(isCancelled)
   }
@@ -82,7 +82,7 @@ final class Destination: InterruptibleSink {
 /// Passes the bytes of a file to C functions.
 @safe
 private final class ForeignSink: AnimationSink {
-  /// Called by one thread at a time.
+  /// The functions, called by one thread at a time.
   private let promised: Promised<zoetrope_destination>
   private var given: zoetrope_destination { unsafe promised.value }
 
@@ -119,15 +119,15 @@ private final class ForeignSink: AnimationSink {
   }
 }
 
-/// A file as the header describes it.
+/// A description of a written file, as in `zoetrope_written`.
 struct WrittenFile: Sendable {
   let written: WrittenAnimation
   let format: AnimationFormat
   let size: PixelSize
-  /// The changes that were made for fewer bytes, as in `zoetrope_written`.
+  /// The changes made to save bytes, as in `zoetrope_written`.
   var (tolerance, colors, frameRate, isStripped) = (0, 0, 0, false)
 
-  /// - Parameter options: How its pictures were compressed; nil if they were copied.
+  /// - Parameter options: The options with which pictures were compressed; nil if they were copied.
   init(
     _ written: WrittenAnimation, _ format: AnimationFormat, _ size: PixelSize,
     _ options: AnimationWriterOptions?
@@ -144,7 +144,7 @@ struct WrittenFile: Sendable {
 }
 
 extension zoetrope_written {
-  /// Stores the facts about the written file, and the bytes of a file in memory, in `target`.
+  /// Writes the description, and the bytes of a file in memory, to `target`.
   static func write(
     _ file: WrittenFile, _ destination: Destination,
     to target: UnsafeMutablePointer<zoetrope_written>?
@@ -170,7 +170,7 @@ extension zoetrope_written {
     try unsafe writeSized(result, to: target, "zoetrope_written")
   }
 
-  /// Checks `target`, and clears it, before anything is written.
+  /// Checks and clears `target` before the file is written.
   ///
   /// - Throws: `parameter` if there is no room for the bytes of a file in memory.
   static func prepare(
@@ -182,7 +182,7 @@ extension zoetrope_written {
 }
 
 extension Bitmap {
-  /// A copy of the caller's picture, as RGBA of 8 or 16 bits.
+  /// Creates a copy of the caller's picture, as RGBA of 8 or 16 bits.
   ///
   /// - Throws: `parameter` if the struct is invalid; `outOfMemory`.
   init(_ picture: UnsafePointer<zoetrope_picture>?) throws(AnimatedImageError) {
@@ -199,7 +199,7 @@ extension Bitmap {
           + "_RGBX8, _RGB8, _GREY8, _RGBA16, _RGB16 or _GREY16")
     }
     let (width, height) = unsafe (given.width, given.height)
-    // The product with 8 bytes per pixel fits an `Int`.
+    // The sides are limited so that the product with 8 bytes per pixel fits in an `Int`.
     let sides: ClosedRange<Int64> = 1...Int64(Int32.max)
     guard sides.contains(width), sides.contains(height) else {
       throw AnimatedImageError(.parameter, "the picture is \(width)x\(height)")
@@ -223,7 +223,7 @@ extension Bitmap {
     let buffer = try PixelBuffer(
       asking: size, format: form.samples == .words ? .rgba16 : .rgba8, zeroed: false)
     for y in 0..<size.height {
-      // In bounds: a row of the picture, which was checked to lie in its bytes, and a row of the buffer.
+      // In bounds: a row of the picture, which was checked to lie within its bytes, and a row of the buffer.
       unsafe form.copy(
         pixels + y * stride, to: buffer.baseAddress + y * buffer.bytesPerRow, count: size.width)
     }
@@ -231,7 +231,7 @@ extension Bitmap {
   }
 }
 
-/// The form of the caller's pixels.
+/// The format of the caller's pixels.
 private struct PictureForm {
   enum Samples { case bytes, words }
 
@@ -265,7 +265,7 @@ private struct PictureForm {
 
   var bytesPerPixel: Int { channels * (samples == .words ? 2 : 1) }
 
-  /// Copies `count` pixels, as RGBA.
+  /// Copies `count` pixels, converting them to RGBA.
   func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int) {
     if channels == 4, hasAlpha, !isReversed {
       unsafe memcpy(target, source, count * bytesPerPixel)

@@ -2,14 +2,14 @@ internal import CZoetrope
 internal import Glibc
 internal import Zoetrope
 
-// Structs of zoetrope.h that can grow. The caller states the size that it knows.
+// Structs of zoetrope.h that can grow in later versions. The caller states the size that it was compiled with.
 //
 // Unsafe: as in ForeignMemory.swift. At most the stated size is read and written.
 
 /// A struct that can grow in later versions of the ABI.
 protocol GrowingStruct {
-  /// Its size in version 1 of the ABI, in bytes. Never changes. A smaller size is a mistake of the caller, such as
-  /// `sizeof` of a pointer to the struct.
+  /// The size in version 1 of the ABI, in bytes. Never changes. A smaller size is a mistake of the caller, such as the
+  /// `sizeof` of a pointer.
   static var firstSize: Int { get }
 }
 
@@ -29,10 +29,10 @@ extension zoetrope_picture: GrowingStruct { static var firstSize: Int { 56 } }
 extension zoetrope_edit: GrowingStruct { static var firstSize: Int { 104 } }
 extension zoetrope_playback: GrowingStruct { static var firstSize: Int { 40 } }
 
-/// The struct at `pointer`, which begins with its size, over `defaults`; `defaults` for NULL.
+/// Reads the struct at `pointer`, which begins with its size. Fields that the caller does not know are taken from
+/// `defaults`; for NULL, all are.
 ///
-/// - Throws: `parameter` for an impossible size, and if a newer caller sets a field that this library
-///   does not know.
+/// - Throws: `parameter` for an impossible size, or if a newer caller sets a field that this library does not know.
 func read<Value: GrowingStruct>(
   _ pointer: UnsafePointer<Value>?, over defaults: Value, _ name: StaticString
 ) throws(AnimatedImageError) -> Value {
@@ -42,7 +42,7 @@ func read<Value: GrowingStruct>(
     source, size: statedSize(at: source, of: Value.self, name), over: defaults, name)
 }
 
-/// The struct of `size` bytes at `source`, over `defaults`.
+/// Reads the struct of `size` bytes at `source`. Fields that the caller does not know are taken from `defaults`.
 ///
 /// - Throws: `parameter` if a newer caller sets a field that this library does not know.
 func element<Value: GrowingStruct>(
@@ -60,7 +60,7 @@ func element<Value: GrowingStruct>(
   return value
 }
 
-/// Writes as much of `value` to the struct at `pointer` as the caller knows, by its `size`.
+/// Writes as much of `value` to the struct at `pointer` as its `size` allows.
 func writeSized<Value: GrowingStruct>(
   _ value: Value, to pointer: UnsafeMutablePointer<Value>?, _ name: StaticString
 ) throws(AnimatedImageError) {
@@ -69,7 +69,7 @@ func writeSized<Value: GrowingStruct>(
   unsafe withUnsafeBytes(of: value) { bytes in
     let word = MemoryLayout<Int>.size
     let count = min(size, bytes.count)
-    // The size stays the caller's.
+    // The `size` field keeps the caller's value.
     unsafe memcpy(
       UnsafeMutableRawPointer(target) + word, bytes.baseAddress.unsafelyUnwrapped + word,
       count - word)

@@ -17,7 +17,7 @@ public func libraryVersion() -> UnsafePointer<CChar>? {
 }
 
 enum LibraryVersion {
-  /// Never freed: callers may keep it.
+  /// Never freed, because callers may keep the string.
   static let address = unsafe UInt(bitPattern: strdup(ZOETROPE_VERSION))
 }
 
@@ -42,7 +42,7 @@ public func openDescriptor(
   _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
   unsafe open(animation, options, error) { (options, call) throws(AnimatedImageError) in
-    // Duplicated on the caller's thread: it may close its own as soon as the call has returned.
+    // Duplicated on the caller's thread, because the caller may close its descriptor once the call has returned.
     let source = try FileSource(duplicating: FileDescriptor(rawValue: descriptor))
     return Opening { () throws(AnimatedImageError) in
       try AnimatedImage(source: source, options: options) { call.isCancelled }
@@ -93,7 +93,7 @@ public func openReader(
     let given = try unsafe required(reader, "reader")
     let whole = try unsafe read(given, over: zoetrope_reader(), "zoetrope_reader")
     let source = try unsafe ForeignSource(whole)
-    // Without a notification of the last read, a call cannot return before it.
+    // Without `release`, the caller would not learn of the last read, so the call must not return before it.
     let mayLeave = unsafe whole.release != nil
     return Opening(mayLeave: mayLeave) { () throws(AnimatedImageError) in
       try AnimatedImage(source: source, options: options) { mayLeave && call.isCancelled }
@@ -101,9 +101,9 @@ public func openReader(
   }
 }
 
-/// Opens an image, without using the caller's memory.
+/// The part of opening an image that does not use the caller's memory.
 private struct Opening {
-  /// Whether the call may return before `body` does, if it is cancelled or has no time left.
+  /// Whether the call may return before `body` does if it is cancelled or times out.
   let mayLeave: Bool
   let body: @Sendable () throws(AnimatedImageError) -> AnimatedImage
 
@@ -115,7 +115,7 @@ private struct Opening {
   }
 }
 
-/// Opens an image and hands it over to C.
+/// Opens an image and passes its handle to C.
 ///
 /// - Parameter prepare: Reads the caller's memory.
 private func open(
@@ -132,16 +132,16 @@ private func open(
     let flag = unsafe CallerFlag(given.cancel_opening)
     let call = try calls.begin(flag)
     let opening = try unsafe prepare(given.decodingOptions(), call)
-    // Only a call on its own thread can be abandoned.
+    // Only a body on another thread can be abandoned.
     let mayEnd = opening.mayLeave && (timeout != nil || flag != nil)
     let image = try mayEnd ? calls.run(call, work: .max, opening.body) : opening.body()
     unsafe write(handle(owning: AnimationHandle(image, calls: calls)), to: target)
   }
 }
 
-// Unsafe: the struct has a pointer, which is not read here.
+// Unsafe: the struct contains a pointer, which is not read here.
 extension zoetrope_options {
-  /// The options of an opened image.
+  /// Returns the options for opening the image.
   func decodingOptions() throws(AnimatedImageError) -> DecodingOptions {
     let presets: [DecodingLimits] = [.default, .strict, .none]
     var limits = try unsafe value(self.limits, of: presets, "limits")
@@ -162,7 +162,7 @@ extension zoetrope_options {
       keeps16Bit: try value(deep, of: [false, true], "deep"), parallelism: Int(parallelism))
   }
 
-  /// The maximum duration of a call; nil for no limit.
+  /// Returns the maximum duration of a call; nil for no limit.
   func timeout() throws(AnimatedImageError) -> Duration? {
     guard unsafe timeout_ns >= 0 else {
       throw AnimatedImageError(
@@ -183,17 +183,17 @@ private func set(
 
 /// How frames are rendered and laid out in the caller's memory.
 struct FrameRequest: Sendable, Hashable {
-  /// With an explicit format.
+  /// The rendering, with an explicit format.
   let rendering: Rendering
   /// The size of the frames.
   let size: PixelSize
-  /// The bytes of a pixel in the caller's memory: 3 if bitmaps are blended over black on the way there.
+  /// The number of bytes per pixel in the caller's memory. 3 if bitmaps are blended over black while they are copied.
   let bytesPerPixel: Int
 
-  /// Bytes of a row without padding.
+  /// The number of bytes per row, without padding.
   var bytesPerRow: Int { size.width * bytesPerPixel }
 
-  /// The largest side of a scaled frame, and the most pixels in it.
+  /// The maximum side of a scaled frame, and its maximum number of pixels.
   private static let maximumSide = 65535
   private static let maximumPixels = 1 << 28
 
@@ -228,7 +228,7 @@ struct FrameRequest: Sendable, Hashable {
     self.rendering = result
     size = Rendition(result, of: image.canvasSize, options: image.options).size
     if size != image.canvasSize {
-      // Before weights for all rows and columns are computed.
+      // Checked before the weights for all rows and columns are computed.
       let allowed = min(Self.maximumPixels, image.options.limits.canvasPixels)
       let side = max(size.width, size.height)
       guard size.area <= allowed else {
@@ -254,8 +254,7 @@ extension Duration {
     return overflow || overflowAgain ? (seconds < 0 ? .min : .max) : sum
   }
 
-  /// Nanoseconds, rounded up and clamped: the first whole nanosecond at which a frame that starts at
-  /// this time is shown.
+  /// Nanoseconds, rounded up and clamped: for the start of a frame, the first whole nanosecond at which it is shown.
   var nanosecondsRoundedUp: Int64 {
     let down = wholeNanoseconds
     return down < .max && components.attoseconds % 1_000_000_000 > 0 ? down + 1 : down
@@ -263,7 +262,7 @@ extension Duration {
 }
 
 extension AnimatedImageError {
-  /// The detail, with a limit by its name in the header.
+  /// The detail, in which limits have the names of the header.
   var headerDetail: String {
     guard let limit, let name = Self.headerNames[limit.kind] else { return detail }
     return limit.description(naming: name)
@@ -298,13 +297,13 @@ public func clearCancel(_ animation: OpaquePointer?) {
   (try? unsafe object(animation, AnimationHandle.self, "animation"))?.calls.clearCancel()
 }
 
-/// Bytes that a C function reads.
+/// A byte source implemented by a C function.
 @safe
 final class ForeignSource: ByteSource {
-  /// Called under the lock only.
+  /// The functions, called only under the lock.
   private let promised: Promised<zoetrope_reader>
   private var reader: zoetrope_reader { unsafe promised.value }
-  /// Whether no more calls may be made. Locked during each call.
+  /// Whether `read` must not be called any more. Locked during each call.
   private let isClosed = Mutex(false)
   let byteCount: Int
 
@@ -323,8 +322,8 @@ final class ForeignSource: ByteSource {
 
   deinit { unsafe reader.release?(reader.context) }
 
-  /// Without `release` the caller cannot know when threads that decode ahead, cancelled calls and
-  /// players have read for the last time. So this waits for the call that runs, and no other follows.
+  /// Ends reading if there is no `release`, which would tell the caller when threads that decode ahead, cancelled calls
+  /// and players have read for the last time. Waits for a running call of `read`; no other follows.
   func closeUnlessReleased() {
     if unsafe reader.release == nil { isClosed.withLock { $0 = true } }
   }
@@ -332,7 +331,7 @@ final class ForeignSource: ByteSource {
   var residentByteCount: Int { 0 }
 
   var currentStamp: FileStamp? { nil }
-  /// The caller promises it.
+  /// True, because the caller promises that the bytes are constant.
   var isUnchanged: Bool { true }
 
   func withBytes<Result>(

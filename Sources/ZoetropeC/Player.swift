@@ -8,7 +8,7 @@ final class Player: Sendable {
   private let thread: CallbackThread
   private let frameCount: Int
   private let isStopped = Atomic(false)
-  /// Nil while it plays.
+  /// How playback ended; nil while it continues.
   private let ending = Monitor<Ending?>(nil)
 
   private struct Ending { let error: AnimatedImageError? }
@@ -28,14 +28,14 @@ final class Player: Sendable {
   /// Starts playing.
   ///
   /// - Parameters:
-  ///   - shown: Called for each frame at its time, on a thread of the player's own; false stops.
+  ///   - shown: Called for each frame at its time, on the player's own thread. Returns false to stop.
   ///   - ended: Called last, on the same thread.
   func start(
     shown: @escaping @Sendable (borrowing ScheduledFrame) -> Bool,
     ended: @escaping @Sendable (AnimatedImageError?) -> Void
   ) {
     let frames = scheduler.play()
-    // Not on the cooperative pool, which callbacks that block would starve.
+    // Not on the cooperative pool, which blocking callbacks would starve.
     Task.detached(executorPreference: thread) { [self] in
       let error = await play(frames, shown)
       ended(error)
@@ -51,7 +51,8 @@ final class Player: Sendable {
     do throws(AnimatedImageError) {
       for try await frame in frames {
         guard !isStopped.load(ordering: .relaxed), shown(frame) else {
-          // Before `ended`, so that playback has ended for every caller, and nothing is decoded ahead.
+          // Stopped before `ended` is called, so that playback has ended for all other callers, too, and nothing is
+          // decoded ahead.
           scheduler.stop()
           return stopped
         }
@@ -71,6 +72,8 @@ final class Player: Sendable {
 
   func resume() { scheduler.resume() }
 
+  /// Continues with frame `index`.
+  ///
   /// - Throws: `parameter` if the frame does not exist, or if playback has ended.
   func seek(toFrame index: Int64) throws(AnimatedImageError) {
     guard index >= 0, index < Int64(frameCount) else {
@@ -101,16 +104,16 @@ final class Player: Sendable {
     }
   }
 
-  /// Whether the caller is one of the player's callbacks.
+  /// Whether the current code runs in one of the player's callbacks.
   var isCurrent: Bool { thread.isCurrent }
 
-  /// Waits for the end and returns its error.
+  /// Waits until playback has ended, and returns its error.
   func wait() -> AnimatedImageError? {
     ending.wait { $0 }.error
   }
 }
 
-/// A thread that runs the jobs of one task, which may block it.
+/// A thread that runs the jobs of one task, which may block.
 private final class CallbackThread: TaskExecutor {
   private struct State {
     var jobs: [UnownedJob] = []
@@ -140,7 +143,7 @@ private final class CallbackThread: TaskExecutor {
   private func runJobs() {
     state.update { $0.thread = pthread_self() }
     while let job = nextJob() { run(job) }
-    // The system reuses its identity for later threads.
+    // The system may reuse this thread's identity for a later one.
     state.update { $0.thread = nil }
   }
 

@@ -54,7 +54,7 @@ extension zoetrope_playback {
 /// The callbacks of a player.
 @safe
 private struct ForeignCallbacks {
-  /// Called on a thread of the player's own.
+  /// The callbacks, called on the player's own thread.
   private let promised:
     Promised<
       (
@@ -68,7 +68,7 @@ private struct ForeignCallbacks {
     context: UnsafeMutableRawPointer?
   ) { unsafe promised = Promised((shown, ended, context)) }
 
-  /// Shows a frame; false to stop.
+  /// Shows a frame. Returns false to stop.
   func show(_ frame: borrowing ScheduledFrame) -> Bool {
     var shownFrame = unsafe zoetrope_shown_frame()
     unsafe shownFrame.size = MemoryLayout<zoetrope_shown_frame>.size
@@ -80,7 +80,7 @@ private struct ForeignCallbacks {
     let presentation = frame.presentationTime.nanosecondsRoundedUp
     let end = (frame.presentationTime + frame.duration).nanosecondsRoundedUp
     unsafe shownFrame.presentation_ns = presentation
-    // Until the next frame's rounded time, so that durations add up.
+    // Lasts until the rounded time of the next frame, so that durations add up.
     unsafe shownFrame.duration_ns = end - presentation
     unsafe shownFrame.lateness_ns = frame.lateness.wholeNanoseconds
     unsafe shownFrame.skipped = Int64(frame.skipped)
@@ -152,7 +152,7 @@ public func playerSetRate(
 ) -> zoetrope_status {
   unsafe attempt(error) { () throws(AnimatedImageError) in
     let held = try unsafe object(player, Player.self, "player")
-    // Also false for NaN.
+    // The comparison is also false for NaN.
     guard rate > 0 else {
       throw AnimatedImageError(.parameter, "rate is \(rate); it must be more than 0")
     }

@@ -1,11 +1,11 @@
 public import CZoetrope
 internal import Zoetrope
 
-// Reads an open animation: its facts, then its pixels.
+// Reading an open animation: its properties, then its pixels.
 //
 // Unsafe: arguments from C, under the header's contract. `ForeignMemory` checks and copies them.
 
-// MARK: - Facts
+// MARK: - Properties
 
 /// Implements `zoetrope_get_info`, which zoetrope.h documents.
 @c(zoetrope_get_info)
@@ -57,7 +57,7 @@ public func getFrames(
     try check(elementSize, of: zoetrope_frame_info.self, "element_size", "zoetrope_frame_info")
     guard count > 0 else { return }
     let target = try unsafe UnsafeMutableRawPointer(required(frames, "frames"))
-    // Of rounded starts, so that they and the durations add up.
+    // Durations are differences of rounded starts, so that they add up.
     let starts = image.startTimes(policy: policy).map(\.nanosecondsRoundedUp)
     for place in 0..<count {
       let frame = image.frames[Int(first) + place]
@@ -177,7 +177,7 @@ public func getLayout(
   }
 }
 
-/// Calls `body` with the animation and its call, which `zoetrope_cancel` ends from here on.
+/// Calls `body` with the animation and a new call, which `zoetrope_cancel` can end from now on.
 private func decode(
   _ animation: OpaquePointer?, _ error: UnsafeMutablePointer<zoetrope_error>?,
   _ body: (AnimationHandle, DecodingCall) throws(AnimatedImageError) -> Void
@@ -240,7 +240,7 @@ func frameRequest(
   return try FrameRequest(given, of: handle.image)
 }
 
-/// `left + right`, at most `Int.max`.
+/// Returns `left + right`, at most `Int.max`.
 private func sum(_ left: Int, _ right: Int) -> Int {
   let (sum, overflow) = left.addingReportingOverflow(right)
   return overflow ? .max : sum
@@ -282,7 +282,7 @@ private func draw(
   _ call: DecodingCall
 ) throws(AnimatedImageError) {
   let target = try unsafe PixelTarget(buffer, frames, for: request, count: indices.count)
-  // Sorting takes time as well. Frames are smaller than 2^32 pixels, and there are at most 2^24 of them.
+  // Sorting takes time as well. The products fit: frames have fewer than 2^32 pixels, and there are at most 2^24.
   let work = sum(
     handle.work(ofFramesUpTo: indices.max() ?? 0), indices.count * (request.size.area + 16))
   try handle.calls.run(call, work: work) { () throws(AnimatedImageError) in

@@ -74,7 +74,7 @@ public func optimize(
 }
 
 extension zoetrope_writer_options {
-  /// The options of a rewritten file.
+  /// Returns the options for rewriting the file.
   fileprivate func editOptions(
     of image: AnimatedImage, to path: FilePath?
   ) throws(AnimatedImageError) -> EditOptions {
@@ -83,7 +83,7 @@ extension zoetrope_writer_options {
     let format = try format(for: path) ?? own
     return EditOptions(
       delays: try value(delays, of: delayPolicies, "delays"), timing: writing.timing,
-      // A still PNG stays one.
+      // A still PNG remains a still PNG.
       format: format == own ? nil : format, colors: writing.colors, dithering: writing.dithering,
       transparency: writing.transparency, tolerance: writing.tolerance, budget: try budget(),
       effort: writing.effort, keepsHiddenColors: writing.keepsHiddenColors,
@@ -91,7 +91,7 @@ extension zoetrope_writer_options {
   }
 }
 
-/// Writes one animation to another file, without using the caller's memory.
+/// The part of rewriting that does not use the caller's memory.
 private typealias Rewriting =
   @Sendable (Destination, DecodingCall) throws(AnimatedImageError) -> WrittenFile
 
@@ -114,7 +114,7 @@ private func write(
     let sink = try unsafe Destination(destination)
     try unsafe zoetrope_written.prepare(written, for: sink)
     let rewriting = try prepare(handle.image, given, sink.path)
-    // Once a cancelled call has returned, a thread that is still working can no longer write to the destination.
+    // After a cancelled call has returned, a thread that is still working must not write to the destination.
     defer { sink.close() }
     let result = try handle.calls.run(call, work: .max) { () throws(AnimatedImageError) in
       try rewriting(sink, call)
@@ -123,7 +123,7 @@ private func write(
   }
 }
 
-/// The caller's edits.
+/// Reads the caller's edits.
 private func parsed(
   _ edits: UnsafePointer<zoetrope_edit>?, count: Int, elementSize: Int
 ) throws(AnimatedImageError) -> [AnimationEdit] {
@@ -143,9 +143,11 @@ private func parsed(
   return parsed
 }
 
-// Unsafe: the struct has a pointer to numbers, which are copied.
+// Unsafe: the struct contains a pointer to numbers, which are copied.
 extension zoetrope_edit {
-  /// - Throws: `parameter` for an unknown kind, and for numbers that no animation could have.
+  /// Returns the edit.
+  ///
+  /// - Throws: `parameter` for an unknown kind, or for numbers that no animation could have.
   fileprivate func edit() throws(AnimatedImageError) -> AnimationEdit {
     guard unsafe reserved == 0 else {
       throw AnimatedImageError(

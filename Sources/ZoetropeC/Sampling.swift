@@ -4,10 +4,10 @@ internal import Zoetrope
 // Choosing frames.
 
 extension AnimationHandle {
-  /// The most frames that one call may sample.
+  /// The maximum number of frames that one call may sample.
   private static let maximumSample = 1 << 24
 
-  /// The indices of `count` frames by the header's number `by`, in order.
+  /// Returns the indices of `count` frames in order, chosen by the method with the header's number `by`.
   func sampleIndices(
     _ by: Int32, count: Int, _ policy: DelayPolicy, in call: DecodingCall
   ) throws(AnimatedImageError) -> [Int] {
@@ -37,7 +37,7 @@ extension AnimationHandle {
     var index = 0
     return (0..<count).map { part in
       let time = end * (2 * part + 1) / (2 * count)
-      // The last frame that has begun. One without duration is overtaken by the next.
+      // Find the last frame that has begun. A frame without duration is skipped.
       while index + 1 < image.frames.count, starts[index + 1] <= time { index += 1 }
       return index
     }

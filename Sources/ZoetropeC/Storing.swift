@@ -4,8 +4,8 @@ internal import Zoetrope
 
 // Frames on disk.
 //
-// Unsafe: arguments from C, under the header's contract, which `ForeignMemory` checks and copies. The caller gets a
-// pointer to the bytes of a bitmap, which neither move nor change while the lease exists; the caller frees the lease.
+// Unsafe: arguments come from C, under the header's contract; `ForeignMemory` checks and copies them. The caller gets a
+// pointer to the bytes of a bitmap, which neither move nor change until the caller frees the lease.
 
 /// Implements `zoetrope_store_open`, which zoetrope.h documents.
 @c(zoetrope_store_open)
@@ -70,13 +70,13 @@ public func storeFind(
   }
 }
 
-/// Keeps the pixels of a frame, for a `zoetrope_lease`.
+/// Keeps the pixels of a frame alive. A `zoetrope_lease` points to it.
 private final class LeaseHandle: Sendable {
   let frame: CachedFrame
   init(_ frame: CachedFrame) { self.frame = frame }
 }
 
-/// Lends the frame that `body` returns to the caller, if it returns one.
+/// Passes the frame that `body` returns, if any, to the caller with a lease.
 private func lend(
   _ store: OpaquePointer?, _ animation: OpaquePointer?, _ index: Int64,
   _ rendering: UnsafePointer<zoetrope_rendering>?,
@@ -87,7 +87,7 @@ private func lend(
   unsafe write(nil, to: lease)
   return unsafe attempt(error) { () throws(AnimatedImageError) in
     let target = try unsafe required(lease, "lease")
-    // Checked before anything is drawn.
+    // Checked before a frame is drawn.
     try unsafe writeSized(zoetrope_stored_frame(), to: frame, "zoetrope_stored_frame")
     let handle = try unsafe object(animation, AnimationHandle.self, "animation")
     let call = try handle.calls.begin()
@@ -110,7 +110,7 @@ private func lend(
   }
 }
 
-/// How frames are rendered in a store.
+/// Returns how a stored frame is rendered.
 private func storedRequest(
   _ rendering: UnsafePointer<zoetrope_rendering>?, _ handle: AnimationHandle
 ) throws(AnimatedImageError) -> FrameRequest {
@@ -122,7 +122,7 @@ private func storedRequest(
   return request
 }
 
-/// A frame that is requested from a store.
+/// A request for a frame of a store.
 private struct StoreRequest: Sendable {
   let store: FrameStore
   let handle: AnimationHandle
@@ -137,7 +137,7 @@ private struct StoreRequest: Sendable {
       content: try handle.identity(in: store, call), rendition: rendition)[index]
   }
 
-  /// The frame, if it is stored. Does not wait for other calls.
+  /// Returns the frame if it is stored. Does not wait for other calls.
   func find() throws(AnimatedImageError) -> CachedFrame? { store.frame(for: try key()) }
 
   /// Decodes the frame and stores it.
@@ -146,7 +146,7 @@ private struct StoreRequest: Sendable {
     let (sum, overflow) = handle.work(ofFrame: index).addingReportingOverflow(request.size.area)
     return try handle.calls.run(call, work: overflow ? .max : sum) {
       () throws(AnimatedImageError) in
-      // Another call may have stored it while this one waited.
+      // Another call may have stored the frame while this one waited.
       if let found = store.lookUp(key) { return (found, true) }
       var result: (CachedFrame, Bool)?
       try handle.withFrame(index, request, in: call) { (drawn, _) throws(AnimatedImageError) in
@@ -162,11 +162,11 @@ private struct StoreRequest: Sendable {
 }
 
 extension AnimationHandle {
-  /// The identity of the image's bytes in `store`.
+  /// Returns the identity of the image's bytes in `store`.
   fileprivate func identity(
     in store: FrameStore, _ call: DecodingCall
   ) throws(AnimatedImageError) -> ContentIdentity {
-    // Only a caller's own reader can take long without asking whether the call is cancelled.
+    // Only the caller's own reader can take long without checking for cancellation.
     guard image.source is ForeignSource else {
       return try store.identity(of: image) { call.isCancelled }
     }

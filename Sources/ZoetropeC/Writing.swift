@@ -6,19 +6,19 @@ internal import Zoetrope
 
 /// A writer, which a `zoetrope_writer` points to.
 ///
-/// Its `AnimationWriter` is made with the first picture, since a survey and texts may come before.
+/// Its `AnimationWriter` is created with the first picture, because a survey and texts may come before that.
 private final class WriterHandle: Sendable {
   private struct State: Sendable {
     var options: AnimationWriterOptions
     var writer: AnimationWriter?
-    /// The format of the pictures, once there is one.
+    /// The size of the pictures, once there is one.
     var size = PixelSize(width: 0, height: 0)
   }
 
   let destination: Destination
   let format: AnimationFormat
   private let state: Mutex<State>
-  /// The writer again, for ``cancel()``, which does not wait.
+  /// The writer, kept under a lock of its own, because ``cancel()`` must not wait for other calls.
   private let current = Mutex<(writer: AnimationWriter?, isCancelled: Bool)>((nil, false))
 
   init(_ destination: Destination, _ options: AnimationWriterOptions) {
@@ -27,7 +27,7 @@ private final class WriterHandle: Sendable {
     state = Mutex(State(options: options))
   }
 
-  /// Calls `body` with the options, before the first picture.
+  /// Calls `body`, which may change the options. Fails after the first picture.
   func prepare(
     _ body: (inout AnimationWriterOptions) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) {
@@ -64,12 +64,12 @@ private final class WriterHandle: Sendable {
     }
     if isCancelled { throw Self.cancelled }
     state.writer = writer
-    // The pictures' colours are no longer needed here.
+    // The survey of the colours is no longer needed here.
     state.options.survey = nil
     return writer
   }
 
-  /// Ends all work within some rows, and does not wait.
+  /// Ends all work within some rows. Does not wait.
   func cancel() {
     let writer = current.withLock { current in
       current.isCancelled = true
@@ -114,7 +114,7 @@ public func writerCreate(
 }
 
 extension zoetrope_writer_options {
-  /// The options, without format and plays.
+  /// Returns the options, without format and play count.
   func writerOptions() throws(AnimatedImageError) -> AnimationWriterOptions {
     let efforts: [EncodingEffort] = [.balanced, .fast, .small]
     for (number, name) in [
@@ -159,7 +159,7 @@ extension zoetrope_writer_options {
       memoryLimit: memory_bytes == 0 ? nil : Int(memory_bytes), parallelism: Int(parallelism))
   }
 
-  /// The maximum number of bytes, and what must not be given up for it; nil for no limit.
+  /// Returns the maximum number of bytes, and what must not be given up for it; nil for no limit.
   func budget() throws(AnimatedImageError) -> ByteBudget? {
     guard max_bytes >= 0 else {
       throw AnimatedImageError(.parameter, "max_bytes is \(max_bytes); it must be 0 or more")
@@ -176,7 +176,7 @@ extension zoetrope_writer_options {
     return nil
   }
 
-  /// The purpose of the file, if it is given.
+  /// Returns the upload preset, if one is named.
   func uploadPreset() throws(AnimatedImageError) -> UploadPreset? {
     let name = try text(preset, "preset")
     if name.isEmpty { return nil }
@@ -189,7 +189,7 @@ extension zoetrope_writer_options {
     throw AnimatedImageError(.parameter, "preset is \(name); it must be one of \(names)")
   }
 
-  /// The format: as chosen, else by the extension of `path`; nil without a path.
+  /// Returns the chosen format, otherwise that of the extension of `path`; nil without a path.
   func format(for path: FilePath?) throws(AnimatedImageError) -> AnimationFormat? {
     if let format = try value(format, of: [nil, .gif, .apng] as [AnimationFormat?], "format") {
       return format
