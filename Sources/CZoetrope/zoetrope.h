@@ -22,13 +22,13 @@
  * because the library's threads do not exist in the child. Calls then return ZOETROPE_FORKED; functions
  * that free or stop something do nothing. A parent that has not called the library may fork freely.
  *
- * Structs. Those that begin with `size` can grow in later versions: set it to the sizeof of the struct. A size
- * below that of version 1 of the ABI gives ZOETROPE_PARAMETER.
- * Zero in any other field of an input struct means the default, so `{.size = sizeof(zoetrope_options)}`
- * means all defaults, and so does NULL. Set fields named `reserved` to 0. zoetrope_frame_info can grow as
- * well: zoetrope_get_frames takes its size. zoetrope_error, zoetrope_damage, zoetrope_frame and
- * zoetrope_metadata keep their sizes in version 1 of the ABI; later versions may use their reserved fields,
- * which are written as 0. zoetrope_buffer is fixed. zoetrope_edit can grow: zoetrope_rewrite takes its size.
+ * Structs. Structs that begin with `size` can grow in later versions: set that field to the sizeof of the
+ * struct. A size below that of version 1 of the ABI gives ZOETROPE_PARAMETER. Zero in any other field of an
+ * input struct means the default, so `{.size = sizeof(zoetrope_options)}` means all defaults, and so does
+ * NULL. Set fields named `reserved` to 0. zoetrope_frame_info and zoetrope_edit can grow as well:
+ * zoetrope_get_frames and zoetrope_rewrite take their sizes. zoetrope_error, zoetrope_damage, zoetrope_frame
+ * and zoetrope_metadata keep their sizes in version 1 of the ABI; later versions may use their reserved
+ * fields, which are written as 0. zoetrope_buffer never changes.
  *
  * Units. Times are in nanoseconds and sizes in pixels; byte counts are named so. Text is UTF-8 and
  * NUL-terminated. Text that is too long for its array is shortened in the middle with an ellipsis. Paths in
@@ -74,17 +74,17 @@ enum {
   ZOETROPE_OUT_OF_MEMORY = 13, /* the system cannot provide memory or a thread; try again later */
   ZOETROPE_UNWRITABLE = 14,    /* the format cannot hold the animation, such as partial alpha in a GIF */
   ZOETROPE_OVER_BUDGET = 15,   /* nothing that was tried meets max_bytes or the preset; see limit */
-  ZOETROPE_STORE = 16          /* a store is full, busy, damaged, not this user's alone, or on a file system without
-                                  locks; the name tells which: storeFull, storeBusy, storeDamaged, storeDenied or
-                                  storeUnsupported */
+  ZOETROPE_STORE = 16          /* a store is full, busy, damaged, accessible to other users, or on a file system
+                                  without locks; the name tells which: storeFull, storeBusy, storeDamaged,
+                                  storeDenied or storeUnsupported */
 };
 
 /* The limit that ZOETROPE_OVER_BUDGET reports. */
 enum {
-  ZOETROPE_LIMIT_BYTES = 1,    /* of the file; limit_found is the size of the smallest one, -1 if none was completed */
-  ZOETROPE_LIMIT_FRAMES = 2,   /* their number: too many, or too few if limit_found is less than limit_allowed */
-  ZOETROPE_LIMIT_DURATION = 3, /* nanoseconds of one play */
-  ZOETROPE_LIMIT_SIDES = 4     /* the longer side of pictures; the message names both */
+  ZOETROPE_LIMIT_BYTES = 1,    /* the size of the file; limit_found is the smallest one, -1 if none was completed */
+  ZOETROPE_LIMIT_FRAMES = 2,   /* the number of frames; too few if limit_found is less than limit_allowed */
+  ZOETROPE_LIMIT_DURATION = 3, /* the duration of one play in nanoseconds */
+  ZOETROPE_LIMIT_SIDES = 4     /* the longer side of pictures; the message names both sides */
 };
 
 typedef struct zoetrope_error {
@@ -128,14 +128,14 @@ typedef struct zoetrope_options {
   size_t size;
   int32_t damage;      /* ZOETROPE_DAMAGE_... */
   int32_t limits;      /* ZOETROPE_LIMITS_..., which the fields below override */
-  int32_t deep;        /* 1: keep the 16 bits of a deep PNG until the frame is converted */
+  int32_t deep;        /* 1: keep the 16 bits per sample of a deep PNG until the frame is converted */
   int32_t parallelism; /* the number of decoding threads, including the caller's; 0: one per processor */
   /* Bounds on what the file may use. 0: the value of the preset `limits`. */
   int64_t canvas_pixels;
   int64_t frame_count;
   int64_t live_bytes;      /* memory that decoding may hold at once, excluding the file's bytes */
   int64_t pixels_per_play; /* summed over all frames */
-  int64_t metadata_bytes;  /* one text or colour profile, after inflation */
+  int64_t metadata_bytes;  /* of one text or colour profile, after inflation */
   int64_t metadata_total_bytes;
   int64_t metadata_count;
   /* The maximum time for opening, and then for each call that decodes, including the time it waits for
@@ -302,7 +302,7 @@ enum {
   ZOETROPE_RGBA8_PREMULTIPLIED = 1,
   ZOETROPE_BGRA8 = 2,
   ZOETROPE_BGRA8_PREMULTIPLIED = 3,
-  ZOETROPE_RGBX8 = 4,  /* 4 bytes, blended over black; the fourth is 255 */
+  ZOETROPE_RGBX8 = 4,  /* 4 bytes, blended over black; the fourth byte is 255 */
   ZOETROPE_RGB8 = 5,   /* 3 bytes, blended over black; not for playback */
   ZOETROPE_RGB565 = 6, /* one 16-bit word, blended over black */
   ZOETROPE_GREY8 = 7,  /* 1 byte of BT.709 luma, blended over black */
@@ -382,7 +382,7 @@ zoetrope_status zoetrope_read_frames(zoetrope_animation *animation, const int64_
 
 enum {
   ZOETROPE_BY_TIME = 0,    /* divide a play into `count` equal parts, and take the middle of each */
-  ZOETROPE_BY_INDEX = 1,   /* divide the list of frames into `count` equal parts, likewise */
+  ZOETROPE_BY_INDEX = 1,   /* divide the list of frames in the same way */
   ZOETROPE_BY_DISTINCT = 2 /* take the frames that look least alike; decodes all frames; may find fewer */
 };
 
@@ -413,51 +413,52 @@ void zoetrope_bytes_free(zoetrope_bytes *bytes);
 
 /* ---- Frames on disk ---- */
 
-/* A directory of decoded frames. Any number of processes use it at once, and may be killed at any moment. A frame that
-   is stored is not decoded or copied again: pixels are pages of a file, shared by all processes. Frames are found by
-   the content of the animation's file, so the old frames of a changed file are never found. */
+/* A directory of decoded frames. Any number of processes may use it at once, and may be killed at any moment. A stored
+   frame is neither decoded nor copied again: its pixels are pages of a file, shared by all processes. Frames are found
+   by the content of the animation's file, so the old frames of a changed file are never found. */
 typedef struct zoetrope_store zoetrope_store;
 
 typedef struct zoetrope_store_options {
   size_t size;
-  /* The most bytes on disk; 0: 256 MiB. The least recently used frames make room for others. Use the same everywhere:
-     a process with a smaller limit evicts down to its own. */
+  /* The maximum number of bytes on disk; 0: 256 MiB. The least recently used frames make room for others. Use the same
+     limit in all processes: a process with a smaller limit evicts frames down to it. */
   int64_t byte_limit;
 } zoetrope_store_options;
 
-/* Opens the store in the directory `path`, which is created for this user only if it is missing. NULL: the one of the
-   command-line tool, zoetrope/frames in $XDG_CACHE_HOME or ~/.cache. Fails with ZOETROPE_STORE if others may read or
-   write the directory. A store that this user may only read finds frames but stores none.
+/* Opens the store in the directory `path`. If the directory is missing, it is created with access for this user only.
+   NULL means the directory of the command-line tool, zoetrope/frames in $XDG_CACHE_HOME or ~/.cache. Fails with
+   ZOETROPE_STORE if others may read or write the directory. A store that this user may only read finds frames but
+   stores none.
 
-   While a store or a lease exists, a handler of SIGBUS keeps the process alive if another program truncates a file of
-   the store, whose missing pixels are then 0. It passes other faults on to the handler that was there before. */
+   While a store or a lease exists, a SIGBUS handler is installed. It keeps the process alive if another program
+   truncates a file of the store; the missing pixels are then 0. It passes other faults on to the previous handler. */
 zoetrope_status zoetrope_store_open(const char *path, const zoetrope_store_options *options, zoetrope_store **store,
                                     zoetrope_error *error);
 
 /* Closes the store. Leases stay valid. NULL is allowed. */
 void zoetrope_store_close(zoetrope_store *store);
 
-/* Keeps the pixels of one frame. */
+/* Keeps the pixels of one frame valid. */
 typedef struct zoetrope_lease zoetrope_lease;
 
 typedef struct zoetrope_stored_frame {
   size_t size;
   const void *pixels;   /* valid until zoetrope_lease_free; may not be written to */
-  size_t bytes_per_row; /* a multiple of 64; pixels start at such an address */
+  size_t bytes_per_row; /* a multiple of 64, and so is the address `pixels` */
   int64_t width, height;
-  int32_t is_stored;    /* 0: it could not be stored, and the pixels are memory of this process */
+  int32_t is_stored;    /* 0: it could not be stored; the pixels are in memory of this process */
   int32_t reserved;
   zoetrope_damage damage; /* of the frame's own pixels */
 } zoetrope_stored_frame;
 
-/* Returns frame `index`, decoded and stored first if it is missing. `rendering` is that of zoetrope_frame_at_index,
-   but ZOETROPE_RGB8 is refused: use ZOETROPE_RGBX8.
+/* Returns frame `index`. Decodes and stores it first if it is missing. `rendering` is as in zoetrope_frame_at_index,
+   but ZOETROPE_RGB8 is rejected: use ZOETROPE_RGBX8.
 
-   Stores may be used from any thread. A frame that is stored is found without waiting for calls that decode the same
-   animation, unless it was opened with zoetrope_open_reader. Decoding counts as such a call: zoetrope_cancel and
-   zoetrope_options.timeout_ns end it. The first call for an animation reads its whole file, unless the store knows it.
-   Free the lease after use: until then, no process can replace the frame, and the store may be too busy to take
-   others. */
+   Stores may be used from any thread. A stored frame is found without waiting for calls that decode the same animation,
+   unless the animation was opened with zoetrope_open_reader. Decoding a missing frame counts as such a call:
+   zoetrope_cancel and zoetrope_options.timeout_ns end it. The first call for an animation reads its whole file, unless
+   the store knows the file. Free the lease after use: until then, no process can replace the frame, and the store may
+   be too busy to store others. */
 zoetrope_status zoetrope_store_frame(zoetrope_store *store, zoetrope_animation *animation, int64_t index,
                                      const zoetrope_rendering *rendering, zoetrope_stored_frame *frame,
                                      zoetrope_lease **lease, zoetrope_error *error);
@@ -467,17 +468,18 @@ zoetrope_status zoetrope_store_find(zoetrope_store *store, zoetrope_animation *a
                                     const zoetrope_rendering *rendering, zoetrope_stored_frame *frame,
                                     zoetrope_lease **lease, zoetrope_error *error);
 
-/* Ends the use of a frame, on any thread, also after the store and the animation are closed. NULL is allowed. */
+/* Ends the use of a frame. May be called on any thread, even after the store and the animation are closed. NULL is
+   allowed. */
 void zoetrope_lease_free(zoetrope_lease *lease);
 
-/* Decodes and stores all frames that are missing; *stored_count, unless NULL, is their number. Fails with
-   ZOETROPE_STORE if they do not fit, or are more than 8,192; frames that were stored stay. */
+/* Decodes and stores all missing frames. Sets *stored_count to their number, unless it is NULL. Fails with
+   ZOETROPE_STORE if they do not fit, or if there are more than 8,192; frames that were stored remain. */
 zoetrope_status zoetrope_store_fill(zoetrope_store *store, zoetrope_animation *animation,
                                     const zoetrope_rendering *rendering, int64_t *stored_count,
                                     zoetrope_error *error);
 
-/* Removes the frames of the animation in all sizes and formats; of all animations if it is NULL. Those in use stay
-   valid. */
+/* Removes the frames of the animation in all sizes and formats. If it is NULL, removes those of all animations. Frames
+   in use stay valid. */
 zoetrope_status zoetrope_store_remove(zoetrope_store *store, zoetrope_animation *animation, zoetrope_error *error);
 
 /* Evicts the least recently used frames until at most `byte_count` bytes remain. */
@@ -488,7 +490,7 @@ typedef struct zoetrope_store_statistics {
   int64_t frame_count; /* of all animations, sizes and formats */
   int64_t byte_count;  /* on disk */
   int64_t byte_limit;
-  /* Counted by this handle: lookups that found a frame or did not, and frames that were stored. */
+  /* Counted by this handle: lookups that found a frame, lookups that did not, and frames stored. */
   int64_t hits, misses, insertions;
   int32_t is_read_only; /* 1: this user may not write to the directory */
   int32_t reserved;
@@ -500,35 +502,33 @@ zoetrope_status zoetrope_store_get_statistics(zoetrope_store *store, zoetrope_st
 
 /* ---- Writing ---- */
 
-/* The destination of a file: `path`; otherwise the functions of the caller, if there is a `write`; otherwise memory,
-   and zoetrope_written.bytes is the file. NULL also means memory.
+/* The destination of a file: `path` unless it is NULL; otherwise the functions below, if `write` is set; otherwise
+   memory, in which case zoetrope_written.bytes is the file. A NULL destination also means memory.
 
    A file is written under a temporary name in its folder and renamed once it is complete, so it may replace the
    file of an open animation. Pipes and devices are written directly.
 
-   The functions are called from any thread, but never concurrently, and never after the call that has created
-   the file, or zoetrope_writer_free, has returned. They return 0, or any other number to fail with
-   ZOETROPE_IO. */
+   The functions are called from any thread, but never concurrently, and never after the call that creates the
+   file, or zoetrope_writer_free, has returned. They return 0, or any other number to fail with ZOETROPE_IO. */
 typedef struct zoetrope_destination {
   size_t size;
   const char *path;
   void *context;
   /* Takes the next `count` bytes. */
   int32_t (*write)(void *context, const void *bytes, size_t count);
-  /* Replaces `count` bytes that were written before, starting at `offset`. NULL if that is impossible, as in a
-     pipe: the writer then keeps an APNG in memory to its end, unless zoetrope_writer_options.frame_count is set. */
+  /* Replaces `count` bytes that are already written, starting at `offset`. NULL if that is impossible, as in a pipe:
+     the writer then keeps an APNG in memory until its end, unless zoetrope_writer_options.frame_count is set. */
   int32_t (*patch)(void *context, int64_t offset, const void *bytes, size_t count);
-  /* Called once, last: with 1 if all bytes are written, with 0 if the bytes are to be discarded. May be NULL. */
+  /* The last call, made once: with 1 if all bytes are written, with 0 if they are to be discarded. May be NULL. */
   int32_t (*end)(void *context, int32_t is_complete);
 } zoetrope_destination;
 
-/* How a GIF draws pixels whose colour is not in its palette: a light pattern where the palette has gaps; the nearest
-   colour; an 8x8 pattern; error diffusion. */
+/* How a GIF draws pixels whose colour is not in its palette. */
 enum {
-  ZOETROPE_DITHERING_AUTO = 0,
-  ZOETROPE_DITHERING_NONE = 1,
-  ZOETROPE_DITHERING_ORDERED = 2,
-  ZOETROPE_DITHERING_DIFFUSION = 3
+  ZOETROPE_DITHERING_AUTO = 0,     /* with a light pattern where the palette has gaps */
+  ZOETROPE_DITHERING_NONE = 1,     /* with the nearest colour */
+  ZOETROPE_DITHERING_ORDERED = 2,  /* with an 8x8 pattern */
+  ZOETROPE_DITHERING_DIFFUSION = 3 /* with error diffusion */
 };
 
 enum { ZOETROPE_EFFORT_BALANCED = 0, ZOETROPE_EFFORT_FAST = 1, ZOETROPE_EFFORT_SMALL = 2 };
@@ -538,13 +538,12 @@ typedef struct zoetrope_writer_options {
   /* ZOETROPE_GIF or ZOETROPE_APNG; 0: by the extension of the destination's path, .gif, .png or .apng. Without a
      path it is APNG, and for zoetrope_rewrite the animation's own format. */
   int32_t format;
-  int32_t effort;        /* ZOETROPE_EFFORT_...: the time that is spent on making the file small */
+  int32_t effort;        /* ZOETROPE_EFFORT_...: how much time to spend on making the file small */
   int64_t plays;         /* in total; 0: until stopped. Not for zoetrope_rewrite, which has an edit for it */
   int32_t keep_identical; /* 1: store pictures that equal the one before, instead of adding their delays to it */
-  int32_t exact_delays;  /* 1: store delays below 20 ms in a GIF, which browsers do not show as stored. 0: merge
-                            such frames; the total stays. A delay of 0 then counts as the 100 ms that browsers make
-                            of it */
-  int32_t keep_hidden;   /* 1: keep the colours of fully transparent pixels in an APNG; else they become black */
+  int32_t exact_delays;  /* 1: store delays below 20 ms in a GIF, which browsers do not show as stored. 0: merge such
+                            frames without changing the total; a delay of 0 then counts as 100 ms, as in browsers */
+  int32_t keep_hidden;   /* 1: keep the colours of fully transparent pixels in an APNG; 0: they become black */
   int32_t parallelism;   /* the number of encoding threads, including the caller's; 0: one per processor */
   int64_t frame_count;   /* the number of pictures that will be appended; 0: unknown */
   int64_t memory_bytes;  /* the memory used besides the output; 0: eight canvases and 16 MiB */
@@ -557,7 +556,7 @@ typedef struct zoetrope_writer_options {
   int32_t dithering;     /* ZOETROPE_DITHERING_... */
   /* Partly transparent pixels of a GIF become opaque from this alpha on, 1 to 255, and transparent below; 0: 128. */
   int32_t alpha_threshold;
-  int32_t has_matte;     /* 1: they are blended with `matte` instead */
+  int32_t has_matte;     /* 1: such pixels are blended with `matte` instead */
   uint32_t matte;        /* 0xRRGGBB */
   uint32_t reserved;     /* 0 */
   /* How much colours may differ to save bytes, in eighths of a step of 8-bit grey, 0 to 200; differences of hue are
@@ -568,12 +567,12 @@ typedef struct zoetrope_writer_options {
      (keep_frame_rate). */
   int32_t keep_size, keep_frame_rate;
   int32_t reserved2;     /* 0 */
-  /* The fields below do not apply to zoetrope_writer_create, nor `preset` to zoetrope_optimize.
+  /* The fields below do not apply to zoetrope_writer_create, and `preset` does not apply to zoetrope_optimize.
 
      The maximum size of the file in bytes; 0: no limit. The library searches for the mildest change that fits, and
      encodes up to six files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10 per
-     second, with the duration kept; smaller pictures, down to a fifth. In the end it adds the metadata back if there
-     is room for it. zoetrope_optimize drops metadata and changes colours only. The file is kept in memory until it is
+     second, with the duration kept; smaller pictures, down to a fifth. Finally it adds the metadata back if there is
+     room for it. zoetrope_optimize drops metadata and changes colours only. The file is kept in memory until it is
      complete. If none fits, the call fails with ZOETROPE_OVER_BUDGET. */
   int64_t max_bytes;
   /* Empty, or the name of a site's limits on picture size, bytes, frames, duration and plays: "slack-emoji",
@@ -586,7 +585,7 @@ typedef struct zoetrope_writer_options {
 /* What was written. */
 typedef struct zoetrope_written {
   size_t size;
-  zoetrope_bytes *bytes; /* the file if it was written to memory, which zoetrope_bytes_free frees; else NULL */
+  zoetrope_bytes *bytes; /* a file written to memory, to be freed with zoetrope_bytes_free; otherwise NULL */
   int64_t byte_count;
   int64_t frame_count;
   int64_t merged_count; /* pictures that were merged into others, because they were equal or too short */
@@ -597,8 +596,8 @@ typedef struct zoetrope_written {
   double partial_alpha_share; /* the share of pixels, in changed rectangles, that were partly transparent */
   int64_t width, height; /* of pictures */
   int32_t tolerance;    /* as zoetrope_writer_options.tolerance; more if max_bytes or preset needed it */
-  int32_t colors;       /* the most colours of a palette, if they were limited; else 0 */
-  int32_t frame_rate;   /* frames were dropped, so that at most this many per second remain; else 0 */
+  int32_t colors;       /* the maximum number of colours in a palette, if it was limited; otherwise 0 */
+  int32_t frame_rate;   /* the maximum number of frames per second, if frames were dropped; otherwise 0 */
   int32_t is_stripped;  /* 1: metadata was left out for max_bytes or preset */
 } zoetrope_written;
 
@@ -611,7 +610,7 @@ typedef struct zoetrope_writer zoetrope_writer;
    others. Its delays are rounded to hundredths of a second without drift.
 
    Calls on the same writer run one at a time, except for zoetrope_writer_cancel. After an error, every later
-   call fails with it. */
+   call fails with the same error. */
 zoetrope_status zoetrope_writer_create(const zoetrope_destination *destination,
                                        const zoetrope_writer_options *options, zoetrope_writer **writer,
                                        zoetrope_error *error);
@@ -641,19 +640,19 @@ typedef struct zoetrope_picture {
 zoetrope_status zoetrope_writer_survey(zoetrope_writer *writer, const zoetrope_picture *picture,
                                        zoetrope_error *error);
 
-/* Adds a text to the file: a comment of a GIF, a text chunk of a PNG with `key` as its keyword; NULL is "Comment".
-   Call it before the first picture. */
+/* Adds a text to the file: a comment to a GIF, a text chunk with the keyword `key` to a PNG. A NULL key means
+   "Comment". Call it before the first picture. */
 zoetrope_status zoetrope_writer_add_text(zoetrope_writer *writer, const char *key, const char *text,
                                          zoetrope_error *error);
 
-/* Appends a picture, which is copied, and its delay in seconds. Encodes on all processors, and waits while
-   enough pictures are in progress. */
+/* Appends a picture, which is copied, and its delay in seconds. Encodes on all processors, and waits while too
+   many pictures are in progress. */
 zoetrope_status zoetrope_writer_append(zoetrope_writer *writer, const zoetrope_picture *picture,
                                        uint32_t delay_numerator, uint32_t delay_denominator,
                                        zoetrope_error *error);
 
-/* Completes the file. `written` may be NULL, unless it is written to memory. Fails with ZOETROPE_PARAMETER if
-   there is no picture, or another number than zoetrope_writer_options.frame_count. */
+/* Completes the file. `written` may be NULL, unless the file is written to memory. Fails with ZOETROPE_PARAMETER if
+   there is no picture, or if the number of pictures is not zoetrope_writer_options.frame_count. */
 zoetrope_status zoetrope_writer_finish(zoetrope_writer *writer, zoetrope_written *written, zoetrope_error *error);
 
 /* Cancels the writer for good: the file is discarded, and calls that wait fail with ZOETROPE_CANCELLED. Pictures
@@ -680,9 +679,9 @@ enum {
   ZOETROPE_EDIT_RESIZE = 11 /* scale into a box of `width` by `height`, as zoetrope_rendering does; after crops */
 };
 
-/* One change. Each counts frames and times in the result of the ones before. After each there are at most 262,144
-   frames, or as many as the animation has, and one play takes at most 10^9 seconds; otherwise the call fails with
-   ZOETROPE_LIMIT_EXCEEDED. So does a GIF or APNG that needs more frames, because long delays take several. */
+/* One change. Frames and times refer to the result of the previous edits. After each edit there may be at most 262,144
+   frames, or as many as the animation has, and one play may take at most 10^9 seconds; otherwise the call fails with
+   ZOETROPE_LIMIT_EXCEEDED. It also fails if the file would need more frames, because long delays take several. */
 typedef struct zoetrope_edit {
   int32_t kind; /* ZOETROPE_EDIT_... */
   int32_t reserved;
@@ -697,10 +696,10 @@ typedef struct zoetrope_edit {
 
 /* Writes the animation with `count` edits, in order, to `destination`. `element_size` is sizeof(zoetrope_edit).
 
-   In the animation's own format compressed frames are copied byte for byte, or with another delay, where the
-   canvas below them is unchanged; the others are encoded without loss. In the other format, and scaled, all frames
-   are encoded, and a GIF may have to reduce colours. `written` may be NULL, unless the file is written to memory.
-   `plays`, keep_identical, frame_count, memory_bytes and strip of the options are ignored. Frames between copied ones
+   In the animation's own format, compressed frames are copied, byte for byte or with a new delay, where the canvas
+   below them is unchanged; the others are encoded without loss. If the format changes or pictures are scaled, all
+   frames are encoded, and a GIF may have to reduce colours. `written` may be NULL, unless the file is written to
+   memory. `plays`, keep_identical, frame_count, memory_bytes and strip of the options are ignored. Frames between copied ones
    are encoded on one thread.
 
    Counts as a call that decodes frames: zoetrope_cancel and zoetrope_options.timeout_ns end it, and the file is
@@ -711,8 +710,8 @@ zoetrope_status zoetrope_rewrite(zoetrope_animation *animation, const zoetrope_e
                                  zoetrope_error *error);
 
 /* Writes the same animation, frame for frame, in fewer bytes, or copies it if it cannot be made smaller. Keeps its
-   format: `format` must be 0 or that. Of the other options only effort, parallelism, memory_bytes, strip, tolerance
-   and max_bytes matter; pictures stay the same unless one of the last two is set. */
+   format: `format` must be 0 or that format. Of the other options only effort, parallelism, memory_bytes, strip,
+   tolerance and max_bytes matter; pictures stay the same unless one of the last two is set. */
 zoetrope_status zoetrope_optimize(zoetrope_animation *animation, const zoetrope_writer_options *options,
                                   const zoetrope_destination *destination, zoetrope_written *written,
                                   zoetrope_error *error);
