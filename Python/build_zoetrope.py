@@ -65,7 +65,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
-    """A wheel that leads to this folder; the package then finds the library of `make lib`."""
+    """A wheel that refers to this folder, in which the package finds the library of `make lib`."""
     library()
     return write_wheel(wheel_directory, [("zoetrope.pth", f"{ROOT}\n".encode())])
 
@@ -95,7 +95,7 @@ def write_wheel(wheel_directory, files):
     info = f"zoetrope-{number}.dist-info"
     files.append((f"{info}/METADATA", metadata().encode()))
     files.append((f"{info}/licenses/LICENSE", (CHECKOUT / "LICENSE").read_bytes()))
-    # Of what the library contains; `make dist` collects it.
+    # The licences of the code that the library contains, which `make dist` collects.
     notices = library_folder() / "THIRD-PARTY.txt"
     if notices.exists():
         files.append((f"{info}/licenses/{notices.name}", notices.read_bytes()))

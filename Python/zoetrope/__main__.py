@@ -63,7 +63,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
 
 
 def report_error(message: str) -> None:
-    # Without standard error, `print` would take standard output.
+    # If there is no standard error, `print` would write to standard output.
     if sys.stderr is not None:
         print(message, file=sys.stderr)
 
@@ -74,7 +74,7 @@ def run() -> int:
         report_error("zoetrope: standard output is closed")
         return 1
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # As on standard error, names are printed in every encoding.
+        # As on standard error, print names whatever the encoding.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         try:

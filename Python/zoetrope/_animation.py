@@ -41,10 +41,10 @@ def open(  # noqa: A001: zoetrope.open
 ) -> "Animation":
     """Open a GIF, APNG or PNG. Scans its structure and decodes no pixels.
 
-    :param source: a path, the file's bytes, or a binary file object. A regular file that ``open(path, "rb")``
-        opened and nothing was read from stays open and is read on demand, like a path, also after you close
-        it. Any other file object is read to its end, up to ``live_bytes``; if it does not start like an image,
-        only its first bytes are read. A pipe is read to its end too: no frame can be decoded while bytes arrive.
+    :param source: a path, the file's bytes, or a binary file object. A regular file that was opened with
+        ``open(path, "rb")`` and not read from yet is read on demand, like a path, even after you close it. Any other
+        file object is read to its end, up to ``live_bytes``; if it does not start like an image, only its first bytes
+        are read. A pipe is read to its end too: no frame can be decoded while bytes arrive.
     :param limits: bounds on what the file may use: ``"default"``, ``"strict"`` for untrusted files,
         ``"none"``, or a mapping that overrides the limits of a ``preset`` (default ``"default"``). Its keys are
         ``canvas_pixels``, ``frame_count``, ``live_bytes``, ``pixels_per_play``, ``metadata_bytes``,
@@ -162,7 +162,7 @@ class Animation(Rendered):
         told = None if frame is None else byref(frame)
 
         def call(pointer: Any, error: c.Error, target: "_Target" = target) -> int:
-            # Holds the memory: signals can end the call while the other thread still writes.
+            # Keeps the memory alive, because a signal can end the call while the other thread still writes.
             status: int = _lib.zoetrope_frame_at_index(
                 pointer, place, rendering, byref(target.buffer), told, byref(error))
             return status
@@ -305,7 +305,7 @@ class Animation(Rendered):
         target = _Target(array, is_several=True)
 
         def call(pointer: Any, error: c.Error, target: _Target = target) -> int:
-            # Holds the memory: signals can end `read` while the other thread still writes.
+            # Keeps the memory alive, because a signal can end `read` while the other thread still writes.
             status: int = _lib.zoetrope_read_frames(
                 pointer, places, count, rendering, byref(target.buffer), None, byref(error))
             return status
@@ -353,7 +353,7 @@ class Animation(Rendered):
         Memory is bounded by one batch, and in order each frame is decoded once. The last batch may be shorter.
         ``timeout`` applies to each frame.
 
-        :param indices: the frames, in any order, at best ascending; None for all.
+        :param indices: the frames, in any order; ascending order is fastest. None for all.
         :raises LimitError: if a batch would be larger than the limit ``output_bytes``.
         """
         self._use()
@@ -371,7 +371,7 @@ class Animation(Rendered):
         def made() -> Iterator[Batch]:
             for start in range(0, len(places), count):
                 part = places[start:start + count]
-                # One by one, because the library continues from its last frame only there.
+                # Draw them one by one, because only such calls continue from the last frame.
                 array = self._out(None, (len(part), *shape), dtype)
                 for row, place in enumerate(part):
                     self._draw(
@@ -383,7 +383,7 @@ class Animation(Rendered):
                     numpy.array([timestamps[place] for place in part], numpy.float64),
                     array if layout == "NHWC" else array.transpose(0, 3, 1, 2))
 
-        # Not itself a generator, so that wrong arguments are reported here.
+        # This function is not a generator itself, so that it reports wrong arguments at once.
         return made()
 
     def sample_indices(self, n: SupportsIndex, by: Order = "time") -> List[int]:
@@ -484,7 +484,7 @@ class Animation(Rendered):
 
         # One call, so that `timeout` bounds all frames together.
         def call(pointer: Any, error: c.Error, memory: Any = (frames, pixels)) -> int:
-            # Holds the memory, as in `read`.
+            # Keeps the memory alive, as in `read`.
             status: int = _lib.zoetrope_read_frames(
                 pointer, None, count, byref(rendering), byref(buffer), frames, byref(error))
             return status
@@ -511,18 +511,19 @@ class Animation(Rendered):
     ) -> Written:
         """Write the animation to another file with these changes, applied in this order.
 
-        Without ``size``, its own format and APNG are written without loss, and in its own format compressed frames
-        are copied where the canvas below them is unchanged. The colours of a GIF that is
-        scaled, or made from an APNG, are reduced as ``colors``, ``dithering`` and ``matte`` specify; an APNG gets one
-        palette if ``colors`` is a number. A GIF keeps comments, the XMP packet and the colour profile only.
+        Without ``size``, an APNG or a file in the animation's own format is written without loss. In its own format,
+        compressed frames are copied where the canvas below them is unchanged. The colours of a GIF that is scaled, or
+        made from an APNG, are reduced as ``colors``, ``dithering`` and ``matte`` specify; an APNG gets one palette if
+        ``colors`` is a number. A GIF keeps comments, the XMP packet and the colour profile only.
 
         :param destination: a path, which may be that of this animation, or a binary file object, which gets
             all bytes at the end. A file is written under a temporary name and renamed.
         :param frames: a slice, or indices in any order. Other frames and their time are removed.
-        :param time: ``(start, end)`` in seconds; the end is exclusive, and None means that of the animation.
+        :param time: ``(start, end)`` in seconds; the end is exclusive. None means the start or the end of the
+            animation.
         :param reverse: play backwards.
-        :param back_and_forth: play forwards, then backwards; both ends are shown once. There are at most 262,144
-            frames, or as many as in this animation, and one play takes at most 10**9 seconds; else
+        :param back_and_forth: play forwards, then backwards; both ends are shown once. There may be at most 262,144
+            frames, or as many as in this animation, and one play may take at most 10**9 seconds; otherwise
             :class:`LimitError` is raised.
         :param speed: play this many times as fast, 0.001 to 1000.
         :param duration: scale all delays so that one play takes this many seconds.
@@ -531,14 +532,14 @@ class Animation(Rendered):
         :param crop: ``(left, top, width, height)`` of the part of the canvas that is kept.
         :param size: the box to scale frames into; this, ``fit``, ``filter``, ``linear_light`` and ``no_enlarging``
             are those of :meth:`frame`.
-        :param plays: the total number of plays; None to play forever. Default: as it is.
-        :param format: ``"gif"`` or ``"apng"``; None for that of the extension of the path or of the file
-            object's ``name``, or of this animation if a file object has none.
+        :param plays: the total number of plays; None to play forever. Default: unchanged.
+        :param format: ``"gif"`` or ``"apng"``; None chooses by the extension of the path or of the file object's
+            ``name``, or keeps this animation's format if a file object has none.
         :param max_bytes: the maximum size of the file: bytes, or a text such as ``"256K"`` or ``"1.5MB"`` (K, M and G
             are powers of 1024; kB, MB and GB are powers of 1000). Searches for the mildest change that fits, encoding
-            up to six files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10
-            per second, with the duration kept; smaller pictures, down to a fifth. In the end it adds the metadata
-            back if there is room for it. :class:`Written` lists what was given up.
+            up to six files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10 per
+            second, with the duration kept; smaller pictures, down to a fifth. Finally, the metadata is added back if
+            there is room for it. :class:`Written` lists what was given up.
         :param preset: what the file is for, such as ``"discord-emoji"``; see :data:`UploadPreset`. It scales pictures,
             drops frames and sets the plays as the site requires, and lowers ``max_bytes``. It neither crops nor cuts.
         :param pin: what ``max_bytes`` and ``preset`` must not change: ``"size"``, ``"fps"``, or both in a sequence.

@@ -1,4 +1,4 @@
-"""NumPy, and the memory of arrays as the library takes it."""
+"""NumPy, and the memory of arrays in the form that the library expects."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def _check_layout(layout: str, format: str) -> None:
 
 
 def _gaps(array: Any, has_channels: bool) -> Optional[Tuple[int, int, int]]:
-    """Bytes from row to row, from frame to frame, and in all; None if the library cannot write that.
+    """The bytes from row to row, from frame to frame, and in total; None if the library cannot write this layout.
 
-    :param has_channels: whether the last axis is that of the channels.
+    :param has_channels: whether the last axis is the channels.
     """
     itemsize = array.itemsize
     shape, strides = list(array.shape), list(array.strides)
@@ -64,14 +64,14 @@ def _gaps(array: Any, has_channels: bool) -> Optional[Tuple[int, int, int]]:
 
 
 class _Target:
-    """Memory to draw into, which it keeps, and the library's description of it."""
+    """Memory to draw into, which this keeps alive, and the library's description of it."""
 
     __slots__ = ("buffer", "_memory")
 
     def __init__(self, array: Any, is_several: bool = False) -> None:
         self.buffer = c.Buffer()
         if _is_array(array) and not array.flags.c_contiguous:
-            # While this holds the array, NumPy does not move its memory.
+            # NumPy does not move the array's memory while this refers to it.
             self._memory: Any = array
             gaps = _gaps(array, array.ndim - is_several > 2)
             assert gaps is not None

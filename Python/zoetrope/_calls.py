@@ -9,7 +9,7 @@ import threading
 from typing import Any, Callable, List, Optional
 
 
-#: The most seconds for which a signal can stay unnoticed.
+#: The longest time in seconds for which a signal can go unnoticed.
 _SLICE = 0.05
 
 
@@ -24,12 +24,12 @@ class _Owned:
     # functions, so `__del__` is a C function stored in each object.
     __slots__ = ("pointer", "__del__")
 
-    #: Set by a function of the library.
+    #: The address of the handle, which a function of the library sets.
     pointer: Any
 
     def __init__(self, free: Any) -> None:
         self.pointer = ctypes.c_void_p()
-        # Ignores NULL.
+        # `free` ignores NULL.
         self.__del__ = functools.partial(free, self.pointer)
 
 
@@ -39,7 +39,7 @@ def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] =
     Python runs signal handlers on the main thread, between its own instructions. So another thread does the
     work while the main thread waits.
 
-    :param stop: asks ``work`` to end soon; it is then waited for. None abandons it.
+    :param stop: makes ``work`` end soon, which is then waited for. None abandons ``work``.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
@@ -67,7 +67,7 @@ def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] =
         except RuntimeError:
             # There are too many threads, or the interpreter is shutting down.
             return work()
-        # In slices: a signal that comes just before the system call that waits does not end that.
+        # Wait in slices, because a signal that arrives just before the system call does not interrupt it.
         while not done.acquire(timeout=_SLICE):
             pass
     except BaseException:

@@ -56,16 +56,16 @@ class Written(NamedTuple):
     size: Tuple[int, int] = (0, 0)
     #: How much colours may differ, as in ``lossy=``; more if ``max_bytes`` or ``preset`` needed it.
     lossy: int = 0
-    #: The most colours of a palette, if they were limited.
+    #: The maximum number of colours in a palette, if it was limited.
     colors: Optional[int] = None
-    #: Frames were dropped for ``max_bytes`` or ``preset``, so that at most this many per second remain.
+    #: The maximum number of frames per second, if frames were dropped for ``max_bytes`` or ``preset``.
     fps: Optional[int] = None
     #: Whether metadata was left out for ``max_bytes`` or ``preset``.
     is_stripped: bool = False
 
 
 class _Sink:
-    """A destination as the library takes it, and what remains to be done when the file is complete."""
+    """A destination in the library's form, and the work that remains when the file is complete."""
 
     def __init__(self, destination: Destination) -> None:
         #: None for a file object.
@@ -88,7 +88,7 @@ class _Sink:
             try:
                 self.may_block = not stat.S_ISREG(os.stat(name).st_mode)
             except OSError:
-                # It will be a regular file, or cannot be written.
+                # There is no file yet. It will be a regular file, or cannot be written.
                 pass
         else:
             # Files of `tempfile` wrap the file itself.

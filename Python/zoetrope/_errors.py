@@ -84,10 +84,10 @@ class BudgetError(ZoetropeError, ValueError):
 class StoreError(ZoetropeError):
     """A :class:`FrameStore` cannot be used; ``code`` gives the reason.
 
-    ``"storeFull"``: the disk is full, or all of ``byte_limit`` is in use; ``"storeBusy"``: every place for a frame
-    is in use; ``"storeDenied"``: the directory is not writable, or not this user's alone; ``"storeDamaged"``:
-    others truncate or remove its files; ``"storeUnsupported"``: the file system has no locks. ``path`` is the
-    directory that was passed to the store.
+    ``"storeFull"``: the disk is full, or all of ``byte_limit`` is in use; ``"storeBusy"``: every place for a frame is
+    in use; ``"storeDenied"``: the directory is not writable, or accessible to other users; ``"storeDamaged"``: others
+    truncate or remove its files; ``"storeUnsupported"``: the file system has no locks. ``path`` is the directory that
+    was passed to the store.
     """
 
 
@@ -203,7 +203,7 @@ _WRITE_ERRORS: Dict[int, Type[WriteError]] = {
 def make_error(error: c.Error, path: Optional[str] = None, *, is_writing: bool = False) -> ZoetropeError:
     """The exception for a failed call.
 
-    :param is_writing: whether the call writes and reads no file. The library has one code for both.
+    :param is_writing: whether the call only writes a file. The library has the same code for reading and writing.
     """
     kind = _TYPES.get(error.code, ZoetropeError)
     if kind is ReadError and is_writing:

@@ -99,7 +99,7 @@ def _rows(
                         frame, 0.0, 0.0, None,
                         first(damage, is_tolerated=False), first(damage, is_tolerated=True))
     except (ParameterError, ForkedError, OutOfMemoryError):
-        # The caller's mistake, or a shortage of this machine. Neither says anything about the file.
+        # A mistake of the caller, or a shortage on this machine: not a property of the file.
         raise
     except ZoetropeError as error:
         yield made(error.frame if error.frame is not None else index, 0.0, 0.0, None, str(error))

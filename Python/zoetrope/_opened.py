@@ -103,14 +103,14 @@ class Opened:
         else:
             self._check(call(), error)
         if descriptor is not None:
-            # As after reading it.
+            # Leave the position at the end, as reading would.
             source.seek(0, io.SEEK_END)  # type: ignore[union-attr]
         info = c.Info(size=sizeof(c.Info))
         self._check(_lib.zoetrope_get_info(held.pointer, byref(info), byref(error)), error)
         self._info = info
-        #: The most pixels that decoding one frame draws.
+        #: The maximum number of pixels that decoding one frame draws.
         self._area = int(info.largest_frame_work)
-        #: The frame after the last decoded one. Any other may need a replay from the first.
+        #: The frame after the last decoded one. Any other frame may need a replay from the first.
         self._next = 0
         self._frames: Optional[Tuple[FrameInfo, ...]] = None
         self._renderings: Dict[Any, Tuple[Any, Tuple[int, ...], Any]] = {}
@@ -185,7 +185,7 @@ class Opened:
         while not self._is_cancelled:
             status = call(held.pointer, error)
             if status == _IO and path is not None and error.system_error:
-                # Reading an open file does not fail with an error of the system; writing does.
+                # Only writing fails with a system error; reading an open file does not.
                 raise make_error(error, path, is_writing=True)
             if status != _CANCELLED or is_interrupted():
                 return self._check(status, error)
@@ -199,7 +199,7 @@ class Opened:
     ) -> None:
         """:meth:`_decode`, interruptible by Ctrl-C if there are many pixels.
 
-        :param path: the file that is written, if any, for errors of the system.
+        :param path: the file that is written, if any, for system errors.
         """
         if pixels < _LONG_CALL:
             return self._decode(call)
@@ -217,10 +217,10 @@ class Opened:
         _interruptible(lambda: self._decode(call, lambda: is_interrupted, path), stop)
 
     def _pixels(self, place: int) -> int:
-        """The most pixels that decoding frame ``place`` draws."""
+        """The maximum number of pixels that decoding frame ``place`` draws."""
         return self._area if place == self._next else self._area * (place + 1)
 
-    # ---- Facts
+    # ---- Properties
 
     @property
     def path(self) -> Optional[str]:

@@ -44,8 +44,8 @@ class Rendered(Opened):
         self, size: Optional[Size], fit: str, filter: str, format: str, linear_light: bool = False,
         no_enlarging: bool = False,
     ) -> Tuple[Any, Tuple[int, ...], Any]:
-        """A reference to the struct, and a frame's shape and dtype. Cached, because most calls repeat them."""
-        # Not `size` itself: 32.0 is found as 32.
+        """The rendering's struct by reference, and a frame's shape and dtype. Cached, because most calls repeat them."""
+        # `size` cannot be the key itself, because 32.0 equals 32.
         sides = None if size is None else _sides(size)
         key = (sides, fit, filter, format, linear_light, no_enlarging)
         try:
@@ -84,7 +84,7 @@ class Rendered(Opened):
         self, out: Any, shape: Tuple[int, ...], dtype: Any, layout: str = "NHWC",
         is_several: bool = False,
     ) -> Any:
-        """The array to draw into, with pixels together: new, or ``out``."""
+        """The array to draw into, with the channels last: a new one, or ``out``."""
         if out is None:
             numpy = _numpy()
             try:

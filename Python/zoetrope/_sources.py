@@ -22,7 +22,7 @@ _PIECE = 16 << 20
 
 def _descriptor(source: Any) -> Optional[int]:
     """The descriptor of a regular file at its start, opened by Python itself; None for other sources."""
-    # Not subclasses, which may read something else than the file.
+    # Subclasses are excluded, because they may read something other than the file.
     if type(source) not in (io.BufferedReader, io.FileIO):
         return None
     raw = source.raw if isinstance(source, io.BufferedReader) else source

@@ -18,7 +18,7 @@ from ._errors import StoreError, make_error, parameter_error
 from ._library import library as _lib
 from ._types import Filter, Fit, Format, Pixels, Size
 
-#: NumPy's word for samples of 16 bits.
+#: NumPy's name for 16-bit samples.
 _WORDS = "<u2" if sys.byteorder == "little" else ">u2"
 
 
@@ -29,7 +29,7 @@ class StoreStatistics(NamedTuple):
     frame_count: int
     #: Bytes on disk.
     byte_count: int
-    #: The most bytes on disk.
+    #: The maximum number of bytes on disk.
     byte_limit: int
     #: Lookups by this store object that found a frame, and that found none.
     hits: int
@@ -39,7 +39,7 @@ class StoreStatistics(NamedTuple):
 
 
 class FrameStore:
-    """A directory of decoded frames, which any number of processes use at once.
+    """A directory of decoded frames, which any number of processes may use at once.
 
     >>> with zoetrope.FrameStore("frames", byte_limit=1 << 30) as store, zoetrope.open("party.gif") as animation:
     ...     frames = store.frames(animation, size=(224, 224), fit="fill", format="RGBX")
@@ -51,9 +51,9 @@ class FrameStore:
     animation is closed. The least recently used frames make room for others. Frames are found by the content of the
     animation's file, so the old frames of a changed file are never returned.
 
-    May be used from several threads. While a store is open, a handler of SIGBUS keeps the process alive if another
-    program truncates a file of the store; it passes other faults on. Cannot be used in a forked process, nor pickled:
-    open the directory in each process.
+    May be used from several threads. While a store is open, a SIGBUS handler keeps the process alive if another program
+    truncates a file of the store; it passes other faults to the previous handler. Cannot be used in a forked process,
+    nor pickled: open the directory in each process.
     """
 
     def __init__(
@@ -61,10 +61,10 @@ class FrameStore:
         byte_limit: Optional[SupportsIndex] = None,
     ) -> None:
         """
-        :param path: the directory, which is created for this user only. None: the one of the command-line tool,
-            ``zoetrope/frames`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
-        :param byte_limit: the most bytes on disk; None for 256 MiB. Use the same everywhere: a process with a
-            smaller limit evicts down to its own.
+        :param path: the directory. If it is missing, it is created with access for this user only. None means that of
+            the command-line tool, ``zoetrope/frames`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
+        :param byte_limit: the maximum number of bytes on disk; None for 256 MiB. Use the same limit in all processes: a
+            process with a smaller limit evicts frames down to it.
         :raises StoreError: if others may read or write the directory, or it cannot be created.
         """
         #: None once it is closed.
@@ -141,7 +141,7 @@ class FrameStore:
             (size, fit, filter, linear_light, no_enlarging))
 
     def remove(self, animation: Optional[Animation] = None) -> None:
-        """Remove the frames of ``animation`` in every size and format; None: of all. Arrays in use stay valid.
+        """Remove the frames of ``animation``, or of all if None, in every size and format. Arrays in use stay valid.
 
         :raises StoreError: if this user may not write to the directory.
         """
@@ -173,12 +173,12 @@ class FrameStore:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether this user may not write to the directory: frames are found, but none is stored or removed."""
+        """Whether this user may not write to the directory. Frames are then found, but none is stored or removed."""
         return bool(self._statistics().is_read_only)
 
 
 class _Interface:
-    """Pixels in the form that NumPy takes; not a buffer, so that their arrays cannot be made writable."""
+    """Pixels with NumPy's array interface, not a buffer, so that arrays of them cannot be made writable."""
 
     __slots__ = ("__array_interface__", "_lease")
 
@@ -214,7 +214,7 @@ class StoredFrames:
             yield self[index]
 
     def __getitem__(self, index: SupportsIndex) -> Pixels:
-        """Frame ``index`` as a read-only array; decoded and stored first if it is missing.
+        """Frame ``index`` as a read-only array. It is decoded and stored first if it is missing.
 
         If it cannot be stored, because the disk or the store is full or all slots are in use, the array has its
         own memory.
@@ -232,12 +232,12 @@ class StoredFrames:
         """
         lease, frame = self._lend(index)
         memory: Any = (ctypes.c_uint8 * (frame.bytes_per_row * frame.height)).from_address(frame.pixels)
-        # Views refer to the memory, and it to what keeps the pixels.
+        # Views keep the memory alive, and the memory keeps the lease of the pixels.
         memory.lease = lease
         return memoryview(memory).cast("B").toreadonly()
 
     def _lend(self, index: SupportsIndex) -> Tuple[_Owned, c.StoredFrame]:
-        """The owner of the pixels of frame ``index``, and their address."""
+        """The lease of frame ``index``, which owns its pixels, and the description of the frame."""
         place = self._animation._place(index)
         animation = self._animation
         lease, frame = _Owned(_lib.zoetrope_lease_free), c.StoredFrame(size=sizeof(c.StoredFrame))
@@ -246,7 +246,7 @@ class StoredFrames:
         def call(function: Any) -> Callable[[Any, Any, Any], int]:
             return lambda store, pointer, error: int(function(store, pointer, *arguments, error))
 
-        # Most frames are there, and finding them needs no thread that Ctrl-C could interrupt.
+        # Most frames are stored. Finding them is quick, and needs no thread for the sake of Ctrl-C.
         self._store._call_with(animation, call(_lib.zoetrope_store_find))
         if not lease.pointer:
             self._store._call_with(
@@ -257,7 +257,7 @@ class StoredFrames:
     def fill(self) -> int:
         """Decode and store all frames that are missing, and return their number.
 
-        :raises StoreError: if they do not fit, or are more than 8,192; those that were stored stay.
+        :raises StoreError: if they do not fit, or if there are more than 8,192; frames that were stored remain.
         """
         count = ctypes.c_int64()
         self._store._call_with(

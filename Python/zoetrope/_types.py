@@ -1,4 +1,4 @@
-"""The types of arguments and arrays, and the words for numbers of the library."""
+"""The types of arguments and arrays, and the names for the library's numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     IndexArray = NDArray[np.int64]
     TimeArray = NDArray[np.float64]
 else:
-    # NumPy may be absent when hints are asked for.
+    # NumPy may be absent when type hints are evaluated.
     Pixels = Pixels8 = Pixels16 = IntegerArray = IndexArray = TimeArray = Any
 
 
@@ -56,7 +56,7 @@ Preset = Literal["default", "strict", "none"]
 Limits = Union[Preset, Mapping[str, Union[int, str, None]]]
 #: Width and height. If one of them is None, it is derived from the other.
 Size = Union[Sequence[Optional[SupportsIndex]], IntegerArray]
-#: The order of an array's axes: pixels together, or channels apart as PyTorch expects them.
+#: The order of an array's axes: channels last, or channels first as PyTorch expects them.
 Layout = Literal["NHWC", "NCHW"]
 
 Format8 = Literal["RGBA", "RGBa", "BGRA", "BGRa", "RGBX", "RGB", "L"]
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
         no_enlarging: bool
 
     class SeveralFrames(OneFrame, total=False):
-        """The same of :meth:`Animation.read`."""
+        """The same for :meth:`Animation.read`."""
 
         layout: Layout
 

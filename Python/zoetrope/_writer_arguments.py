@@ -25,7 +25,7 @@ ByteCount = Union[SupportsIndex, str]
 Container = Literal["gif", "apng"]
 Effort = Literal["balanced", "fast", "small"]
 Dithering = Literal["auto", "none", "ordered", "diffusion"]
-#: What a site takes, with its size of pictures, bytes, frames, duration and plays.
+#: The names of sites' limits on picture size, bytes, frames, duration and plays.
 UploadPreset = Literal[
     "slack-emoji", "discord-emoji", "discord-sticker", "signal-sticker", "line-sticker", "imessage-small",
     "imessage-medium", "imessage-large", "twitch-emote"]
@@ -85,7 +85,7 @@ def _options(
     if preset is not None:
         if not isinstance(preset, str):
             raise TypeError(f"preset must be a str, not {type(preset).__name__}")
-        # The library knows the names; one of this length is none of them.
+        # The library checks the name. A longer one is cut, because it cannot be valid.
         options.preset = preset.encode("utf-8", "replace").replace(b"\0", b"?")[:31] or b"?"
     for word in (pin,) if isinstance(pin, str) else pin:
         setattr(options, ("keep_size", "keep_frame_rate")[_choice(word, _PINS, "pin")], 1)
@@ -102,7 +102,7 @@ def _max_bytes(count: ByteCount) -> int:
 
 
 def _bytes_of(text: str) -> int:
-    """As the tool reads ``--max-bytes``."""
+    """The number of bytes, parsed as the tool parses ``--max-bytes``."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)([A-Za-z]*)", text)
     if match is None or match[2] not in _UNITS:
         raise parameter_error(f"max_bytes is {text!r}; write a number and a unit, as in '256K' or '1.5MB'")
@@ -165,7 +165,7 @@ def exact_seconds(value: Any, name: str) -> Fraction:
 
 
 def _exact(value: Any, name: str) -> Fraction:
-    """``value`` as a fraction; floats as the fraction they are meant to be, such as 1/30."""
+    """``value`` as a fraction. A float becomes the closest simple fraction, such as 1/30."""
     if isinstance(value, Fraction):
         number = value
     elif isinstance(value, Rational):
@@ -177,7 +177,7 @@ def _exact(value: Any, name: str) -> Fraction:
     elif hasattr(value, "__float__") and not isinstance(value, (str, bytes)):
         if not math.isfinite(float(value)):
             raise parameter_error(f"{name} is {value}; it must be finite")
-        # Far more digits than any file stores.
+        # More precise than any file.
         number = Fraction(float(value)).limit_denominator(10**6)
     else:
         raise TypeError(f"{name} must be a number, not {type(value).__name__}")
@@ -195,7 +195,7 @@ def _delay(value: Any, name: str = "delay") -> Tuple[int, int]:
 
 
 def check_size(width: int, height: int, is_gif: bool) -> None:
-    """Refuse a frame of a size that cannot be written, before it is copied."""
+    """Reject a frame of a size that cannot be written, before it is copied."""
     if width <= 0 or height <= 0:
         raise parameter_error(f"a frame is {width}x{height}; it must have pixels")
     if is_gif and max(width, height) > _LARGEST_GIF:
@@ -219,7 +219,7 @@ def _pillow_array(numpy: Any, image: Any, mode: str) -> Any:
         return numpy.asarray(image)
     if mode not in ("I", "F"):
         try:
-            # The array itself would have the numbers of a palette, or lack the transparent colour.
+            # The image's own array would contain palette indices, or lack the transparent colour.
             return numpy.asarray(image.convert("RGBA"))
         except ValueError:
             pass
@@ -228,7 +228,7 @@ def _pillow_array(numpy: Any, image: Any, mode: str) -> Any:
 
 
 def _picture(source: Any, is_gif: bool) -> Tuple[c.Picture, Any]:
-    """The library's description of an array, and the array, which must be kept meanwhile."""
+    """The library's description of an array, and the array, which must be kept alive during the call."""
     numpy = _numpy()
     mode = getattr(source, "mode", None)
     if isinstance(mode, str) and hasattr(source, "convert"):

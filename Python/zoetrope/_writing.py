@@ -32,11 +32,11 @@ class Writer:
     ...     for array in arrays:
     ...         writer.append(array, 1 / 30)
 
-    The file appears when the ``with`` block ends; if it raises, nothing appears. ``append`` encodes on all
-    processors, releases the GIL, and waits while enough frames are in progress, so memory does not grow with
-    the number of frames. Calls of several threads on one writer run one at a time. Ctrl-C and :meth:`cancel`
-    end them, also while they wait for the reader of a pipe. A process that is killed may leave ``.zoetrope-*.tmp`` in
-    the directory, which the command-line tool removes when it next writes there.
+    The file appears when the ``with`` block ends; if it raises, nothing appears. ``append`` encodes on all processors,
+    releases the GIL, and waits while too many frames are in progress, so memory does not grow with the number of
+    frames. Calls of several threads on one writer run one at a time. Ctrl-C and :meth:`cancel` end them, even while
+    they wait for the reader of a pipe. A process that is killed may leave ``.zoetrope-*.tmp`` in the directory, which
+    the command-line tool removes when it next writes there.
 
     An APNG stores all pixels and delays exactly, unless ``colors`` limits them. A GIF is exact for frames whose
     changed pixels have at most 256 colours, none partly transparent; ``colors``, ``dithering`` and ``matte`` decide
@@ -55,17 +55,16 @@ class Writer:
         :param destination: a path, or a binary file object, which gets all bytes at the end. A file is written
             under a temporary name and renamed.
         :param plays: the total number of plays; None to play forever.
-        :param format: ``"gif"`` or ``"apng"``; None for that of the extension, ``.gif``, ``.png`` or ``.apng``, of the
-            path or of the file object's ``name``, and for APNG if a file object has none of them.
+        :param format: ``"gif"`` or ``"apng"``; None chooses by the extension of the path or of the file object's
+            ``name``, ``.gif``, ``.png`` or ``.apng``, or APNG if a file object has none.
         :param effort: ``"fast"``, ``"balanced"`` or ``"small"``: the time to spend on making the file small.
         :param keep_identical: store frames that equal the one before, instead of adding their delays to it.
-        :param exact_delays: store delays below 20 ms in a GIF, which browsers do not show as stored; otherwise
-            such frames are merged, and the total stays. A delay of exactly 0 counts as the 100 ms that browsers make
-            of it.
+        :param exact_delays: store delays below 20 ms in a GIF, which browsers do not show as stored; otherwise such
+            frames are merged without changing the total. A delay of exactly 0 counts as 100 ms, as in browsers.
         :param keep_hidden: keep the colours of fully transparent pixels in an APNG.
-        :param colors: a number from 2 to 256 uses palettes of at most this many colours. An APNG has one palette,
-            made for the surveyed frames, or else for the first. None keeps all colours of an APNG, and reduces
-            those of GIF frames that have too many; ``"exact"`` raises :class:`UnwritableError` instead.
+        :param colors: a number from 2 to 256 uses palettes of at most this many colours. An APNG has one palette, made
+            for the surveyed frames if there are any, otherwise for the first frame. None keeps all colours of an APNG,
+            and reduces those of GIF frames that have too many; ``"exact"`` raises :class:`UnwritableError` instead.
         :param dithering: how colours outside the palette are drawn: ``"auto"``, ``"none"``, ``"ordered"`` or
             ``"diffusion"``.
         :param matte: for GIF: the colour, (red, green, blue), that partly transparent pixels are blended with.
@@ -143,9 +142,9 @@ class Writer:
         :param frame: a uint8 or uint16 array of shape (h, w), (h, w, 1), (h, w, 3) or (h, w, 4) with straight
             alpha, or a Pillow image of any mode except I and F, which have no range. It is copied, as RGBA. The sides
             of a GIF are at most 65535.
-        :param delay: seconds: a number, a Fraction, or a pair of numerator and denominator. Fractions are exact;
-            a float means the closest fraction with a denominator up to a million.
-        :raises ParameterError: for a frame of another shape, type or size; the last ends the writer.
+        :param delay: the delay in seconds: a number, a Fraction, or a pair of numerator and denominator. Fractions are
+            exact; a float means the closest fraction with a denominator up to a million.
+        :raises ParameterError: for a frame of another shape, type or size; a wrong size ends the writer.
         :raises UnwritableError: if a GIF cannot hold the frame's size, or its colours and ``colors`` is
             ``"exact"``. The latter may also be raised by a later call.
         :raises LimitError: if the frame has too many pixels for an APNG: more than 268,435,455.
@@ -154,7 +153,7 @@ class Writer:
         picture, array = self._picture(frame)
 
         def call(pointer: Any, error: c.Error, array: Any = array) -> int:
-            # Holds the memory: signals can end the call while the other thread still copies.
+            # Keeps the memory alive, because a signal can end the call while the other thread still copies.
             status: int = _lib.zoetrope_writer_append(
                 pointer, byref(picture), numerator, denominator, byref(error))
             return status
@@ -164,7 +163,7 @@ class Writer:
 
     @property
     def closed(self) -> bool:
-        """Whether it is finished or discarded."""
+        """Whether the writer is finished or discarded."""
         return self._held is None
 
     def finish(self) -> Written:
@@ -227,11 +226,11 @@ def save(
     >>> zoetrope.save("party.png", frames, fps=30)
     >>> zoetrope.save("party.gif", frames, durations=[0.1, 0.1, 2], plays=1)
 
-    :param frames: arrays or Pillow images as for :meth:`Writer.append`: an N×H×W×C or N×H×W array, a list, or any
-        other iterable. An array of three axes whose last is 1 to 4 is refused: pass ``frames[None]`` if it is one
-        picture, or ``frames[..., None]`` if it is several in grey. The colours of arrays and lists are collected
-        first, so that the file can use a palette, grey or RGB; frames of other iterables are written as they come,
-        as RGBA.
+    :param frames: arrays or Pillow images as for :meth:`Writer.append`: an N×H×W×C or N×H×W array, a list, or any other
+        iterable. An array with three axes is rejected if the last one has length 1 to 4: pass ``frames[None]`` if it is
+        one picture, or ``frames[..., None]`` if it is several in grey. The colours of arrays and lists are collected
+        first, so that the file can use a palette, grey or RGB; frames of other iterables are written as they come, as
+        RGBA.
     :param durations: seconds, for all frames, or one for each, as for :meth:`Writer.append`. A pair is two durations.
     :param fps: frames per second, instead of ``durations``.
     :param max_bytes: the maximum size of the file, in bytes or as ``"256K"``; this, ``preset`` and ``pin`` are those of
@@ -240,12 +239,12 @@ def save(
     The other parameters are those of :class:`Writer`.
 
     :raises WriteError: if the file cannot be written, such as on a full disk; it is also an OSError.
-    :raises ParameterError: for neither or both of ``durations`` and ``fps``, or another number of durations
-        than of frames.
+    :raises ParameterError: for neither or both of ``durations`` and ``fps``, or if the number of durations is not that
+        of frames.
     :raises BudgetError: if nothing that was tried meets ``max_bytes`` or ``preset``.
     """
     if max_bytes is not None or preset is not None:
-        # What fits is found by writing the same frames again and again.
+        # Finding what fits takes encoding the same frames several times, so compress them in memory first.
         whole = io.BytesIO()
         save(
             whole, frames, durations=durations, fps=fps, plays=plays, format="apng", effort="fast",

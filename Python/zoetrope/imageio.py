@@ -51,7 +51,7 @@ class Plugin(PluginV3):
             format = _FORMATS.get((request.format_hint or request.extension or "").lower())
             if format is None:
                 raise InitializationError("zoetrope writes .gif, .png and .apng")
-            #: Created with the first frame, which says how often the animation plays.
+            #: Created by the first call of `write`, which gives the number of plays.
             self._writer: Optional[_writing.Writer] = None
             self._options: Dict[str, Any] = {"format": format, "exact_delays": True, **options}
             self._plays: Optional[int] = None
@@ -85,7 +85,7 @@ class Plugin(PluginV3):
         fps: Optional[SupportsFloat] = None, loop: Optional[int] = None, plays: Optional[int] = None,
         is_batch: Optional[bool] = None,
     ) -> Optional[bytes]:
-        """Append one frame or several. The file is complete when the resource is closed; ``"<bytes>"`` at once.
+        """Append one frame or several. The file is complete when the resource is closed, or at once for ``"<bytes>"``.
 
         :param ndimage: an array of uint8 or uint16: H×W, H×W×1, H×W×3 or H×W×4; several as N×H×W×C, N×H×W, or a list.
         :param duration: how long a frame is shown, in ms, or one value for each frame of this call. Default: 100.
@@ -93,8 +93,8 @@ class Plugin(PluginV3):
         :param loop: the number that is stored, as in :meth:`metadata` and in imageio's Pillow plugin: 0, the default,
             plays forever, 3 plays a GIF four times and an APNG three times.
         :param plays: how often the animation plays in total, instead of ``loop``.
-        :param is_batch: whether ``ndimage`` is several frames. Default: it is if it is a list, has four axes, or
-            has three of which the last is longer than 4.
+        :param is_batch: whether ``ndimage`` is several frames. Default: it is for a list, for four axes, and for three
+            if the last one is longer than 4.
         """
         frames = self._frames(ndimage, is_batch)
         is_gif = self._options["format"] == "gif"
@@ -116,7 +116,7 @@ class Plugin(PluginV3):
         delays = [exact_seconds(value, "duration") / 1000 for value in given]
         if self._writer is None:
             self._plays = plays
-            # `get_file` would open a path's file, and so empty it.
+            # For a path, `get_file` would open the file, and thereby empty it.
             is_path = self.request._uri_type == URI_FILENAME
             destination: Any = self.request.get_local_filename() if is_path else self.request.get_file()
             self._writer = _writing.Writer(
@@ -125,7 +125,7 @@ class Plugin(PluginV3):
                 if isinstance(frame, np.ndarray) and frame.ndim in (2, 3):
                     height, width = frame.shape[:2]
                     check_size(width, height, is_gif)
-            # Often there is no other call, and these are all the frames whose colours count.
+            # Hold these frames: often no other call follows, and then they can all be surveyed.
             self._held = [(np.array(frame), delay) for frame, delay in zip(frames, delays)]
         else:
             if (loop is not None or plays is not None) and plays != self._plays:
@@ -176,8 +176,8 @@ class Plugin(PluginV3):
         return ImageProperties(shape=(count, *shape), dtype=dtype, n_images=count, is_batch=True)
 
     def metadata(self, index: Any = None, exclude_applied: bool = True) -> Dict[str, Any]:
-        """``duration``, the time shown in ms, of one frame or as a list; ``loop``, as stored, if it is; and
-        ``plays``, in total, None for ever.
+        """``duration``, the time shown in ms, for one frame or as a list; ``loop``, as stored, if it is; and ``plays``,
+        the total number of plays, None for ever.
         """
         durations = [info.duration_ns / 1e6 for info in self._animation.frames]
         told: Dict[str, Any] = {
@@ -196,7 +196,7 @@ class Plugin(PluginV3):
         self.close()
 
     def close(self) -> None:
-        # Also runs, from the destructor, when opening failed.
+        # The destructor also calls this when opening failed.
         if hasattr(self, "_animation"):
             self._animation.close()
         try:

@@ -19,12 +19,12 @@ After ``register(save=True)``, ``image.save(file, save_all=True, append_images=.
 Each image is shown as it is, whatever was shown before:
 
 - ``duration`` is in ms, for all frames or for each; fractions are kept in an APNG and rounded without drift in a GIF.
-  Durations below 20 ms are stored too, although browsers show them for longer. Equal neighbours of at
-  least 20 ms become one frame.
-- ``loop`` is the number that Pillow would store: 0 plays forever, 3 plays a GIF four times and an APNG three times.
-  So ``loop=image.info["loop"]`` is right within a format, and ``loop=None`` plays a GIF once. Without ``loop``, the
-  file plays as often as the image that is saved, also in the other format; if that is not an animation, a GIF plays
-  once and an APNG forever.
+  Durations below 20 ms are stored too, although browsers show them longer. Equal neighbours of at least 20 ms become
+  one frame.
+- ``loop`` is the number that Pillow would store: 0 plays forever, 3 plays a GIF four times and an APNG three times. So
+  ``loop=image.info["loop"]`` is right within a format, and ``loop=None`` plays a GIF once. Without ``loop``, the file
+  plays as often as the image that is saved, even if the format changes; if that is not an animation, a GIF plays once
+  and an APNG forever.
 - ``disposal`` and ``optimize`` make no difference: frames look the same with every disposal.
 - ``comment`` is written to a GIF. Pillow's writer is used if it is not UTF-8 or contains a null byte.
 
@@ -110,7 +110,7 @@ class ZoetropeImageFile(ImageFile.ImageFile):
         except LimitError as error:
             raise DecompressionBombError(*error.args) from error
         except (ForkedError, OutOfMemoryError):
-            # Another reader would give other pixels, and the file is not the reason.
+            # The file is not the reason, and another reader, which Pillow would try next, would give other pixels.
             raise
         except ZoetropeError as error:
             # Pillow then tries its own readers.
@@ -127,8 +127,8 @@ class ZoetropeImageFile(ImageFile.ImageFile):
         self._size = animation.size
         self._mode = "RGBA"
         self.n_frames = self._whole = len(animation)
-        # The first frame that the file is too short for is there, as in Pillow: loading it fails, or gives the rows
-        # that it has, if there are any.
+        # As in Pillow, the first frame that the file is too short for counts. Loading it fails, or gives the rows that
+        # the file has.
         lost = [item.frame for item in animation.damage if item.kind in ("cutFrame", "missingFrames")]
         if lost and min(frame or 0 for frame in lost) >= self._whole:
             self.n_frames += 1
@@ -293,17 +293,17 @@ _OPTIONS = {
     "GIF": {"append_images", "comment", "disposal", "duration", "loop", "optimize", "interlace"},
     "PNG": {"append_images", "disposal", "duration", "loop", "optimize", "compress_level", "compress_type"},
 }
-#: Of an image's ``info``: what Pillow's writer would also put into the file.
+#: The keys of an image's ``info`` that Pillow's writer would also put into the file.
 _INFO = {"GIF": set(), "PNG": {"icc_profile", "transparency", "blend", "default_image"}}
 _MODES = {"1", "L", "LA", "P", "PA", "RGB", "RGBA"}
-#: Pillow's writers, while ours are in their place.
+#: Pillow's writers, kept while ours replace them.
 _pillow_writers: Dict[str, Callable[..., None]] = {}
 
 
 def _save_all(container: str, image: Any, file: IO[bytes], filename: Union[str, bytes]) -> None:
     """The writer of several frames: ``container`` is ``"GIF"`` or ``"PNG"``."""
     if image.encoderinfo.get("append_images") is not None:
-        # An iterator is used up by looking at it, and Pillow's writer may come after that.
+        # Looking at an iterator consumes it, and Pillow's writer may need it afterwards.
         image.encoderinfo["append_images"] = list(image.encoderinfo["append_images"])
     request = _frames_to_save(container, image)
     if request is not None:
@@ -316,7 +316,7 @@ def _save_all(container: str, image: Any, file: IO[bytes], filename: Union[str, 
                 texts={"Comment": comment} if comment else None)
             return
         except UnwritableError:
-            # Such as more plays than a GIF stores. Nothing has been written yet.
+            # For example, more plays than a GIF can store. Nothing has been written yet.
             pass
     _pillow_writers[container](image, file, filename)
 

@@ -699,8 +699,8 @@ typedef struct zoetrope_edit {
    In the animation's own format, compressed frames are copied, byte for byte or with a new delay, where the canvas
    below them is unchanged; the others are encoded without loss. If the format changes or pictures are scaled, all
    frames are encoded, and a GIF may have to reduce colours. `written` may be NULL, unless the file is written to
-   memory. `plays`, keep_identical, frame_count, memory_bytes and strip of the options are ignored. Frames between copied ones
-   are encoded on one thread.
+   memory. `plays`, keep_identical, frame_count, memory_bytes and strip of the options are ignored. Frames between
+   copied ones are encoded on one thread.
 
    Counts as a call that decodes frames: zoetrope_cancel and zoetrope_options.timeout_ns end it, and the file is
    discarded. */
