@@ -44,7 +44,7 @@ class Rendered(Opened):
         self, size: Optional[Size], fit: str, filter: str, format: str, linear_light: bool = False,
         no_enlarging: bool = False,
     ) -> Tuple[Any, Tuple[int, ...], Any]:
-        """The rendering's struct by reference, and a frame's shape and dtype. Cached, because most calls repeat them."""
+        """The rendering by reference, and a frame's shape and dtype. Cached, because most calls repeat them."""
         # `size` cannot be the key itself, because 32.0 equals 32.
         sides = None if size is None else _sides(size)
         key = (sides, fit, filter, format, linear_light, no_enlarging)

@@ -10,8 +10,8 @@ extension AnimatedImage {
   ///   - options: How delays are read and stored, and how new pictures are stored.
   /// - Throws: `parameter` if an edit cannot be applied to the result of the previous ones; `limitExceeded` if there
   ///   would be too many frames, or a play would take too long (see ``AnimationEdit``); `unwritable` if the format
-  ///   cannot hold the result, such as a GIF frame with more than 256 colours under ``ColorPolicy/exact``; the errors of
-  ///   decoding; `cancelled`, never `CancellationError`, as soon as the task is cancelled.
+  ///   cannot hold the result, such as a GIF frame with more than 256 colours under ``ColorPolicy/exact``; the errors
+  ///   of decoding; `cancelled`, never `CancellationError`, as soon as the task is cancelled.
   public func plan(
     _ edits: [AnimationEdit], options: EditOptions = .init()
   ) async throws(AnimatedImageError) -> EditPlan {
@@ -20,7 +20,8 @@ extension AnimatedImage {
     }
   }
 
-  /// Writes the animation with `edits` to `sink`, in the format of the source unless ``EditOptions/format`` names another.
+  /// Writes the animation with `edits` to `sink`, in the format of the source unless ``EditOptions/format`` names
+  /// another.
   ///
   /// Editing is lossless, except that ``AnimationEdit/resize(_:fit:filter:linearLight:)`` scales pixels and the
   /// colours of a GIF may be reduced. Compressed frames are copied where the canvas before them is unchanged. Memory

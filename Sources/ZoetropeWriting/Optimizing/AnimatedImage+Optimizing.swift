@@ -9,7 +9,8 @@ extension AnimatedImage {
   /// nothing is written before the end.
   ///
   /// - Parameters:
-  ///   - sink: The destination. It is finished, or abandoned if this throws. It may replace the file that is being read.
+  ///   - sink: The destination. It is finished, or abandoned if this throws. It may replace the file that is being
+  ///     read.
   ///   - options: Effort and metadata. Default: balanced effort, metadata is kept.
   ///   - progress: Called after each frame of each attempt, on a thread of the library.
   /// - Throws: the errors of ``FrameReader/next()`` and of the sink; `cancelled` as soon as the task is cancelled.
