@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Apart from the library's own package, so that nothing here reaches its users.
+// A package of its own, so that nothing in it reaches users of the library.
 let package = Package(
   name: "zoetrope-benchmarks",
   dependencies: [

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs us and the peers on one bench set, interleaved, and prints ratios as a Markdown page.
+"""Runs Zoetrope and its peers on one bench set, interleaved, and prints ratios as a Markdown page.
 
 usage: bench.py BENCH_DECODE ZOETROPE PEERS SET STAGES [one|all|sweep|info|extract|memory|stages ...]
 
-A ratio is a peer's time in times of ours: 10 means that we take a tenth. Each is the median of
-three rounds, in each of which every program runs once, best of a few repeats; in brackets the
-least and the largest. "1 core" means pinned to one; the peers are pinned to one always. The sweep takes
-every file of the set, of its folder `writers`, of the fixtures and of the folder CORPUS, if it is there.
+A ratio is the time of a peer divided by ours: 10 means that Zoetrope takes a tenth. Each is the median of three rounds,
+with the smallest and the largest in brackets. In each round every program runs once and takes the best of a few
+repeats. "1 core" means pinned to one core; the peers always are. The sweep takes every file of the set, of its folder
+`writers`, of the fixtures, and of the folder CORPUS, if it exists.
 """
 import glob, math, os, platform, re, shutil, statistics, subprocess, sys, tempfile, time
 
@@ -18,7 +18,7 @@ pillow = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)
 
 
 def run(command):
-    """Output and seconds of a program."""
+    """Runs a program; returns its output and the seconds it took."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     output = process.stdout.read()
@@ -28,13 +28,13 @@ def run(command):
 
 
 def idle():
-    """Time that processors have spent idle so far, and in all."""
+    """The time that processors have been idle so far, and the total time."""
     fields = [int(word) for word in open("/proc/stat").readline().split()[1:]]
     return fields[3] + fields[4], sum(fields[:8])
 
 
 def settle():
-    """Waits until other programs leave the processors alone; a run beside them measures those."""
+    """Waits until other programs leave the processors idle, because they would distort the measurement."""
     for _ in range(60):
         before = idle()
         time.sleep(0.06)
@@ -110,7 +110,7 @@ SLOW = 0.3  # milliseconds: below that, opening the file is what takes the time
 
 
 def attempt(command):
-    """Frames and milliseconds of a decoder, or None where it fails or does not end."""
+    """The frames and milliseconds of a decoder; None if it fails or does not end."""
     try:
         output = subprocess.run(PIN + command, capture_output=True, text=True, timeout=10)
     except subprocess.TimeoutExpired:
@@ -140,7 +140,7 @@ def sweeping():
         library = {"gif": "giflib", "png": "libpng"}[kind]
         own, other = ours(2), theirs(library, 2)
         if not own or not other or own[0] != other[0]:
-            # Broken files, of which the decoders show different parts.
+            # In broken files, decoders show different parts.
             unlike += 1
             continue
         if max(own[1], other[1]) < SLOW:
@@ -155,7 +155,7 @@ def sweeping():
                 if own and other and other[0] == own[0] and own[1]:
                     ratios[who].append(other[1] / own[1])
                     if who == library: times.append(max(own[1], other[1]))
-        # The first look, at a file that was not read yet, can be far too long.
+        # The first run, on a file that is not cached yet, can take far too long.
         if own and ratios[library] and statistics.median(times) >= SLOW:
             av = f"{statistics.median(ratios['av']):.1f}" if ratios["av"] else ""
             found[kind].append((statistics.median(ratios[library]), os.path.relpath(path, corpus or here), own[1], av))
@@ -171,7 +171,7 @@ def sweeping():
 
 
 def whole(ours, others, rounds):
-    """Ratios of whole processes to ours, our milliseconds, best."""
+    """The ratios of whole processes to ours, and our milliseconds; the best of several runs."""
     times, ratios = [], {name: [] for name in others}
     for _ in range(rounds):
         settle()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """check_budgets.py ZOETROPE FILE...: runs `zoetrope convert --max-bytes` on files with several limits.
 
-The limits are parts of each file's size: --shares 90,60,40,25,10 (percent). Prints the outputs that are over the limit,
+The limits are percentages of each file's size: --shares 90,60,40,25,10. Prints the outputs that are over the limit,
 that use less than 90 % of it without being lossless, and the cases without an output; then their numbers and medians.
-Ends with 1 if an output is over.
+Exits with status 1 if an output is over the limit.
 """
 import argparse, json, os, statistics, subprocess, tempfile, time
 

@@ -3,19 +3,19 @@
 
   check_previews.py [--rounds 10] [--in lf/kitty,fzf/tmux] [--ends 20] [--shots DIR] ZOETROPE
 
-Each program starts on a file that has no picture. In every round it goes to two animations, which must be
-drawn and move, one replacing the other, and back: then the screen must be, pixel for pixel, as it was.
-When the program has ended, nothing of the pictures may be left either. --shots keeps the first, and
-every failed, screenshot of each pair. Before that it measures --ends times how long a preview takes from
-SIGTERM to the last byte that removes its picture: the median may not be above 50 ms.
+Each program starts on a file without a picture. In every round it moves to two animations and back. Each animation
+must be drawn, must move, and must replace the other; in the end the screen must be as before, pixel for pixel. When the
+program has ended, no part of the pictures may remain. --shots keeps the first and every failed screenshot of each pair.
+Before all this, it measures --ends times how long a preview takes from SIGTERM to the last byte that removes its
+picture: the median may be at most 50 ms.
 
-Needs Xvfb and ImageMagick; programs and terminals that are not installed are left out, with a word.
+Needs Xvfb and ImageMagick. Programs and terminals that are not installed are reported and skipped.
 """
 import argparse, fcntl, os, select, shutil, signal, struct, subprocess, sys, tempfile, termios, time, tty
 from check_stills import SIZE, Shot
 
 RECIPES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Examples", "Previews")
-# The colours of the frames of the two animations, in which nothing else is drawn; each one of 256.
+# The colours of the two animations' frames, each in the 256-colour palette. Nothing else is drawn in them.
 COLORS = {"b.gif": [(255, 95, 0), (0, 95, 255)], "c.gif": [(255, 0, 135), (0, 175, 135)]}
 SHOWN = 2000
 RELAY = [sys.executable, os.path.abspath(__file__), "relay", "{folder}/keys"]
@@ -31,10 +31,10 @@ TERMINALS = {
 OPTIONS = {"vt340": "--protocol sixel --fit shrink"}
 NEEDED = {"foot": ["weston", "foot"], "vt340": ["xterm"], "tmux": ["xterm", "tmux"], "kitty": ["kitty"],
           "ranger": ["ranger"], "vifm": ["vifm"], "ranger-scope": ["ranger"], "lf": ["lf"], "fzf": ["fzf"], "popup": ["tmux"]}
-# ranger has no previews for root unless they are asked for.
+# ranger shows root no previews unless they are enabled.
 ROOT = ["--cmd=set preview_files true", "--cmd=set use_preview_script true"] if os.geteuid() == 0 else []
 PROGRAMS = {
-    # What is run, and the keys to b.gif, from there to c.gif, back, and to the end.
+    # The command, and the keys that move to b.gif, from there to c.gif, and back, and that quit.
     "ranger": (["ranger", *ROOT, "{folder}/files"], "j", "j", "kk", "q"),
     "ranger-scope": (["ranger", *ROOT, "--cmd=set preview_images false", "{folder}/files"], "j", "j", "kk", "q"),
     "lf": (["lf", "-config", "{folder}/.config/lf/lfrc", "{folder}/files"], "j", "j", "kk", "q"),
@@ -42,14 +42,14 @@ PROGRAMS = {
     "fzf": (["sh", "-c", "exec \"$0\" files", RECIPES + "/fzf/pick-animation"], "\x15b.gif", "\x15c.gif", "\x15nothing", "\x1b"),
     "popup": (["sh", "-c", "echo a shell; exec cat"], "\x02Pfiles/b.gif\r", "q\x02Pfiles/c.gif\r", "q", "\x04"),
 }
-# fzf's preview and ranger's script give one frame.
+# fzf's preview and ranger's script show only one frame.
 STILL = {"fzf", "ranger-scope"}
 PAIRS = [(program, terminal) for program in ["ranger", "lf", "vifm"] for terminal in TERMINALS]
 PAIRS += [("ranger-scope", "tmux"), ("fzf", "tmux"), ("fzf", "kitty"), ("popup", "tmux")]
 
 
 def relay(keys, command):
-    """Runs a command on a terminal of its own inside this one; what is written to the pipe `keys` is typed."""
+    """Runs a command on its own terminal inside this one, and types what is written to the pipe `keys`."""
     size = fcntl.ioctl(1, termios.TIOCGWINSZ, bytes(8))
     before = termios.tcgetattr(0)
     tty.setraw(0)
@@ -76,7 +76,7 @@ def relay(keys, command):
 
 
 def write_animation(path, colors):
-    """A GIF of 160x120 pixels that shows each colour for 300 ms, for ever."""
+    """Writes a GIF of 160x120 pixels that shows each colour for 300 ms, forever."""
     width, height = 160, 120
     codes = bytearray()
     with open(path, "wb") as file:
@@ -97,7 +97,7 @@ def write_animation(path, colors):
 
 
 def drawn(shot):
-    """The colours of the animations that are on the screen, by every fourth pixel of every fourth row."""
+    """The animations' colours on the screen, sampled at every fourth pixel of every fourth row."""
     found = {}
     for start in range(0, shot.height, 4):
         row = shot.pixels[start * shot.width * 3:(start + 1) * shot.width * 3]
@@ -139,10 +139,10 @@ class Check:
         if stock: shutil.copy(stock, folder + "/.config/ranger/scope.sh")
         with open(folder + "/.config/ranger/rc.conf", "w") as file:
             file.write("set preview_images true\nset preview_script ~/.config/ranger/zoetrope-scope.sh\nset display_free_space_in_status_bar false\n"
-                       # ranger drops keys that come while it draws, unless told not to.
+                       # By default, ranger drops keys that arrive while it draws.
                        "set flushinput false\n")
         for name in ["preview", "clean"]: shutil.copy(f"{RECIPES}/lf/{name}", folder + "/.config/lf")
-        # lf takes the home directory from the user's account.
+        # lf reads the home directory from the user's account.
         with open(RECIPES + "/lf/lfrc") as recipe, open(folder + "/.config/lf/lfrc", "w") as file: file.write(recipe.read().replace("~", folder))
         shutil.copy(RECIPES + "/vifm/zoetrope-preview", folder + "/.config/vifm/scripts")
         with open(RECIPES + "/vifm/vifmrc") as recipe, open(folder + "/.config/vifm/vifmrc", "w") as file:
@@ -165,7 +165,7 @@ class Check:
         return False
 
     def wait(self, text, is_right, seconds=15):
-        """Takes screenshots until one is right; false, and a problem, when none is."""
+        """Takes screenshots until one is right. If none is, records a problem and returns false."""
         deadline = time.monotonic() + seconds
         while True:
             shot = self.shot()
@@ -184,7 +184,7 @@ class Check:
         return self.fail("does not come to rest", last)
 
     def see(self, name):
-        """Whether an animation is drawn, nothing else is, and it moves."""
+        """Whether one animation, and nothing else, is drawn and moves."""
         ours = set(COLORS[name])
         first = self.wait(f"{name} is not drawn alone", lambda shot: (found := drawn(shot)) and found <= ours)
         if not first: return False
@@ -209,7 +209,7 @@ class Check:
             if not self.see("c.gif"): return
             self.type(self.back)
             if not self.wait(f"round {self.round}: something is left", lambda shot: shot.pixels == before.pixels): return
-        # The pictures go with the program.
+        # The pictures must disappear with the program.
         self.type(self.to_first)
         if not self.see("b.gif"): return
         if self.program == "popup":
@@ -232,7 +232,7 @@ class Check:
 
 
 def time_of_end(zoetrope, protocol, folder):
-    """The milliseconds from SIGTERM to the last byte of a preview, which a pseudo-terminal takes at once."""
+    """The milliseconds from SIGTERM to the last byte of a preview. A pseudo-terminal takes bytes at once."""
     process, terminal = os.forkpty()
     if process == 0:
         os.environ["TERM"] = "xterm-256color"
@@ -275,7 +275,7 @@ def main():
     if options.shots: os.makedirs(options.shots, exist_ok=True)
     if missing := [program for program in ["Xvfb", "import"] if not shutil.which(program)]: sys.exit("needs " + ", ".join(missing))
     pairs = [tuple(name.split("/")) for name in options.names.split(",")] if options.names else PAIRS
-    # An end by a signal stops what was started, too.
+    # After a signal, stop what was started, too.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(143))
     failures = check_ends(options) if options.ends > 0 else 0
     for program, terminal in pairs:

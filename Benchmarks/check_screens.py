@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Checks with emulators that are not ours that deltas show exactly what full repaints show.
+"""Checks with independent emulators that deltas show exactly what full repaints show.
 
   check_screens.py [--frames 40] ZOETROPE
 
-Plays a random animation with --exact in every mode of cells in a pty, and each of its frames alone. After
-every frame the cells must be equal, in the measuring tool's emulator and, if installed, in pyte.
+Plays a random animation with --exact in a pty, in every cell mode, and shows each of its frames alone. After every
+frame the cells of both must be equal, in the measuring tool's emulator and, if installed, in pyte.
 """
 import argparse, functools, os, random, sys, tempfile
 from compare_players import glyph_mask, tool_module
 
-os.environ["ZOETROPE_CONFIG"] = ""  # Nobody's own options count.
+os.environ["ZOETROPE_CONFIG"] = ""  # Ignore the user's own options.
 
 MODES = [("half", "full"), ("half", "256"), ("half", "16"), ("fine", "full"), ("fine", "256"), ("fine", "16"),
          ("sextants", "full"), ("octants", "full"), ("ascii", "full"), ("ascii", "none"), ("quadrants", "none"), ("braille", "none")]
@@ -17,7 +17,7 @@ SIZE = (34, 11)
 
 
 def write_animation(tool, path, count):
-    """Rectangles and noise; a corner changes in every frame, so that each of them has a write of its own."""
+    """Writes rectangles and noise. A corner changes in every frame, so that each is written separately."""
     random.seed(5)
     width, height, palette = 60, 40, bytes(random.randrange(256) for _ in range(762)) + bytes([0] * 3 + [255] * 3)
     pixels, frames = bytearray(width * height), []
@@ -50,7 +50,7 @@ def played(tool, options, path, seconds):
 
 
 def first_write(tool, options, path):
-    """All up to the end of the first frame; on a busy machine it may take more than one attempt."""
+    """Everything up to the end of the first frame. On a busy machine it may take more than one attempt."""
     for seconds in "0.1", "0.5", "2":
         data, mark, _ = played(tool, options + ["--duration", seconds], path, 4).partition(b"\x1b[?2026l")
         if mark: return data + mark
@@ -80,7 +80,7 @@ class Pyte:
 
     def __init__(self, tool):
         import pyte
-        # pyte prints the contents of device control strings.
+        # Strip device control strings, because pyte would print them.
         self.screen, self.strip = pyte.Screen(*SIZE), __import__("re").compile(rb"\x1b[P_].*?\x1b\\", 16)
         self.stream = pyte.ByteStream(self.screen)
 
@@ -93,7 +93,7 @@ class Pyte:
 
 
 def looks(cells):
-    """What is to be seen: a block and its opposite in swapped colours are the same picture."""
+    """What is visible: a block and its complement in swapped colours are the same picture."""
     if isinstance(cells, tuple):
         return looks(cells[0]), *cells[1:]
     return [[look(*cell) for cell in row] for row in cells]
@@ -130,7 +130,7 @@ def main():
         for glyphs, colors in MODES:
             player = [options.zoetrope, "play", "--no-status", "--exact", "--protocol", glyphs, "--colors", colors]
             whole = played(tool, player + ["--once", "--delay", "40", "--late", "stretch"], path, options.frames * .04 + 2)
-            # The last piece is what gives the screen back.
+            # The last piece restores the screen.
             deltas = whole.split(b"\x1b[?2026l")[:-1]
             alone = [first_write(tool, player + ["--no-motion", "--start", str(k)], path) for k in range(options.frames)]
             wrong = 0

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""check_stages.py BENCH_STAGES STORED [--store]: fails when a stage lost more than a tenth.
+"""check_stages.py BENCH_STAGES STORED [--store]: fails if a stage became more than a tenth slower.
 
-What is compared is a stage's time in times of a loop that only counts the clock, measured in the
-same run. That ratio belongs to a model of processor: on another one nothing is compared, and
---store writes the ratios of this one. A stage that seems to lose is measured again, since a busy
-machine can only make it look slower.
+Compares ratios: a stage's time divided by that of a loop that depends only on the processor's clock, measured in the
+same run. The ratios are only valid for one model of processor: on another one nothing is compared. --store writes the
+ratios of this processor. A stage that seems slower is measured again, because a busy machine can make it look slower.
 """
 import json, os, re, subprocess, sys
 

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Draws pictures that stay in the text in real terminals, and looks at screenshots whether they are whole.
+"""Draws still pictures in real terminals, and checks in screenshots that they are complete.
 
   check_stills.py [--runs 50] [--in kitty,foot,xterm,vt340,tmux,screen] [--shots DIR] ZOETROPE
 
-Each terminal runs once, in Xvfb (foot in weston, in Xvfb). In every run two commands draw a picture each
-with `play --frame 0`, one below the other; both must stand there with every part in its colour when the
-second command has ended. --shots keeps the first and every failed screenshot of each terminal.
+Each terminal runs once, in Xvfb (foot in weston, in Xvfb). In every run two commands draw one picture each with
+`play --frame 0`, one below the other. When the second command has ended, every part of both pictures must be visible in
+its colour. --shots keeps the first and every failed screenshot of each terminal.
 
 Needs Xvfb, ImageMagick, and the terminals; weston for foot.
 """
 import argparse, os, random, shutil, signal, subprocess, sys, tempfile, time
 
-os.environ["ZOETROPE_CONFIG"] = ""  # Nobody's own options count.
+os.environ["ZOETROPE_CONFIG"] = ""  # Ignore the user's own options.
 
 GRID, BLOCK, SIZE, MARGIN = (8, 4), 30, (1300, 900), 100
 COLORS = [(230, 60, 60), (60, 200, 60), (80, 110, 240), (230, 210, 60), (220, 80, 220), (60, 210, 210), (240, 240, 240), (240, 140, 40)]
-# How each is started so that it runs the shell script %s; all inherit that full colours are to be had.
+# How each terminal is started to run the shell script %s. All inherit the setting for full colour.
 TERMINALS = {
     "kitty": ["kitty", "--config", "NONE", "-o", "remember_window_size=no", "-o", "initial_window_width=80c", "-o", "initial_window_height=30c", "sh", "%s"],
     "foot": ["sh", "-c", "weston --backend=x11-backend.so --shell=kiosk-shell.so --socket=stills --width=1200 --height=850 & "
@@ -25,7 +25,7 @@ TERMINALS = {
     "tmux": ["xterm", "-tn", "xterm-256color", "-geometry", "80x50", "-bg", "black", "-fg", "white", "-e", "tmux", "-L", "zoetrope-stills", "-f", "/dev/null", "new-session", "sh", "%s"],
     "screen": ["xterm", "-tn", "xterm-256color", "-geometry", "80x50", "-bg", "black", "-fg", "white", "-e", "screen", "-c", "/dev/null", "sh", "%s"],
 }
-# At the end of each run a file says so, and the next one begins when there is one for it.
+# A file marks the end of each run. The next run begins when there is a file for it.
 SCRIPT = """cd '%(folder)s'
 run=0
 while [ $run -lt %(runs)d ]; do
@@ -41,7 +41,7 @@ done
 
 
 def grid_colors(seed):
-    """The colours of the parts, row by row; none beside the same."""
+    """The colours of the parts, row by row. No two neighbours are equal."""
     generator, colors = random.Random(seed), []
     for index in range(GRID[0] * GRID[1]):
         near = [colors[index - 1] if index % GRID[0] else None, colors[index - GRID[0]] if index >= GRID[0] else None]
@@ -50,7 +50,7 @@ def grid_colors(seed):
 
 
 def write_picture(path, seed):
-    """A GIF of a grid with noise in it, which makes many chunks of it; each of its codes is a byte long."""
+    """Writes a GIF of a grid with noise in it, so that it takes many chunks. Each of its codes is a byte long."""
     width, height = GRID[0] * BLOCK, GRID[1] * BLOCK
     colors, generator, palette, codes = grid_colors(seed), random.Random(seed + 1), bytearray(), bytearray()
     for color in COLORS:
@@ -86,7 +86,7 @@ class Shot:
         return [sum(pixel[channel] for pixel in found) / len(found) for channel in range(3)]
 
     def pictures(self):
-        """The boxes of what is drawn at the left: rows in which most of a strip is no background, at least 60."""
+        """The boxes of the pictures at the left: at least 60 rows in which most of a strip is not background."""
         strip = range(10, MARGIN)
         def is_drawn(x, y): return max(self.pixels[(y * self.width + x) * 3:(y * self.width + x) * 3 + 3]) > 110
         rows = [sum(is_drawn(x, y) for x in strip) > len(strip) * .7 for y in range(self.height)]
@@ -104,7 +104,7 @@ class Shot:
         return (drawn[0], top, drawn[-1] + 1, bottom) if drawn else (0, 0, 0, 0)
 
     def problem(self, grids):
-        """What is wrong with grids that stand below each other; none when nothing is."""
+        """A description of what is wrong with the grids below each other; None if nothing is."""
         left, top, right, bottom = self.pictures()
         rows = GRID[1] * len(grids)
         if right - left < 80 or bottom - top < 80: return f"nothing drawn: {left, top, right, bottom}"
@@ -141,7 +141,7 @@ def check(name, options, display, folder):
                     return problems
                 time.sleep(.02)
             statuses = open(os.path.join(folder, f"done-{run}")).read()
-            # All bytes are there; the terminal needs a moment to draw them.
+            # All bytes have arrived, but the terminal needs a moment to draw them.
             deadline = time.monotonic() + 3
             while True:
                 shot = Shot(display, options.shots)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_writers.py BENCH_WRITE memory|endings|kills [COUNT]: what a writer takes, and what it leaves behind.
+"""check_writers.py BENCH_WRITE memory|endings|kills [COUNT]: measures a writer's memory, and what it leaves behind.
 
-memory: peak memory of COUNT frames of 640x360 (default 10,000), and of a tenth of them.
+memory: the peak memory for COUNT frames of 640x360 (default 10,000), and for a tenth of them.
 endings: COUNT writers (default 10,000) that finish, are cancelled, are dropped or whose sink fails.
-kills: a writer is killed COUNT times (default 100) at random moments; the final name must have no file, or a whole one.
+kills: a writer is killed COUNT times (default 100) at random moments; the final file must be missing or complete.
 """
 import os, random, resource, subprocess, sys, tempfile, time
 
@@ -22,7 +22,7 @@ def long(frames):
 if mode == "memory":
     for frames in (count // 10, count):
         seconds = long(frames)
-        # The peak of all children so far; the later run can only raise it.
+        # This is the peak of all children so far, which a later run can only raise.
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         print(f"{frames} frames: peak {peak / 1024:.1f} MiB, {os.path.getsize(out)} bytes, {seconds:.1f} s")
 elif mode == "endings":

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How soon `zoetrope play` has its first frame: without a cache, with a new one, and with a full one.
+"""Times the first frame of `zoetrope play`: without a cache, with a new one, and with a full one.
 
     compare_cached_play.py ZOETROPE FILE... [--rounds N] [--scratch DIR]
 
-Times whole processes that show one frame and end (`--protocol none --no-motion`). Starting the program,
-parsing its arguments and starting its threads takes the same time in all of them: the command for a GIF
-of one pixel measures it, and "net" is what is left without it. Before a cold run, the file and everything in
+Times whole processes that show one frame and end (`--protocol none --no-motion`). Starting the program, parsing its
+arguments and starting its threads takes the same time in all of them. The command for a GIF of one pixel measures that
+time, and "net" is the time without it. Before a cold run, the file and everything in
 the cache are dropped from the system's file cache. The variants take turns in every round, and the
 best time of each is printed. Needs a file system that can drop files (not tmpfs): see --scratch.
 """
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-os.environ["ZOETROPE_CONFIG"] = ""  # Nobody's own options count.
+os.environ["ZOETROPE_CONFIG"] = ""  # Ignore the user's own options.
 
 
 PIXEL = b"GIF89a\1\0\1\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\1\0\1\0\0\2\2D\1\0;"
@@ -95,7 +95,7 @@ def main():
     for file in options.files:
         size = os.path.getsize(file) / 1e6
         if time.time() - os.stat(file).st_ctime < 3:
-            time.sleep(3)  # A file that was just written is not recorded: it may still change.
+            time.sleep(3)  # The store does not record a file that was just written, as it may still change.
         for start in (0, -1):
             found = measure(options.zoetrope, file, pixel, start, options.rounds, cache)
             fixed = found["pixel"]

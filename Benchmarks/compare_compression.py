@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
-"""compare_compression.py ZOETROPE FILE...: every frame to PNG files, at each of our levels and by ffmpeg
-and Pillow.
+"""compare_compression.py ZOETROPE FILE...: extracts every frame to PNG, with each of our levels, ffmpeg and Pillow.
 
-Prints milliseconds of whole programs, the least of three rounds in which every program runs once
-(`small` and Pillow once in all), and the bytes written; then ffmpeg's time and bytes in times of ours.
-ffmpeg writes with its defaults (zlib's level 6, no row filters), each frame once; Pillow with
-compress_level=1, through libpng's filters. --rounds N, --without small,Pillow.
+Prints the milliseconds of whole programs, the best of three rounds in which every program runs once (`small` and Pillow
+run only once in total), and the bytes written; then ffmpeg's time and bytes divided by ours. ffmpeg writes each frame
+once with its defaults (zlib level 6, no row filters); Pillow uses compress_level=1 and libpng's filters. --rounds N,
+--without small,Pillow.
 
-Files are written to memory (/dev/shm), where there is such a folder, or to --folder. On a disk with ext4, creating
-a file takes up to ten times as long while files deleted in the last minutes, those of earlier rounds, are passed
-over.
+Files are written to memory (/dev/shm) if possible, or to --folder. On ext4, creating a file takes up to ten times as
+long if many files, such as those of earlier rounds, were deleted in the last minutes.
 """
 import argparse, glob, math, os, shutil, subprocess, sys, tempfile, time
 

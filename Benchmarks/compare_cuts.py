@@ -1,4 +1,4 @@
-"""Head cuts beside gifsicle and ffmpeg: time, bytes, and whose pictures are wrong.
+"""Compares cutting the head of files with gifsicle and ffmpeg: time, bytes, and wrong pictures.
 
     python3 compare_cuts.py CHECK_EDITS FILE...
 
@@ -25,7 +25,7 @@ def best(command, runs):
 
 
 def start_of(path, frame):
-    """When a frame starts, in seconds, as ffmpeg counts: delays below 2 cs are 10."""
+    """The start of a frame in seconds, as ffmpeg computes it: delays below 2 cs count as 10 cs."""
     data = subprocess.run(
         ["ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=pts_time", "-of", "csv=p=0", path],
         stdout=subprocess.PIPE, check=True).stdout.decode().split()

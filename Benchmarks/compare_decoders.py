@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Decoding time of our loops against giflib's and libpng's own, interleaved, as ratios.
+"""Compares the decoding time of our loops with those of giflib and libpng, interleaved, as ratios.
 
 usage: compare_decoders.py BENCH_DECODE FILE...
 

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""compare_info.py ZOETROPE FLOOR SET [FILE.gif ...]: `zoetrope info` beside gifsicle and Pillow.
+"""compare_info.py ZOETROPE FLOOR SET [FILE.gif ...]: compares `zoetrope info` with gifsicle and Pillow.
 
-Makes GIFs of 105 MB in SET/info by joining frames of the bench set (and of FILEs, as one more), runs
-the programs in turn, each thirteen times in a row, and prints times of whole programs, and peers'
-times in times of ours: least over least and median over median of all but the first three runs, as
-hyperfine does with three to warm up, and of the first runs alone, which find another program's bytes
-in the processor's cache. "Pillow's call" is Image.open and n_frames alone, without Python's
-start. "Floor" is the best that a C program takes only to look at every 256th byte through a mapping
+Makes GIFs of 105 MB in SET/info by joining frames of the bench set (and one more GIF of FILEs). Runs the programs in
+turn, each thirteen times in a row. Prints the times of whole programs, and the peers' times divided by ours: best over
+best and median over median. The first three runs are left out, like hyperfine's warm-up, and compared separately,
+because they find another program's bytes in the processor's cache. "Pillow's call" is Image.open and n_frames alone,
+without the start of Python. "Floor" is the best time of a C program that only looks at every 256th byte of a mapping
 with two threads (FLOOR), plus the start of a C program that does nothing.
 
-How the system's cache holds a file matters as much as the program does: one that was read from the
-disk lies in large pieces, one that was just written in the pieces it was written in: of 64 KiB as `cp`
-does, of 8 KiB as many programs do. All three are shown.
+The layout of a file in the system's cache matters as much as the program: a file that was read from disk lies in large
+pieces, one that was just written lies in the pieces in which it was written, 64 KiB with `cp` and 8 KiB with many
+programs. All three are shown.
 """
 import glob, os, re, shutil, statistics, subprocess, sys, tempfile, time
 
@@ -23,7 +22,7 @@ TARGET = 105_000_000
 
 
 def sub_blocks(data, size):
-    """Image data again, after the size of a code, in sub-blocks of `size` bytes."""
+    """Rewrites image data, which follows the code size, in sub-blocks of `size` bytes."""
     payload, at = bytearray(), 1
     while data[at]:
         payload += data[at + 1:at + 1 + data[at]]
@@ -33,7 +32,8 @@ def sub_blocks(data, size):
 
 
 def frames(path, size):
-    """The frames of a GIF, each with its graphic control and a palette of its own, in sub-blocks of `size` or as they are."""
+    """The frames of a GIF, each with a graphic control and its own palette, in sub-blocks of `size` bytes or
+    unchanged."""
     data = open(path, "rb").read()
     flags, at, shared = data[10], 13, b""
     if flags & 0x80:
@@ -68,7 +68,7 @@ def frames(path, size):
 
 
 def join(name, paths, block=None):
-    """A file of TARGET bytes from the frames of `paths`, over and over, in sub-blocks of `block` bytes."""
+    """Writes a file of TARGET bytes by repeating the frames of `paths`, in sub-blocks of `block` bytes."""
     out = os.path.join(films, "info", name)
     if not os.path.exists(out):
         parts = [frames(path, block) for path in paths]
@@ -86,7 +86,7 @@ def join(name, paths, block=None):
 
 
 def many(name):
-    """100,000 frames of a kilobyte."""
+    """Writes 100,000 frames of a kilobyte."""
     out = os.path.join(films, "info", name)
     if not os.path.exists(out):
         frame = (b"\x21\xf9\x04\x04\x05\0\0\0" + b"\x2c\0\0\0\0\x03\0\x03\0\0" + b"\x02"
@@ -114,13 +114,13 @@ def written(path, size):
 
 
 def idle():
-    """Time that processors have spent idle so far, and in all."""
+    """The time that processors have been idle so far, and the total time."""
     fields = [int(word) for word in open("/proc/stat").readline().split()[1:]]
     return fields[3] + fields[4], sum(fields[:8])
 
 
 def settle():
-    """Waits, some seconds at most, until other programs leave the processors alone."""
+    """Waits, for some seconds at most, until other programs leave the processors idle."""
     for _ in range(30):
         before = idle()
         time.sleep(0.06)
@@ -139,8 +139,8 @@ def wall(command):
 
 
 def compare(path, rounds, repeats):
-    """Times of whole programs in turn, each `repeats` times in a row: (the first ones, those from the
-    fourth on)."""
+    """Times whole programs in turn, each `repeats` times in a row. Returns the times of the first runs, and those from
+    the fourth on."""
     commands = {"zoetrope": [tool, "info", path], "gifsicle": ["gifsicle", "--info", path],
                 "Pillow": pillow + [path]}
     if not shutil.which("gifsicle"):
@@ -184,12 +184,12 @@ os.makedirs(os.path.join(films, "info"), exist_ok=True)
 files = [("frames of a film", join("film.gif", [f"{films}/dithered.gif"])),
          ("large frames", join("large.gif", [f"{films}/large.gif"])),
          ("small changes", join("deltas.gif", [f"{films}/deltas.gif"])),
-         # As ImageMagick and netpbm write.
+         # As written by ImageMagick and netpbm.
          ("sub-blocks of 254", join("blocks254.gif", [f"{films}/dithered.gif"], 254))]
 if own:
     files.append(("frames of your files", join("own.gif", own)))
 with tempfile.TemporaryDirectory() as folder:
-    # Written in one go: a program that a linker has just written starts slower.
+    # Copied in one write, because a program starts slower right after it was linked.
     tool = os.path.join(folder, "zoetrope")
     with open(zoetrope, "rb") as old, open(tool, "wb", buffering=0) as new:
         new.write(old.read())

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""compare_optimizers.py ZOETROPE FILE...: `zoetrope optimize` beside `gifsicle -O3`, file by file.
+"""compare_optimizers.py ZOETROPE FILE...: compares `zoetrope optimize` with `gifsicle -O3`, file by file.
 
-Prints the files that grew, that show something else afterwards, or that are more than 1 % above gifsicle's; then sums,
-medians and seconds of processor time. What a file shows is compared with `zoetrope check`'s decoder through `zoetrope
-extract`, and with --pillow through Pillow as well. gifsicle's file counts where it shows the same as the original.
+Prints the files that grew, that look different afterwards, or that are more than 1 % larger than gifsicle's; then sums,
+medians and seconds of processor time. Pictures are compared as `zoetrope extract` decodes them and, with --pillow, also
+as Pillow does. gifsicle's file counts only if it looks the same as the original.
 
 --effort default|small, --gifsicle PROGRAM, --limit BYTES leaves out larger files, --keep DIR keeps the outputs.
 """

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Plays the same animations with zoetrope, chafa and timg in a pty and compares what each of them does.
+"""Plays the same animations with zoetrope, chafa and timg in a pty and compares the programs.
 
   compare_players.py [--groups bytes,time,busy,ends,still] [--only "50 fps 120x40"] [--output FILE] ZOETROPE
 
-A pty measuring tool (MEASURE, ../../shared/tools/term_measure.py) gives the figures. The animations are
-made here, by that tool and by ffmpeg. Each row has a gate, which must be met, and a stretch goal.
-Bytes do not depend on what else the machine does; times do: run `time` and `busy` on an idle one.
+A pty measuring tool (MEASURE, ../../shared/tools/term_measure.py) takes the measurements. The animations are made here,
+with that tool and ffmpeg. Each row has a gate, which must be met, and a stretch goal. Bytes do not depend on the load
+of the machine, but times do: run `time` and `busy` on an idle machine.
 """
 import argparse, importlib.util, json, os, shutil, signal, subprocess, sys, tempfile
 
@@ -25,7 +25,7 @@ def made_by_ffmpeg(source, filters, *output):
 
 
 DISC = (
-    # A still fractal in 254 dithered colours, and a yellow disc that goes round over it.
+    # A still fractal in 254 dithered colours, and a yellow disc that circles over it.
     "[0]trim=end_frame=1,loop=99:1:0,setpts=N/25/TB,geq="
     "r='if(lt(hypot(X-160-96*cos(N/16),Y-144-53*sin(N/16)),14),255,r(X,Y))':"
     "g='if(lt(hypot(X-160-96*cos(N/16),Y-144-53*sin(N/16)),14),220,g(X,Y))':"
@@ -38,7 +38,7 @@ ASSETS = {
     "bar20.gif": made_by_tool("--geom", "640x480", "--frames", "200", "--delays", "20", "--scene", "pan"),
     "baralt.gif": made_by_tool("--frames", "60", "--delays", "20,50,200"),
     "baralt.png": made_by_tool("--frames", "60", "--delays", "20,50,200"),
-    # The source has to end: palettegen waits for its last frame, whatever -t says of the output.
+    # The source has to end, because palettegen waits for its last frame, even if -t limits the output.
     "ts25.gif": made_by_ffmpeg("testsrc=s=320x240:r=25:d=4", PALETTE + "=dither=none"),
     "man25.gif": made_by_ffmpeg("mandelbrot=s=320x240:r=25", "trim=end_frame=100," + PALETTE),
     "spot.gif": made_by_ffmpeg("mandelbrot=s=320x240:r=25:start_scale=0.002", DISC, "-t", "4"),
@@ -52,14 +52,14 @@ def run(command):
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
-# foot and xterm answer that sixel images have colours of their own (mode 1070), which the tool leaves out.
+# foot and xterm report that sixel images have private colours (mode 1070), which the measuring tool does not.
 TOOL = """
 import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv.pop(1))
 import term_measure
 
-os.environ["ZOETROPE_CONFIG"] = ""  # Nobody's own options count.
+os.environ["ZOETROPE_CONFIG"] = ""  # Ignore the user's own options.
 for name in ("foot", "xterm-sixel"): term_measure.PROFILES[name]["decrqm"][1070] = 1
 sys.exit(term_measure.main())
 """
@@ -89,14 +89,14 @@ class Bench:
         path = os.path.join(self.folder, name)
         if not os.path.exists(path):
             print("making", name, file=sys.stderr)
-            # Under another name until it is whole: a broken run leaves nothing that looks like it.
+            # Written under a temporary name, so that an aborted run leaves no file that looks complete.
             part = os.path.join(self.folder, "part-" + name)
             ASSETS[name](part)
             os.replace(part, path)
         return path
 
     def measure(self, player, asset, size="80x24", terminal="modern", seconds=None, identify=False, more=()):
-        """The tool's report; the same measurement is made once."""
+        """The tool's report. Each measurement is made only once."""
         key = (tuple(player), asset, size, terminal, seconds, identify, tuple(more))
         if key in self.kept:
             return self.kept[key]
@@ -121,13 +121,13 @@ def value(report, path):
 
 # ------------------------------------------------------------------ the rows
 def rows_of_bytes(bench):
-    """Bytes of the median frame. At 80x22, where every player makes a picture of 59x22 cells."""
+    """The bytes of the median frame, at 80x22, where every player draws a picture of 59x22 cells."""
     half, fine = bench.ours("--exact", "--protocol", "half"), bench.ours("--protocol", "fine")
     kitty, sixel = bench.ours("--protocol", "kitty"), bench.ours("--protocol", "sixel", "--fit", "shrink")
     per_frame = "bytes.per_frame.p50"
 
     def row(name, player, asset, gate, stretch, peers, terminal="modern"):
-        # The fractal costs more in some frames than in others: everybody has to get through all of them.
+        # Some frames of the fractal cost more than others, so every player has to get through all of them.
         seconds = 9 if asset == "man25.gif" else None
         ours = value(bench.measure(player, asset, "80x22", terminal, seconds), per_frame)
         others = {label: value(bench.measure(peer, asset, size, terminal, seconds), per_frame) for label, peer, size in peers}
@@ -147,8 +147,8 @@ def rows_of_bytes(bench):
     for asset, gate in (("bar40", 1700), ("ts25", 1100), ("man25", 66000)):
         yield from row(f"kitty: {asset}, B/frame", kitty, asset + ".gif", gate, gate * .8,
                        [timg_kitty, ("chafa", ["chafa", "-f", "kitty"], "80x24")], "kitty")
-    # The disc over a dithered fractal is harder than what the gate was set by, a disc over a smooth picture:
-    # chafa sends 37 KB of cells for that one, 40 KB for spot-smooth and 52 KB for the fractal.
+    # The disc over a dithered fractal is harder than the picture for which the gate was set, a disc over a smooth
+    # picture: chafa sends 37 KB of cells for that one, 40 KB for spot-smooth and 52 KB for the fractal.
     for asset, gate in (("bar40", 650), ("spot-smooth", 500), ("spot", 500), ("man25", 105000)):
         yield from row(f"sixel, native size: {asset}, B/frame", sixel, asset + ".gif", gate, gate * .8,
                        [("chafa", ["chafa", "-f", "sixel"], "80x24")], "foot")
@@ -160,13 +160,13 @@ TIMED = [("bar40", "80x24", "25 fps"), ("bar40", "120x40", "25 fps"), ("bar20", 
 
 
 def spread(report):
-    """How far the latest frames are behind the median; None of a player that showed none in time."""
+    """How far the latest frames are behind the median; None for a player that showed none in time."""
     late = value(report, "timing.start_lateness")
     return late["p95"] - late["p50"] if late else None
 
 
 def rows_of_time(bench):
-    """Times and costs; every player gets the same animation on the same terminal."""
+    """Times and costs. Every player gets the same animation on the same terminal."""
     limits = {("bar40", "80x24", "half"): (.05, .02), ("bar40", "80x24", "fine"): (.12, .06),
               ("bar20", "120x40", "half"): (.30, .12), ("bar20", "120x40", "fine"): (.60, .30)}
     peers = {"timg -ph": ["timg", "-ph"], "chafa": ["chafa", "-f", "symbols"]}
@@ -214,10 +214,10 @@ def rows_of_busy(bench):
 
 
 def rows_of_ends(bench):
-    """Leaving, resizing, and a link of 60 KB/s."""
+    """Quitting, resizing, and a link of 60 KB/s."""
     half = bench.ours("--protocol", "half")
     peers = {"timg -ph": ["timg", "-ph"], "chafa": ["chafa", "-f", "symbols"]}
-    # Frames are left out on purpose: each has to be told by its number, not by its turn.
+    # Frames are skipped on purpose, so each has to be identified by its number, not by its order.
     slow = ("--drain-rate", "60000", "--end-wait", "12", "--identify", "bars")
 
     def row(name, path, gate, stretch, ours, *others, asset="bar40.gif", seconds=2, more=()):
@@ -239,7 +239,7 @@ def rows_of_ends(bench):
 
 
 def rows_of_stills(bench):
-    """How near block characters come to a picture: PSNR against 8 x 24 pixels a cell, in 62 x 23 cells."""
+    """How well block characters reproduce a picture: PSNR with 8 x 24 pixels per cell, in 62 x 23 cells."""
     try:
         import numpy
         from PIL import Image
@@ -250,7 +250,7 @@ def rows_of_stills(bench):
     small = Image.open(bench.options.still or bench.asset("still.png")).convert("RGB")
     small = small.resize((62 * 8, 23 * 24), Image.Resampling.LANCZOS)
     picture = numpy.asarray(small, float)
-    # Players get every pixel four times, so that every part of a cell is whole pixels.
+    # Players get every pixel four times, so that every part of a cell covers whole pixels.
     path = os.path.join(bench.folder, "raster.png")
     small.resize((62 * 16, 23 * 48), Image.Resampling.NEAREST).save(path)
 
@@ -270,7 +270,7 @@ def rows_of_stills(bench):
         return decibel(shown)
 
     def optimum(codes):
-        """The best glyph of all and the best two colours, of any precision, in every cell."""
+        """The result with the best of all glyphs and the best two colours, of any precision, in every cell."""
         cells = picture.reshape(23, 24, 62, 8, 3).transpose(0, 2, 1, 3, 4).reshape(-1, 192, 3)
         masks = numpy.array([numpy.array(glyph_mask(code), float).ravel() for code in codes])
         inks = masks.sum(1)
@@ -281,7 +281,7 @@ def rows_of_stills(bench):
         squares = ((cells ** 2).sum((1, 2)) - explained).sum()
         return float(10 * numpy.log10(255 ** 2 / (squares / picture.size)))
 
-    # A terminal one row higher: chafa ends with a line feed.
+    # The terminal has one more row, because chafa ends with a line feed.
     chafa = ["chafa", "-f", "symbols", "-s", "62x23", "--stretch", "-w", "9", "--symbols"]
     half = [0x20, 0x2584]
     fine = half + [*range(0x2581, 0x2590), 0x2590, 0x2594, 0x2595, *range(0x2596, 0x25A0)]
@@ -296,8 +296,8 @@ def rows_of_stills(bench):
 
 
 def screen_after(tool, data, columns, rows):
-    """The cells as they were when the player gave the screen back."""
-    # Blocks newer than Python's tables count as two columns there.
+    """The cells just before the player restored the screen."""
+    # Python's tables count newer block characters as two columns.
     tool.unicodedata = type("Narrow", (), {"east_asian_width": lambda _: "N", "combining": lambda _: 0})
     emulator = tool.Emu(columns, rows)
     for _, _, kind, text in tool.tokenize(data):
@@ -315,7 +315,7 @@ def screen_after(tool, data, columns, rows):
 
 
 def glyph_mask(code):
-    """24 rows of 8: what the glyph's ink covers, as terminals draw it that draw blocks themselves."""
+    """24 rows of 8: what the glyph covers in terminals that draw block characters themselves."""
     def parts(rows, bits):
         return [[bits >> (2 * (y * rows // 24) + x // 4) & 1 for x in range(8)] for y in range(24)]
 
@@ -351,7 +351,7 @@ def shown(number):
 
 
 def keep(path, heading, lines):
-    """Puts the lines into the table of a file, each in place of the one with its name."""
+    """Writes the lines into the table of a file, each replacing the line with the same name."""
     before, table, after = "", {}, ""
     if os.path.exists(path):
         before, found, rest = open(path).read().partition(heading + "\n")
@@ -383,10 +383,10 @@ def main():
     print(heading, flush=True)
     missed = 0
     for group in options.groups.split(","):
-        # What was measured on a busy machine says nothing of an idle one.
+        # Measurements on a busy machine say nothing about an idle one.
         bench.kept.clear()
         for name, ours, gate, stretch, others in GROUPS[group](bench):
-            # A gate below zero is a least value.
+            # A negative gate is a minimum.
             good = [limit is None or ours is not None and (ours >= -limit if limit < 0 else abs(ours) <= limit if "drift" in name else ours <= limit)
                     for limit in (gate, stretch)]
             word = "-" if gate is None else "stretch" if good[1] and good[0] else "gate" if good[0] else "**no**"

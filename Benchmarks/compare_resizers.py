@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""compare_resizers.py ZOETROPE FILE...: GIFs scaled to half by `zoetrope convert --size`, beside other programs.
+"""compare_resizers.py ZOETROPE FILE...: compares GIFs scaled by `zoetrope convert --size` and by other programs.
 
-For each file and program: bytes, processor seconds and wall seconds, SSIM of luma (and SSIMULACRA2 with --ssimulacra2) of
-sampled frames against the source scaled in full colour, and the flicker of pixels that do not change in that reference:
-the mean change between frames, which should be 0. Programs that are missing, or fail, are skipped.
+For each file and program, prints bytes, processor seconds, wall-clock seconds, SSIM of luma, and flicker. SSIM (and
+SSIMULACRA2 with --ssimulacra2) compares sampled frames with the source scaled in full colour. Flicker is the mean
+change between frames of pixels that do not change in that reference; it should be 0. Programs that are missing or fail
+are skipped.
 
 --size PERCENT (default 50), --samples N frames for quality (default 12), --points adds a curve of palette sizes for
 zoetrope and gifsicle, --only NAME,... , --bytes compares only bytes with the input.
@@ -40,7 +41,7 @@ def run(arguments):
 
 
 def frames(path):
-    """All pictures as arrays of RGBA, without the colours of transparent pixels."""
+    """All pictures as RGBA arrays, without the colours of transparent pixels."""
     pictures = []
     for frame in ImageSequence.Iterator(Image.open(path)):
         pixels = numpy.array(frame.convert("RGBA"))
@@ -50,7 +51,7 @@ def frames(path):
 
 
 def over_white(pictures):
-    """The pictures as arrays of RGB."""
+    """The pictures over white, as RGB arrays."""
     blended = []
     for pixels in pictures:
         rgba = Image.fromarray(pixels)
@@ -60,7 +61,7 @@ def over_white(pictures):
 
 
 def pillow(source, target, size):
-    """What a few lines of Pillow do."""
+    """Scales with a few lines of Pillow."""
     image = Image.open(source)
     pictures, delays = [], []
     for frame in ImageSequence.Iterator(image):

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Speed and quality of scaling beside Pillow's and libswscale's, in one run.
+"""Compares the speed and quality of scaling with Pillow and libswscale, in one run.
 
 compare_scaling.py BENCH-SCALE SCALE-SWSCALE
 
-Speed: the three programs take turns, pinned to one core; the best time of each counts. Quality: the
-peak signal-to-noise ratio (dB) and the greatest difference of each one's result from a plain
-double-precision resize with the same filter, its values rounded to nothing. libswscale's filters are
-not quite the same functions and it does not weigh colours by alpha, so it stands beside opaque pictures
-only; some 59 dB means that only rounding differs. Nearest: where a middle lies right on the border of
-two pixels, Pillow takes the one before.
+Speed: the three programs take turns, pinned to one core; the best time of each counts. Quality: the peak
+signal-to-noise ratio (dB) and the maximum difference between each result and a plain double-precision resize with the
+same filter, whose values are not rounded. Some 59 dB means that only rounding differs. libswscale's filters are
+slightly different functions, and it does not weight colours by alpha, so it is compared for opaque pictures only.
+Nearest: where a centre lies exactly on the border of two pixels, Pillow takes the earlier one.
 """
 import math
 import os
@@ -121,7 +120,7 @@ def run(command, pixels, target, name):
 
 
 def compare(result, exact):
-    # Where a picture is as good as clear, its colour is nobody's business.
+    # Ignore the colours of nearly transparent pixels.
     seen = exact[..., 3] >= 1
     error = (result.astype(float) - exact)[seen]
     square = float((error**2).mean())

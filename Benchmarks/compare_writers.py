@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""compare_writers.py BENCH_WRITE check|race FILE...: animations written again as APNG.
+"""compare_writers.py BENCH_WRITE check|race FILE...: checks and compares writing animations as APNG.
 
-check: every frame of the file we write, decoded by us, through libpng, by Pillow and by ffmpeg (8 and 16 bits),
-against the frames that we decode from the original; then delays and plays. Colours of transparent pixels do not
-count. Prints what differs.
+check: decodes the file that Zoetrope writes with Zoetrope, libpng, Pillow and ffmpeg (8 and 16 bits), and compares
+every frame with those decoded from the original; then compares delays and plays. Ignores the colours of transparent
+pixels. Prints what differs.
 
-race: bytes and processor seconds beside apngasm, apngopt (Debian's, with their defaults), ffmpeg and Pillow. Ours
-and apngopt read apngasm's file, without metadata and static images that are no frames; the others read PNG frames. --effort NAME; --limit PIXELS leaves out files
-with more pixels in all frames; --with NAMES chooses the peers.
+race: compares bytes and processor seconds with apngasm, apngopt (Debian's, with their defaults), ffmpeg and Pillow.
+Zoetrope and apngopt read apngasm's file, without metadata and static images that are not frames; the others read PNG
+frames. --effort NAME; --limit PIXELS leaves out files with more pixels in all frames; --with NAMES chooses the peers.
 """
 import argparse, glob, hashlib, os, resource, shutil, subprocess, sys, tempfile
 
@@ -79,8 +79,8 @@ def check(path, folder):
         problems.append("our pixels differ")
     if hashes(run(options.bench, "dump", out, "libpng", *more), width * height, deep) != expected:
         problems.append("libpng's pixels differ")
-    # As ffmpeg shows it; equal frames are frames all the same.
-    # 16 bits that fit 8 are stored so, and ffmpeg does not widen them exactly.
+    # As ffmpeg shows the file. Equal frames still count as frames.
+    # 16-bit samples that fit in 8 bits are stored in 8, and ffmpeg does not widen them exactly.
     wide = is_deep(out)
     if wide != deep:
         expected = hashes(run(options.bench, "dump", path), width * height, False)
@@ -98,7 +98,7 @@ def check(path, folder):
             Image.MAX_IMAGE_PIXELS = None
             image = Image.open(out)
             theirs, times = [], []
-            # Pillow counts a static image that is no frame as its first one.
+            # Pillow counts a static image that is not a frame as the first frame.
             first = 1 if getattr(image, "default_image", False) else 0
             for index in range(first, image.n_frames):
                 image.seek(index)
@@ -129,7 +129,7 @@ def race(path, folder):
     results = {}
 
     def entry(name, output, *command):
-        """The least processor time of a few runs, which other work on the machine changes least."""
+        """The lowest processor time of a few runs, which depends least on other work on the machine."""
         seconds = min(cpu(folder, *command) for _ in range(3 if name == "ours" else 1))
         results[name] = (os.path.getsize(os.path.join(folder, output)), seconds)
 
@@ -137,7 +137,7 @@ def race(path, folder):
         run("apngasm", "asm.png", "frames/f000000.png", "-z0", cwd=folder)
         source = "asm.png"
     entry("ours", "ours.png", options.bench, "copy", source, "ours.png", options.effort, 0, "merge")
-    # Relative paths: apngopt takes an argument that begins with a slash for an option.
+    # Paths are relative, because apngopt takes an argument that begins with a slash as an option.
     commands = {
         "apngasm": ("asm.png", "apngasm", "asm.png", "frames/f000000.png"),
         "apngopt": ("opt.png", "apngopt", "asm.png" if "apngasm" in options.peers else "ours.png", "opt.png"),

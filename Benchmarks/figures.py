@@ -3,7 +3,7 @@
 
   figures.py [--check]
 
---check writes nothing, and fails if either is not what RESULTS.md gives.
+--check writes nothing, and fails if either differs from what RESULTS.md gives.
 """
 import os, re, sys
 
@@ -12,7 +12,7 @@ README = os.path.join(FOLDER, "..", "README.md")
 PLOT = os.path.join(FOLDER, "figures.svg")
 BEGIN, END = "<!-- figures: `make figures` writes them -->\n", "<!-- end of figures -->\n"
 
-# Heading in RESULTS.md, what it says for readers, and for the plot.
+# The heading in RESULTS.md, its label for README, and its label in the plot.
 RATIOS = [
     ("GIF, every frame to RGBA, 1 core", "every frame of %d GIFs to RGBA, one core", "GIF to RGBA, one core"),
     ("APNG, every frame to RGBA, 1 core", "every frame of %d APNGs to RGBA, one core", "APNG to RGBA, one core"),
@@ -69,7 +69,7 @@ def table(text):
 
 
 def plot(text):
-    """Bars of how many times as long as ours each program takes."""
+    """Plots the time of each program divided by ours, as bars."""
     scale, left, bar, lines, top = 20, 110, 18, [], 34
     for heading, _, title in RATIOS:
         lines.append(f'<text class="title" x="10" y="{top + 12}">{title}</text>')

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How soon the first frame of a GIF that arrives over a pipe is out, once its last byte has arrived.
+"""Times the first frame of a GIF that arrives over a pipe, from the arrival of its last byte.
 
     first_frame_stream.py ZOETROPE [FILE] [--rate BYTES_PER_SECOND] [--rounds N]
 
 Feeds FILE (default: 50 MB of dithered Mandelbrot, made with ffmpeg in .build/set) at 1 MB/s, in steps of 10 ms,
 to each program in turn. The clock starts when the last byte of the first frame has been written to the pipe and
 stops when the frame is out: its PNG file exists, all of its raw pixels were read from standard output, or a
-player's terminal got its first coloured cell. The rest of the file goes on arriving meanwhile, for at most ten
-seconds. Negative times would be a mistake of this program. Peers that are not installed are left out.
+player's terminal got its first coloured cell. The rest of the file continues to arrive, for at most ten seconds.
+A negative time would be a mistake of this program. Peers that are not installed are skipped.
 """
 
 import argparse
@@ -24,12 +24,12 @@ import time
 
 STEP = 0.01
 
-# Reads what is there and gives it to Pillow's incremental parser, which knows the first frame only.
+# Passes bytes as they arrive to Pillow's incremental parser, which handles only the first frame.
 PILLOW = """
 import os, sys
 from PIL import Image, ImageFile
 
-os.environ["ZOETROPE_CONFIG"] = ""  # Nobody's own options count.
+os.environ["ZOETROPE_CONFIG"] = ""  # Ignore the user's own options.
 parser = ImageFile.Parser()
 while not parser.finished:
     parser.feed(os.read(0, 65536))
@@ -48,7 +48,7 @@ def make(path):
 
 
 def first_frame(data):
-    """The canvas, and where the first frame ends."""
+    """The size of the canvas, and the offset at which the first frame ends."""
     size = int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:10], "little")
     place = 13 + (3 << (data[10] & 7) + 1 if data[10] & 0x80 else 0)
 
@@ -66,7 +66,7 @@ def first_frame(data):
 
 
 class Feeder(threading.Thread):
-    """Writes the file at the rate, and notes when the byte before `mark` was written."""
+    """Writes the file at the given rate, and records when the byte before `mark` was written."""
 
     def __init__(self, data, mark, rate, descriptor):
         super().__init__(daemon=True)
@@ -97,7 +97,7 @@ class Feeder(threading.Thread):
 
 
 def run(command, data, mark, rate, is_out, on_terminal=False):
-    """Milliseconds from the arrival of the frame to `is_out` of the output so far; None without a frame."""
+    """The milliseconds from the arrival of the frame until `is_out` is true of the output; None without a frame."""
     reader, writer = os.pipe()
     output, other = pty.openpty() if on_terminal else os.pipe()
     environment = dict(os.environ, TERM="xterm-256color", COLORTERM="truecolor", COLUMNS="80", LINES="24")
@@ -117,7 +117,7 @@ def run(command, data, mark, rate, is_out, on_terminal=False):
             except OSError:
                 piece = b""
             text += piece
-            # As a terminal does that knows nothing more: its attributes.
+            # Answer with the attributes of a plain terminal.
             if on_terminal and b"\x1b[c" in piece:
                 os.write(output, b"\x1b[?62c")
         if is_out(text):
@@ -160,7 +160,7 @@ def main():
         return len(text) >= pixels
 
     def drawn(text):
-        # Half blocks; colours alone may be a question about what the terminal can show.
+        # Look for half blocks, because colours alone may be a query of the terminal's capabilities.
         return b"\xe2\x96\x80" in text or b"\xe2\x96\x84" in text
 
     def written(_):

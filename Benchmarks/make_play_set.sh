@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# make_play_set.sh DIR: three GIFs of 640x360 whose frames last 20 ms, built with ffmpeg in seconds: a
-# flat test card, a dithered film and a recording of a screen on which one window moves.
+# make_play_set.sh DIR: builds three GIFs of 640x360 whose frames last 20 ms, with ffmpeg, in seconds: a flat test card,
+# a dithered film, and a recording of a screen on which one window moves.
 set -euo pipefail
 mkdir -p "$1"
 cd "$1"
 palette="split[a][b];[a]palettegen[p];[b][p]paletteuse"
 
-# film FILE FILTERGRAPH: writes to a side name, so that a broken run leaves no half file.
+# film FILE FILTERGRAPH: writes to a temporary name first, so that an aborted run leaves no partial file.
 film() {
   [ -e "$1" ] && return
   ffmpeg -nostdin -hide_banner -loglevel error -y -f lavfi -i "$2" part.gif

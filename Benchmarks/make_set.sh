@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# make_set.sh DIR: builds the bench set with ffmpeg and gifsicle, some 300 MB in a minute,
-# most of it to scan, and DIR/writers with Pillow, imageio, ImageMagick and apngasm, as far as they are
-# installed. A file that is there is kept, so that a second run starts at once.
+# make_set.sh DIR: builds the bench set with ffmpeg and gifsicle, some 300 MB in a minute, most of it for scanning, and
+# DIR/writers with Pillow, imageio, ImageMagick and apngasm, as far as they are installed. Existing files are kept, so a
+# second run starts at once.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
 cd "$1"
 palette="split[a][b];[a]palettegen[p];[b][p]paletteuse"
 
-# film FILE FILTERGRAPH [OPTION...]: writes to a side name, so that a broken run leaves no half file.
+# film FILE FILTERGRAPH [OPTION...]: writes to a temporary name first, so that an aborted run leaves no partial file.
 film() {
   local file=$1 graph=$2
   shift 2
@@ -18,7 +18,7 @@ film() {
 }
 # apng FILE FILTERGRAPH [OPTION...]
 apng() { film "$@" -plays 0 -f apng; }
-# shrink FILE FROM OPTION...: gifsicle's smaller form of a file of the set
+# shrink FILE FROM OPTION...: writes a file of the set again with gifsicle, smaller
 shrink() {
   [ -e "$1" ] && return
   gifsicle "${@:3}" "$2" -o part.gif
@@ -41,7 +41,7 @@ apng rgb_deltas.png "testsrc2=s=640x360:r=25:d=3" -pred mixed
 apng partial_alpha.png "testsrc2=s=320x240:r=25:d=4,format=rgba,colorchannelmixer=aa=0.5"
 apng palette.png "testsrc2=s=640x360:r=25:d=2,$palette=dither=none" -pix_fmt pal8 -pred none
 
-# The same film over and over: memory that grows with the number of frames shows.
+# The same film repeated, which shows whether memory grows with the number of frames.
 [ -e frames_1000.gif ] || gifsicle $(yes flat.gif | head -10) -o frames_1000.gif
 [ -e frames_10000.gif ] || gifsicle $(yes frames_1000.gif | head -10) -o frames_10000.gif
 apng frames_100.png "testsrc2=s=640x360:r=25:d=4,format=rgba" -pred up
@@ -52,7 +52,7 @@ apng frames_1000.png "testsrc2=s=640x360:r=25:d=40,format=rgba" -pred up
 [ -e play_50mb.gif ] || gifsicle $(yes dithered.gif | head -6) -o play_50mb.gif
 [ -e play_50mb_hd.gif ] || gifsicle $(yes large.gif | head -8) -o play_50mb_hd.gif
 
-# What other programs make of the same films: palettes of few colours, interlacing, small frames.
+# The same films written by other programs: palettes of few colours, interlacing, small frames.
 mkdir -p writers
 if python3 -c 'import PIL, numpy' 2>/dev/null; then
   python3 "$here/make_writers.py" writers

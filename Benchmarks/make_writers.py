@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes films as many programs write them: GIF and APNG of Pillow, imageio, ImageMagick, gifsicle, ffmpeg
-and apngasm, with few and many colours, interlaced, in all depths, tiny and huge.
+"""Makes films with many programs: GIF and APNG by Pillow, imageio, ImageMagick, gifsicle, ffmpeg and apngasm, with few
+and many colours, interlaced, in all depths, tiny and huge.
 
 usage: make_writers.py FOLDER
 
-A file that is there is kept; programs and packages that are not installed are left out. PNG layouts that
-no writer at hand makes (interlaced, few bits, 16 bits, a transparent colour) are put together here.
+Existing files are kept; programs and packages that are not installed are skipped. PNG layouts that none of these
+programs writes (interlaced, few bits, 16 bits, a transparent colour) are written here.
 """
 import os, shutil, struct, subprocess, sys, tempfile, zlib
 import numpy
@@ -38,7 +38,7 @@ def photograph(count=12, width=400, height=300):
 
 
 def sprite(count=40, size=200):
-    """A ball with a soft edge on nothing, as RGBA."""
+    """A ball with a soft edge on a transparent background, as RGBA."""
     y, x = numpy.mgrid[0:size, 0:size]
     for frame in range(count):
         cx, cy = size / 2 + size / 4 * numpy.cos(frame / 6), size / 2 + size / 4 * numpy.sin(frame / 6)
@@ -48,7 +48,7 @@ def sprite(count=40, size=200):
 
 
 def save(name, make):
-    """Makes a file under a side name first, so that a broken run leaves no half file."""
+    """Makes a file under a temporary name first, so that an aborted run leaves no partial file."""
     path = os.path.join(folder, name)
     if os.path.exists(path):
         return

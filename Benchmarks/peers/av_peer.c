@@ -1,5 +1,5 @@
-// av_peer FILE REPEATS [THREADS]: every frame through libavformat and libavcodec, composited, in
-// their own pixel format; best of REPEATS.
+// av_peer FILE REPEATS [THREADS]: decodes every frame with libavformat and libavcodec, composited, in their own pixel
+// format; best of REPEATS.
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include "peer.h"

@@ -1,4 +1,4 @@
-// giflib_peer FILE REPEATS: every frame through DGifGetLine, drawn on one RGBA canvas; best of REPEATS.
+// giflib_peer FILE REPEATS: decodes every frame with DGifGetLine onto one RGBA canvas; best of REPEATS.
 #include <gif_lib.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void draw(uint32_t *to, const uint8_t *line, int count, const uint32_t *c
   }
 }
 
-/// One image; 0 when its data are broken.
+/// Decodes one image. Returns 0 if its data is broken.
 static int image(GifFileType *gif, uint32_t *canvas, uint8_t *line, int clear, int disposal) {
   static const int start[] = {0, 4, 2, 1}, step[] = {8, 8, 4, 2};
   const GifImageDesc *at = &gif->Image;

@@ -1,5 +1,5 @@
-// libpng_peer FILE REPEATS: every frame of an APNG, or the picture of a PNG, as a PNG of its own through
-// libpng and zlib, to RGBA rows that are not composited; best of REPEATS.
+// libpng_peer FILE REPEATS: decodes every frame of an APNG, or the picture of a PNG, as a separate PNG
+// with libpng and zlib to RGBA rows, without compositing; best of REPEATS.
 #include <png.h>
 #include <string.h>
 #include "peer.h"
@@ -54,7 +54,7 @@ static int decode(const uint8_t *bytes, size_t count) {
   uint8_t *data = malloc(count + 64), *file = malloc(count + 4096);
   uint8_t *rows = malloc((size_t)word(header) * word(header + 4) * 4);
   size_t length = 0;
-  // A plain PNG's picture is its one frame.
+  // The picture of a plain PNG counts as its only frame.
   int frames = 0, open = 1;
   for (size_t i = 8; i + 12 <= count; i += 12 + word(bytes + i)) {
     uint32_t size = word(bytes + i);

@@ -1,4 +1,4 @@
-// What the peer programs share: reading the file, and the best of several runs.
+// Shared by the peer programs: reading the file, and the best of several runs.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-// read_floor FILE: what reading a file out of the system's cache costs at least, without doing
-// anything with it. Copied in pieces of 256 KiB and 1 MiB, and mapped with one byte in 256 looked at,
-// by one thread and by two that take half each. Best of 9, milliseconds.
+// read_floor FILE: measures the minimum time of reading a file from the system's cache without processing it. The file
+// is copied in pieces of 256 KiB and 1 MiB, and mapped, reading one byte in 256, by one thread and by two with half of
+// the file each. Prints the best of 9, in milliseconds.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -42,7 +42,7 @@ static void *part(void *number) {
   return NULL;
 }
 
-// A thread that begins on the other processor: the system may put it behind this one for milliseconds.
+// Starts a thread on the other processor, because the system may queue it behind this one for milliseconds.
 static void start_elsewhere(pthread_t *thread) {
   cpu_set_t others;
   pthread_attr_t attributes;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Times Pillow's resize on the pictures of ScaleBench: `CASE KIND FILTER ms`, best of several.
 
-Same work: opaque pictures are resized as RGBX (no alpha to weigh); pictures with alpha go
-RGBA -> RGBa (premultiplied) -> resize -> RGBA, which is what Image.resize does for RGBA.
+The work is the same: opaque pictures are resized as RGBX, without weighting by alpha; pictures with alpha go
+RGBA -> RGBa (premultiplied) -> resize -> RGBA, as in Image.resize for RGBA.
 """
 import time
 
@@ -57,7 +57,7 @@ for case, (source, target) in CASES.items():
         "sprite": Image.fromarray(sprite(source), "RGBA"),
         "alpha": Image.fromarray(random_picture(source), "RGBA"),
     }
-    # RGBA with every alpha 255: what a caller gets who does not know that it is opaque.
+    # RGBA with every alpha 255: the case of a caller who does not know that the picture is opaque.
     images["opaque-rgba"] = Image.fromarray(opaque, "RGBA")
     for name, code in FILTERS.items():
         for kind, image in images.items():

@@ -1,5 +1,5 @@
 /* Times libswscale on pictures of ScaleBench's sizes: `CASE opaque FILTER ms`, best of several.
- * RGB0 in and out, one thread, accurate rounding. libswscale does not weigh colours by alpha.
+ * RGB0 in and out, one thread, accurate rounding. libswscale does not weight colours by alpha.
  * cc -O2 scale_swscale.c -o scale_swscale $(pkg-config --cflags --libs libswscale libavutil)
  */
 #include <libavutil/mem.h>
@@ -23,7 +23,7 @@ static const struct filter filters[] = {
 };
 
 static struct SwsContext *context_for(int sw, int sh, int dw, int dh, const struct filter *f) {
-  /* Catmull-Rom, as the others have it; libswscale's own default is blurrier. */
+  /* Catmull-Rom, as in the other programs; libswscale's default is blurrier. */
   double cubic[2] = {0, 0.5};
   return sws_getContext(
       sw, sh, AV_PIX_FMT_RGB0, dw, dh, AV_PIX_FMT_RGB0,

@@ -7,8 +7,8 @@ import Zoetrope
 ///     bench-decode FILE [--repeat N] [--jobs K] [--pixels fast|reference]
 ///     frames=100 ms=12.345 Mpx/s=1866.2 peakMB=12.3
 ///
-/// A run opens the file, draws each frame on the canvas and drops it, as the peers do. Pixels are
-/// those of the frames' own rectangles.
+/// A run opens the file, draws each frame on the canvas and drops it, as the peers do. Only pixels in the frames' own
+/// rectangles are counted.
 @main
 struct BenchDecode {
   var path = ""
@@ -73,8 +73,8 @@ struct BenchDecode {
     return (frames, image.frames.reduce(0) { $0 + $1.rect.size.area })
   }
 
-  /// The most memory this process had in use, from the line `VmHWM:   12345 kB` of its status; what
-  /// `getrusage` says may be the memory of the process that started it.
+  /// The peak memory of this process, from the line `VmHWM:   12345 kB` of its status. `getrusage` may report that of
+  /// the process that started it.
   private static func peakKilobytes() -> Int {
     guard let file = try? FileDescriptor.open("/proc/self/status", .readOnly) else { return 0 }
     defer { try? file.close() }
@@ -85,7 +85,7 @@ struct BenchDecode {
     return Int(line.filter(\.isNumber)) ?? 0
   }
 
-  /// `value` / `unit` with as many digits as the unit has zeros.
+  /// Returns `value` / `unit` with as many decimals as the unit has zeros.
   private func decimal(_ value: Int, _ unit: Int) -> String {
     "\(value / unit)." + String(unit + value % unit).dropFirst()
   }

@@ -2,12 +2,12 @@ import Glibc
 import SystemPackage
 import Zoetrope
 
-/// Measures the memory cache and seeking; `bench-cache FILE` seeks in that file only, and
-/// `bench-cache scroll` only scrolls, `bench-cache store [DIRECTORY]` only measures the store on disk;
-/// with a directory, it leaves the table of 640x480 at 200x150 there. `bench-cache stream` only streams, `bench-cache remote` only reads files by range.
+/// Measures the memory cache and seeking. `bench-cache FILE` only seeks in that file, `bench-cache scroll` only
+/// scrolls, `bench-cache stream` only streams, and `bench-cache remote` only reads files by range. `bench-cache store
+/// [DIRECTORY]` only measures the store on disk; with a directory, it leaves the table of 640x480 at 200x150 there.
 ///
-/// One line a figure: `NAME VALUE UNIT`. Ends with status 1 when a hit allocates, or when scrolling
-/// hits less than 0.8 times as often as the best policy.
+/// Prints one line per figure: `NAME VALUE UNIT`. Exits with status 1 if a hit allocates, or if scrolling hits less
+/// than 0.8 times as often as the best policy.
 @main
 struct CacheBench {
   static func main() async throws {
@@ -44,7 +44,7 @@ struct CacheBench {
     print(name, tenths, unit)
   }
 
-  /// Time of `body` in nanoseconds.
+  /// Returns the time that `body` takes, in nanoseconds.
   static func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
     let begin = ContinuousClock.now
     try body()
@@ -64,7 +64,7 @@ struct CacheBench {
 
   static let bitmap = bitmap(PixelSize(width: 16, height: 16))
 
-  /// A transparent picture.
+  /// Returns a transparent picture.
   static func bitmap(_ size: PixelSize) -> Bitmap {
     do { return try Bitmap(size: size) { _, _ in } } catch { fatalError("\(error)") }
   }

@@ -1,7 +1,7 @@
 import MallocCount
 import Zoetrope
 
-/// Hits in a cache of 100 animations with 60 frames each, in playing order of all at once.
+/// Measures hits in a cache of 100 animations with 60 frames each, all played at once.
 enum HitBench {
   private static let animations = 100
   private static let frames = 60
@@ -16,7 +16,7 @@ enum HitBench {
     return (cache, keys)
   }
 
-  /// Whether no hit allocated.
+  /// Runs the benchmark. Returns whether no hit allocated.
   static func run() -> Bool {
     let (cache, keys) = makeCache()
     var times: [Double] = []
@@ -38,7 +38,7 @@ enum HitBench {
     return allocated == 0
   }
 
-  /// The same by two threads on one cache, whose lock they share.
+  /// Runs the same on two threads, which share one cache and its lock.
   static func runOnTwoThreads() async {
     let (cache, keys) = makeCache()
     await withTaskGroup(of: Double.self) { group in

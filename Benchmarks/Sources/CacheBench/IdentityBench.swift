@@ -1,6 +1,6 @@
 import Zoetrope
 
-/// How fast bytes get their identity.
+/// Measures how fast the identity of bytes is computed.
 enum IdentityBench {
   static func run() {
     let bytes = (0..<32 << 20).map { UInt8(truncatingIfNeeded: $0 &* 131) }

@@ -1,6 +1,6 @@
 import Zoetrope
 
-/// The hit rate of a loop of 100 frames with room for half of them, beside LRU and second chance.
+/// Compares the hit rate for a loop of 100 frames, with room for half of them, with LRU and second chance.
 enum LoopBench {
   private static let frames = 100
   private static let room = 50

@@ -2,8 +2,9 @@ import Synchronization
 import Zoetrope
 import ZoetropeTestSupport
 
-/// Frame N of files of about 100 MB behind a source of 50 ms latency and 100 Mbit/s; `bench-cache remote` runs only
-/// this. Bytes read and time with an index, without one, and beside a download of the whole file.
+/// Reads frame N of files of about 100 MB from a source with 50 ms latency and 100 Mbit/s. Prints the bytes read and
+/// the time, with and without an index, compared with a download of the whole file. `bench-cache remote` runs only
+/// this.
 enum RemoteBench {
   static func run() async throws {
     try await measure("gif", dependentGIF())
@@ -48,10 +49,10 @@ enum RemoteBench {
     CacheBench.report("remote.\(name).bytes", Double(bytes) / 1e6, "MB")
   }
 
-  /// Frames of noise with a transparent colour: each needs all frames before it.
+  /// Returns a GIF with frames of noise and a transparent colour, so that each needs all frames before it.
   private static func dependentGIF() -> [UInt8] {
     let one = DeltaGIF.make(width: 320, height: 240, frameCount: 1)
-    // Everything but the trailer; then the frame again and again.
+    // Everything but the trailer, then the frame repeated.
     let start = 13 + 768 + 19
     let frame = one[start..<one.count - 1]
     var bytes = Array(one.dropLast())
@@ -83,7 +84,7 @@ enum RemoteBench {
   }
 }
 
-/// Bytes in memory, each read of which takes 50 ms and its share of one line of 100 Mbit/s.
+/// Bytes in memory. Each read takes 50 ms, and its share of a 100 Mbit/s line.
 private final class SlowRanges: ByteRangeReading {
   private let bytes: [UInt8]
   private let state = Mutex((reads: 0, bytes: 0, free: ContinuousClock.now))

@@ -1,8 +1,8 @@
 import Zoetrope
 import ZoetropeTestSupport
 
-/// Hit rates while a list of 50 animations at 200x200 is scrolled within 64 MiB, pass by pass, beside
-/// those of the best policy on the same requests.
+/// Compares hit rates, while a list of 50 animations at 200x200 is scrolled within 64 MiB, with those of the best
+/// policy for the same requests, pass by pass.
 enum ScrollBench {
   private static let count = 50
   private static let limit = 64 << 20
@@ -10,7 +10,8 @@ enum ScrollBench {
   private static let rendering = Rendering(
     target: TargetSize(width: 200, height: 200), fit: .fill)
 
-  /// Whether the cache reached 0.8 of the best from the second pass on, however the list was scrolled.
+  /// Runs the benchmark. Returns whether the cache reached 0.8 of the best hit rate from the second pass on, in every
+  /// way of scrolling.
   static func run() async throws -> Bool {
     var isGood = true
     for (name, frameCount, visible, shown) in [

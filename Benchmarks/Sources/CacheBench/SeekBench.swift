@@ -1,13 +1,13 @@
 import Zoetrope
 import ZoetropeTestSupport
 
-/// Random access and stepping in a delta-coded GIF after one play, beside replays from frame 0, with
-/// 64 MiB for canvases and cached frames together.
+/// Compares random access and stepping in a delta-coded GIF, after one play, with replays from frame 0. Canvases and
+/// cached frames share 64 MiB.
 enum SeekBench {
   private static let seekCount = 1000
   private static let replayCount = 60
 
-  /// On GIFs of 1,000 frames that each change a small part.
+  /// Runs the benchmark on GIFs of 1,000 frames, each of which changes a small part.
   static func run() async throws {
     for (width, height, patch) in [(320, 240, 40), (640, 480, 80)] {
       let bytes = DeltaGIF.make(width: width, height: height, frameCount: 1000, patch: patch)
@@ -17,7 +17,7 @@ enum SeekBench {
     }
   }
 
-  /// On an image that is opened anew for each part, so that none finds what another kept.
+  /// Runs the benchmark on an image that is reopened for each part, so that no part finds what another one kept.
   static func run(
     _ name: String, open: @Sendable (DecodingOptions) throws(AnimatedImageError) -> AnimatedImage
   ) async throws {
@@ -66,7 +66,7 @@ enum SeekBench {
     }
   }
 
-  /// The same through the public call, with its hops between threads.
+  /// Measures the same through the public call, with its hops between threads.
   private static func ask(
     _ name: String, _ image: AnimatedImage, _ cache: MemoryFrameCache?, _ targets: [Int],
     beside replay: Double
@@ -98,8 +98,8 @@ enum SeekBench {
     CacheBench.report("\(name).seek.ratio", replay / seek, "x")
   }
 
-  /// Nanoseconds a step: dropping each picture at once, and holding it until the next one is there,
-  /// as a screen does, which makes the canvas copy itself.
+  /// Measures nanoseconds per step: dropping each picture at once, and keeping it until the next one, as a display
+  /// does, which forces a copy of the canvas.
   private static func steps(
     _ indices: some BidirectionalCollection<Int>, _ reader: SeekingReader
   ) throws -> (dropped: Double, shown: Double) {

@@ -4,8 +4,8 @@ import SystemPackage
 import Zoetrope
 import ZoetropeTestSupport
 
-/// Frames from a frame store, beside decoding and scaling the same ones: from the system's file cache,
-/// from the disk, and by frame size; and a long file reopened through the store, beside a scan.
+/// Compares frames from a frame store with decoding and scaling them: from the system's file cache, from the disk, and
+/// by frame size. Also compares reopening a long file through the store with scanning it.
 enum StoreBench {
   private static let count = 60
 
@@ -32,7 +32,7 @@ enum StoreBench {
     try runReopening(at: path)
   }
 
-  /// Each frame alone comes from the disk: the file cache is emptied before each.
+  /// Reads each frame from the disk. The file cache is emptied before each.
   private static func runCold(at path: FilePath, _ target: TargetSize) throws {
     let scene = try Scene(width: 640, height: 480, target: target, count: count, at: path)
     let decode = CacheBench.median(try scene.decode())
@@ -42,7 +42,7 @@ enum StoreBench {
     for index in 0..<count {
       resident += try dropPages(of: path)
       let store = try FrameStore(at: path)
-      // Opens the table, which is not part of a hit.
+      // Open the table now, because that is not part of a hit.
       _ = store.contains(keys[index])
       single.append(
         CacheBench.nanoseconds { precondition(store.frame(for: keys[index]) != nil) })
@@ -59,7 +59,7 @@ enum StoreBench {
     store.removeAll()
   }
 
-  /// Decoding beside hits, for small frames: where a slot is not worth it.
+  /// Compares decoding with hits for small frames, to find where a slot is not worth it.
   private static func runLine(at path: FilePath) throws {
     for (side, part) in [16, 32, 64, 96, 128, 256].flatMap({ [($0, 1), ($0, 8)] }) {
       let box = TargetSize(width: side, height: side)
@@ -76,7 +76,7 @@ enum StoreBench {
       let warm = (0..<20 * count).map { index in
         CacheBench.nanoseconds { precondition(store.frame(for: keys[index % count]) != nil) }
       }
-      // Of each frame, the whole picture changes, or an eighth of each side.
+      // In each frame, either the whole picture changes, or a part with an eighth of each side.
       let name = "store.line.\(side)x\(side).\(part == 1 ? "whole" : "part")"
       CacheBench.report("\(name).decode.median", CacheBench.median(decode) / 1000, "us")
       CacheBench.report("\(name).keep.median", keeping / 1000, "us")
@@ -86,7 +86,7 @@ enum StoreBench {
     }
   }
 
-  /// A file of 2,000 frames and some 20 MB.
+  /// Measures reopening a file of 2,000 frames and some 20 MB.
   private static func runReopening(at path: FilePath) throws {
     let file = path.appending("long.gif")
     let bytes = DeltaGIF.make(width: 640, height: 480, frameCount: 2000, patch: 96)
@@ -115,7 +115,7 @@ enum StoreBench {
     store.removeAll()
   }
 
-  /// Writes the tables to the disk and drops their pages from the file cache.
+  /// Writes the tables to disk and drops their pages from the file cache.
   ///
   /// Returns the number of pages that stayed.
   private static func dropPages(of path: FilePath) throws -> Int {
@@ -141,7 +141,7 @@ enum StoreBench {
     return left
   }
 
-  /// An animation and the store that its frames are put in.
+  /// An animation, and the store that keeps its frames.
   private final class Scene {
     private(set) var store: FrameStore
     let keys: AnimationKey
@@ -166,7 +166,7 @@ enum StoreBench {
           Rendering(target: target), of: image.canvasSize, options: image.options))
     }
 
-    /// Times of decoding and scaling each frame; stores them.
+    /// Decodes, scales and stores each frame. Returns the times of decoding and scaling.
     func decode() throws -> [Double] {
       let scaler = try FrameScaler(from: image.canvasSize, into: target)
       let reader = FrameReader(image)
@@ -190,7 +190,7 @@ enum StoreBench {
       }
     }
 
-    /// Unmaps the tables: mapped pages stay in the file cache.
+    /// Unmaps the tables, because mapped pages stay in the file cache.
     func close() throws { store = try FrameStore(at: path) }
   }
 }

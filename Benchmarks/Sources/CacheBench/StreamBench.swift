@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeTestSupport
 
-/// Receiving a GIF of 10 MB in chunks, beside opening it whole; `bench-cache stream` runs only this.
+/// Compares receiving a GIF of 10 MB in chunks with opening it whole. `bench-cache stream` runs only this.
 enum StreamBench {
   static func run() async throws {
     let bytes = DeltaGIF.make(width: 640, height: 480, frameCount: 5600)

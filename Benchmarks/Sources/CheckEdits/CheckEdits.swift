@@ -12,7 +12,7 @@ import ZoetropeWriting
 ///     check-edits cut FILE FRAME OUT       keeps the frames from FRAME on
 ///     check-edits plan FILE FRAME OUT      prints what `cut` would do
 ///     check-edits speed FILE FACTOR OUT    another speed
-///     check-edits same FILE FRAME OTHER    in how many pictures OTHER differs from FILE from FRAME on
+///     check-edits same FILE FRAME OTHER    counts pictures of OTHER that differ from FILE from FRAME on
 @main
 enum CheckEdits {
   static func main() async throws {
@@ -61,7 +61,7 @@ enum CheckEdits {
     )
   }
 
-  /// Counts over all files.
+  /// The counts over all files.
   private struct Tally {
     var files = 0
     var edits = 0
@@ -70,7 +70,7 @@ enum CheckEdits {
     var refused = 0
     var large = 0
     var failures = 0
-    /// The greatest size of a cut, as a part of what it may have.
+    /// The largest size of a cut, as a fraction of the allowed size.
     var worst = 0.0
   }
 
@@ -95,7 +95,7 @@ enum CheckEdits {
       let half = PixelRect(
         x: size.width / 4, y: size.height / 4, width: (size.width + 1) / 2,
         height: (size.height + 1) / 2)
-      // Pictures of long films are checked by cuts.
+      // For long films, only cuts check the pictures.
       let isLong = count * size.area > 1 << 27
       var others: [[AnimationEdit]] = [
         [.speed(2)], [.speed(0.5)], [.speed(20)], [.playCount(.once)],
@@ -134,7 +134,7 @@ enum CheckEdits {
     return outcome
   }
 
-  /// Cuts, and checks the size: 1.05 times the frames' share, and one full frame.
+  /// Cuts, and checks that the size is at most 1.05 times the share of the frames, plus one full frame.
   private static func cut(
     _ comparison: inout EditComparison, _ range: Range<Int>, _ path: String, _ byteCount: Int,
     _ tally: inout Tally
@@ -144,7 +144,7 @@ enum CheckEdits {
     let frames = comparison.frames
     let kept = frames[range].reduce(0) { $0 + $1.byteRange.count }
     let all = frames.reduce(0) { $0 + $1.byteRange.count }
-    // What is not in frames is kept whole.
+    // Bytes outside frames are all kept.
     let share = Double(byteCount - all + kept)
     let first = outcome.plan?.frames.first { if case .encoded = $0.action { true } else { false } }
     let fullFrame = first == nil ? 0 : outcome.firstEncodedBytes
@@ -158,7 +158,7 @@ enum CheckEdits {
   }
 }
 
-/// Writes to a file in place.
+/// A sink that writes to a file in place.
 private final class DescriptorSink: AnimationSink {
   let descriptor: FileDescriptor
   init(_ path: FilePath) throws {

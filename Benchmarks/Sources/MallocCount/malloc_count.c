@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-// glibc keeps its allocator reachable under these names for programs that interpose.
+// glibc exports its allocator under these names for programs that interpose it.
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);

@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeTestSupport
 
-/// How long it takes from ending a playback to the moment when nothing of it runs or is held.
+/// Measures the time from ending a playback until none of it runs and all its memory is released.
 enum Cancelling {
   static func measure(rounds: Int) async throws {
     let image = try TestAnimation.image()

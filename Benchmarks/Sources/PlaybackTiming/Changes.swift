@@ -1,10 +1,10 @@
 import Zoetrope
 import ZoetropeTestSupport
 
-/// The processor time of playing a canvas of which 40x40 pixels change, as decoded and scaled, beside that of a
+/// Compares the processor time of playing a canvas of which 40x40 pixels change, unscaled and scaled, with that of a
 /// reader. Both keep the last frame, as a view does.
 enum Changes {
-  /// The last is that of a file of 29 KB, tall and narrow.
+  /// The last size is that of a tall, narrow file of 29 KB.
   private static let sizes = [(480, 360), (1920, 1080), (3000, 2000), (174, 58258)]
 
   static func measure(frames: Int, only name: String?) async throws {
@@ -49,7 +49,7 @@ enum Changes {
     return try AnimatedImage(bytes: gif.bytes, options: DecodingOptions(parallelism: 1))
   }
 
-  /// Microseconds a frame, after one play.
+  /// Returns microseconds per frame, after one play.
   private static func read(_ image: AnimatedImage, count: Int) throws -> Double {
     let reader = FrameReader(image)
     let meter = Meter(skipping: 50)
@@ -73,7 +73,7 @@ enum Changes {
     let meter = Meter(skipping: 50)
     await Task.detached {
       var shown = 0
-      // Held until the next one is there, as by a view that shows it.
+      // Keeps each frame until the next one, as a view that shows it does.
       var last: ScheduledFrame?
       for await frame in scheduler.play().stream {
         last = frame

@@ -3,15 +3,15 @@ import SystemPackage
 import Zoetrope
 import ZoetropeTestSupport
 
-/// The processor time of playing, over that of decoding the same frames and over that of the least
-/// player there can be (``MinimalPlayer``).
+/// Compares the processor time of playing with that of decoding the same frames, and with that of the smallest possible
+/// player (``MinimalPlayer``).
 ///
-/// The same instructions take longer one frame every 20 ms than back to back: caches have been used by
-/// others and the core has slept. So decoding is measured at both paces.
+/// The same work takes longer at one frame every 20 ms than back to back, because other programs have used the caches
+/// and the core has slept. So decoding is measured both ways.
 enum Cost {
-  /// One thing that is measured; the raw value is its name in the output.
+  /// The kinds of work that are measured. The raw value is the name in the output.
   enum Work: String, CaseIterable {
-    /// Frames one after the other, each dropped at once.
+    /// Decoding frames back to back, dropping each at once.
     case decode
     /// The scheduler on a clock that does not wait.
     case nowait
@@ -28,7 +28,7 @@ enum Cost {
       let image = try image(file)
       let count = seconds * 50
       _ = try await run(.decode, image, count: 50)
-      // Three interleaved rounds: the machine's speed changes by the second.
+      // Three interleaved rounds, because the machine's speed changes by the second.
       var rounds: [[Work: Meter.Usage]] = []
       for _ in 0..<3 {
         var round: [Work: Meter.Usage] = [:]
@@ -39,7 +39,7 @@ enum Cost {
     }
   }
 
-  /// Does one kind of work only, to be looked at from outside.
+  /// Does only one kind of work, to be observed from outside.
   static func measure(_ work: Work, seconds: Int, file: String) async throws {
     let usage = try await run(work, try image(file), count: seconds * 50)
     print(work, "us=\(usage.microseconds) switches=\(usage.switches) faults=\(usage.faults)")
@@ -99,7 +99,7 @@ enum Cost {
     }
   }
 
-  /// What the same work costs a plain thread that does it frame by frame: cold caches, one wake-up.
+  /// Measures the same work on a plain thread, frame by frame, with cold caches and one wake-up.
   private static func decodePaced(
     _ image: AnimatedImage, count: Int, _ meter: Meter
   ) async {
@@ -126,7 +126,7 @@ enum Cost {
     var options = PlaybackOptions.everyFrame
     options.playCount = .indefinite
     let scheduler = FrameScheduler(image, options: options, clock: clock)
-    // Off the main actor: every frame would cross to it and back.
+    // Off the main actor, because otherwise every frame would hop to it and back.
     await Task.detached {
       var shown = 0
       for await _ in scheduler.play().stream {

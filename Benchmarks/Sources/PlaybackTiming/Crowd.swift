@@ -1,9 +1,10 @@
 import Zoetrope
 import ZoetropeTestSupport
 
-/// Many players of small animations at once: what is lost, and whether it is lost by all alike.
+/// Runs many players of small animations at once. Measures how many frames are lost, and whether all players lose
+/// equally many.
 enum Crowd {
-  /// A GIF of 64×64 pixels; `delay` in hundredths of a second.
+  /// Returns a GIF of 64×64 pixels. `delay` is in hundredths of a second.
   static func image(delay: UInt16, frames: Int = 24) throws -> AnimatedImage {
     try AnimatedImage(bytes: bytes(delay: delay, frames: frames))
   }
@@ -36,7 +37,7 @@ enum Crowd {
     }
   }
 
-  /// Each player shows its 24 frames once, 25 a second; all start together.
+  /// Each player shows its 24 frames once, at 25 frames a second. All start together.
   private static func playOnce(_ images: [AnimatedImage]) async {
     let start = Resources.processorTime
     let began = ContinuousClock.now
@@ -53,7 +54,7 @@ enum Crowd {
     report("once", shares, used)
   }
 
-  /// Each player goes on for some seconds; what it showed after the first of them counts.
+  /// Each player runs for some seconds. Frames of the first second do not count.
   private static func playOn(_ images: [AnimatedImage], seconds: Int) async {
     let schedulers = images.map {
       FrameScheduler($0, options: PlaybackOptions(playCount: .indefinite))
@@ -94,7 +95,7 @@ enum Crowd {
 }
 
 extension FrameScheduler {
-  /// Frames that the consumer got, and those that it did not.
+  /// The numbers of frames that the consumer received, and that it did not.
   fileprivate var shares: (shown: Int, lost: Int) {
     let statistics = statistics
     return (

@@ -1,8 +1,8 @@
 import SystemPackage
 import Zoetrope
 
-/// Microseconds from an image in memory or in a file to its first frame, the median of many: opening alone, each
-/// reader on the calling thread, and `bitmap(at:)` on the library's.
+/// Measures microseconds from an image, in memory or in a file, to its first frame, as the median of many runs: opening
+/// alone, each reader on the calling thread, and `bitmap(at:)` on the library's threads.
 enum FirstFrames {
   static func measure(files: [String], count: Int) async throws {
     for file in files {

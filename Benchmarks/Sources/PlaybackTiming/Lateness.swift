@@ -1,12 +1,12 @@
 import Zoetrope
 import ZoetropeTestSupport
 
-/// How late frames are, beside a plain thread that sleeps with `clock_nanosleep`, in one run.
+/// Compares how late frames are with the wake-ups of a plain thread that sleeps with `clock_nanosleep`, in one run.
 enum Lateness {
   private static let rate = 50
   private static let interval = 1_000_000_000 / rate
 
-  /// - Parameter isBusy: Whether a thread keeps one core busy meanwhile.
+  /// - Parameter isBusy: Whether another thread keeps one core busy meanwhile.
   static func measure(seconds: Int, isBusy: Bool) async throws {
     let image = try TestAnimation.image()
     let count = seconds * rate
@@ -34,7 +34,7 @@ enum Lateness {
 
   private static func rounded(_ value: Double) -> Double { (value * 100).rounded() / 100 }
 
-  /// How late the frames are in the consumer's hands, counted from the first one's arrival.
+  /// Returns how late frames reach the consumer, relative to the arrival of the first one.
   private static func consume(_ frames: AsyncStream<ScheduledFrame>, count: Int) async -> Samples {
     var start: ContinuousClock.Instant?
     var received = Samples()
@@ -48,7 +48,7 @@ enum Lateness {
     return received
   }
 
-  /// The reference: absolute deadlines, nothing else to do.
+  /// Measures the reference: a thread that sleeps to absolute deadlines and does nothing else.
   private static func sleepPlainly(count: Int) async -> Samples {
     await withCheckedContinuation { continuation in
       NativeThread.start {

@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeTestSupport
 
-/// Resident bytes while many frames are played.
+/// Measures resident bytes while many frames are played.
 enum Memory {
   static func measure(frames: Int, parallelism: Int) async throws {
     let image = try TestAnimation.image(parallelism: parallelism)

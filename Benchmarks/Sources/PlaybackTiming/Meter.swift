@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What this process uses for each frame, from some frame on: the first ones fill memory and caches.
+/// Measures what this process uses per frame. The first frames do not count, because they fill memory and caches.
 final class Meter: Sendable {
-  /// For each frame.
+  /// Resources used per frame.
   struct Usage {
     var microseconds, switches, faults: Double
   }
@@ -19,7 +19,7 @@ final class Meter: Sendable {
 
   init(skipping skipped: Int) { self.skipped = skipped }
 
-  /// A frame is done.
+  /// Call this after each frame.
   func tick() {
     state.withLock { state in
       state.count += 1
@@ -30,7 +30,7 @@ final class Meter: Sendable {
     }
   }
 
-  /// What was used from then on.
+  /// The resources used per frame since measuring began.
   var usage: Usage {
     state.withLock { state in
       let frames = Double(state.count - skipped)

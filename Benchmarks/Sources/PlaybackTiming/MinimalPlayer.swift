@@ -2,11 +2,11 @@ import Glibc
 import Synchronization
 import Zoetrope
 
-/// The least that playing can be: one thread that waits for the next deadline, decodes one frame and
-/// wakes a second one, which takes it. Nothing is decided, nothing can be stopped.
+/// The smallest possible player: one thread waits for the next deadline, decodes a frame and wakes a second thread,
+/// which takes it. It makes no decisions and cannot be stopped.
 ///
-/// What it costs over decoding is the machine's: two sleeps, two wake-ups, and caches that others
-/// have used meanwhile.
+/// Its cost beyond decoding is that of the machine: two sleeps, two wake-ups, and caches that other programs have used
+/// meanwhile.
 enum MinimalPlayer {
   private final class Shared: Sendable {
     let frame = Mutex<CompositedFrame?>(nil)
@@ -15,13 +15,13 @@ enum MinimalPlayer {
     let ended = Semaphore()
   }
 
-  /// - Parameter decodes: Whether frames are decoded at all; else the wake-ups alone are left.
+  /// - Parameter decodes: Whether frames are decoded. If not, only the wake-ups are measured.
   static func play(
     _ image: AnimatedImage, count: Int, decodes: Bool = true, _ meter: Meter
   ) async {
     let shared = Shared()
     NativeThread.start {
-      // Keeps what it shows until the next one is there, as a screen does.
+      // Keeps each frame until the next one, as a display does.
       var shown: CompositedFrame?
       while !shared.isOver.load(ordering: .acquiring) {
         shared.signal.wait()

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A thread outside of Swift's pool.
+/// A thread outside Swift's cooperative pool.
 enum NativeThread {
   private final class Body {
     let run: @Sendable () -> Void

@@ -3,17 +3,17 @@ import SystemPackage
 import Zoetrope
 import ZoetropeTestSupport
 
-/// A player with a frame every 10 ms beside others that ask for much: are all of its frames there, and how
-/// late are they, in the thread that hands them over?
+/// Runs a player with a frame every 10 ms next to demanding ones. Measures whether all of its frames are delivered, and
+/// how late they are on the thread that delivers them.
 enum Neighbours {
-  /// What plays beside it.
+  /// The load next to the player.
   enum Load: String, CaseIterable {
     case nothing
-    /// Two frames without delay, again and again.
+    /// An animation of two frames without delay, played in a loop.
     case zeroDelay
-    /// A 3840×2160 APNG at 50 frames a second: one whole frame, then small ones.
+    /// A 3840×2160 APNG at 50 frames a second, with one whole frame, then small ones.
     case large
-    /// Four files of 100 MB are opened, hashed and played, and again.
+    /// Four files of 100 MB that are repeatedly opened, hashed and played.
     case loads
   }
 
@@ -25,7 +25,7 @@ enum Neighbours {
     print("10 ms player, \(seconds) s, beside (times in us):")
     for load in Load.allCases {
       let neighbour = Task.detached { await run(load, large, files.paths) }
-      // Loads and the first large frame are under way.
+      // By then the loads and the first large frame have begun.
       try await Task.sleep(for: .milliseconds(300))
       let count = seconds * 100
       let options = PlaybackOptions(playCount: .indefinite, delayPolicy: .exact, recordsTrace: true)
@@ -47,7 +47,7 @@ enum Neighbours {
     }
   }
 
-  /// Plays or loads until cancelled; gives the number of frames.
+  /// Plays or loads until cancelled. Returns the number of frames.
   private static func run(
     _ load: Load, _ large: AnimatedImage, _ paths: [FilePath]
   ) async -> Int {
@@ -63,7 +63,7 @@ enum Neighbours {
       for await _ in large.play(options: options).stream { count += 1 }
     case .loads:
       while !Task.isCancelled {
-        // One loader has its own memory, so that nothing is known from the round before.
+        // The loader has its own cache, so that nothing is known from the previous round.
         let loader = FrameLoader(cache: MemoryFrameCache(), budget: MemoryBudget())
         count += await withTaskGroup(of: Int.self) { group in
           for path in paths { group.addTask { await firstFrame(loader, path) } }
@@ -118,7 +118,7 @@ enum Neighbours {
   }
 }
 
-/// Four files of 100 MB that differ in a byte.
+/// Four files of 100 MB that differ in one byte.
 private struct LargeFiles {
   let paths: [FilePath]
 
@@ -145,7 +145,7 @@ private struct LargeFiles {
         var written = 0
         while written < 100_000_000 { written += try file.writeAll(frame.bytes) }
         try file.writeAll([0x3b])
-        // Pages that are not on the disk yet would not leave the cache.
+        // Pages that are not yet on disk could not be dropped from the file cache.
         fsync(file.rawValue)
       }
     }

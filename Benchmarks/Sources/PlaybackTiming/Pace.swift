@@ -1,6 +1,6 @@
 import Glibc
 
-/// Absolute deadlines at equal distances, slept to with `clock_nanosleep`.
+/// Absolute deadlines at equal intervals, which threads wait for with `clock_nanosleep`.
 struct Pace {
   private let interval: Int
   private(set) var deadline = timespec()
@@ -10,7 +10,7 @@ struct Pace {
     unsafe clock_gettime(CLOCK_MONOTONIC, &deadline)
   }
 
-  /// Sleeps to the next deadline; says how many microseconds too late it returned.
+  /// Sleeps until the next deadline. Returns how many microseconds too late it woke up.
   @discardableResult
   mutating func sleep() -> Double {
     deadline.tv_nsec += interval

@@ -1,15 +1,15 @@
 import Glibc
 import Zoetrope
 
-/// Measures what playing costs and how exact it is.
+/// Measures the cost and the accuracy of playback.
 ///
-///     playback-timing lateness [SECONDS] [busy]      beside clock_nanosleep, at 50 frames a second
-///     playback-timing cancel [ROUNDS]                from ending to the last work done
-///     playback-timing cost [SECONDS] [WORK] [FILE...]  processor time of playing over decoding
+///     playback-timing lateness [SECONDS] [busy]      compared with clock_nanosleep, at 50 frames a second
+///     playback-timing cancel [ROUNDS]                from ending playback to the end of its last work
+///     playback-timing cost [SECONDS] [WORK] [FILE...]  processor time of playing, relative to decoding
 ///     playback-timing memory [FRAMES] [PARALLELISM]  resident bytes while playing
 ///     playback-timing changes [FRAMES] [WxH]         playing large canvases of which little changes
 ///     playback-timing first [COUNT] FILE...          from a file or its bytes to the first frame
-///     playback-timing neighbours [SECONDS]           a 10 ms player beside others that ask for much
+///     playback-timing neighbours [SECONDS]           a 10 ms player next to demanding ones
 ///     playback-timing crowd [PLAYERS...]             many players at once
 ///
 /// With `busy`, one core is kept busy meanwhile.

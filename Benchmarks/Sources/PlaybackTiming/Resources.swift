@@ -1,6 +1,6 @@
 import Glibc
 
-/// What this process holds.
+/// The resources that this process holds.
 struct Resources: CustomStringConvertible {
   var threads: Int
   var descriptors: Int
@@ -12,7 +12,7 @@ struct Resources: CustomStringConvertible {
       residentBytes: residentPages() * sysconf(Int32(_SC_PAGESIZE)))
   }
 
-  /// Processor time used so far by all threads.
+  /// The processor time used so far by all threads.
   static var processorTime: Duration {
     var usage = rusage()
     unsafe getrusage(CInt(RUSAGE_SELF.rawValue), &usage)
@@ -27,7 +27,7 @@ struct Resources: CustomStringConvertible {
     return usage.ru_nvcsw
   }
 
-  /// How often a page was touched that was not there.
+  /// The number of page faults.
   static var pageFaults: Int {
     var usage = rusage()
     unsafe getrusage(CInt(RUSAGE_SELF.rawValue), &usage)
@@ -50,7 +50,7 @@ struct Resources: CustomStringConvertible {
     let file = unsafe open("/proc/self/statm", O_RDONLY)
     defer { close(file) }
     var bytes = [UInt8](repeating: 0, count: 256)
-    // At most as many bytes as the buffer has; the buffer outlives the call.
+    // In bounds: at most as many bytes as the buffer has. The buffer outlives the call.
     let length = unsafe bytes.withUnsafeMutableBytes { buffer in
       unsafe read(file, buffer.baseAddress, buffer.count)
     }

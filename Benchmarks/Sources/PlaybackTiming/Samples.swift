@@ -1,4 +1,4 @@
-/// Measured times in microseconds and what is told of them.
+/// Measured times in microseconds, and their statistics.
 struct Samples {
   private(set) var values: [Double]
 
@@ -8,7 +8,7 @@ struct Samples {
 
   mutating func append(microseconds: Double) { values.append(microseconds) }
 
-  /// The value below which `part` of all values are.
+  /// Returns the value below which the fraction `part` of all values lies.
   func quantile(_ part: Double) -> Double {
     let sorted = values.sorted()
     return sorted.isEmpty ? 0 : sorted[min(Int(Double(sorted.count) * part), sorted.count - 1)]
@@ -20,11 +20,11 @@ struct Samples {
     return "p50=\(Int(middle)) p99=\(Int(high)) max=\(Int(most)) n=\(values.count)"
   }
 
-  /// Growth per second, for samples of which `rate` are taken each second: the median of the slopes
-  /// between any two seconds' medians.
+  /// Returns the growth per second, for samples taken `rate` times a second: the median of the slopes between the
+  /// medians of any two seconds.
   ///
-  /// A single wake-up that the machine delays by milliseconds tilts a line of least squares by more
-  /// than any drift worth finding.
+  /// Least squares would not do, because a single wake-up that is delayed by milliseconds tilts the line by more than
+  /// any drift worth finding.
   func robustSlope(rate: Int) -> Double {
     let medians = stride(from: 0, to: values.count - rate + 1, by: rate).map { start in
       Samples(values: Array(values[start..<start + rate])).quantile(0.5)
@@ -38,7 +38,7 @@ struct Samples {
     return slopes.quantile(0.5)
   }
 
-  /// Growth per second by least squares, for samples taken every `interval` seconds.
+  /// Returns the growth per second by least squares, for samples taken every `interval` seconds.
   func slope(interval: Double) -> Double {
     let count = Double(values.count)
     let meanTime = (count - 1) * interval / 2

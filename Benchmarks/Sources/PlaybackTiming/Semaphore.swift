@@ -2,7 +2,7 @@ import Glibc
 
 /// The system's semaphore: one futex call to wake a thread, one to sleep.
 final class Semaphore: @unchecked Sendable {
-  // Sendable: the pointer never changes and what it points to is the system's to share.
+  // Sendable: the pointer never changes, and the system's semaphore may be used on any thread.
   private let semaphore: UnsafeMutablePointer<sem_t>
 
   init() {

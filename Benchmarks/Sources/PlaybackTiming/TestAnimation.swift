@@ -16,7 +16,7 @@ enum TestAnimation {
     gif.raw([0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0])
     for frame in 0..<frames {
       gif.graphicControl(GIFGraphicControl(delay: 2, disposal: 1))
-      // A gradient that moves, dithered: runs are short, as in recorded video.
+      // A moving, dithered gradient, so that runs are short, as in recorded video.
       let indices = (0..<size.area).map { place in
         let (y, x) = place.quotientAndRemainder(dividingBy: size.width)
         return UInt8((x / 6 + y / 8 + frame * 3 + noise[place & 4095]) & 127)

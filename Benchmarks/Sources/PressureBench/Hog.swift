@@ -1,6 +1,6 @@
 import Glibc
 
-/// A MiB of memory that is in use.
+/// One MiB of memory in use.
 final class Hog {
   private static let byteCount = 1 << 20
   private let block: UnsafeMutableRawPointer?

@@ -2,13 +2,13 @@ import Glibc
 import Zoetrope
 import ZoetropeTestSupport
 
-/// Fills the cache of the process, and plays from it while something else takes memory; made to run in
-/// a control group that is smaller than the cache's budget (`Scripts/small-group.sh`).
+/// Fills the cache of the process, and plays from it while something else takes memory. Made to run in a control group
+/// that is smaller than the cache's budget (`Scripts/small-group.sh`).
 ///
 ///     bench-pressure [BUDGET-MIB] [HOG-MIB] [SECONDS] [unwatched]
 ///
-/// One line a figure: `NAME VALUE UNIT`. `unwatched` shows what happens to a cache that does not look:
-/// the kernel kills the process.
+/// Prints one line per figure: `NAME VALUE UNIT`. `unwatched` shows that without watching memory pressure the kernel
+/// kills the process.
 @main struct PressureBench {
   static let size = PixelSize(width: 640, height: 480)
 
@@ -30,7 +30,7 @@ import ZoetropeTestSupport
     try await play(image, hog: number(1, 32), seconds: number(2, 12))
   }
 
-  /// Asks for every frame as fast as it comes.
+  /// Requests every frame as fast as possible.
   static func fill(_ image: AnimatedImage) async throws {
     let begin = ContinuousClock.now
     for index in image.frames.indices {
@@ -42,7 +42,7 @@ import ZoetropeTestSupport
     reportCache("fill")
   }
 
-  /// Plays at 20 frames a second while a hog grows, stays, and goes, a third of the time each.
+  /// Plays at 20 frames a second while a hog grows, stays and shrinks, for a third of the time each.
   static func play(_ image: AnimatedImage, hog: Int, seconds: Int) async throws {
     var options = PlaybackOptions()
     options.playCount = .indefinite
@@ -80,7 +80,7 @@ import ZoetropeTestSupport
 
   static func report(_ name: String, _ value: some CustomStringConvertible, _ unit: String) {
     print(name, value, unit)
-    // Each line is out before the kernel can kill the process.
+    // Write each line before the kernel can kill the process.
     fflush(nil)
   }
 }

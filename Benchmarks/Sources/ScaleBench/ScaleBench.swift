@@ -1,13 +1,13 @@
 import Glibc
 import Zoetrope
 
-/// Times the scaler on fixed pictures, one line a case, as the peers print it:
-/// `CASE KIND FILTER ms`, the best of several runs, one thread.
+/// Times the scaler on fixed pictures. Prints one line per case, as the peers do: `CASE KIND FILTER ms`, the best of
+/// several runs on one thread.
 ///
-/// Arguments, if any, pick cases: only lines that hold every one of them are run.
+/// Arguments, if any, select cases: only cases whose line contains all of them are run.
 ///
-/// Pictures are noise, as the peers' are: the time does not depend on the colours, only on
-/// where alpha is 255 or 0.
+/// Pictures are noise, like those of the peers. The time does not depend on the colours, only on where alpha is 255 or
+/// 0.
 @main
 struct ScaleBench {
   struct Case {
@@ -82,7 +82,7 @@ struct ScaleBench {
     fclose(input)
   }
 
-  /// A rectangle of 5 % of the area, in the middle of the picture.
+  /// Scales a rectangle of 5 % of the area again, in the middle of the picture.
   static func rescale(
     _ example: Case, _ scaler: FrameScaler, _ bitmap: Bitmap, _ filter: ScalingFilter
   ) throws {
@@ -130,7 +130,7 @@ struct ScaleBench {
 
   static let start = ContinuousClock.now
 
-  /// The formula: a xorshift in 32 bits, one step a pixel, its low bytes R, G, B, A.
+  /// Returns noise from a 32-bit xorshift, one step per pixel. Its bytes, from the lowest, are R, G, B and A.
   static func picture(_ size: PixelSize, isOpaque: Bool, isSprite: Bool = false) throws -> Bitmap {
     var state: UInt32 = 2_463_534_242
     return try Bitmap(size: size) { y, bytes in
@@ -141,7 +141,7 @@ struct ScaleBench {
         var pixel = state
         if isOpaque { pixel |= 0xFF00_0000 }
         if isSprite {
-          // A disc: opaque inside, clear outside, its rim soft.
+          // A disc, opaque inside, transparent outside, with a soft edge.
           let dx = Double(x) / Double(size.width) - 0.5
           let dy = Double(y) / Double(size.height) - 0.5
           let distance = (dx * dx + dy * dy).squareRoot()

@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeTestSupport
 
-/// Indices like those of a dithered photograph: neighbours are near each other, none is alike for long.
+/// Indices like those of a dithered photograph: neighbours are similar, but rarely equal for long.
 enum DitheredIndices {
   static func make(width: Int, height: Int) -> [UInt8] {
     var random = SplitMix64(seed: 5)
@@ -12,7 +12,7 @@ enum DitheredIndices {
   }
 }
 
-/// Finding the frames of a GIF that lies in memory.
+/// Finding the frames of a GIF in memory.
 enum ScanStage {
   static func make() -> Stage {
     var gif = GIFBuilder()
@@ -60,7 +60,7 @@ enum LZWStage {
     }
   }
 
-  /// The codes of a stream whose dictionary is cleared when it is full or not at all.
+  /// Returns the number of codes in a stream whose dictionary is cleared only when it is full, or never.
   private static func codeCount(_ bytes: [UInt8], _ size: Int) -> Int {
     let clear = 1 << size
     var (width, next, bit, count) = (size + 1, clear + 2, 0, 0)

@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeTestSupport
 
-/// Memory of a stage, filled with random bytes and never freed: the program ends soon.
+/// The memory of a stage, filled with random bytes. Never freed, because the program ends soon.
 enum RandomBytes {
   static func make(count: Int, seed: UInt64) -> UnsafeMutableRawPointer {
     let bytes = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 64)
@@ -30,7 +30,7 @@ enum UnfilterStage {
   }
 }
 
-/// RGB rows to RGBA ones.
+/// Expanding RGB rows to RGBA.
 enum ExpandStage {
   static func make() -> Stage {
     let count = 640 * 480
@@ -45,7 +45,7 @@ enum ExpandStage {
   }
 }
 
-/// RGBA of any alpha over RGBA of any alpha.
+/// Blending RGBA of any alpha over RGBA of any alpha.
 enum BlendStage {
   static func make() -> Stage {
     let count = 320 * 240
@@ -60,7 +60,7 @@ enum BlendStage {
   }
 }
 
-/// A picture to half its width and height, bilinear, alpha-correct.
+/// Scaling a picture to half its width and height, bilinear, with correct alpha.
 enum ScaleStage {
   static func make() throws -> Stage {
     let size = PixelSize(width: 640, height: 480)
@@ -79,7 +79,7 @@ enum ScaleStage {
   }
 }
 
-/// A canvas of 1920 by 1080 copied: what the memory allows, to set the other stages against.
+/// Copying a canvas of 1920 by 1080, which shows the speed of the memory, to compare with the other stages.
 enum CopyStage {
   static func make() -> Stage {
     let count = 1920 * 1080 * 4

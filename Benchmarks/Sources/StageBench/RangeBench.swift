@@ -1,15 +1,15 @@
 import Zoetrope
 import ZoetropeCore
 
-/// Reads and writes of a byte-range cache; `bench-stages ranges` runs only this.
+/// Measures reads and writes of a byte-range cache. `bench-stages ranges` runs only this.
 enum RangeBench {
   static func run() {
     hits()
     merges()
   }
 
-  /// Hits of several sizes in a full cache of 64 MiB, at random offsets, beside copying the same ranges
-  /// of another block of 64 MiB into fresh arrays.
+  /// Compares hits of several sizes in a full cache of 64 MiB, at random offsets, with copying the same ranges of
+  /// another block of 64 MiB into fresh arrays.
   private static func hits() {
     let cache = ByteRangeCache()
     let total = cache.byteLimit
@@ -27,7 +27,7 @@ enum RangeBench {
       var random = SystemRandomNumberGenerator()
       let starts = (0..<rounds).map { _ in Int.random(in: 0...total - size, using: &random) }
       var (hits, copies): ([Double], [Double]) = ([], [])
-      // In turn, so that both see the same clock frequency and the same neighbours.
+      // Alternate, so that both see the same clock frequency and the same load.
       for _ in 0..<5 {
         var (found, copied) = (0, 0)
         hits.append(
@@ -54,7 +54,7 @@ enum RangeBench {
     ContinuousClock().measure(body) / .nanoseconds(1)
   }
 
-  /// A fresh array of bytes. Not inlined: the copy would be left out if its use were known.
+  /// Returns a fresh array of bytes. Not inlined, because the compiler would drop the copy if it saw its use.
   @inline(never) private static func copy(
     of source: [UInt8], at start: Int, count: Int
   ) -> [UInt8] {
@@ -64,12 +64,13 @@ enum RangeBench {
     return bytes
   }
 
-  /// Reads the ends of `bytes`, so that they have to be there.
+  /// Reads the first and the last byte, so that the compiler keeps `bytes`.
   @inline(never) private static func use(_ bytes: [UInt8]) -> Int {
     Int(bytes.first ?? 0) + Int(bytes.last ?? 0)
   }
 
-  /// Filling a file in three orders, by the number of ranges: linear if the time for each stays.
+  /// Measures filling a file in three orders, by the number of ranges. It is linear if the time per range stays the
+  /// same.
   private static func merges() {
     let size = 1000
     let bytes = Array(repeating: UInt8(7), count: size)

@@ -1,14 +1,14 @@
-/// One piece of work that is timed again and again.
+/// A piece of work that is timed repeatedly.
 struct Stage {
   let name: String
-  /// What ``items`` counts.
+  /// The unit that ``items`` counts.
   let item: String
   let items: Int
   let run: () throws -> Void
 }
 
-/// A chain of multiplications, each of which waits for the one before: the processor's clock, and
-/// nothing of its caches or of the memory.
+/// A chain of multiplications, each of which waits for the previous one. Its time depends on the processor's clock, not
+/// on caches or memory.
 enum Calibration {
   @inline(never)
   static func run() {
@@ -17,7 +17,7 @@ enum Calibration {
     keep(word)
   }
 
-  /// Uses `value`, so that the work it comes from is not left out.
+  /// Uses `value`, so that the compiler keeps the work that computes it.
   @inline(never)
   static func keep(_ value: UInt64) {
     if value == 0x0123_4567_89ab_cdef { print("never") }

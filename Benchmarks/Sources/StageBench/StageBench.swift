@@ -2,14 +2,14 @@ import Glibc
 import Zoetrope
 import ZoetropeTestSupport
 
-/// Times each stage of decoding alone, beside a loop that only counts the processor's clock:
+/// Times each stage of decoding alone, relative to a loop that depends only on the processor's clock:
 ///
 ///     bench-stages [STAGE...]
 ///     lzw ms=1.234 ratio=0.617 ns=2.41/code
 ///     bench-stages ranges     reads and writes of a byte-range cache
 ///
-/// The ratio is the stage's time in times of that loop, both the best of many short runs taken in turn;
-/// it stays the same when the machine is busy or slows down, and `check_stages.py` compares it.
+/// The ratio is the stage's time divided by that of the loop. Both are the best of many short, alternating runs. It
+/// stays the same when the machine is busy or slows down, so `check_stages.py` compares it.
 @main
 struct StageBench {
   static func main() throws {

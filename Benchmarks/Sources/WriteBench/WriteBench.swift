@@ -9,7 +9,7 @@ import Zoetrope
 ///     bench-write facts IN                              plays, then the delay of each frame
 ///     bench-write frames IN FOLDER                      each frame as a PNG, and its delay in a text file
 ///     bench-write long OUT COUNT WIDTH HEIGHT [THREADS] frames of moving noise, for measuring memory
-///     bench-write endings FOLDER COUNT                  writers that end in every way, and what they leave
+///     bench-write endings FOLDER COUNT                  writers that end in every way, and what they leave behind
 @main
 enum WriteBench {
   static func main() async throws {
@@ -39,7 +39,7 @@ enum WriteBench {
         "fast": .fast, "balanced": .balanced, "small": .small,
       ]
       options.effort = efforts[arguments[3]] ?? .balanced
-      // As the other programs, which merge equal frames and drop metadata.
+      // Merge equal frames and drop metadata, as the other programs do.
       if arguments.contains("merge") {
         options.identicalFrames = .merge
         options.metadata = nil
@@ -76,7 +76,7 @@ enum WriteBench {
     }
   }
 
-  /// A block of noise that moves over a gradient, frame after frame.
+  /// Writes frames of a block of noise that moves over a gradient.
   private static func long(_ arguments: [String]) throws {
     let numbers = arguments.dropFirst(2).compactMap { Int($0) }
     guard numbers.count >= 3 else { return }
@@ -92,7 +92,7 @@ enum WriteBench {
     print(written.byteCount, written.frameCount)
   }
 
-  /// Finishes, cancels, drops and fails writers in turn, at a random frame; counts what is left.
+  /// Finishes, cancels, drops and fails writers in turn, at a random frame. Counts what they leave behind.
   private static func endings(in folder: String, count: Int) throws {
     func descriptors() throws -> Int {
       try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
@@ -105,7 +105,7 @@ enum WriteBench {
     var random = SystemRandomNumberGenerator()
     var (finished, started) = (0, (descriptors: 0, threads: 0))
     for round in 0..<count {
-      // The library's threads are there after the first ones.
+      // By then the library has started its threads.
       if round == count / 10 { started = (try descriptors(), try threads()) }
       let file = FilePath(folder).appending("\(round).png")
       let frames = Int.random(in: 1...6, using: &random)
@@ -129,7 +129,7 @@ enum WriteBench {
   }
 }
 
-/// Ends a writer in one of four ways; returns whether it completed its file.
+/// Ends a writer in one of four ways. Returns whether it completed its file.
 private func end(_ writer: AnimationWriter, _ film: [Bitmap], way: Int) throws -> Bool {
   do throws(AnimatedImageError) {
     for picture in film {
@@ -167,7 +167,7 @@ private final class Pictures {
   }
 }
 
-/// Takes some bytes and then fails.
+/// A sink that takes some bytes and then fails.
 private final class FailingSink: AnimationSink {
   private let rest: Mutex<Int>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <stdint.h>
 
-/// Calls of malloc, calloc, realloc and the aligned variants by this process so far.
+/// The number of calls of malloc, calloc, realloc and the aligned variants by this process so far.
 ///
-/// Linking this target replaces the C library's entry points by ones that count and pass on.
+/// Linking this target replaces the C library's entry points with wrappers that count.
 uint64_t malloc_count(void);
