@@ -1,9 +1,9 @@
 #!/bin/bash
 # api-check.sh [--write]: fails if the public API of the libraries lost or changed something since API/ was written,
-# or gained a case or a requirement of an existing type. With --write, it writes API/.
+# or if an existing type gained a case or a requirement. With --write, it writes API/.
 #
-# Not `swift package diagnose-api-breaking-changes`: it looks only at the modules of a product itself, not at what
-# Zoetrope re-exports, and takes `package` symbols for public ones.
+# Does not use `swift package diagnose-api-breaking-changes`, which checks only the modules of a product itself, not
+# those that Zoetrope re-exports, and treats `package` symbols as public.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
@@ -20,7 +20,7 @@ for module in Zoetrope ZoetropeTerminal ZoetropeTestSupport; do
     continue
   fi
   gone=$(comm -23 "$base" "$now")
-  # Of types that were there.
+  # New cases and requirements of existing types.
   demanding=$(comm -13 "$base" "$now" | grep -E ': (case .*|required)$' | while IFS= read -r line; do
     name=${line%%: *}
     ! grep -qF -- "${name%.*}: " "$base" || echo "$line"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""api-list.py GRAPHS: prints the public symbols in a folder of symbol graphs, and what they conform to, a line each."""
+"""api-list.py GRAPHS: prints the public symbols in a folder of symbol graphs, and their conformances, one per line."""
 import glob, json, os, sys
 
 symbols, lines = {}, set()
-# Every type has these, or tells by its declaration that it has not.
+# Every type conforms to these, unless its declaration says otherwise.
 IMPLIED = {"Swift.Copyable", "Swift.Escapable", "Swift.SendableMetatype"}
 for path in glob.glob(os.path.join(sys.argv[1], "*.symbols.json")):
     with open(path) as file: graph = json.load(file)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a command beside as many busy loops as there are processors: busy.sh COMMAND...
-# LOOPS sets another number. The loops end with the command, and when this script is ended in any way.
+# busy.sh COMMAND...: runs a command while as many busy loops run as there are processors. LOOPS sets another number.
+# The loops end with the command, and also if this script is ended or killed.
 set -euo pipefail
 started=()
 trap 'kill "${started[@]}" 2>/dev/null || :' EXIT
@@ -8,14 +8,14 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 for ((count = ${LOOPS:-$(nproc)}; count > 0; count--)); do
-  # Each looks whether this script is still there, which may have been killed.
+  # Each loop checks whether this script still runs, because it may have been killed.
   (
     trap - EXIT
     while kill -0 $$ 2>/dev/null; do for ((turn = 0; turn < 100000; turn++)); do :; done; done
   ) &
   started+=($!)
 done
-# In the background: a signal to this script would wait until a command in the foreground has ended.
+# In the background, because a signal to this script would wait for a command in the foreground to end.
 "$@" <&0 &
 command=$!
 status=0

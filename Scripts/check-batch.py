@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check-batch.py ZOETROPE [COUNT]: extracts a tree of COUNT mixed files with one command, and checks what it says.
+"""check-batch.py ZOETROPE [COUNT]: extracts a tree of COUNT mixed files with one command, and checks the results.
 
-The tree has copies of Fixtures, damaged and broken ones, names that are no text, hidden and linked directories. On a
-terminal there must be one progress line, a line for each problem, and one summary. The manifest must have every file
-once, with the right status; the pixels of every picture must be those of the frame that it names.
+The tree has copies of Fixtures, damaged and broken ones, names that are not valid UTF-8, and hidden and linked
+directories. On a terminal there must be one progress line, a line for each problem, and one summary. The manifest must
+have every file once, with the right status; the pixels of every picture must be those of the frame that it names.
 """
 import base64, collections, fcntl, glob, json, os, pty, random, re, shutil, struct, subprocess, sys, tempfile, termios, threading
 
@@ -39,7 +39,7 @@ def make_tree(tree):
         os.makedirs(os.path.dirname(paths[-1]), exist_ok=True)
         with open(paths[-1], "wb") as file:
             file.write(data)
-    # None of these is an input.
+    # None of these files is an input.
     os.makedirs(os.path.join(tree, b".hidden"))
     shutil.copy(sources[0], os.path.join(tree, b".hidden/a.gif"))
     os.symlink(b"cats", os.path.join(tree, b"link"))
@@ -50,7 +50,7 @@ def make_tree(tree):
 
 
 def on_terminal(*arguments):
-    """The status of the tool, and what it writes to a terminal of 80 columns."""
+    """The status of the tool, and its output on a terminal of 80 columns."""
     terminal, end = pty.openpty()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
     process = subprocess.Popen([tool, *arguments], stderr=end, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
@@ -78,7 +78,7 @@ def records(*arguments):
 
 
 def path(record, key):
-    """A path from JSON, which has the bytes beside a name that is not UTF-8."""
+    """A path from JSON, which also has the bytes of a name that is not valid UTF-8."""
     encoded = record.get(key + "_base64")
     return os.path.normpath(base64.b64decode(encoded) if encoded else record[key].encode())
 
@@ -92,13 +92,13 @@ try:
     with open(manifest, "rb") as file:
         rows = [json.loads(line) for line in file]
     check("every file is in the manifest once", sorted(path(row, "file") for row in rows), sorted(paths))
-    # By another command, which decodes everything and writes nothing.
+    # Compare with another command, which decodes everything and writes nothing.
     found = {path(row, "file"): row["status"] for row in records("check", "--json", "-r", tree)}
     check("check says the same of each", {path(row, "file"): row["status"] for row in rows}, found)
     states = collections.Counter(row["status"] for row in rows)
     check("the status is that of losses", status, 1)
 
-    # What stays on the screen: the end of each line, after the last return or erasure.
+    # The text that stays on the screen: the end of each line, after the last carriage return or erasure.
     lines = [re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", re.split(rb"\r|\x1b\[2?K", line.rstrip(b"\r"))[-1]) for line in written.split(b"\n")]
     lines = [line.decode(errors="replace") for line in lines if line.strip()]
     summary = [line for line in lines if re.match(r"zoetrope: [\d,]+ files: ", line)]
@@ -112,7 +112,7 @@ try:
     shown = {int(number) for number in re.findall(rb"\[(\d+)/%d\]" % count, written)}
     check("the progress line counts files", bool(shown) and shown <= set(range(1, count + 1)), True)
 
-    # Pixels: of the pictures as opened again, and of the frames that they name.
+    # Compare the pixels of the written pictures with those of the frames that the manifest names.
     hashes = {path(row, "file"): [frame["hash"] for frame in row["frames"]]
               for name in (tree, output) for row in records("info", "--json", "--hashes", "-r", name) if "frames" in row}
     wrong = [frame["output"] for row in rows for frame in row.get("frames", []) if "output" in frame

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares what `zoetrope explain` predicts for browsers with what those make of every fixture.
+"""Compares the predictions of `zoetrope explain` for browsers with how browsers decode every fixture.
 
   check-browsers.py ZOETROPE [--in firefox,chromium]
 
-A page opens each fixture with several frames and without damage in the browser's ImageDecoder, and reports how
-often it plays and, in Firefox, how long each frame is shown; Chromium's decoder hands over the stored delays. A
-browser that is not installed is left out, with a word.
+A page opens each undamaged fixture with several frames in the browser's ImageDecoder, and reports how often it plays
+and, in Firefox, how long each frame is shown; Chromium's decoder returns the stored delays. A browser that is not
+installed is reported and skipped.
 """
 import argparse, glob, http.server, json, os, shutil, signal, struct, subprocess, sys, tempfile, threading
 
@@ -22,7 +22,7 @@ async function read(name) {
   await decoder.completed;
   const track = decoder.tracks.selectedTrack, durations = [];
   for (let frameIndex = 0; frameIndex < track.frameCount; frameIndex++) {
-    // Firefox counts a static image that is no frame, but has no picture behind the last frame.
+    // Firefox counts a static image that is not a frame, but has no picture after the last frame.
     const {image} = await decoder.decode({frameIndex}).catch(() => ({}));
     if (!image) break;
     durations.push(image.duration);
@@ -39,7 +39,7 @@ async function read(name) {
 
 
 def serve(names):
-    """A server of the page and the fixtures, and the event and list that get the results."""
+    """A server for the page and the fixtures, and the event and the list that receive the results."""
     results, done = [], threading.Event()
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -89,10 +89,10 @@ def lines(zoetrope, *arguments):
 
 
 def problems(browser, name, explained, stored, result):
-    """What is not as predicted."""
+    """The differences from the prediction."""
     if "error" in result: return [result["error"]]
     found, prediction = [], explained["programs"][0]
-    # The count is a number of 32 bits with a fraction.
+    # The count is a 32-bit float.
     repeats = "inf" if prediction["forever"] else str(struct.unpack("f", struct.pack("f", prediction["plays"] - 1))[0])
     if float(result["repeats"]) != float(repeats): found.append(f"repeats {result['repeats']} times, not {repeats}")
     if len(result["durations"]) != len(stored): return found + [f"{len(result['durations'])} frames, not {len(stored)}"]

@@ -3,13 +3,13 @@
 
   check-completions.py ZOETROPE [--in bash,fish]
 
-Each case is a line that is typed and what must stand there after Tab, or the candidates that must be listed.
-The shells run in a pseudo-terminal, without any configuration. One that is not installed is left out, with a word.
+Each case is a line to type and the line that must result after Tab, or the candidates that must be listed. The shells
+run in a pseudo-terminal, without any configuration. A shell that is not installed is reported and skipped.
 """
 import argparse, os, pty, re, select, shutil, signal, subprocess, sys, tempfile, time
 
 PROMPT = "READY> "
-# What is typed, and the words of the line after Tab.
+# The text to type, and the words of the line after Tab.
 LINES = [
     ("zoetrope expl", ["zoetrope", "explain"]),
     ("zoetrope extract --eff", ["zoetrope", "extract", "--effort"]),
@@ -32,7 +32,7 @@ LINES = [
     ("zoetrope deep/in", ["zoetrope", "deep/inner.png"]),
     ("zoetrope play cat.gif --cache def", ["zoetrope", "play", "cat.gif", "--cache", "default"]),
 ]
-# What is typed, words that must be listed, and words that may not.
+# The text to type, words that must be listed, and words that must not.
 LISTS = [
     ("zoetrope ex", ["extract", "explain"], ["still"]),
     ("zoetrope extract --format ", ["png", "rgba", "y4m", "ffconcat"], ["--json", "cat.gif"]),
@@ -45,7 +45,7 @@ LISTS = [
 
 
 class Shell:
-    """A shell in a pseudo-terminal whose lines are typed."""
+    """A shell in a pseudo-terminal, into which lines are typed."""
 
     def __init__(self, command, folder, environment):
         self.process, self.terminal = pty.fork()
@@ -62,7 +62,7 @@ class Shell:
     def type(self, text): os.write(self.terminal, text.encode())
 
     def read_until(self, mark, seconds=60):
-        """Everything until `mark`, without the terminal's commands."""
+        """Everything up to `mark`, without control sequences."""
         deadline = time.monotonic() + seconds
         while mark not in (plain := re.sub(r"\x1b\][^\x07]*\x07|\x1b[\[(][0-9;?]*[A-Za-z]|\x1b[=>]|[\r\a]", "", self.text)):
             left = deadline - time.monotonic()
@@ -72,13 +72,13 @@ class Shell:
         return plain
 
     def run(self, line):
-        """What the line prints. The end of the output is a word that is not in the line as it is typed."""
+        """The output of the line. A word that does not occur in the typed line marks its end."""
         self.marks += 1
         self.type(f"{line}; echo end''-{self.marks}-\n")
         return self.read_until(f"end-{self.marks}-")
 
     def words(self, line):
-        """The words of the line after Tab: Ctrl-A puts before them what prints them."""
+        """The words of the line after Tab, printed by a command that is inserted before them with Ctrl-A."""
         self.type(line + "\t")
         time.sleep(.4)
         self.type("\x01printf '<%s>' \n")
@@ -97,13 +97,13 @@ class Shell:
 
 
 class Fish(Shell):
-    """fish prints candidates itself, which are hard to find on its screen."""
+    """fish, which prints candidates itself, because they are hard to find on its screen."""
 
     def listed(self, line): return set(re.split(r"\s+", self.run(f"complete -C '{line}'")))
 
 
 def start(name, script):
-    """The command of a shell, and the lines that set it up."""
+    """The command that starts a shell, and the lines that set it up."""
     if name == "fish": return ["fish", "--no-config", "-i"], ["source " + script]
     if name == "bash":
         return (["bash", "--norc", "--noprofile", "-i"],
@@ -115,7 +115,7 @@ def start(name, script):
 
 
 def typed(name, script, folder, environment, problems, line, body):
-    """What `body` finds in a shell of its own; None, with a word in `problems`, if the shell ends or does not answer."""
+    """Runs `body` with a new shell. If the shell ends or does not answer, returns None and adds to `problems`."""
     command, setup = start(name, script)
     shell = (Fish if name == "fish" else Shell)(command, folder, environment)
     try:

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Converts every file of a corpus to APNG, takes it apart and makes it again, and compares the results.
+"""Converts every file of a corpus to APNG, also by extracting its frames and joining them, and compares the results.
 
   check-conversions.py CORPUS ZOETROPE [--only PART_OF_NAME] [--up-to BYTES]
 
 For each file: `convert` to APNG, and `extract` followed by `make`. The results must have the pixels (8 and 16 bits),
 delays, plays and static image of the input, as Zoetrope decodes them; Pillow and ffmpeg must read the same pixels and
-delays from the APNG. `convert` back to GIF must do so too where it does not refuse. Files without a decodable frame
-must be refused, with nothing written. Needs NumPy; Pillow and ffmpeg are left out if they are not
-installed.
+delays from the APNG. The same holds for `convert` back to GIF, unless it refuses. Files without a decodable frame must
+be refused, with nothing written. Needs NumPy; Pillow and ffmpeg are skipped if they are not installed.
 """
 import argparse, collections, fractions, glob, json, os, shutil, subprocess, sys, tempfile
 import numpy
@@ -19,7 +18,7 @@ except ImportError:
 
 
 def visible(pixels, depth):
-    """RGBA without the colours of transparent pixels."""
+    """The RGBA pixels, without the colours of transparent ones."""
     values = numpy.frombuffer(pixels, numpy.uint16 if depth == "16" else numpy.uint8).reshape(-1, 4).copy()
     values[values[:, 3] == 0] = 0
     return values.tobytes()
@@ -33,7 +32,7 @@ class Check:
         return subprocess.run([self.tool, *words], capture_output=True, cwd=self.folder, stdin=subprocess.DEVNULL)
 
     def film(self, path, depth):
-        """Size, plays, delays, pixels and static image of a file; None if nothing can be decoded."""
+        """The size, plays, delays, pixels and static image of a file; None if nothing can be decoded."""
         info = self.run("info", "--json", path)
         pixels = self.run("extract", path, "--format", "rgba", "--depth", depth, "-o", "-", "--static", "include", "-q")
         if info.returncode not in (0, 1) or pixels.returncode not in (0, 1): return None
@@ -92,8 +91,8 @@ class Check:
         self.compare(name, "extract and make", before, self.film("c.png", depth))
 
     def peer(self, name, kind, read, path, film, depth):
-        """Compares what another program reads with `film`. Frames of an APNG are copied: what the program does to
-        the input as well is not the writer's fault."""
+        """Compares what another program reads with `film`. Frames of an APNG are copied, so a difference that the
+        program also has for the input is not the writer's fault."""
         found = read("a.png", film, depth)
         if found is None: return
         if found == "": self.counts[kind + " equal"] += 1
@@ -101,7 +100,8 @@ class Check:
         else: self.fail(name, kind, found)
 
     def pillow(self, path, film, depth):
-        """How Pillow reads the file differently; "" for not at all. It has 8 bits for 16, and no delay for one frame."""
+        """How Pillow reads the file differently; "" if it does not. It reduces 16 bits to 8, and has no delay for one
+        frame."""
         if not PIL or depth == "16": return None
         size, plays, seconds, pixels = film
         try:
@@ -122,7 +122,7 @@ class Check:
         except Exception as error: return repr(error)
 
     def ffmpeg(self, path, film, depth):
-        """How ffmpeg reads the file differently; "" for not at all."""
+        """How ffmpeg reads the file differently; "" if it does not."""
         if not shutil.which("ffmpeg"): return None
         size, plays, seconds, pixels = film
         form, count = ("rgba64le", 8) if depth == "16" else ("rgba", 4)

@@ -3,15 +3,15 @@
 
   check-readme.py [--tool ZOETROPE] [--list]
 
-The clone and its home directory are removed afterwards. --tool takes a built tool: commands that call
-make, and the line that puts an installed tool in PATH, are then left out. --list only prints the commands.
+The clone and its home directory are removed afterwards. --tool uses a built tool and skips the commands that call make,
+and the line that adds an installed tool to PATH. --list only prints the commands.
 
-A block of commands begins with ```sh. A comment before it can say that it is not run, and why:
+A block of commands begins with ```sh. A comment before it can state that the block is not run, and why:
 
-  <!-- not run: needs a terminal -->     left out
-  <!-- needs ffmpeg -->                  left out where the program is not installed
+  <!-- not run: needs a terminal -->     skipped
+  <!-- needs ffmpeg -->                  skipped if the program is not installed
 
-A command whose comment says `# status N` has to end with N, all others with 0.
+A command with the comment `# status N` has to exit with N, all others with 0.
 """
 import argparse, os, re, shutil, subprocess, sys, tempfile
 
@@ -20,13 +20,13 @@ REASONS = ("needs a terminal", "needs the network", "CI runs it by itself")
 
 
 def blocks(text):
-    """The blocks of commands, each with the comment before it."""
+    """The blocks of commands, each with the preceding comment."""
     for match in re.finditer(r"(?:<!-- ([^>]*) -->\n)?```sh\n(.*?)```\n", text, re.S):
         yield match.group(1) or "", match.group(2)
 
 
 def commands(block):
-    """The commands of a block: a line that ends with a pipe goes on in the next one."""
+    """The commands of a block. A line that ends with a pipe continues on the next line."""
     command = ""
     for line in block.splitlines():
         command += ("\n" if command else "") + line
@@ -37,7 +37,7 @@ def commands(block):
 
 
 def chosen(text, has_tool):
-    """The commands to run, with the status that each is to end with."""
+    """The commands to run, each with its expected status."""
     for comment, block in blocks(text):
         if comment.startswith("not run: "):
             if comment[len("not run: "):] not in REASONS: sys.exit(f"no reason for leaving it out: {comment}")
@@ -63,7 +63,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="zoetrope-readme.") as folder:
         clone, home = os.path.join(folder, "zoetrope"), os.path.join(folder, "home")
         os.mkdir(home)
-        # The checkout may belong to somebody else, as in a container.
+        # The checkout may belong to another user, as in a container.
         owner = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
         subprocess.run(["git", "clone", "-q", ROOT, clone], check=True, env=dict(os.environ, **owner))
         environment = dict(os.environ, HOME=home)
@@ -73,7 +73,7 @@ def main():
             os.mkdir(os.path.join(home, "bin"))
             os.symlink(os.path.realpath(options.tool), os.path.join(home, "bin", "zoetrope"))
             environment["PATH"] = os.path.join(home, "bin") + ":" + environment["PATH"]
-        # One shell runs them all: what one exports, the next ones see.
+        # One shell runs them all, so that exported variables stay set.
         script = "set -o pipefail\n"
         for command, status in found:
             script += f"cat <<'COMMAND'\n\n$ {command}\nCOMMAND\n{command}\n"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Lines reached, by folder, from an lcov report on standard input; status 1 below GOAL in those that decode.
+"""Prints the lines reached, by folder, from an lcov report on standard input. Exits with status 1 if a folder of code
+that decodes is below GOAL.
 
     llvm-cov export -format=lcov ... | Scripts/coverage.py [--list]
 """

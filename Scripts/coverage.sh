@@ -1,30 +1,30 @@
 #!/usr/bin/env bash
-# Prints which lines of the code that reads files are reached: Scripts/coverage.sh tests|corpora [--list]
-# By the tests, or by the inputs that the fuzzers gathered (.build-fuzz/corpus) and the fixtures, which is
-# another figure: what fuzzing reaches at all. `--list` names the lines that nothing reached.
+# coverage.sh tests|corpora [--list]: prints how many lines of the code that reads files are reached, by the tests, or
+# by fuzzing: the inputs that the fuzzers gathered (.build-fuzz/corpus) and the fixtures. `--list` names the lines that
+# were not reached.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=$1
 shift
-# Of the toolchain: the system's llvm-cov may be older than the profile's format.
+# Use the toolchain's tools, because the system's llvm-cov may be older than the profile's format.
 tools=$(dirname "$(readlink -f "$(command -v swift)")")
 
 if [ "$what" = tests ]; then
   build=.build-coverage
-  # SwiftPM instruments Swift only. Counters that two threads may lose would show lines as missed that
-  # were not, since some counts are differences of others.
+  # SwiftPM instruments Swift only. Counters are atomic: some counts are differences of others, so an increment lost
+  # between two threads would show lines as missed that were not.
   swift build --build-tests --scratch-path $build --enable-code-coverage \
     -Xswiftc -Xllvm -Xswiftc -instrprof-atomic-counter-update-all \
     -Xcc -fprofile-instr-generate -Xcc -fcoverage-mapping -Xcc -fprofile-update=atomic >&2
-  # Without `--enable-code-coverage`, which would have `swift test` write a report of everything, tests
-  # and dependencies too, for longer than the tests run. A profile a process: the tests kill some.
+  # Without `--enable-code-coverage`, with which `swift test` would write a report that includes tests and dependencies,
+  # and takes longer than the tests. There is one profile per process, because tests kill some processes.
   rm -rf $build/profiles
   LLVM_PROFILE_FILE="$PWD/$build/profiles/%p.profraw" swift test --scratch-path $build --skip-build \
     --no-parallel --disable-xctest ${FILTER:+--filter "$FILTER"} >$build/tests.log 2>&1 ||
     { grep -E '✘|error:' $build/tests.log | tail -20 >&2; exit 1; }
   tail -1 $build/tests.log >&2
   profile=$build/tests.profdata
-  # The tests and the tool that some of them run as a child.
+  # The tests, and the tool that some of them run as a child process.
   programs=("$build"/debug/*.xctest "$build/debug/zoetrope")
 else
   build=.build-fuzz-coverage
@@ -45,7 +45,7 @@ else
   done
   profile=$build/corpora.profdata
 fi
-# What a killed process left may be no profile.
+# The profile of a killed process may be invalid.
 "$tools/llvm-profdata" merge -sparse --failure-mode=all -o $profile $build/profiles/*.profraw 2>/dev/null
 rm -rf $build/profiles
 

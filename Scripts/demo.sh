@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The main job on the fixtures: what is in them, every frame as a PNG, and what is wrong with a bad one.
+# Runs the main commands on the fixtures: prints their structure, extracts every frame as a PNG, and checks a bad file.
 set -euo pipefail
 zoetrope=$1
 out=$(mktemp -d "${TMPDIR:-/tmp}/zoetrope-demo.XXXXXX")
@@ -13,7 +13,7 @@ for file in Fixtures/Demo/*; do
   esac
 done
 echo
-# The last frame is cut short in this one, which is status 1.
+# The last frame of this file is truncated, so the status is 1.
 "$zoetrope" check Fixtures/Bad/gif-cut-in-frame-1.gif || test $? = 1
 echo
 echo "$(find "$out" -name '*.png' | wc -l) frames and $(find "$out" -name '*.json' | wc -l) manifests in $out"

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Compares the fast decoders with giflib and libpng under the address sanitizer, on the fixtures and the
-# files of FOLDER as they are, and on COUNT mutated inputs of GIF and of APNG that open:
+# Compares the fast decoders with giflib and libpng under the address sanitizer:
 #   [FORMATS=gif,apng] Scripts/differential.sh COUNT FIRST [FOLDER]
-# Input N is made from the number N alone; an input that differs is left in .build-pixels/differences.
+# Uses the fixtures and the files of FOLDER unchanged, and COUNT mutated inputs each of GIF and APNG that can be opened.
+# Input N depends on the number N alone. An input that differs is left in .build-pixels/differences.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=.build-pixels
 swift build --package-path Fuzz -c release --scratch-path "$PWD/$build" --product FuzzPixels \
   --sanitize=address -Xswiftc -enable-testing -Xswiftc -DSANITIZE_ADDRESS \
   -Xcc -fsanitize=undefined -Xcc -fno-sanitize-recover=undefined >&2
-# A trap must end the process: the backtracer would take minutes over the sanitizer's address space.
+# A trap must end the process, because the backtracer would take minutes for the sanitizer's address space.
 export SWIFT_BACKTRACE=enable=no
-# Leaks are what `make sanitize` looks for; short quarantines and no stacks give three times the rate.
+# `make sanitize` checks for leaks. A short quarantine and no stacks triple the rate.
 export ASAN_OPTIONS=malloc_context_size=0:quarantine_size_mb=1:detect_leaks=0
 files=(Fixtures/GIF/* Fixtures/APNG/* Fixtures/Bad/* Fixtures/Demo/*)
 if [ -n "${3:-}" ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# dist.sh VERSION FOLDER: packs what a release offers for download from the built tool, library and wheel. Equal builds
-# give equal files: their times are that of the commit, or SOURCE_DATE_EPOCH.
+# dist.sh VERSION FOLDER: packs the downloads of a release from the built tool, library and wheel. Equal builds give
+# equal files, because file times are that of the commit, or SOURCE_DATE_EPOCH.
 set -euo pipefail
 umask 022
 cd "$(dirname "$0")/.."
@@ -26,7 +26,7 @@ for name in "$tool" "$library"; do
   pack "$name"
 done
 
-# The package has the same files, at Debian's places.
+# The package has the same files, in Debian's directories.
 root=$work/package
 mkdir -p "$root/DEBIAN" "$root/usr"
 cp -r "$work/$tool/bin" "$work/$tool/share" "$root/usr/"

@@ -7,7 +7,7 @@ for path in glob.glob(os.path.join(sys.argv[1], "*.symbols.json")):
     with open(path) as file:
         graph = json.load(file)
     for symbol in graph["symbols"]:
-        # Inherited and compiler-made symbols have no place in our sources.
+        # Inherited and synthesized symbols have no location in our sources.
         if "location" not in symbol or symbol.get("accessLevel") not in ("public", "open"):
             continue
         if not symbol["location"]["uri"].startswith("file://") or "/checkouts/" in symbol["location"]["uri"]:

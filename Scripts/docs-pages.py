@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """docs-pages.py SITE: writes SITE/pages, the same documentation as plain HTML.
 
-DocC's own pages fetch their text with scripts, which browsers refuse for files. These have relative links and no
-scripts: they open from a file manager, in a text browser, and print.
+DocC's own pages load their text with scripts, which browsers do not allow for local files. These pages have relative
+links and no scripts, so they can be opened from a file manager or in a text browser, and printed.
 """
 import html, json, os, sys
 

@@ -1,12 +1,12 @@
 #!/bin/bash
-# docs.sh: documents the three libraries as one site in .build/docs/site; a warning, such as a broken link, is an
-# error, and so is a public symbol without a comment.
+# docs.sh: builds the documentation of the three libraries as one site in .build/docs/site. Warnings, such as broken
+# links, and public symbols without a comment are errors.
 #
 #     python3 -m http.server -d .build/docs/site 8000     # then http://localhost:8000/documentation/
 #     xdg-open .build/docs/site/pages/index.html          # the same text as plain pages, without a server
 #
-# SITE_PATH=/zoetrope sets the path under which a server has the site. Not the DocC plugin: it documents one module,
-# and most of what users see of Zoetrope is declared in the modules that it re-exports.
+# SITE_PATH=/zoetrope sets the path of the site on a server. Does not use the DocC plugin, which documents one module:
+# most of Zoetrope's API is declared in the modules that it re-exports.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,7 +28,7 @@ for module in Zoetrope ZoetropeTerminal ZoetropeTestSupport; do
 done
 rm -rf "$docs/site"
 docc merge "${archives[@]}" --synthesized-landing-page-name Zoetrope --output-path "$docs/site"
-# The site has no page at its root.
+# DocC creates no page at the root of the site.
 cat >"$docs/site/index.html" <<'END'
 <!doctype html><meta charset="utf-8"><title>Zoetrope</title>
 <script>location.replace(location.protocol === "file:" ? "pages/index.html" : "documentation/")</script>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""frame-server.py SERVER ZOETROPE: asks Examples/FrameServer over loopback.
+"""frame-server.py SERVER ZOETROPE: tests Examples/FrameServer over loopback.
 
-Compares a frame with the tool's, goes away from one request, and asks for files that are hostile, no animation, or
-outside the directory. The server must answer as before afterwards.
+Compares a frame with the tool's, disconnects during one request, and requests files that are hostile, not animations,
+or outside the directory. Afterwards the server must answer as before.
 """
 import http.client, os, shutil, socket, struct, subprocess, sys, tempfile, time, zlib
 
@@ -11,7 +11,7 @@ demo = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Fixtures/Dem
 
 
 def film(side, count):
-    """An APNG in which each frame needs all before it: `count` frames of `side` squared pixels."""
+    """An APNG in which each frame needs all previous ones: `count` frames with sides of `side` pixels."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
@@ -76,7 +76,7 @@ try:
             break
         except OSError:
             time.sleep(0.05)
-    # A frame is the tool's, decoded or from the cache.
+    # Frames must equal the tool's, whether decoded or cached.
     for name, at in [("variable-delay.gif", 1.5), ("spinner.png", 0.2), ("bouncing-ball.gif", 0.9)]:
         subprocess.run([tool, "still", os.path.join(folder, name), "--at", str(at), "--size", "64x", "--force",
                         "-o", os.path.join(folder, "tool.png")], check=True)
@@ -85,7 +85,7 @@ try:
         for place in ["decoded", "cached"]:
             status, body = ask(f"file={name}&at={at}&width=64")
             check(f"{name} at {at}, {place}", (status, body == still), (200, True))
-    # Who goes away stops the work: the last frame of the film takes all 500.
+    # Disconnecting must stop the work: the last frame of the film requires all 500.
     start = time.monotonic()
     with socket.create_connection(("127.0.0.1", port)) as connection:
         connection.sendall(b"GET /frame?file=film.png&at=49.95 HTTP/1.1\r\nHost: a\r\n\r\n")

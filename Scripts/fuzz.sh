@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the fuzzers and runs each for TIME seconds: Scripts/fuzz.sh TIME [TARGET...]; TIME 0 only builds them.
-# New inputs gather in .build-fuzz/corpus; an input that is a finding is left in .build-fuzz/artifacts,
-# and the run fails. One line a target goes to .build-fuzz/runs.tsv, from which the ledger is written.
+# fuzz.sh TIME [TARGET...]: builds the fuzzers and runs each for TIME seconds; TIME 0 only builds them. New inputs are
+# collected in .build-fuzz/corpus. An input that causes a failure is left in .build-fuzz/artifacts, and the run fails.
+# One line per target is added to .build-fuzz/runs.tsv, from which the ledger is written.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 time=$1
@@ -9,15 +9,15 @@ shift
 targets=("$@")
 [ $# -gt 0 ] || targets=(FuzzScan FuzzGIF FuzzAPNG FuzzDifferential FuzzStream FuzzCompositor FuzzCursor FuzzArguments FuzzEdits FuzzCompressor FuzzWriting)
 build=.build-fuzz
-# A trap must end the process: the backtracer would take minutes over the sanitizer's address space.
+# A trap must end the process, because the backtracer would take minutes for the sanitizer's address space.
 export SWIFT_BACKTRACE=enable=no
-# Leaks are what `make sanitize` looks for; short quarantines and no stacks give three times the rate.
+# `make sanitize` checks for leaks. A short quarantine and no stacks triple the rate.
 export ASAN_OPTIONS=malloc_context_size=0:quarantine_size_mb=1:detect_leaks=0
 
 for target in "${targets[@]}"; do
-  # The sanitizers are named to swiftc once more, in this order: given one by one, the last one that is
-  # not the fuzzer takes the coverage away, and the fuzzer runs blind.
-  # They are kept in a set, whose order is that of hashes: another order would compile everything anew.
+  # The sanitizers are passed to swiftc again, in this order: if they are passed one by one, the last one other than the
+  # fuzzer disables coverage, and the fuzzer runs blind. SwiftPM keeps them in a set; deterministic hashing fixes its
+  # order, because another order would recompile everything.
   SWIFT_DETERMINISTIC_HASHING=1 swift build --package-path Fuzz -c release --scratch-path "$PWD/$build" --product "$target" \
     --sanitize=address --sanitize=fuzzer -Xswiftc -sanitize=fuzzer,address \
     -Xswiftc -enable-testing -Xswiftc -DSANITIZE_ADDRESS -Xcc -fsanitize=fuzzer-no-link,undefined >&2
@@ -40,7 +40,7 @@ for target in "${targets[@]}"; do
     -max_total_time="$time" -max_len="${LENGTH:-$length}" -timeout=5 -rss_limit_mb=1024 \
     "$build/corpus/$target" "${seeds[@]}" >"$log" 2>&1 || status=$?
 
-  # The last line with figures: "#RUNS DONE cov: EDGES ft: FEATURES corp: FILES/BYTES exec/s: RATE".
+  # The last line with statistics: "#RUNS DONE cov: EDGES ft: FEATURES corp: FILES/BYTES exec/s: RATE".
   read -r runs edges features files rate < <(
     awk '/^#[0-9]+.* cov: / { split($0, part, /[ \t]+/)
       for (i in part) { if (part[i] == "cov:") c = part[i+1]; if (part[i] == "ft:") f = part[i+1]

@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
-"""Files and terminals that ask for everything, each refused or handled within a bound on memory and time.
+"""Tests hostile files and terminals, each of which must be rejected or handled within a bound on memory and time.
 
     Scripts/hostile.py ZOETROPE
 
-Each file is made here, given to `info`, `check`, `still` and `still` of the last frame in a child process of its own with 1 GiB of
-address space, and its peak resident memory (wait4) and time are printed. A crash, 64 MB or a second fail; those that
-draw a large canvas may take LARGE. The other commands have bounds of their own, in OTHERS. Those that write animations
-may take any time, since 10,000 frames of 64 MB do; Ctrl-C has to end them at once. Then a file is played in
-terminals that claim absurd sizes, with every protocol: the first picture and the end after q must come soon.
+Each file is made here and passed to `info`, `check`, `still` and `still` of the last frame, each in a child process
+with 1 GiB of address space. Their peak resident memory (wait4) and time are printed. A crash, more than 64 MB or more
+than a second is a failure; files that draw a large canvas may take LARGE. The other commands have their own bounds, in
+OTHERS. Commands that write animations may take any time, because 10,000 frames of 64 MB do, but Ctrl-C has to end them
+at once. Then a file is played in terminals that claim absurd sizes, with every protocol: the first picture, and the end
+after q, must come soon.
 
-A call that takes too long gets two more chances, since other work on the machine counts as well.
+A call that takes too long is repeated up to twice, because other work on the machine counts as well.
 """
 import fcntl, os, pty, resource, select, signal, struct, sys, tempfile, termios, time, zlib
 
 LIMIT_KB, LIMIT_S = 64 << 10, 1.0
-# For a canvas of 64 MB.
+# The bounds for a canvas of 64 MB.
 LARGE_KB, LARGE_S = 320 << 10, 10.0
-# Commands that compute more for a file, and the most megabytes and seconds that they may take.
+# Commands that compute more per file, with their bounds in megabytes and seconds.
 OTHERS = [
     ("extract", ["extract", "-o", "-", "--format", "rgba", "--max", "20", "-q"], 640, 10),
     ("unique", ["extract", "-o", "-", "--format", "rgba", "--unique", "--size", "64x", "--max", "1000", "-q"], 320, 20),
@@ -25,7 +26,7 @@ OTHERS = [
     ("rate", ["extract", "-o", "-", "--format", "rgba", "--fps", "1000", "--max", "20", "-q"], 640, 20),
     ("hashes", ["info", "--hashes"], 320, 60),
     ("explain", ["explain"], 640, 30),
-    # Far more pixels than a canvas may have, and as many as it may.
+    # Far more pixels than a canvas may have, and the maximum.
     ("huge", ["extract", "-o", "-", "--format", "rgba", "--size", "65535x65535", "--fit", "stretch", "--max", "2", "-q"], 64, 5),
     ("huge", ["still", "-o", "SHEET", "--force", "--size", "65535x65535", "--fit", "stretch"], 64, 5),
     ("huge", ["sheet", "-o", "SHEET", "--force", "-q", "--size", "65535x65535", "--fit", "stretch", "--max", "2"], 64, 5),
@@ -34,7 +35,7 @@ OTHERS = [
     ("warm", ["cache", "warm", "--cache", "CACHE", "--cache-limit", "16M", "--size", "64x"], 640, 60),
     ("play", ["play", "--protocol", "none", "--duration", "1s"], 320, 10),
 ]
-# Commands that write animations; after PATIENCE_S they get Ctrl-C, and must end within a second.
+# Commands that write animations. After PATIENCE_S they get Ctrl-C, and must end within a second.
 WRITERS = [
     ("speed", ["convert", "--speed", "2", "-o", "WRITTEN", "--force", "-q"]),
     ("reverse", ["convert", "--reverse", "-o", "WRITTEN", "--force", "-q"]),
@@ -45,9 +46,9 @@ WRITERS = [
     ("make", ["make", "--fps", "10", "-o", "WRITTEN", "--force", "-q"]),
 ]
 PATIENCE_S, WRITER_KB = 0.5, 800 << 10
-# Each frame's hash is that of its whole canvas: 10,000 of 64 MB take minutes.
+# A frame's hash covers the whole canvas, and 10,000 canvases of 64 MB take minutes.
 SKIPPED = {"hashes": {"gif-10000-dots", "gif-10000-passing-dots", "apng-10000-dots"}}
-# Rows, columns, and pixels across and down that a terminal claims.
+# The rows, columns, width and height in pixels that a terminal claims.
 SCREENS = [(24, 80, 65535, 65535), (24, 80, 20000, 10000), (500, 1000, 0, 0), (65535, 65535, 0, 0)]
 PROTOCOLS = ["sixel", "kitty", "kitty-images", "iterm2", "fine", "half", "octants", "braille", "ascii"]
 SCREEN_KB, SCREEN_S = 512 << 10, 5.0
@@ -75,7 +76,7 @@ def fctl(number, width, height, x=0, y=0):
 
 
 def lzw_bomb():
-    """Codes that each stand for a longer string: 4096 of them, then the longest again and again."""
+    """Codes that each stand for a longer string: 4096 of them, then the longest one repeated."""
     out, bits, count, width, code = bytearray(), 0, 0, 3, 6
     for number in range(30000):
         value = 4 if number == 0 else 0 if number == 1 else min(code - 1, 4095)
@@ -95,7 +96,7 @@ def lzw_bomb():
 def write_files(folder):
     zeros = zlib.compress(bytes(64 << 20), 9)
     row = zlib.compress(bytes(1 + 4 * 64) * 64, 9)
-    # Blocks that end on a byte and refer to nothing before them can be repeated.
+    # Blocks that end at a byte boundary and refer to no earlier data can be repeated.
     packer = zlib.compressobj(9)
     block = packer.compress(bytes(64 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
     files = {
@@ -123,16 +124,17 @@ def write_files(folder):
         "apng-million-controls": png(64, 64, chunk(b"acTL", struct.pack(">II", 2**31 - 1, 0)), fctl(0, 64, 64), chunk(b"IDAT", row), *[fctl(n, 64, 64) for n in range(1, 200_001)]),
         "apng-100000-frames": png(4, 4, chunk(b"acTL", struct.pack(">II", 100_000, 0)), fctl(0, 4, 4), chunk(b"IDAT", zlib.compress(bytes(68))), *[part for n in range(99_999) for part in (fctl(1 + 2 * n, 4, 4), chunk(b"fdAT", struct.pack(">I", 2 + 2 * n) + zlib.compress(bytes(68))))]),
         "png-chunk-length-huge": png(64, 64, chunk(b"tEXt", b"", 2**32 - 1), chunk(b"IDAT", row)),
-        # Each covers the canvas, is damaged, and so shows what lies below: the one before it, and so on.
+        # Each frame covers the canvas but is damaged, so it shows the previous one, which shows the one before, and so
+        # on.
         "gif-100000-damaged-frames": gif(1, 1, image(0, 0, 1, 1), image(0, 0, 1, 1, b"\2\1\x2c\0") * 99_999),
-        # Just within the limit of one chunk, and together far past that of all.
+        # Each chunk is just within its limit; together they far exceed the total limit.
         "png-text-within-limit": png(64, 64, chunk(b"zTXt", b"x\0\0" + zlib.compress(b"\xe4" * (1 << 20), 9)) * 256, chunk(b"IDAT", row)),
         "empty": b"",
     }
     for count in (500, 10_000):
         places = [(n * 37 % 4096, n * 53 % 4096) for n in range(count)]
         files[f"gif-{count}-dots"] = gif(4096, 4096, *[image(x, y, 1, 1) for x, y in places])
-        # Each is taken away again.
+        # Each frame is disposed of.
         files[f"gif-{count}-passing-dots"] = gif(4096, 4096, *[b"!\xf9\x04\x08\0\0\0\0" + image(x, y, 1, 1) for x, y in places])
         dot = zlib.compress(bytes(5))
         files[f"apng-{count}-dots"] = png(4096, 4096, chunk(b"acTL", struct.pack(">II", count, 0)), fctl(0, 4096, 4096), chunk(b"IDAT", zlib.compress(bytes(4096 * (1 + 4 * 4096)), 9)), *[part for n, (x, y) in enumerate(places[1:]) for part in (fctl(1 + 2 * n, 1, 1, x, y), chunk(b"fdAT", struct.pack(">I", 2 + 2 * n) + dot))])
@@ -145,7 +147,7 @@ def launch(program, words, path):
     child = os.fork()
     if child == 0:
         resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
-        # A shell has its background jobs ignore it, and the tool leaves that as it is.
+        # Shells make background jobs ignore SIGINT, and the tool would keep ignoring it.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         null = os.open("/dev/null", os.O_RDWR)
         for number in (0, 1, 2):
@@ -161,7 +163,7 @@ def run(program, words, path):
 
 
 def interrupt(program, words, path):
-    """The time that it takes after Ctrl-C, which comes after PATIENCE_S; its peak and status."""
+    """Sends Ctrl-C after PATIENCE_S; returns the time that the command then takes, its peak and its status."""
     child, begin = launch(program, words, path), time.monotonic()
     while not (ended := os.wait4(child, os.WNOHANG))[0] and time.monotonic() < begin + PATIENCE_S:
         time.sleep(0.005)
@@ -169,14 +171,15 @@ def interrupt(program, words, path):
     if not ended[0]:
         os.kill(child, signal.SIGINT)
         while not (ended := os.wait4(child, os.WNOHANG))[0]:
-            # One that ignores it has failed by its time.
+            # A command that ignores Ctrl-C has failed by this time.
             if time.monotonic() > begin + 60: os.kill(child, signal.SIGKILL)
             time.sleep(0.005)
     return time.monotonic() - begin, ended[2].ru_maxrss, ended[1]
 
 
 def play(program, protocol, screen, path):
-    """Plays in a terminal of that size until something is drawn, and presses q; the times of both, the peak and the status."""
+    """Plays in a terminal of that size until something is drawn, presses q; returns both times, the peak and the
+    status."""
     rows, columns, width, height = screen
     child, terminal = pty.fork()
     if child == 0:
@@ -203,7 +206,8 @@ def play(program, protocol, screen, path):
 
 
 def measure(seconds, call, *words):
-    """What `call` says, a list of times first; those that are too long get two more chances to be less."""
+    """The result of `call`, which begins with times. If one is too long, calls again, up to twice, and takes the
+    best."""
     *best, peak, status = call(*words)
     for _ in range(2):
         if max(best) < seconds:
@@ -217,7 +221,7 @@ def main():
     program = os.path.realpath(sys.argv[1])
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        # In a process of its own: a child's peak counts what its parent had when it was forked.
+        # In a process of its own, because a child's peak includes the memory its parent had at the fork.
         writer = os.fork()
         if writer == 0:
             write_files(folder)
@@ -249,7 +253,7 @@ def main():
             for title, words in WRITERS:
                 words = [word.replace("WRITTEN", os.path.join(folder, "out.gif")) for word in words]
                 seconds, peak, status = measure(LIMIT_S, interrupt, program, words, path)
-                # The tool's own statuses, or the end by the signal.
+                # The tool's own statuses, or an end by the signal.
                 ok = os.waitstatus_to_exitcode(status) in (*range(9), 130, -signal.SIGINT) and seconds < LIMIT_S and peak < WRITER_KB
                 failed += not ok
                 print(f"{'ok' if ok else 'FAILED':7}{name:28}{title:9}{'status ' + str(os.waitstatus_to_exitcode(status)):>27}{seconds * 1000:8.0f} ms {peak >> 10:5} MB")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""http-reader.py PROGRAM ZOETROPE: tests Examples/HTTPReader against a server on loopback that has faults.
+"""http-reader.py PROGRAM ZOETROPE: tests Examples/HTTPReader with a faulty server on loopback.
 
-The first part of each path names a fault. Every frame must be the tool's, or the program must fail and say why.
+The first part of each path names a fault. Every frame must equal the tool's, or the program must fail and state why.
 """
 import hashlib, http.server, os, random, select, shutil, socket, struct, subprocess, sys, tempfile, threading, time, zlib
 
@@ -9,7 +9,8 @@ program, tool = map(os.path.abspath, sys.argv[1:3])
 
 
 def film(side, count):
-    """An APNG of `count` frames of noise. A frame is larger than the gaps that are read, so each has its own range."""
+    """An APNG of `count` frames of noise. Frames are larger than gaps that are read along, so each has its own
+    range."""
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
@@ -26,9 +27,9 @@ def film(side, count):
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     lock = threading.Lock()
-    # By fault.
+    # Counts by fault.
     requests, cancelled = {}, {}
-    # The faults of passing kind and the ends of the ranges that met them: each range meets each once.
+    # Transient faults, with the ends of the ranges that they affected. Each fault affects each range once.
     met = set()
 
     def log_message(self, *_): pass
@@ -39,7 +40,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return counts[self.fault]
 
     def is_alone(self, seconds):
-        """Whether the client closed its connection within that time."""
+        """Whether the client closed the connection within that time."""
         if select.select([self.connection], [], [], seconds)[0] and not self.connection.recv(1, socket.MSG_PEEK):
             self.count(self.cancelled)
             self.close_connection = True
@@ -98,7 +99,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {first + shift}-{last + shift}/{total}")
         if fault != "untagged":
             self.send_header("ETag", tag)
-        # The body of an answer with a date and no tag is checked by its date.
+        # A response with a date and without a tag is validated by its date.
         self.send_header("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")
         self.send_header("Content-Length", str(len(data if fault == "whole" else part)))
         self.end_headers()
@@ -113,7 +114,7 @@ class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request, address):
-        # Who cancels a request closes its connection.
+        # A client that cancels a request closes the connection.
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, address)
 
@@ -125,7 +126,7 @@ def check(name, found, wanted):
 
 
 def run(fault, frames, *options, name="film.png"):
-    """The status of the program, its words, and whether all frames that it wrote are the tool's."""
+    """The status and the messages of the program, and whether all frames that it wrote equal the tool's."""
     output = tempfile.mkdtemp(dir=folder)
     result = subprocess.run([program, *options, f"http://127.0.0.1:{port}/{fault}/{name}", output, *map(str, frames)],
                             capture_output=True, text=True, timeout=300)
@@ -155,13 +156,13 @@ try:
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
     check("a GIF", run("none", range(3), name="ball.gif")[::2], (0, 3))
-    # What passes, and what may change nothing.
+    # Faults that are transient or must make no difference.
     for fault in ["none", "redirect", "untagged", "weak", "errors", "cut", "reset", "stall"]:
         status, words, written, same = run(fault, range(12), *(["--timeout", "2"] if fault == "stall" else []))
         check(f"{fault}: all frames", (status, written, same), (0, 12, True))
         print(f"    {words.strip()}; {Handler.requests[fault]} requests")
     check("a request that stalled was closed", Handler.cancelled.get("stall", 0) > 0, True)
-    # What no repetition mends.
+    # Faults that retrying does not fix.
     for fault, reason in [("missing", "404"), ("busy", "503"), ("whole", "does not support ranges"),
                           ("endless", "does not tell the length"), ("shifted", "a range other than"),
                           ("long", "more than"), ("changed", "has changed"), ("changed-silently", "has changed")]:
@@ -169,7 +170,7 @@ try:
         check(f"{fault}: {reason}", (status != 0, reason in words, same), (True, True, True))
     check("a server that is busy gets five requests", Handler.requests["busy"], 5)
     check("one without ranges gets one", Handler.requests["whole"], 1)
-    # A scrubber: each request is cancelled by the next, and the last one is served.
+    # As in scrubbing, each request is cancelled by the next one, and the last one is served.
     for turn in range(5):
         status, words, written, same = run("slow", [*range(12), *range(turn, 12), 2 * turn], "--scrub")
         check("scrubbing ends with the last frame", (status, written > 0, same), (0, True, True))

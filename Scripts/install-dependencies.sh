@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the system libraries that Zoetrope links, where they are missing and apt can do it.
+# Installs the system libraries that Zoetrope links, if they are missing and apt is available.
 set -euo pipefail
 
 packages=(pkg-config libgif-dev libpng-dev libdeflate-dev libxxhash-dev)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# install-texts.sh ZOETROPE SHARE: copies the manual pages and writes the completions of three shells
-# below SHARE, where man and the shells look for them.
+# install-texts.sh ZOETROPE SHARE: copies the manual pages and writes the completions of three shells to the directories
+# below SHARE in which man and the shells look for them.
 set -euo pipefail
 zoetrope=$1 share=$2
 cd "$(dirname "$0")/.."

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Kills an extraction at a random moment, ROUNDS times: Scripts/kill-test.sh ROUNDS ZOETROPE [FILE]
-# After each kill no file under a final name may be anything but whole, and a run with --resume must
-# complete the set, byte for byte what an undisturbed run writes. Without FILE it takes an animation made
-# here, whose extraction takes long enough that most kills come in time.
+# kill-test.sh ROUNDS ZOETROPE [FILE]: kills an extraction at a random moment, ROUNDS times. After each kill, every file
+# under a final name must be complete, and a run with --resume must complete the set, byte for byte as an undisturbed
+# run writes it. Without FILE, extracts an animation made here, which takes long enough that most kills come in time.
 set -euo pipefail
 rounds=$1
 zoetrope=$(realpath "$2")
@@ -19,7 +18,7 @@ cd "$work"
 extract() { "$zoetrope" extract "$file" -o "$1/{index:04}.png" --quiet "${@:2}"; }
 extract whole
 names=$(ls whole | wc -l)
-# How long the quickest of three runs takes decides when one is killed.
+# The time of the fastest of three runs determines when a run is killed.
 span=0
 for _ in 1 2 3; do
   rm -rf timed
@@ -33,7 +32,7 @@ killed=0 partial=0 stale=0 failed=0
 for ((round = 1; round <= rounds; round++)); do
   rm -rf out
   mkdir out
-  # Not through the function: the signal has to reach the tool, not a shell round it.
+  # Called directly, not through the function, because the signal has to reach the tool, not a subshell.
   "$zoetrope" extract "$file" -o "out/{index:04}.png" --quiet &
   process=$!
   sleep "$(awk -v span=$span -v seed="$round" 'BEGIN { srand(seed); printf "%.6f", rand() * 0.75 * span / 1e9 }')"

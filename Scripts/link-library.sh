@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Links libzoetrope: link-library.sh ARCHIVE FOLDER. SwiftPM cannot link a library that holds the Swift
-# runtime, so this does it by hand from the static archives: of this package, of the Swift runtime, and of
-# the C libraries. The shared library needs libc and libm, the static one libstdc++ too. Both export only the
-# functions of zoetrope.h.
+# link-library.sh ARCHIVE FOLDER: links libzoetrope. SwiftPM cannot link a library that contains the Swift runtime, so
+# this does it from the static archives of this package, of the Swift runtime, and of the C libraries. The shared
+# library needs libc and libm; the static one also needs libstdc++. Both export only the functions of zoetrope.h.
 set -euo pipefail
 archive=$1 folder=$2
 root=$(cd "$(dirname "$0")/.." && pwd)
 header=$root/Sources/CZoetrope/zoetrope.h
 version=$(sed -n 's/^#define ZOETROPE_VERSION "\(.*\)"$/\1/p' "$header")
-# Asked of the compiler: what is called swiftc may be a launcher that lies elsewhere.
+# Ask the compiler, because swiftc may be a launcher in another directory.
 resources=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": *"\(.*\)".*/\1/p')
 toolchain=$(cd "$resources/../.." && pwd)
 runtime=$toolchain/lib/swift_static/linux
@@ -18,7 +17,7 @@ file=$folder/$name.1
 work=$(mktemp -d "$folder/.link.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# The functions that the header declares, which are all that is exported.
+# The functions that the header declares. Nothing else is exported.
 functions=$(grep -oE '\bzoetrope_[a-z_]+\(' "$header" | tr -d '(' | sort -u)
 {
   echo "ZOETROPE_1 {"
@@ -28,8 +27,8 @@ functions=$(grep -oE '\bzoetrope_[a-z_]+\(' "$header" | tr -d '(' | sort -u)
   echo "};"
 } >"$work/zoetrope.map"
 
-# Debian builds its archives for position-independent executables: their code is fine in a shared
-# library, except that they take `stderr`, libc's variable, to lie in the program. They get one of ours.
+# Debian builds its archives for position-independent executables. Their code works in a shared library, except that it
+# expects libc's variable `stderr` in the program. So it gets a variable of ours.
 cat >"$work/stderr.c" <<'EOF'
 #include <stdio.h>
 FILE *zoetrope_stderr;
@@ -50,8 +49,8 @@ swift=(-L"$runtime" -lswiftCore -lswift_Concurrency -lswiftSynchronization -lswi
   -lswift_RegexParser -lswiftGlibc -lswiftSwiftOnoneSupport -lswift_Builtin_float -lFoundationEssentials -l_FoundationCShims
   -l_FoundationCollections -ldispatch -lBlocksRuntime)
 
-# nodelete: the Swift runtime and the library's threads cannot be unloaded, and dlclose would try to.
-# swiftrt.o registers the metadata of Swift types. Everything that no exported function reaches is dropped.
+# nodelete keeps dlclose from unloading the Swift runtime and the library's threads, which is impossible. swiftrt.o
+# registers the metadata of Swift types. Everything that no exported function reaches is dropped.
 "$toolchain/bin/clang++" -shared -fuse-ld=lld -o "$work/$name" \
   -Wl,-soname,$name.1 -Wl,--version-script="$work/zoetrope.map" -Wl,-z,defs -Wl,-z,relro,-z,now \
   -Wl,--gc-sections -Wl,--build-id=none -Wl,-z,nodelete -Wl,--as-needed -static-libstdc++ -static-libgcc \
@@ -62,7 +61,7 @@ swift=(-L"$runtime" -lswiftCore -lswift_Concurrency -lswiftSynchronization -lswi
 if [ -n "${KEEP_SYMBOLS:-}" ]; then strip=--strip-debug; else strip=--strip-all; fi
 "$toolchain/bin/llvm-objcopy" "$strip" "$work/$name"
 
-# The static library is one object in which all other names are local, so that they clash with none of the program's.
+# The static library is one object. All other names are local, so that they cannot clash with those of the program.
 "$toolchain/bin/ld.lld" -r --gc-sections $(sed 's/^/-u /' <<<"$functions") -o "$work/all.o" \
   "$runtime/$(uname -m)/swiftrt.o" --whole-archive "$archive" --no-whole-archive \
   --start-group "${originals[@]}" "${swift[@]}" --end-group
@@ -74,7 +73,7 @@ if [ -n "${KEEP_SYMBOLS:-}" ]; then strip=--strip-debug; else strip=--strip-all;
 }
 mv -f "$work/libzoetrope.a" "$folder/"
 
-# What was exported, what it needs, and from which libc on it runs.
+# Check the exported functions, the libraries it needs, and the oldest libc with which it runs.
 exported=$(nm -D --defined-only "$work/$name" | sed -n 's/.* T \(.*\)@@ZOETROPE_1$/\1/p' | sort -u)
 others=$(nm -D --defined-only "$work/$name" | grep -v ' T .*@@ZOETROPE_1$' | grep -v ' A ZOETROPE_1$' || :)
 if [ "$exported" != "$functions" ] || [ -n "$others" ]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# notices.sh BUILD: prints the licences of what the tool and the C library contain besides Zoetrope: the Swift runtime,
+# notices.sh BUILD: prints the licences of third-party code in the tool and the C library: the Swift runtime,
 # the packages in BUILD/checkouts, and C libraries.
 set -euo pipefail
 checkouts=$1/checkouts

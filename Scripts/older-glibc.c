@@ -1,6 +1,6 @@
 /*
- * The two functions of glibc 2.35 that libzoetrope would need: with these, it runs from glibc 2.34 on.
- * link-library.sh links them in; they are not exported.
+ * Replaces the two functions of glibc 2.35 that libzoetrope needs, so that it runs with glibc 2.34.
+ * link-library.sh links these functions in; they are not exported.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 #include <link.h>
 #include <stddef.h>
 
-/* In double precision, squares of floats neither overflow nor lose bits that matter. */
+/* In double precision, squares of floats neither overflow nor lose significant bits. */
 float hypotf(float x, float y) {
   if (__builtin_isinf(x) || __builtin_isinf(y)) return __builtin_inff();
   return (float)__builtin_sqrt((double)x * x + (double)y * y);
@@ -40,7 +40,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *context) {
   return 1;
 }
 
-/* Finds the unwinding tables of the object that holds `address`, as the unwinder did before glibc 2.35. */
+/* Finds the unwinding tables of the object that contains `address`, as the unwinder did before glibc 2.35. */
 int _dl_find_object(void *address, struct dl_find_object *result) {
   struct search search = {(uintptr_t)address, result};
   *result = (struct dl_find_object){0};

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# record-player.sh ZOETROPE OUTPUT.gif: plays a fixture in kitty, under Xvfb, with keys typed as a person
-# would, and records the screen as a GIF for README. Needs Xvfb, kitty, xdotool, ffmpeg and gifsicle.
+# record-player.sh ZOETROPE OUTPUT.gif: plays a fixture in kitty, under Xvfb, types keys as a person would, and records
+# the screen as a GIF for README. Needs Xvfb, kitty, xdotool, ffmpeg and gifsicle.
 set -euo pipefail
 zoetrope=$(realpath "$1") output=$(realpath -m "$2")
 cd "$(dirname "$0")/.."
@@ -73,7 +73,7 @@ sleep 2
 press q
 wait $recorder
 
-# One palette for all frames, no dithering: frames then differ only where the screen changed.
+# One palette for all frames and no dithering, so that frames differ only where the screen changed.
 ffmpeg -nostdin -v error -i "$work/film.mkv" -vf \
   'split[a][b];[a]palettegen=max_colors=64:stats_mode=full[p];[b][p]paletteuse=dither=none' \
   -y "$work/film.gif"

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # Runs the tests under sanitizers: [FOLDERS="Scaling ..."] Scripts/sanitize.sh [address] [thread]
-# The address sanitizer comes with that of undefined behaviour for C, and with the leak check. The whole
-# suite takes some ten minutes under it. FOLDERS names folders of Tests/ZoetropeTests whose suites alone
-# run: this version of `swift test` selects by name only, not by tag, and a list of names would lose those
-# that are renamed or new. FILTER and SKIP are regular expressions for names, for one's own use. Under the
-# sanitizer of threads, suites that compute on one thread or start programs leave themselves out (see
-# ThreadedTests).
+# The address sanitizer includes the leak check and, for C, the undefined-behaviour sanitizer. The whole suite takes
+# some ten minutes with it. FOLDERS selects the suites in these folders of Tests/ZoetropeTests. Folders are used because
+# this version of `swift test` selects by name only, not by tag, and a list of names would miss renamed and new suites.
+# FILTER and SKIP are regular expressions for names, for interactive use. Under the thread sanitizer, suites that compute
+# on one thread or start programs skip themselves (see ThreadedTests).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- address thread
@@ -18,18 +17,18 @@ fi
 options=(--no-parallel --disable-xctest --filter "${FILTER:-.}")
 [ -z "${SKIP:-}" ] || options+=(--skip "$SKIP")
 
-# Tests ask for more memory than there is; without this the sanitizer ends the process for it. Tests that
-# cannot run under it leave themselves out and are listed as skipped: two of InputFaultTests, which bound
-# the address space of a child (the sanitizer's shadow alone is larger), and one of MemoryRefusalTests.
+# Tests allocate more memory than there is. Without this setting the sanitizer would end the process. Tests that cannot
+# run under it skip themselves: two of InputFaultTests, which limit the address space of a child (the sanitizer's shadow
+# memory alone is larger), and one of MemoryRefusalTests.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1}
-# Quiet, since tests look at what a child writes.
+# Quiet, because tests check what a child writes.
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/Scripts/leaks.supp:print_suppressions=0}
 
-# Optimized code reads in place what unoptimized code has the standard library read. The thread sanitizer then sees
-# these reads, but not all that orders them, such as a continuation resumed before it is awaited, and reports races.
+# Not optimized: inlined code reads memory that the standard library otherwise reads. The thread sanitizer would see
+# these reads, but not all that orders them, such as a continuation resumed before it is awaited, and report races.
 unset ZOETROPE_OPTIMIZE
 
-# A trap must end the process: the backtracer itself trips over the sanitizer.
+# A trap must end the process, because the backtracer fails under the sanitizer.
 export SWIFT_BACKTRACE=enable=no
 
 for sanitizer in "$@"; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a program in a control group that may use LIMIT-MIB of memory: small-group.sh LIMIT-MIB PROGRAM...
-# Version 1 or 2, whichever has the memory controller; needs root. Says what the group saw, and ends
-# with the program's status (137: killed because memory ran out).
+# small-group.sh LIMIT-MIB PROGRAM...: runs a program in a control group with LIMIT-MIB of memory. Uses version 1 or 2
+# of control groups, whichever has the memory controller; needs root. Prints the group's statistics, and exits with the
+# program's status (137: killed because memory ran out).
 set -euo pipefail
 limit=$(($1 << 20))
 shift

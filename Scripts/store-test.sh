@@ -1,12 +1,12 @@
 #!/bin/bash
 # Puts a frame store under load: store-test.sh ROUNDS SECONDS TABLE-CHURN
 #
-# 1. Eight processes, readers and writers mixed, for SECONDS; no wrong frame, the limit held.
-# 2. ROUNDS writers killed with SIGKILL at random moments while two readers run; after each, a fresh
-#    process looks every frame up and checks its pixels.
-# 3. Ten sizes in turn fill a store of 32 MB: nine tenths of the latest are found.
-# 4. 64 files of 99,001 frames each are loaded under a budget of 16 MiB: memory grows by at most 64 MiB.
-# 5. Eight processes hold all frames of one table of 64 MB: what each adds to memory.
+# 1. Eight processes, readers and writers mixed, run for SECONDS. No frame is wrong, and the limit is kept.
+# 2. ROUNDS writers are killed with SIGKILL at random moments while two readers run. After each kill, a new process
+#    looks up every frame and checks its pixels.
+# 3. Ten sizes in turn fill a store of 32 MB. Nine tenths of the latest frames are found.
+# 4. 64 files of 99,001 frames each are loaded under a budget of 16 MiB. Memory grows by at most 64 MiB.
+# 5. Eight processes hold all frames of one table of 64 MB. Prints how much memory each adds.
 set -eu
 rounds=${1:-2000} seconds=${2:-60} churn=$(realpath "$3")
 dir=$(mktemp -d "${TMPDIR:-/tmp}/zoetrope-store-test-XXXXXX")

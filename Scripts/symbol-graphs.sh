@@ -2,7 +2,7 @@
 # symbol-graphs.sh MODULE BUILD GRAPHS: builds a module of the package in the current directory with the scratch
 # path BUILD, and writes the graphs of its public symbols to GRAPHS.
 #
-# Zoetrope's hold what it re-exports, too: most of what its users see is declared in the modules below it.
+# Zoetrope's graphs include what it re-exports, because most of its API is declared in the modules below it.
 set -euo pipefail
 module=$1 build=$2 graphs=$3
 
@@ -12,10 +12,10 @@ includes=()
 for folder in Sources/C* "$build"/checkouts/swift-system/Sources/CSystem/include; do
   includes+=(-I "$folder")
 done
-# SwiftPM writes the module map of the one C target, unless that has its own.
+# SwiftPM writes a module map for the only C target, unless the target has its own.
 map=$build/debug/ZoetropeShims.build/module.modulemap
 if [ -e "$map" ]; then includes+=(-Xcc "-fmodule-map-file=$map"); else includes+=(-I Sources/ZoetropeShims/include); fi
-# The others would hold it once more.
+# Other modules' graphs would repeat it.
 exports=()
 parts=(Core Codec Scaling Frames Caching Store Playback Remote Writing)
 [ "$module" = Zoetrope ] && exports=(

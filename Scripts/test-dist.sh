@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # test-dist.sh FOLDER ZOETROPE [ROOT]: installs, runs and removes each file of `make dist` on a Debian without Swift or
-# image libraries, and fails if pixels, times or damage differ from what ZOETROPE and the wheel give here. ROOT is that
-# Debian, made by debootstrap if it does not exist: SUITE=trixie for another release. IMAGES names a folder of more
-# images for the wheel. Without root or debootstrap, the files are unpacked and run here instead of installed.
+# image libraries, and fails if pixels, times or damage differ from those that ZOETROPE and the wheel give here. ROOT is
+# the root of that Debian, which debootstrap creates if it does not exist; SUITE=trixie selects another release. IMAGES
+# names a folder of additional images for the wheel. Without root or debootstrap, the files are unpacked and run here
+# instead of installed.
 set -euo pipefail
 dist=$(realpath "$1") zoetrope=$(realpath "$2") suite=${SUITE:-bookworm}
 root=${3:-.build-static/bare-$suite}
@@ -11,7 +12,7 @@ images=$(realpath "${IMAGES:-Fixtures/Demo}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The same in both places.
+# The same files are used in both places.
 mkdir "$work/try"
 (cd "$dist" && sha256sum --quiet -c SHA256SUMS && cut -c67- SHA256SUMS | xargs cp -t "$work/try" SHA256SUMS)
 cp Fixtures/Demo/variable-delay.gif "$work/try/sample.gif"
@@ -42,6 +43,6 @@ if chroot "$root" dpkg-query -W -f '${Package}\n' | grep -E 'swift|libgif|libpng
   exit 1
 fi
 rm -rf "$root/try" && mkdir -p "$root/images" && cp -r "$work/try" "$root/try"
-# Without a network: nothing is downloaded.
+# Without a network, so that nothing can be downloaded.
 unshare --mount --net bash -c 'mount --bind "$1" "$2/images" && mount -t proc proc "$2/proc" && shift 2 && exec "$@"' \
   bash "$images" "$root" "${inside[@]}" INSTALL=1 IMAGES=/images /try/try-dist.sh /try

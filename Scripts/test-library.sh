@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the C ABI: test-library.sh FOLDER [plain|address|valgrind]... with the libzoetrope in FOLDER.
+# test-library.sh FOLDER [plain|address|valgrind]...: tests the C ABI of the libzoetrope in FOLDER.
 set -euo pipefail
 folder=$(cd "$1" && pwd)
 shift
@@ -9,14 +9,14 @@ libraries=(-L"$folder" -lzoetrope -Wl,-rpath,"$folder" -lpthread -lm)
 arguments=(Fixtures/Demo/variable-delay.gif Fixtures/Bad/apng-cut-in-frame-2.png Fixtures/APNG/metadata.png
   Fixtures/*/*.gif Fixtures/*/*.png)
 
-# The animations that are rewritten: the first one also fits a GIF after any edit.
+# The animations to rewrite. The first one fits in a GIF after any edit.
 written=(Fixtures/Demo/variable-delay.gif Fixtures/Demo/*.gif Fixtures/Demo/*.png)
-# Those that are kept in a store; the first one has several frames.
+# The animations to keep in a store. The first one has several frames.
 stored=(Fixtures/Demo/variable-delay.gif Fixtures/Demo/*.png)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# What is at fault, what it should print, and what it printed.
+# expect NAME EXPECTED ACTUAL: fails if the output is not as expected.
 expect() {
   [ "$3" = "$2" ] || { echo "$1 printed '$3', not '$2'" >&2; exit 1; }
 }
@@ -30,10 +30,10 @@ for kind in "${@:-plain}"; do
       "$folder/writer_test" "$work" "${written[@]}"
       cc "${flags[@]}" Tests/CABI/store_test.c -o "$folder/store_test" "${libraries[@]}"
       "$folder/store_test" "$work" "${stored[@]}"
-      # A program that loads and unloads it by name.
+      # A program that loads and unloads the library by name.
       cc "${flags[@]}" Tests/CABI/unload_test.c -o "$folder/unload_test" -ldl
       timeout 60 "$folder/unload_test" "$folder/libzoetrope.so.1" Fixtures/Demo/variable-delay.gif
-      # Exceptions and hypotf with what stands in for glibc 2.35.
+      # Exceptions and hypotf with the replacements for glibc 2.35.
       cc -O2 -fPIC -fno-builtin-hypotf -fno-math-errno -c Scripts/older-glibc.c -o "$folder/older-glibc.o"
       alone=(-O1 -fno-builtin -static-libgcc -static-libstdc++ "$folder/older-glibc.o")
       c++ -fPIC -shared -DIN_LIBRARY Tests/CABI/unwind_test.cpp "${alone[@]}" -o "$folder/libunwind_test.so"
@@ -42,7 +42,7 @@ for kind in "${@:-plain}"; do
         if nm -D --undefined-only "$folder/$file" | grep -E '_dl_find_object|hypotf'; then exit 1; fi
       done
       "$folder/unwind_test"
-      # The program of the documentation.
+      # The program in the documentation.
       sed -n '/^```c$/,/^```$/{/^```/!p}' Sources/Zoetrope/Zoetrope.docc/CAndPython.md >"$folder/documented.c"
       cc "${flags[@]}" "$folder/documented.c" -o "$folder/documented" "${libraries[@]}"
       expect "the program in CAndPython.md" "8 frames of 224x224" \
@@ -51,7 +51,7 @@ for kind in "${@:-plain}"; do
       static=("$folder/libzoetrope.a" -lstdc++ -lpthread -lm -ldl)
       cc "${flags[@]}" Tests/CABI/abi_test.c -o "$folder/static_test" "${static[@]}"
       "$folder/static_test" "${arguments[@]}"
-      # The header is C++ too, and the sample's own.
+      # The header must also compile as C++, and so must the sample.
       c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -x c++ Sources/CZoetrope/zoetrope.h
       cc "${flags[@]}" Examples/C/contact.c -o "$folder/contact" "${libraries[@]}"
       expect "Examples/C/contact.c" "4 lines of frames" \
@@ -80,7 +80,7 @@ for kind in "${@:-plain}"; do
       ;;
     valgrind)
       cc "${flags[@]}" Tests/CABI/abi_test.c -o "$folder/abi_test" "${libraries[@]}"
-      # Definite leaks only: the runtime keeps what it caches. Fewer and smaller files, as this is slow.
+      # Only definite leaks, because the runtime keeps its caches. Fewer and smaller files, because this is slow.
       ABI_TEST_SLOW=1 valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
         --suppressions=Scripts/valgrind.supp "$folder/abi_test" "${arguments[@]:0:3}" Fixtures/Bad/*.gif
       cc "${flags[@]}" Tests/CABI/writer_test.c -o "$folder/writer_test" "${libraries[@]}"
@@ -89,7 +89,7 @@ for kind in "${@:-plain}"; do
       cc "${flags[@]}" Tests/CABI/store_test.c -o "$folder/store_test" "${libraries[@]}"
       valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
         --suppressions=Scripts/valgrind.supp "$folder/store_test" "$work" "${stored[@]:0:1}"
-      # What users have: a library without names, and the suppressions that are installed with it.
+      # As installed: a stripped library, and the suppressions that come with it.
       mkdir -p "$folder/stripped"
       strip --strip-all -o "$folder/stripped/libzoetrope.so.1" "$folder/libzoetrope.so.1"
       cc "${flags[@]}" Tests/CABI/play_test.c -o "$folder/play_test" -L"$folder/stripped" -l:libzoetrope.so.1 \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the Python tests: test-python.sh PYTHON LIBRARY. Without Python 3, pytest, NumPy or the library it
-# says so and succeeds: the library takes minutes to build, which `make test` leaves to `make lib`.
+# test-python.sh PYTHON LIBRARY: runs the Python tests. If Python 3, pytest, NumPy or the library is missing, it reports
+# that and succeeds. The library takes minutes to build, so `make test` leaves that to `make lib`.
 set -euo pipefail
 python=$1 library=$2
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# try-dist.sh FOLDER: the part of test-dist.sh that runs where there is no Swift. FOLDER has the files of a release and
-# what to compare with. With INSTALL=1, the package is installed and removed, else only unpacked.
+# try-dist.sh FOLDER: the part of test-dist.sh that runs without Swift. FOLDER has the files of a release and the
+# expected results. With INSTALL=1, the package is installed and removed, otherwise only unpacked.
 set -euo pipefail
 cd "$1"
 export LC_ALL=C.UTF-8
@@ -9,13 +9,13 @@ mkdir run
 version=$(ls zoetrope_*.deb | cut -d_ -f2)
 fail() { echo "$*" >&2; exit 1; }
 
-# What is not the log or cache of a package manager.
+# All files except logs and caches of package managers.
 files() {
   find / -xdev \( -path "$PWD" -o -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path '/var/log/*' -o -path '/var/cache/*' \
     -o -path '/var/lib/apt/*' -o -path '/var/lib/dpkg/*-old' -o -path /images \) -prune -o -print | sort
 }
 
-# The tool in PATH.
+# Tests the tool in PATH.
 try_tool() {
   [ "$(zoetrope --version | head -n 1)" = "zoetrope $version" ] || fail "another version"
   zoetrope extract sample.gif --format rgba -o - | sha256sum | cmp - pixels
@@ -27,7 +27,7 @@ try_tool() {
   [ $status = 3 ] || fail "status $status for what is no image"
 }
 
-# The manual pages and completions below SHARE.
+# Tests the manual pages and completions below SHARE.
 try_texts() { # SHARE ZSH-FOLDER
   command -v man >/dev/null && { man -M "$1/man" zoetrope-extract | grep -q -- '--manifest' || fail "no manual page"; }
   bash --norc -c '. "$1" && complete -p zoetrope' bash "$1/bash-completion/completions/zoetrope" >/dev/null
@@ -57,7 +57,7 @@ if [ -n "${INSTALL:-}" ]; then
   try_tool
   try_texts /usr/share zsh/vendor-completions
   man zoetrope | grep -q EXAMPLES || fail "man does not find the page"
-  # The shells find the completions by themselves.
+  # The shells must find the completions by themselves.
   bash --norc -c '. /usr/share/bash-completion/bash_completion
     { _comp_load zoetrope || _completion_loader zoetrope; } 2>/dev/null; complete -p zoetrope' >/dev/null || fail "bash has no completion"
   [ "$(zsh -fc 'autoload -U compinit && compinit -D -u && echo $_comps[zoetrope]')" = _zoetrope ] || fail "zsh does not find it"
@@ -101,7 +101,7 @@ END
 fi
 
 python3 -m venv run/venv
-# pip may write bytecode of its own.
+# Ignore bytecode that pip may write.
 installed() { find run/venv -ipath '*zoetrope*'; }
 run/venv/bin/pip install -q --no-index --no-deps --disable-pip-version-check ./*.whl
 [ "$(run/venv/bin/python -m zoetrope --version)" = "zoetrope $version" ] || fail "the wheel has another version"
