@@ -238,7 +238,7 @@ extension Programs {
           measured, "\(source)/GifImagePlugin.py"),
         dispose: rule(
           .dispose,
-          "method 0 repeats that of the frame before; background fills with the background colour unless "
+          "method 0 repeats that of the previous frame; background fills with the background colour unless "
             + "the frame has a transparent index; 4 to 7 mean previous",
           measured, "\(source)/GifImagePlugin.py"),
         frames: rule(
@@ -292,7 +292,7 @@ extension Programs {
         dispose: rule(
           .dispose,
           "-coalesce treats methods 4 to 7 as keep; a frame without a control extension has the method of "
-            + "the frame before",
+            + "the previous frame",
           measured, "\(source)/magick/layer.c"),
         frames: rule(
           .frames, "a truncated frame, or one without pixels, makes the file yield no frames",
@@ -305,7 +305,7 @@ extension Programs {
           isInherited: true,
           rule: rule(
             .delays,
-            "%T is the stored delay; a frame without a control extension has that of the frame before",
+            "%T is the stored delay; a frame without a control extension has that of the previous one",
             measured, "\(source)/coders/gif.c")),
         plays: PlayRule(
           kind: .netscape,

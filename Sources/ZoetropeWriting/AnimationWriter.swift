@@ -179,7 +179,7 @@ public final class AnimationWriter: Sendable {
     if front.planner == nil { front.planner = try begin(frame.bitmap) }
     if let promised = options.frameCount, front.planner?.frameCount == promised {
       throw AnimatedImageError(
-        .parameter, "more frames than the \(promised) that were promised", format: options.format)
+        .parameter, "more frames than the \(promised) that were announced", format: options.format)
     }
     let jobs = try front.planner?.append(frame) { queue.isCancelled } ?? []
     for job in jobs { try queue.submit(job) }

@@ -60,8 +60,8 @@ struct PicturePreparation: Sendable {
           guard row[sample &* 2] == row[sample &* 2 &+ 1] else {
             throw AnimatedImageError(
               .parameter,
-              "a 16-bit frame would lose precision: its file has 8 bits, as the first frame or the "
-                + "survey requires")
+              "a 16-bit frame would lose precision: the first frame or the survey limits the "
+                + "file to 8 bits")
           }
           target.storeBytes(
             of: row[sample &* 2], toByteOffset: y &* stride &+ sample, as: UInt8.self)

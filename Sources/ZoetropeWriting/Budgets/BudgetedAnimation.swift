@@ -132,7 +132,7 @@ private struct BudgetFitting {
     _ isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
     guard budget.byteLimit > 0 else {
-      throw AnimatedImageError(.parameter, "a file has at least 1 byte")
+      throw AnimatedImageError(.parameter, "the byte limit must be at least 1")
     }
     self.image = image
     self.edits = edits

@@ -152,7 +152,8 @@ extension EditPlan {
     if case .finite(let plays) = timeline.playCount, let most = format.writable?.maximumPlays,
       plays > most
     {
-      throw AnimatedImageError(.unwritable, "\(plays) plays do not fit the format", format: format)
+      throw AnimatedImageError(
+        .unwritable, "the format cannot store \(plays) plays", format: format)
     }
     let size = timeline.canvas.size
     if isGIF, max(size.width, size.height) > 0xffff {

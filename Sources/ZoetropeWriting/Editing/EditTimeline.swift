@@ -105,7 +105,7 @@ package struct EditTimeline: Sendable, Hashable {
     case .time(let range): try cut(range, edit)
     case .speed(let factor):
       guard factor.isFinite, (0.001...1000).contains(factor) else {
-        throw Self.refusal("\(edit): it lies between 0.001 and 1000")
+        throw Self.refusal("\(edit); it must be 0.001 to 1000")
       }
       let rate = PlaybackRate(factor)
       if rate.numerator != rate.denominator {
@@ -114,7 +114,7 @@ package struct EditTimeline: Sendable, Hashable {
     case .duration(let duration):
       let total = ticks
       guard duration > .zero, total > 0 else {
-        throw Self.refusal("\(edit) of an animation that takes \(total) ticks")
+        throw Self.refusal("\(edit): the durations before and after must be above 0")
       }
       let (numerator, denominator) = Self.fraction(DelayPolicy.clamped(duration))
       // Compared at full width, because either product may overflow.
@@ -125,7 +125,7 @@ package struct EditTimeline: Sendable, Hashable {
       }
     case .framesPerSecond(let rate):
       guard rate.isFinite, (0.001...1000).contains(rate) else {
-        throw Self.refusal("\(edit): a rate lies between 0.001 and 1000")
+        throw Self.refusal("\(edit); it must be 0.001 to 1000")
       }
       let exact = PlaybackRate(rate)
       keepFrames(slot: exact.denominator * timescale, unit: exact.numerator)
@@ -140,7 +140,7 @@ package struct EditTimeline: Sendable, Hashable {
       // Pictures that already have the size are not scaled, and may be copied.
       if Rendition(rendering, of: canvas.size).scaling != nil { self.rendering = rendering }
     case .crop(let rect):
-      guard rendering == nil else { throw Self.refusal("\(edit): crops come before scaling") }
+      guard rendering == nil else { throw Self.refusal("\(edit): crops must come before scaling") }
       let kept = PixelRect(canvas.size).intersection(rect)
       guard !kept.isEmpty else { throw Self.refusal("\(edit) outside a canvas of \(canvas.size)") }
       canvas = PixelRect(
