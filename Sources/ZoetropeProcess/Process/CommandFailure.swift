@@ -44,7 +44,7 @@ package struct CommandFailure: Error, Hashable {
     CommandFailure(.usage, code: "usage", message)
   }
 
-  /// One line of text.
+  /// The failure as one line of text.
   package var line: String {
     var text = file.map { "\($0.sanitized): " } ?? ""
     text += message.sanitized
@@ -61,7 +61,7 @@ package struct CommandFailure: Error, Hashable {
     return json.bytes + [0x0a]
   }
 
-  /// Reports it on standard error, as text or as JSON.
+  /// Reports the failure on standard error, as text or as JSON.
   package func report(asJSON: Bool) {
     guard !asJSON else { return FileDescriptor.note(String(decoding: json, as: UTF8.self)) }
     // Ctrl-C is not an error.
