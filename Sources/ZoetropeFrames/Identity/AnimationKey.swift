@@ -11,6 +11,6 @@ public struct AnimationKey: Sendable, Hashable {
     self.rendition = rendition
   }
 
-  /// The key of its frame `index`.
+  /// The key of frame `index`.
   public subscript(index: Int) -> FrameKey { FrameKey(self, index: index) }
 }

@@ -13,8 +13,7 @@ public struct ContentIdentity: Sendable, Hashable {
   /// The lower 64 bits of the hash.
   public let low: UInt64
 
-  /// Creates an identity from its bits, such as the two halves of a ``description`` of this
-  /// process.
+  /// Creates an identity from its bits, such as the two halves of a ``description`` printed by this process.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
@@ -53,7 +52,7 @@ extension HashSecret {
 }
 
 extension ContentHasher {
-  /// The identity of all pieces so far.
+  /// The identity of all data hashed so far.
   package func finish() -> ContentIdentity { ContentIdentity(digest) }
 }
 

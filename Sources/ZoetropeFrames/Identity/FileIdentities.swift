@@ -1,12 +1,12 @@
 internal import Synchronization
 package import SystemPackage
 
-/// Maps the stamps of files hashed before to their identities, to avoid hashing them again.
+/// Maps the stamps of files that have been hashed to their identities, to avoid hashing them again.
 ///
 /// Holds at most ``capacity`` entries, and is cleared when full: hashing again is cheap (tens of GB/s), so a
 /// finer eviction order does not justify its code.
 package final class FileIdentities: Sendable {
-  /// The map of this process.
+  /// The map shared by the whole process.
   package static let shared = FileIdentities()
 
   private let known = Mutex<[FileStamp: ContentIdentity]>([:])
@@ -51,7 +51,7 @@ extension ContentIdentity {
     }
   }
 
-  /// Like ``init(contentsOf:)``, for an open file, with the map and time given by the caller.
+  /// Like ``init(contentsOf:)``, for an open file, with a map and a time passed by the caller.
   package init(
     of file: FileDescriptor, knowing identities: FileIdentities, now: Int64,
     isCancelled: () -> Bool = { Task.isCancelled }
@@ -90,7 +90,7 @@ extension ContentIdentity {
       throw AnimatedImageError(
         .io, "cannot open \(path): \(error)", systemError: error as? Errno)
     }
-    // Nothing was written, so a failing close loses nothing.
+    // Nothing was written, so no data is lost if closing fails.
     defer { try? file.close() }
     return try body(file)
   }
@@ -109,9 +109,9 @@ extension ContentIdentity {
 extension AnimatedImage {
   /// The identity of the file's bytes, under which its frames are cached.
   ///
-  /// Computed once for all copies of the value, on one of the library's threads, by reading the
-  /// whole file 1 MiB at a time. A file that this process has hashed before is not read if its
-  /// device, inode, size and times are unchanged.
+  /// Computed once for all copies of the image, on one of the library's threads, by reading the whole file 1 MiB at a
+  /// time. If this process has already hashed the file and its device, inode, size and times are unchanged, the file is
+  /// not read.
   ///
   /// - Throws: `io` if the file cannot be read or was modified after it was opened; `cancelled` if
   ///   the task is cancelled.

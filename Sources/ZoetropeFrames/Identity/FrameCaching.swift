@@ -23,24 +23,24 @@ public struct CachedFrame: Sendable {
 public protocol FrameCaching: Sendable {
   /// The frame stored under `key`, if it is still there.
   func frame(for key: FrameKey) -> CachedFrame?
-  /// Stores `frame` under `key`, replacing any previous frame, if there is room for it.
+  /// Stores `frame` under `key` if there is room for it, replacing any previous frame.
   func storeIfPossible(_ frame: CachedFrame, for key: FrameKey)
   /// Removes every frame of the image with this content, in every rendition.
   func remove(_ content: ContentIdentity)
-  /// Removes all frames.
+  /// Removes all frames of all images.
   func removeAll()
   /// Whether looking up and storing may wait for a disk. Default: false.
   ///
-  /// True keeps these calls on the library's own threads, away from the cooperative pool and from
-  /// the thread that delivers frames on time.
+  /// If true, these calls are made only on the library's own threads, never on the cooperative pool or on the thread
+  /// that delivers frames on time.
   var mayBlock: Bool { get }
-  /// The cache behind this one, which is queried for frames that this one lacks. Default: nil, none.
+  /// The cache that is queried for frames that this cache lacks. Default: nil, none.
   ///
-  /// Frames decoded for one format of a ``FrameStore`` are stored there in all formats of its family, and
-  /// ``FrameLoader`` opens files and shows their posters from there.
+  /// If it is a ``FrameStore``, frames decoded for one format are stored in all formats of its family, and
+  /// ``FrameLoader`` opens files and shows their posters from the store.
   var backing: (any FrameCaching)? { get }
-  /// Returns the identity of the image's bytes for the keys of this cache. Default: the identity in
-  /// this process, ``AnimatedImage/contentIdentity()``.
+  /// Returns the identity of the image's bytes that this cache uses in its keys. Default: the identity in this process,
+  /// ``AnimatedImage/contentIdentity()``.
   ///
   /// May read the whole file. Throws `cancelled` once `isCancelled` returns true.
   func identity(
@@ -71,26 +71,27 @@ extension FrameCaching {
   }
 }
 
-/// A cache that runs none of the caller's code, so that a thread that must be on time may look into it.
+/// A cache that runs none of the caller's code, so a thread with deadlines may query it.
 package protocol QuickCaching: FrameCaching {
   /// Marks `animation` as being played until the hold ends or is released.
   ///
-  /// A held animation keeps its two most recently used frames, whatever the limits, so that one
-  /// player cannot starve another.
+  /// The cache keeps the two most recently used frames of a held animation, whatever its limits, so that one player
+  /// cannot starve another.
   func hold(_ animation: AnimationKey) -> FrameHold
-  /// The last frame of `range` that is in memory, so that a replay may start from it.
+  /// The last frame of `range` that is in memory; a replay may start from it.
   func lastBitmap(in range: Range<Int>, of animation: AnimationKey) -> (index: Int, bitmap: Bitmap)?
 }
 
 /// A cache that keeps frames in several formats at the same time.
 package protocol FormatKeeping: FrameCaching {
-  /// Stores decoded frames of `image` in the other formats of the family of `rendering`; nil if there are none.
+  /// Returns a filler that stores decoded frames of `image` in the other formats of the family of `rendering`; nil if
+  /// there are none.
   func filler(
     ofFamily rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
   ) -> (any FrameFilling)?
-  /// Removes the frames of one format, of the image with this content.
+  /// Removes the frames of one format of the image with this content.
   func remove(_ content: ContentIdentity, in format: FrameFormat)
-  /// Removes the frames of all formats with this one's name, of all images.
+  /// Removes the frames that any image has in a format with the same name as `format`.
   func removeAll(in format: FrameFormat)
 }
 
@@ -106,7 +107,8 @@ extension FrameCaching {
     sequence(first: self as any FrameCaching) { $0.backing }
   }
 
-  /// Stores decoded frames of `image` in the other formats of the family of `rendering`; nil if there are none.
+  /// Returns a filler that stores decoded frames of `image` in the other formats of the family of `rendering`; nil if
+  /// there are none.
   func filler(
     besides rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
   ) -> (any FrameFilling)? {

@@ -1,6 +1,6 @@
 /// Identifies one cached bitmap by content, rendition and frame index.
 public struct FrameKey: Sendable, Hashable {
-  /// The content and rendition, common to all frames of one playback.
+  /// The content and rendition, which all frames of one playback share.
   public let animation: AnimationKey
   /// The frame index, from 0.
   public let index: Int

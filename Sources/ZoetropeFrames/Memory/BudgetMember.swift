@@ -1,11 +1,11 @@
 internal import DequeModule
 internal import Synchronization
 
-/// An object that charges a ``MemoryBudget`` and can release memory.
+/// An object whose memory is charged to a ``MemoryBudget`` and that can release some of it.
 package protocol BudgetMember: AnyObject, Sendable {
   /// The budget's record of this member.
   var share: BudgetShare { get }
-  /// Frees at least `byteCount` bytes if it can, refunds them and returns the number freed.
+  /// Frees at least `byteCount` bytes if possible, refunds them and returns the number of bytes freed.
   ///
   /// Called with no lock of the budget held.
   func shed(_ byteCount: Int) -> Int
@@ -13,7 +13,7 @@ package protocol BudgetMember: AnyObject, Sendable {
 
 /// A ``MemoryBudget``'s record of one of its members.
 package final class BudgetShare: Sendable {
-  /// The purpose of the bytes.
+  /// What the bytes are used for.
   package let kind: MemoryBudget.Kind
   fileprivate let bytes = Atomic<Int>(0)
   fileprivate let use = Atomic<UInt64>(0)
@@ -23,7 +23,7 @@ package final class BudgetShare: Sendable {
 
   /// Bytes charged and not refunded.
   package var heldBytes: Int { bytes.load(ordering: .relaxed) }
-  /// The budget's time of its last use.
+  /// The budget's time when the member was last used.
   package var lastUse: UInt64 { use.load(ordering: .relaxed) }
 
   /// Records a use at `time`.
@@ -32,7 +32,7 @@ package final class BudgetShare: Sendable {
   /// Adds `byteCount` and returns the new total.
   func add(_ byteCount: Int) -> Int { bytes.add(byteCount, ordering: .relaxed).newValue }
 
-  /// Sets whether it is listed. Returns whether that changed.
+  /// Sets whether the member is listed. Returns whether that changed.
   func list(_ isListed: Bool) -> Bool {
     listed.compareExchange(
       expected: !isListed, desired: isListed, ordering: .sequentiallyConsistent
@@ -42,9 +42,9 @@ package final class BudgetShare: Sendable {
 
 /// The members of one budget that hold bytes of one kind, in approximate order of use.
 ///
-/// The order is exact for few members. Otherwise a clock hand approximates it: a member used since
-/// the hand passed moves to the end, so each step is amortized by a use. Sorting for every stored
-/// frame would cost time linear in the number of players.
+/// The order is exact for few members. Otherwise it is approximated by the clock algorithm: a member used since the
+/// hand last passed it moves to the end, so each step is amortized by a use. Sorting for every stored frame would take
+/// time linear in the number of players.
 struct BudgetRing: Sendable {
   private struct Entry: Sendable {
     let share: BudgetShare
@@ -77,14 +77,14 @@ struct BudgetRing: Sendable {
       entries.swapAt(0, place)
       entries[0].stamp = entries[0].share.lastUse
     }
-    // Visits every member once, which renews its stamp, and the first again: members may be used
+    // Visit every member once, which renews its stamp, and then the first one again, because members may be used
     // meanwhile.
     for _ in 0...count {
       guard let entry = entries.first else { return nil }
       if entry.share.lastUse == entry.stamp, let member = entry.member { return member }
       entries.removeFirst()
       if entry.share.heldBytes == 0, entry.share.list(false) {
-        // A concurrent charge may have seen it still listed.
+        // A concurrent charge may have seen the member while it was still listed.
         guard entry.share.heldBytes > 0, entry.share.list(true) else { continue }
       }
       // Copy the entry, not the member: a strong reference might become the last one and be
@@ -111,7 +111,7 @@ struct BudgetRing: Sendable {
   private mutating func sweep() {
     entries.removeAll { entry in
       guard entry.share.heldBytes == 0, entry.share.list(false) else { return false }
-      // A concurrent charge may have seen the member still listed.
+      // A concurrent charge may have seen the member while it was still listed.
       return entry.share.heldBytes == 0 || !entry.share.list(true)
     }
     sweepCount = max(64, 2 * count)

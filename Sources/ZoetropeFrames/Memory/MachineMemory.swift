@@ -12,14 +12,15 @@ package struct MachineMemory: Sendable {
     group = ControlGroup(of: "memory", root: root)
   }
 
-  /// Bytes that this process may use: the lowest of its groups' limits and the machine's memory.
+  /// The bytes that this process may use: the machine's memory or the lowest limit of its control groups, whichever is
+  /// less.
   package var byteLimit: Int {
     min(groupFolders.compactMap(limit).min() ?? .max, Self.physicalBytes)
   }
 
   /// Takes a reading.
   ///
-  /// Ancestor groups may set limits too; the one with the least room counts.
+  /// Ancestor groups may set limits too; the group with the least room counts.
   package func read() -> MemoryReading {
     var reading = MemoryReading()
     let stall =
@@ -30,7 +31,7 @@ package struct MachineMemory: Sendable {
       reading.fullStall = stall.full
     }
     if isVersion2 {
-      // Includes events of descendant groups.
+      // These counters include events of descendant groups.
       let events = first { ControlGroup.text($0 + "/memory.events") }.map(MemoryFacts.events)
       reading.highEvents = events?["high"]
       reading.maxEvents = events.map { ($0["max"] ?? 0) + ($0["oom"] ?? 0) }
@@ -49,8 +50,8 @@ package struct MachineMemory: Sendable {
     return reading
   }
 
-  /// The value of the innermost group that has one. In a container, the directory of the process's
-  /// own group may be the mount itself.
+  /// Returns the value of the innermost group that has one. In a container, the directory of the process's own group
+  /// may be the mount point itself.
   private func first<Value>(_ read: (String) -> Value?) -> Value? {
     for folder in groupFolders {
       if let value = read(folder) { return value }
@@ -58,13 +59,13 @@ package struct MachineMemory: Sendable {
     return nil
   }
 
-  /// Bytes that a group may use before its processes are throttled or killed.
+  /// The bytes that a group may use before its processes are throttled or killed.
   private func limit(of folder: String) -> Int? {
     let names = isVersion2 ? ["memory.max", "memory.high"] : ["memory.limit_in_bytes"]
     return names.compactMap { number("\(folder)/\($0)") }.min()
   }
 
-  /// Bytes that a group uses, without inactive file pages, which the kernel reclaims first.
+  /// The bytes that a group uses, excluding inactive file pages, which the kernel reclaims first.
   private func usage(of folder: String) -> (total: Int, filePages: Int)? {
     guard let all = number(folder + (isVersion2 ? "/memory.current" : "/memory.usage_in_bytes"))
     else { return nil }

@@ -2,23 +2,23 @@ internal import Synchronization
 
 /// A limit on the total bytes held by the caches and checkpoints of all images and players.
 ///
-/// One limit for the process, because limits per view or player add up. Bytes are charged before
-/// anything is evicted, so the total may exceed the limit by the frames being stored and by the
-/// floors of playing animations.
+/// There is one limit for the whole process, because limits per view or player would add up. Bytes are charged before
+/// anything is evicted, so the total may exceed the limit by the frames being stored and by the minimum that each
+/// playing animation keeps.
 public final class MemoryBudget: Sendable {
   /// The shared budget, with a limit of ``defaultByteLimit`` bytes unless changed.
   ///
-  /// Monitors system memory while it holds something; see ``watchesPressure``.
+  /// Monitors system memory while anything is charged; see ``watchesPressure``.
   public static let shared = MemoryBudget(watch: PressureWatch(), boundsPixelMemory: true)
 
-  /// The purpose of the bytes.
+  /// What the bytes are used for.
   package enum Kind: Sendable { case frames, checkpoints, images }
 
   private let limit: Atomic<Int>
-  /// The shift of the pressure set by the caller, and of the pressure measured.
+  /// The ``MemoryPressure/shift`` of the pressure set by the caller, and that of the measured pressure.
   private let shift = Atomic<Int>(0)
   private let foundShift = Atomic<Int>(0)
-  /// Bytes that may be held given the room in the control group.
+  /// The maximum number of bytes held, given the room in the control group.
   private let ceiling = Atomic<Int>(.max)
   private let usedForFrames = Atomic<Int>(0)
   private let usedForCheckpoints = Atomic<Int>(0)
@@ -30,8 +30,8 @@ public final class MemoryBudget: Sendable {
   /// once would each free the whole amount.
   private let evictions = Atomic<Int>(0)
   private let watch: PressureWatch
-  /// Whether this budget limits the memory reserved for the next frames of players, in addition to what is
-  /// charged: to a quarter of its limit.
+  /// Whether this budget also limits the memory reserved for the next frames of players, which is not charged, to a
+  /// quarter of the budget's limit.
   private let boundsPixelMemory: Bool
 
   private struct Members: Sendable {
@@ -73,17 +73,16 @@ public final class MemoryBudget: Sendable {
     self.boundsPixelMemory = boundsPixelMemory
   }
 
-  /// Whether to monitor system memory and hold less while it is short, once per second while at least 1 MiB
-  /// is held. Default: true for ``shared``, false for others.
+  /// Whether to monitor system memory and hold less while memory is short. Readings are taken once per second while at
+  /// least 1 MiB is held. Default: true for ``shared``, false for others.
   ///
-  /// In a control group with a limit, the budget then also leaves an eighth of that limit free (at
-  /// most 64 MiB), whatever ``byteLimit`` is: when a group is full, its process is killed
-  /// without a stall to warn of it. Memory is then checked ten times per second while there is less
-  /// room than ``byteLimit``, and whenever a quarter of the room has been filled.
+  /// In a control group with a limit, a monitoring budget also leaves an eighth of that limit free (at most 64 MiB),
+  /// whatever ``byteLimit`` is: when a group is full, its process is killed without a stall to warn of it. Memory is
+  /// then checked ten times per second while there is less room than ``byteLimit``, and whenever a quarter of the room
+  /// has been filled.
   ///
-  /// Uses no thread: a task on the cooperative pool reads a few small files (in about 50 µs) and ends when
-  /// nothing is held. Kernel notifications would need a waiting thread, and privileges that most containers
-  /// lack.
+  /// Monitoring uses no thread: a task on the cooperative pool reads a few small files (in about 50 µs) and ends when
+  /// nothing is held. Kernel notifications would need a waiting thread, and privileges that most containers lack.
   public var watchesPressure: Bool {
     get { watch.isEnabled }
     set {
@@ -104,14 +103,14 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// The maximum bytes held now: ``byteLimit``, reduced under ``pressure`` and by the room in the
-  /// control group (see ``watchesPressure``).
+  /// The maximum number of bytes held now: ``byteLimit``, reduced by ``pressure`` and by a lack of room in the control
+  /// group (see ``watchesPressure``).
   package var effectiveLimit: Int { min(pressedLimit, ceiling.load(ordering: .relaxed)) }
 
   private var pressedLimit: Int { byteLimit >> pressure.shift }
 
-  /// Whether the control group has less room than the budget could use. Once true, it takes a
-  /// quarter more room to become false: hysteresis, so that reports do not flap.
+  /// Whether the control group has less room than the budget could use. Once true, it needs a quarter more room to
+  /// become false again. This hysteresis keeps reports from flapping.
   package func lacksRoom(since before: Bool) -> Bool {
     let limit = pressedLimit
     let ceiling = ceiling.load(ordering: .relaxed)
@@ -121,8 +120,8 @@ public final class MemoryBudget: Sendable {
 
   /// Reads the room in the control group and records it. Evicts nothing.
   ///
-  /// Held bytes may change while `read` runs. The lesser value before and after counts, so that the
-  /// ceiling is never set too high.
+  /// Held bytes may change while `read` runs. The lower of the values before and after counts, so that the ceiling is
+  /// never set too high.
   package func fit(_ read: () -> MemoryReading) -> MemoryReading {
     let before = byteCount
     let reading = read()
@@ -145,8 +144,8 @@ public final class MemoryBudget: Sendable {
   /// Bytes held now.
   public var byteCount: Int { used(for: .frames) + used(for: .checkpoints) + used(for: .images) }
 
-  /// The memory pressure: the higher of the level set here and the measured one (see ``watchesPressure``). An
-  /// increase evicts immediately.
+  /// The memory pressure: the higher of the level set by the caller and the measured one (see ``watchesPressure``).
+  /// Setting a higher level evicts immediately.
   package var pressure: MemoryPressure {
     get {
       MemoryPressure(
@@ -166,9 +165,9 @@ public final class MemoryBudget: Sendable {
 
   /// Bytes that may be held for one purpose.
   ///
-  /// Compressed images may take a quarter. Checkpoints may take what is otherwise unused, and half
-  /// of the limit while they are used: a cached frame saves the replay to that frame only, a
-  /// checkpoint the replay to all frames after it.
+  /// Compressed images may take a quarter. Checkpoints may take what is otherwise unused, and keep up to half of the
+  /// limit while they are in use: a cached frame saves only the replay to that frame, a checkpoint saves part of the
+  /// replay to all frames after it.
   package func limit(for kind: Kind) -> Int {
     switch kind {
     case .frames: effectiveLimit
@@ -178,7 +177,7 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Bytes that one purpose keeps under competition.
+  /// The bytes that one purpose keeps when others compete for them.
   private func share(of kind: Kind) -> Int {
     switch kind {
     case .frames: 0
@@ -187,7 +186,7 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Adds `byteCount`, which may be negative, to the charge of `member`, which may be asked to release memory
+  /// Adds `byteCount`, which may be negative, to the charge of `member`, whose ``BudgetMember/shed(_:)`` may be called
   /// later. Evicts nothing: call ``settle()`` when no lock is held.
   package func charge(_ byteCount: Int, to member: some BudgetMember) {
     let share = member.share
@@ -222,19 +221,19 @@ public final class MemoryBudget: Sendable {
   /// Records a use of the member with `share`.
   package func stamp(_ share: BudgetShare) { share.stamp(time.load(ordering: .relaxed)) }
 
-  /// Evicts until the limits are met or only floors are left. Call it with no lock held.
+  /// Evicts until the limits are met or members can release no more. Call it with no lock held.
   ///
   /// Its cost does not depend on the number of members.
   package func settle() {
     watch.start(for: self)
     evict()
     defer { if boundsPixelMemory { PixelMemory.limitCanvasBytes(to: effectiveLimit / 4) } }
-    // After eviction, because only what remains fills the room.
+    // Look after evicting, because only what remains fills the room.
     if watch.lookIfDue(for: self) { evict() }
   }
 
-  /// Releases everything that can be released: cached frames, seek checkpoints and opened images.
-  /// Frames that players hold stay, and so do the last two cached frames of each playing animation.
+  /// Releases everything that can be released: cached frames, seek checkpoints and opened images. Keeps the frames that
+  /// players hold and the last two cached frames of each playing animation.
   public func removeAll() {
     for kind in [Kind.checkpoints, .frames, .images] { removeAll(of: kind) }
     if boundsPixelMemory { PixelMemory.freeWaiting() }
@@ -248,8 +247,8 @@ public final class MemoryBudget: Sendable {
       || used(for: .images) > limit(for: .images)
   }
 
-  /// Does not wait for a thread that is already evicting: that thread looks once more afterwards, because a hold that
-  /// ends meanwhile may leave something to free.
+  /// Evicts what exceeds the limits. Does not wait for a thread that is already evicting: that thread checks again when
+  /// it has finished, because a hold that ends meanwhile may make more memory releasable.
   private func evict() {
     guard exceedsLimits else { return }
     guard evictions.add(1, ordering: .acquiringAndReleasing).oldValue == 0 else { return }
@@ -277,15 +276,14 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Asks members of one kind to release memory, the least recently used first. Returns whether
-  /// anything was freed.
+  /// Makes members of one kind release memory, the least recently used first. Returns whether anything was freed.
   ///
-  /// - Parameter onlyStale: Asks only members that were not used while half of the limit was charged, so that
-  ///   checkpoints of animations that are no longer watched are dropped before frames that are being shown.
+  /// - Parameter onlyStale: Skips members used since bytes worth half of the limit were charged. Checkpoints of
+  ///   animations that are no longer watched are thus dropped before frames that are being shown.
   private func relieve(_ byteCount: Int, of kind: Kind, onlyStale: Bool = false) -> Bool {
     guard used(for: kind) > 0 else { return false }
     var freed = 0
-    // Bounds the loop: each member is asked at most once.
+    // Bounds the loop: each member fails to release memory at most once.
     var attempts = members.withLock { $0[kind].count }
     while freed < byteCount, attempts > 0,
       let member = members.withLock({ $0[kind].oldest() })

@@ -1,16 +1,16 @@
 internal import Logging
 internal import Synchronization
 
-/// How short of memory the machine or this process's control group is.
+/// The degree to which the machine or this process's control group is short of memory.
 package struct MemoryPressure: Sendable, Hashable, Comparable {
   /// The budget is divided by two to this power.
   let shift: Int
 
   /// No shortage: the whole budget may be used.
   package static let none = MemoryPressure(shift: 0)
-  /// Tasks sometimes wait for memory: half of the budget may be used.
+  /// Some tasks wait for memory: half of the budget may be used.
   package static let some = MemoryPressure(shift: 1)
-  /// All tasks wait, or the limit was reached: an eighth of the budget may be used.
+  /// All tasks wait for memory, or the limit was reached: an eighth of the budget may be used.
   package static let severe = MemoryPressure(shift: 3)
 
   /// Every level, in order.
@@ -36,26 +36,26 @@ extension MemoryPressure: CustomStringConvertible {
   }
 }
 
-/// One reading of the memory facts; those that the system does not report are nil.
+/// One reading of the system's memory figures; those that the system does not report are nil.
 package struct MemoryReading: Sendable, Hashable {
   /// Percentage of the last ten seconds in which some tasks waited for memory.
   package var someStall: Double?
   /// Percentage of the last ten seconds in which all tasks waited for memory.
   package var fullStall: Double?
-  /// Times the group has exceeded `memory.high`.
+  /// The number of times that the group has exceeded `memory.high`.
   package var highEvents: Int?
-  /// Times the group has reached `memory.max` or was killed for it.
+  /// The number of times that the group has reached `memory.max` or had a process killed for it.
   package var maxEvents: Int?
-  /// Bytes used by the group with the least room, without inactive file pages.
+  /// Bytes used by the group with the least room, excluding inactive file pages.
   package var usage: Int?
-  /// Bytes that it may use.
+  /// Bytes that this group may use.
   package var limit: Int?
-  /// The part of ``usage`` that is active file pages, which the system reclaims before it kills.
+  /// The part of ``usage`` that is active file pages, which the system reclaims before it kills a process.
   package var filePages: Int?
 
-  /// Bytes that caches may add (or, below 0, must release) so that an eighth of the group's limit,
-  /// at most 64 MiB, stays free for canvases in use and for what the rest of the process allocates
-  /// between two readings. Nil without a limit.
+  /// Bytes that caches may add (or, if negative, must release) so that an eighth of the group's limit, at most 64 MiB,
+  /// stays free for canvases in use and for what the rest of the process allocates between two readings. Nil if there
+  /// is no limit.
   package var room: Int? {
     guard let usage, let limit else { return nil }
     return limit - min(limit / 8, 64 << 20) - (usage - (filePages ?? 0))
@@ -64,8 +64,8 @@ package struct MemoryReading: Sendable, Hashable {
 
 /// Turns readings into a ``MemoryPressure``. A pure value: one reading in, one level out.
 ///
-/// A rise takes effect immediately. A fall needs ``calmReadings`` consecutive readings and goes one level at a
-/// time, so that a cache does not refill straight into the same limit.
+/// A rise takes effect immediately. The level falls by one after ``calmReadings`` consecutive lower readings, so that a
+/// cache does not immediately refill up to the same limit.
 package struct PressureGauge: Sendable, Hashable {
   /// Consecutive lower readings after which the level falls by one.
   package static let calmReadings = 10
@@ -93,9 +93,9 @@ package struct PressureGauge: Sendable, Hashable {
     return level
   }
 
-  /// The level of a single reading. At 5 % stall, interactive work feels slow. A group that reads large files
-  /// keeps hitting its limit, because their pages are charged to it until they are reclaimed. This is not a
-  /// shortage unless the other pages fill the limit as well.
+  /// Returns the level of a single reading. At 5 % stall, interactive work feels slow. A group that reads large files
+  /// keeps reaching its limit, because file pages are charged to it until they are reclaimed. That is a shortage only
+  /// if the remaining pages also fill the limit.
   private static func level(of reading: MemoryReading, after last: MemoryReading?) -> MemoryPressure
   {
     let fill: Double? =
@@ -114,8 +114,8 @@ package struct PressureGauge: Sendable, Hashable {
   }
 }
 
-/// Monitors system memory while one ``MemoryBudget`` holds something, and reduces the budget while
-/// memory is short.
+/// Monitors system memory while anything is charged to one ``MemoryBudget``, and reduces the budget while memory is
+/// short.
 ///
 /// Reads pressure-stall information and the counters and usage of this process's control group.
 /// Does nothing where the system offers neither. Runs as a task on the cooperative pool.
@@ -132,13 +132,13 @@ package final class PressureWatch: Sendable {
   private let running = Atomic<Bool>(false)
   private let findings = Mutex(Findings())
   private let interval: Duration
-  /// Held bytes at which the room is read before the interval is over.
+  /// The number of held bytes at which the room is read before the interval is over.
   private let nextLook = Atomic<Int>(PressureWatch.threshold)
   private let clock: any Clock<Duration>
   private let read: @Sendable () -> MemoryReading
   private let logger = Logger(label: "zoetrope.memory")
 
-  /// Creates a watch that reads system memory once per second; stall averages span ten.
+  /// Creates a watch that reads system memory once per second. The stall averages that it reads span ten seconds.
   package convenience init(isEnabled: Bool = true) {
     self.init(isEnabled: isEnabled, clock: ContinuousClock()) { Self.machine.read() }
   }
@@ -154,20 +154,19 @@ package final class PressureWatch: Sendable {
   }
 
   private static let machine = MachineMemory()
-  /// Below this room, storing does not trigger another reading.
+  /// If fewer bytes of room are left, storing does not trigger another reading.
   private static let leastRoom = 4 << 20
 
-  /// Whether it starts when there is something to watch. Once false, a running task ends at its
-  /// next reading.
+  /// Whether the watch starts when there is something to monitor. Once false, a running task ends at its next reading.
   package var isEnabled: Bool {
     get { enabled.load(ordering: .relaxed) }
     set { enabled.store(newValue, ordering: .relaxed) }
   }
 
-  /// Whether its task runs.
+  /// Whether the task is running.
   package var isRunning: Bool { running.load(ordering: .acquiring) }
 
-  /// Starts the task unless it runs or there is nothing to do. Costs two atomic loads if it runs.
+  /// Starts the task unless it is running or there is nothing to do. Costs two atomic loads if it is running.
   package func start(for budget: MemoryBudget) {
     guard isEnabled, !isRunning, isNeeded(for: budget),
       running.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing)
@@ -175,7 +174,7 @@ package final class PressureWatch: Sendable {
     else { return }
     Task.detached(priority: .utility) {
       self.findings.withLock { $0 = Findings() }
-      // Keeps the budget alive until it is empty, at most one interval longer than its owners.
+      // The task retains the budget until it is empty, at most one interval longer than the owners do.
       while self.isEnabled, self.isNeeded(for: budget) {
         self.poll(budget)
         self.planLook(for: budget)
@@ -183,15 +182,15 @@ package final class PressureWatch: Sendable {
       }
       if !self.isEnabled { budget.forgetFindings() }
       self.running.store(false, ordering: .releasing)
-      // Bytes stored since the last reading saw this task still running.
+      // Start again for bytes that were stored since the last reading, while this task still counted as running.
       self.start(for: budget)
     }
   }
 
   /// Takes one reading, sets the budget's pressure and ceiling, and returns the current level.
   ///
-  /// Logs changes under `zoetrope.memory`: rising pressure, or a group with less room than the budget needs, as
-  /// a warning; the end of either as a notice. Reads about five small files, in 50 µs.
+  /// Logs changes under `zoetrope.memory`: a warning when the pressure rises or the group has less room than the budget
+  /// needs, a notice when either ends. Reads about five small files, in 50 µs.
   @discardableResult
   package func poll(_ budget: MemoryBudget) -> MemoryPressure {
     let reading = budget.fit(read)
@@ -219,14 +218,14 @@ package final class PressureWatch: Sendable {
     return level
   }
 
-  /// Reads the room in the control group if much of it was filled since the last reading: a cache
-  /// can fill a small group within one interval. Otherwise costs two atomic loads.
+  /// Reads the room in the control group if much of it was filled since the last reading, because a cache can fill a
+  /// small group within one interval. Otherwise costs two atomic loads.
   ///
   /// - Returns: Whether it took a reading.
   package func lookIfDue(for budget: MemoryBudget) -> Bool {
     guard isEnabled else { return false }
     let due = nextLook.load(ordering: .relaxed)
-    // The thread that clears the mark takes the reading.
+    // Only the thread that clears the schedule takes the reading.
     guard budget.byteCount >= due,
       nextLook.compareExchange(expected: due, desired: .max, ordering: .relaxed).exchanged
     else { return false }
@@ -235,8 +234,8 @@ package final class PressureWatch: Sendable {
     return true
   }
 
-  /// Sets the mark of the next reading to when a quarter of the room is filled. Sets none near the
-  /// end, where the budget's own limit applies.
+  /// Schedules the next reading for when a quarter of the room is filled. Schedules none when little room is left,
+  /// because then the budget's own limit applies.
   private func planLook(for budget: MemoryBudget) {
     let used = budget.byteCount
     let room = budget.effectiveLimit - used
@@ -250,19 +249,18 @@ package final class PressureWatch: Sendable {
     budget.byteCount >= Self.threshold && budget.lacksRoom(since: false) ? interval / 10 : interval
   }
 
-  /// A reduced budget is watched until it is restored, even if nothing is held.
+  /// Whether monitoring must continue. A reduced budget is monitored until it is restored, even if nothing is held.
   private func isNeeded(for budget: MemoryBudget) -> Bool {
     budget.byteCount >= Self.threshold || budget.effectiveLimit < budget.byteLimit
   }
 }
 
 extension MemoryBudget {
-  /// The default limit of a budget: a quarter of the memory that this process may use (the lowest
-  /// of its control groups' limits and the machine's memory), clamped to 16...512 MiB.
+  /// The default limit of a budget: a quarter of the memory that this process may use (the machine's memory or the
+  /// lowest limit of its control groups), clamped to 16...512 MiB.
   ///
-  /// A quarter leaves room for the rest of the program. 512 MiB hold 128 canvases of one megapixel;
-  /// beyond that, decoding again is cheaper than the memory. 16 MiB hold one large canvas with its
-  /// checkpoints.
+  /// A quarter leaves room for the rest of the program. 512 MiB hold 128 canvases of one megapixel; beyond that,
+  /// decoding again is cheaper than using more memory. 16 MiB hold one large canvas with its checkpoints.
   public static let defaultByteLimit = defaultByteLimit(of: MachineMemory().byteLimit)
 
   package static func defaultByteLimit(of memory: Int) -> Int {
@@ -272,15 +270,15 @@ extension MemoryBudget {
 
 /// Parsers of the memory files in `/proc` and `/sys/fs/cgroup`. Pure functions of text.
 package enum MemoryFacts {
-  /// Parses a number of a control-group file. Nil for `max`, for the equivalent 2⁶³ of version
-  /// 1, and for anything else that is not a byte count.
+  /// Parses a number in a control-group file. Nil for `max`, for its equivalent in version 1 (2⁶³), and for anything
+  /// else that is not a byte count.
   package static func byteCount(_ text: some StringProtocol) -> Int? {
     let words = text.split(whereSeparator: \.isWhitespace)
     guard words.count == 1, let value = Int(words[0]), 0..<1 << 60 ~= value else { return nil }
     return value
   }
 
-  /// The counters of `memory.events`, by name.
+  /// Parses the counters of `memory.events`, keyed by name.
   package static func events(_ text: String) -> [String: Int] {
     var counters: [String: Int] = [:]
     for line in text.split(whereSeparator: \.isNewline) {
@@ -291,8 +289,8 @@ package enum MemoryFacts {
     return counters
   }
 
-  /// The ten-second averages of a pressure-stall file: percentages of time in which some or all
-  /// tasks waited for memory.
+  /// Parses the ten-second averages of a pressure-stall file: the percentages of time in which some or all tasks waited
+  /// for memory.
   package static func stall(_ text: String) -> (some: Double, full: Double)? {
     var some: Double?
     var full: Double?

@@ -1,5 +1,5 @@
 extension AnimatedImage: AnimationSource {
-  /// How its frames are read: all of them are available.
+  /// How the frames are read: all of them are available.
   public var origin: FrameOrigin { FrameOrigin(self) }
 
   /// Returns the image for readers without animation support: the static image of an APNG if it is not a

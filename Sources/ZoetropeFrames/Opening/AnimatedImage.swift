@@ -1,13 +1,13 @@
-// Re-exported, so that callers can create them without a dependency of their own.
+// Re-exported so that callers can create descriptors without depending on SystemPackage themselves.
 @_exported public import struct SystemPackage.FileDescriptor
 @_exported public import struct SystemPackage.FilePath
 
 /// An opened GIF or PNG: its frames, play count and metadata. Pixels are decoded on demand.
 ///
-/// A value that may be used from any task. Opening scans the structure of the whole file, in time linear in the
-/// file's size and memory linear in the number of frames. No pixels are decoded, except those of a truncated
-/// last frame, to determine whether it is complete. If it is the only frame, its pixels are kept for the first
-/// reader, charged like frames decoded ahead.
+/// A value that may be used from any task. Opening an image scans the structure of the whole file, in time linear in
+/// the file's size and memory linear in the number of frames. No pixels are decoded, except those of a truncated last
+/// frame, to determine whether that frame is complete. If it is the only frame, its pixels are kept for the first
+/// reader and charged like frames decoded ahead.
 public struct AnimatedImage: Sendable {
   /// The file's format.
   public var format: AnimationFormat { header.format }
@@ -15,7 +15,7 @@ public struct AnimatedImage: Sendable {
   public var canvasSize: PixelSize { header.canvasSize }
   /// The total number of plays.
   public let playCount: PlayCount
-  /// The loop count as stored: repeats in GIF, plays in APNG; nil if there is none.
+  /// The loop count as stored: the number of repeats in a GIF, of plays in an APNG; nil if the file stores none.
   public let storedLoopCount: UInt32?
   /// The frames, in order; at least one.
   public internal(set) var frames: [FrameControl]
@@ -23,11 +23,11 @@ public struct AnimatedImage: Sendable {
   public let metadata: AnimationMetadata
   /// Damage found in the structure of the file. Damage in pixels is reported with each ``CompositedFrame``.
   public let damage: [Damage]
-  /// How the image was opened.
+  /// The options with which the image was opened.
   public package(set) var options: DecodingOptions
   /// The size of the file in bytes.
   public var byteCount: Int { source.byteCount }
-  /// The static image of an APNG for readers without animation support; nil if it is a frame.
+  /// The static image of an APNG for readers without animation support; nil if that image is a frame.
   public let staticImage: FrameControl?
 
   package let header: ImageHeader
@@ -82,7 +82,7 @@ public struct AnimatedImage: Sendable {
       options: options)
   }
 
-  /// The image in `source`, which was scanned to its end.
+  /// Creates the image in `source`, which was scanned to its end.
   package init(
     _ scan: ScannedImage, source: any ByteSource, options: DecodingOptions
   ) throws(AnimatedImageError) {
@@ -90,7 +90,7 @@ public struct AnimatedImage: Sendable {
     guard let header = scan.header else {
       throw AnimatedImageError(.truncated, "no header", byteOffset: scan.byteCount)
     }
-    // Includes the truncated frame, which is decoded next. It may be the only frame, and the file not an
+    // Counts the truncated frame, which is decoded next. It may be the only frame, and then the file is not an
     // animation.
     try scan.checkLiveBytes(header: header, options: options)
     let pixels = try scan.settleCutFrame(header: header, source: source, options: options)
@@ -98,7 +98,7 @@ public struct AnimatedImage: Sendable {
     state.openingFrame = pixels.flatMap { OpeningFrame($0, memory: .shared) }
   }
 
-  /// The image in `source` that `scan` describes, after a truncated frame was settled.
+  /// Creates the image in `source` that `scan` describes, after it was decided whether to keep a truncated frame.
   package init(
     settled scan: ScannedImage, scannedAs format: AnimationFormat, source: any ByteSource,
     options: DecodingOptions
@@ -123,15 +123,15 @@ public struct AnimatedImage: Sendable {
     self.init(arrived: scan, header: settled, source: source, options: options)
   }
 
-  /// The error for an image without a pixel.
+  /// The error for an image without any pixels.
   static func emptyCanvas(_ header: ImageHeader) -> AnimatedImageError {
-    // IHDR does not allow such sizes, so it is a GIF, whose logical screen follows the signature.
+    // IHDR does not allow such sizes, so the file is a GIF. Its logical screen follows the signature.
     AnimatedImageError(
       .malformed, "a canvas of \(header.canvasSize) that no frame enlarges",
       format: header.format, byteOffset: 6)
   }
 
-  /// The image in `source` as known so far, unchecked; `scan` has at least one frame.
+  /// Creates the image in `source` as known so far, without checks. `scan` has at least one frame.
   init(
     arrived scan: ScannedImage, header: ImageHeader, source: any ByteSource,
     options: DecodingOptions
@@ -155,9 +155,9 @@ extension AnimatedImage {
   /// Opens the file at `path` on one of the library's threads. See ``init(contentsOf:options:)``.
   ///
   /// Never blocks the cooperative pool, however slow the disk or the pipe is. Throws
-  /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, as soon as the calling task is
-  /// cancelled; a read in progress still completes, and its result is discarded. A pipe is read on a separate
-  /// thread, which ends within a tenth of a second after that.
+  /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, as soon as the calling task is cancelled; a read
+  /// in progress still completes, and its result is discarded. A pipe is read on a separate thread, which ends within a
+  /// tenth of a second of the cancellation.
   public static func open(
     _ path: some FilePathConvertible, options: DecodingOptions = .init()
   ) async throws(AnimatedImageError) -> AnimatedImage {

@@ -1,15 +1,15 @@
 /// The result of scanning a file: enough to decode any frame from that frame's bytes alone. Contains no pixels.
 ///
-/// Create it once, where you have the whole file, store its ``bytes`` with the file, and use it to open the
-/// remote file: no bytes are then read to find the frames.
+/// Create an index once, where you have the whole file, and store its ``bytes`` with the file. Opening the remote file
+/// with its index reads no bytes to find the frames.
 ///
 /// ```swift
 /// let data = ImageIndex(of: try AnimatedImage(contentsOf: "party.gif")).bytes
 /// let image = try await RemoteImage(reading: remote, index: ImageIndex(bytes: data))
 /// ```
 ///
-/// It takes about 20 bytes per frame, plus the metadata. Apart from its length, an index does not identify the file:
-/// store it together with an ETag or another mark that changes with the file.
+/// An index takes about 20 bytes per frame, plus the metadata. It contains the file's length but nothing else that
+/// identifies the file: store it together with an ETag or another tag that changes with the file.
 public struct ImageIndex: Sendable, Hashable {
   package let scan: ScannedImage
   package let header: ImageHeader
@@ -29,21 +29,20 @@ public struct ImageIndex: Sendable, Hashable {
 
   // MARK: - Storing
 
-  // magic, version (4 bytes), file size, image, checksum (8 bytes); numbers outside the record are
-  // stored least significant byte first.
+  // The layout: magic, version (4 bytes), file size, image, checksum (8 bytes). Numbers outside the record are
+  // little-endian.
   private static let magic = Array("ZTINDEX\n".utf8)
   /// Increment if the record changes, or if a scanner's result for any file changes; `CacheVersionTests`
   /// fails until then.
   static let version: UInt32 = 1
   private static let headCount = magic.count + 4
-  /// No secret, so that every process computes the same sum: it detects damage, not forgery.
+  /// Not secret, so that every process computes the same sum. It detects damage, not forgery.
   private static let checksum = HashSecret(
     (0..<HashSecret.byteCount).map {
       UInt8(truncatingIfNeeded: (UInt64($0) &+ 1) &* 0x9e37_79b9_7f4a_7c15 >> 56)
     })
 
-  /// The index as bytes, to be stored; the same on all machines. Takes time linear in the number of
-  /// frames.
+  /// The index as bytes to store, which are the same on all machines. Takes time linear in the number of frames.
   public var bytes: [UInt8] {
     var record = RecordWriter()
     record.put(byteCount)
@@ -56,8 +55,10 @@ public struct ImageIndex: Sendable, Hashable {
     content + bytes(of: checksum.hash64(content.rawBytes))
   }
 
-  /// Reads stored bytes, which need not be trusted: an index that could make decoding fail in ways that a
-  /// damaged file could not is rejected. A forged index shows wrong pictures, just as a forged file does.
+  /// Reads a stored index.
+  ///
+  /// The bytes need not be trusted: an index is rejected if it could make decoding fail in ways that a damaged file
+  /// cannot. A forged index shows wrong pictures, just as a forged file does.
   ///
   /// - Throws: `invalidIndex` if the bytes are not an intact index of this version.
   public init(bytes: [UInt8]) throws(AnimatedImageError) {
@@ -101,7 +102,7 @@ public struct ImageIndex: Sendable, Hashable {
       guard asked > allowed else { return }
       throw .exceeding(kind, asked: asked, allowed: allowed, format: format)
     }
-    // More than any memory holds, whatever the limits.
+    // An upper bound that no memory can hold, whatever the limits say.
     let canvasPixels = min(limits.canvasPixels, 1 << 40)
     try check(.canvasPixels, canvasSize.area, canvasPixels)
     try check(.frameCount, frames.count, limits.frameCount)
@@ -116,7 +117,7 @@ public struct ImageIndex: Sendable, Hashable {
 }
 
 extension AnimatedImage {
-  /// What opening the image found.
+  /// The result of scanning the image.
   var scanned: ScannedImage {
     var scan = ScannedImage()
     scan.header = header
@@ -131,8 +132,7 @@ extension AnimatedImage {
 }
 
 extension ScannedImage {
-  /// The reason why no scanner could have produced this from a file of `byteCount` bytes; nil if
-  /// one could.
+  /// Explains why no scanner could have produced this from a file of `byteCount` bytes; nil if one could.
   fileprivate func fault(in byteCount: Int) -> String? {
     guard let header, byteCount >= 0 else { return "the file has no size" }
     let codec = header.codec

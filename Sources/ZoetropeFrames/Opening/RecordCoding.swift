@@ -1,4 +1,4 @@
-/// Writes numbers and text in sequence, small numbers in few bytes.
+/// Writes numbers and text in sequence; small numbers take few bytes.
 package struct RecordWriter {
   package private(set) var bytes: [UInt8] = []
 
@@ -104,7 +104,7 @@ package struct RecordReader {
       return []
     }
     var values: [Value] = []
-    // Do not trust the count: an element may take far more memory than its bytes here.
+    // Do not trust the count: an element may take far more memory than its encoding takes bytes.
     values.reserveCapacity(min(count, 1 << 12))
     for _ in 0..<count where !isDamaged {
       guard let value = body(&self) else {
@@ -126,7 +126,7 @@ extension RecordWriter {
   /// Writes the result of opening `image`.
   package mutating func put(_ image: AnimatedImage) { put(image.scanned, image.header) }
 
-  /// Writes the result of a scan; `header` is its header.
+  /// Writes the result of a scan and the image's header.
   package mutating func put(_ image: ScannedImage, _ header: ImageHeader) {
     put(header.format.rawValue)
     put(header.canvasSize.width)

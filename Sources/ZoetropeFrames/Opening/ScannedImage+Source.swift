@@ -2,7 +2,7 @@ package import SystemPackage
 
 // Scanning a whole source: the I/O around the pure scanners.
 extension ScannedImage {
-  /// The structure of the file in `source`.
+  /// Scans the structure of the file in `source`.
   ///
   /// - Parameter isCancelled: Polled every 128 KiB.
   /// - Throws: `cancelled` once `isCancelled` returns true.
@@ -20,24 +20,24 @@ extension ScannedImage {
     return file.scanner.image
   }
 
-  /// Throws `notAnImage` if the bytes in `start`, as many as the longest signature, do not begin an image.
+  /// Throws `notAnImage` if no image starts with `start`, which has the length of the longest signature.
   static func checkSignature(_ start: borrowing RawSpan) throws(AnimatedImageError) {
     var file = FileScanner(limits: .none)
     try file.feed(start)
   }
 
-  /// Decides whether to keep a truncated last frame: if its pixels are complete, if it is the only one and
+  /// Decides whether to keep a truncated last frame. It is kept if its pixels are complete, if it is the only frame and
   /// has any rows, or if partial frames are requested.
   ///
-  /// - Returns: Its pixels if it is kept and is the only frame: decoding them takes most of the time until
-  ///   it can be shown.
+  /// - Returns: The frame's pixels if it is kept and is the only frame, because decoding them takes most of the time
+  ///   until it can be shown.
   mutating func settleCutFrame(
     header: ImageHeader, source: any ByteSource, options: DecodingOptions
   ) throws(AnimatedImageError) -> FramePixels? {
     guard let control = cutFrame else { return nil }
     let pixels = FramePixels()
     let decodesFast = options.decoder == .fast
-    // Not giflib, which counts complete rows only: the list of frames must not depend on the decoder.
+    // Never use giflib here, which counts complete rows only: the list of frames must not depend on the decoder.
     var options = options
     options.decoder = .fast
     var decoder = FrameDecoder(header: header, options: options)
@@ -72,7 +72,7 @@ extension ScannedImage {
 extension StandardInput {
   /// Reads all bytes of `descriptor`, unless the first of them do not begin an image.
   ///
-  /// - Throws: As ``readAll(from:byteLimit:shouldStop:checkingStart:)``, and `notAnImage`.
+  /// - Throws: The errors of ``readAll(from:byteLimit:shouldStop:checkingStart:)``, and `notAnImage`.
   package static func readAll(
     from descriptor: FileDescriptor = .standardInput, byteLimit: Int, shouldStop: () -> Bool
   ) throws(AnimatedImageError) -> [UInt8] {

@@ -29,13 +29,13 @@ extension AnimatedImage: ImageOrigin {
       + frames.count * (MemoryLayout<FrameControl>.stride + ReplayCosts.bytesPerFrame)
   }
 
-  /// A deviation with its text.
+  /// The estimated bytes of one damage entry with its text.
   private static let damageCost = MemoryLayout<Damage>.stride + 64
 
-  /// The image with the parallelism for playing: one core, unless that may be too slow.
+  /// The image with its parallelism adjusted for playing: one core, unless that may be too slow.
   ///
-  /// A scheduler decodes ahead anyway, and decoding on several cores takes four more canvases and wakes threads
-  /// for every frame. All cores are used from about 40 million pixels per second, a tenth of one core's
+  /// A scheduler decodes ahead anyway, and decoding on several cores takes four more canvases and wakes threads for
+  /// every frame. All cores are used above about 40 million pixels per second, which is a tenth of one core's
   /// throughput for GIF and a third for APNG.
   private var preparedForPlaying: AnimatedImage {
     guard options.parallelism == 0, pixelRate < Self.lightPixelRate else { return self }
@@ -46,7 +46,7 @@ extension AnimatedImage: ImageOrigin {
 }
 
 extension ImageOrigin {
-  /// Whether decoding takes little of the playing time, and a canvas little memory.
+  /// Whether decoding takes only a small part of the playing time, and a canvas little memory.
   var isLightToPlay: Bool {
     arrivals == nil && !isFetched && pixelRate < Self.lightPixelRate
       && canvasSize.area <= Self.lightArea

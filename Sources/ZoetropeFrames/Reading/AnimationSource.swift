@@ -1,13 +1,15 @@
 /// An animation whose frames can be decoded and played: a whole file (``AnimatedImage``), one whose bytes are still
 /// arriving (``StreamedImage``), or one read by byte ranges (``RemoteImage``).
 ///
-/// Only these conform. To play pictures that a program computes, write them to a `MemorySink` and open its bytes.
+/// Only these three types conform. To play pictures that a program computes, write them to a `MemorySink` and open the
+/// resulting bytes.
 public protocol AnimationSource: Sendable {
-  /// How its frames are read.
+  /// How the frames are read.
   var origin: FrameOrigin { get }
 }
 
-/// How the frames of an animation are read. Does not retain the animation: a ``StreamedImage`` that is released ends.
+/// How the frames of an animation are read. Does not retain the animation, so releasing a ``StreamedImage`` still ends
+/// it.
 public struct FrameOrigin: Sendable {
   package let base: any ImageOrigin
 
@@ -17,26 +19,26 @@ public struct FrameOrigin: Sendable {
 extension AnimationSource {
   /// Returns the bitmap of frame `index`.
   ///
-  /// Frames may be requested in any order and concurrently; equal requests are decoded once. Decoding runs on
-  /// the library's own threads and continues from the previous request or the nearest checkpoint, so a jump
-  /// decodes a bounded number of frames. (The first jump into a part that was not visited yet decodes
-  /// everything before it.) A step back costs about as much as a step forward, except in a ``RemoteImage``.
-  /// Copies of a value share the checkpoints, which are charged to ``MemoryBudget/shared`` and freed with the
-  /// last copy.
+  /// Frames may be requested in any order and concurrently; equal requests are decoded once. Decoding runs on the
+  /// library's own threads and continues from the previous request or the nearest checkpoint, so a jump decodes a
+  /// bounded number of frames. (The first jump into a part that has not been visited yet decodes every frame between it
+  /// and the nearest earlier checkpoint or independent frame.) A step back costs about as much as a step forward,
+  /// except in a ``RemoteImage``. Copies of the image share the checkpoints, which are charged to
+  /// ``MemoryBudget/shared`` and freed with the last copy.
   ///
   /// For a ``StreamedImage``, waits until the frame has arrived. A ``RemoteImage`` reads the bytes of the frame
   /// and of the frames it depends on.
   ///
   /// - Parameters:
   ///   - index: The frame, from 0.
-  ///   - rendering: Its size and format. Default: as decoded.
+  ///   - rendering: The size and format of the bitmap. Default: as decoded.
   ///   - cache: The cache for rendered frames. Default: nil, no caching. With a cache, such as
   ///     ``MemoryFrameCache/shared``, the first call reads the whole file once, to compute its
   ///     ``ContentIdentity``. A ``StreamedImage`` is cached once it is complete, a ``RemoteImage`` only if
   ///     ``SharedFrames`` was given its identity.
-  /// - Throws: `parameter` if the frame does not exist; the errors of ``FrameReader/next()``; errors of reading
-  ///   byte ranges; `cancelled`, never `CancellationError`, as soon as the task is cancelled. Decoding then
-  ///   stops within one frame unless others wait for it.
+  /// - Throws: `parameter` if the frame does not exist; the errors of ``FrameReader/next()``; errors of reading byte
+  ///   ranges; `cancelled`, never `CancellationError`, as soon as the task is cancelled. Decoding then stops within one
+  ///   frame, unless other callers are waiting for it.
   public func bitmap(
     at index: Int, rendering: Rendering = .init(), cache: (any FrameCaching)? = nil
   ) async throws(AnimatedImageError) -> Bitmap {
@@ -64,14 +66,14 @@ extension AnimationSource {
 
   /// Returns composited frames, without timing, decoded on demand.
   ///
-  /// For a whole file, later frames are decoded ahead on all processors (see ``DecodingOptions/parallelism``),
-  /// bounded in bytes. For a ``StreamedImage``, each frame is awaited; for a ``RemoteImage``, its bytes are read
-  /// first. Frames before the range are decoded too if its first frame needs them. Each iterator starts over. The
-  /// range is clamped to the image's frames, so one past the end is empty.
+  /// For a whole file, later frames are decoded ahead on all processors (see ``DecodingOptions/parallelism``), bounded
+  /// in bytes. For a ``StreamedImage``, each frame is awaited; for a ``RemoteImage``, its bytes are read first. Frames
+  /// before the range are decoded too if the first frame of the range needs them. Each iterator starts over. The range
+  /// is clamped to the image's frames, so a range past the end is empty.
   ///
   /// - Parameters:
   ///   - range: The frames. Default: all.
-  ///   - rendering: Their size and format. Default: as decoded. Only the changed part of each frame is
+  ///   - rendering: The size and format of the frames. Default: as decoded. Only the changed part of each frame is
   ///     scaled.
   ///   - cache: The cache for rendered frames, as in ``bitmap(at:rendering:cache:)``. Default: nil, no caching.
   public func bitmaps(
@@ -83,7 +85,7 @@ extension AnimationSource {
 }
 
 extension AnimationSource {
-  /// What ``bitmap(at:rendering:cache:)`` reads.
+  /// The frames that ``bitmap(at:rendering:cache:)`` reads.
   package var randomAccessFrames: SharedFrames { origin.base.randomAccessFrames }
 }
 
@@ -117,11 +119,11 @@ extension ImageOrigin {
         return try renderer.render(composited) { flag.isRaised }
       }
     }
-    // If the file was overwritten meanwhile, these pixels do not belong to the bytes in the key.
+    // If the file was overwritten meanwhile, these pixels do not belong to the content in the key.
     if let key, let cache, isUnchanged {
       let stored = CachedFrame(frame.bitmap, damage: frame.damage)
       if cache.mayBlock {
-        // The frame was decoded even if the task was cancelled meanwhile.
+        // The frame was decoded, so return it even if the task was cancelled meanwhile.
         try? await DecodeThreads.shared.value { [self] flag throws(AnimatedImageError) in
           cache.storeIfPossible(stored, for: key)
           var filler = cache.filler(besides: rendering, of: self, key.animation.content)
@@ -135,7 +137,7 @@ extension ImageOrigin {
     return frame
   }
 
-  /// The key of frame `index`, and the frame if `cache` has it; nil for an image that cannot be cached.
+  /// Returns the key of frame `index`, and the frame if `cache` has it; nil if the image cannot be cached.
   private func lookUp(
     _ index: Int, _ rendition: Rendition, in cache: any FrameCaching
   ) async throws(AnimatedImageError) -> (key: FrameKey, frame: CachedFrame?)? {
@@ -150,7 +152,7 @@ extension ImageOrigin {
     }
   }
 
-  /// The frame shown `time` after the start, once it has arrived.
+  /// Returns the frame shown `time` after the start, once that frame has arrived.
   fileprivate func frameIndex(
     at time: Duration, _ policy: DelayPolicy
   ) async throws(AnimatedImageError) -> Int {

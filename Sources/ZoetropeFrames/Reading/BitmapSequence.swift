@@ -2,10 +2,10 @@ internal import Synchronization
 
 /// Composited frames without timing, decoded on demand.
 ///
-/// Ends after the last frame, or without an error if the iterating task is cancelled. Throws after the last
-/// intact frame was consumed.
+/// Ends after the last frame, or without an error if the iterating task is cancelled. An error is thrown only after all
+/// frames before it have been consumed.
 public struct BitmapSequence: AsyncSequence, Sendable {
-  /// Retained, because releasing a stream ends it.
+  /// Retained, because releasing a streamed image ends the stream.
   private let image: any AnimationSource
   private let rendering: Rendering
   private let cache: (any FrameCaching)?
@@ -53,7 +53,7 @@ public struct BitmapSequence: AsyncSequence, Sendable {
       self.reader = Lent(reader)
     }
 
-    /// The next frame; nil after the last one, and if the task is cancelled.
+    /// Decodes the next frame; nil after the last one, and if the task is cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(AnimatedImageError) -> CompositedFrame? {
@@ -69,12 +69,12 @@ public struct BitmapSequence: AsyncSequence, Sendable {
       }
     }
 
-    /// The next frame of the range, after it has arrived; nil if there is none.
+    /// Waits for the next frame of the range to arrive and returns its index; nil if there is none.
     private func nextIndex() async -> Int? {
       var index = next
       while true {
         let isWanted = contains(index)
-        // A range is one stretch.
+        // A range is contiguous, so no later frame is in it.
         if hasBegun, !isWanted { return nil }
         if index >= origin.frameCount {
           guard let arrivals = origin.arrivals, await arrivals.waitForFrame(index),
@@ -90,8 +90,8 @@ public struct BitmapSequence: AsyncSequence, Sendable {
 
 /// A reader used on decode threads, one call at a time.
 ///
-/// Locked because an iterator can be copied: an actor that copies one, awaits a frame and stores the copy
-/// back may be reentered during the await, and two decode threads would then use one reader.
+/// Locked because an iterator can be copied: an actor that copies an iterator, awaits a frame and stores the copy back
+/// may be reentered during the await, and two decode threads would then use the same reader.
 final class Lent<Reader>: Sendable {
   private let reader: Mutex<Reader>
 
@@ -111,7 +111,7 @@ extension Lent<RenderedReader> {
     case lacking(FrameFetch)
   }
 
-  /// Frame `index`, decoded on another thread after its bytes have arrived.
+  /// Decodes frame `index` on another thread after its bytes have arrived.
   func frame(at index: Int) async throws(AnimatedImageError) -> CompositedFrame {
     while true {
       let step = try await DecodeThreads.shared.value { [self] flag throws(AnimatedImageError) in
@@ -120,7 +120,7 @@ extension Lent<RenderedReader> {
           do throws(AnimatedImageError) {
             return .done(try reader.frame(at: index) { flag.isRaised })
           } catch {
-            // The replay is longer than expected, or bytes have been dropped meanwhile.
+            // The replay was longer than expected, or bytes have been dropped meanwhile.
             guard error.code == .bytesMissing else { throw error }
             return .lacking(reader.fetch(for: index) ?? { nil })
           }

@@ -4,7 +4,7 @@ public struct CompositedFrame: Sendable {
   public let index: Int
   /// The canvas after the frame was drawn.
   public let bitmap: Bitmap
-  /// Where the bitmap may differ from that of the previous frame, clipped to the canvas; the whole canvas
+  /// The area in which the bitmap may differ from that of the previous frame, clipped to the canvas; the whole canvas
   /// for the first frame.
   public let dirtyRect: PixelRect
   /// The damage found in the frame, if any.

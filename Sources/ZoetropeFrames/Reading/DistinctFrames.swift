@@ -1,9 +1,8 @@
 /// Chooses the frames that look least alike.
 ///
-/// Compares frames at 16x16 pixels: 1 KiB of memory per frame, or none if it looks like the one before. A frame
-/// costs about as much as decoding it, however large the canvas. Only changed areas are scaled, each
-/// separately, and large canvases are scaled in two steps, because scaling one small pixel reads the whole area
-/// that it covers.
+/// Compares frames at 16x16 pixels. A frame takes 1 KiB of memory, or none if it looks like the one before, and about
+/// as much time as decoding it, however large the canvas. Only changed areas are scaled, each separately. Large
+/// canvases are scaled in two steps, because scaling one small pixel reads the whole area that it covers.
 package struct DistinctFrames {
   private var thumbnails: [[UInt8]] = []
   private var steps: [Step] = []
@@ -12,21 +11,21 @@ package struct DistinctFrames {
   private var last: Int?
 
   private static let side = 16
-  /// The picture size of the first step, and the canvas size from which it pays off.
+  /// The side of the picture after the first step, and the canvas side from which that step pays off.
   private static let (coarseSide, largeSide) = (128, 512)
 
-  /// One step of scaling, and its result for the last frame.
+  /// One scaling step and its result for the last frame.
   private struct Step {
     let scaler: FrameScaler
     var result: Bitmap?
 
-    /// Scales `bitmap`, which differs from the last one only in `changes`; nil means everywhere. Returns
-    /// where results differ.
+    /// Scales `bitmap`, which differs from the last one only in `changes`; nil means everywhere. Returns the areas in
+    /// which the results differ.
     mutating func scale(
       _ bitmap: Bitmap, _ changes: [PixelRect]?, isCancelled: () -> Bool
     ) throws(AnimatedImageError) -> [PixelRect]? {
       let previous = result
-      // After an error, nothing is known of the next frame.
+      // Reset first: after an error, the next frame must be scaled completely.
       result = nil
       guard var scaled = previous, let changes else {
         result = try scaler.scale(bitmap, isCancelled: isCancelled)
@@ -55,7 +54,7 @@ package struct DistinctFrames {
     _ index: Int, of reader: FrameReader, isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
     let changes = last.flatMap { reader.image.changes(from: $0, to: index) }
-    // After an error, the next frame is compared with none.
+    // Reset first: after an error, the next frame is compared with no other.
     last = nil
     try add(
       reader.frame(at: index, isCancelled: isCancelled).bitmap, changes: changes,
@@ -109,7 +108,7 @@ package struct DistinctFrames {
     for y in 0..<picture.height {
       let row = picture.pixels(row: y)
       for x in 0..<picture.width {
-        // Colours that cannot be seen must not count.
+        // The colours of transparent pixels must not count.
         let alpha = Int(row[x].alpha)
         for channel in [row[x].red, row[x].green, row[x].blue, 255] {
           bytes.append(UInt8(Int(channel) * alpha / 255))
@@ -119,9 +118,9 @@ package struct DistinctFrames {
     return bytes
   }
 
-  /// The places of at most `count` of the frames added, in order: the first one, then again and again
-  /// the one that is farthest from all that are chosen. Fewer if the others look like chosen ones,
-  /// or once `isCancelled` returns true.
+  /// Returns the positions, ascending, of at most `count` of the frames added. Chooses the first frame, and then
+  /// repeatedly the one that differs most from all chosen so far. Returns fewer if all others look like chosen ones, or
+  /// once `isCancelled` returns true.
   package func choose(_ count: Int, isCancelled: () -> Bool = { false }) -> [Int] {
     guard !thumbnails.isEmpty, count > 0 else { return [] }
     var chosen = [0]
@@ -141,7 +140,7 @@ package struct DistinctFrames {
     return chosen.sorted()
   }
 
-  /// The sum of the squared differences.
+  /// Returns the sum of the squared differences.
   private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
     var sum = 0
     for index in left.indices {
@@ -153,8 +152,8 @@ package struct DistinctFrames {
 }
 
 extension AnimatedImage {
-  /// Where frame `index` may differ from the earlier frame `previous`; nil if it is simplest to assume
-  /// that everything differs.
+  /// Returns the areas in which frame `index` may differ from the earlier frame `previous`; nil if it is simplest to
+  /// assume that everything differs.
   ///
   /// A bitmap depends only on its frame, so only the frames between the two can have drawn or cleared
   /// anything.

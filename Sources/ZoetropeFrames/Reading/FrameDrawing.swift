@@ -1,12 +1,12 @@
-/// Pixels drawn on every rendered frame, such as rounded corners or a badge.
+/// A drawing on every rendered frame, such as rounded corners or a badge.
 ///
 /// Two drawings are equal if their name and version are equal, because closures cannot be compared. Change the
 /// version whenever the closure draws something else; otherwise caches return old frames.
 public struct FrameDrawing: Sendable, Hashable {
-  /// Changes the bytes of row `y` of a frame of `size`, in ``PixelFormat/rgba8`` without padding.
+  /// A closure that changes the bytes of row `y` of a frame of `size`, in ``PixelFormat/rgba8`` without padding.
   ///
-  /// Called on the library's own threads. A pixel may depend only on its position and its old value, because
-  /// frames are presented as changed only where the animation changed them.
+  /// Called on the library's own threads. A pixel may depend only on its position and its old value, because dirty
+  /// rectangles cover only what the animation itself changed.
   public typealias Row =
     @Sendable (_ y: Int, _ size: PixelSize, _ bytes: inout MutableRawSpan) -> Void
 
@@ -28,7 +28,7 @@ public struct FrameDrawing: Sendable, Hashable {
     self.drawRow = drawRow
   }
 
-  /// Draws on a copy of `bitmap`, in ``PixelFormat/rgba8``.
+  /// Returns a copy of `bitmap`, in ``PixelFormat/rgba8``, with the drawing on it.
   func applied(to bitmap: Bitmap) throws(AnimatedImageError) -> Bitmap {
     var buffer = try PixelBuffer(asking: bitmap.size, zeroed: false)
     buffer.copy(try bitmap.converted(to: .rgba8))

@@ -1,5 +1,5 @@
-/// A kind of frame that a ``FrameStore`` keeps in its own table: everything that determines the pixels, and the
-/// maximum number of frames.
+/// A format in which a ``FrameStore`` keeps frames, in a table of its own: everything that determines the pixels, and
+/// the maximum number of frames.
 ///
 /// ```swift
 /// let list = FrameFormat("list", size: PixelSize(width: 96, height: 96), family: "party")
@@ -8,26 +8,26 @@
 /// let frames = image.play(rendering: list.rendering, cache: MemoryFrameCache(backing: store))
 /// ```
 ///
-/// A format with other parameters has another table: after a change, the frames of this format are rendered
+/// Formats with different parameters have different tables: after a change, the frames of this format are rendered
 /// again, and those of other formats are kept.
 public struct FrameFormat: Sendable, Hashable {
   /// The name of the format.
   package let name: String
-  /// The formats that are filled in one decode pass; nil for none.
+  /// The name shared by formats that are filled in one decode pass; nil for a format that is filled alone.
   public let family: String?
-  /// The box that frames are scaled into.
+  /// The size of the box that frames are scaled into.
   package let size: PixelSize
   /// The maximum number of frames kept.
   package let maximumCount: Int
-  /// Pass this to playback, loading and ``AnimationSource/bitmap(at:rendering:cache:)``.
+  /// The rendering to pass to playback, loading and ``AnimationSource/bitmap(at:rendering:cache:)``.
   public let rendering: Rendering
 
   /// Creates a format.
   ///
   /// - Parameters:
-  ///   - name: Its name. Formats in use at the same time need different ones.
-  ///   - size: The box that frames are scaled into.
-  ///   - family: The formats with this family are filled together. Default: nil, none.
+  ///   - name: The name. Formats in use at the same time need different names.
+  ///   - size: The size of the box that frames are scaled into.
+  ///   - family: A name; formats with the same family are filled together. Default: nil, filled alone.
   ///   - fit: How frames are fitted into the box. Default: ``ScalingFit/fit``.
   ///   - filter: The resampling filter. Default: ``ScalingFilter/bilinear``.
   ///   - format: The pixel format. Default: ``PixelFormat/rgba8``.
@@ -45,7 +45,7 @@ public struct FrameFormat: Sendable, Hashable {
     self.maximumCount = min(max(maximumCount, 1), 8192)
     var rendering = Rendering(
       target: TargetSize(size), fit: fit, filter: filter, format: format, drawing: drawing)
-    // Of all that determines the pixels, and of nothing else.
+    // Covers everything that determines the pixels, and nothing else.
     let parameters =
       "\(fit.rawValue) \(filter.rawValue) \(drawing?.version ?? 0) \(drawing?.name ?? "")"
     rendering.table = TableName(

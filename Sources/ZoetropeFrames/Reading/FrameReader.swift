@@ -7,11 +7,11 @@ public final class FrameReader {
   package private(set) var nextIndex = 0
   /// The image.
   package private(set) var image: AnimatedImage
-  /// Its canvas has no pixels until the first frame is drawn.
+  /// The compositor's canvas has no pixels until the first frame is drawn.
   private var compositor = Compositor()
   private var decoder: FrameDecoder
   private var pixels: FramePixels
-  /// A placeholder for a recycled frame.
+  /// A placeholder for the pixels of a recycled frame.
   private let noPixels: FramePixels
   /// The damage of the last frame drawn.
   private var damage: Damage?
@@ -19,12 +19,12 @@ public final class FrameReader {
   private var needsClearCanvas = true
   /// Whether the canvas was cleared because the next frame is independent. If it is damaged, earlier frames are needed.
   private var isAssumedClear = false
-  /// The side that decoded the canvas's block, if a frame became the canvas.
+  /// The side that decoded the pixels that are now the canvas, if a frame became the canvas.
   private var canvasSide = DecodeSide.consumer
   /// The only frame, if opening the image had to decode it and it has not been used; nil after the first
   /// request.
   private var openingFrame: OpeningFrame?
-  /// Nil if frames are decoded sequentially on the calling thread.
+  /// Decodes frames ahead; nil if frames are decoded sequentially on the calling thread.
   private let ahead: DecodeAhead?
 
   /// Creates a reader at the start of `image`. Decodes nothing yet.
@@ -32,7 +32,7 @@ public final class FrameReader {
     self.init(image, sharingAbove: Self.worthwhilePixels)
   }
 
-  /// Above this, decoding takes about a millisecond or more, so that starting threads pays off.
+  /// The number of pixels above which decoding takes about a millisecond or more, so that starting threads pays off.
   private static let worthwhilePixels = 1 << 18
 
   /// - Parameter threshold: Images whose frames have more pixels in total are decoded on threads.
@@ -57,23 +57,22 @@ public final class FrameReader {
 
   deinit { ahead?.stop() }
 
-  /// The next frame, composited; nil after the last one.
+  /// Returns the next frame, composited; nil after the last one.
   ///
-  /// The bitmap shares the reader's canvas. Nothing is copied if it is released before the next call.
+  /// The bitmap shares the reader's canvas. If you release the bitmap before the next call, nothing is copied.
   ///
   /// - Throws: With ``DamagePolicy/strict``, for a damaged frame; `io` if the file cannot be read;
   ///   `outOfMemory` if allocating the canvas or the frame fails. The next
   ///   call then decodes the same frame again.
   public func next() throws(AnimatedImageError) -> CompositedFrame? { try next { false } }
 
-  /// Like ``next()``, but throws `cancelled` once `isCancelled` returns true if it has to decode other frames
-  /// first.
+  /// Like ``next()``, but if other frames must be decoded first, throws `cancelled` once `isCancelled` returns true.
   package func next(isCancelled: () -> Bool) throws(AnimatedImageError) -> CompositedFrame? {
     guard nextIndex < image.frames.count else { return nil }
     return try composeNext(isCancelled)
   }
 
-  /// Like ``next(isCancelled:)``, provided that there is a frame ``nextIndex``.
+  /// Like ``next(isCancelled:)``, but requires that frame ``nextIndex`` exists.
   private func composeNext(
     _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
@@ -91,7 +90,7 @@ public final class FrameReader {
       try clearCanvas()
       try decode(control)
       if isAssumedClear, !isComplete(control) {
-        // A damaged frame shows what is below it, so draw that, then decode the frame again.
+        // The canvas beneath shows through a damaged frame, so draw that first, then decode the frame again.
         try replay(before: control.index, isCancelled)
         try clearCanvas()
         try decode(control)
@@ -102,7 +101,7 @@ public final class FrameReader {
       if becomesCanvas { swap(&canvasSide, &pixels.side) }
       damage = pixels.damage
       if let ahead {
-        // Released immediately, so that it is reused while it is in the CPU caches.
+        // Recycle the pixels immediately, so that their memory is reused while it is in the CPU caches.
         ahead.recycle(pixels)
         pixels = noPixels
       }
@@ -111,7 +110,7 @@ public final class FrameReader {
       return dirty
     } catch {
       resume(at: control.index)
-      // A source knows bytes, not frames.
+      // The byte source does not know the frame, so add its index.
       throw error.code == .io ? error.inFrame(control.index) : error
     }
   }
@@ -121,8 +120,8 @@ public final class FrameReader {
     pixels.content.validPixels >= control.rect.size.area
   }
 
-  /// Makes the next call decode frame `index` again after it failed: frames decoded ahead are past it by now,
-  /// and a failed read is retried.
+  /// Makes the next call decode frame `index` again after a failure. Decoding ahead is already past that frame and must
+  /// restart, and a failed read is retried.
   private func resume(at index: Int) {
     if nextIndex == index {
       ahead?.restart(at: index)
@@ -133,12 +132,12 @@ public final class FrameReader {
 
   /// Returns frame `index`, composited; ``next()`` continues after it.
   ///
-  /// Costs one decode for the frame that ``next()`` would return, else a replay from the nearest earlier independent
+  /// The frame that ``next()`` would return costs one decode, any other a replay from the nearest earlier independent
   /// frame. ``CompositedFrame/dirtyRect`` is the whole canvas after a jump.
   ///
   /// - Parameters:
   ///   - index: The frame, from 0.
-  ///   - isCancelled: Asked between frames. Default: never cancelled.
+  ///   - isCancelled: Called between frames. Default: never cancelled.
   /// - Throws: `parameter` if the frame does not exist; `cancelled` once `isCancelled` returns true, after which the
   ///   reader stays usable and keeps its position; the errors of ``next()``.
   public func frame(
@@ -168,14 +167,14 @@ public final class FrameReader {
 
   package var frameCount: Int { image.frames.count }
 
-  /// Appends frames to ``image``, whose bytes its source has by now. The reader must decode on the
-  /// calling thread alone: ``DecodingOptions/parallelism`` 1.
+  /// Appends frames whose bytes are already in the source of ``image``. The reader must decode on the calling thread
+  /// alone (``DecodingOptions/parallelism`` 1).
   package func append(_ frames: [FrameControl]) {
     precondition(ahead == nil, "frames decoded ahead are fixed in number")
     image.frames.append(contentsOf: frames)
   }
 
-  /// Disables decoding ahead of frames after `last`; nil enables it again.
+  /// Prevents decoding ahead beyond frame `last`; nil removes the limit.
   package func limitDecodingAhead(to last: Int?) { ahead?.limit(to: last) }
 
   /// The canvas that the next frame is drawn on.
@@ -194,7 +193,7 @@ public final class FrameReader {
     ahead?.restart(at: nextIndex)
   }
 
-  /// Continues with frame `index` on `canvas`, as ``canvas()`` returned it; without one, on a clear canvas.
+  /// Continues with frame `index` on `canvas`, which ``canvas()`` returned; nil means a clear canvas.
   package func restart(at index: Int, on canvas: Bitmap?) throws(AnimatedImageError) {
     if let canvas { return restore(nextIndex: index, canvas: canvas) }
     guard index > 0 else { return rewind() }
@@ -202,9 +201,9 @@ public final class FrameReader {
     restore(nextIndex: index, canvas: clear.bitmap)
   }
 
-  /// Draws what is below frame `index`, starting at an earlier independent frame that is complete: a damaged
-  /// one shows what is below it, and so on. A loop, not recursion, so that a file cannot control the stack
-  /// depth.
+  /// Draws the canvas beneath frame `index`, starting at an earlier independent frame that is complete. The canvas
+  /// beneath shows through a damaged independent frame, so the search goes on to an earlier one. A loop, not recursion,
+  /// so that a file cannot control the stack depth.
   private func replay(
     before index: Int, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
@@ -230,7 +229,7 @@ public final class FrameReader {
     }
   }
 
-  /// Starts over at an independent frame.
+  /// Continues at an independent frame, on a clear canvas.
   private func jump(to index: Int) {
     needsClearCanvas = true
     nextIndex = index

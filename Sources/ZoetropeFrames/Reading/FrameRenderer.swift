@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Renders composited frames as bitmaps of one ``Rendition``.
 ///
-/// Scales and converts only the changed part of a frame that follows the last one. Into a reused bitmap it
-/// copies only the parts that are out of date.
+/// If a frame directly follows the last one, only its changed part is scaled and converted. If a bitmap is reused, only
+/// its outdated parts are copied.
 package struct FrameRenderer: Sendable {
   package let rendition: Rendition
   package let rendering: Rendering
@@ -23,7 +23,7 @@ package struct FrameRenderer: Sendable {
     return formats.reduce(0) { $0 + $1.cost(of: rendition.size) }
   }
 
-  /// A renderer of frames of `canvasSize`, opened with `options`.
+  /// Creates a renderer of frames of `canvasSize`, opened with `options`.
   package init(_ rendering: Rendering, of canvasSize: PixelSize, options: DecodingOptions) {
     self.rendering = rendering
     rendition = Rendition(rendering, of: canvasSize, options: options)
@@ -38,15 +38,15 @@ package struct FrameRenderer: Sendable {
     }
   }
 
-  /// Called before a frame is read, which may take long.
+  /// Throws if frames cannot be rendered. Call it before reading a frame, which may take long.
   ///
   /// - Throws: `limitExceeded` if frames would be too large.
   package func check() throws(AnimatedImageError) {
     if let refusal { throw refusal }
   }
 
-  /// Renders `frame`. If the last rendered frame was the one before it, its dirty rectangle must be
-  /// relative to that one.
+  /// Renders `frame`. If it directly follows the last rendered frame, its dirty rectangle must be relative to that
+  /// frame.
   ///
   /// - Throws: `cancelled` between rows once `isCancelled` returns true; `limitExceeded` if frames would
   ///   be too large or allocation fails.
@@ -54,8 +54,8 @@ package struct FrameRenderer: Sendable {
     _ frame: CompositedFrame, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> CompositedFrame {
     try check()
-    // Taken out, so that nothing builds on a frame that fails half-way. A copy of this renderer may draw on the
-    // same canvases; this one then gets new ones.
+    // Take the last frame out, so that no later frame builds on it if rendering fails half-way. If a copy of this
+    // renderer shares the canvases, this renderer gets new ones.
     var taken = last.take()
     let isOwned = isKnownUniquelyReferenced(&taken)
     let rendered = if isOwned, let taken { taken } else { RenderedFrame() }
@@ -84,14 +84,15 @@ package struct FrameRenderer: Sendable {
   }
 }
 
-/// The canvases on which one frame after the other is scaled and converted.
+/// The canvases on which successive frames are scaled and converted.
 private final class RenderedFrame: Sendable {
-  // Only `FrameRenderer` has references, and it uses one only if it is the only one: nobody waits for these locks.
+  // Only `FrameRenderer` holds references, and it uses an instance only if its reference is unique, so these locks are
+  // never contended.
   let index = Atomic(-1)
   private let scaled = Mutex<Canvas?>(nil)
   private let converted = Mutex<Canvas?>(nil)
 
-  /// Scales what depends on `changed`; that is all of the first frame.
+  /// Scales the pixels that depend on `changed`, which is the whole bitmap for the first frame.
   func scale(
     _ bitmap: Bitmap, changed: PixelRect, _ scaler: FrameScaler, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> (Bitmap, dirty: PixelRect) {
@@ -104,7 +105,7 @@ private final class RenderedFrame: Sendable {
     return (picture, region)
   }
 
-  /// Converts the rows of `changed`; those are all of the first frame.
+  /// Converts the rows of `changed`, which is the whole bitmap for the first frame.
   func convert(
     _ bitmap: Bitmap, to format: PixelFormat, changed: PixelRect
   ) throws(AnimatedImageError) -> Bitmap {
@@ -115,7 +116,7 @@ private final class RenderedFrame: Sendable {
     }
   }
 
-  /// Draws `region` of `canvas`, which is new for the first frame.
+  /// Draws `region` of `canvas`. The canvas is created for the first frame.
   private static func redraw(
     _ canvas: borrowing Mutex<Canvas?>, _ size: PixelSize, _ format: PixelFormat,
     _ region: PixelRect, _ draw: (inout PixelBuffer) throws(AnimatedImageError) -> Void

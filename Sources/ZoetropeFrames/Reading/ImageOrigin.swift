@@ -1,5 +1,5 @@
-/// What reading, playing and caching need to know about an image. Whole files, files that are still arriving, files
-/// read by byte ranges and computed frames all conform.
+/// An image as seen by reading, playing and caching. Whole files, files that are still arriving, files read by byte
+/// ranges and computed frames all conform.
 ///
 /// A value that owns no reader. The list of frames may grow, but a known frame never changes.
 package protocol ImageOrigin: Sendable {
@@ -13,35 +13,35 @@ package protocol ImageOrigin: Sendable {
   var frames: [FrameControl] { get }
   /// The total number of plays as known so far.
   var playCount: PlayCount { get }
-  /// The state that reading keeps between calls. Copies share it.
+  /// The state kept between reads. Copies share it.
   var state: ReadingState { get set }
 
   /// Makes a reader at the first frame.
   ///
-  /// - Parameter role: Its purpose.
+  /// - Parameter role: The reader's purpose.
   func makeReader(for role: ReaderRole) throws(AnimatedImageError) -> any FrameReading
 
   // MARK: With defaults
 
-  /// Where further frames come from. Default: nil, all are known.
+  /// The source of further frames. Default: nil, all are known.
   var arrivals: (any FrameArrivals)? { get }
   /// The number of ``frames``.
   var frameCount: Int { get }
   /// Frame `index`, which must be known.
   func control(_ index: Int) -> FrameControl
-  /// Whether readers may lack bytes, which ``FrameReading/fetch(for:)`` brings. Default: false.
+  /// Whether readers may lack bytes, which ``FrameReading/fetch(for:)`` then fetches. Default: false.
   var isFetched: Bool { get }
-  /// Whether the bytes of a frame are in memory. Default: false, unknown.
+  /// Whether the bytes of a frame are known to be in memory. Default: false.
   func isAtHand(_ control: FrameControl) -> Bool
-  /// Whether the bytes are still those that were opened. Default: true.
+  /// Whether the file's bytes are unchanged since it was opened. Default: true.
   var isUnchanged: Bool { get }
-  /// The identity under which `cache` keeps the image's frames; nil, the default, if it cannot be cached.
+  /// Returns the identity under which `cache` keeps the image's frames; nil, the default, if they cannot be cached.
   ///
   /// May read the whole file. Throws `cancelled` once `isCancelled` returns true.
   func identity(
     in cache: any FrameCaching, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity?
-  /// Called after frame `index` was decoded. Default: nothing.
+  /// Called after frame `index` was decoded. Default: does nothing.
   func noteDecoded(_ index: Int)
 }
 
@@ -57,7 +57,7 @@ extension ImageOrigin {
   ) throws(AnimatedImageError) -> ContentIdentity? { nil }
   package func noteDecoded(_ index: Int) {}
 
-  /// A copy with its own reading state. ``ReadingState`` keeps readers of such a copy, because readers of the
+  /// Returns a copy with its own reading state. ``ReadingState`` keeps readers of such a copy, because readers of the
   /// image itself would retain the state that retains them.
   func detached(chargedTo budget: MemoryBudget? = nil) -> Self {
     var copy = self

@@ -25,14 +25,14 @@ package final class ReadingState: Sendable {
     }
   }
 
-  /// Charges memory to `budget`; nil means the shared budget. That one queries the machine's memory when
+  /// Charges memory to `budget`; nil means the shared budget. The shared budget queries the machine's memory when it is
   /// created, so it is not created for images that are only inspected.
   package init(budget: MemoryBudget? = nil) {
     ownBudget = budget
     contents = Mutex(Contents())
   }
 
-  /// A state that knows what `other` knows about the image, and keeps nothing yet.
+  /// Creates a state with what `other` knows about the image, but without checkpoints or readers.
   init(knowing other: ReadingState, budget: MemoryBudget?) {
     ownBudget = budget
     contents = Mutex(
@@ -55,15 +55,15 @@ package final class ReadingState: Sendable {
     secret: HashSecret, stamp: FileStamp?, identity: ContentIdentity
   )
 
-  /// The identity in the store that was queried last; nil until known.
+  /// The identity in the store that was queried last; nil until one was.
   package var storedIdentity: StoredIdentity? {
     get { contents.withLock { $0.storedIdentity } }
     set { contents.withLock { $0.storedIdentity = newValue } }
   }
 
-  /// The threads for looking up the image in a store: separate from loads if its identity is known, because the
-  /// lookup is then short. (If the file was touched, or the store is another one, the file is still hashed
-  /// there, once.)
+  /// The threads for looking up the image in a store. If its identity is known, the lookup is short and does not run on
+  /// the threads for loads. (If the file was touched or the store is a different one, the file is hashed once more on
+  /// these threads.)
   package var lookupThreads: DecodeThreads { storedIdentity == nil ? .loading : .checking }
 
   /// The pixels of the only frame, if opening had to decode it; nil after they were used.
@@ -72,7 +72,7 @@ package final class ReadingState: Sendable {
     set { contents.withLock { $0.openingFrame = newValue } }
   }
 
-  /// Frames in the cache that was used last, from which replays may start.
+  /// The frames that replays may start from, in the cache that was used last.
   var shownFrames: ShownFrames? {
     get { contents.withLock { $0.shownFrames } }
     set {
@@ -99,7 +99,7 @@ package final class ReadingState: Sendable {
   /// The frames of `image`, read by one reader that keeps its position.
   package func frames(of image: some ImageOrigin) -> SharedFrames {
     if let frames = contents.withLock({ $0.frames }) { return frames }
-    // Read through a copy with its own state, which does not hold these frames.
+    // Read through a copy with its own state, because this state retains these frames.
     let bare = image.detached()
     return contents.withLock { contents in
       if let frames = contents.frames { return frames }
@@ -119,16 +119,16 @@ package final class ReadingState: Sendable {
   }
 }
 
-/// The pixels of a frame that was decoded while its image was opened, for the first reader. Copies of the
-/// image share them.
+/// The pixels of a frame that was decoded while its image was opened, kept for the first reader. Copies of the image
+/// share them.
 ///
-/// Charged like frames decoded ahead until they are used; not kept if there is no room.
+/// The pixels are charged like frames decoded ahead until they are used, and are not kept if there is no room.
 final class OpeningFrame: Sendable {
   private let pixels: Mutex<FramePixels?>
   private let byteCount: Int
   private let memory: DecodeMemory
 
-  /// Nil if `memory` has no room. The caller gives up `pixels`.
+  /// Takes over `pixels`. Returns nil if `memory` has no room.
   init?(_ pixels: FramePixels, memory: DecodeMemory) {
     byteCount = pixels.storage.byteCount
     guard memory.reserve(byteCount) else { return nil }
@@ -138,7 +138,7 @@ final class OpeningFrame: Sendable {
 
   deinit { _ = take() }
 
-  /// The pixels, the first time.
+  /// Returns the pixels on the first call, nil afterwards.
   func take() -> FramePixels? {
     pixels.withLock { kept in
       guard let pixels = kept else { return nil }

@@ -1,10 +1,9 @@
-/// Reads rendered frames in any order. Looks them up in the cache, if there is one, and stores
-/// decoded frames there.
+/// Reads rendered frames in any order. If there is a cache, looks frames up in it and stores decoded frames there.
 ///
 /// Holds its animation in the cache from its first frame until ``rest()`` or deinitialization. Not
 /// thread-safe; several readers of one image may share its cache and checkpoints.
 package final class RenderedReader {
-  /// The key of its cached frames; nil before the first frame, and if frames are not cached.
+  /// The key of the cached frames; nil before the first frame, and if frames are not cached.
   package private(set) var animation: AnimationKey?
   private let origin: any ImageOrigin
   private let cache: (any FrameCaching)?
@@ -15,16 +14,16 @@ package final class RenderedReader {
   private var filler: (any FrameFilling)?
   /// The last frame read; -1 before the first.
   private var lastIndex = -1
-  /// Whether ``animation`` is settled.
+  /// Whether ``animation`` is final.
   private var hasLookedUp = false
 
-  /// A reader of `origin`. Nothing is read yet.
+  /// Creates a reader of `origin`. Nothing is read yet.
   ///
   /// - Parameters:
   ///   - rendering: The size and format of the frames. Default: as decoded.
   ///   - cache: The cache of rendered frames.
-  ///   - store: Where to keep checkpoints. Default: nil, with those for the image's random access.
-  ///   - role: Its purpose.
+  ///   - store: The store for checkpoints. Default: nil, the one for the image's random access.
+  ///   - role: The reader's purpose.
   package convenience init(
     _ origin: any ImageOrigin, rendering: Rendering = .init(), cache: (any FrameCaching)? = nil,
     store: CheckpointStore? = nil, for role: ReaderRole = .reading
@@ -54,7 +53,7 @@ package final class RenderedReader {
     set { reader.lastWanted = newValue }
   }
 
-  /// Whether frames are read once, in order.
+  /// Whether frames are read only once, in order.
   var isOnePass: Bool {
     get { reader.isOnePass }
     set { reader.isOnePass = newValue }
@@ -109,7 +108,7 @@ package final class RenderedReader {
           reader.shownCanvas = { [origin] range in shown.last(in: range, of: origin) }
         }
       }
-      // An image that has not arrived yet has no identity, but may get one.
+      // An image that is still arriving has no identity, but may get one later.
       hasLookedUp = animation != nil || !isOpen
     }
     if hold == nil, let animation {
@@ -136,7 +135,7 @@ extension RenderedReader: FrameProducing {
 }
 
 extension ImageOrigin {
-  /// The key of the image's frames in `cache`; nil if it cannot be cached, for example because the file was
+  /// Returns the key of the image's frames in `cache`; nil if they cannot be cached, for example because the file was
   /// overwritten after it was opened.
   ///
   /// - Throws: `cancelled` once `isCancelled` returns true.
@@ -154,13 +153,14 @@ extension ImageOrigin {
   }
 }
 
-/// Finds cached frames that a replay can start from. A cached frame that the next frame is drawn on serves as a
-/// checkpoint and takes no additional memory.
+/// Finds cached frames that a replay can start from. A cached frame that the next frame is drawn on directly serves as
+/// a checkpoint that takes no additional memory.
 struct ShownFrames: Sendable {
   private let cache: any QuickCaching
   private let animation: AnimationKey
 
-  /// The frames of `animation` in `cache`; nil if they are not canvases of `image`, or not in memory.
+  /// Finds frames of `animation` in `cache`. Nil if the cached frames are not canvases of `image`, or are not in
+  /// memory.
   init?(_ animation: AnimationKey, of image: any ImageOrigin, in cache: any FrameCaching) {
     guard animation.rendition.scaling == nil, animation.rendition.drawing == nil,
       animation.rendition.format == image.options.canvasFormat,
@@ -170,7 +170,7 @@ struct ShownFrames: Sendable {
     self.animation = animation
   }
 
-  /// The last cached frame of `range` that the next frame is drawn on.
+  /// Returns the last cached frame of `range` that the next frame is drawn on directly.
   func last(in range: Range<Int>, of image: any ImageOrigin) -> (index: Int, canvas: Bitmap)? {
     var range = range
     while let found = cache.lastBitmap(in: range, of: animation) {

@@ -2,8 +2,8 @@
 public struct Rendering: Sendable, Hashable {
   /// The box that frames are scaled into. Default: nil, the canvas size.
   ///
-  /// A result with more pixels than ``DecodingLimits/canvasPixels`` allows, or with a side above 1,048,576,
-  /// throws ``AnimatedImageError/Code/limitExceeded`` when a frame is requested, before it is decoded.
+  /// If frames would have more pixels than ``DecodingLimits/canvasPixels`` allows, or a side above 1,048,576,
+  /// requesting a frame throws ``AnimatedImageError/Code/limitExceeded`` before the frame is decoded.
   public var target: TargetSize?
   /// How frames are fitted into ``target``. Default: ``ScalingFit/fit``.
   public var fit: ScalingFit
@@ -15,7 +15,7 @@ public struct Rendering: Sendable, Hashable {
   public var format: PixelFormat?
   /// A drawing on every frame after scaling, such as rounded corners. Default: nil, nothing.
   public var drawing: FrameDrawing?
-  /// The table of a store that holds these frames; nil for the one of their size and format.
+  /// The store's table for these frames; nil for the table of their size and format.
   package var table: TableName?
 
   /// Creates a rendering. The default leaves frames as decoded.

@@ -1,8 +1,7 @@
 /// How an image's frames were rendered before they were cached.
 ///
-/// Contains everything that affects pixels and nothing else. Delays and play counts are left out.
-/// Equivalent renderings are equal: a box that leaves the canvas at its size means no scaling, whatever
-/// the filter.
+/// Contains everything that affects pixels and nothing else: no delays or play counts. Equivalent renderings have equal
+/// renditions: if the box leaves the canvas at its size, nothing is scaled, whatever the filter.
 public struct Rendition: Sendable, Hashable {
   /// The size of the bitmaps.
   package let size: PixelSize
@@ -18,7 +17,7 @@ public struct Rendition: Sendable, Hashable {
   package let scaling: Scaling?
   /// The drawing on the frames after scaling.
   package let drawing: FrameDrawing?
-  /// The table of a store that holds the frames; nil for the one of their size and format.
+  /// The store's table for the frames; nil for the table of their size and format.
   package let table: TableName?
 
   /// Everything that affects the pixels of a scaled bitmap besides its size.
@@ -26,7 +25,7 @@ public struct Rendition: Sendable, Hashable {
     package let fit: ScalingFit
     package let filter: ScalingFilter
     package let linearLight: Bool
-    /// Determines what the fit crops.
+    /// The pixel aspect ratio, which determines what the fit crops.
     package let pixelAspect: Double
 
     package init(
@@ -54,7 +53,7 @@ public struct Rendition: Sendable, Hashable {
     self.table = table
   }
 
-  /// The unscaled canvas. It has 16 bits per channel if `format` has.
+  /// The rendition of the unscaled canvas. It has 16 bits per channel if `format` has.
   package static func canvas(
     _ size: PixelSize, format: PixelFormat = .rgba8, damage: DamagePolicy = .salvage
   ) -> Rendition {
@@ -63,7 +62,7 @@ public struct Rendition: Sendable, Hashable {
       damage: damage)
   }
 
-  /// The result of `rendering` for frames of `canvasSize`, opened with `options`.
+  /// Creates the rendition that `rendering` yields for frames of `canvasSize`, opened with `options`.
   public init(_ rendering: Rendering, of canvasSize: PixelSize, options: DecodingOptions = .init())
   {
     var scaling: Scaling?
@@ -86,8 +85,7 @@ public struct Rendition: Sendable, Hashable {
 }
 
 extension Rendition {
-  /// The most pixels that a canvas may have, whatever the limits: with more, byte counts would
-  /// overflow.
+  /// The maximum number of pixels of a canvas, whatever the limits: with more, byte counts would overflow.
   private static let maximumPixels = 1 << 40
 
   /// - Throws: `limitExceeded` if scaled frames would be too large.
@@ -95,7 +93,7 @@ extension Rendition {
     if let refusal = refusal(limits) { throw refusal }
   }
 
-  /// The error for a scaled size that passes `limits`; nil for one that does not.
+  /// Returns the error to throw if the scaled size exceeds `limits`, else nil.
   func refusal(_ limits: DecodingLimits) -> AnimatedImageError? {
     guard scaling != nil else { return nil }
     let allowed = min(limits.canvasPixels, Self.maximumPixels)

@@ -13,7 +13,7 @@ public final class StoredFrameReader {
     decoder = FrameDecoder(header: image.header, options: image.options)
   }
 
-  /// Returns the stored pixels of frame `index`; the bitmap has the size of its rectangle.
+  /// Returns the stored pixels of frame `index`, in a bitmap of the size of the frame's rectangle.
   ///
   /// Costs one decode, whatever was read before. Returns nil for a frame without pixels.
   ///
@@ -30,19 +30,19 @@ public final class StoredFrameReader {
 
   /// Returns the static image of an APNG if it is not a frame; else nil.
   ///
-  /// - Throws: As ``frame(at:)``.
+  /// - Throws: The errors of ``frame(at:)``.
   public func staticImage() throws(AnimatedImageError) -> CompositedFrame? {
     guard let control = image.staticImage else { return nil }
     return try read(control)
   }
 
-  /// Frame `control`, which may have arrived after ``image``.
+  /// Reads frame `control`, which may have arrived after ``image``.
   package func read(_ control: FrameControl) throws(AnimatedImageError) -> CompositedFrame? {
     guard !control.rect.isEmpty else { return nil }
     try decoder.decode(control, from: image.source, into: pixels)
     try pixels.refuse(under: image.options.damage, format: image.format)
     let size = control.rect.size
-    // A compositor of the frame's own size, so that drawing has one implementation.
+    // Draw on a canvas of the frame's own size, so that drawing has only one implementation.
     var compositor = try Compositor(size: size, format: image.options.canvasFormat)
     let dirty = try compositor.draw(
       pixels, control.movedToOrigin(blend: image.header.codec.storedBlend))
@@ -53,7 +53,7 @@ public final class StoredFrameReader {
 }
 
 extension FrameControl {
-  /// The frame alone, on a canvas of its own size.
+  /// This frame moved to the origin, for a canvas of its own size.
   fileprivate func movedToOrigin(blend: BlendOperation) -> FrameControl {
     FrameControl(
       index: index, rect: PixelRect(rect.size), delay: delay, disposal: .keep,

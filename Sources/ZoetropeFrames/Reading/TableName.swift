@@ -12,7 +12,7 @@ package struct TableName: Sendable, Hashable {
     self.maximumCount = maximumCount
   }
 
-  /// Parses the text of an existing value; nil if it is not such a text.
+  /// Parses `text`; nil if it is not the text of a table name.
   package init?(text: String, box: PixelSize) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let count = Int(parts[2]) else { return nil }
@@ -21,7 +21,7 @@ package struct TableName: Sendable, Hashable {
     maximumCount = count
   }
 
-  /// The part of the text that the parameters do not affect, including the dot after it.
+  /// The part of the text before the parameters, including the dot after it.
   package var prefix: String { Self.prefix(of: text) }
 
   /// The name of the format.
@@ -31,7 +31,7 @@ package struct TableName: Sendable, Hashable {
     String(text[...(text.firstIndex(of: ".") ?? text.startIndex)])
   }
 
-  /// `name` in letters, digits and `_`; other bytes as `%` and two digits.
+  /// Encodes `name`: letters, digits and `_` stay; other bytes become `%` and two digits.
   ///
   /// Truncated to 96 bytes, which leaves room for the rest of a file name of 255 bytes.
   package static func encoded(_ name: String) -> String {
@@ -68,8 +68,8 @@ package struct TableName: Sendable, Hashable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// 64-bit FNV-1a: equal in every process. Collisions do not matter for security, because only callers choose
-  /// the input.
+  /// A 64-bit FNV-1a hash, which is equal in every process. Collisions do not matter for security, because only callers
+  /// choose the input.
   private static func digest(_ text: String) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

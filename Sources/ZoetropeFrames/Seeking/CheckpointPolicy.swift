@@ -1,21 +1,20 @@
 /// Decides at which frames a canvas is kept. A pure value without pixels.
 ///
-/// *Checkpoint k* is the canvas that frame `k` is drawn on, where a replay can start. Independent
-/// frames are free starting points and never become checkpoints. A checkpoint is worth the replay
-/// that it saves: the cost from the starting point before it, times the number of frames reached
-/// through it. All canvases of an image have the same size, so ordering by worth and by worth per
-/// byte is the same.
+/// *Checkpoint k* is the canvas that frame `k` is drawn on, where a replay can start. Independent frames are free
+/// starting points and never become checkpoints. The worth of a checkpoint is the replay that it saves: the cost from
+/// the starting point before it, times the number of frames reached through it. All canvases of an image have the same
+/// size, so ordering by worth and by worth per byte is the same.
 package struct CheckpointPolicy: Sendable {
   /// Indices of the checkpoints kept, ascending.
   package private(set) var kept: [Int] = []
   /// The cost of drawing each frame.
   package var costs: ReplayCosts
   private var independent: [Int]
-  /// The cost of starting at a checkpoint. One that saves less is not worth its memory.
+  /// The cost of starting at a checkpoint. A checkpoint that saves less is not worth its memory.
   private let startCost: Int
 
-  /// A policy without checkpoints. `independent` lists the frames that need no other, in order;
-  /// frame 0 always counts as independent.
+  /// Creates a policy without checkpoints. `independent` lists, in order, the frames that need no other frame; frame 0
+  /// always counts as independent.
   package init(costs: ReplayCosts, independent: [Int], startCost: Int = 0) {
     self.startCost = startCost
     self.costs = costs
@@ -55,9 +54,9 @@ package struct CheckpointPolicy: Sendable {
 
   /// Whether a canvas for frame `index` is worth keeping, given room for `capacity` canvases.
   ///
-  /// Starting points are spread so that the replays between them cost the same; one close to
-  /// another is rejected. When there is no room left, a new one must be worth a quarter more than
-  /// the least valuable checkpoint, so that two of equal worth do not keep evicting each other.
+  /// Starting points are spread so that the replays between them cost about the same; a candidate close to another
+  /// starting point is rejected. When there is no room left, a candidate must be worth a quarter more than the least
+  /// valuable checkpoint, so that two of equal worth do not keep evicting each other.
   package func accepts(_ index: Int, capacity: Int) -> Bool {
     guard capacity > 0, index > 0, index < count, Self.last(independent, upTo: index) != index,
       Self.last(kept, upTo: index) != index

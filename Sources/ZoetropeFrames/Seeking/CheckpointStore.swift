@@ -2,15 +2,15 @@ internal import Synchronization
 
 /// The checkpoints of one image, shared by all its readers.
 ///
-/// Charged to a ``MemoryBudget``; releases the least valuable checkpoint on demand. Losing a
-/// checkpoint costs time, never correctness.
+/// The store is charged to a ``MemoryBudget`` and releases the least valuable checkpoint on demand. Losing a checkpoint
+/// costs time, never correctness.
 package final class CheckpointStore: Sendable {
-  /// The maximum bytes of one image's checkpoints, whatever the budget has left.
+  /// The maximum number of bytes of one image's checkpoints, however much the budget has left.
   package static let defaultByteLimit = 64 << 20
 
   package let budget: MemoryBudget
   package let byteLimit: Int
-  /// Whether measured times replace estimates; false for tests that must be repeatable.
+  /// Whether measured times replace estimates; false in tests that must be repeatable.
   private let isMeasuring: Bool
   /// Bytes of one canvas.
   package let canvasCost: Int
@@ -20,11 +20,11 @@ package final class CheckpointStore: Sendable {
   fileprivate struct State: Sendable {
     var policy: CheckpointPolicy
     var canvases: [Int: Bitmap] = [:]
-    /// Bytes that readers hold for stepping back, within the same limit.
+    /// The bytes that readers hold for stepping back. They count towards the same limit.
     var reserved = 0
   }
 
-  /// An empty store for an animation of `frames`.
+  /// Creates an empty store for an animation of `frames`.
   package init(
     frames: [FrameControl], canvasSize: PixelSize, format: PixelFormat,
     budget: MemoryBudget = .shared, byteLimit: Int = CheckpointStore.defaultByteLimit,
@@ -42,18 +42,18 @@ package final class CheckpointStore: Sendable {
     self.isMeasuring = isMeasuring
   }
 
-  /// The estimated cost of drawing a frame, from its header. A compressed byte costs about four times as much
-  /// as a pixel; only the ratio between frames matters.
+  /// Estimates the cost of drawing a frame from its header. A compressed byte costs about four times as much as a
+  /// pixel; only the ratio between frames matters.
   private static func estimate(_ frame: FrameControl) -> Int {
     min(frame.rect.size.area, 1 << 61) + min(4 * frame.byteRange.count, 1 << 61)
   }
 
-  /// Takes note of the frames that have arrived.
+  /// Adds the frames that have arrived to the policy.
   func grow(with arrivals: any FrameArrivals) {
     let known = state.withLock { $0.policy.count }
     let frames = arrivals.arrival(after: known).frames
     state.withLock { state in
-      // Another reader may have been here meanwhile.
+      // Another reader may have added some of them meanwhile.
       for frame in frames.dropFirst(state.policy.count - known) {
         state.policy.append(Self.estimate(frame), isIndependent: frame.isIndependent)
       }
@@ -62,9 +62,9 @@ package final class CheckpointStore: Sendable {
 
   /// The cost of a replay, in nanoseconds, above which a checkpoint is worthwhile.
   ///
-  /// The canvas is copied to a new block before it is drawn on, and the system must map the pages of that
-  /// block: about 0.75 ns per byte, as long as decoding a small frame. A checkpoint per frame would double the
-  /// time of a first pass. With this spacing, copies take an eighth of it, and a jump replays at most 4 ms
+  /// The canvas is copied to a new block before it is drawn on, and the system must map the pages of that block. This
+  /// takes about 0.75 ns per byte, as long as decoding a small frame, so a checkpoint per frame would double the time
+  /// of a first pass. With the spacing chosen here, copies add an eighth to that time, and a jump replays at most 4 ms
   /// unless a single copy takes longer.
   private static func startCost(_ canvasCost: Int) -> Int {
     let copy = canvasCost / 4 * 3
@@ -73,7 +73,7 @@ package final class CheckpointStore: Sendable {
 
   deinit { budget.refundAll(of: share) }
 
-  /// The maximum bytes held now, reserved ones included.
+  /// The maximum number of bytes held now, including reserved ones.
   private var limit: Int { min(byteLimit, budget.limit(for: .checkpoints)) }
   /// The maximum number of canvases held now.
   package var capacity: Int {
@@ -86,7 +86,7 @@ package final class CheckpointStore: Sendable {
   package var count: Int { state.withLock { $0.canvases.count } }
   /// Bytes held.
   package var byteCount: Int { state.withLock { $0.canvases.count } * canvasCost }
-  /// The maximum number of frames drawn to reach one.
+  /// The maximum number of frames drawn to reach any frame.
   package var longestReplay: Int { state.withLock { $0.policy.longestReplay } }
 
   /// Whether drawing the frames of `stretch` takes at most 1 ns per byte of canvas, the time of
@@ -105,8 +105,8 @@ package final class CheckpointStore: Sendable {
     state.withLock { $0.policy.costs.record(nanoseconds, of: index) }
   }
 
-  /// Keeps the canvas that frame `index` is drawn on if it is worth it. Calls `canvas` only then,
-  /// with no lock held.
+  /// Keeps the canvas that frame `index` is drawn on if that is worthwhile. Calls `canvas` only then, with no lock
+  /// held.
   ///
   /// - Returns: Whether the canvas was kept.
   @discardableResult
@@ -117,7 +117,7 @@ package final class CheckpointStore: Sendable {
     let capacity = capacity
     guard state.withLock({ $0.policy.accepts(index, capacity: capacity) }) else { return false }
     let bitmap = try canvas()
-    // Freed after the lock is released.
+    // Kept here to be freed after the lock is released.
     var dropped: [Bitmap] = []
     let keeps = state.withLock { state in
       guard state.canvases[index] == nil else { return false }

@@ -3,8 +3,8 @@
 /// A frame's cost is estimated from its header until it is measured. Estimates are scaled by the
 /// ratio of measurements to their estimates; before the first measurement, only ratios matter.
 ///
-/// The sums are added up anew after every 256th part of the frames was measured, so that a measurement
-/// costs 256 additions whatever the number of frames.
+/// The sums are recomputed whenever another 1/256 of the frames has been measured, so a measurement costs 256 additions
+/// on average, whatever the number of frames.
 ///
 /// Each cost is clamped so that the sum never exceeds a quarter of `Int.max`, whatever the headers
 /// say and however many frames are appended.
@@ -13,18 +13,18 @@ package struct ReplayCosts: Sendable {
   private var measured: [Int?]
   private var measuredSum = 0
   private var measuredEstimates = 0
-  /// What an estimate is multiplied by.
+  /// The factor that estimates are multiplied by.
   private var scale = 1.0
-  /// The sums of the costs before each frame, and of all; as of the last time they were added up.
+  /// The sum of the costs before each frame, and the sum of all costs, when they were last added up.
   private var sums = [0]
-  /// Measurements since then.
+  /// The number of measurements since ``sums`` was computed.
   private var newCount = 0
   private let most: Int
 
-  /// Bytes of memory for each frame.
+  /// The bytes of memory used per frame.
   package static let bytesPerFrame = 2 * MemoryLayout<Int>.stride + MemoryLayout<Int?>.stride
 
-  /// Costs from estimates in any unit; each counts as at least 1.
+  /// Creates costs from estimates in any unit; each counts as at least 1.
   package init(estimates: consuming [Int]) {
     most = Self.greatestSum / max(estimates.count, Self.mostAppended)
     for index in estimates.indices { estimates[index] = min(max(estimates[index], 1), most) }
@@ -34,7 +34,7 @@ package struct ReplayCosts: Sendable {
   }
 
   private static let greatestSum = Int.max / 4
-  /// Frames that may be appended in any case: each then costs up to a minute.
+  /// The number of frames that can always be appended. Even then, each may cost up to a minute.
   private static let mostAppended = 1 << 25
 
   /// Adds a frame at the end, unless the sum could become too large.
@@ -77,6 +77,6 @@ package struct ReplayCosts: Sendable {
     measured[index] ?? Int(min(Double(estimate[index]) * scale, Double(most)))
   }
 
-  /// The cost of drawing the frames of `range` in sequence.
+  /// Returns the cost of drawing the frames of `range` in sequence.
   package func sum(_ range: Range<Int>) -> Int { sums[range.upperBound] - sums[range.lowerBound] }
 }

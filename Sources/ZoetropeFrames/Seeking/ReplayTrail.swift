@@ -1,13 +1,12 @@
 internal import Synchronization
 
-/// The results of a replay, kept so that the next steps back need not repeat it.
+/// The results of a replay, kept so that further steps back need not repeat it.
 ///
-/// For each frame of the replayed range it keeps the pixels that the next frame changes (a patch), and it keeps
-/// the picture at the current position. A step back restores one patch, so its cost is proportional to the
-/// change, as for a step forward. (If whole frames were kept, copying the canvas would make a step back eight
-/// times as expensive as one forward for small changes.) If not all patches fit, those at the start of the
-/// range are left out. Canvases along the way then bound the replays, so that each frame is decoded about twice
-/// instead of once per step.
+/// For each frame of the replayed range, it keeps the pixels that the next frame changes (a patch). It also keeps the
+/// picture at the current position. A step back restores one patch, so its cost is proportional to the change, as for a
+/// step forward. (If whole frames were kept, copying the canvas would make a step back eight times as expensive as a
+/// step forward for small changes.) If not all patches fit, those at the start of the range are left out. Canvases kept
+/// along the way then bound the length of replays, so that each frame is decoded about twice instead of once per step.
 struct ReplayTrail: ~Copyable {
   private struct Patch {
     let pixels: [SavedRect]
@@ -20,21 +19,21 @@ struct ReplayTrail: ~Copyable {
   private let bounds: PixelRect
   private let bytesPerPixel: Int
   private let canvasCost: Int
-  /// Each leads from a frame's successor back to that frame: the first one to `firstKept`, then in
-  /// order.
+  /// Each patch leads from a frame's successor back to that frame. The first patch leads to `firstKept`; the others
+  /// follow in order.
   private var patches: [Patch] = []
-  /// By the frame that is drawn on them.
+  /// Canvases, keyed by the frame that is drawn on them.
   private var canvases: [Int: Bitmap] = [:]
   /// The picture of frame `position`.
   private var picture: Canvas?
   private var position = -1
   private var firstKept = 0
   private var stretch = 0..<0
-  /// Number of frames from one canvas to the next; 0 for no canvases.
+  /// The number of frames from one canvas to the next; 0 if no canvases are kept.
   private var spacing = 0
   private var patchCost = 0
 
-  /// A trail in `image`, whose canvas takes `canvasCost` bytes.
+  /// Creates an empty trail for `image`, whose canvas takes `canvasCost` bytes.
   init(_ image: any ImageOrigin, canvasCost: Int) {
     self.canvasCost = canvasCost
     frames = image.frames
@@ -45,14 +44,14 @@ struct ReplayTrail: ~Copyable {
   /// Bytes held.
   var cost: Int { patchCost + (canvases.count + (picture == nil ? 0 : 1)) * canvasCost }
 
-  /// Prepares for a replay of `stretch`, after which the next frame is shown. `capacity` is the
-  /// room in canvases.
+  /// Prepares for a replay of `stretch`, after which the frame that follows it is shown. `capacity` is the available
+  /// room, counted in canvases.
   mutating func begin(_ stretch: Range<Int>, capacity: Int) {
     patches.removeAll(keepingCapacity: true)
     patchCost = 0
     picture = nil
     self.stretch = stretch
-    // Canvases of an earlier, longer range still serve the frames before this one.
+    // Canvases of an earlier, longer replay are still useful for the frames before this range.
     canvases = canvases.filter { $0.key <= stretch.lowerBound }
     let room = room(of: capacity)
     firstKept = first(of: stretch, fitting: room)
@@ -124,7 +123,7 @@ struct ReplayTrail: ~Copyable {
     canvases.keys.filter { $0 <= index }.max().map { ($0, canvases[$0]) }
   }
 
-  /// Releases everything; a replay in progress keeps nothing more.
+  /// Releases everything. A replay in progress adds nothing more.
   mutating func removeAll() {
     patches.removeAll()
     patchCost = 0
@@ -136,7 +135,7 @@ struct ReplayTrail: ~Copyable {
 
   private func room(of capacity: Int) -> Int { max(capacity - canvases.count - 1, 1) * canvasCost }
 
-  /// The first frame of `stretch` from which on all patches fit into `room` bytes.
+  /// Returns the first frame of `stretch` from which all patches to the end fit into `room` bytes.
   private func first(of stretch: Range<Int>, fitting room: Int) -> Int {
     var first = stretch.upperBound
     var sum = 0
@@ -148,8 +147,8 @@ struct ReplayTrail: ~Copyable {
     return first
   }
 
-  /// The rectangles in which the frame after `index` may differ from frame `index`: what it draws, and what is
-  /// disposed before it. There are two, because their union is often much larger.
+  /// Returns the rectangles in which the frame after `index` may differ from frame `index`: the one that it draws, and
+  /// the one that is disposed before it. They are not merged, because their union is often much larger.
   private func changedRects(after index: Int) -> (PixelRect, PixelRect?) {
     let drawn = frames[index + 1].rect.intersection(bounds)
     let disposed = frames[index].rect.intersection(bounds)
@@ -194,7 +193,7 @@ final class ChargedTrail: Sendable {
       let before = trail.cost
       let result = try body(&trail)
       let change = trail.cost - before
-      // Under the lock, so that the budget never asks for bytes that are not charged yet.
+      // Charge under the lock, so that the budget never claims bytes before they are charged.
       store.budget.charge(change, to: self)
       return (result, change)
     }

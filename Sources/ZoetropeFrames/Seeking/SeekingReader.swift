@@ -1,31 +1,31 @@
 /// Reads composited frames in any order on the calling thread, decoding few frames per request.
 ///
-/// Reading forward, it is a sequential reader that records checkpoints. A jump starts at the nearest
-/// checkpoint or independent frame. Stepping back replays a range once and keeps what its frames
-/// changed, so that the next steps back decode nothing: about one decoded frame per step, as when
-/// reading forward. Not `Sendable`.
+/// Reading forward, it is a sequential reader that records checkpoints. A jump starts at the nearest checkpoint or
+/// independent frame. The first step back replays a range and keeps what its frames changed, so the next steps back
+/// decode nothing. On average, a step back decodes about one frame, like a step forward. Not `Sendable`.
 public final class SeekingReader {
   private let origin: any ImageOrigin
   private let role: ReaderRole
   /// The sequential reader; nil before the first frame.
   private var reader: (any FrameReading)?
-  /// Whether ``reader`` was made while further frames could arrive.
+  /// Whether ``reader`` was created while further frames could still arrive.
   private var isGrowing = false
   private let store: CheckpointStore
   /// Finds the last frame of a range from which a replay may start: its picture is available, and the next frame is
   /// drawn onto it. Default: none.
   var shownCanvas: @Sendable (Range<Int>) -> (index: Int, canvas: Bitmap)? = { _ in nil }
   private let trail: ChargedTrail
-  /// Steps back up to this many frames apart are assumed to continue; farther ones are jumps.
+  /// The farthest backward move that counts as a step back, after which more steps are expected; farther ones are
+  /// jumps.
   private static let longestStep = 8
   /// Whether checkpoints are recorded.
   private var keepsCheckpoints: Bool
-  /// Whether the caller already has the frames between the last and the next one and continues in
-  /// order. Then one canvas is kept for the next time: that of the requested frame.
+  /// Whether the caller already has the frames between the last one returned and the requested one, and continues in
+  /// order. A jump then keeps only one canvas for the next time, that of the requested frame.
   package var isFollowingOrder = false
-  /// Whether frames are read once, in order, so that checkpoints are of no use.
+  /// Whether frames are read only once, in order, which makes checkpoints useless.
   var isOnePass = false
-  /// The frame whose canvas is kept even if no others are; -1 for none.
+  /// The frame whose canvas is kept even if no other checkpoints are; -1 for none.
   private var keptTarget = -1
   /// The last frame returned; -1 before the first.
   private var lastIndex = -1
@@ -42,13 +42,13 @@ public final class SeekingReader {
     self.init(image, keepsCheckpoints: true)
   }
 
-  /// A reader of `origin`.
+  /// Creates a reader of `origin`.
   ///
   /// - Parameters:
-  ///   - store: Where to keep checkpoints. Default: nil, with those for the image's random access.
+  ///   - store: The store for checkpoints. Default: nil, the one for the image's random access.
   ///   - keepsCheckpoints: False for a player, which may only ever loop: it records none until the
   ///     first seek.
-  ///   - role: Its purpose.
+  ///   - role: The reader's purpose.
   package init(
     _ origin: any ImageOrigin, store: CheckpointStore? = nil, keepsCheckpoints: Bool = true,
     for role: ReaderRole = .reading
@@ -63,12 +63,12 @@ public final class SeekingReader {
 
   /// Returns frame `index`, composited.
   ///
-  /// Its dirty rectangle is relative to the previous call's frame if that is `index` - 1, else the
-  /// whole canvas.
+  /// The frame's dirty rectangle is relative to the frame of the previous call if that was `index` - 1; otherwise it is
+  /// the whole canvas.
   ///
   /// - Parameters:
   ///   - index: The frame, from 0.
-  ///   - isCancelled: Asked between frames. Default: never cancelled.
+  ///   - isCancelled: Called between frames. Default: never cancelled.
   /// - Throws: The errors of ``FrameReader/frame(at:isCancelled:)``.
   public func frame(
     at index: Int, isCancelled: () -> Bool = { false }
@@ -83,9 +83,10 @@ public final class SeekingReader {
       lastIndex = index
       return frame
     }
-    // Frame 0 needs no replay: a short loop that starts over is not stepping back.
+    // Frame 0 needs no replay, so a short loop that starts over does not count as stepping back.
     let isBackward = index > 0 && index < previous && previous - index <= Self.longestStep
-    // Which bytes a step further back needs is known only on the way, so they cannot be fetched in advance.
+    // The bytes that a further step back needs become known only during the replay, so they cannot be fetched in
+    // advance.
     let leavesTrail = isBackward && !origin.isFetched
     if !leavesTrail, !trail.isEmpty { try trail.withTrail { $0.removeAll() } }
     let frame = try draw(index, leavesTrail: leavesTrail, with: reader, isCancelled)
@@ -93,7 +94,8 @@ public final class SeekingReader {
     return index == previous + 1 ? frame : frame.allDirty
   }
 
-  /// Fetches bytes that frame `index` needs; nil if all are available, or if the frame does not exist.
+  /// Returns a closure that fetches bytes that frame `index` needs; nil if all are available, or if the frame does not
+  /// exist.
   package func fetch(for index: Int) -> FrameFetch? {
     guard origin.isFetched, let reader = try? reader(knowing: index) else { return nil }
     let current = reader.nextIndex
@@ -108,14 +110,14 @@ public final class SeekingReader {
   /// Releases memory reserved for the next frames.
   package func rest() { reader?.rest() }
 
-  /// The canvas on which the frame after the one returned last is drawn.
+  /// Returns the canvas on which the frame after the last returned one is drawn.
   func canvas() throws(AnimatedImageError) -> Bitmap {
     try reader(knowing: max(lastIndex, 0)).canvas()
   }
 
   // MARK: - The sequential reader
 
-  /// The reader, with frame `index` among its frames.
+  /// Returns the reader, after making sure that it knows frame `index`.
   ///
   /// - Throws: `parameter` if the frame does not exist.
   private func reader(knowing index: Int) throws(AnimatedImageError) -> any FrameReading {
@@ -147,13 +149,13 @@ public final class SeekingReader {
     return made
   }
 
-  /// Adds new frames to the checkpoints and the trail. Call it after they were added to the reader.
+  /// Adds new frames to the checkpoint store and the trail. Call it after they were added to the reader.
   private func takeNote(of arrivals: any FrameArrivals) throws(AnimatedImageError) {
     store.grow(with: arrivals)
     try trail.withTrail { $0.frames += arrivals.arrival(after: $0.frames.count).frames }
   }
 
-  /// `start`, or a later frame whose picture is available.
+  /// Returns `start`, or a later starting point whose picture is available.
   private func shownStart(
     _ start: (index: Int, canvas: Bitmap?), for index: Int, from current: Int
   ) -> (index: Int, canvas: Bitmap?) {
@@ -162,13 +164,13 @@ public final class SeekingReader {
     return (found.index + 1, found.canvas)
   }
 
-  /// Draws frame `index`, and first those that it needs.
+  /// Draws frame `index` after drawing the frames that it needs.
   private func draw(
     _ index: Int, leavesTrail: Bool, with reader: any FrameReading, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
     var reader = reader
     let current = reader.nextIndex
-    // Decode ahead only for sequential reading.
+    // Decode ahead beyond this frame only when reading sequentially.
     reader.limitDecodingAhead(to: index == lastIndex + 1 ? lastWanted : index)
     if index != current {
       var start = store.start(for: index)
@@ -186,7 +188,7 @@ public final class SeekingReader {
       if leavesTrail { start = try earlier(than: start, for: index) }
       if current > index || start.index > current {
         if isGrowing, !mayGrow {
-          // On as many processors as the role allows, now that the list of frames is complete.
+          // The list of frames is complete now, so a new reader may use as many processors as the role allows.
           reader = try makeReader()
           guard index < reader.frameCount else { throw unknownFrame(index) }
           reader.limitDecodingAhead(to: index)
@@ -216,9 +218,8 @@ public final class SeekingReader {
     return frame
   }
 
-  /// Moves the start of a backward replay further back than `start` while that is cheap and its
-  /// patches fit, so that the range is worth the two canvas copies that stepping back through it
-  /// takes.
+  /// Moves the start of a backward replay further back than `start` as long as that is cheap and the patches fit. The
+  /// range should be long enough to justify the two canvas copies that stepping back through it takes.
   private func earlier(
     than start: (index: Int, canvas: Bitmap?), for index: Int
   ) throws(AnimatedImageError) -> (index: Int, canvas: Bitmap?) {
@@ -234,7 +235,7 @@ public final class SeekingReader {
     return start
   }
 
-  /// Draws the reader's next frame and measures it. First offers its canvas to the store.
+  /// Offers the canvas of the reader's next frame to the store, then draws the frame and measures the time.
   private func drawNext(
     with reader: any FrameReading, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
@@ -249,7 +250,7 @@ public final class SeekingReader {
       throw unknownFrame(reader.nextIndex)
     }
     decodedCount += 1
-    // If a checkpoint shares the canvas, the time is mostly that of copying it.
+    // If a checkpoint shares the canvas, most of the time is spent copying it.
     if !sharesCanvas { store.record(begin.duration(to: .now), of: frame.index) }
     sharesCanvas = false
     return frame
@@ -257,7 +258,7 @@ public final class SeekingReader {
 }
 
 extension CheckpointStore {
-  /// An empty store for `image`.
+  /// Creates an empty store for `image`.
   package convenience init(
     for image: some ImageOrigin, budget: MemoryBudget = .shared,
     byteLimit: Int = CheckpointStore.defaultByteLimit, isMeasuring: Bool = true
@@ -269,7 +270,7 @@ extension CheckpointStore {
 }
 
 extension CompositedFrame {
-  /// The same frame with everything dirty.
+  /// The same frame with the whole canvas as its dirty rectangle.
   var allDirty: CompositedFrame {
     CompositedFrame(
       index: index, bitmap: bitmap, dirtyRect: PixelRect(bitmap.size), damage: damage)

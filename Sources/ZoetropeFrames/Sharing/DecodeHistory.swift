@@ -1,8 +1,8 @@
-/// A thread that decodes the frames it requests itself if they are likely to be quick: waking another thread takes
+/// A thread that itself decodes the frames it requests, if they are likely to be quick: waking another thread takes
 /// longer, and costs as much as decoding many frames.
 package protocol QuickThread: AnyObject, Sendable {
-  /// Accepts `work`, expected to take `time`, if the caller runs on this thread, nothing else is due in
-  /// that time, and `isReady` holds (checked last).
+  /// Accepts `work`, which is expected to take `time`, if the caller runs on this thread, nothing else is due within
+  /// that time, and `isReady` returns true (checked last).
   func offer(
     _ work: @escaping @Sendable () -> Void, lasting time: Duration, if isReady: () -> Bool
   ) -> Bool
@@ -13,7 +13,7 @@ struct DecodeHistory: Sendable {
   /// The longest decode that may delay other playbacks.
   static let lightTime = Duration.milliseconds(1)
 
-  /// A frame's cost as known before decoding.
+  /// What is known about a frame's cost before decoding.
   struct Weight: Sendable {
     /// Pixels covered.
     var area: Int
@@ -25,12 +25,12 @@ struct DecodeHistory: Sendable {
   /// halves it, because a single one may have been preempted.
   private var lightCount = 0
   private var lastIndex = -1
-  /// The heaviest frame known to be quick. The first frame of a play usually covers the whole canvas, so
-  /// the small ones after it do not predict its cost.
+  /// The heaviest frame known to be quick. Small frames do not predict the cost of the first frame of a play, which
+  /// usually covers the whole canvas.
   private var lightWeight = Weight(area: 0, bytes: 0)
 
-  /// Whether decoding frame `index` is likely to be quick. False after a jump, which may have to decode
-  /// any number of frames.
+  /// Whether decoding frame `index` is likely to be quick. False after a jump, which may require decoding any number of
+  /// frames.
   func isLight(_ index: Int, _ weight: Weight) -> Bool {
     lightCount >= 16 && (index == lastIndex + 1 || index == 0)
       && weight.area <= lightWeight.area && weight.bytes <= lightWeight.bytes

@@ -10,7 +10,7 @@ final class DecodeLane: Sendable {
   private struct WeakTicket {
     weak var ticket: FrameTicket?
     let index: Int
-    /// The requesting thread, if it may decode the frame.
+    /// The requesting thread, if it may decode the frame itself.
     let asker: (any QuickThread)?
   }
 
@@ -20,12 +20,12 @@ final class DecodeLane: Sendable {
     var history = DecodeHistory()
     /// Whether the producer exists and has been used.
     var isOpen = false
-    /// Whether nothing is playing, so that the producer should rest when there is no work.
+    /// Whether nothing is playing, in which case the producer should rest when there is no work.
     var isResting = false
   }
 
   private let makeProducer: Factory
-  /// Rarely contended: locked by the one thread that serves the lane, and briefly by ``rest()``.
+  /// Rarely contended: only the thread that serves the lane and, briefly, ``rest()`` lock it.
   private let producer = Mutex<(any FrameProducing)?>(nil)
   private let queue = Mutex(Queue())
   private let threads: DecodeThreads
@@ -35,11 +35,11 @@ final class DecodeLane: Sendable {
   private let isAtHand: (@Sendable (Int) -> Bool)?
 
   /// - Parameters:
-  ///   - openingThreads: Where the producer is created and decodes its first frame, which may involve slow
-  ///     input.
-  ///   - weight: The cost of a frame as known before decoding.
-  ///   - isAtHand: Whether a frame's bytes are in memory, so that a quick frame may be decoded by the
-  ///     requesting thread. Default: nil, if that is unknown or if the producer runs the caller's code.
+  ///   - openingThreads: The threads on which the producer is created and decodes its first frame, which may involve
+  ///     slow input.
+  ///   - weight: Returns what is known about a frame's cost before decoding.
+  ///   - isAtHand: Whether a frame's bytes are in memory, in which case the requesting thread may decode a quick frame.
+  ///     Nil, the default, if that is unknown or if the producer runs the caller's code.
   init(
     threads: DecodeThreads, openingThreads: DecodeThreads, live: LiveObjects,
     weight: @escaping @Sendable (Int) -> DecodeHistory.Weight = { _ in
@@ -55,7 +55,7 @@ final class DecodeLane: Sendable {
     self.makeProducer = makeProducer
   }
 
-  /// Enqueues `ticket` for `asker`. It is skipped if nothing holds it when its turn comes.
+  /// Enqueues `ticket` for `asker`. The ticket is skipped if nothing holds it when its turn comes.
   func enqueue(_ ticket: FrameTicket, for asker: (any QuickThread)? = nil) {
     let (schedules, light, isOpen) = queue.withLock { queue in
       queue.tickets.append(WeakTicket(ticket: ticket, index: ticket.index, asker: asker))
@@ -110,12 +110,13 @@ final class DecodeLane: Sendable {
   /// Fetches bytes that the frame of `wanted` needs, without occupying a thread, and then serves the lane
   /// again.
   ///
-  /// The lane stays scheduled meanwhile. When the frame is no longer needed, the fetch is cancelled and the
-  /// next ticket gets its turn.
+  /// The lane stays scheduled during the fetch. If the frame is no longer needed, the fetch is cancelled and the next
+  /// ticket gets its turn.
   ///
-  /// The other tickets wait as well. They are for frames close behind, most of which draw on this one and so
-  /// lack its bytes too; a reader that went ahead would have to come back and replay what it passed. Only
-  /// callers at more than four positions at the same time share a lane and may wait for each other's bytes.
+  /// The other tickets wait as well. Most of them are for later frames that are drawn on this one and therefore need
+  /// the same bytes; a reader that skipped ahead would have to come back and replay the frames it skipped. Unrelated
+  /// callers share a lane, and so may wait for each other's bytes, only if there are more than four positions at the
+  /// same time.
   private func goOn(after fetch: @escaping FrameFetch, for wanted: WeakTicket) {
     guard let ticket = wanted.ticket else { return schedule(on: threads) }
     ticket.begin { [self] in
@@ -128,7 +129,7 @@ final class DecodeLane: Sendable {
     }
   }
 
-  /// Makes the producer release the memory it reserves for players, once it has no work.
+  /// Makes the producer release the memory it reserves for players as soon as it has no work.
   func rest() {
     queue.withLock { $0.isResting = true }
     restIfAsked()
@@ -140,7 +141,7 @@ final class DecodeLane: Sendable {
     _ = producer.withLockIfAvailable { $0?.rest() }
   }
 
-  /// The oldest ticket that is still held, counted as a decode.
+  /// Dequeues the oldest ticket that is still held and counts it as a decode.
   private func beginNextTicket() -> WeakTicket? {
     // Return the ticket from the lock: this may be its last reference.
     let found = queue.withLock { queue -> FrameTicket? in
@@ -159,13 +160,13 @@ final class DecodeLane: Sendable {
   }
 
   private enum Step {
-    /// The outcome was delivered after this time.
+    /// The outcome was delivered, after a decode of this duration.
     case done(Duration)
     /// Bytes must be fetched first.
     case lacking(FrameFetch)
   }
 
-  /// Decodes frame `index`, unless bytes are missing. Holds the ticket weakly, so that a replay stops when its
+  /// Decodes frame `index`, unless bytes are missing. Holds the ticket weakly, so that a replay stops once the ticket's
   /// frame is no longer needed.
   private func decode(_ index: Int, for wanted: WeakTicket) -> Step {
     let clock = ContinuousClock()
@@ -175,7 +176,7 @@ final class DecodeLane: Sendable {
     let outcome = FrameTicket.Outcome { () throws(AnimatedImageError) in
       try producer.withLock { producer throws(AnimatedImageError) in
         if producer == nil {
-          // Keep it even if cancelled, so that the frames replayed so far are not lost.
+          // Keep the producer even if cancelled, so that the frames replayed so far are not lost.
           producer = try makeProducer()
         }
         lacking = producer?.fetch(for: index)
@@ -199,7 +200,7 @@ final class DecodeLane: Sendable {
   private static let bytesMissing = AnimatedImageError(.bytesMissing, "bytes are not here yet")
 }
 
-/// Fetches bytes; returns the error if it could not. Cancelled when the frame is no longer needed.
+/// Fetches bytes; returns an error if that failed. Cancelled when the frame is no longer needed.
 package typealias FrameFetch = @Sendable () async -> AnimatedImageError?
 
 extension SeekingReader: FrameProducing {

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// One requested frame: a future for the picture or an error.
 ///
-/// Consumers of the frame hold the ticket. A ticket that nothing holds is not decoded, and its bitmap is freed
-/// with the last reference. Cancellation and the memory bound rely on this alone.
+/// Consumers of the frame hold the ticket. A frame whose ticket nothing holds is not decoded, and its bitmap is freed
+/// with the last reference. Cancellation and the memory bound rely on nothing else.
 package final class FrameTicket: Sendable {
   package typealias Outcome = Result<CompositedFrame, AnimatedImageError>
 
@@ -17,7 +17,7 @@ package final class FrameTicket: Sendable {
     var waiters: [ResultHandover<Outcome>] = []
     /// Objects that wait without a task.
     var clients: [any TicketClient] = []
-    /// Fetches the bytes that the frame needs.
+    /// The task that fetches the bytes that the frame needs.
     var fetch: Task<Void, Never>?
   }
 
@@ -34,9 +34,9 @@ package final class FrameTicket: Sendable {
     state.withLock { $0.fetch }?.cancel()
   }
 
-  /// Starts a task that fetches the frame's bytes. It is cancelled when the frame is no longer needed.
+  /// Starts a task that fetches the frame's bytes and is cancelled when the frame is no longer needed.
   ///
-  /// Under the lock, so that a task that finishes immediately is not mistaken for its successor.
+  /// The task is created under the lock, so that one that finishes immediately is not mistaken for its successor.
   func begin(_ fetch: @escaping @Sendable () async -> Void) {
     state.withLock { $0.fetch = Task { await fetch() } }
   }
@@ -61,7 +61,7 @@ package final class FrameTicket: Sendable {
   /// How long decoding took.
   package var decodeTime: Duration { state.withLock { $0.decodeTime } }
 
-  /// The outcome; if there is none yet, `client` is called when there is.
+  /// Returns the outcome; if there is none yet, returns nil and calls `client` when there is.
   package func outcome(orCall client: any TicketClient) -> Outcome? {
     state.withLock { state in
       // Checked under the lock: a driver is removed from here after it becomes obsolete.
@@ -80,7 +80,7 @@ package final class FrameTicket: Sendable {
     _ = consume removed
   }
 
-  /// Waits for the outcome; nil when the calling task is cancelled first.
+  /// Waits for the outcome; nil if the calling task is cancelled first.
   package func value() async -> Outcome? {
     let waiter = ResultHandover<Outcome>()
     let outcome = state.withLock { state in
@@ -110,10 +110,10 @@ package final class FrameTicket: Sendable {
   }
 }
 
-/// Waits for the outcome of a ticket without a task.
+/// An object that waits for the outcome of a ticket without using a task.
 package protocol TicketClient: AnyObject, Sendable {
-  /// Whether it no longer needs to be called. Once true, always true.
+  /// Whether the client no longer needs to be called. Once true, always true.
   var isObsolete: Bool { get }
-  /// The outcome is available. Called on the decoding thread, with no lock held.
+  /// Called when the outcome is available, on the decoding thread with no lock held.
   func frameIsDone()
 }

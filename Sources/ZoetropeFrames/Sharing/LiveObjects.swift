@@ -3,7 +3,7 @@ internal import Synchronization
 /// Counts the live objects and the work of playbacks that share their frames, so that tests can detect
 /// leaks.
 ///
-/// Enabled in release builds too: one uncontended lock per frame is not measurable, and cancellation
+/// Enabled in release builds too: the cost of one uncontended lock per frame is too small to measure, and cancellation
 /// latency must be measured in the build that ships.
 package final class LiveObjects: Sendable {
   package enum Kind: Int, Sendable, CaseIterable {
@@ -13,7 +13,7 @@ package final class LiveObjects: Sendable {
     case driver
     /// Frames held.
     case ticket
-    /// Frames that are requested, not decoded yet, and still needed.
+    /// Frames that have been requested, are not decoded yet, and are still needed.
     case wanted
     /// Decodes that are running.
     case decode
@@ -35,7 +35,7 @@ package final class LiveObjects: Sendable {
   package enum Goal: Sendable {
     /// Nothing runs or is about to run.
     case noWork
-    /// No object is held either.
+    /// Nothing runs or is about to run, and no object is held.
     case nothing
   }
 

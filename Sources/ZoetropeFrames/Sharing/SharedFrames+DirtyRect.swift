@@ -1,8 +1,8 @@
 extension SharedFrames {
-  /// Where the bitmaps of two frames may differ; everywhere if there is no previous one.
+  /// The area in which the bitmaps of two frames may differ; the whole canvas if there is no previous frame.
   ///
-  /// A bitmap depends only on its frame, not on the playback path, so only the frames between the two can
-  /// have drawn or cleared anything.
+  /// A bitmap depends only on its frame, not on the order of playback, so only the frames between the two can have
+  /// drawn or cleared anything.
   package func dirtyRect(from previous: Int?, to index: Int) -> PixelRect {
     guard let previous else { return PixelRect(canvasSize) }
     let canvas = PixelRect(sourceSize)

@@ -2,13 +2,13 @@ internal import Synchronization
 
 /// The composited frames of one image, decoded once for any number of consumers.
 ///
-/// Pass one to several ``FrameScheduler``s: each has its own position, rate, direction and late policy,
-/// while those that show the same part of the animation share its decoding. Consumers that have drifted
-/// apart use separate decoding positions, at most four.
+/// Pass one to several ``FrameScheduler``s: each has its own position, rate, direction and late policy, and schedulers
+/// that show the same part of the animation share its decoding. Consumers that have drifted apart use separate decoding
+/// positions, at most four.
 ///
-/// Memory: the frames that consumers hold (see ``PlaybackOptions/decodeAhead``), the last `keeping` frames
-/// shown, and one canvas per decoding position. While nothing plays or waits, the last two are charged to the
-/// ``MemoryBudget`` and released on demand.
+/// Memory consists of the frames that consumers hold (see ``PlaybackOptions/decodeAhead``), the last `keeping` frames
+/// shown, and one canvas per decoding position. While nothing plays or waits, the frames shown and the canvases are
+/// charged to the ``MemoryBudget`` and released on demand.
 public final class SharedFrames: Sendable {
   /// The maximum number of decoding positions.
   static let maximumPositions = 4
@@ -18,7 +18,7 @@ public final class SharedFrames: Sendable {
   let list: FrameList
   /// The size of every frame, after scaling.
   public let canvasSize: PixelSize
-  /// The total number of plays; of a ``StreamedImage``, as known so far.
+  /// The total number of plays; for a ``StreamedImage``, as known so far.
   package var playCount: PlayCount { list.playCount }
   /// The source of further frames; nil if all are known.
   package var arrivals: (any FrameArrivals)? { list.arrivals }
@@ -36,7 +36,7 @@ public final class SharedFrames: Sendable {
   private let threads: DecodeThreads
   private let openingThreads: DecodeThreads
   private let isAtHand: (@Sendable (Int) -> Bool)?
-  /// Frames that a consumer may decode in one batch beyond its lookahead; more than 0 only if decoding is
+  /// The number of frames that a consumer may decode in one batch beyond its lookahead; above 0 only if decoding is
   /// cheap in time and memory.
   package let burst: Int
   private let makeProducer: DecodeLane.Factory
@@ -71,21 +71,20 @@ public final class SharedFrames: Sendable {
 
   /// Creates the shared frames of `image`. Decodes nothing yet.
   ///
-  /// Frames may be requested in any order. From the first seek or backward step on, checkpoints bound the
-  /// frames decoded by a jump, and stepping back decodes about one frame per step (more in a
-  /// ``RemoteImage``). While a decoding position is in use, the cache keeps the two most recently used
-  /// frames, whatever its limits.
+  /// Frames may be requested in any order. After the first seek or backward step, checkpoints limit the number of
+  /// frames that a jump decodes, and stepping back decodes about one frame per step (more in a ``RemoteImage``). While
+  /// a decoding position is in use, the cache keeps the two most recently used frames, whatever its limits.
   ///
   /// - Parameters:
   ///   - image: The image.
   ///   - rendering: The size and format of the frames. Default: as decoded.
-  ///   - cache: The cache for decoded frames. Default: nil, no caching. With a cache, the whole file is
-  ///     read once before the first frame, for its ``ContentIdentity``. A ``StreamedImage`` is cached once it
-  ///     is complete, a ``RemoteImage`` only if its identity is given.
+  ///   - cache: The cache for decoded frames. Default: nil, no caching. With a cache, the whole file is read once
+  ///     before the first frame, to compute its ``ContentIdentity``. A ``StreamedImage`` is cached once it is complete,
+  ///     a ``RemoteImage`` only if its identity is given.
   ///   - identity: The image's identity, if known, which avoids reading the whole file.
   ///   - keeping: The number of frames kept for consumers slightly behind. Default: 2.
-  ///   - budget: The budget that canvases are charged to. Default: nil, that of the image, which is
-  ///     ``MemoryBudget/shared`` unless it was opened with another.
+  ///   - budget: The budget that canvases are charged to. Default: nil, the image's own budget, which is
+  ///     ``MemoryBudget/shared`` unless the image was opened with another.
   public convenience init(
     _ image: some AnimationSource, rendering: Rendering = .init(),
     cache: (any FrameCaching)? = nil, identity: ContentIdentity? = nil, keeping: Int = 2,
@@ -107,7 +106,7 @@ public final class SharedFrames: Sendable {
     let renderer = FrameRenderer(rendering, of: origin.canvasSize, options: origin.options)
     let isIdentified =
       cache?.mayBlock == true ? state.storedIdentity != nil : state.identity != nil
-    // Any other cache runs user code.
+    // Caches that are not `QuickCaching` run user code.
     let isLight =
       origin.isLightToPlay && cache.map { $0.levels.allSatisfy { $0 is any QuickCaching } } ?? true
     let isAtHand: @Sendable (Int) -> Bool = { origin.isAtHand(origin.control($0)) }
@@ -123,7 +122,7 @@ public final class SharedFrames: Sendable {
     }
   }
 
-  /// Frames of `origin`, which `makeProducer` reads.
+  /// Creates the shared frames of `origin`. `makeProducer` creates a producer that reads them.
   convenience init(
     of origin: some ImageOrigin, retaining image: (any AnimationSource)? = nil,
     scaler: FrameScaler? = nil, keeping: Int, openingThreads: DecodeThreads? = nil,
@@ -137,7 +136,7 @@ public final class SharedFrames: Sendable {
       resting: resting, makeProducer: makeProducer)
   }
 
-  /// Frames without an image, which `makeProducer` makes.
+  /// Creates shared frames without an image. `makeProducer` creates a producer that computes them.
   package convenience init(
     frames: [FrameControl], canvasSize: PixelSize, scaler: FrameScaler? = nil,
     playCount: PlayCount, keeping: Int = 2,
@@ -174,10 +173,10 @@ public final class SharedFrames: Sendable {
 
   deinit { resting?.budget.refundAll(of: share) }
 
-  /// The number of decodes requested so far. Consumers in step share them.
+  /// The number of decodes requested so far. Consumers at the same position share decodes.
   package var decodeCount: Int { state.withLock { $0.decodeCount } }
 
-  /// Returns frame `index`, composited, decoded on another thread.
+  /// Decodes frame `index` on another thread and returns it composited.
   ///
   /// For a ``StreamedImage``, waits until the frame has arrived.
   ///
@@ -203,8 +202,8 @@ public final class SharedFrames: Sendable {
     return try outcome.get()
   }
 
-  /// An identifier for a call that waits for a frame. Calls share one position, unless bytes must be fetched:
-  /// then consecutive calls continue at one position, and concurrent ones fetch at several.
+  /// Returns an identifier for a call that waits for a frame. All calls share one position, unless bytes must be
+  /// fetched: then concurrent calls use separate positions, and consecutive calls continue at the same one.
   private func beginCall() -> Int {
     guard list.isFetched else { return 0 }
     return state.withLock { state in
@@ -220,15 +219,15 @@ public final class SharedFrames: Sendable {
 
   /// Waits until nothing is being decoded, awaited or played.
   ///
-  /// Once every stream has ended, this takes at most the decoding of one frame. Does not end playback.
-  /// Returns immediately if the calling task is cancelled.
+  /// Once every stream has ended, this takes at most as long as decoding one frame. Does not end playback. Returns
+  /// immediately if the calling task is cancelled.
   package func waitUntilIdle() async { await live.reach(.noWork) }
 
   /// Marks the frames as in use until ``end()``.
   package func begin() {
     state.withLock { state in
       state.activeCount += 1
-      // Not charged while in use: it cannot be released then.
+      // Frames in use are not charged, because they cannot be released.
       if state.activeCount == 1 { resting?.budget.refundAll(of: share) }
     }
   }
@@ -264,20 +263,20 @@ public final class SharedFrames: Sendable {
     }
   }
 
-  /// The ticket for frame `index`, whether this call created it, and the tickets that were examined.
+  /// Returns the ticket for frame `index`, whether this call created it, and the tickets that were examined.
   ///
-  /// Those may have lost their other holders meanwhile, and releasing the last reference may call the user's
-  /// code: callers release them with no lock held.
+  /// The examined tickets may have lost their other holders meanwhile, and releasing the last reference may call the
+  /// user's code, so callers must release them with no lock held.
   package func ticket(
     for index: Int, user: Int, asking: (any QuickThread)? = nil
   ) -> (ticket: FrameTicket, isNew: Bool, passing: [FrameTicket]) {
     state.withLock { state in
-      // The failure may have been a read error, and a new request should retry; the old ticket may still be
-      // held.
+      // A failed ticket may still be held, but is not reused: the failure may have been a read error, which a new
+      // request should retry.
       let known = state.live[index]?.ticket
       if let known, !known.isFailed { return (known, false, [FrameTicket]()) }
       let ticket = FrameTicket(index: index, live: live)
-      // Loading a weak ticket retains it.
+      // Loading a weak reference retained this ticket, so the caller must release it.
       var passing = known.map { [$0] } ?? []
       if state.live.count > 64 {
         passing += state.live.values.compactMap(\.ticket)
@@ -304,8 +303,8 @@ public final class SharedFrames: Sendable {
     _ = consume dropped
   }
 
-  /// The lane that reaches `index` most cheaply: one nearby, else this consumer's own, else a new one, else
-  /// the least recently used.
+  /// Returns the lane that reaches `index` most cheaply: one nearby, else this consumer's own, else a new one, else the
+  /// least recently used.
   private func lane(for index: Int, user: Int, in state: inout State) -> DecodeLane {
     let isNear = { (position: Position) in
       let next = position.nextIndex == self.list.count ? 0 : position.nextIndex
@@ -341,7 +340,7 @@ extension SharedFrames {
 struct FrameList: Sendable {
   private let fixed: [FrameControl]
   private let fixedPlayCount: PlayCount
-  /// The image, if its frames are still arriving.
+  /// The image whose frames are still arriving; nil if all frames are known.
   private let growing: (any ImageOrigin)?
   let arrivals: (any FrameArrivals)?
   let isFetched: Bool
@@ -373,7 +372,7 @@ struct FrameList: Sendable {
 
 extension SharedFrames: BudgetMember {
   package func shed(_ byteCount: Int) -> Int {
-    // Freed after the lock is released. A busy lane completes its frame.
+    // Kept here to be freed after the lock is released. A busy lane completes its frame.
     var dropped: (positions: [Position], recent: [FrameTicket]) = ([], [])
     let freed = state.withLock { state in
       guard state.activeCount == 0 else { return 0 }
@@ -384,7 +383,7 @@ extension SharedFrames: BudgetMember {
       resting?.budget.refund(freed, of: share)
       return freed
     }
-    // A busy lane ends its hold on cached frames afterwards.
+    // A busy lane releases its hold on cached frames when it has finished.
     for position in dropped.positions { position.lane.rest() }
     withExtendedLifetime(dropped) {}
     return freed

@@ -1,21 +1,21 @@
 internal import Synchronization
 
-/// The arriving frame, drawn as far as its bytes have arrived.
+/// The frame that is arriving, drawn as far as its bytes have been received.
 ///
-/// Rows that have not arrived show the canvas below. In an interlaced frame, each pixel that has arrived fills
-/// its block, so the whole frame shows early and gets finer with every pass.
+/// Rows that have not arrived show the canvas beneath. In an interlaced frame, each pixel that has arrived fills its
+/// block, so the whole frame shows early and gets finer with every pass.
 public struct PartialFrame: Sendable {
   /// The frame's index: ``StreamedImage/frameCount`` when it was drawn.
   public let index: Int
   /// The whole canvas with the part of the frame that has arrived.
   public let bitmap: Bitmap
-  /// The frame's rectangle on the canvas; a GIF's may reach past it.
+  /// The frame's rectangle on the canvas. In a GIF, it may extend beyond the canvas.
   public let rect: PixelRect
-  /// The number of the frame's rows, from the top, that are final. For an interlaced frame, 0 before the last pass.
+  /// The number of the frame's rows, from the top, that are final. For an interlaced frame, 0 until the last pass.
   public let completeRows: Int
   /// The number of rows, from the top, in which part of the frame is visible; at least one.
   package let shownRows: Int
-  /// The passes that are complete.
+  /// The number of passes that are complete.
   package let completePasses: Int
   /// The number of passes: 4 for an interlaced GIF frame, 7 for an interlaced PNG, else 1.
   package let passCount: Int
@@ -26,14 +26,13 @@ public struct PartialFrame: Sendable {
 }
 
 extension StreamedImage {
-  /// Draws the arriving frame as far as its bytes have arrived. Returns nil if there is no row to show: between
-  /// frames, and after the end, when the frame is either among ``frames`` or was dropped.
+  /// Draws the arriving frame as far as its bytes have been received. Returns nil if there is no row to show: between
+  /// frames, and after the end of the stream, when the frame has been either added to ``frames`` or dropped.
   ///
-  /// A request decodes the bytes that arrived since the last one, on the library's own threads, and copies the
-  /// canvas. All requests together therefore decode each frame's bytes once, in addition to any playback of the
-  /// stream. The first request for a frame also decodes the frames before it that it needs. The state takes
-  /// about three canvases and the frame's pixels until the stream ends; nothing if never requested. Requests
-  /// run one at a time.
+  /// A request decodes the bytes that arrived since the last one, on the library's own threads, and copies the canvas.
+  /// All requests together therefore decode each frame's bytes once, in addition to any playback of the stream. The
+  /// first request for a frame also decodes the earlier frames that it is drawn on. From the first request until the
+  /// stream ends, this takes the memory of about three canvases plus the frame's pixels. Requests run one at a time.
   ///
   /// ```swift
   /// for await _ in image.updates {
@@ -41,10 +40,11 @@ extension StreamedImage {
   /// }
   /// ```
   ///
-  /// - Parameter rendering: Its size and format. Default: as decoded. The whole bitmap is scaled each time.
-  /// - Throws: The errors of ``FrameReader/next()`` for the frames before it; `limitExceeded` if the frame
-  ///   exceeds ``DecodingLimits/liveBytes``; `cancelled`, never `CancellationError`, if the task is cancelled.
-  ///   The next request may succeed. Damage in the frame itself does not throw: the rows before it are shown.
+  /// - Parameter rendering: The size and format of the bitmap. Default: as decoded. Each request scales the whole
+  ///   bitmap.
+  /// - Throws: The errors of ``FrameReader/next()`` for the earlier frames; `limitExceeded` if the frame exceeds
+  ///   ``DecodingLimits/liveBytes``; `cancelled`, never `CancellationError`, if the task is cancelled. The next request
+  ///   may succeed. Damage in the frame itself does not throw: the rows before the damage are shown.
   public func partialFrame(
     rendering: Rendering = .init()
   ) async throws(AnimatedImageError) -> PartialFrame? {
@@ -64,13 +64,13 @@ extension StreamedImage {
 final class PartialReader {
   private let core: StreamCore
   private var frame: ArrivingFrame?
-  /// The canvas below ``frame``.
+  /// The canvas that ``frame`` is drawn on.
   private var base: Bitmap?
-  /// Reads the frames before; nil until one is needed.
+  /// The reader of the frames before ``frame``; nil until one is needed.
   private var reader: SeekingReader?
   private var buffer = ReadBuffer()
 
-  /// The bytes decoded between two checks for cancellation.
+  /// The number of bytes decoded between two checks for cancellation.
   private static let stepSize = 1 << 17
 
   init(_ core: StreamCore) { self.core = core }
@@ -128,7 +128,7 @@ final class PartialReader {
     throw AnimatedImageError(.cancelled, "while decoding", format: header.format)
   }
 
-  /// The arriving frame, new or as the last request left it.
+  /// Returns the arriving frame as the last request left it, or a new one.
   private func begun(
     _ control: FrameControl, _ header: ImageHeader
   ) throws(AnimatedImageError) -> ArrivingFrame {
@@ -144,7 +144,7 @@ final class PartialReader {
     return made
   }
 
-  /// The canvas on which frame `index` is drawn.
+  /// Returns the canvas on which frame `index` is drawn.
   private func canvas(
     before index: Int, _ header: ImageHeader, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Bitmap {

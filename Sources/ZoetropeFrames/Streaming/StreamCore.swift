@@ -2,14 +2,14 @@ internal import Synchronization
 
 /// The state of a stream, fed by one task and read by any number of others.
 ///
-/// Apart from ``StreamedImage`` so that the task does not retain that: releasing it ends the task.
+/// Separate from ``StreamedImage`` so that the task does not retain the image: releasing the image ends the task.
 package final class StreamCore: FrameArrivals {
-  /// A condition to wait for. Each is also met when the stream ends.
+  /// A condition to wait for. Every condition is also met when the stream ends.
   package enum Goal: Sendable {
     case canvas
-    /// Whether this frame has arrived.
+    /// This frame has arrived.
     case frame(Int)
-    /// Any change since this version.
+    /// Anything has changed since this version.
     case change(from: Int)
     case end
   }
@@ -29,7 +29,7 @@ package final class StreamCore: FrameArrivals {
       get { file.scanner }
       _modify { yield &file.scanner }
     }
-    /// Counts changes.
+    /// The number of changes so far.
     var version = 0
     /// The number of damage entries that were checked.
     var checkedDamage = 0
@@ -52,7 +52,7 @@ package final class StreamCore: FrameArrivals {
     func meets(_ goal: Goal) -> Bool {
       if ending != nil { return true }
       return switch goal {
-      // An empty one ends the stream.
+      // An empty canvas ends the stream.
       case .canvas: scanner.isCanvasKnown && scanner.header?.canvasSize.isEmpty == false
       case .frame(let index): index < scanner.frames.count
       case .change(let version): self.version > version
@@ -60,16 +60,16 @@ package final class StreamCore: FrameArrivals {
       }
     }
 
-    /// Waiters that need not wait any more.
+    /// Removes and returns the waiters whose goals are met.
     mutating func takeReached() -> [ResultHandover<Bool>] {
-      // There are nearly always none, and this runs for each chunk.
+      // This runs for each chunk, and nearly always there are no such waiters.
       guard waiters.contains(where: { meets($0.goal) }) else { return [] }
       let all = waiters
       waiters = all.filter { !meets($0.goal) }
       return all.filter { meets($0.goal) }.map(\.handover)
     }
 
-    /// The players of the stream.
+    /// The players of the stream that still exist.
     mutating func livingObservers() -> [any ArrivalObserver] {
       let living = observers.compactMap(\.observer)
       if living.count < observers.count { observers.removeAll { $0.observer == nil } }
@@ -80,10 +80,10 @@ package final class StreamCore: FrameArrivals {
   let options: DecodingOptions
   let received: ReceivedBytes
   private let state: Mutex<State>
-  /// Draws the arriving frame, from the first request to the end.
+  /// The reader that draws the arriving frame; exists from the first request to the end.
   private let partial = Mutex<Lent<PartialReader>?>(nil)
 
-  /// The charge for the bytes in memory.
+  /// The budget that the bytes in memory are charged to.
   let budget: MemoryBudget
   private let bytesCharge: StreamCharge
 
@@ -100,8 +100,8 @@ package final class StreamCore: FrameArrivals {
   /// Ends the charge for the bytes in memory.
   package func refund() { bytesCharge.refund() }
 
-  /// Charges the bytes in memory to the budget, in steps. If that leaves no room even when others have given
-  /// theirs, later bytes go to the file.
+  /// Charges the bytes in memory to the budget, in steps. If the budget is exceeded even after other members have
+  /// released memory, later bytes go to the file.
   private func charge() {
     guard bytesCharge.grow(to: received.residentByteCount) else { return }
     budget.settle()
@@ -113,17 +113,17 @@ package final class StreamCore: FrameArrivals {
   /// Takes the next bytes; returns whether the file is complete and needs no more.
   func receive(_ bytes: [UInt8]) async throws(AnimatedImageError) -> Bool {
     guard !bytes.isEmpty else { return false }
-    // Before they are scanned, so that the bytes of every known frame can be read.
+    // Store the bytes before scanning them, so that the bytes of every known frame can be read.
     if received.fitsInMemory(bytes.count) {
       try received.append(bytes[...])
     } else {
-      // A write may wait for the disk, and must not block the cooperative pool.
+      // A write may wait for the disk, so keep it off the cooperative pool.
       try await DecodeThreads.spilling.result { [received] in
         Result { () throws(AnimatedImageError) in try received.append(bytes[...]) }
       }.get()
     }
     charge()
-    // In slices, so that no thread waits long for the lock while a large chunk is scanned.
+    // Scan in slices, so that no thread waits long for the lock while a large chunk is scanned.
     var isComplete = false
     var start = 0
     while start < bytes.count {
@@ -136,15 +136,15 @@ package final class StreamCore: FrameArrivals {
 
   private static let sliceSize = 1 << 18
 
-  /// Scans `range` of `bytes` and reports what has arrived; returns like ``receive(_:)``.
+  /// Scans `range` of `bytes` and reports what has arrived. Returns the same as ``receive(_:)``.
   private func scan(_ bytes: [UInt8], _ range: Range<Int>) throws(AnimatedImageError) -> Bool {
     var failure: AnimatedImageError?
     let (isComplete, reached, observers) = state.withLock { state in
-      // Cancelled meanwhile.
+      // The stream may have been cancelled meanwhile.
       guard !state.isClosed else {
         return (true, [ResultHandover<Bool>](), [any ArrivalObserver]())
       }
-      // Within pixels, only the number of bytes changes, however small the chunks are.
+      // A chunk that lies within pixel data changes only the number of bytes. This path keeps small chunks cheap.
       if state.scanner.passOver(range.count) {
         state.byteCount += range.count
         state.version += 1
@@ -191,7 +191,7 @@ package final class StreamCore: FrameArrivals {
     }
   }
 
-  /// Admits the frames from index `known` on that fit the canvas and the memory limit, and drops the others.
+  /// Of the frames from index `known` on, keeps those that fit the canvas and the memory limit, and drops the others.
   private func admitFrames(
     from known: Int, in state: inout State
   ) throws(AnimatedImageError) {
@@ -217,7 +217,7 @@ package final class StreamCore: FrameArrivals {
 
   /// Ends the stream; `reason` is nil if its producer ended normally. Blocks while a truncated last frame is decoded.
   func settle(_ reason: StreamEnding?) {
-    // Scanned to the end under the lock, decoded outside it.
+    // Scan to the end under the lock, but decode outside it.
     let (scan, hasEndMarker, failure) = state.withLock {
       state -> (ScannedImage?, Bool, AnimatedImageError?) in
       guard !state.isSettling else { return (nil, false, nil) }
@@ -228,7 +228,7 @@ package final class StreamCore: FrameArrivals {
         return (state.scanner.image, hasEndMarker, nil)
       }
       do throws(AnimatedImageError) {
-        // A copy, so that the frames visible to others do not change until everything is settled.
+        // A copy, so that the frames visible to others do not change until the ending is decided.
         var file = state.file
         try file.finish()
         return (file.scanner.image, hasEndMarker, nil)
@@ -259,14 +259,14 @@ package final class StreamCore: FrameArrivals {
       state.version += 1
       return (state.takeReached(), state.livingObservers())
     }
-    // After the ending is set, so that no second one is created.
+    // Taken after the ending is set, so that no second reader is created.
     let drawing = partial.withLock { $0.take() }
     _ = consume drawing
     for handover in reached { handover.close(with: true) }
     for observer in observers { observer.framesArrived() }
   }
 
-  /// The image with the complete frames of `scan`; nil if there are none.
+  /// Returns the image with the complete frames of `scan`; nil if there are none.
   private func arrived(_ scan: ScannedImage, _ source: ReceivedSource) -> AnimatedImage? {
     guard let header = scan.header, !scan.frames.isEmpty, !header.canvasSize.isEmpty else {
       return nil
@@ -313,9 +313,9 @@ package final class StreamCore: FrameArrivals {
     }
   }
 
-  /// The frame in arrival, with the bytes scanned so far, and the header; nil between frames and after the end.
+  /// Returns the arriving frame, with the bytes scanned so far, and the header; nil between frames and after the end.
   ///
-  /// - Throws: `limitExceeded` if decoding it passes the limit of live bytes.
+  /// - Throws: `limitExceeded` if decoding the frame would exceed the limit on live bytes.
   func arrivingFrame() throws(AnimatedImageError) -> (FrameControl, ImageHeader)? {
     try state.withLock { (state) throws(AnimatedImageError) in
       guard !state.isClosed, !state.isSettling, state.scanner.isCanvasKnown,
@@ -332,7 +332,7 @@ package final class StreamCore: FrameArrivals {
     }
   }
 
-  /// Draws the arriving frame; nil after the end.
+  /// Returns the reader that draws the arriving frame; nil after the end.
   func partialReader() -> Lent<PartialReader>? {
     partial.withLock { partial in
       guard ending == nil else { return nil }
@@ -390,20 +390,20 @@ package final class StreamCore: FrameArrivals {
   }
 }
 
-/// The charge for the bytes of a stream in memory, until they are freed. An image of the stream may outlive the
-/// stream.
+/// The charge for a stream's bytes in memory. It lasts until the bytes are freed, because an image of the stream may
+/// outlive the stream.
 private final class StreamCharge: Sendable {
   private static let step = 1 << 16
 
   private let budget: MemoryBudget
-  /// Bytes charged; nil after the holder of the image has charged them.
+  /// The bytes charged; nil after ``refund()``, for example because the holder of the image charges them from then on.
   private let charged = Mutex<Int?>(0)
 
   init(_ budget: MemoryBudget) { self.budget = budget }
 
   deinit { refund() }
 
-  /// Charges `byteCount` bytes in total, in steps; returns whether it did.
+  /// Raises the charge to `byteCount` bytes if that is at least a step more; returns whether it did.
   func grow(to byteCount: Int) -> Bool {
     charged.withLock { charged in
       guard let old = charged, byteCount - old >= Self.step else { return false }

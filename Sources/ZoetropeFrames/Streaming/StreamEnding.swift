@@ -9,7 +9,7 @@ public struct StreamEnding: Sendable, Hashable {
 
   private let kind: Kind
 
-  /// The file's end marker has arrived. Bytes after it are not awaited.
+  /// The file's end marker has arrived. The stream does not wait for bytes after it.
   public static let complete = StreamEnding(kind: .complete)
   /// The stream ended before the file's end marker, or the file is so damaged that nothing after the damage can
   /// be read. The frames that arrived are available.

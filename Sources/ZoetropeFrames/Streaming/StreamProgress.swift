@@ -4,9 +4,10 @@ public struct StreamProgress: Sendable, Hashable {
   public let byteCount: Int
   /// Frames whose bytes have all arrived.
   public let frameCount: Int
-  /// Frames decoded so far, for playback or ``AnimationSource/bitmaps(_:rendering:cache:)``: all up to the furthest one.
+  /// Frames decoded so far, for playback or ``AnimationSource/bitmaps(_:rendering:cache:)``, counting all frames up to
+  /// the furthest one decoded.
   package let decodedFrameCount: Int
-  /// The number of frames that the file announces, which may be wrong; nil if it announces none, as a GIF.
+  /// The number of frames that the file announces, which may be wrong; nil if it announces none, as in a GIF.
   public let announcedFrames: Int?
   /// How the stream ended; nil until it has ended.
   public let ending: StreamEnding?
@@ -25,15 +26,15 @@ public struct StreamProgress: Sendable, Hashable {
 
 /// The progress of a stream, whenever it changes.
 ///
-/// A consumer that is slower than the stream gets the newest value only. Ends after the value with an
-/// ``StreamProgress/ending``, or when the iterating task is cancelled. Retains the stream.
+/// A consumer that is slower than the stream gets only the newest value. The sequence ends after the value with an
+/// ``StreamProgress/ending``, or when the iterating task is cancelled. It retains the stream.
 struct StreamUpdates: AsyncSequence, Sendable {
   let image: StreamedImage
 
-  /// Creates an iterator, which begins with the present state.
+  /// Creates an iterator that begins with the current progress.
   func makeAsyncIterator() -> Iterator { Iterator(image: image) }
 
-  /// Takes states one by one.
+  /// Iterates over the progress values.
   struct Iterator: AsyncIteratorProtocol {
     let image: StreamedImage
     private var version = -1
@@ -41,7 +42,7 @@ struct StreamUpdates: AsyncSequence, Sendable {
 
     init(image: StreamedImage) { self.image = image }
 
-    /// The next state; nil after the last.
+    /// Waits for the next value; nil after the last one.
     mutating func next(isolation actor: isolated (any Actor)?) async -> StreamProgress? {
       guard !isOver, await image.core.reach(.change(from: version)) else { return nil }
       let (progress, version) = image.core.versionedProgress

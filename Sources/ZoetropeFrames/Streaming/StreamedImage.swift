@@ -1,4 +1,4 @@
-/// An animation whose bytes are still arriving: from a pipe, a socket, a growing file, any asynchronous
+/// An animation whose bytes are still arriving: from a pipe, a socket, a growing file, or any other asynchronous
 /// sequence of byte chunks.
 ///
 /// Frames can be played and decoded as soon as their bytes have arrived. A GIF frame is complete with its last
@@ -10,31 +10,32 @@
 /// if let ending = await image.waitUntilEnded() { print(ending) }
 /// ```
 ///
-/// **Bytes.** Each chunk is awaited after the previous one was scanned and stored, so a producer with
+/// **Bytes.** The next chunk is requested only after the previous one was scanned and stored, so a producer with
 /// back-pressure never runs ahead. The bytes are kept for loops and seeks: in memory, and past
-/// ``StreamStorage/memoryByteLimit`` in an unnamed temporary file. Reading ends at the file's end marker. The limits of ``DecodingOptions/limits`` apply as bytes arrive.
+/// ``StreamStorage/memoryByteLimit`` in an unnamed temporary file. Reading ends at the file's end marker. The limits of
+/// ``DecodingOptions/limits`` apply as bytes arrive.
 ///
-/// **Endings.** ``waitUntilEnded()`` tells whether the file is complete. However a stream ends, the frames that
-/// arrived are kept. Releasing the value and its players cancels the producer.
+/// **Endings.** ``waitUntilEnded()`` returns whether the file is complete. However a stream ends, the frames that
+/// arrived are kept. Releasing the image and its players cancels the producer.
 ///
 /// Safe to use from any thread.
 public final class StreamedImage: AnimationSource {
   package let core: StreamCore
-  /// The frames that have arrived, as of when the canvas was known.
+  /// Gives access to the frames that have arrived, without retaining the stream.
   private let arriving: ArrivingImage
   private let task: Task<Void, Never>
 
-  /// Begins to read `chunks` and returns when the canvas is known: at the first frame's position in a GIF,
-  /// at the beginning of the pixels in a PNG.
+  /// Begins to read `chunks` and returns when the canvas is known: at the first frame's descriptor in a GIF, at the
+  /// first pixel data in a PNG.
   ///
   /// - Parameters:
   ///   - chunks: The bytes of the file, in order, in chunks of any size. A chunk that is not an array is first
   ///     copied into one.
-  ///   - options: As for a whole file. Frames are decoded on one thread at a time while bytes arrive.
+  ///   - options: The same as for a whole file. While bytes arrive, frames are decoded on one thread at a time.
   ///   - storage: Where the bytes are kept. Default: 16 MiB in memory, the rest in a file.
-  /// - Throws: `notAnImage`, `truncated`, `malformed`, `unsupported`, `noFrames` or `limitExceeded` if the
-  ///   stream ends before the canvas is known; errors of the stream, as `io` unless they are an
-  ///   ``AnimatedImageError``; `cancelled`, never `CancellationError`, if the task is cancelled.
+  /// - Throws: `notAnImage`, `truncated`, `malformed`, `unsupported`, `noFrames` or `limitExceeded` if the stream ends
+  ///   before the canvas is known; errors of the stream, wrapped as `io` unless they are an ``AnimatedImageError``;
+  ///   `cancelled`, never `CancellationError`, if the task is cancelled.
   public convenience init<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks, options: DecodingOptions = .init(), storage: StreamStorage = .init()
   ) async throws(AnimatedImageError)
@@ -106,17 +107,18 @@ public final class StreamedImage: AnimationSource {
   /// The number of ``frames``.
   public var frameCount: Int { core.frameCount }
 
-  /// The image as far as it has arrived: a value like that of a file with only these frames and bytes. It does
-  /// not grow. Nil before the first frame.
+  /// A snapshot of what has arrived, like the image of a file with only these frames and bytes. It does not grow. Nil
+  /// before the first frame.
   ///
-  /// After a complete stream has ended, it equals the image of the whole file, except for bytes after the end
-  /// marker, which are not read to their end. The arrival of the next frame copies the list of frames.
+  /// After a complete stream has ended, the snapshot equals the image of the whole file, except that not all bytes
+  /// after the end marker have been read. While a snapshot exists, the arrival of the next frame copies the list of
+  /// frames.
   public var image: AnimatedImage? { core.image }
 
-  /// How far the stream has come.
+  /// The current progress of the stream.
   public var progress: StreamProgress { core.versionedProgress.0 }
 
-  /// The progress whenever it changes, beginning with the present one. Costs nothing unless iterated.
+  /// The current progress, followed by a new value whenever it changes. Costs nothing unless iterated.
   public var updates: some AsyncSequence<StreamProgress, Never> & Sendable {
     StreamUpdates(image: self)
   }
@@ -135,10 +137,10 @@ public final class StreamedImage: AnimationSource {
     return await core.reach(.frame(index)) && index < frameCount
   }
 
-  /// How its frames are read: as they arrive.
+  /// How the frames are read: as they arrive.
   public var origin: FrameOrigin { FrameOrigin(arriving) }
 
-  /// A reader of stored frames, which knows those that have arrived so far.
+  /// Returns a reader of the stored frames that have arrived so far.
   package func storedReader() throws(AnimatedImageError) -> StoredFrameReader {
     StoredFrameReader(try arriving.growingImage())
   }
@@ -155,7 +157,7 @@ public final class StreamedImage: AnimationSource {
 /// The frames of a stream that have arrived. Does not retain the stream, whose release ends it.
 package struct ArrivingImage: ImageOrigin {
   private let core: StreamCore
-  /// The value when the canvas became known.
+  /// The header at the time when the canvas became known.
   private let firstHeader: ImageHeader
   package var state: ReadingState
 
@@ -183,7 +185,7 @@ package struct ArrivingImage: ImageOrigin {
     return FrameReader(try growingImage())
   }
 
-  /// Available for a complete file; before that, not all of its bytes are known.
+  /// Nil until the file is complete, because not all of its bytes are known before.
   package func identity(
     in cache: any FrameCaching, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity? {
@@ -195,8 +197,8 @@ package struct ArrivingImage: ImageOrigin {
     return identity
   }
 
-  /// The frames that have arrived, for decoding on one thread; the bytes are all that are received at the time of
-  /// each read.
+  /// Returns an image of the frames that have arrived, for decoding on one thread. Each read has access to all bytes
+  /// received by then.
   fileprivate func growingImage() throws(AnimatedImageError) -> AnimatedImage {
     guard var image = core.image else {
       throw AnimatedImageError(.noFrames, "no frame has arrived")

@@ -1,6 +1,6 @@
 extension AnimationSource {
-  /// Returns the duration of one play at normal speed: the sum of the shown delays, rounded down to a whole
-  /// attosecond. For a ``StreamedImage``, that of the frames that have arrived.
+  /// Returns the duration of one play at normal speed: the sum of the shown delays, rounded down to a whole attosecond.
+  /// For a ``StreamedImage``, it covers the frames that have arrived.
   ///
   /// - Parameter policy: How stored delays are interpreted. Default: as browsers do.
   public func duration(policy: DelayPolicy = .browser) -> Duration {
@@ -8,11 +8,11 @@ extension AnimationSource {
     return timeline.startTime(timeline.frameCount)
   }
 
-  /// Returns the start time of each frame, relative to the start of the play, and the end of the play: one
-  /// entry more than there are frames. For a ``StreamedImage``, of the frames that have arrived.
+  /// Returns the start time of each frame, relative to the start of the play, and the end of the play: one entry more
+  /// than there are frames. For a ``StreamedImage``, they cover the frames that have arrived.
   ///
-  /// Each is the exact sum of the delays before it, rounded down to a whole attosecond.
-  /// ``frameIndex(at:policy:)`` and ``FrameScheduler/seek(to:)`` find the frame at this time. Sums of
+  /// Each time is the exact sum of the delays before it, rounded down to a whole attosecond. Given a frame's start
+  /// time, ``frameIndex(at:policy:)`` and ``FrameScheduler/seek(to:)`` find that frame. Sums of
   /// ``DelayPolicy/shownDuration(of:)`` are lower if delays are not whole nanoseconds.
   ///
   /// Takes time and memory linear in the number of frames.
@@ -28,8 +28,8 @@ extension AnimationSource {
   /// continues into the next, up to the number of plays; after that the last frame stays. Takes time linear in
   /// the number of frames.
   ///
-  /// While a ``StreamedImage`` is arriving, a time past the frames that have arrived means the last of them, and 0
-  /// is returned before the first one.
+  /// While a ``StreamedImage`` is arriving, a time past the frames that have arrived means the last of them. Before any
+  /// frame has arrived, the result is 0.
   public func frameIndex(at time: Duration, policy: DelayPolicy = .browser) -> Int {
     let base = origin.base
     let arrival =

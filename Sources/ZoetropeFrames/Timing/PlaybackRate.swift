@@ -16,7 +16,7 @@ package struct PlaybackRate: Sendable, Hashable {
 
   package var value: Double { Double(numerator) / Double(denominator) }
 
-  /// The wall-clock time in which media time `time` passes at this rate.
+  /// Returns the wall-clock time in which media time `time` passes at this rate.
   package func wallTime(_ time: Duration) -> Duration {
     time.scaled(by: denominator, over: numerator)
   }
@@ -25,7 +25,8 @@ package struct PlaybackRate: Sendable, Hashable {
 let attosecondsPerSecond: Int128 = 1_000_000_000_000_000_000
 
 extension Duration {
-  /// `numerator`/`denominator` seconds, rounded down to a whole attosecond and clamped to ±`Int64.max` seconds.
+  /// Creates a duration of `numerator`/`denominator` seconds, rounded down to a whole attosecond and clamped to
+  /// ±`Int64.max` seconds.
   ///
   /// Exact for a denominator below 2⁶²: the remainder times 10¹⁸ stays below 2¹²².
   init(seconds numerator: Int128, over denominator: Int128) {
@@ -33,8 +34,8 @@ extension Duration {
     self.init(whole, attoseconds: rest * attosecondsPerSecond / denominator)
   }
 
-  /// Clamps the sum, not only the seconds: otherwise a fraction next to clamped seconds could make a later time
-  /// the smaller one.
+  /// Clamps the sum, not only the seconds: otherwise, once the seconds are clamped, a later time with a smaller
+  /// fraction would compare as less.
   private init(_ seconds: Int128, attoseconds: Int128) {
     guard let whole = Int64(exactly: seconds), abs(seconds) < Int64.max else {
       self = .seconds(seconds > 0 ? Int64.max : -Int64.max)
@@ -43,11 +44,11 @@ extension Duration {
     self.init(secondsComponent: whole, attosecondsComponent: Int64(attoseconds))
   }
 
-  /// This time multiplied by a positive fraction, rounded down to a whole attosecond and clamped to
+  /// Returns this time multiplied by a positive fraction, rounded down to a whole attosecond and clamped to
   /// ±`Int64.max` seconds.
   ///
-  /// Multiplies seconds and attoseconds separately: days in attoseconds times a rate would overflow 128
-  /// bits.
+  /// Multiplies seconds and attoseconds separately: several days in attoseconds, multiplied by a rate, would overflow
+  /// 128 bits.
   package func scaled(by numerator: Int128, over denominator: Int128) -> Duration {
     let (seconds, attoseconds) = clampedComponents
     let (whole, rest) = (Int128(seconds) * numerator).quotientAndRemainder(dividingBy: denominator)
@@ -57,12 +58,12 @@ extension Duration {
     return .init(whole + carry, attoseconds: part)
   }
 
-  /// Like `components`, which traps if the seconds do not fit in 64 bits; these are clamped.
+  /// Like `components`, but clamps seconds that do not fit in 64 bits, where `components` traps.
   var clampedComponents: (seconds: Int64, attoseconds: Int64) {
     min(max(self, .seconds(-Int64.max)), .seconds(Int64.max)).components
   }
 
-  /// Whole nanoseconds, rounded down; at most `Int64.max`.
+  /// This time in whole nanoseconds, rounded down; at most `Int64.max`.
   package var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = clampedComponents
     return Int64(clamping: Int128(seconds) * 1_000_000_000 + Int128(attoseconds) / 1_000_000_000)

@@ -1,11 +1,10 @@
 /// How long each frame is shown at rate 1, in whole ticks of one timescale.
 ///
-/// Sums of ticks are exact: three frames of 1/3 s end at 1 s and not a nanosecond before.
+/// Sums of ticks are exact: three frames of 1/3 s end at exactly 1 s, not a nanosecond earlier.
 package struct PlaybackTimeline: Sendable {
-  /// Ticks per second: the least common multiple of all delays' denominators, or a thousand million if that
-  /// is too large.
+  /// Ticks per second: the least common multiple of all delays' denominators, or 10⁹ if that is too large.
   package private(set) var timescale: Int128
-  /// The start of each frame in ticks, and the end.
+  /// The start of each frame in ticks, and the end of the last one.
   private var starts: [Int128]
   /// Whether delays are rounded to nanoseconds, because no other timescale fits. Never reset.
   private var isInNanoseconds = false
@@ -49,9 +48,9 @@ package struct PlaybackTimeline: Sendable {
     self.fixedDelay = fixedDelay
   }
 
-  /// Adds frames at the end. Takes constant time per frame, unless the timescale has to change. That happens at
-  /// most about thirty times: each timescale is a multiple of the one before, up to the maximum, and the last
-  /// is nanoseconds.
+  /// Adds frames at the end. Takes constant time per frame, unless the timescale has to change. That happens at most
+  /// about thirty times: each new timescale is a multiple of the one before, until the maximum is exceeded and
+  /// nanoseconds are used from then on.
   package mutating func append(_ frames: [FrameControl]) {
     for frame in frames {
       let time = Self.shownTime(of: frame.delay, policy: policy, fixedDelay: fixedDelay)
@@ -73,42 +72,42 @@ package struct PlaybackTimeline: Sendable {
 
   package var frameCount: Int { starts.count - 1 }
 
-  /// The ticks for which frame `index` is shown.
+  /// Returns the number of ticks for which frame `index` is shown.
   package func ticks(_ index: Int) -> Int128 { starts[index + 1] - starts[index] }
 
-  /// The ticks of all frames in `range`.
+  /// Returns the number of ticks for which all frames in `range` are shown.
   package func ticks(_ range: Range<Int>) -> Int128 {
     starts[range.upperBound] - starts[range.lowerBound]
   }
 
-  /// The duration of `ticks` at `rate`.
+  /// Returns the duration of `ticks` at `rate`.
   package func time(_ ticks: Int128, at rate: PlaybackRate) -> Duration {
     Duration(seconds: ticks * rate.denominator, over: timescale * rate.numerator)
   }
 
-  /// When frame `index` starts at rate 1, as in ``startTimes``; if `index` is the number of frames,
-  /// the end.
+  /// Returns the time at which frame `index` starts at rate 1, as in ``startTimes``; if `index` is the number of
+  /// frames, the end of the last one.
   package func startTime(_ index: Int) -> Duration { time(starts[index], at: PlaybackRate(1)) }
 
-  /// When each frame starts at rate 1, relative to frame 0, and when the last one ends.
+  /// The times at which each frame starts at rate 1, relative to frame 0, and at which the last one ends.
   ///
   /// Each is rounded down to a whole attosecond individually, so that ``position(at:in:playCount:)`` finds a frame at
   /// its start.
   var startTimes: [Duration] { starts.map { time($0, at: PlaybackRate(1)) } }
 
-  /// The last tick that has begun `time` after the start of frame 0 at rate 1: the greatest number whose
-  /// ``time(_:at:)`` is not later. Negative times count as zero.
+  /// Returns the last tick that has begun `time` after the start of frame 0 at rate 1: the greatest number whose
+  /// ``time(_:at:)`` is not later than `time`. Negative times count as zero.
   package func ticks(at time: Duration) -> Int128 {
     // Not `components`, which traps if the seconds need more than 64 bits.
     let (seconds, attoseconds) = max(time, .zero).attoseconds
       .quotientAndRemainder(dividingBy: attosecondsPerSecond)
-    // Tick times are rounded down, so a tick before the next attosecond has begun too.
+    // Tick times are rounded down, so a tick that begins before the next attosecond counts as begun.
     let bound = (attoseconds + 1) * timescale
     return seconds * timescale
       + (bound + attosecondsPerSecond - 1) / attosecondsPerSecond - 1
   }
 
-  /// The frame of `range` shown at `ticks`; never one of zero duration.
+  /// Returns the frame of `range` shown at `ticks`; never a frame of zero duration.
   package func frame(at ticks: Int128, in range: Range<Int>) -> Int {
     var low = range.lowerBound
     var high = range.upperBound - 1
@@ -119,12 +118,12 @@ package struct PlaybackTimeline: Sendable {
     return low
   }
 
-  /// The frame shown `time` after the start of frame 0 when `range` plays forward at rate 1, and the time since
-  /// that frame began. All calls that take a time follow this rule.
+  /// Returns the frame shown `time` after the start of frame 0 when `range` plays forward at rate 1, and the time since
+  /// that frame began. All calls that take a time follow these rules.
   ///
-  /// A frame's start belongs to the frame. A time past one play continues into the next, up to `playCount`. A
-  /// time before the range means its first frame, and one past the last play its last frame, both from their
-  /// start.
+  /// The start time of a frame belongs to that frame. A time past one play continues into the next, up to `playCount`.
+  /// A time before the range means the start of its first frame, and a time past the last play means the start of its
+  /// last frame.
   package func position(
     at time: Duration, in range: Range<Int>, playCount: PlayCount
   ) -> (frame: Int, offset: Duration) {
@@ -139,7 +138,7 @@ package struct PlaybackTimeline: Sendable {
     if case .finite(let count) = playCount, plays >= Int128(count) { return last }
     let index = frame(at: first + rest, in: range)
     let normal = PlaybackRate(1)
-    // Clamped first: the least `Duration` minus anything would overflow.
+    // Clamp first: subtracting from the least `Duration` would overflow.
     let offset = max(time, .zero) - self.time(starts[index] + plays * play, at: normal)
     return (index, min(max(offset, .zero), self.time(ticks(index), at: normal)))
   }
@@ -152,7 +151,7 @@ package struct PlaybackTimeline: Sendable {
     if fixedDelay == nil, shown == stored {
       return reduced(Int128(delay.numerator), Int128(delay.denominator))
     }
-    // Only options can ask for more than the clamp allows; the products above would overflow.
+    // Only options can specify a longer delay than the clamp allows, which would overflow the products above.
     return reduced(DelayPolicy.clamped(shown).attoseconds / 1_000_000_000, 1_000_000_000)
   }
 
