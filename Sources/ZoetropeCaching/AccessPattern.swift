@@ -1,12 +1,11 @@
-/// Recognizes playback from the frames that are looked up.
+/// Recognizes playback from the order in which frames are looked up.
 ///
-/// A player runs through all frames in one direction and starts over, so the frame just shown is
-/// needed last, and the oldest frame, which LRU and clock would evict, is needed next. Seeking and
-/// scrubbing have no such order.
+/// A player runs through all frames in one direction and starts over, so the frame just shown is the last to be needed
+/// again, and the oldest frame, which LRU and clock would evict, is the next. Seeking and scrubbing have no such order.
 package struct AccessPattern: Sendable, Hashable {
   /// Steps in one direction after which a run counts as playing.
   package static let runLength: UInt8 = 16
-  /// Frames by which lookups may be out of order without counting as a change of direction.
+  /// The number of frames by which a lookup may be out of order without counting as a change of direction.
   private static let jitter = 4
 
   private var position = -1
@@ -28,8 +27,8 @@ package struct AccessPattern: Sendable, Hashable {
       return
     }
     let ahead = isBackward ? position - index : index - position
-    // Slightly behind the front: either a frame decoded ahead is now shown, or the direction has
-    // changed, which later steps will confirm.
+    // The lookup is slightly behind the front: either a frame decoded ahead is now shown, or the direction has changed,
+    // which later steps will confirm.
     if ahead <= 0, ahead >= -Self.jitter { return }
     if ahead > 0, ahead <= Self.jitter {
       if run < .max { run += 1 }

@@ -1,26 +1,27 @@
 extension CacheTable {
-  /// An animation is stale if it has not been used while this many times the limit was stored.
+  /// An animation is stale if bytes worth this many times the limit have been stored since it was last used.
   private static let staleFactor = 8
-  /// Animations sampled to find a large one.
+  /// The number of animations sampled to find a large one.
   private static let sampleCount = 8
-  /// The number of recently used animations protected from images that are not being played.
+  /// The number of recently used animations that images that are not being played cannot evict.
   private static let sparedCount = 8
 
-  /// Evicts one frame and returns it; nil if only floors are left. `limit` is the maximum cost.
+  /// Evicts one frame and returns it; nil if only the two-frame floors of held animations are left. `limit` is the
+  /// maximum cost.
   ///
-  /// Scrolling through a list requests more frames than fit and returns to each one after all the
-  /// others. LRU would always evict the frame needed next and every lookup would miss. So the
-  /// frames stored first stay while they are still requested, and newer ones evict each other:
-  /// - Stale animations go first: not used while eight times the limit was stored.
+  /// Scrolling through a list requests more frames than fit and returns to each one after all the others. LRU would
+  /// always evict the frame needed next, and every lookup would miss. Here, the frames stored first stay as long as
+  /// they are still requested, and newer ones evict each other:
+  /// - Stale animations go first: those last used before bytes worth eight times the limit were stored.
   /// - An animation that is likely to repeat its frames evicts animations that are not being played, the most
   ///   recently released first. It is likely to repeat if it has shown a frame twice, or if it is being played
   ///   and most recent players repeated theirs.
   /// - Any other animation evicts its own frames.
-  /// - If neither rule finds a frame, one of the largest animations loses one.
+  /// - If these rules find no frame, one of the largest animations loses one.
   ///
-  /// Within an animation played in order, the last frame shown is evicted, not counting the two
-  /// newest, because a loop needs it last. (When a loop does not fit, LRU and second chance never
-  /// hit.) Otherwise the least recently used frame is evicted.
+  /// Within an animation played in order, the most recently shown frame is evicted, not counting the two newest,
+  /// because a loop needs it last. (If a loop does not fit, LRU and second chance never hit.) Otherwise the least
+  /// recently used frame is evicted.
   ///
   /// Takes constant time.
   mutating func evict(limit: Int) -> CachedFrame? {
@@ -42,18 +43,18 @@ extension CacheTable {
     let own = evictableCost(of: storing)
     if isHeld {
       guard let largest = largestHeld() else { return idle >= 0 ? idle : nil }
-      // If all are equally large, the sample may miss the one that stores.
+      // If all animations are equally large, the sample may miss the one that is storing.
       if own > 0, 2 * own > evictableCost(of: largest) { return storing }
       return idle >= 0 ? idle : largest
     }
     if idle >= 0, own < groups[idle].cost { return idle }
     if own > 0 { return storing }
-    // It is not being played, so even its newest frames may be evicted.
+    // The storing animation is not being played, so even its newest frames may be evicted.
     return idle >= 0 ? idle : largestHeld() ?? storing
   }
 
-  /// The most recently used animation that is not being played, excluding the one that stores and the `count`
-  /// newest others; -1 for none.
+  /// Returns the most recently used animation that is not being played, excluding the one that is storing and the
+  /// `count` newest others. If there are fewer, returns the oldest one; -1 for none.
   private func releasedGroup(sparing count: Int) -> Int {
     var group = released.newest
     var found = -1
@@ -68,7 +69,7 @@ extension CacheTable {
     return found
   }
 
-  /// The largest of a rotating sample of held animations; nil if none has evictable frames.
+  /// Returns the largest of a rotating sample of held animations; nil if none has evictable frames.
   private mutating func largestHeld() -> Int? {
     var largest: Int?
     var largestCost = 0
@@ -95,13 +96,14 @@ extension CacheTable {
     return slot
   }
 
-  /// Bytes of the evictable frames of `group`: all but the two newest if it is held or stores.
+  /// Returns the bytes of the evictable frames of `group`: all but the two newest frames if it is held or storing, else
+  /// all.
   private func evictableCost(of group: Int) -> Int {
     guard groups[group].holds > 0 || group == storing else { return groups[group].cost }
     return groups[group].cost - newestCost(of: group)
   }
 
-  /// Bytes of the frames of `group` that are never evicted.
+  /// Returns the bytes of the frames of `group` that are never evicted.
   func floorCost(of group: Int) -> Int { groups[group].holds > 0 ? newestCost(of: group) : 0 }
 
   private func newestCost(of group: Int) -> Int {
@@ -114,14 +116,14 @@ extension CacheTable {
     return cost
   }
 
-  /// Bytes of all floors.
+  /// The bytes of all frames that are never evicted.
   var heldCost: Int {
     groupOf.values.reduce(0) { $0 + floorCost(of: $1) }
   }
 }
 
 extension Int {
-  /// The product, clamped to `Int.max`.
+  /// Returns the product, clamped to `Int.max`.
   fileprivate func multipliedClamping(by factor: Int) -> Int {
     let (product, overflow) = multipliedReportingOverflow(by: factor)
     return overflow ? .max : product

@@ -4,15 +4,15 @@ public struct CacheStatistics: Sendable, Hashable {
   public internal(set) var hits = 0
   /// Lookups that found none.
   public internal(set) var misses = 0
-  /// Bitmaps stored, replacements included.
+  /// Bitmaps stored, including replacements.
   public internal(set) var insertions = 0
   /// Bitmaps evicted to stay within a limit.
   public internal(set) var evictions = 0
-  /// Bitmaps not stored because one alone exceeds a limit.
+  /// Bitmaps not stored because each alone exceeds a limit.
   package internal(set) var rejections = 0
   /// Bitmaps held now.
   public internal(set) var count = 0
-  /// Bytes of their pixels, padding included.
+  /// Bytes of the bitmaps' pixels, including padding.
   public internal(set) var byteCount = 0
   /// The part of ``byteCount`` that belongs to the two-frame floors of held animations.
   package internal(set) var heldByteCount = 0

@@ -1,6 +1,5 @@
-/// The bookkeeping of ``MemoryFrameCache``: frames by key, grouped by animation, both in order of
-/// use. A plain value that the cache guards with a lock. `CacheEviction.swift` decides what to
-/// evict.
+/// The bookkeeping of ``MemoryFrameCache``: frames by key, grouped by animation. Frames and animations are both kept in
+/// order of use. A plain value that the cache guards with a lock. `CacheEviction.swift` decides what to evict.
 struct CacheTable: Sendable {
   /// One cached frame.
   struct Slot: Sendable, Linked {
@@ -13,11 +12,11 @@ struct CacheTable: Sendable {
   /// The cached frames of one animation.
   struct Group: Sendable, Linked {
     var key: AnimationKey
-    /// Its frames, least recently used first.
+    /// The animation's frames, least recently used first.
     var frames = UseList()
     var count = 0
     var cost = 0
-    /// ``CacheTable/admitted`` at its last use.
+    /// The value of ``CacheTable/admitted`` when the animation was last used.
     var stamp = 0
     var holds = 0
     var pattern = AccessPattern()
@@ -25,12 +24,12 @@ struct CacheTable: Sendable {
     /// looked up; -1 for none.
     var firstAsked = -1
     var askedCount = 0
-    /// Whether ``firstAsked`` was looked up again.
+    /// Whether ``firstAsked`` has been looked up again.
     var hasLooped = false
     var links = Links()
   }
 
-  /// Frames of a held animation that are never evicted.
+  /// The number of frames of a held animation that are never evicted.
   static let floor = 2
 
   var slots: [Slot] = []
@@ -41,8 +40,7 @@ struct CacheTable: Sendable {
   var groupOf: [AnimationKey: Int] = [:]
   /// The groups that are not held, least recently used first.
   var released = UseList()
-  /// The held groups with more frames than their floor. Eviction rotates them, so their order is
-  /// not order of use.
+  /// The held groups with more frames than their floor. Eviction rotates this list, so it is not in order of use.
   var held = UseList()
   /// The other held groups.
   var atFloor = UseList()
@@ -54,7 +52,7 @@ struct CacheTable: Sendable {
   var admitted = 0
   var statistics = CacheStatistics()
 
-  /// The frame under `key`. Constant time; neither allocates nor copies.
+  /// Returns the frame under `key`. Takes constant time and neither allocates nor copies.
   mutating func lookUp(_ key: FrameKey) -> CachedFrame? {
     guard let slot = slotOf[key] else {
       statistics.misses += 1
@@ -71,7 +69,7 @@ struct CacheTable: Sendable {
   /// Records a lookup of frame `index` of `group`.
   private mutating func note(_ index: Int, in group: Int) {
     groups[group].pattern.step(to: index)
-    // Without a hold, a play begins when the previous lookup was of another animation.
+    // Without a hold, a play begins if the previous lookup was for another animation.
     if groups[group].firstAsked < 0 || (groups[group].holds == 0 && released.newest != group) {
       groups[group].firstAsked = index
       groups[group].askedCount = 0
@@ -82,7 +80,7 @@ struct CacheTable: Sendable {
     groups[group].askedCount += 1
   }
 
-  /// The last cached frame of `range`, found by whichever search takes fewer steps.
+  /// Returns the last cached frame of `range`, using whichever search takes fewer steps.
   func last(in range: Range<Int>, of animation: AnimationKey) -> (index: Int, bitmap: Bitmap)? {
     guard let group = groupOf[animation] else { return nil }
     var found: (index: Int, bitmap: Bitmap)?
@@ -107,7 +105,7 @@ struct CacheTable: Sendable {
     return found
   }
 
-  /// Stores `frame` under `key` and returns the one it replaces.
+  /// Stores `frame` under `key` and returns the frame that it replaces.
   mutating func insert(_ frame: CachedFrame, for key: FrameKey) -> CachedFrame? {
     statistics.insertions += 1
     admitted += frame.byteCount
@@ -150,7 +148,7 @@ struct CacheTable: Sendable {
     return frame
   }
 
-  /// Removes every frame of the animations for which `condition` holds.
+  /// Removes and returns every frame of the animations that satisfy `condition`.
   mutating func remove(where condition: (AnimationKey) -> Bool) -> [CachedFrame] {
     var removed: [CachedFrame] = []
     for (key, group) in groupOf where condition(key) {
@@ -247,7 +245,7 @@ protocol Linked {
 
 /// A doubly linked list through the elements of an array, least recently used first.
 ///
-/// Links are indices, so a hit relinks without allocating or reference counting.
+/// Links are indices, so moving an element on a hit involves no allocation or reference counting.
 struct UseList: Sendable {
   private(set) var oldest = -1
   private(set) var newest = -1

@@ -1,25 +1,24 @@
 internal import Synchronization
 
-/// An in-memory cache of rendered frames, within a ``MemoryBudget`` shared by all images and
-/// players.
+/// An in-memory cache of rendered frames, limited by a ``MemoryBudget`` shared by all images and players.
 ///
-/// Charges the bytes that bitmaps occupy, including padding. A hit takes well under a microsecond and neither
-/// allocates nor copies: it returns the stored bitmap itself. One lock guards the table and is held for about
-/// 100 ns per lookup; a hundred players at 60 frames per second need 6000 lookups per second. Sharding would
-/// also split the order of use. Bitmaps are freed outside the lock.
+/// Charges the bytes that bitmaps occupy, including padding. A hit takes well under a microsecond and neither allocates
+/// nor copies: it returns the stored bitmap itself. One lock guards the table and is held for about 100 ns per lookup,
+/// which suffices: a hundred players at 60 frames per second need 6000 lookups per second. Sharding would also split
+/// the order of use. Bitmaps are freed outside the lock.
 public final class MemoryFrameCache: QuickCaching {
-  /// The cache of this process, on ``MemoryBudget/shared``.
+  /// The cache shared by the whole process, charged to ``MemoryBudget/shared``.
   public static let shared = MemoryFrameCache()
 
   /// The maximum number of bitmaps.
   package let countLimit: Int
-  /// The maximum number of bytes, whatever the budget has left.
+  /// The maximum number of bytes, however much the budget has left.
   public let byteLimit: Int
   /// The budget that bitmaps are charged to.
   package let budget: MemoryBudget
 
-  /// The cache in which frames are looked up if they are not in memory, and stored beyond the
-  /// process, such as a ``FrameStore``; nil if there is none.
+  /// The second-level cache, such as a ``FrameStore``, in which frames are looked up if they are not in memory, and
+  /// stored beyond the life of the process; nil if there is none.
   public let backing: (any FrameCaching)?
 
   private let table = Mutex(CacheTable())
@@ -28,11 +27,11 @@ public final class MemoryFrameCache: QuickCaching {
   /// Creates an empty cache. By default only ``MemoryBudget/shared`` limits it.
   ///
   /// - Parameters:
-  ///   - byteLimit: The maximum number of bytes, whatever the budget has left. Default: no limit.
+  ///   - byteLimit: The maximum number of bytes, however much the budget has left. Default: no limit.
   ///   - countLimit: The maximum number of bitmaps. Default: no limit.
   ///   - budget: The budget that bitmaps are charged to. Default: ``MemoryBudget/shared``.
-  ///   - backing: The second level: queried for frames that are not in memory, and given every stored
-  ///     frame. Its frames take no memory here. Default: nil.
+  ///   - backing: The second-level cache: queried for frames that are not in memory, and given every stored frame.
+  ///     Frames from it are not copied into this cache. Default: nil.
   public init(
     byteLimit: Int = .max, countLimit: Int = .max, budget: MemoryBudget = .shared,
     backing: (any FrameCaching)? = nil
@@ -45,14 +44,14 @@ public final class MemoryFrameCache: QuickCaching {
 
   deinit { budget.refundAll(of: share) }
 
-  /// The frame stored under `key`, if it is still there. Allocates and copies nothing, except that
-  /// a frame from ``backing`` allocates a few words.
+  /// Returns the frame stored under `key`, if it is still there. Copies nothing, and allocates nothing except a few
+  /// words for a frame from ``backing``.
   public func frame(for key: FrameKey) -> CachedFrame? {
     budget.stamp(share)
     return table.withLock { $0.lookUp(key) } ?? backing?.frame(for: key)
   }
 
-  /// The last cached frame of `range`. Counts neither as a use nor as a miss.
+  /// Returns the last cached frame of `range`. Counts neither as a use nor as a miss.
   package func lastBitmap(
     in range: Range<Int>, of animation: AnimationKey
   ) -> (index: Int, bitmap: Bitmap)? {
@@ -64,7 +63,7 @@ public final class MemoryFrameCache: QuickCaching {
   /// A frame that alone exceeds a limit is stored only if its animation is held.
   public func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) {
     budget.stamp(share)
-    // Freed after the lock is released.
+    // Kept here to be freed after the lock is released.
     var dropped: [CachedFrame] = []
     table.withLock { table in
       let limit = min(byteLimit, budget.effectiveLimit)
@@ -84,10 +83,11 @@ public final class MemoryFrameCache: QuickCaching {
     backing?.storeIfPossible(frame, for: key)
   }
 
-  /// Whether the ``backing`` may block; false without one.
+  /// Whether the ``backing`` may block; false if there is none.
   public var mayBlock: Bool { backing?.mayBlock ?? false }
 
-  /// The identity in the ``backing``'s keys, if there is one.
+  /// Returns the identity that the ``backing`` uses in its keys, or the identity in this process if there is no
+  /// backing.
   public func identity(
     of image: AnimatedImage, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity {
@@ -95,7 +95,7 @@ public final class MemoryFrameCache: QuickCaching {
     return try backing.identity(of: image, isCancelled: isCancelled)
   }
 
-  /// Removes every frame of the image with this content, floors included.
+  /// Removes every frame of the image with this content, even of an animation that is being played.
   public func remove(_ content: ContentIdentity) {
     backing?.remove(content)
     remove { $0.content == content }
@@ -108,20 +108,20 @@ public final class MemoryFrameCache: QuickCaching {
     remove { $0.rendition.table == name && $0.content == content }
   }
 
-  /// Removes the frames of all images in every format with this one's name, whatever its other parameters, here and
-  /// in the ``backing``.
+  /// Removes the frames of all images in every format with the same name as `format`, whatever the other parameters,
+  /// here and in the ``backing``.
   public func removeAll(in format: FrameFormat) {
     formats?.removeAll(in: format)
     guard let name = format.rendering.table else { return }
     remove { $0.rendition.table?.prefix == name.prefix }
   }
 
-  /// The cache behind this one that tells formats apart.
+  /// The cache behind this one that keeps formats apart.
   private var formats: (any FormatKeeping)? {
     backing?.levels.lazy.compactMap { $0 as? any FormatKeeping }.first
   }
 
-  /// Removes every frame, floors included. Bitmaps in use elsewhere stay valid.
+  /// Removes every frame, even of animations that are being played. Bitmaps in use elsewhere stay valid.
   ///
   /// Also releases the seek checkpoints of all images charged to the same budget.
   public func removeAll() {
@@ -156,11 +156,11 @@ public final class MemoryFrameCache: QuickCaching {
       budget.charge(table.statistics.byteCount - before, to: self)
       return removed
     }
-    // Keeps the bitmaps alive until the lock is released.
+    // Keep the bitmaps alive until the lock is released.
     _ = consume removed
   }
 
-  /// Violated invariants of the table, for tests.
+  /// Describes the violated invariants of the table, for tests.
   package func faults() -> [String] { table.withLock { $0.faults() } }
 }
 
