@@ -1,7 +1,7 @@
 /// Draws the frames of a remote file on the calling thread, from bytes that have been fetched.
 ///
-/// Says which bytes frames need before they are decoded (``fetch(for:)``), so that no decode thread waits for a
-/// network. A long way to a frame is fetched and decoded in stretches of some MiB. Not `Sendable`.
+/// The bytes that frames need are fetched before decoding (see ``fetch(for:)``), so no decode thread waits for the
+/// network. A long replay is fetched and decoded in stretches of some MiB. Not `Sendable`.
 final class FetchedReader: FrameReading {
   private let reader: FrameReader
   private let source: FetchedSource
@@ -9,19 +9,19 @@ final class FetchedReader: FrameReading {
   private let options: RemoteOptions
   /// Whether the list of frames comes from an index that may belong to another file.
   private let isForeign: Bool
-  /// The frame for which bytes were pinned last; -1 for none.
+  /// The frame for which bytes were last pinned; -1 for none.
   private var target = -1
-  /// How many frames were requested in order.
+  /// The number of frames requested in order.
   private var runCount = 0
 
   private var image: AnimatedImage { reader.image }
   var frameCount: Int { reader.frameCount }
   var nextIndex: Int { reader.nextIndex }
 
-  /// The most bytes that are fetched before some are decoded, unless one frame has more. There are at most
-  /// ``RangeFetcher/mostReads`` ranges of them, whatever a request costs.
+  /// The maximum number of bytes fetched before some are decoded, unless a single frame has more. They are fetched in
+  /// at most ``RangeFetcher/mostReads`` ranges, whatever a request costs.
   private static let stretch = 4 << 20
-  /// Read-ahead starts after this many frames in order.
+  /// The number of frames in order after which read-ahead starts.
   private static let worthwhileRun = 2
 
   init(
@@ -43,7 +43,7 @@ final class FetchedReader: FrameReading {
     var path = path
     let index = path.upperBound
     if let missing = source.takeMissing(), let first = frame(at: missing), first < index {
-      // A damaged frame shows what is below it, so decoding went further back than expected.
+      // The canvas beneath shows through a damaged frame, so decoding went further back than expected.
       path = first...index
     }
     let last = image.frames[index].byteRange.upperBound
@@ -58,7 +58,7 @@ final class FetchedReader: FrameReading {
     for control in image.frames[path] where !source.isAtHand(control.byteRange) {
       var longer = ranges
       longer.append(control.byteRange, joiningWithin: options.gapByteLimit)
-      // With the gaps that are read too.
+      // The bytes added, including gaps that are read too.
       let growth =
         longer.count > ranges.count
         ? control.byteRange.count
@@ -81,7 +81,7 @@ final class FetchedReader: FrameReading {
         guard needed <= limit else {
           throw .exceeding(.liveBytes, asked: needed, allowed: limit, frameIndex: index)
         }
-        // The bytes that are decoded next are read while these are decoded.
+        // Read the bytes of the next stretch while this one is decoded.
         if let next { ahead.follow(next.prefix(stretch)) }
         let pieces = try await source.fetcher.bytes(in: ranges)
         for (range, bytes) in zip(ranges, pieces) { source.pin(bytes, at: range.lowerBound) }
@@ -93,14 +93,14 @@ final class FetchedReader: FrameReading {
     }
   }
 
-  /// The frame whose bytes begin where `range` does.
+  /// Returns the frame whose bytes begin where `range` begins.
   private func frame(at range: Range<Int>) -> Int? {
     image.frames.firstIndex { $0.byteRange.lowerBound == range.lowerBound }
   }
 
   // MARK: - Frames
 
-  /// Draws the next frame. Throws `bytesMissing` if ``fetch(for:)`` has more to do; a later call then
+  /// Draws the next frame. Throws `bytesMissing` if ``fetch(for:)`` must be called again first; the next call then
   /// continues.
   func next(isCancelled: () -> Bool) throws(AnimatedImageError) -> CompositedFrame? {
     guard reader.nextIndex < reader.frameCount else { return nil }
@@ -115,7 +115,7 @@ final class FetchedReader: FrameReading {
     return frame
   }
 
-  /// Reads the bytes after a requested frame, if frames are requested in order.
+  /// Reads ahead the bytes after a requested frame, if frames are requested in order.
   private func readAhead(of control: FrameControl) {
     if runCount > Self.worthwhileRun, options.readAheadCount > 0 {
       let start = control.byteRange.upperBound
@@ -131,7 +131,7 @@ final class FetchedReader: FrameReading {
     try reader.restart(at: index, on: canvas)
   }
 
-  /// Releases its bytes; they are fetched again when needed.
+  /// Releases the pinned bytes. They are fetched again when needed.
   func rest() {
     reader.rest()
     ahead.stop()
@@ -139,7 +139,7 @@ final class FetchedReader: FrameReading {
     target = -1
   }
 
-  /// Throws if the bytes of `control` do not begin a frame: the index then belongs to another file.
+  /// Throws if no frame begins with the bytes of `control`, which means that the index belongs to another file.
   private func checkStart(of control: FrameControl) throws(AnimatedImageError) {
     guard !control.byteRange.isEmpty else { return }
     var buffer = ReadBuffer()

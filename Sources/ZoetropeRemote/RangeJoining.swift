@@ -1,5 +1,6 @@
 extension [Range<Int>] {
-  /// Appends a range that follows the others, or extends the last one across a gap shorter than `distance`.
+  /// Appends a range that follows the others. If the gap to the last one is shorter than `distance`, extends that range
+  /// instead.
   mutating func append(_ range: Range<Int>, joiningWithin distance: Int) {
     guard let last, range.lowerBound - last.upperBound < Swift.max(distance, 1) else {
       return append(range)

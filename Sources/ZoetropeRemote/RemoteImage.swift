@@ -1,7 +1,7 @@
-/// An animation decoded from byte ranges, which are read as frames need them: from HTTP range requests, object
-/// storage or an archive.
+/// An animation decoded from byte ranges that are read on demand, for example by HTTP range requests, from object
+/// storage or from an archive.
 ///
-/// A frame costs its own bytes and those of the frames it depends on, back to the last independent one.
+/// Decoding a frame reads the bytes of that frame and of the frames it depends on, back to the last independent one.
 ///
 /// ```swift
 /// let image = try await RemoteImage(reading: remote, index: index)
@@ -13,31 +13,31 @@
 /// structure: the chunk headers of a PNG, or every byte of a GIF, where the length of each block of at most 255
 /// bytes determines where the next one begins.
 ///
-/// **Reads.** Bytes are fetched before a frame is decoded, so no decode thread waits for them. Bytes are kept up to
-/// ``RemoteOptions/byteLimit``, charged to ``MemoryBudget/shared``, and dropped on demand. At most 16 ranges are read
-/// at a time for each position. Concurrent requests for the same bytes share one read, which is cancelled once all of
-/// them are. Frames requested in order are prefetched. If a frame needs many bytes, they are fetched and decoded in
-/// pieces of 4 MiB. A read that fails, or returns the wrong number of bytes, throws an error that names its range;
-/// the next request tries again.
+/// **Reads.** Bytes are fetched before a frame is decoded, so no decode thread waits for them. Up to
+/// ``RemoteOptions/byteLimit`` bytes are kept; they are charged to ``MemoryBudget/shared`` and dropped on demand. At
+/// most 16 ranges are read at a time for each position. Concurrent requests for the same bytes share one read, which is
+/// cancelled once all of these requests are cancelled. Frames requested in order are prefetched. If a frame needs many
+/// bytes, they are fetched and decoded in pieces of 4 MiB. A read that fails, or returns the wrong number of bytes,
+/// throws an error that names its range; the next request tries again.
 ///
-/// Frames are cached only if ``SharedFrames`` is given the file's identity, because a cache identifies an image by
-/// all of its bytes. Safe to use from any thread.
+/// Frames are cached only if ``SharedFrames`` is given the file's identity, because computing the identity would read
+/// the whole file. Safe to use from any thread.
 public final class RemoteImage: AnimationSource {
   let image: AnimatedImage
   let fetcher: RangeFetcher
   let remoteOptions: RemoteOptions
   private let isForeign: Bool
 
-  /// Opens the file that `reader` reads.
+  /// Opens the file whose bytes `reader` reads.
   ///
   /// - Parameters:
   ///   - reader: Reads the bytes.
   ///   - index: The file's index, if it was stored. Default: nil, the structure is read now.
-  ///   - options: As for a whole file, except that each position decodes on one thread.
-  ///   - remoteOptions: How bytes are read and kept.
-  /// - Throws: The errors of `AnimatedImage(contentsOf:)`; `invalidIndex` if the index is of a file with
-  ///   another size; errors of the reader, as `io` unless they are an ``AnimatedImageError``; `cancelled`,
-  ///   never `CancellationError`, as soon as the task is cancelled.
+  ///   - options: The same as for a whole file, except that each position decodes on one thread.
+  ///   - remoteOptions: Options for reading and keeping bytes.
+  /// - Throws: The errors of `AnimatedImage(contentsOf:)`; `invalidIndex` if the index belongs to a file with another
+  ///   size; errors of the reader, wrapped as `io` unless they are an ``AnimatedImageError``; `cancelled`, never
+  ///   `CancellationError`, as soon as the task is cancelled.
   public convenience init(
     reading reader: some ByteRangeReading, index: ImageIndex? = nil,
     options: DecodingOptions = .init(), remoteOptions: RemoteOptions = .init()
@@ -56,7 +56,7 @@ public final class RemoteImage: AnimationSource {
     let cache = ByteRangeCache(byteLimit: remoteOptions.byteLimit)
     let memory = RemoteMemory(cache, budget: budget)
     let fetcher = RangeFetcher(reader, cache: cache) { memory.note($0) }
-    // So that sums of offsets cannot overflow.
+    // The bound keeps sums of offsets from overflowing.
     guard fetcher.byteCount <= 1 << 56 else {
       throw AnimatedImageError(.parameter, "a file cannot have \(fetcher.byteCount) bytes")
     }
@@ -87,7 +87,7 @@ public final class RemoteImage: AnimationSource {
     isForeign = index != nil
   }
 
-  /// The image that `scan` describes, after a truncated last frame was fetched and decoded.
+  /// Returns the image that `scan` describes, after fetching and decoding a truncated last frame.
   private static func settle(
     _ scan: ScannedImage, _ fetcher: RangeFetcher, _ options: DecodingOptions
   ) async throws(AnimatedImageError) -> AnimatedImage {
@@ -123,21 +123,21 @@ public final class RemoteImage: AnimationSource {
   public var damage: [Damage] { image.damage }
   /// The size of the file in bytes.
   public var byteCount: Int { image.byteCount }
-  /// How the image was opened.
+  /// The options with which the image was opened.
   public var options: DecodingOptions { image.options }
 
-  /// The index of the file, to open it without reading its structure. Reads nothing.
+  /// The index of the file, with which it can be opened again without reading its structure. Reads nothing.
   public var index: ImageIndex { ImageIndex(of: image) }
 
-  /// What has been read so far, including by opening.
+  /// Statistics of all reads so far, including those made by opening.
   public var statistics: ReadStatistics { fetcher.statistics }
 
-  /// The bytes that frame `index` needs if nothing is cached: its own, and those of the frames it depends on. The
-  /// ranges are in ascending order, merged across gaps shorter than ``RemoteOptions/gapByteLimit``. Empty if the
-  /// frame does not exist.
+  /// Returns the byte ranges that frame `index` needs if nothing is cached: its own, and those of the frames it depends
+  /// on. The ranges are in ascending order, merged across gaps shorter than ``RemoteOptions/gapByteLimit``. Empty if
+  /// the frame does not exist.
   ///
-  /// They are read in this order, but not always in as many reads: a range longer than 4 MiB is read in stretches
-  /// of whole frames, and a gap between two stretches is left out.
+  /// The ranges are read in this order, but the number of reads may differ: a range longer than 4 MiB is read in
+  /// stretches of whole frames, and a gap between two stretches is not read.
   public func byteRanges(forFrame index: Int) -> [Range<Int>] {
     guard frames.indices.contains(index) else { return [] }
     let first = frames[...index].lastIndex { $0.isIndependent } ?? 0
@@ -148,7 +148,7 @@ public final class RemoteImage: AnimationSource {
     return ranges
   }
 
-  /// How its frames are read: by the ranges of bytes that they need.
+  /// How the frames are read: by fetching the byte ranges that they need.
   public var origin: FrameOrigin {
     FrameOrigin(
       FetchedImage(
@@ -178,7 +178,7 @@ private struct FetchedImage: ImageOrigin {
     FetchedReader(image, fetcher: fetcher, options: remoteOptions, isForeign: isForeign)
   }
 
-  /// Provided by the caller only: computing it would read the whole file. A store has its own identities.
+  /// Known only if the caller provides it: computing it would read the whole file. A store has its own identities.
   func identity(in cache: any FrameCaching, isCancelled: () -> Bool) -> ContentIdentity? {
     cache.mayBlock ? nil : state.identity
   }

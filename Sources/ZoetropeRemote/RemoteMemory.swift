@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Charges the bytes that a remote image keeps in memory to a budget, which may have cached ones dropped.
+/// Charges the bytes that a remote image keeps in memory to a budget, on whose demand it drops cached bytes.
 ///
-/// Pinned bytes are of frames being decoded, and stay.
+/// Pinned bytes belong to frames being decoded and are not dropped.
 final class RemoteMemory: Sendable {
   let share = BudgetShare(.images)
   private let cache: ByteRangeCache

@@ -1,11 +1,11 @@
-/// How the bytes of a ``RemoteImage`` are read.
+/// Options for reading the bytes of a ``RemoteImage``.
 public struct RemoteOptions: Sendable, Hashable {
-  /// The most bytes kept in memory. Default: 64 MiB.
+  /// The maximum number of bytes kept in memory. Default: 64 MiB.
   public var byteLimit: Int
-  /// How many bytes are read ahead of the playhead when frames are read in order; 0 for none. At most half of
-  /// ``byteLimit`` is used. Default: 1 MiB.
+  /// The number of bytes read ahead of the playhead when frames are read in order; 0 for none. Values above half of
+  /// ``byteLimit`` are clamped. Default: 1 MiB.
   public var readAheadByteCount: Int
-  /// The largest gap, in bytes, between two ranges that are still fetched in one request. Reading a gap is cheaper than
+  /// The largest gap, in bytes, across which two ranges are still fetched in one request. Reading a gap is cheaper than
   /// a second request if it is smaller than latency times bandwidth. Default: 512 KiB, right for 40 ms at 100 Mbit/s.
   public var gapByteLimit: Int
 
@@ -19,6 +19,6 @@ public struct RemoteOptions: Sendable, Hashable {
     self.gapByteLimit = gapByteLimit
   }
 
-  /// ``readAheadByteCount``, within bounds.
+  /// ``readAheadByteCount``, clamped to its bounds.
   var readAheadCount: Int { max(min(readAheadByteCount, byteLimit / 2), 0) }
 }

@@ -1,19 +1,20 @@
 /// Reads the structure of a remote file in as few bytes and requests as its format allows.
 ///
-/// Chunk data of a PNG is skipped if that saves more than a request costs. A GIF is read whole, because the
-/// length of each block of at most 255 bytes determines where the next one begins. Pieces then grow up to 1
-/// MiB, and the next ones are read while one is scanned.
+/// Chunk data of a PNG is skipped if that saves more than a request costs. A GIF is read whole, because the length of
+/// each block of at most 255 bytes determines where the next one begins. In that case, pieces grow up to 1 MiB, and the
+/// next pieces are read while one is scanned.
 struct RemoteScan: Sendable {
   let fetcher: RangeFetcher
-  /// The fewest bytes that are skipped.
+  /// The minimum number of bytes worth skipping.
   let smallestSkip: Int
-  /// The most bytes read ahead.
+  /// The maximum number of bytes read ahead.
   let readAhead: Int
 
-  /// Holds the headers of a chunk or frame and of the next, and costs no more than a request.
+  /// Large enough for the headers of a chunk or frame and of the next one, and small enough to cost no more than the
+  /// request itself.
   private static let probeSize = 4096
   private static let largestPiece = 1 << 20
-  /// Four pieces at a time: about 80 MB/s at a latency of 50 ms.
+  /// Four pieces at a time, which allows about 80 MB/s at a latency of 50 ms.
   private static let window = 4 * largestPiece
 
   func scan(_ limits: DecodingLimits) async throws(AnimatedImageError) -> ScannedImage {
@@ -38,7 +39,7 @@ struct RemoteScan: Sendable {
       size = min(2 * size, Self.largestPiece)
     }
     if file.scanner.hasEndMarker, position < fetcher.byteCount {
-      // One byte after the end marker is enough to report trailing data.
+      // Reading one byte after the end marker is enough to report trailing data.
       let byte = try await fetcher.bytes(in: position..<position + 1)
       try file.feed(byte.rawBytes)
     }
