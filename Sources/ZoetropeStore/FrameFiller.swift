@@ -1,4 +1,4 @@
-/// Renders one image's decoded frames in several formats, and stores them.
+/// Renders the decoded frames of one image in several formats, and stores them.
 struct FrameFiller: FrameFilling {
   private let store: FrameStore
   private let content: ContentIdentity
@@ -24,7 +24,7 @@ struct FrameFiller: FrameFilling {
     renderers.allSatisfy { store.contains(key($0, index)) }
   }
 
-  /// Stores `frame` in the formats that lack it, and returns their number.
+  /// Stores `frame` in the formats that lack it, and returns the number of these formats.
   ///
   /// - Throws: The first error, after every format was tried; `cancelled` immediately.
   mutating func fill(
@@ -41,7 +41,7 @@ struct FrameFiller: FrameFilling {
         count += 1
       } catch {
         if error.code == .cancelled { throw error }
-        // One full format does not keep the others from being filled.
+        // If one format is full, still fill the others.
         failure = failure ?? error
       }
     }

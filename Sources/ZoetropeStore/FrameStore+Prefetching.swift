@@ -1,23 +1,21 @@
 internal import Synchronization
 
 extension FrameStore {
-  /// Stores frames of `image` ahead of their use, in one decode pass for all `renderings`.
+  /// Stores frames of `image` before they are needed, in one decode pass for all `renderings`.
   ///
-  /// Decodes on the library's own threads. Skips frames that are stored already; concurrent calls for
-  /// one image take turns, so no frame is decoded twice. If the task is cancelled, the frames stored
-  /// so far stay. (Playing needs no prefetch: it looks up, or decodes and stores, as many frames ahead
-  /// as ``PlaybackOptions/decodeAhead`` says.)
+  /// Decodes on the library's own threads. Skips frames that are already stored; concurrent calls for one image take
+  /// turns, so no frame is decoded twice. If the task is cancelled, the frames stored so far stay. (Playback needs no
+  /// prefetching: it looks up, or decodes and stores, up to ``PlaybackOptions/decodeAhead`` frames ahead.)
   ///
   /// - Parameters:
   ///   - indices: The frames, in any order. Default: nil, all.
   ///   - image: The image.
-  ///   - renderings: Their sizes and formats; that of a ``FrameFormat`` is its
-  ///     ``FrameFormat/rendering``.
-  /// - Returns: The number of frames stored, each counted once for each rendering.
-  /// - Throws: `parameter` if a frame does not exist; `storeFull` if some had to make room for others, which stay,
-  ///   because of the store's limit, of a format's `maximumCount`, or because there are more than 8,192 of one size
-  ///   and format; the errors of ``store(_:for:)`` and of ``AnimationSource/bitmap(at:rendering:cache:)``; `cancelled`,
-  ///   never `CancellationError`.
+  ///   - renderings: The sizes and formats of the frames. For a ``FrameFormat``, pass its ``FrameFormat/rendering``.
+  /// - Returns: The number of frames stored, counted separately for each rendering.
+  /// - Throws: `parameter` if a frame does not exist; `storeFull` if some frames were evicted to make room for others,
+  ///   because of the store's limit, of a format's `maximumCount`, or because there are more than 8,192 frames of one
+  ///   size and format (the others stay stored); the errors of ``store(_:for:)`` and of
+  ///   ``AnimationSource/bitmap(at:rendering:cache:)``; `cancelled`, never `CancellationError`.
   @discardableResult
   public func prefetch(
     _ indices: [Int]? = nil, of image: AnimatedImage, renderings: [Rendering]
@@ -49,7 +47,7 @@ extension FrameStore {
     return count
   }
 
-  /// ``prefetch(_:of:renderings:)`` of all frames on the calling thread, which waits for no other pass.
+  /// Like ``prefetch(_:of:renderings:)``, for all frames and on the calling thread. Does not wait for other passes.
   package func prefetch(
     of image: AnimatedImage, renderings: [Rendering], isCancelled: @Sendable () -> Bool
   ) throws(AnimatedImageError) -> Int {
@@ -61,10 +59,9 @@ extension FrameStore {
     return count
   }
 
-  /// Stores frames of `image` in every one of `formats` with this family. See
-  /// ``prefetch(_:of:renderings:)``.
+  /// Stores frames of `image` in every format of this family. See ``prefetch(_:of:renderings:)``.
   ///
-  /// - Throws: Also `parameter` if no format has this family.
+  /// - Throws: The errors of ``prefetch(_:of:renderings:)``; also `parameter` if no format has this family.
   @discardableResult
   public func prefetch(
     _ indices: [Int]? = nil, of image: AnimatedImage, family: String
@@ -78,7 +75,7 @@ extension FrameStore {
   }
 }
 
-/// One prefetch: its reader continues from frame to frame.
+/// One prefetch, whose reader continues from frame to frame.
 private final class PrefetchPass: Sendable {
   private struct State {
     let reader: SeekingReader
@@ -87,7 +84,7 @@ private final class PrefetchPass: Sendable {
   }
 
   private let image: AnimatedImage
-  // Only one thread at a time uses it; the lock proves that.
+  // Only one thread at a time uses the state. The lock proves that to the compiler.
   private let state: Mutex<State>
 
   init(_ image: AnimatedImage, _ filler: FrameFiller) {
@@ -96,7 +93,7 @@ private final class PrefetchPass: Sendable {
     state = Mutex(State(reader: reader, filler: filler))
   }
 
-  /// Stores frame `index` in the formats that lack it, and returns their number.
+  /// Stores frame `index` in the formats that lack it, and returns the number of these formats.
   func fill(
     _ index: Int, isCancelled: @Sendable () -> Bool
   ) throws(AnimatedImageError) -> Int {
@@ -105,7 +102,7 @@ private final class PrefetchPass: Sendable {
       state.reader.isFollowingOrder = index == state.next
       state.next = index + 1
       let frame = try state.reader.frame(at: index, isCancelled: isCancelled)
-      // If the file has been overwritten, these pixels do not match its identity.
+      // If the file has been overwritten, these pixels do not match the identity in the key.
       guard image.source.isUnchanged else {
         throw AnimatedImageError(.io, "the file has changed", format: image.format)
       }
@@ -115,7 +112,7 @@ private final class PrefetchPass: Sendable {
 }
 
 extension PrefetchPass {
-  /// Throws `storeFull` if frames among `indices`, which were all stored, are no longer there.
+  /// Throws `storeFull` if any of the frames `indices`, which were all stored, is no longer there.
   func checkKept(_ indices: [Int]) throws(AnimatedImageError) {
     let kept = state.withLock { state in indices.count { state.filler.isComplete(at: $0) } }
     guard kept < indices.count else { return }
@@ -127,7 +124,7 @@ extension PrefetchPass {
   }
 }
 
-/// Which images are being prefetched, so that a second pass over one waits for the first.
+/// The images that are being prefetched. A second pass over an image waits for the first one.
 final class StorePasses: Sendable {
   private let waiters = Mutex<[ContentIdentity: [ResultHandover<Void>]]>([:])
 
@@ -152,12 +149,12 @@ final class StorePasses: Sendable {
     return false
   }
 
-  /// Ends a pass that ``begin(_:)`` began.
+  /// Ends a pass that was started with ``begin(_:)``.
   func end(_ content: ContentIdentity) {
     let waiting = waiters.withLock { $0.removeValue(forKey: content) ?? [] }
     for waiter in waiting { waiter.close(with: ()) }
   }
 
-  /// Number of passes waiting for another one.
+  /// The number of passes that are waiting for another one.
   var waitingCount: Int { waiters.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 }

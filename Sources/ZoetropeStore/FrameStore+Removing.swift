@@ -1,8 +1,7 @@
 internal import Synchronization
 
 extension FrameStore {
-  /// Tables of all versions and secrets, and leftovers of killed writers, but no files of other
-  /// programs.
+  /// Returns the tables of all versions and secrets, and leftovers of killed writers, but no files of other programs.
   private func files() -> [(name: String, status: FileStatus)] {
     TableDirectory.files(in: directory).filter { StoreFiles.isTable($0.name) }
   }
@@ -45,7 +44,7 @@ extension FrameStore {
     }
   }
 
-  /// Removes the frames of all images in every format with this one's name, whatever its other parameters.
+  /// Removes the frames of all images in every format with the same name as `format`, whatever the other parameters.
   public func removeAll(in format: FrameFormat) {
     guard let name = format.rendering.table else { return }
     defer { lookForRoom() }
@@ -63,7 +62,7 @@ extension FrameStore {
     }
   }
 
-  /// Removes files for every process, even those that have them open.
+  /// Removes files for every process, even for processes that have them open.
   private func removeFiles(_ files: [(name: String, shape: TableShape?)]) {
     do throws(AnimatedImageError) { try checkWritable() } catch { return note(error) }
     for (name, shape) in files {
@@ -73,11 +72,11 @@ extension FrameStore {
     lookForRoom()
   }
 
-  /// Makes the next frame check the directory, because there may be room now.
+  /// Makes storing the next frame check the directory, because there may be room now.
   private func lookForRoom() { room.withLock { $0 = Room() } }
 
-  /// Removes tables of formats with this name and other parameters that no process has changed for an hour: two
-  /// versions of a program may be running at the same time.
+  /// Removes tables of formats with this name but other parameters, unless a process has changed them within the last
+  /// hour: two versions of a program may be running at the same time.
   func removeTables(supersededBy name: TableName, _ secret: StoreSecret) {
     let now = clock()
     for file in files() {
@@ -88,8 +87,8 @@ extension FrameStore {
     }
   }
 
-  /// Removes all frames, for every process. Bitmaps in use stay valid; the disk space is freed
-  /// when the last process that has the table open closes it.
+  /// Removes all frames, for every process. Bitmaps in use stay valid; a table's disk space is freed when the last
+  /// process that has it open closes it.
   public func removeAll() {
     if !isReadOnly { index.prune(to: 0) }
     removeFiles(files().map { ($0.name, nil) })
@@ -99,8 +98,8 @@ extension FrameStore {
 
   /// Reads every frame and removes those whose checksum is wrong.
   ///
-  /// - Returns: The number of intact frames, and of removed ones. A table whose header is damaged is
-  ///   removed and counts as one.
+  /// - Returns: The number of intact frames, and that of removed frames. A table whose header is damaged is removed and
+  ///   counts as one removed frame.
   public func verify() throws(AnimatedImageError) -> (intact: Int, dropped: Int) {
     var sum = (intact: 0, dropped: 0)
     try forEachTable { (table) throws(AnimatedImageError) in
@@ -108,7 +107,7 @@ extension FrameStore {
       sum = (sum.intact + counts.intact, sum.dropped + counts.dropped)
     } failed: { (error, path) throws(AnimatedImageError) in
       guard error.code == .storeDamaged else { throw error }
-      // Another process may have removed it meanwhile.
+      // Another process may have removed the table meanwhile.
       guard TableDirectory.exists(path) else { return }
       FileSystem.remove(path)
       sum.dropped += 1

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// Disk space that this process may fill before it checks the directory again.
+/// The disk space that this process may fill before it checks the directory again.
 struct Room: Sendable {
   var byteCount = 0
-  /// When this was determined, by the store's clock.
+  /// The time when the space was determined, by the store's clock.
   var since: Int64 = 0
-  /// Nanoseconds after which it no longer counts.
+  /// Nanoseconds after which the result expires.
   var lifetime: Int64 = 1_000_000_000
-  /// Whether no more space can be freed: eviction freed less than a share, or the directory could not be read.
+  /// Whether no more space can be freed, because eviction freed too little or the directory could not be read.
   var isLast = false
 
   func counts(at now: Int64) -> Bool { since <= now && now - since < lifetime }
@@ -16,11 +16,12 @@ struct Room: Sendable {
 extension FrameStore {
   /// Whether `byteCount` more bytes may be stored, after evicting frames if necessary.
   ///
-  /// The directory is not read each time: this process takes, or frees and takes, a 64th of the limit at a
-  /// time. Several processes can exceed the limit by at most that much each, because none knows what the others
-  /// took. File systems may later add a few blocks of their own to each table, which count from then on. A refusal lasts for a tenth of a second, because while all frames are in use, checking each table
-  /// again for every frame would find the same. It lasts for a second if the file system frees no slots,
-  /// because only whole tables can then be removed.
+  /// The directory is not read each time: this process reserves a 64th of the limit at a time, evicting frames if
+  /// necessary. Several processes can exceed the limit by at most that much each, because none knows what the others
+  /// reserved. File systems may later add a few blocks of their own to each table, which count from then on. A refusal
+  /// lasts for a tenth of a second: while all frames are in use, checking every table again for each frame would find
+  /// the same. It lasts for a second if the file system cannot free slots, because then only whole tables can be
+  /// removed.
   func makeRoom(_ byteCount: Int) -> Bool {
     room.withLock { room in
       let now = clock()
@@ -32,7 +33,7 @@ extension FrameStore {
         if room.isLast { return false }
       }
       guard var eviction = try? Eviction(of: self) else {
-        // If the usage is unknown, nothing is added.
+        // If the usage is unknown, nothing may be stored.
         room = Room(since: now, lifetime: 100_000_000, isLast: true)
         return false
       }
@@ -44,7 +45,7 @@ extension FrameStore {
         isLast = free < share
       }
       let isEnough = free >= byteCount
-      // Room that is too small for this frame may suffice for another one.
+      // Room that is too small for this frame may suffice for a smaller one.
       room = Room(
         byteCount: max(min(free, share) - (isEnough ? byteCount : 0), 0), since: now,
         lifetime: isLast && eviction.canFreeSlots ? 100_000_000 : 1_000_000_000, isLast: isLast)
@@ -52,9 +53,9 @@ extension FrameStore {
     }
   }
 
-  /// Evicts the least recently used frames, of whatever table, until the store takes at most
-  /// `byteCount` bytes. Also removes tables that are empty, damaged or of other versions, and
-  /// leftovers of killed processes, unless a process has them open.
+  /// Evicts the least recently used frames of all tables until the store takes at most `byteCount` bytes. Also removes
+  /// tables that are empty, damaged or of other versions, and leftovers of killed processes, unless a process has them
+  /// open.
   ///
   /// - Throws: `storeDenied` if the store is read-only; errors that prevented eviction.
   public func prune(to byteCount: Int) throws(AnimatedImageError) {
@@ -75,18 +76,18 @@ extension FrameStore {
 
   /// Removes the file of a table unless a process has it open.
   ///
-  /// - Returns: Whether it did.
+  /// - Returns: Whether the file was removed.
   @discardableResult
   func removeIfUnused(_ name: String) -> Bool {
     let path = directory.appending(name)
     do throws(AnimatedImageError) {
       guard let file = try TableFile.open(path), !file.isReadOnly,
         try file.setLock(.exclusive, at: TableLayout.presence),
-        // Otherwise the name is another file's by now.
+        // If this file is no longer linked, the name now belongs to another file.
         try file.status.isLinked
       else { return false }
     } catch {
-      // No store opens a file that others may read.
+      // A file that others may read is not open in any store.
       guard error.code == .storeDenied else { return false }
     }
     FileSystem.remove(path)
@@ -94,18 +95,18 @@ extension FrameStore {
   }
 }
 
-/// A search for the least recently used frames of all tables of a store.
+/// Finds and evicts the least recently used frames among all tables of a store.
 ///
-/// It opens files, one at a time, and maps none. The locks of slots keep it from those in use, here
-/// or in another process.
+/// Files are opened one at a time and never mapped. The locks of slots protect those in use, in this process or another
+/// one.
 struct Eviction {
   /// A slot that takes space, or a file that may be removed as a whole.
   private struct Victim {
     let file: Int
-    /// Nil if it is the whole file.
+    /// The slot; nil for the whole file.
     let slot: Int?
     let byteCount: Int
-    /// The time of last use, as stored, and as compared: nanoseconds since 1970.
+    /// The time of last use as stored, and as used in comparisons: nanoseconds since 1970.
     let use: UInt64
     let time: UInt64
   }
@@ -127,20 +128,20 @@ struct Eviction {
     now = UInt64(max(store.clock(), 1))
   }
 
-  /// Bytes on disk, of all files.
+  /// The bytes on disk of all files.
   var byteCount: Int { files.reduce(0) { $0 + $1.status.allocatedBytes } }
 
   /// Evicts frames until `wanted` bytes are free.
   ///
-  /// If the file system cannot free slots, removes tables none of whose frames was used for `idle`
-  /// nanoseconds, and which no process has open.
+  /// If the file system cannot free slots, removes whole tables that no process has open and none of whose frames was
+  /// used within the last `idle` nanoseconds.
   ///
   /// - Returns: The number of bytes freed.
   mutating func evict(_ wanted: Int, unusedFor idle: UInt64) -> Int {
     let victims = victims().sorted { $0.time < $1.time }
     var (next, factor) = (0, 1)
     while freed < wanted, next < victims.count, canFreeSlots {
-      // As many as would suffice; if some are in use, more the next time.
+      // Try as many victims as would suffice. If some are in use, try more in the next round.
       var (end, sum) = (next, 0)
       while end < victims.count, sum < (wanted - freed) * factor {
         sum += victims[end].byteCount
@@ -152,7 +153,7 @@ struct Eviction {
       (next, factor) = (end, min(2 * factor, 1 << 16))
     }
     if canFreeSlots { return freed }
-    // The last of a file is its most recently used.
+    // The last victim of a file is its most recently used frame.
     let latest = Dictionary(victims.map { ($0.file, $0.time) }) { $1 }
     for (file, time) in latest.sorted(by: { $0.value < $1.value })
     where freed < wanted && now - time >= idle {
@@ -172,7 +173,7 @@ struct Eviction {
       let byteCount = file.status.allocatedBytes
       do throws(AnimatedImageError) {
         guard let (table, layout) = try open(place) else {
-          // A file of another version, or one that is not complete: its writer may be at work.
+          // The file is of another version, or incomplete. Skip recent files, because a writer may still be at work.
           let time = UInt64(max(file.status.modified, 0))
           guard time + 60_000_000_000 < now else { continue }
           found.append(Victim(file: place, slot: nil, byteCount: byteCount, use: 0, time: time))
@@ -196,7 +197,7 @@ struct Eviction {
           freed += try max(byteCount - table.status.allocatedBytes, 0)
         }
         for (slot, use) in uses.enumerated() where use != 0 {
-          // From a clock that was wrong by more than an hour.
+          // A time more than an hour ahead comes from a clock that was wrong.
           let time = use > now + 3_600_000_000_000 ? 0 : min(use, now)
           found.append(
             Victim(file: place, slot: slot, byteCount: layout.stride, use: use, time: time))
@@ -240,7 +241,7 @@ struct Eviction {
     if error.code == .storeUnsupported { canFreeSlots = false }
   }
 
-  /// Removes a file, which this store may have open, unless others have.
+  /// Removes a file, even if this store has it open, unless another process has it open.
   private mutating func remove(_ place: Int) {
     if let shape = secret.shape(ofTable: files[place].name) { store.forget(shape) }
     if store.removeIfUnused(files[place].name) { freed += files[place].status.allocatedBytes }

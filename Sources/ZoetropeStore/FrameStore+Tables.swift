@@ -1,38 +1,39 @@
 internal import Synchronization
 internal import SystemPackage
 
-/// The tables that a store has open: those most recently used.
+/// The most recently used tables, which a store keeps open.
 ///
-/// Each maps up to twice the store's limit, because a table is as large as the limit allows for its frame size:
-/// at most 8 GiB of address space at the default limit. This is a small part of the address space, and costs
-/// memory only for pages that are read. If address space is limited, tables without a lease are closed.
+/// Each table maps up to twice the store's limit, because it is as large as the limit allows for its frame size. At the
+/// default limit, all tables together map at most 8 GiB. This is a small part of the address space, and costs memory
+/// only for pages that are read. If address space is limited, tables without a lease are closed.
 struct OpenTables: Sendable {
   private static let maximumCount = 16
   private var tables: [TableShape: (table: FrameTable, turn: Int)] = [:]
   private var turn = 0
-  /// Shapes whose table could not be opened within the last second, the error, and when.
+  /// The shapes whose table could not be opened within the last second, with the error and the time.
   private var failures: [TableShape: Failure] = [:]
-  /// Held while a table is being opened, with the number of threads that open it or wait.
+  /// The gates of the tables being opened, each with the number of threads that are opening the table or waiting for
+  /// it.
   private var gates: [TableShape: (gate: Gate, count: Int)] = [:]
 
   private typealias Failure = (error: AnimatedImageError, time: Int64)
 
-  /// Lets one thread at a time open a table. Others of the store are used meanwhile.
+  /// Lets one thread at a time open a table, while other tables of the store stay usable.
   final class Gate: Sendable {
     let lock = Mutex(())
   }
 
-  /// The table, if it is open. Does not count as a use.
+  /// The table of `shape`, if it is open. Does not count as a use.
   subscript(shape: TableShape) -> FrameTable? { tables[shape]?.table }
 
-  /// The table, if it is open. From now on it is the most recently used.
+  /// Returns the table of `shape` if it is open, and makes it the most recently used one.
   mutating func use(_ shape: TableShape) -> FrameTable? {
     turn += 1
     tables[shape]?.turn = turn
     return tables[shape]?.table
   }
 
-  /// Adds an open table, and returns those that it replaces, to be closed outside of locks.
+  /// Adds an open table, and returns the tables that it displaces, which must be closed outside of locks.
   mutating func insert(_ table: FrameTable) -> [FrameTable] {
     let shape = table.layout.shape
     var closed = [remove(shape)]
@@ -62,7 +63,7 @@ struct OpenTables: Sendable {
     return tables.values.map(\.table)
   }
 
-  /// Throws the error with which the table could not be opened a moment before `now`.
+  /// Throws the error again if opening the table has failed shortly before `now`.
   func checkFailure(_ shape: TableShape, at now: Int64) throws(AnimatedImageError) {
     if let failure = failures[shape], Self.isRecent(failure, now) { throw failure.error }
   }
@@ -72,7 +73,7 @@ struct OpenTables: Sendable {
     failures[shape] = (error, now)
   }
 
-  /// Not if the clock has been set back.
+  /// Whether the failure still counts. It does not if the clock has been set back.
   private static func isRecent(_ failure: Failure, _ now: Int64) -> Bool {
     failure.time <= now && now - failure.time < 1_000_000_000
   }
@@ -93,7 +94,7 @@ struct OpenTables: Sendable {
 }
 
 extension FrameStore {
-  /// The table of `shape`; nil if there is none and it must not be created.
+  /// Returns the table of `shape`; nil if there is none and it must not be created.
   func table(
     _ shape: TableShape, creating: Bool
   ) throws(AnimatedImageError) -> (FrameTable, StoreSecret)? {
@@ -107,12 +108,12 @@ extension FrameStore {
     let gate = state.withLock { $0.tables.enter(shape) }
     defer { state.withLock { $0.tables.leave(shape) } }
     return try gate.lock.withLock { (_) throws(AnimatedImageError) in
-      // Another thread may have opened it meanwhile.
+      // Another thread may have opened the table meanwhile.
       if let open = openTable(shape) { return open }
       do throws(AnimatedImageError) {
         return try openFile(shape, creating: creating)
       } catch {
-        // A damaged table is replaced when a frame is next stored there.
+        // A damaged table is replaced when the next frame is stored there.
         if error.code != .storeDamaged {
           state.withLock { $0.tables.note(error, shape, at: now) }
         }
@@ -124,7 +125,7 @@ extension FrameStore {
   private func openTable(_ shape: TableShape) -> (FrameTable, StoreSecret)? {
     let (table, secret) = state.withLock { ($0.tables.use(shape), $0.secret) }
     guard let table else { return nil }
-    // Another process may have removed the table, and a third one created it again.
+    // Another process may have removed the table, and a third one may have created it again.
     do throws(AnimatedImageError) {
       try table.checkFile()
       return (table, secret)
@@ -156,8 +157,7 @@ extension FrameStore {
     directory.appending(secret.tableName(of: shape))
   }
 
-  /// Runs `body` with the table of `shape`. Returns nil without a table, and after an error,
-  /// which it records.
+  /// Runs `body` with the table of `shape`. Returns nil if there is no table, or after an error, which is recorded.
   func attempt<Result>(
     shape: TableShape, creating: Bool,
     _ body: (FrameTable, StoreSecret) throws(AnimatedImageError) -> Result
@@ -177,8 +177,8 @@ extension FrameStore {
     _ = consume table
   }
 
-  /// Runs `body` with the table of `shape`, and closes it unless it was open before: there may be
-  /// more tables than can be mapped at once. Nil without a table.
+  /// Runs `body` with the table of `shape`, and closes the table afterwards unless it was open before: there may be
+  /// more tables than can be mapped at once. Returns nil if there is no table.
   private func visit<Result>(
     _ shape: TableShape, _ body: (FrameTable) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result? {

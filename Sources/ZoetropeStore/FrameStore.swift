@@ -1,26 +1,24 @@
 internal import Synchronization
 public import SystemPackage
 
-/// Stores rendered frames on disk, so that the next process shows them without decoding.
+/// Stores rendered frames on disk, so that other processes and later runs show them without decoding.
 ///
-/// A directory with one table per frame size and format. Frames found there stay in the
-/// system's file cache, shared by all processes, and are returned without a copy: a ``Bitmap``
-/// from a store keeps its slot in the table until its last copy is released. Any number of
-/// processes may use one directory at once and may be killed at any moment. Anything in the
-/// directory may be deleted at any time. A frame is served only if its checksum is right.
+/// A store is a directory with one table per frame size and format. Frames found there stay in the system's file cache,
+/// which all processes share, and are returned without a copy: a ``Bitmap`` from a store keeps its slot in the table
+/// until its last copy is released. Any number of processes may use one directory at once and may be killed at any
+/// moment. Anything in the directory may be deleted at any time. A frame is returned only if its checksum is correct.
 ///
-/// A store that this user may read but not write finds frames but stores none: see ``isReadOnly``.
+/// A store that this user may read but not write returns frames but stores none: see ``isReadOnly``.
 ///
-/// Use it as the second level under a ``MemoryFrameCache``, or alone wherever a
-/// ``FrameCaching`` is accepted. Its keys need ``identity(of:)``. Calls may read and write the
-/// disk, so make them on threads that may block. While a store is open, it handles SIGBUS for
-/// tables that another program truncates, and passes every other fault on to the previous
-/// handler.
+/// Use a store as the second level behind a ``MemoryFrameCache``, or alone wherever a ``FrameCaching`` is accepted.
+/// Keys for a store use its own ``identity(of:)``. Calls may read and write the disk, so make them on threads that may
+/// block. While a store is open, it handles SIGBUS for tables that another program truncates, and passes every other
+/// fault on to the previous handler.
 public final class FrameStore: Sendable {
   /// The directory.
   public let directory: FilePath
-  /// The maximum number of bytes on disk. Processes that write at the same moment may exceed it by
-  /// one frame or a 64th each.
+  /// The maximum number of bytes on disk. Processes that write at the same moment may exceed it by one frame or a 64th
+  /// each, whichever is more.
   ///
   /// The limit is this process's own: another process that uses the directory with a smaller limit
   /// evicts down to that limit whenever it stores a frame.
@@ -38,7 +36,7 @@ public final class FrameStore: Sendable {
   let state: Mutex<State>
   let room = Mutex(Room())
   let passes = StorePasses()
-  /// Its number among the holders of idle files.
+  /// This store's number among the holders of idle files.
   private let holder = IdleFiles.shared.newNumber()
 
   struct State: Sendable {
@@ -102,7 +100,8 @@ public final class FrameStore: Sendable {
 
   /// Returns the frame stored under `key`.
   ///
-  /// Its pixels are in the mapped file. Also nil if the store cannot be used; see ``lastError``.
+  /// The pixels are in the mapped file. Returns nil if there is no such frame, or if the store cannot be used; see
+  /// ``lastError``.
   public func frame(for key: FrameKey) -> CachedFrame? {
     let found = lookUp(key)
     state.withLock { state in
@@ -111,7 +110,7 @@ public final class FrameStore: Sendable {
     return found
   }
 
-  /// ``frame(for:)``, but counts as no lookup.
+  /// Like ``frame(for:)``, but does not count as a lookup.
   package func lookUp(_ key: FrameKey) -> CachedFrame? {
     attempt(shape: TableShape(key), creating: false) {
       (table, secret) throws(AnimatedImageError) in
@@ -119,18 +118,18 @@ public final class FrameStore: Sendable {
     } ?? nil
   }
 
-  /// Stores `frame` under `key` if possible; ``lastError`` says why it was not.
+  /// Stores `frame` under `key` if possible. If it is not, ``lastError`` has the reason.
   public func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) {
     do throws(AnimatedImageError) { try store(frame, for: key) } catch { note(error) }
   }
 
   /// Stores `frame` under `key`.
   ///
-  /// - Throws: `storeBusy` if every slot for the frame is in use; `storeFull` if the disk is full or
-  ///   the limit leaves no room; `storeDenied` if the store or the table is read-only, or not of this
-  ///   user alone; `storeDamaged` if others remove the table again and again; `storeUnsupported` if
-  ///   the file system has no locks or the table cannot be mapped; `io`; `parameter` if the key names
-  ///   another size or format, or the frame's damage takes more than 160 bytes to describe.
+  /// - Throws: `storeBusy` if every slot for the frame is in use; `storeFull` if the disk is full or the limit leaves
+  ///   no room; `storeDenied` if the store or the table is read-only, or does not belong to this user alone;
+  ///   `storeDamaged` if others remove the table again and again; `storeUnsupported` if the file system has no locks or
+  ///   the table cannot be mapped; `io`; `parameter` if the key names another size or format, or the frame's damage
+  ///   takes more than 160 bytes to describe.
   public func store(_ frame: CachedFrame, for key: FrameKey) throws(AnimatedImageError) {
     let shape = TableShape(key)
     let size = key.animation.rendition.size
@@ -138,7 +137,7 @@ public final class FrameStore: Sendable {
       throw AnimatedImageError(.parameter, "the frame does not have the key's size, \(size)")
     }
     try checkWritable()
-    // If the table was removed meanwhile, the second round creates it again.
+    // If the table was removed meanwhile, the second attempt creates it again.
     for isLast in [false, true] {
       do throws(AnimatedImageError) {
         guard let (table, secret) = try table(shape, creating: true) else { return }
@@ -153,8 +152,8 @@ public final class FrameStore: Sendable {
     }
   }
 
-  /// Whether there is a frame under `key`. Does not read its pixels, does not count as a lookup and does not protect
-  /// the frame from eviction.
+  /// Returns whether there is a frame under `key`. Does not read its pixels, does not count as a lookup and does not
+  /// protect the frame from eviction.
   public func contains(_ key: FrameKey) -> Bool {
     attempt(shape: TableShape(key), creating: false) {
       (table, secret) throws(AnimatedImageError) in
@@ -176,17 +175,16 @@ public final class FrameStore: Sendable {
 
   // MARK: Identities
 
-  /// Returns the identity of the image's bytes for this store's keys. It is the same in every
-  /// process.
+  /// Returns the identity of the image's bytes that this store uses in its keys. It is the same in every process.
   ///
-  /// Reads the whole file, 1 MiB at a time, unless the store knows its identity.
+  /// Reads the whole file, 1 MiB at a time, unless the store already knows the file's identity.
   ///
   /// - Throws: The errors of ``AnimatedImage/contentIdentity()``.
   public func identity(of image: AnimatedImage) throws(AnimatedImageError) -> ContentIdentity {
     try identity(of: image) { Task.isCancelled }
   }
 
-  /// Records about files that were opened or hashed.
+  /// The records about files that were opened or hashed.
   var index: StoreIndex {
     StoreIndex(
       directory: indexDirectory, secret: state.withLock { $0.secret.hash }, isReadOnly: isReadOnly)
@@ -204,7 +202,7 @@ extension FrameCaching {
 }
 
 extension TableShape {
-  /// The shape of the table that holds the frame.
+  /// Creates the shape of the table that holds the frame with `key`.
   init(_ key: FrameKey) {
     let rendition = key.animation.rendition
     self.init(

@@ -6,7 +6,7 @@ public struct FrameStoreStatistics: Sendable, Hashable {
   package struct Table: Sendable, Hashable {
     /// The name of the ``FrameFormat``; nil if it is the table of a size and pixel format.
     package let name: String?
-    /// The size of the frames; in the table of a ``FrameFormat``, of the largest possible one.
+    /// The size of the frames; in the table of a ``FrameFormat``, the size of the largest possible frame.
     package let size: PixelSize
     /// The pixel format of the frames.
     package let format: PixelFormat
@@ -22,7 +22,7 @@ public struct FrameStoreStatistics: Sendable, Hashable {
   public internal(set) var frameCount = 0
   /// Bytes on disk, of all tables. ``FrameStore/byteLimit`` limits them.
   public internal(set) var byteCount = 0
-  /// Number of records about files, which are kept apart from frames.
+  /// The number of records about files, which are kept separately from frames.
   package internal(set) var recordCount = 0
   /// Bytes on disk, of all records; at most 32 MiB.
   package internal(set) var recordByteCount = 0
@@ -35,8 +35,8 @@ public struct FrameStoreStatistics: Sendable, Hashable {
   /// Frames stored by this process.
   public internal(set) var insertions = 0
 
-  /// Hits divided by lookups, 0 to 1; 0 before the first lookup. In front of a store, a `MemoryFrameCache` counts
-  /// frames that come from the store as misses.
+  /// Hits divided by lookups, 0 to 1; 0 before the first lookup. A `MemoryFrameCache` in front of a store counts frames
+  /// that come from the store as misses.
   public var hitRate: Double {
     hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses)
   }

@@ -38,7 +38,7 @@ extension FrameTable {
       _ = try? file.setLock(.none, at: layout.entry(of: slot))
       return true
     }
-    // Removed while it was in use: its disk space could not be freed then.
+    // The frame was removed while it was in use, when its disk space could not be freed.
     if isLast, use(slot) != 0, isEmpty(slot) { try? free(slot) }
   }
 

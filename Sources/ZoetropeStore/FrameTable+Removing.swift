@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension FrameTable {
-  /// Removes the frame in `slot`, and frees its disk space unless a lease still uses it.
+  /// Removes the frame in `slot`, and frees its disk space unless the slot is still leased.
   func clear(_ slot: Int) throws(AnimatedImageError) {
     try checkWritable()
     try file.empty(slot, of: layout)
@@ -28,14 +28,14 @@ extension FrameTable {
     }
   }
 
-  /// Frees the disk space of empty slots, also of those whose process was killed.
+  /// Frees the disk space of empty slots, including those left by killed processes.
   func shrink() throws(AnimatedImageError) {
     for slot in 0..<layout.slotCount where use(slot) != 0 && isEmpty(slot) { try free(slot) }
   }
 
   /// Reads every frame and removes those that are not intact.
   ///
-  /// - Returns: The number of intact frames, and of removed ones.
+  /// - Returns: The number of intact frames, and that of removed frames.
   func verify() throws(AnimatedImageError) -> (intact: Int, dropped: Int) {
     var counts = (intact: 0, dropped: 0)
     try checkFile()
@@ -54,7 +54,7 @@ extension FrameTable {
     return counts
   }
 
-  /// Number of occupied slots, and bytes on disk.
+  /// Returns the number of occupied slots, and the bytes on disk.
   func usage() throws(AnimatedImageError) -> (frames: Int, bytes: Int) {
     let frames = (0..<layout.slotCount).count { !isEmpty($0) }
     return (frames, try file.status.allocatedBytes)

@@ -1,11 +1,11 @@
 extension FrameTable {
-  /// Locks a slot for `key` for writing: an empty one, else the least recently used. Nil if all are
-  /// in use. Throws `storeFull` if all are empty and none may be filled.
+  /// Locks a slot for writing `key` and returns it: an empty one, else the least recently used. Nil if all are in use.
+  /// Throws `storeFull` if all are empty and none may be filled.
   func takeSlot(
     for key: TableKey, mayGrow: (Int) -> Bool
   ) throws(AnimatedImageError) -> Int? {
     let slots = Array(layout.slots(of: key))
-    // Slots that kept their disk space come first.
+    // Prefer slots that kept their disk space.
     let empty = slots.filter { isEmpty($0) }.sorted { use($0) > use($1) }
     var asked: Bool?
     for slot in empty {
@@ -28,8 +28,8 @@ extension FrameTable {
     return nil
   }
 
-  /// The bytes that filling `slot` adds to the disk: its pixels, and the page of its entry if that
-  /// holds no other one.
+  /// Returns the bytes that filling `slot` adds to the disk: its pixels, and the page of its entry unless that page
+  /// already holds another entry.
   private func cost(of slot: Int) -> Int {
     let isFirst = layout.neighbours(of: slot).allSatisfy { use($0) == 0 }
     return layout.stride + (isFirst ? layout.pageSize : 0)

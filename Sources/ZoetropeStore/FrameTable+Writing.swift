@@ -1,8 +1,8 @@
 extension FrameTable {
   /// Stores `frame` under `key`.
   ///
-  /// - Parameter mayGrow: Called with the bytes that filling a slot would add to the disk. False
-  ///   allows only slots that take their space already.
+  /// - Parameter mayGrow: Called with the bytes that filling a slot would add to the disk. If it returns false, only
+  ///   slots that already take disk space may be used.
   /// - Throws: `storeDenied` if the table is read-only, `storeBusy` if every slot for the frame is in
   ///   use, `storeFull` if `mayGrow` refuses all of them, `storeDamaged`; `parameter` if the frame has
   ///   another shape, or its damage does not fit in an entry.

@@ -3,10 +3,10 @@ internal import SystemPackage
 
 /// The stored frames of one size and format: one file, mapped for reading.
 ///
-/// Several processes use it concurrently. Each slot has a lock in the file: shared for reading its pixels,
-/// exclusive for replacing them. Nothing waits for locks. A slot is written in this order: lock, empty entry,
-/// time of use, pixels, entry, unlock. A writer killed at any point leaves an empty slot, or one whose checksum
-/// is wrong. This process checks a slot's pixels the first time it reads them, and trusts them from then on.
+/// Several processes use the file concurrently. Each slot has a lock in the file: shared for reading its pixels,
+/// exclusive for replacing them. Nothing waits for locks. A slot is written in this order: lock, empty entry, time of
+/// use, pixels, entry, unlock. A writer killed at any point leaves an empty slot, or one whose checksum is wrong. A
+/// process checks a slot's pixels the first time it reads them, and trusts them from then on.
 ///
 /// Calls may read and write the disk.
 final class FrameTable: Sendable {
@@ -18,9 +18,9 @@ final class FrameTable: Sendable {
   private let clock: @Sendable () -> Int64
 
   struct State {
-    /// Leases of each slot held by this process; -1 while it writes there.
+    /// The number of leases of each slot held by this process; -1 while this process writes to the slot.
     var leases: [Int32]
-    /// For each slot, the generation of the entry whose pixels were verified.
+    /// For each slot, the generation of the entry whose pixels have been verified.
     var checked: [UInt64]
   }
 
@@ -35,8 +35,8 @@ final class FrameTable: Sendable {
     guard let mapping else {
       throw AnimatedImageError(.storeUnsupported, "cannot map a table into memory")
     }
-    // A lookup reads up to 16 entries far apart, then one frame: without advice to the system, a lookup in a cold
-    // file would wait for the entries one by one, and for read-ahead (8 MB on some disks) after the frame.
+    // A lookup reads up to 16 entries that lie far apart, and then one frame. Without advice to the system, a lookup in
+    // a cold file would wait for each entry in turn, and for read-ahead beyond the frame (8 MB on some disks).
     mapping.willNeed(0..<layout.pixelsOffset)
     mapping.willScatter(layout.pixelsOffset..<layout.fileBytes)
     self.layout = layout
@@ -50,20 +50,21 @@ final class FrameTable: Sendable {
         checked: [UInt64](repeating: 0, count: layout.slotCount)))
   }
 
-  /// Lets others remove the table. A child process between `fork` and `exec` also has the descriptor, so
-  /// closing it here would leave the lock with the child.
+  /// Lets others remove the table. Closing the descriptor would not release the lock while a child process between
+  /// `fork` and `exec` still has it.
   deinit { _ = try? file.setLock(.none, at: TableLayout.presence) }
 
   // MARK: Opening
 
-  /// Opens the table at `path`, or creates it. Replaces one that is damaged.
+  /// Opens the table at `path`, or creates it. Replaces a damaged table.
   ///
   /// - Parameters:
-  ///   - creating: False throws `storeDamaged` if there is no table, or a damaged one.
-  ///   - clock: Nanoseconds since 1970.
-  ///   - mayGrow: Called with the bytes of a new table before it is made; false throws `storeFull`.
-  ///   - closeOther: Called if the table cannot be mapped, to close another mapping: the process may have run
-  ///     out of address space (RLIMIT_AS) or mappings. Returns false if there is none.
+  ///   - creating: If false, throws `storeDamaged` if there is no table or it is damaged.
+  ///   - clock: Returns the time in nanoseconds since 1970.
+  ///   - mayGrow: Called with the bytes of a new table before it is created. If it returns false, `storeFull` is
+  ///     thrown.
+  ///   - closeOther: Called if the table cannot be mapped, to close another mapping: the process may have run out of
+  ///     address space (RLIMIT_AS) or mappings. Returns false if there is no other mapping to close.
   static func open(
     _ path: FilePath, _ shape: TableShape, byteLimit: Int, _ secret: HashSecret,
     creating: Bool = true, clock: @escaping @Sendable () -> Int64 = { FileStamp.now() },
@@ -74,7 +75,7 @@ final class FrameTable: Sendable {
       var isDamaged = false
       if let file = try TableFile.open(path) {
         if let layout = try TableLayout(of: file, shape, secret: secret) {
-          // Otherwise somebody is removing it.
+          // If this fails, another process is removing the table.
           if try file.setLock(.shared, at: TableLayout.presence), try file.status.isLinked {
             if !file.isReadOnly { try checkLocks(of: file, path) }
             return try FrameTable(layout, file, secret, clock, closeOther)
@@ -124,7 +125,7 @@ final class FrameTable: Sendable {
 
   /// Checks that the file still has its name and its length.
   ///
-  /// - Throws: `storeDamaged` if not: nothing may be read from it or stored in it any more.
+  /// - Throws: `storeDamaged` otherwise: then nothing may be read from the file or stored in it any more.
   func checkFile() throws(AnimatedImageError) {
     let status = try file.status
     guard status.isLinked else {
@@ -147,11 +148,11 @@ final class FrameTable: Sendable {
         entry.size == key.size, let range = layout.pixels(of: slot, size: entry.size)
       else { continue }
       guard isRight(entry, slot) else {
-        // After a power failure, or if another program wrote to the file.
+        // The pixels may be wrong after a power failure, or if another program wrote to the file.
         try? clear(slot)
         continue
       }
-      // If pages were cut off meanwhile, the mapping reads zeros in their place.
+      // If pages were truncated meanwhile, the mapping reads zeros in their place.
       guard !mapping.hasGap else { continue }
       touch(slot)
       let storage = mapping.lend(range, by: lease)
@@ -164,18 +165,18 @@ final class FrameTable: Sendable {
     return nil
   }
 
-  /// Sets the time of last use of `slot`, which the caller leases. Writes at most once a second.
+  /// Sets the time of last use of `slot`, for which the caller holds a lease. Writes at most once per second.
   private func touch(_ slot: Int) {
     let (now, last) = (now, use(slot))
-    // A time in the future is from a clock that was wrong.
+    // A time in the future comes from a clock that was wrong.
     guard !file.isReadOnly, last > now || now - last >= 1_000_000_000 else { return }
     try? file.mark(slot, of: layout, now)
   }
 
-  /// Nanoseconds since 1970, never 0.
+  /// The time in nanoseconds since 1970, never 0.
   var now: UInt64 { UInt64(max(clock(), 1)) }
 
-  /// Whether there is an entry for `key`. Does not read its pixels.
+  /// Returns whether there is an entry for `key`. Does not read its pixels.
   func contains(_ key: TableKey) -> Bool {
     layout.slots(of: key).contains { slot in
       guard names(slot, key), let entry = entry(slot) else { return false }
@@ -183,14 +184,14 @@ final class FrameTable: Sendable {
     }
   }
 
-  /// Whether the entry of `slot` holds `key`, without checking its checksum.
+  /// Returns whether the entry of `slot` holds `key`, without verifying the entry's checksum.
   func names(_ slot: Int, _ key: TableKey) -> Bool {
     guard !isEmpty(slot) else { return false }
     let offset = layout.entry(of: slot)
     return mapping.word(at: offset + 8) == key.high && mapping.word(at: offset + 16) == key.low
   }
 
-  /// The time of last use of `slot`, 0 if it takes no disk space.
+  /// Returns the time of last use of `slot`; 0 if it takes no disk space.
   func use(_ slot: Int) -> UInt64 { mapping.word(at: layout.use(of: slot)) }
 
   func isEmpty(_ slot: Int) -> Bool {
@@ -204,11 +205,11 @@ final class FrameTable: Sendable {
     }
   }
 
-  /// Whether the pixels in `slot` are those of `entry`. The caller holds a lease of the slot.
+  /// Returns whether the pixels in `slot` are those of `entry`. The caller must hold a lease of the slot.
   func isRight(_ entry: TableEntry, _ slot: Int) -> Bool {
     guard let range = layout.pixels(of: slot, size: entry.size) else { return false }
     if state.withLock({ $0.checked[slot] == entry.generation }) {
-      // Wait here for pages that were evicted meanwhile, not where the frame is drawn.
+      // Wait for evicted pages here rather than where the frame is drawn.
       mapping.touch(range)
       return true
     }

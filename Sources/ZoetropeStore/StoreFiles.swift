@@ -1,24 +1,24 @@
 package import SystemPackage
 
-/// Which files in a store's directory are its own.
+/// Recognizes the files in a store's directory that belong to the store.
 ///
-/// A user may name any directory as a store, such as a home directory, so other files are neither
-/// counted nor removed.
+/// A user may choose any directory for a store, such as a home directory, so other files are neither counted nor
+/// removed.
 enum StoreFiles {
-  /// The end of every table's name, of any version and secret.
+  /// The suffix of the names of all tables, of any version and secret.
   static let tableSuffix = ".frames"
-  /// The end of the name of a file that is being written.
+  /// The suffix of the name of a file that is being written.
   private static let newSuffix = ".new"
 
-  /// Whether the file is a table, or a table or secret that was being written.
+  /// Whether the file is a table, or an unfinished table or secret.
   static func isTable(_ name: String) -> Bool {
     if isTableName(name[...]) { return true }
     guard let finalName = finalName(of: name) else { return false }
     return isTableName(finalName) || finalName == StoreSecret.fileName
   }
 
-  /// Whether the name is `[NAME.DIGEST.COUNT-]WxH-FORMAT-SECRET-vN.N.frames`: other programs also
-  /// have files that end in `.frames`.
+  /// Whether the name is `[NAME.DIGEST.COUNT-]WxH-FORMAT-SECRET-vN.N.frames`. The suffix alone is not enough, because
+  /// other programs may also have files that end in `.frames`.
   private static func isTableName(_ name: Substring) -> Bool {
     guard name.hasSuffix(tableSuffix) else { return false }
     var parts = name.dropLast(tableSuffix.utf8.count)
@@ -35,13 +35,13 @@ enum StoreFiles {
       && !parts[1].isEmpty && isHexadecimal(parts[2])
   }
 
-  /// Whether the file in a store's `index` is a record, or one that was being written.
+  /// Whether the file in a store's `index` directory is a record, or an unfinished one.
   static func isRecord(_ name: String) -> Bool {
     let name = finalName(of: name) ?? name[...]
     return name.utf8.count == 32 && isHexadecimal(name)
   }
 
-  /// The name that a file gets once it is written: `NAME` of `NAME.NUMBER.new`.
+  /// The name that a file gets once it has been written: `NAME` for `NAME.NUMBER.new`.
   private static func finalName(of name: String) -> Substring? {
     guard name.hasSuffix(newSuffix) else { return nil }
     let rest = name.dropLast(newSuffix.utf8.count)
@@ -61,10 +61,10 @@ enum StoreFiles {
 }
 
 extension FrameStore {
-  /// Whether there is a store in `directory`, which opening one would create: its secret, or any
-  /// file of a store that lost it.
+  /// Returns whether there is already a store in `directory`: a secret, or any file of a store that has lost its
+  /// secret. (Opening a store would create one.)
   ///
-  /// - Throws: `storeDenied` or `io` if that cannot be found out.
+  /// - Throws: `storeDenied` or `io` if that cannot be determined.
   package static func exists(at directory: FilePath) throws(AnimatedImageError) -> Bool {
     if try TableDirectory.isPresent(directory.appending(StoreSecret.fileName)) { return true }
     guard try TableDirectory.isPresent(directory) else { return false }
@@ -73,7 +73,7 @@ extension FrameStore {
         .contains { StoreFiles.isRecord($0.name) }
   }
 
-  /// The records about known files: their number, and their bytes on disk.
+  /// The number of records about known files, and their bytes on disk.
   var recordUsage: (count: Int, byteCount: Int) {
     let records = index.records()
     return (records.count, records.reduce(0) { $0 + $1.status.allocatedBytes })

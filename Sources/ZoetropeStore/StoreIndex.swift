@@ -1,15 +1,15 @@
 internal import SystemPackage
 
-/// Records about files, without their pixels: one small file for each, named after the hash of the
-/// file's stamp.
+/// Records about files, without pixels. Each record is one small file, named after the hash of the described file's
+/// stamp.
 ///
-/// A modified file has another stamp, so its old record is not found. The name covers the version
-/// of the records and scanners. Records carry a checksum keyed with the store's secret.
+/// A modified file has another stamp, so its old record is not found. The name also depends on the versions of the
+/// records and the scanners. Records carry a checksum keyed with the store's secret.
 struct StoreIndex: Sendable {
   /// Increment if the layout of records changes, or if a scanner's result for any file changes;
   /// `CacheVersionTests` fails until then.
   static let version = 1
-  /// Maximum number of records, and their maximum total bytes.
+  /// The maximum number of records, followed by their maximum total bytes.
   private static let maximumCount = 4096
   private static let maximumBytes = 32 << 20
   /// A larger record is not stored: reading it would take as long as a scan.
@@ -17,7 +17,7 @@ struct StoreIndex: Sendable {
 
   let directory: FilePath
   let secret: HashSecret
-  /// Whether nothing is written.
+  /// Whether the index is read-only, so nothing is written.
   var isReadOnly = false
 
   enum Subject: Int {
@@ -25,7 +25,7 @@ struct StoreIndex: Sendable {
     case structure
   }
 
-  /// The record about the file with this stamp; nil if there is no intact one.
+  /// Returns the record about the file with this stamp; nil if there is no intact one.
   ///
   /// - Parameter conditions: Everything that the record depends on besides the file's bytes.
   func read(_ subject: Subject, of stamp: FileStamp, conditions: [Int] = []) -> RecordReader? {
@@ -59,8 +59,8 @@ struct StoreIndex: Sendable {
       FileSystem.remove(temporary)
       throw error
     }
-    // Listing the directory on every write would take longer than the records save. 64 large ones
-    // would exceed the limit by far.
+    // Listing the directory on every write would take longer than the records save. Always prune after a large record,
+    // because 64 of them would far exceed the limit.
     if hash.low % 64 == 0 || writer.bytes.count > 256 << 10 { prune() }
   }
 
@@ -76,7 +76,7 @@ struct StoreIndex: Sendable {
     }
   }
 
-  /// All records, and leftovers of killed writers, but no files of other programs.
+  /// Returns all records, and leftovers of killed writers, but no files of other programs.
   func records() -> [(name: String, status: FileStatus)] {
     TableDirectory.files(in: directory).filter { StoreFiles.isRecord($0.name) }
   }
@@ -101,7 +101,7 @@ struct StoreIndex: Sendable {
 }
 
 extension FrameStore {
-  /// Opens the file at `path`, without scanning it if a record of its first scan is stored here.
+  /// Opens the file at `path`. Does not scan it if the result of an earlier scan is recorded here.
   package func open(
     _ path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> AnimatedImage {
@@ -109,7 +109,7 @@ extension FrameStore {
       AnimatedImage.source(at: path, options: options, isCancelled: isCancelled), options: options)
   }
 
-  /// Opens `source`, without scanning it if it is a file whose first scan is recorded here.
+  /// Opens `source`. Does not scan it if it is a file and the result of an earlier scan is recorded here.
   func open(
     _ source: any ByteSource, options: DecodingOptions
   ) throws(AnimatedImageError) -> AnimatedImage {
@@ -133,8 +133,8 @@ extension FrameStore {
     return image
   }
 
-  /// The key of the file's frames, if the file was opened and hashed through this store and is
-  /// unchanged. Reads the records alone.
+  /// Returns the key of the file's frames, if the file was opened and hashed through this store and is unchanged. Reads
+  /// only the records.
   package func knownKey(
     ofFileAt path: FilePath, rendering: Rendering, options: DecodingOptions
   ) -> AnimationKey? {
@@ -154,14 +154,14 @@ extension FrameStore {
   ) throws(AnimatedImageError) -> ContentIdentity {
     let index = index
     let stamp = image.source.currentStamp
-    // Kept in memory too: a read-only store, or one whose disk is full, has no record of it.
+    // The identity is also kept in memory, because a read-only store, or one whose disk is full, cannot record it.
     if let known = image.state.storedIdentity, known.secret === index.secret,
       known.stamp == stamp, image.source.isUnchanged
     {
       return known.identity
     }
-    // A file that changed within the last seconds is hashed each time. A later write may leave its
-    // stamp as it is, and then frames of the new bytes would be stored under the old identity.
+    // A file that changed within the last seconds is hashed each time. Another write may leave its stamp unchanged, and
+    // then frames of the new bytes would be stored under the old identity.
     let isSettled = stamp?.isSettled(at: FileStamp.now()) ?? true
     if let stamp, isSettled, image.source.isUnchanged,
       var record = index.read(.identity, of: stamp), let identity = record.identity()
@@ -193,8 +193,8 @@ extension RecordReader {
 }
 
 extension AnimatedImage {
-  /// Opens the file at `path`, without scanning it if its device, inode, size and times are the
-  /// same as when it was last opened through `store`.
+  /// Opens the file at `path`. The file is not scanned if its device, inode, size and times are the same as when it was
+  /// last opened through `store`.
   ///
   /// - Throws: The errors of `AnimatedImage(contentsOf:options:)`. If the store cannot be used, the file
   ///   is scanned.
@@ -226,7 +226,7 @@ extension AnimatedImage {
 }
 
 extension DecodingOptions {
-  /// Every option that affects the result of opening a file.
+  /// All options that affect the result of opening a file.
   fileprivate var scanConditions: [Int] {
     let policy =
       switch damage.kind {

@@ -2,8 +2,8 @@ internal import SystemPackage
 
 /// The random bytes that key a store's hashes and checksums, stored in its directory.
 ///
-/// Without them, nobody outside can construct a file that a lookup takes for another one. Frames written
-/// under another secret never match a lookup in this store.
+/// Nobody who lacks these bytes can construct a file that a lookup mistakes for another one. Frames written under
+/// another secret never match a lookup in this store.
 struct StoreSecret: Sendable {
   static let fileName = "secret"
 
@@ -19,7 +19,7 @@ struct StoreSecret: Sendable {
     fingerprint = String(word, radix: 16)
   }
 
-  /// The secret in `directory`. Creates the directory and the secret if they are missing.
+  /// Reads the secret in `directory`. Creates the directory and the secret if they are missing.
   ///
   /// - Parameter preferred: The secret to store if there is none.
   static func load(
@@ -52,18 +52,18 @@ struct StoreSecret: Sendable {
     throw AnimatedImageError(.storeDamaged, "\(path) keeps being replaced")
   }
 
-  /// The bytes, followed by their checksum.
+  /// The secret's bytes, followed by their checksum.
   private var stored: [UInt8] {
     let sum = hash.hash64(bytes.rawBytes)
     return bytes + (0..<8).map { UInt8(truncatingIfNeeded: sum >> UInt64($0 * 8)) }
   }
 
-  /// The file name of the table of `shape`, for this secret and this version.
+  /// Returns the file name of the table of `shape`, for this secret and this version.
   func tableName(of shape: TableShape) -> String {
     (shape.name.map { "\($0.text)-" } ?? "") + "\(shape.size)-\(shape.format)\(suffix)"
   }
 
-  /// The shape of the table with this file name; nil if it is not a table of this secret and version.
+  /// Returns the shape of the table with this file name; nil if it is not a table of this secret and version.
   func shape(ofTable name: String) -> TableShape? {
     var parts = name.split(separator: "-")[...]
     let text = parts.count == 5 ? parts.popFirst() : nil

@@ -1,34 +1,34 @@
 internal import Glibc
 internal import SystemPackage
 
-/// The system calls on the files of a frame store. A test may let each of them fail.
+/// The system calls on the files of a frame store. Tests can make each of them fail.
 ///
 /// In a release build every check below is a constant.
 package enum TableCall: Sendable, Hashable, CaseIterable {
   case open, stat, resize, allocate, read, write, lock, map, punch, publish, makeDirectory, list
-  /// Opening a file, or using a directory, for more than reading.
+  /// Opening a file for writing, or modifying a directory.
   case openWriting
 
   #if DEBUG
     /// The injected outcome of a call.
     package enum Fault: Sendable {
-      /// It fails with this error number.
+      /// The call fails with this error number.
       case error(Int32)
-      /// It reads or writes half of the bytes.
+      /// The call reads or writes half of the bytes.
       case short
       /// The process is killed before the call.
       case kill
     }
 
-    /// Decides about each call of the current task; nil lets them all through.
+    /// Returns the fault to inject into each call of the current task; nil lets every call through.
     @TaskLocal package static var plan: (@Sendable (TableCall) -> Fault?)?
   #endif
 
-  /// Throws if the call is to fail.
+  /// Throws if the plan makes the call fail.
   @inline(__always)
   func check() throws(Errno) { _ = try granted(1) }
 
-  /// How many of `count` bytes the call is to transfer.
+  /// Returns how many of `count` bytes the call may transfer.
   @inline(__always)
   func granted(_ count: Int) throws(Errno) -> Int {
     #if DEBUG
@@ -42,7 +42,8 @@ package enum TableCall: Sendable, Hashable, CaseIterable {
     return count
   }
 
-  /// Makes the call with `body`, again whenever a signal interrupts it; `action` completes "cannot …".
+  /// Makes the call with `body`, and repeats it whenever a signal interrupts it. `action` completes the error message
+  /// "cannot …".
   @inline(__always)
   func make<Result>(
     _ action: @autoclosure () -> String, _ body: () throws -> Result

@@ -2,13 +2,13 @@ package import SystemPackage
 
 /// The directory of a frame store: private to this user, created if missing.
 ///
-/// Everything is accessed by path, even after the directory was checked, so a user who may rename one of its
-/// parents can substitute another directory. This neither reveals frames nor shows wrong ones: files are
-/// created with access for this user only, and opened only if they belong to this user alone (for reading, to
-/// this user or root); names contain a hash of the store's secret, and checksums are keyed with it. Only cached
-/// frames can be lost: tables and records in the other directory are counted and evicted as if they were the
-/// store's own; see `StoreFiles`. A descriptor of the directory would not help, because the next process starts
-/// from the path again.
+/// Everything is accessed by path, even after the directory was checked, so a user who may rename one of its parents
+/// can substitute another directory. This neither reveals frames nor shows wrong ones: files are created with access
+/// for this user only, and opened only if they belong to this user alone (for reading, to this user or root); names
+/// contain a hash of the store's secret, and checksums are keyed with it. The only possible loss is that of cached
+/// frames: tables and records in the other directory are counted and evicted as if they were the store's own; see
+/// `StoreFiles`. Holding a descriptor of the directory would not help, because the next process starts from the path
+/// again.
 package enum TableDirectory {
   /// Creates `path` and its missing parents, and checks that no other user may write there.
   ///
@@ -49,7 +49,7 @@ package enum TableDirectory {
     return isWritable
   }
 
-  /// The regular files in the directory; empty if it does not exist.
+  /// Returns the regular files in the directory; empty if it does not exist.
   package static func list(
     _ path: FilePath
   ) throws(AnimatedImageError) -> [(name: String, status: FileStatus)] {
@@ -65,12 +65,12 @@ package enum TableDirectory {
     }
   }
 
-  /// The regular files in the directory; empty if it cannot be read.
+  /// Returns the regular files in the directory; empty if it cannot be read.
   package static func files(in path: FilePath) -> [(name: String, status: FileStatus)] {
     (try? list(path)) ?? []
   }
 
-  /// Whether anything exists at `path`. Unlike ``exists(_:)``, throws if that cannot be found out.
+  /// Returns whether anything exists at `path`. Unlike ``exists(_:)``, throws if that cannot be determined.
   package static func isPresent(_ path: FilePath) throws(AnimatedImageError) -> Bool {
     do throws(Errno) { _ = try FileStatus(checking: path) } catch {
       if error == .noSuchFileOrDirectory { return false }

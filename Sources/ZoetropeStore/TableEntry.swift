@@ -1,8 +1,8 @@
-/// A table's record of one slot: which frame it holds, the hash of its pixels, and the damage found
-/// in the frame.
+/// A table's record of one slot: the key of the frame it holds, the hash of the frame's pixels, and the damage found in
+/// the frame.
 ///
-/// 256 bytes. The last eight are a checksum over the rest, the table's number and the slot, so a
-/// torn entry, or one copied from elsewhere, is invalid. A first word of zero marks an empty slot.
+/// An entry has 256 bytes. The last eight are a checksum over the rest, the table's number and the slot, so a torn
+/// entry, or one copied from elsewhere, is invalid. A first word of zero marks an empty slot.
 struct TableEntry: Sendable {
   static let byteCount = 256
   private static let wordCount = byteCount / 8
@@ -12,8 +12,7 @@ struct TableEntry: Sendable {
 
   private var words = InlineArray<32, UInt64>(repeating: 0)
 
-  /// Creates the entry of a slot whose pixels hash to `pixelHash`; nil if the text of the damage
-  /// does not fit.
+  /// Creates the entry of a slot whose pixels have the hash `pixelHash`; nil if the text of the damage does not fit.
   init?(
     _ key: TableKey, pixelHash: UInt64, damage: Damage?, in slot: Int, of layout: TableLayout,
     secret: HashSecret
@@ -47,7 +46,7 @@ struct TableEntry: Sendable {
     try body(words.span.rawBytes)
   }
 
-  /// Identifies this content of the slot.
+  /// A number that identifies the current content of the slot.
   var generation: UInt64 { words[31] }
   var high: UInt64 { words[1] }
   var low: UInt64 { words[2] }

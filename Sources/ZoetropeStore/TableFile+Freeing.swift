@@ -1,4 +1,4 @@
-/// Slots of a table that this process may not have mapped.
+/// Operations on slots of a table that this process need not have mapped.
 extension TableFile {
   /// Writes an empty entry.
   func empty(_ slot: Int, of layout: TableLayout) throws(AnimatedImageError) {
@@ -13,7 +13,7 @@ extension TableFile {
 
   /// Frees the disk space of `slot`, which the caller has locked and emptied.
   ///
-  /// If the file system cannot, the slot is the first to be filled again.
+  /// If the file system cannot do that, this slot is the first to be filled again.
   @discardableResult
   func free(_ slot: Int, of layout: TableLayout) throws(AnimatedImageError) -> Hole {
     let hole = punchHole(layout.pages(of: slot))
@@ -21,11 +21,11 @@ extension TableFile {
     return hole
   }
 
-  /// Evicts the frame in `slot` unless it is in use, or has been used since the time `use` was read.
+  /// Evicts the frame in `slot` unless it is in use, or its time of last use is no longer `use`.
   ///
   /// - Returns: The bytes freed.
-  /// - Throws: `storeUnsupported` if the file system cannot free a part of a file; the frame is
-  ///   then kept, but the first one in a file, with which this is discovered, may be lost.
+  /// - Throws: `storeUnsupported` if the file system cannot free a part of a file. The frame is then kept, except that
+  ///   the first attempt in a file, which discovers this, may lose its frame.
   func evict(
     _ slot: Int, of layout: TableLayout, unusedSince use: UInt64
   ) throws(AnimatedImageError) -> Int {

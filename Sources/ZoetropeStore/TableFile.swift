@@ -4,7 +4,7 @@ package import SystemPackage
 internal import ZoetropeShims
 
 extension AnimatedImageError {
-  /// A failed system call on a file of a frame store.
+  /// Returns the error for a failed system call on a file of a frame store.
   static func store(_ number: Errno, _ action: String) -> AnimatedImageError {
     let code: Code =
       switch number.rawValue {
@@ -20,27 +20,27 @@ extension AnimatedImageError {
 
 /// A file that several processes read and write concurrently.
 ///
-/// Written with `pwrite`, so that a full disk is an error and not SIGBUS. Locks belong to the open
-/// file description (`F_OFD_SETLK`): they end with the process and, unlike POSIX locks, survive
-/// closing another descriptor of the file. Two of these objects on one file exclude each other; two
-/// threads with one object do not.
+/// Files are written with `pwrite`, so that a full disk causes an error instead of SIGBUS. Locks belong to the open
+/// file description (`F_OFD_SETLK`): they end with the process and, unlike POSIX locks, survive closing another
+/// descriptor of the file. Two of these objects for one file exclude each other; two threads that use the same object
+/// do not.
 package final class TableFile: Sendable {
-  /// As `zt_lock_byte` numbers them.
+  /// The kinds of lock, numbered as in `zt_lock_byte`.
   package enum Lock: Int32 { case none, shared, exclusive }
 
   /// Bytes in a memory page.
   package static var pageSize: Int { sysconf(Int32(_SC_PAGESIZE)) }
 
   fileprivate let descriptor: FileDescriptor
-  /// Whether it is open for reading only, because this user may not write it.
+  /// Whether the file is open for reading only, because this user may not write to it.
   package let isReadOnly: Bool
-  /// Whether a hole in this file has freed space; 0 until one was punched, then 1 for yes and 2 for no.
+  /// Whether punching a hole in this file frees space: 0 until one was punched, then 1 for yes and 2 for no.
   private let punching = Atomic(0)
 
   /// Opens a file that belongs to this user alone, or one that this user may only read and that only this user
   /// and root may write. Does not follow symbolic links.
   ///
-  /// - Returns: Nil if there is none.
+  /// - Returns: Nil if there is no such file.
   package static func open(
     _ path: FilePath, creating: Bool = false
   ) throws(AnimatedImageError) -> TableFile? {
@@ -56,7 +56,8 @@ package final class TableFile: Sendable {
     let file: TableFile
     do throws(AnimatedImageError) {
       let descriptor = try TableCall.open.make("open \(path)") {
-        // Outside `IdleFiles.open`, which would answer an injected EMFILE by closing every idle file of the process.
+        // Check outside `IdleFiles.open`, which would react to an injected EMFILE by closing every idle file of the
+        // process.
         try TableCall.open.check()
         if writes { try TableCall.openWriting.check() }
         return try IdleFiles.shared.open {
@@ -98,7 +99,7 @@ package final class TableFile: Sendable {
     }
   }
 
-  /// Reads up to `count` bytes from `offset` on, as many as there are.
+  /// Reads up to `count` bytes, starting at `offset`; fewer at the end of the file.
   package func read(_ count: Int, at offset: Int) throws(AnimatedImageError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
@@ -128,13 +129,13 @@ package final class TableFile: Sendable {
         if error == .interrupted { continue }
         throw .store(error, "write")
       }
-      // Nothing written and no error: unexpected, but it must not loop forever.
+      // Nothing was written and there was no error. This is unexpected, but must not cause an endless loop.
       if step == 0 { throw .store(.ioError, "write") }
       done += step
     }
   }
 
-  /// Makes the file `byteCount` bytes long and allocates disk space for the first `allocated`. Only for a file
+  /// Makes the file `byteCount` bytes long and allocates disk space for the first `allocated` bytes. Only for a file
   /// that is not open elsewhere.
   package func resize(to byteCount: Int, allocating allocated: Int) throws(AnimatedImageError) {
     try Self.checkSizeLimit(byteCount)
@@ -161,15 +162,15 @@ package final class TableFile: Sendable {
     case freed
     /// The range may read as zeros, but takes its space.
     case kept
-    /// Nothing: the file system has no holes.
+    /// Nothing was done: the file system does not support holes.
     case none
   }
 
-  /// Frees the disk space of `range`, unless an earlier range of this file kept its own.
+  /// Frees the disk space of `range`, unless an earlier attempt on this file has shown that no space is freed.
   ///
-  /// If blocks are larger than the range (ZFS, XFS with blocks of 64 KiB), the system writes zeros, reports
-  /// success and frees nothing. So the first time, check where the hole is. The number of allocated bytes would
-  /// not tell: other processes write to the file, and ZFS updates it seconds later.
+  /// If blocks are larger than the range (ZFS, XFS with blocks of 64 KiB), the system writes zeros, reports success and
+  /// frees nothing. The first call therefore checks where the hole is. The number of allocated bytes would be no
+  /// evidence: other processes write to the file, and ZFS updates the number seconds later.
   package func punchHole(_ range: Range<Int>) -> Hole {
     if punching.load(ordering: .relaxed) == 2 { return .none }
     let start = Int64(range.lowerBound)
@@ -193,7 +194,7 @@ package final class TableFile: Sendable {
 
   /// Changes this object's lock on the byte at `offset`, without waiting.
   ///
-  /// - Returns: False if another object's lock conflicts.
+  /// - Returns: False if another object holds a conflicting lock.
   package func setLock(_ lock: Lock, at offset: Int) throws(AnimatedImageError) -> Bool {
     try TableCall.lock.make("lock") {
       try TableCall.lock.check()
@@ -206,15 +207,14 @@ package final class TableFile: Sendable {
 
 /// The bytes of a table, read directly from the system's file cache.
 ///
-/// If the file is truncated or cannot be read, its bytes read as zeros and ``hasGap`` becomes true;
-/// see `zt_table.h`. Others may write to the file at any moment: callers validate what they read,
-/// or hold a lock.
+/// If the file is truncated or cannot be read, its bytes read as zeros and ``hasGap`` becomes true; see `zt_table.h`.
+/// Other processes may write to the file at any moment, so callers must validate what they read, or hold a lock.
 ///
 /// Unsafe code: every range is checked against the mapping, which lives from `init` to `deinit`.
 @safe
 package final class TableMapping: Sendable {
-  // The pointer never changes, the bytes are only read, and the mapping ends in `deinit`, when no
-  // reference to this object is left.
+  // The pointer never changes, the bytes are only read, and the mapping is removed in `deinit`, when no reference to
+  // this object is left.
   private nonisolated(unsafe) let start: UnsafePointer<UInt8>
   private let byteCount: Int
 
@@ -231,13 +231,13 @@ package final class TableMapping: Sendable {
 
   deinit { unsafe zt_unmap(start) }
 
-  /// Whether zeros have replaced bytes that could not be read. Never reset.
+  /// Whether bytes that could not be read have been replaced by zeros. Never reset.
   package var hasGap: Bool { unsafe zt_map_has_gap(start) }
 
-  /// The bytes of `range` as read-only pixels, without a copy.
+  /// Returns the bytes of `range` as read-only pixels, without a copy.
   ///
-  /// - Parameter owner: Retained as long as the pixels; it retains this mapping, and keeps others
-  ///   from replacing the bytes.
+  /// - Parameter owner: An object that retains this mapping and keeps others from replacing the bytes. It is retained
+  ///   as long as the pixels.
   /// - Precondition: The range lies in the mapping and starts at a multiple of 64.
   package func lend(_ range: Range<Int>, by owner: any AnyObject & Sendable) -> PixelStorage {
     unsafe PixelStorage(lent: buffer(range), by: owner)
@@ -254,19 +254,19 @@ package final class TableMapping: Sendable {
     if let start = bytes.baseAddress { unsafe zt_will_need(start, bytes.count) }
   }
 
-  /// Keeps the system from reading ahead in `range`, which starts at a page boundary.
+  /// Keeps the system from reading ahead in `range`, which must start at a page boundary.
   package func willScatter(_ range: Range<Int>) {
     let bytes = unsafe buffer(range)
     if let start = bytes.baseAddress { unsafe zt_will_scatter(start, bytes.count) }
   }
 
-  /// Reads one byte of each page of `range`, so that they are in memory.
+  /// Reads one byte of each page of `range`, which brings the pages into memory.
   package func touch(_ range: Range<Int>) {
     let bytes = unsafe buffer(range)
     if let start = bytes.baseAddress { unsafe zt_touch(start, bytes.count) }
   }
 
-  /// The 64-bit word at `offset`, a multiple of 8.
+  /// Returns the 64-bit word at `offset`, which must be a multiple of 8.
   package func word(at offset: Int) -> UInt64 {
     unsafe buffer(offset..<offset + 8).load(as: UInt64.self)
   }

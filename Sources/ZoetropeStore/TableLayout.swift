@@ -1,9 +1,9 @@
 /// The common properties of all frames in one table: pixel format and size, or the ``FrameFormat``.
 package struct TableShape: Sendable, Hashable {
-  /// The size of every frame; in the table of a ``FrameFormat``, of the largest.
+  /// The size of every frame; in the table of a ``FrameFormat``, the size of the largest frame.
   package let size: PixelSize
   package let format: PixelFormat
-  /// Nil if this is not the table of a ``FrameFormat``.
+  /// The table's name; nil if this is not the table of a ``FrameFormat``.
   package let name: TableName?
 
   package init(size: PixelSize, format: PixelFormat, name: TableName? = nil) {
@@ -28,20 +28,20 @@ package struct TableShape: Sendable, Hashable {
 
 /// The layout of a table's file, and the header that describes it.
 ///
-/// A header page, the time of last use of each slot, an entry of 256 bytes per slot, and the pixels,
-/// page-aligned for each slot. The header is written before the file gets its name and never
-/// changes. Numbers are in native byte order; a header in the other one is invalid.
+/// The file consists of a header page, the time of last use of each slot, an entry of 256 bytes per slot, and the
+/// pixels of each slot, which are page-aligned. The header is written before the file gets its name and never changes.
+/// Numbers are in native byte order; a header in the other byte order is invalid.
 ///
-/// A slot whose time is 0 takes no disk space, and its entry may be in a hole of the file. The hole must not be
-/// read through a mapping, because on a full disk that fails. There are slots for twice the store's limit, so
-/// that the frames of one table can fill it although sets differ in length.
+/// A slot whose time is 0 takes no disk space, and its entry may be in a hole of the file. The hole must not be read
+/// through a mapping, because on a full disk that fails. There are slots for twice the store's limit, so that the
+/// frames of one table can fill the store although sets fill unevenly.
 struct TableLayout: Sendable, Hashable {
   /// Increment if the layout or the key of frames changes; `CacheVersionTests` fails until then.
   static let version: UInt64 = 4
   /// Increment if decoding, compositing, scaling or conversion gives different pixels: older tables
   /// are then no longer found. `CacheVersionTests` fails until then.
   static let pixelVersion: UInt64 = 1
-  /// Number of slots that may hold a given frame.
+  /// The number of slots that may hold a given frame.
   static let ways = 16
   static let maximumSlotCount = 8192
   /// Every process that has the table open locks this byte for reading. Only a process that can lock it for
@@ -54,10 +54,10 @@ struct TableLayout: Sendable, Hashable {
   /// A multiple of ``wayCount``.
   let slotCount: Int
   let pageSize: Int
-  /// Random; distinguishes the table from others of its shape.
+  /// A random number that distinguishes the table from others of the same shape.
   let number: UInt64
 
-  /// The layout of a new table in a store of `byteLimit` bytes; nil if not even one frame fits.
+  /// Creates the layout of a new table in a store of `byteLimit` bytes; nil if not even one frame fits.
   package init?(_ shape: TableShape, byteLimit: Int, pageSize: Int, number: UInt64) {
     let frame = shape.frameBytes
     guard frame > 0, frame <= byteLimit, frame < 1 << 40 else { return nil }
@@ -81,44 +81,45 @@ struct TableLayout: Sendable, Hashable {
 
   private func roundedToPage(_ count: Int) -> Int { (count + pageSize - 1) / pageSize * pageSize }
 
-  /// Where the time of last use of `slot` is: nanoseconds since 1970, 0 if it takes no disk space.
+  /// Returns the offset of the time of last use of `slot`. The time is in nanoseconds since 1970, or 0 if the slot
+  /// takes no disk space.
   func use(of slot: Int) -> Int { usesOffset + slot * 8 }
   func entry(of slot: Int) -> Int { entriesOffset + slot * TableEntry.byteCount }
-  /// The byte range of the pixels of `slot`.
+  /// Returns the byte range of the pixels of `slot`.
   func pixels(of slot: Int) -> Range<Int> {
     let start = pixelsOffset + slot * stride
     return start..<start + shape.frameBytes
   }
 
-  /// The pages of `slot`. A hole for fewer bytes would leave its last page allocated.
+  /// Returns the byte range of all pages of `slot`. A smaller hole would leave the last page allocated.
   func pages(of slot: Int) -> Range<Int> {
     let start = pixelsOffset + slot * stride
     return start..<start + stride
   }
 
-  /// The slots whose entries lie in the same page as that of `slot`.
+  /// Returns the slots whose entries lie in the same page as the entry of `slot`.
   func neighbours(of slot: Int) -> Range<Int> {
     let count = pageSize / TableEntry.byteCount
     let first = slot / count * count
     return first..<min(first + count, slotCount)
   }
 
-  /// The byte range of a frame of `size` in `slot`; nil if it does not fit.
+  /// Returns the byte range of a frame of `size` in `slot`; nil if it does not fit.
   func pixels(of slot: Int, size: PixelSize) -> Range<Int>? {
     guard shape.holds(size) else { return nil }
     let start = pixelsOffset + slot * stride
     return start..<start + shape.format.bytesPerRow(width: size.width) * size.height
   }
 
-  /// The slots that may hold the frame: one set. Consecutive frames map to consecutive sets, so the
-  /// frames of one animation spread evenly.
+  /// Returns the slots that may hold the frame, which form a set. Consecutive frames map to consecutive sets, so the
+  /// frames of one animation are spread evenly.
   func slots(of key: TableKey) -> StrideTo<Int> {
     let sets = UInt64(setCount)
     let set = Int((key.animation % sets + UInt64(key.index) % sets) % sets)
     return Swift.stride(from: set, to: slotCount, by: setCount)
   }
 
-  /// The first bytes of the header page.
+  /// Returns the first bytes of the header page.
   func header(_ secret: HashSecret) -> [UInt8] {
     var words = [UInt64](repeating: 0, count: Self.headerWords)
     words[0] = Self.magic
@@ -137,7 +138,7 @@ struct TableLayout: Sendable, Hashable {
     return bytes
   }
 
-  /// Reads the header of `file`; nil unless it describes the whole of a table of `shape`.
+  /// Reads the header of `file`; nil unless the file is a complete table of `shape`.
   init?(
     of file: TableFile, _ shape: TableShape, secret: HashSecret
   ) throws(AnimatedImageError) {
@@ -160,14 +161,14 @@ struct TableLayout: Sendable, Hashable {
     else { return nil }
     slotCount = count
     number = words[9]
-    // Every other field must equal what would be written now.
+    // Every other field must equal the value that would be written now.
     guard header(secret) == Array(bytes.prefix(Self.headerWords * 8)) else { return nil }
   }
 }
 
 /// Identifies a frame in a table.
 struct TableKey: Sendable, Hashable {
-  /// The hash of everything that determines the pixels. Frames are equal if their hashes are.
+  /// The hash of everything that determines the pixels. Frames with equal hashes are considered equal.
   let high: UInt64
   let low: UInt64
   /// A hash of the animation and its rendition.
@@ -223,7 +224,7 @@ extension DamagePolicy {
 }
 
 extension PixelDecoder {
-  /// In bits that no damage policy has.
+  /// Uses bits that no damage policy uses.
   fileprivate var code: UInt64 {
     switch kind {
     case .fast: 0
