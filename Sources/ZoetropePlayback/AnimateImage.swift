@@ -1,18 +1,18 @@
 /// Plays the animation in the file at `path`, calling `handler` with each frame at its time.
 ///
-/// The counterpart of `CGAnimateImageAtURLWithBlock`, with two differences: it returns when the animation
-/// has ended, and the handler runs in the caller's isolation. Delays follow ``DelayPolicy/imageIO`` unless
-/// ``AnimationOptions/delayTime`` is set. A still image is passed once and held for its delay. The handler
-/// gets every frame of every play once, in order; if it takes longer than its frame lasts, the following
-/// frames are delayed but keep their durations. The file is read and decoded on the library's own threads.
+/// The counterpart of `CGAnimateImageAtURLWithBlock`, with two differences: it returns when the animation has ended,
+/// and the handler runs in the caller's isolation. Delays follow ``DelayPolicy/imageIO`` unless
+/// ``AnimationOptions/delayTime`` is set. A still image is passed once and stays for its delay. The handler gets every
+/// frame of every play once, in order. If it takes longer than a frame lasts, the following frames are delayed but keep
+/// their durations. The file is read and decoded on the library's own threads.
 ///
 /// - Parameters:
 ///   - path: The file.
-///   - options: Start frame, frame durations, number of plays and decoding options.
+///   - options: The start frame, frame durations, number of plays and decoding options.
 ///   - clock: The clock that frames are timed by. Default: the system's clock.
 ///   - handler: Called with the frame's index and bitmap. Setting `stop` ends the animation immediately.
-/// - Returns: How it ended: `finished`, `stopped` if the handler set `stop`, `cancelled`, or `failed` with the error.
-///   Cancelling the task ends it immediately, even while the file is being opened.
+/// - Returns: How the animation ended: `finished`, `stopped` if the handler set `stop`, `cancelled`, or `failed` with
+///   the error. Cancelling the task ends the animation immediately, even while the file is being opened.
 public func animateImage(
   at path: some FilePathConvertible, options: AnimationOptions = .init(),
   clock: some Clock<Duration> = ContinuousClock(),
@@ -40,7 +40,7 @@ public func animateImage(
   } catch { return error.code == .cancelled ? .cancelled : .failed(error) }
 }
 
-/// Plays the frames of an opened image.
+/// Plays the frames of an image that is already open.
 package func animate(
   _ shared: SharedFrames, options: AnimationOptions, clock: some Clock<Duration>,
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
@@ -60,15 +60,16 @@ package func animate(
   return state.isEnded ? state : .cancelled
 }
 
-/// The options of ``animateImage(at:options:clock:handler:)``, as Image I/O documents them.
+/// The options of ``animateImage(at:options:clock:handler:)``, which correspond to those documented by Image I/O.
 public struct AnimationOptions: Sendable, Hashable {
-  /// The first frame shown. Default: 0. An index past the last frame is a parameter error.
+  /// The index of the first frame shown. Default: 0. An index past the last frame is a parameter error.
   public var startIndex: Int
-  /// Shows every frame for this long instead of its own delay. Must not be negative. Default: nil.
+  /// The time for which every frame is shown, instead of its own delay. Must not be negative. Default: nil, each
+  /// frame's own delay.
   public var delayTime: Duration?
   /// The total number of plays, or `.indefinite`. Default: nil, as stored in the file.
   public var loopCount: PlayCount?
-  /// How the image is opened and decoded, including limits. Default: `DecodingOptions()`.
+  /// The options for opening and decoding the image, including limits. Default: `DecodingOptions()`.
   public var decoding: DecodingOptions
 
   /// Creates options.

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The place for one frame between a session and its consumer.
+/// A buffer for one frame between a session and its consumer.
 ///
 /// Continuations and clients are never called under the lock (see ``ResultHandover``).
 final class FrameMailbox: Sendable {
@@ -8,7 +8,7 @@ final class FrameMailbox: Sendable {
     var frame: ScheduledFrame?
     var isFinished = false
     var consumers: [ResultHandover<ScheduledFrame>] = []
-    /// Drivers waiting for space. More than one only until a replaced driver has left.
+    /// The drivers waiting for space. There is more than one only until a replaced driver has left.
     var producers: [any PlaybackThread.Client] = []
 
     mutating func takeProducers() -> [any PlaybackThread.Client] {
@@ -23,19 +23,19 @@ final class FrameMailbox: Sendable {
   struct Delivery {
     fileprivate let frame: ScheduledFrame
     fileprivate let consumer: ResultHandover<ScheduledFrame>?
-    /// Whether the frame replaced one that was not consumed.
+    /// Whether the frame replaced a frame that was not consumed.
     let hasReplaced: Bool
 
-    /// Wakes the consumer that waited for the frame. Call it once, with no lock held.
+    /// Wakes the consumer that is waiting for the frame. Call it once, with no lock held.
     ///
-    /// A consumer cancelled in between does not get the frame, which is lost with its session.
+    /// If the consumer is cancelled before this call, the frame is lost, but then its session ends too.
     func finish() { consumer?.close(with: frame) }
   }
 
-  /// Stores `frame`, or assigns it to the consumer that waits, which ``Delivery/finish()`` wakes.
+  /// Stores `frame`, or assigns it to the waiting consumer, which ``Delivery/finish()`` then wakes.
   ///
-  /// Two steps let a session order its frames under its own lock without waking anyone under it. A frame
-  /// that replaces another counts that one as skipped and includes its dirty rectangle.
+  /// The two steps let a session put frames in order under its own lock without waking a consumer under that lock. A
+  /// frame that replaces another counts the replaced one as skipped and includes its dirty rectangle.
   func put(_ frame: ScheduledFrame) -> Delivery {
     state.withLock { state in
       guard !state.isFinished else {
@@ -56,7 +56,7 @@ final class FrameMailbox: Sendable {
     }
   }
 
-  /// The answer to a consumer that requests a frame.
+  /// The answer to a consumer's request for a frame.
   private enum Answer {
     case frame(ScheduledFrame, [any PlaybackThread.Client])
     case end
@@ -88,12 +88,12 @@ final class FrameMailbox: Sendable {
   /// Whether no frame is waiting to be consumed.
   var isEmpty: Bool { state.withLock { $0.frame == nil } }
 
-  /// Whether the last frame was consumed or the stream has ended. If not, `producer` is called when that
-  /// happens.
+  /// Returns whether the last frame was consumed or the stream has ended. If neither, `producer` is called once one of
+  /// them happens.
   func hasSpace(orCall producer: any PlaybackThread.Client) -> Bool {
     state.withLock { state in
       if state.frame == nil || state.isFinished { return true }
-      // Checked under the lock: a driver is removed from here after it becomes obsolete.
+      // Check under the lock: a driver is removed from this list only after it has become obsolete.
       if !producer.isObsolete { state.producers.append(producer) }
       return false
     }
@@ -109,7 +109,7 @@ final class FrameMailbox: Sendable {
     _ = consume removed
   }
 
-  /// Ends the stream. A frame that was not consumed yet is kept for the consumer or dropped.
+  /// Ends the stream. A frame that was not consumed yet is either kept for the consumer or dropped.
   func finish(keepingFrame: Bool) {
     let (consumers, producers, dropped) = state.withLock { state in
       state.isFinished = true

@@ -13,14 +13,14 @@ internal import Synchronization
 /// print(scheduler.state)
 /// ```
 ///
-/// **Endings.** A stream ends exactly once and ``state`` says why: `finished` after the last frame of the
-/// last play was shown for its full duration; `stopped` by ``stop()``; `cancelled` if the consumer's task
-/// is cancelled, the loop is left or the stream is released; `failed` if a frame cannot be decoded, after
-/// the previous frame was shown for its duration, or if the options are invalid for the image. Ending is
-/// immediate: at most one frame's decoding still completes.
+/// **Endings.** A stream ends exactly once, and ``state`` is then the reason: `finished` after the last frame of the
+/// last play was shown for its full duration; `stopped` by ``stop()``; `cancelled` if the consumer's task is cancelled,
+/// the loop is left or the stream is released; `failed` if a frame cannot be decoded, after the previous frame was
+/// shown for its duration, or if the options are invalid for the image. A stream ends immediately; at most one frame
+/// that is being decoded is still completed.
 ///
-/// A stream retains its scheduler, so `FrameScheduler(image).play()` plays. Methods may be called from
-/// any thread.
+/// A stream retains its scheduler, so `FrameScheduler(image).play()` works without a reference to the scheduler.
+/// Methods may be called from any thread.
 public final class FrameScheduler: Sendable {
   package let shared: SharedFrames
   private let makeTime: @Sendable () -> PlaybackTime
@@ -31,7 +31,8 @@ public final class FrameScheduler: Sendable {
     var session: PlaybackSession
     var isTaken = false
     var options: PlaybackOptions { didSet { optionsVersion += 1 } }
-    /// Counts changes of ``options``, which cannot be compared: NaN never equals itself.
+    /// The number of changes of ``options``. The options themselves cannot be compared, because NaN never equals
+    /// itself.
     private(set) var optionsVersion = 0
 
     init(session: PlaybackSession, options: PlaybackOptions) {
@@ -43,8 +44,8 @@ public final class FrameScheduler: Sendable {
   /// Creates a scheduler for frames that other schedulers may share. Decodes nothing yet.
   ///
   /// - Parameters:
-  ///   - shared: The frames, decoded once for all their consumers.
-  ///   - options: How they are played.
+  ///   - shared: The frames, which are decoded once for all their consumers.
+  ///   - options: The playback options.
   ///   - clock: The clock that frames are timed by. Default: the system's clock.
   ///   - logger: Logs endings with statistics (info, failures as warnings) and skipped frames (debug), on a
   ///     dedicated thread. Default: nil, no logging.
@@ -61,23 +62,23 @@ public final class FrameScheduler: Sendable {
 
   /// Creates a scheduler for `image`. Decodes nothing yet.
   ///
-  /// Plays the frames of a ``StreamedImage`` that have arrived. If the next frame is missing, the current one stays
-  /// on screen, and ``PlaybackOptions/stallPolicy`` decides how the schedule continues. The first play ends with the
-  /// stream; until then, ``ScheduledFrame/isLast`` is false. A stream that ended early is played as far as it
-  /// arrived; ``StreamedImage/waitUntilEnded()`` tells why. Playback fails only if no frame arrived. If
-  /// ``PlaybackOptions`` start at a frame that never arrives, playback starts at the last one.
+  /// Plays the frames of a ``StreamedImage`` that have arrived. If the next frame is missing, the current one stays on
+  /// screen, and ``PlaybackOptions/stallPolicy`` decides how the schedule continues. The first play ends with the
+  /// stream; until then, ``ScheduledFrame/isLast`` is false. A stream that ended early is played as far as it arrived;
+  /// ``StreamedImage/waitUntilEnded()`` returns the reason. Playback fails only if no frame arrived. If
+  /// ``PlaybackOptions/startIndex`` is a frame that never arrives, playback starts at the last one.
   ///
-  /// The frames of a ``RemoteImage`` are late when their bytes are; ``PlaybackOptions/latePolicy`` decides what
-  /// happens next. Playback fails if bytes cannot be read.
+  /// A frame of a ``RemoteImage`` is late if its bytes are late; ``PlaybackOptions/latePolicy`` decides what happens
+  /// then. Playback fails if bytes cannot be read.
   ///
   /// - Parameters:
   ///   - image: The image to play, which the scheduler retains.
   ///   - rendering: The size and format of the frames. Default: as decoded.
-  ///   - options: How it is played.
-  ///   - cache: The cache for decoded frames. Default: nil, no caching: memory use is a few canvases,
-  ///     regardless of the animation's length. With ``MemoryFrameCache/shared``, frames that fit the budget are
-  ///     decoded once for all players; the whole file is then read once before the first frame, to compute its
-  ///     ``ContentIdentity``. A stream is cached once it is complete; a remote image is not cached.
+  ///   - options: The playback options.
+  ///   - cache: The cache for decoded frames. Default: nil, no caching: memory use is a few canvases, regardless of the
+  ///     animation's length. With ``MemoryFrameCache/shared``, frames that fit in the budget are decoded once for all
+  ///     players, and the whole file is read once before the first frame, to compute its ``ContentIdentity``. A stream
+  ///     is cached once it is complete; a remote image is not cached.
   ///   - clock: The clock that frames are timed by. Default: the system's clock.
   ///   - logger: Logs endings with statistics (info, failures as warnings) and skipped frames (debug), on a
   ///     dedicated thread. Default: nil, no logging.
@@ -95,11 +96,11 @@ public final class FrameScheduler: Sendable {
 
   private var session: PlaybackSession { current.withLock { $0.session } }
 
-  /// Plays from the start: returns the frames, each at its deadline. Playback begins when the first one is awaited.
+  /// Returns a sequence that plays from the start and delivers each frame at its deadline. Playback begins when the
+  /// first frame is awaited.
   ///
-  /// The sequence throws if playback fails, after the last intact frame was consumed. It has a single consumer;
-  /// several consumers need one scheduler each (see ``SharedFrames``). Another call ends the previous sequence and
-  /// plays from the start.
+  /// If playback fails, the sequence throws after the last intact frame was consumed. It has a single consumer; several
+  /// consumers need one scheduler each (see ``SharedFrames``). Calling this method again ends the previous sequence.
   public func play() -> ScheduledFrames {
     ScheduledFrames(of: self, session: takeSession())
   }
@@ -110,7 +111,7 @@ public final class FrameScheduler: Sendable {
   /// Statistics since the start of the stream.
   public var statistics: PlaybackStatistics { session.state.withLock { $0.currentStatistics } }
 
-  /// The times of each frame since the start of the stream, if ``PlaybackOptions/recordsTrace`` is set. Takes
+  /// The recorded times of each frame since the start of the stream, if ``PlaybackOptions/recordsTrace`` is set. Takes
   /// about 60 bytes per frame.
   public var trace: PlaybackTrace { session.state.withLock { $0.trace } }
 
@@ -119,8 +120,8 @@ public final class FrameScheduler: Sendable {
   /// Returns the current state as soon as the calling task is cancelled.
   public func waitUntilEnded() async -> PlaybackState { await session.ending() }
 
-  /// Pauses playback. The stream stays open and the current frame on screen. If no frame was shown yet, the
-  /// first one still is.
+  /// Pauses playback. The stream stays open, and the current frame stays on screen. If no frame was shown yet, the
+  /// first one is still shown.
   public func pause() { session.control(.pause) }
 
   /// Resumes playback where it was paused.
@@ -131,12 +132,12 @@ public final class FrameScheduler: Sendable {
 
   /// Shows frame `index` as soon as it is decoded and continues from there; a paused playback stays paused.
   ///
-  /// A frame that is already being delivered still arrives before it; see ``seekCount``.
+  /// A frame that is already being delivered still arrives before frame `index`; see ``seekCount``.
   ///
   /// - Returns: ``SeekResult/awaited`` if the frame of a ``StreamedImage`` has not arrived yet, otherwise
   ///   ``SeekResult/available``.
-  /// - Throws: ``AnimatedImageError/Code/parameter`` for a frame outside the played range. Any frame of a stream
-  ///   that has not ended may still arrive.
+  /// - Throws: ``AnimatedImageError/Code/parameter`` for a frame outside the played range. While a stream has not
+  ///   ended, any frame may still arrive, so none is past its end.
   @discardableResult
   public func seek(toFrame index: Int) throws(AnimatedImageError) -> SeekResult {
     let session = session
@@ -145,7 +146,7 @@ public final class FrameScheduler: Sendable {
     throw AnimatedImageError(.parameter, "frame \(index) is not within the played range \(range)")
   }
 
-  /// Seeks to a time in the animation, measured at rate 1 from the start of frame 0, in forward plays.
+  /// Seeks to a time in the animation, measured from the start of frame 0 in forward playback at rate 1.
   ///
   /// Finds the same frame as ``AnimationSource/frameIndex(at:policy:)``, unless the options change the number of plays,
   /// the range of frames or their delays. A frame's start time belongs to that frame. A time past one play continues
@@ -160,8 +161,8 @@ public final class FrameScheduler: Sendable {
 
   /// The number of seeks so far.
   ///
-  /// Compare it with ``ScheduledFrame/seekCount`` when seeking while another task consumes frames: a frame
-  /// with a lower count precedes the seek.
+  /// Compare it with ``ScheduledFrame/seekCount`` if you seek while another task consumes frames: a frame with a lower
+  /// count precedes the seek.
   public var seekCount: Int { session.state.withLock { $0.seekCount } }
 
   /// The playback rate. A change takes effect immediately and without a jump; an overdue frame keeps its
@@ -177,7 +178,7 @@ public final class FrameScheduler: Sendable {
     }
   }
 
-  /// The playback direction. After a change, the current frame stays for as long as it has already been
+  /// The playback direction. After a change, the current frame stays on screen for as long as it has already been
   /// shown.
   public var direction: PlaybackDirection {
     get { session.state.withLock { $0.machine.direction } }
@@ -190,7 +191,7 @@ public final class FrameScheduler: Sendable {
     }
   }
 
-  /// A session for a new stream: the prepared one, unless it was already taken.
+  /// Returns a session for a new stream: the prepared one, unless it was already taken.
   private func takeSession() -> PlaybackSession {
     var made: (session: PlaybackSession, version: Int)?
     while true {
@@ -220,14 +221,14 @@ public final class FrameScheduler: Sendable {
 }
 
 extension AnimationSource {
-  /// Plays the image: returns its frames, each at its deadline, for one consumer without playback control.
+  /// Returns a sequence that plays the image for one consumer and delivers each frame at its deadline.
   ///
-  /// Playback begins when the first frame is awaited. It ends after the last one, or when the loop is left
-  /// or its task is cancelled. To pause, seek or learn why it ended, create a ``FrameScheduler``.
+  /// Playback begins when the first frame is awaited. It ends after the last frame, or when the loop is left or its
+  /// task is cancelled. To pause, to seek or to learn why playback ended, create a ``FrameScheduler``.
   ///
   /// - Parameters:
   ///   - rendering: The size and format of the frames. Default: as decoded.
-  ///   - options: How it is played.
+  ///   - options: The playback options.
   ///   - cache: The cache for decoded frames. Default: nil, no caching.
   ///   - clock: The clock that frames are timed by. Default: the system's clock.
   ///   - logger: Logs endings with statistics, and skipped frames. Default: nil, no logging.
@@ -242,7 +243,7 @@ extension AnimationSource {
   }
 }
 
-/// The result of a seek, because frames of a stream may not have arrived.
+/// The result of a seek: whether the requested frame of a stream has arrived.
 public struct SeekResult: Sendable, Hashable {
   private enum Kind: Sendable, Hashable { case available, awaited }
 
@@ -250,8 +251,8 @@ public struct SeekResult: Sendable, Hashable {
 
   /// The frame has arrived. This is always the case for a whole file.
   public static let available = SeekResult(kind: .available)
-  /// The frame has not arrived. The current one stays on screen, and playback continues at the requested frame
-  /// as soon as it arrives. If the stream ends without it, playback continues at the last frame; a time past
+  /// The frame has not arrived. The current one stays on screen, and playback continues at the requested frame as soon
+  /// as it arrives. If the stream ends without that frame, playback continues at the last frame. A requested time past
   /// the end then continues into the next play, as in a whole file.
   public static let awaited = SeekResult(kind: .awaited)
 }

@@ -3,8 +3,8 @@ public import Observation
 
 /// The current picture of a playing animation, as an observable property.
 ///
-/// For views that redraw when ``image`` changes, through `withObservationTracking` or a user-interface
-/// framework. It plays a ``FrameScheduler``.
+/// Use it for views that redraw when ``image`` changes, through `withObservationTracking` or a user-interface
+/// framework. It consumes the frames of a ``FrameScheduler``.
 ///
 /// ```swift
 /// let animator = ImageAnimator(image, rendering: Rendering(target: target))
@@ -31,7 +31,7 @@ public final class ImageAnimator {
   /// - Parameters:
   ///   - image: The image to play.
   ///   - rendering: The size and format of the frames. Default: as decoded.
-  ///   - options: How it is played.
+  ///   - options: The playback options.
   ///   - cache: The cache for decoded frames. Default: nil, no caching.
   ///   - clock: The clock that frames are timed by. Default: the system's clock.
   ///   - logger: Logs endings with statistics, and skipped frames. Default: nil, no logging.
@@ -46,7 +46,7 @@ public final class ImageAnimator {
         image, rendering: rendering, options: options, cache: cache, clock: clock, logger: logger))
   }
 
-  /// Playback ends with the animator.
+  /// Ends playback, which does not outlive the animator.
   deinit { task?.cancel() }
 
   /// Plays from the start, or resumes after ``pause()``. Does nothing while playing.

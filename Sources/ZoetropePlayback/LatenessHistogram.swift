@@ -1,4 +1,4 @@
-/// A histogram of lateness, in buckets at most 1/16 of their value wide.
+/// A histogram of lateness, whose buckets are at most 1/16 of their value wide.
 ///
 /// Memory use does not depend on the number of samples. Adding one costs a few nanoseconds.
 package struct LatenessHistogram: Sendable, Hashable {
@@ -26,7 +26,7 @@ package struct LatenessHistogram: Sendable, Hashable {
     maximum = max(maximum, sample)
   }
 
-  /// The lateness that the fraction `part` (0 to 1) of all samples does not exceed; zero without samples.
+  /// Returns the lateness that the fraction `part` (0 to 1) of all samples does not exceed; zero without samples.
   ///
   /// The result is the upper bound of a bucket, at most ``maximum``.
   package func quantile(_ part: Double) -> Duration {
@@ -39,7 +39,7 @@ package struct LatenessHistogram: Sendable, Hashable {
     return .zero
   }
 
-  /// The range of times in bucket `bucket`.
+  /// Returns the range of times in bucket `bucket`.
   package static func bounds(of bucket: Int) -> Range<Duration> {
     .nanoseconds(lowerBound(bucket))..<Duration.nanoseconds(lowerBound(bucket + 1))
   }

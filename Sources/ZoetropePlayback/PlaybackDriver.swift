@@ -2,15 +2,15 @@ internal import Synchronization
 
 /// Advances a session from frame to frame, on the playback thread.
 ///
-/// A session has one driver at a time; a control event replaces it. A driver is retained only by what it waits
-/// for, so a driver that waits for nothing is freed.
+/// A session has one driver at a time; a control event replaces it. A driver is retained only by the object that it
+/// waits for, so a driver that waits for nothing is freed.
 final class PlaybackDriver: PlaybackThread.Client, TicketClient {
   /// What a driver waits for next.
   enum Wait {
     case frame(FrameTicket)
     /// A time of the session's clock.
     case moment(Duration)
-    /// Nothing: the driver leaves.
+    /// Nothing; the driver is done.
     case nothing
   }
 
@@ -36,7 +36,7 @@ final class PlaybackDriver: PlaybackThread.Client, TicketClient {
 
   var isObsolete: Bool { obsolete.load(ordering: .acquiring) }
 
-  /// Stops it from waiting. It may be called once more, and then returns immediately.
+  /// Stops the driver from waiting. The driver may be called once more, and then returns immediately.
   func cancel() {
     obsolete.store(true, ordering: .releasing)
     PlaybackThread.shared.remove(self)
@@ -46,7 +46,7 @@ final class PlaybackDriver: PlaybackThread.Client, TicketClient {
     ticket?.removeClient(self)
   }
 
-  /// Stores the task it sleeps in, which is cancelled with it.
+  /// Stores the task in which the driver sleeps. Cancelling the driver cancels the task.
   func sleeps(in task: Task<Void, Never>) {
     waiting.withLock { $0.sleep = task }
     // `cancel()` may already have run.
@@ -55,7 +55,7 @@ final class PlaybackDriver: PlaybackThread.Client, TicketClient {
 
   func frameIsDone() { PlaybackThread.shared.call(self, after: .signal) }
 
-  /// Runs until it has to wait, or until two frames were presented, so that a loop of zero-duration frames
+  /// Runs until the driver has to wait, or until it has presented two frames, so that a loop of zero-duration frames
   /// takes turns with other playbacks.
   func goOn(after cause: PlaybackThread.Cause) {
     var presented = 0

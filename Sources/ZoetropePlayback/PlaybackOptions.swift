@@ -1,17 +1,17 @@
-/// How an animation is played. The defaults play it as browsers do.
+/// Options for playing an animation. The defaults play it as browsers do.
 public struct PlaybackOptions: Sendable, Hashable {
   /// The total number of plays; `.finite` must be at least 1. Default: nil, as stored in the file.
   ///
   /// A still image, or a ``range`` of one frame, is always shown once, for its delay.
   public var playCount: PlayCount?
-  /// The first frame shown. Default: nil, the first of ``range`` in playing direction.
+  /// The index of the first frame shown. Default: nil, the first frame of ``range`` in playback direction.
   public var startIndex: Int?
   /// The frames to play. Default: nil, all.
   ///
   /// Each play goes from one end of the range to the other.
   public var range: Range<Int>?
-  /// Shows every frame for this long at rate 1 instead of its stored delay. Must not be negative; clamped to
-  /// 10¹⁰ seconds, which is 317 years. Default: nil.
+  /// The time for which every frame is shown at rate 1, instead of its stored delay. Must not be negative; clamped to
+  /// 10¹⁰ seconds, which is 317 years. Default: nil, the stored delays.
   public var fixedDelay: Duration?
   /// How stored delays are interpreted. Default: ``DelayPolicy/browser``.
   public var delayPolicy: DelayPolicy
@@ -21,25 +21,25 @@ public struct PlaybackOptions: Sendable, Hashable {
   public var direction: PlaybackDirection
   /// Whether each play reverses the direction of the previous one. Default: false.
   ///
-  /// The frame at the turn is shown once: two plays of three frames are 0 1 2 1 0.
+  /// The frame at the turning point is shown once: two plays of three frames are 0 1 2 1 0.
   public var bounces: Bool
   /// How to handle late frames. Default: ``LatePolicy/skip``.
   public var latePolicy: LatePolicy
   /// How the schedule continues when the next frame of a ``StreamedImage`` has not arrived. Default:
   /// ``StallPolicy/shift``.
   public var stallPolicy: StallPolicy
-  /// How to handle frames that the consumer has not taken. Default: ``FrameBuffering/newest``.
+  /// How to handle frames that the consumer has not taken yet. Default: ``FrameBuffering/newest``.
   public var buffering: FrameBuffering
   /// The number of frames decoded ahead of time, each of which holds one bitmap. Clamped to 1...64, or 2...64
   /// with ``LatePolicy/latest``, and to the number of frames played. Default: 2. To keep more frames, use a
   /// cache (see ``FrameCaching``).
   ///
-  /// If decoding takes little of the time, one more frame is decoded in the same batch, so that the decoder
-  /// wakes half as often.
+  /// If decoding takes only a small part of the playing time, one more frame is decoded in the same batch, so that the
+  /// decoder wakes half as often.
   public var decodeAhead: Int
-  /// Whether to reduce motion: one frame is shown, then the stream ends. Default: false.
+  /// Whether to reduce motion: only one frame is shown, and then the stream ends. Default: false.
   public var reducesMotion: Bool
-  /// The frame shown if motion is reduced. Default: nil, the frame at which playback would start.
+  /// The index of the frame shown if motion is reduced. Default: nil, the frame at which playback would start.
   public var posterIndex: Int?
   /// Whether to record each frame's times in ``FrameScheduler/trace``. Default: false.
   public var recordsTrace: Bool
@@ -70,7 +70,7 @@ public struct PlaybackOptions: Sendable, Hashable {
     self.recordsTrace = recordsTrace
   }
 
-  /// ``decodeAhead``, clamped.
+  /// Returns ``decodeAhead``, clamped for `range`.
   func decodeAhead(in range: Range<Int>) -> Int {
     min(max(decodeAhead, latePolicy == .latest ? 2 : 1), 64, range.count)
   }

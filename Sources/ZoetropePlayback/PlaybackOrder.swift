@@ -1,20 +1,20 @@
 /// The order in which frames are shown, independent of the current time.
 package struct PlaybackOrder: Sendable {
   package private(set) var timeline: PlaybackTimeline
-  /// The frames played, as far as they are known.
+  /// The range of frames played, as far as it is known.
   package private(set) var range: Range<Int>
   package let bounces: Bool
-  /// Whether more frames of the range may follow, because they have not arrived.
+  /// Whether more frames of the range may still arrive.
   package private(set) var isOpen: Bool
-  /// Where the range ends at the latest.
+  /// The upper bound of the range once all its frames have arrived.
   private let limit: Int
   private var plays: PlayCount
 
-  /// A range of one frame is played once: repeating it would change nothing, and a still image then costs
-  /// no wake-ups.
+  /// The total number of plays. A range of one frame is played once: repeating it would change nothing, and this way a
+  /// still image costs no wake-ups.
   package var playCount: PlayCount { range.count == 1 && !isOpen ? .once : plays }
 
-  /// - Parameter isOpen: Whether frames of `range` that `timeline` lacks may arrive.
+  /// - Parameter isOpen: Whether frames of `range` that `timeline` lacks may still arrive.
   package init(
     timeline: PlaybackTimeline, range: Range<Int>, playCount: PlayCount, bounces: Bool,
     isOpen: Bool = false
@@ -40,20 +40,20 @@ package struct PlaybackOrder: Sendable {
     self.isOpen = isOpen && timeline.frameCount < limit
   }
 
-  /// Whether `frame` can be shown now.
+  /// Returns whether `frame` can be shown now.
   package func contains(_ frame: Int) -> Bool { range.contains(frame) }
 
-  /// Whether `frame` can be shown, now or possibly after it arrives.
+  /// Returns whether `frame` can be shown, either now or possibly after it arrives.
   package func mayContain(_ frame: Int) -> Bool {
     isOpen ? frame >= range.lowerBound && frame < limit : range.contains(frame)
   }
 
-  /// The frame of the range that is nearest to `frame`.
+  /// Returns the frame of the range that is nearest to `frame`.
   package func nearest(to frame: Int) -> Int {
     max(min(frame, range.upperBound - 1), range.lowerBound)
   }
 
-  /// The frame shown `time` after the start of frame 0; nil if that has not arrived. See
+  /// Returns the frame shown `time` after the start of frame 0; nil if that frame has not arrived. See
   /// ``PlaybackTimeline/position(at:in:playCount:)``.
   package func position(at time: Duration) -> (frame: Int, offset: Duration)? {
     // The range may begin after the last frame that has arrived.
@@ -63,20 +63,20 @@ package struct PlaybackOrder: Sendable {
     return timeline.position(at: time, in: range, playCount: playCount)
   }
 
-  /// The frame at which a play in `direction` begins; nil if it is not known yet.
+  /// Returns the frame at which a play in `direction` begins; nil if it is not known yet.
   package func knownFirst(_ direction: PlaybackDirection) -> Int? {
     direction == .backward && isOpen ? nil : first(direction)
   }
 
-  /// The frame at which a play in `direction` begins.
+  /// Returns the frame at which a play in `direction` begins.
   package func first(_ direction: PlaybackDirection) -> Int {
     direction == .forward ? range.lowerBound : range.upperBound - 1
   }
 
-  /// When `step` ends, in ticks since the anchor.
+  /// Returns the time at which `step` ends, in ticks since the anchor.
   package func end(of step: PlaybackStep) -> Int128 { step.start + timeline.ticks(step.frame) }
 
-  /// The step after `step`; nil if it is the last, or if the next one is not known yet.
+  /// Returns the step after `step`; nil if `step` is the last, or if the next one is not known yet.
   package func next(after step: PlaybackStep) -> PlaybackStep? {
     if case .step(let next) = successor(of: step) { next } else { nil }
   }
@@ -84,9 +84,9 @@ package struct PlaybackOrder: Sendable {
   /// The step that follows another one.
   package enum Successor: Sendable, Hashable {
     case step(PlaybackStep)
-    /// Nothing: it is the last.
+    /// Nothing: the step is the last.
     case end
-    /// A frame that has not arrived, if it ever does.
+    /// A frame that has not arrived and may never arrive.
     case unknown
   }
 
@@ -97,7 +97,8 @@ package struct PlaybackOrder: Sendable {
       next.frame += step.direction.offset
       return .step(next)
     }
-    // A forward play continues. The play after a backward one begins at the end, unless playback bounces.
+    // While frames may still arrive, a forward play is not over, and unless playback bounces, the play after a backward
+    // one begins at an end that is not known yet.
     if isOpen, step.direction == .forward { return .unknown }
     if case .finite(let count) = playCount, step.play + 1 >= count { return .end }
     if isOpen, !bounces || range.count == 1 { return .unknown }
@@ -111,8 +112,8 @@ package struct PlaybackOrder: Sendable {
     return .step(next)
   }
 
-  /// The plays and ticks after which the same frame recurs in the same direction; nil if that takes no time
-  /// or `step` does not recur so.
+  /// Returns the plays and ticks after which the same frame recurs in the same direction; nil if that takes no time or
+  /// if `step` does not recur in this way.
   package func cycle(of step: PlaybackStep) -> (plays: Int, ticks: Int128)? {
     guard !isOpen else { return nil }
     let total = timeline.ticks(range)
@@ -124,7 +125,7 @@ package struct PlaybackOrder: Sendable {
     return ticks > 0 ? (2, ticks) : nil
   }
 
-  /// The number of plays after that of `step`; nil if unlimited.
+  /// Returns the number of plays after the play of `step`; nil if unlimited.
   package func playsLeft(after step: PlaybackStep) -> Int? {
     guard case .finite(let count) = playCount else { return nil }
     return max(count - 1 - step.play, 0)
@@ -138,7 +139,7 @@ package struct PlaybackStep: Sendable, Hashable {
   package var play: Int
   /// The direction of playback.
   package var direction: PlaybackDirection
-  /// When it begins, in ticks since the machine's anchor.
+  /// The time at which the step begins, in ticks since the machine's anchor.
   package var start: Int128
 
   package init(frame: Int, play: Int = 0, direction: PlaybackDirection, start: Int128 = 0) {

@@ -1,11 +1,11 @@
 internal import Logging
 internal import Synchronization
 
-/// One stream of a scheduler. Performs what the state machine decides.
+/// One stream of a scheduler. Carries out the decisions of the state machine.
 ///
-/// Ownership: the scheduler, the stream's subscription and the driver retain the session; the driver is
-/// retained by what it waits for. Nothing here retains the scheduler or the subscription, so releasing either
-/// is noticed, and nothing that keeps running retains an ended session.
+/// Ownership: the scheduler, the stream's subscription and the driver retain the session; the driver is retained by the
+/// object that it waits for. Nothing here retains the scheduler or the subscription, so releasing either takes effect,
+/// and nothing that keeps running retains an ended session.
 final class PlaybackSession: Sendable {
   let shared: SharedFrames
   let options: PlaybackOptions
@@ -14,13 +14,13 @@ final class PlaybackSession: Sendable {
   let mailbox = FrameMailbox()
   let state: Mutex<State>
   private let user: Int
-  /// Whether playback was started. Saves locking for each frame.
+  /// Whether playback was started. Avoids taking the lock for each frame.
   private let wasStarted = Atomic(false)
 
   struct Holding {
     let frame: Int
     let ticket: FrameTicket
-    /// Whether this session requested it first; if so, it counts the decode in its statistics.
+    /// Whether this session was the first to request the frame. If so, the decode counts in its statistics.
     var isOwn: Bool
   }
 
@@ -30,10 +30,10 @@ final class PlaybackSession: Sendable {
     /// The zero of the machine's times.
     var origin = Duration.zero
     var firstDeadline: Duration?
-    /// The number of the driver in charge; -1 once closed. Reports of other drivers are obsolete.
+    /// The number of the current driver; -1 once closed. Reports from other drivers are ignored.
     var epoch = 0
     weak var driver: PlaybackDriver?
-    /// The latest time reported; two threads may report times in either order.
+    /// The latest time reported. Two threads may report times out of order.
     var latest = Duration.zero
     /// The next frame and those after it, in playback order.
     var holdings: [Holding] = []
@@ -48,13 +48,13 @@ final class PlaybackSession: Sendable {
     var isAnnounced = false
     var endWaiters: [ResultHandover<PlaybackState>] = []
 
-    /// `moment` in the machine's time, which never goes back.
+    /// Converts `moment` to the machine's time, which never goes back.
     mutating func time(of moment: Duration) -> Duration {
       latest = max(latest, moment - origin)
       return latest
     }
 
-    /// The statistics, including those of the machine.
+    /// The statistics, including those kept by the machine.
     var currentStatistics: PlaybackStatistics {
       var statistics = statistics
       statistics.stalls = machine.stalls
@@ -84,7 +84,7 @@ final class PlaybackSession: Sendable {
     shared.live.add(.session)
     if let arrivals = shared.arrivals {
       arrivals.add(self)
-      // Frames that arrived between the machine's creation and now.
+      // Add the frames that arrived since the machine was created.
       framesArrived()
     }
     if let error = playbackState.error { end(.failed(error)) }
@@ -94,7 +94,7 @@ final class PlaybackSession: Sendable {
 
   var playbackState: PlaybackState { state.withLock { $0.machine.state } }
 
-  /// The next frame for the consumer. The first call starts playback.
+  /// Returns the next frame for the consumer. The first call starts playback.
   func next() async -> ScheduledFrame? {
     if !wasStarted.load(ordering: .relaxed) {
       wasStarted.store(true, ordering: .relaxed)
@@ -134,8 +134,8 @@ final class PlaybackSession: Sendable {
     control { state in state.machine.state.isEnded ? nil : .seekToTime(time) } ?? .available
   }
 
-  /// Passes on the control event that `make` returns for the state, if any. Returns whether the frame to show
-  /// next has arrived, decided under the same lock: the rest of a stream may arrive at any moment.
+  /// Passes on the control event that `make` returns for the state, if any. Returns whether the frame to show next has
+  /// arrived. This is decided under the same lock, because the rest of a stream may arrive at any moment.
   private func control(_ make: (State) -> PlaybackStateMachine.Event?) -> SeekResult? {
     let moment = time.now
     let (drivers, ending, result) = state.withLock {
@@ -157,12 +157,12 @@ final class PlaybackSession: Sendable {
     return result
   }
 
-  /// Ends playback with `reason`, unless it has already ended. Closes the stream before it returns; a decode in
-  /// progress still completes its frame.
+  /// Ends playback with `reason`, unless it has already ended. The stream is closed on return; a decode in progress
+  /// still completes its frame.
   func end(_ reason: PlaybackState) { carryOut(ended(reason)) }
 
-  /// Like ``end(_:)``, for a `deinit`, which may run under any lock, such as that of a stream or of a task
-  /// being cancelled. Only marks the end; a task does the rest.
+  /// Like ``end(_:)``, for a `deinit`, which may run under any lock, such as that of a stream or of a task being
+  /// cancelled. Only records the end; a task does the rest.
   func endInDeinit(_ reason: PlaybackState) {
     let aftermath = ended(reason)
     guard aftermath.ending != nil else { return }
@@ -193,7 +193,7 @@ final class PlaybackSession: Sendable {
     }
   }
 
-  /// Releases everything, once, after the machine has ended.
+  /// Releases everything. Called once, after the machine has ended.
   private func close(_ state: inout State, _ aftermath: inout Aftermath) {
     guard state.epoch >= 0 else { return }
     state.epoch = -1
@@ -203,9 +203,9 @@ final class PlaybackSession: Sendable {
     aftermath.ending = (state.machine.state, state.currentStatistics)
   }
 
-  /// Performs, outside the lock, what was decided under it.
+  /// Performs, outside the lock, the decisions made under it.
   private func carryOut(_ aftermath: Aftermath) {
-    // First, so that all memory is released when `idle()` returns.
+    // Do this first, so that all memory is released when `idle()` returns.
     if aftermath.ending != nil, state.withLock({ $0.hasStarted }) { shared.end() }
     aftermath.obsoleteDriver?.cancel()
     if let skip = aftermath.skip { log(skip: skip.count, before: skip.frame) }
@@ -228,7 +228,7 @@ final class PlaybackSession: Sendable {
 
   private typealias Drivers = (new: PlaybackDriver, obsolete: PlaybackDriver?)
 
-  /// Puts a new driver in charge. The previous one returns immediately when called again.
+  /// Creates a new driver. From now on, the previous one returns immediately when called.
   private func makeDriver(_ state: inout State) -> Drivers {
     let obsolete = state.driver
     state.epoch += 1
@@ -244,7 +244,7 @@ final class PlaybackSession: Sendable {
     drivers.obsolete?.cancel()
   }
 
-  /// Reports the pending frame, for a driver that waited for it or for the consumer.
+  /// Returns a wait for the pending frame, if there is one, for a driver that waited for it or for the consumer.
   func pendingFrame(from epoch: Int) -> PlaybackDriver.Wait {
     state.withLock { state in
       guard state.epoch == epoch, let index = state.machine.pending?.frame,
@@ -282,7 +282,7 @@ final class PlaybackSession: Sendable {
     return (wait, aftermath.shown != nil)
   }
 
-  /// The machine's action for `event`, after delivering the frames it presents.
+  /// Passes `event` to the machine, delivers the frame that it presents, and returns the action to perform next.
   private func handle(
     _ event: PlaybackStateMachine.Event, _ state: inout State,
     _ aftermath: inout Aftermath, at now: Duration
@@ -329,7 +329,7 @@ final class PlaybackSession: Sendable {
     return holdings.first.map { .frame($0.ticket) } ?? .nothing
   }
 
-  /// The number of decoded steps directly after the pending one; `.max` if all requested frames are decoded.
+  /// Returns the number of decoded steps directly after the pending one; `.max` if all requested frames are decoded.
   private func readyAhead(_ state: State) -> Int {
     guard options.latePolicy == .latest else { return 0 }
     let isDecoded = { (holding: Holding?) in
@@ -370,7 +370,7 @@ extension PlaybackSession {
     aftermath.shown = ticket
     let origin = state.firstDeadline ?? presentation.deadline
     state.firstDeadline = origin
-    // Both rectangles cover every change; the reader's is tighter but valid only in order.
+    // Both rectangles cover every change. The reader's is tighter, but valid only for consecutive frames.
     let structural = shared.dirtyRect(from: state.lastIndex, to: index)
     let isNextInOrder = state.lastIndex.map { $0 + 1 == index } ?? false
     let scheduled = ScheduledFrame(
@@ -441,9 +441,9 @@ extension PlaybackSession {
 extension PlaybackSession {
   /// Decisions made under the session's lock and performed after unlocking.
   ///
-  /// Under that lock, no continuation is resumed, no user code (a log handler, a clock) runs and no ticket is
-  /// released. Each of these may take a lock whose owner waits for the session's: `Task.cancel()` holds one
-  /// while it calls handlers.
+  /// Under the session's lock, no continuation is resumed, no user code (a log handler, a clock) runs and no ticket is
+  /// released. Each of these may take another lock whose holder is waiting for the session's: `Task.cancel()`, for
+  /// example, holds a lock while it calls handlers.
   struct Aftermath: Sendable {
     /// The driver that was replaced.
     var obsoleteDriver: PlaybackDriver?
@@ -451,11 +451,11 @@ extension PlaybackSession {
     var skip: (count: Int, frame: Int)?
     /// The presented frame, if a consumer waited for it.
     var delivery: FrameMailbox.Delivery?
-    /// The ticket of that frame.
+    /// The ticket of the presented frame.
     var shown: FrameTicket?
     /// Other tickets that are no longer needed.
     var dropped: [FrameTicket] = []
-    /// How playback ended; set once in a session's life.
+    /// How playback ended. Set only once per session.
     var ending: (reason: PlaybackState, statistics: PlaybackStatistics)?
   }
 }

@@ -1,4 +1,4 @@
-/// The state of a scheduler, and why it ended.
+/// The state of a scheduler, including the reason why playback ended.
 ///
 /// Not an enum, so that later releases can add states: end a `switch` over it with `default`.
 public struct PlaybackState: Sendable, Hashable {
@@ -11,9 +11,9 @@ public struct PlaybackState: Sendable, Hashable {
 
   /// No frame has been awaited yet.
   public static let idle = PlaybackState(kind: .idle)
-  /// Frames are published at their deadlines.
+  /// Frames are being published at their deadlines.
   public static let playing = PlaybackState(kind: .playing)
-  /// Time stops; the stream stays open.
+  /// Playback time has stopped; the stream stays open.
   public static let paused = PlaybackState(kind: .paused)
   /// All plays were shown, including the last frame for its full duration.
   public static let finished = PlaybackState(kind: .finished)

@@ -1,7 +1,7 @@
-/// Playing a stream: frames that have not arrived.
+/// Playback of a stream whose frames have not all arrived.
 ///
-/// While the next frame is missing, the machine suspends with the current frame on screen. It decides again
-/// when more has arrived.
+/// While the next frame is missing, the machine suspends with the current frame on screen. It decides again when more
+/// frames have arrived.
 extension PlaybackStateMachine {
   /// Whether playback is stalled because a frame has not arrived.
   var isStarved: Bool {
@@ -16,7 +16,7 @@ extension PlaybackStateMachine {
     awaitedTime != nil || pending.map { !order.contains($0.frame) } ?? false
   }
 
-  /// Adds frames that have arrived, and continues if they were missing.
+  /// Adds frames that have arrived, and continues if playback was waiting for them.
   mutating func arrive(_ arrival: FrameArrival, at now: Duration) -> Action {
     let wasStarved = isStarved
     let timescale = order.timeline.timescale
@@ -33,7 +33,7 @@ extension PlaybackStateMachine {
     guard let awaited = pending else { return goOn(at: now) }
     if order.isOpen, !order.contains(awaited.frame) { return .none }
     if !order.contains(awaited.frame) {
-      // It never arrived, so use the last frame.
+      // The requested frame never arrived, so use the last one.
       pending?.frame = order.nearest(to: awaited.frame)
       fresh = .zero
     }
@@ -78,8 +78,8 @@ extension PlaybackStateMachine {
     }
   }
 
-  /// Converts the steps to a new timescale: exactly if it is a multiple of the old one, else rounded down to
-  /// nanoseconds as the timeline is.
+  /// Converts the steps to the timeline's new timescale: exactly if it is a multiple of the old one, otherwise rounded
+  /// down to nanoseconds, like the timeline itself.
   private mutating func rescaleSteps(from old: Int128) {
     let new = order.timeline.timescale
     guard new != old else { return }

@@ -7,7 +7,7 @@ extension PlaybackStateMachine {
     }
     if let offset = fresh {
       if let failure { return end(.failed(failure)) }
-      // Playing backward, the part of the frame after the position has already passed.
+      // When playing backward, the part of the frame after the position has already passed.
       let whole = order.timeline.time(order.timeline.ticks(step.frame), at: PlaybackRate(1))
       let passed = offset == .zero || step.direction == .forward ? offset : whole - offset
       anchor = now - order.timeline.time(step.start, at: rate) - rate.wallTime(passed)
@@ -27,7 +27,8 @@ extension PlaybackStateMachine {
       let choice = newestDue(at: now, from: step, ahead: ahead)
       if choice.skipped > 0 { return choose(choice) }
     case .stretch where now > deadline && (!wasWaiting || now >= moment(order.end(of: step))):
-      // An imprecise wake-up does not shift the schedule: the errors would add up.
+      // Lateness from an imprecise wake-up must not shift the schedule, because the errors would add up. (The condition
+      // above excludes it.)
       anchor += now - deadline
     case .catchUp where now - deadline > LatePolicy.maximumDebt:
       anchor += now - deadline - LatePolicy.maximumDebt
@@ -36,14 +37,14 @@ extension PlaybackStateMachine {
     return present(step, due: deadline, at: now)
   }
 
-  /// The action that gets ``pending``; under `skip`, overtaken steps are not even decoded.
+  /// Returns the action that requests ``pending``. Under `skip`, steps whose time is over are not even decoded.
   mutating func fetchDue(at now: Duration) -> Action {
     passOverOvertaken(at: now)
     guard let step = pending else { return .wait(until: endOfShown) }
     return .fetch(step)
   }
 
-  /// Under `skip`, makes the step that is due the pending one, unless that was chosen by skipping.
+  /// Under `skip`, makes the step that is due the pending one, unless the pending step was itself chosen by skipping.
   mutating func passOverOvertaken(at now: Duration) {
     guard latePolicy == .skip, !isChosen, let step = pending else { return }
     let choice = stepDue(at: now, from: step)
@@ -60,7 +61,8 @@ extension PlaybackStateMachine {
 
   /// Presents `step` and makes the next step pending.
   ///
-  /// - Parameter entry: The offset into the step at which a new schedule starts; only the rest is shown.
+  /// - Parameter entry: The moment at which a new schedule starts within the step, which is shown for the rest of its
+  ///   time. Default: nil, no new schedule.
   private mutating func present(
     _ step: PlaybackStep, due: Duration, at now: Duration, entry: Duration? = nil
   ) -> Action {
@@ -88,10 +90,10 @@ extension PlaybackStateMachine {
     return pending == nil ? .wait(until: endOfShown) : fetchDue(at: now)
   }
 
-  /// The step that is due, at or after `step`, and the number of steps skipped.
+  /// Returns the step that is due, at or after `step`, and the number of steps skipped.
   ///
-  /// Steps of zero duration are skipped only together with the next step that has a duration. The very last
-  /// step is always due.
+  /// Steps of zero duration are skipped only together with the next step that has a duration. The last step of all is
+  /// always due.
   private func stepDue(
     at now: Duration, from step: PlaybackStep
   ) -> (step: PlaybackStep, skipped: Int) {
@@ -109,7 +111,7 @@ extension PlaybackStateMachine {
         if skipped > choice.skipped { choice = (step, skipped) }
       }
       guard let next = order.next(after: step) else { break }
-      // In a loop of zero-duration steps, time never advances; nor does it after the end of time.
+      // In a loop of zero-duration steps, time never advances. Neither does it after ``endOfTime``.
       if order.end(of: step) == step.start || end == Self.endOfTime {
         passesInstants += 1
         if passesInstants > order.range.count { break }
@@ -124,19 +126,19 @@ extension PlaybackStateMachine {
     return choice
   }
 
-  /// Advances `step`, which is over, by whole cycles to one or two before `now`, and returns the number of
-  /// steps skipped. Walking a long stall step by step would take too long.
+  /// Advances `step`, which is over, by whole cycles, to one or two cycles before `now`, and returns the number of
+  /// steps skipped. Going through a long stall step by step would take too long.
   private func jump(
     over cycle: (plays: Int, ticks: Int128), from step: inout PlaybackStep, at now: Duration
   ) -> Int {
     let late = (now - moment(step.start)).scaled(by: rate.numerator, over: rate.denominator)
-    // One less than the quotient, because times are rounded down.
+    // Subtract one from the quotient, because times are rounded down.
     let cycles = order.timeline.ticks(at: late) / cycle.ticks - 1
     let most = order.playsLeft(after: step).map { Int128($0 / cycle.plays) }
     let jumps = min(cycles, most ?? cycles)
     guard jumps > 0 else { return 0 }
     step.start += jumps * cycle.ticks
-    // Clamped: a clock set forward by ages would overflow the counts.
+    // Clamp: a clock set forward by an enormous time would overflow the counts.
     step.play = Int(min(Int128(step.play) + jumps * Int128(cycle.plays), 1 << 60))
     return Int(min(jumps * Int128(stepsPerCycle), 1 << 48))
   }
@@ -145,7 +147,7 @@ extension PlaybackStateMachine {
     order.bounces ? 2 * (order.range.count - 1) : order.range.count
   }
 
-  /// The last due step among `step` and the `ahead` decoded ones after it.
+  /// Returns the last step that is due, among `step` and the `ahead` decoded ones after it.
   private func newestDue(
     at now: Duration, from step: PlaybackStep, ahead: Int
   ) -> (step: PlaybackStep, skipped: Int) {

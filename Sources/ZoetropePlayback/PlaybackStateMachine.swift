@@ -1,16 +1,16 @@
-/// Decides what is shown and when: takes events and returns the next action.
+/// Decides which frame is shown and when: takes events and returns the next action.
 ///
-/// A value without clock, tasks or pixels; `now` is the time since any fixed moment and never goes back.
-/// ``PlaybackSession`` performs its actions and reports back with events. After a control event that changes
-/// anything (``Action/restart``), the session abandons its current work and starts over with ``Event/begin``.
-/// The core, `decide` and `present`, is in `PlaybackStateMachine+Deciding.swift`; deadlines are computed in
+/// A value without a clock, tasks or pixels; `now` is the time since an arbitrary fixed moment and never goes back.
+/// ``PlaybackSession`` performs its actions and reports back with events. After a control event that changes anything
+/// (``Action/restart``), the session abandons its current work and starts over with ``Event/begin``. The core, `decide`
+/// and `present`, is in `PlaybackStateMachine+Deciding.swift`; deadlines are computed in
 /// `PlaybackStateMachine+Deadlines.swift`.
 package struct PlaybackStateMachine: Sendable {
   package enum Event: Sendable {
-    /// The session has nothing to do.
+    /// The session has no other work in progress.
     case begin
-    /// The requested frame and the `ahead` steps after it are decoded; `.max` if the decoder has nothing left
-    /// to do.
+    /// The requested frame and the `ahead` steps after it are decoded. `ahead` is `.max` if the decoder has nothing
+    /// left to do.
     case ready(ahead: Int)
     /// The requested frame cannot be decoded.
     case unready(AnimatedImageError)
@@ -48,28 +48,28 @@ package struct PlaybackStateMachine: Sendable {
   /// A decision to show one frame.
   package struct Presentation: Sendable, Hashable {
     package var step: PlaybackStep
-    /// When it should be shown, before its lateness shifted the schedule.
+    /// The moment when the frame should be shown, before its lateness shifted the schedule.
     package var deadline: Duration
-    /// How long it is shown at the current rate.
+    /// How long the frame is shown at the current rate.
     package var duration: Duration
-    /// How long after its deadline it is shown.
+    /// How long after its deadline the frame is shown.
     package var lateness: Duration
     /// Steps skipped since the previous presentation.
     package var skipped: Int
-    /// Whether it is the last one.
+    /// Whether this is the last presentation.
     package var isLast: Bool
   }
 
-  /// The latest moment, and the deadline of everything later. Only clocks of tests get there.
+  /// The latest moment, which is also the deadline of everything later. Only clocks in tests reach it.
   ///
-  /// Sums and differences of moments then stay far from overflow, and their `components` exist.
+  /// With this bound, sums and differences of moments stay far from overflow, and their `components` do not trap.
   package static let endOfTime = Duration.seconds(Int64.max / 2)
 
   package internal(set) var order: PlaybackOrder
   package let latePolicy: LatePolicy
-  /// How the schedule continues while ``pending`` has not arrived.
+  /// How the schedule continues after ``pending`` has been missing.
   let stallPolicy: StallPolicy
-  /// Whether the options chose the play count, whatever arrives.
+  /// Whether the options specify the play count, whatever arrives.
   var hasOwnPlayCount = false
   /// Whether the stream ends after one frame because motion is reduced.
   let showsPoster: Bool
@@ -81,28 +81,29 @@ package struct PlaybackStateMachine: Sendable {
   package internal(set) var shown: PlaybackStep?
   /// The step after ``shown``; nil if ``shown`` is the last.
   package internal(set) var pending: PlaybackStep?
-  /// The moment of tick 0, extrapolated at the current rate.
+  /// The moment of tick 0, extrapolated back at the current rate.
   var anchor = Duration.zero
-  /// Set while ``pending`` starts a new schedule, at the start and after a seek. The schedule begins when
-  /// that frame is shown, at this position in it, in media time from its start playing forward. Zero is its
-  /// start in playing direction.
+  /// Not nil while ``pending`` is to start a new schedule: at the beginning and after a seek. The schedule begins when
+  /// that frame is shown, at this position within the frame: the media time from its start in forward playback. Zero
+  /// means the frame's start in playback direction.
   var fresh: Duration? = .zero
   /// Whether the direction determines the first frame, because the options specify none.
   var beginsAtEnd: Bool
-  /// When playback was paused, while a frame is on screen.
+  /// The moment when playback was paused; nil unless a frame is on screen.
   var pausedAt: Duration?
-  /// When ``shown`` was presented; if part of its time is left out, after a seek or a turn, when it would have
-  /// started. `catchUp` counts from here.
+  /// The moment when ``shown`` was presented. After a seek or a change of direction that leaves out part of its time,
+  /// the moment when it would have started. `catchUp` counts from here.
   var shownAt = Duration.zero
-  /// Steps skipped since ``shown``.
+  /// The number of steps skipped since ``shown``.
   var skipped = 0
-  /// Whether ``pending`` was chosen by skipping others. It is then shown, however late.
+  /// Whether ``pending`` was chosen by skipping others. If so, it is shown however late it is.
   var isChosen = false
   /// Why ``pending`` cannot be shown.
   var failure: AnimatedImageError?
-  /// The requested time, if it has not arrived; ``pending`` is then the first frame that has not arrived.
+  /// The requested time, if the frame at that time has not arrived; ``pending`` is then the first frame that has not
+  /// arrived.
   var awaitedTime: Duration?
-  /// How often playback stalled, and for how long in total.
+  /// The number of times that playback stalled; ``stallTime`` is the total time.
   package internal(set) var stalls = 0
   package internal(set) var stallTime = Duration.zero
 
@@ -143,7 +144,7 @@ package struct PlaybackStateMachine: Sendable {
     }
   }
 
-  /// The steps that follow ``pending``, at most `count`, if nothing changes.
+  /// Returns up to `count` steps that follow ``pending`` if nothing changes.
   package func upcoming(_ count: Int) -> [PlaybackStep] {
     var steps: [PlaybackStep] = []
     var step = pending
@@ -156,22 +157,22 @@ package struct PlaybackStateMachine: Sendable {
     return steps
   }
 
-  /// The frames to hold for ``pending`` and the steps after it, in playback order.
+  /// Returns the frames to hold for ``pending`` and the steps after it, in playback order.
   ///
-  /// If decoding is quick, requests are deferred until few frames are left and then made in batches of
-  /// `burst` more, because the first frame after a pause costs more than the next ones.
+  /// If decoding is quick, requests are deferred until only `least` frames are left, and then made in one batch with
+  /// `burst` more, because the first frame decoded after a pause costs more than the next ones.
   ///
   /// - Parameters:
   ///   - held: The frames held now, which need not be requested again.
-  ///   - least: The minimum number to hold, if there are that many.
-  ///   - burst: How many more may be decoded in the same batch.
-  ///   - isReordered: Whether the playback order may have changed since `held`.
-  ///   - hasRoom: Whether the consumer has taken its frame; if not, the frame counts towards the memory bound.
+  ///   - least: The minimum number of frames to hold, if there are that many.
+  ///   - burst: The number of further frames that may be decoded in the same batch.
+  ///   - isReordered: Whether the playback order may have changed since `held` was requested.
+  ///   - hasRoom: Whether the consumer has taken the last frame. If not, that frame counts towards the memory bound.
   package func framesToHold(
     _ held: [Int], least: Int, burst: Int, isReordered: Bool, hasRoom: Bool
   ) -> [Int] {
     guard let pending else { return [] }
-    // A short loop would drop frames only to request them again immediately.
+    // With bursts, a short loop would drop frames only to request them again immediately.
     let burst = order.range.count > least + burst ? burst : 0
     if burst > 0, !isReordered, let place = held.firstIndex(of: pending.frame),
       held.count - place >= least
@@ -207,7 +208,7 @@ package struct PlaybackStateMachine: Sendable {
 // MARK: - Options
 
 extension PlaybackStateMachine {
-  /// Creates a machine that plays `shared` with `options`; it has failed if they are invalid.
+  /// Creates a machine that plays `shared` with `options`. If the options are invalid, it is in the failed state.
   init(for shared: SharedFrames, options: PlaybackOptions) {
     do throws(AnimatedImageError) {
       let arrival = shared.arrival
@@ -229,7 +230,7 @@ extension PlaybackStateMachine {
     guard !frames.isEmpty || isOpen else {
       throw AnimatedImageError(.noFrames, "there are no frames to play")
     }
-    // Of a stream, any frame may still arrive.
+    // While a stream is open, any frame may still arrive.
     let all = isOpen ? 0 ..< .max : 0..<frames.count
     var range = options.range ?? all
     guard !range.isEmpty, all.contains(range.lowerBound), range.upperBound <= all.upperBound else {
@@ -274,7 +275,7 @@ extension PlaybackStateMachine {
 // MARK: - Control
 
 extension PlaybackStateMachine {
-  /// Pauses; the current frame stays. If no frame was shown yet, the first one still is.
+  /// Pauses; the current frame stays. If no frame was shown yet, the first one is still shown.
   mutating func pause(at now: Duration) -> Action {
     guard state != .paused else { return .none }
     state = .paused
@@ -294,8 +295,8 @@ extension PlaybackStateMachine {
     return .restart
   }
 
-  /// Shows `frame` as soon as it is decoded, paused or not, and starts a new schedule there. A frame that is not
-  /// played and never will be is replaced by the nearest.
+  /// Shows `frame` as soon as it is decoded, even while paused, and starts a new schedule there. A frame that can never
+  /// be played is replaced by the nearest one that can.
   mutating func seek(to frame: Int, offset: Duration) -> Action {
     let play = (shown ?? pending)?.play ?? 0
     let isPlayed = order.mayContain(frame)
@@ -310,9 +311,9 @@ extension PlaybackStateMachine {
     return .restart
   }
 
-  /// Changes the rate without a jump: the position at `now` stays, and the remaining time is scaled.
+  /// Changes the rate without a jump: the position at `now` stays the same, and the remaining time is scaled.
   ///
-  /// An overdue step keeps its deadline: scaling its lateness would move it before the deadlines of frames
+  /// An overdue step keeps its deadline, because scaling its lateness would move it before the deadlines of frames
   /// already shown.
   mutating func setRate(_ newRate: PlaybackRate, at now: Duration) -> Action {
     guard newRate != rate else { return .none }
@@ -333,7 +334,7 @@ extension PlaybackStateMachine {
     return state == .playing ? .restart : .none
   }
 
-  /// Reverses without a jump: the shown frame stays for as long as it was already shown.
+  /// Reverses without a jump: the shown frame stays for as long as it has already been shown.
   mutating func setDirection(_ newDirection: PlaybackDirection, at now: Duration) -> Action {
     guard newDirection != direction else { return .none }
     direction = newDirection

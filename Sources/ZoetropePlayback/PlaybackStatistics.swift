@@ -6,13 +6,13 @@ public struct PlaybackStatistics: Sendable, Hashable {
   public internal(set) var skipped = 0
   /// Frames replaced in the stream before the consumer took them (see ``FrameBuffering/newest``).
   public internal(set) var replaced = 0
-  /// Frames decoded for this scheduler, not counting frames that another one requested first.
+  /// Frames decoded for this scheduler, not counting frames that another scheduler requested first.
   public internal(set) var decoded = 0
-  /// Time spent decoding them, on the decoding threads.
+  /// The time spent decoding these frames, on the decoding threads.
   package internal(set) var decodeTime = Duration.zero
-  /// The longest of these times.
+  /// The longest time spent decoding one of these frames.
   package internal(set) var maximumDecodeTime = Duration.zero
-  /// How long after their deadlines frames were delivered.
+  /// The distribution of how long after their deadlines frames were delivered.
   package internal(set) var lateness = LatenessHistogram()
 
   /// The longest time after its deadline that a frame was delivered.
@@ -22,7 +22,7 @@ public struct PlaybackStatistics: Sendable, Hashable {
   /// most a sixteenth; zero before the first frame.
   public func lateness(atQuantile quantile: Double) -> Duration { lateness.quantile(quantile) }
 
-  /// How often the next frame of a ``StreamedImage`` had not arrived when it was due.
+  /// The number of times that the next frame of a ``StreamedImage`` had not arrived when it was due.
   public internal(set) var stalls = 0
   /// The total time by which those frames were late.
   public internal(set) var stallTime = Duration.zero

@@ -3,33 +3,33 @@ internal import Glibc
 internal import HeapModule
 internal import Synchronization
 
-/// The thread that drives all playbacks of this process, and their timer. It runs scheduling decisions and
-/// decodes frames known to be quick.
+/// The thread that drives all playbacks of this process and serves as their timer. It runs scheduling decisions and
+/// decodes frames that are likely to be quick.
 ///
-/// Why not the cooperative pool with the runtime's timer: that wakes two threads per deadline, the timer's
-/// and a pool thread, and a caller that blocks the pool makes every playback late. At 50 frames per second,
-/// it took 7 thread wake-ups per frame; here it takes two, this thread's and the consumer's.
+/// Why not use the cooperative pool and the runtime's timer? They wake two threads per deadline, the timer's and a pool
+/// thread, and a caller that blocks the pool makes every playback late. At 50 frames per second, they took 7 thread
+/// wake-ups per frame; this design takes two, for this thread and for the consumer.
 ///
-/// Why clients are called rather than resumed: most of a frame's cost besides decoding is running code that has
-/// been evicted from the CPU caches since the last frame, and most of that code was for resuming a task
-/// (continuation, cancellation handler, job). Tasks that sleep on another clock run here as well.
+/// Why are clients called rather than resumed? Apart from decoding, most of a frame's cost is running code that has
+/// been evicted from the CPU caches since the last frame, and most of that code was for resuming a task (continuation,
+/// cancellation handler, job). Tasks that sleep on another clock run here as well.
 final class PlaybackThread: TaskExecutor, QuickThread {
   static let shared = PlaybackThread()
 
   /// An object called on the thread.
   protocol Client: AnyObject, Sendable {
-    /// Whether it no longer needs to be called. Once true, always true.
+    /// Whether the client no longer needs to be called. Once true, always true.
     var isObsolete: Bool { get }
     func goOn(after cause: Cause)
   }
 
   /// The reason why a client is called.
   enum Cause: Sendable {
-    /// The start.
+    /// Playback starts.
     case start
-    /// A deadline.
+    /// A deadline was reached.
     case deadline
-    /// A call from another thread.
+    /// Another thread made a call.
     case signal
   }
 
@@ -39,7 +39,7 @@ final class PlaybackThread: TaskExecutor, QuickThread {
     var isServed = false
     var thread: pthread_t?
 
-    /// Whether the caller runs on this thread, which then need not be signalled.
+    /// Whether the caller runs on this thread, in which case the thread need not be signalled.
     var isCurrent: Bool { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
   }
 
@@ -67,15 +67,15 @@ final class PlaybackThread: TaskExecutor, QuickThread {
     add { $0.queue.add(.call(client, cause), at: .now) }
   }
 
-  /// Calls `client` at `deadline`, unless it is removed before.
+  /// Calls `client` at `deadline`, unless the client is removed before.
   func call(_ client: any Client, at deadline: ContinuousClock.Instant) {
     add { state in
-      // Checked under the lock: a client is removed after it becomes obsolete.
+      // Check under the lock: a client is removed only after it has become obsolete.
       if !client.isObsolete { state.queue.add(client, at: deadline) }
     }
   }
 
-  /// Forgets the deadlines of `client`, which has become obsolete.
+  /// Removes the deadlines of `client`, which has become obsolete.
   func remove(_ client: any Client) {
     let removed = state.withLock { $0.queue.removeTimers(of: client) }
     _ = consume removed
@@ -115,8 +115,9 @@ final class PlaybackThread: TaskExecutor, QuickThread {
     }
   }
 
-  /// Substitutes for the thread on the cooperative pool until one can be started or the queue is empty. A
-  /// player that is alone makes no further call that could try again, and late playback is better than none.
+  /// Substitutes for the thread, on the cooperative pool, until a thread can be started or the queue is empty. The
+  /// substitute is needed because a single player makes no further call that could retry starting the thread, and late
+  /// playback is better than none.
   private func standIn() async {
     while true {
       let now = ContinuousClock.now
@@ -132,7 +133,7 @@ final class PlaybackThread: TaskExecutor, QuickThread {
         await Task.yield()
       case .wait(let deadline):
         if start({ [self] in loop() }) { return }
-        // Polls for calls from other threads, because a task cannot wait for the signal.
+        // Poll for calls from other threads, because a task cannot wait for the signal.
         let look = now.advanced(by: Self.lookInterval)
         try? await Task.sleep(until: min(deadline ?? look, look), clock: .continuous)
       }
@@ -157,11 +158,11 @@ final class PlaybackThread: TaskExecutor, QuickThread {
   }
 }
 
-/// The work queue of the playback thread, longest wait first.
+/// The work queue of the playback thread, ordered by waiting time, longest first.
 ///
-/// A deadline waits from when it was due, other work from when it was requested. So a client that requests
-/// work continuously, such as a loop without delays, cannot starve others, and under overload all are
-/// equally late.
+/// The waiting time of a deadline counts from when it was due, that of other work from when it was requested. A client
+/// that requests work continuously, such as a loop without delays, therefore cannot starve others, and under overload
+/// all are equally late.
 struct PlaybackQueue {
   typealias Client = PlaybackThread.Client
   typealias Instant = ContinuousClock.Instant
@@ -179,7 +180,7 @@ struct PlaybackQueue {
     case wait(until: Instant?)
   }
 
-  /// Timers are compared by deadline alone.
+  /// A timer. Timers are compared by deadline alone.
   private struct Timer: Comparable {
     let deadline: Instant
     let client: any Client
@@ -194,7 +195,7 @@ struct PlaybackQueue {
   /// The earliest deadline.
   var nextDeadline: Instant? { timers.min?.deadline }
 
-  /// Whether no work waits; deadlines do not count.
+  /// Whether no work is waiting; deadlines do not count.
   var isIdle: Bool { waiting.isEmpty }
 
   mutating func add(_ work: Work, at now: Instant) { waiting.append((now, work)) }
@@ -205,7 +206,7 @@ struct PlaybackQueue {
 
   /// Removes the deadlines of `client` and returns a reference for each, to be released outside the lock.
   ///
-  /// Linear in the number of timers, but called only for control events and endings; scanning a thousand
+  /// Takes time linear in the number of timers, but is called only for control events and endings; scanning a thousand
   /// timers takes microseconds. An index by client would cost time for every frame.
   mutating func removeTimers(of client: any Client) -> [any Client] {
     var removed: [any Client] = []
@@ -217,7 +218,7 @@ struct PlaybackQueue {
     return removed
   }
 
-  /// The work that waited longest, or the time to wait for.
+  /// Returns the work that has waited longest, or the time to wait for.
   mutating func take(at now: Instant) -> Turn {
     if let timer = timers.min, timer.deadline <= now,
       waiting.first.map({ timer.deadline <= $0.since }) ?? true

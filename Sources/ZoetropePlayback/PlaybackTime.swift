@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// Playback time, counted from its creation, on the system's clock or on any other.
+/// Playback time, counted from the creation of this value, on the system's clock or any other.
 ///
-/// Erases the clock's type: the metadata lookups of generic code cost as much per frame as all scheduling
-/// decisions.
+/// The clock's type is erased, because the metadata lookups of generic code would cost as much per frame as all
+/// scheduling decisions.
 struct PlaybackTime: Sendable {
   private let start = ContinuousClock.now
-  /// How far time is ahead of the system's clock; nil for no lead.
+  /// The clock whose lead over the system's clock is added; nil for no lead.
   private let systemClock: (any SystemClockAhead)?
-  /// Another clock's time and the waiting on it; nil for the system's, on which the playback thread itself
+  /// The time of another clock, and how to wait on it; nil for the system's clock, on which the playback thread itself
   /// waits.
   private let otherClock: OtherClock?
 
@@ -28,7 +28,7 @@ struct PlaybackTime: Sendable {
       let deadline = origin.advanced(by: moment)
       driver.sleeps(
         in: Task(executorPreference: PlaybackThread.shared) {
-          // Throws only if cancelled, and then the driver returns immediately.
+          // Sleeping throws only if cancelled, and then the driver returns immediately.
           try? await clock.sleep(until: deadline, tolerance: .zero)
           driver.goOn(after: .deadline)
         })
@@ -37,7 +37,7 @@ struct PlaybackTime: Sendable {
 
   private var lead: Duration { systemClock?.lead ?? .zero }
 
-  /// The time passed so far.
+  /// The time elapsed since creation.
   var now: Duration { otherClock?.now() ?? start.duration(to: .now) + lead }
 
   /// Calls `driver` at `moment`.
@@ -49,8 +49,8 @@ struct PlaybackTime: Sendable {
   }
 }
 
-/// A clock that runs a fixed time ahead of the system's, so that a scheduler can wait on the system's.
+/// A clock that runs a fixed time ahead of the system's clock, so that a scheduler can wait on the system's clock.
 package protocol SystemClockAhead: Clock, Sendable where Duration == Swift.Duration {
-  /// How far it is ahead now. A playback that already waits does not notice a change.
+  /// How far the clock is ahead now. A playback that is already waiting does not notice a change.
   var lead: Swift.Duration { get }
 }

@@ -1,22 +1,22 @@
-/// The times of each frame of a playback, for measuring and replaying it.
+/// The recorded times of each frame of a playback, for measuring and replaying the playback.
 ///
-/// All times are nanoseconds since playback began to prepare its first frame.
+/// All times are in nanoseconds since playback began to prepare its first frame.
 public struct PlaybackTrace: Sendable, Hashable {
   /// One frame delivered to the stream.
   package struct Entry: Sendable, Hashable {
     /// The frame index.
     package var index: Int
-    /// The play it belongs to.
+    /// The play that the frame belongs to.
     package var play: Int
-    /// When it should have been shown.
+    /// The time at which the frame should have been shown.
     package var deadline: Int64
-    /// When it was decoded and free to be shown.
+    /// The time at which the frame was decoded and available.
     package var decoded: Int64
-    /// When it was delivered to the stream.
+    /// The time at which the frame was delivered to the stream.
     package var yielded: Int64
-    /// How long after its deadline it was delivered.
+    /// How long after its deadline the frame was delivered.
     package var lateness: Int64
-    /// Frames skipped before it.
+    /// The number of frames skipped before this one.
     package var skipped: Int
 
     /// Creates an entry.
@@ -42,7 +42,7 @@ public struct PlaybackTrace: Sendable, Hashable {
 }
 
 extension PlaybackTrace.Entry {
-  /// One JSON object on one line. All members are integers, times in nanoseconds.
+  /// The entry as a JSON object on one line. All members are integers; times are in nanoseconds.
   package var json: String {
     var json = JSONWriter()
     json.object {

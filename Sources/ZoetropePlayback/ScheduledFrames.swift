@@ -2,31 +2,32 @@
 public struct ScheduledFrame: Sendable {
   /// The frame index, from 0.
   public let index: Int
-  /// The play it belongs to, from 0.
+  /// The play that the frame belongs to, from 0.
   public let play: Int
   /// The whole canvas to show.
   public let bitmap: Bitmap
   /// The delay exactly as the file stores it.
   public let delay: FrameDelay
-  /// How long it is shown: the delay after applying the delay policy and the rate. After a seek into the middle of a
-  /// frame, the rest of its time.
+  /// How long the frame is shown: its delay after applying the delay policy and the rate. After a seek into the middle
+  /// of the frame, the rest of that time.
   public let duration: Duration
-  /// Its deadline, counted from the first frame's; includes pauses and, with ``LatePolicy/stretch``, the
-  /// lateness of earlier frames.
+  /// The frame's deadline, counted from the deadline of the first frame. Includes pauses and, with
+  /// ``LatePolicy/stretch``, the lateness of earlier frames.
   public let presentationTime: Duration
-  /// How long after its deadline it was delivered. With ``LatePolicy/stretch``, later deadlines move by this.
+  /// How long after its deadline the frame was delivered. With ``LatePolicy/stretch``, later deadlines move by this
+  /// time.
   public let lateness: Duration
-  /// Where the bitmap may differ from the previous one delivered; the whole canvas for the first frame.
+  /// The area in which the bitmap may differ from the last one delivered; the whole canvas for the first frame.
   public internal(set) var dirtyRect: PixelRect
-  /// Frames not delivered since the previous one, because they were overtaken or replaced.
+  /// The number of frames since the last delivered one that were not delivered, because they were skipped or replaced.
   public internal(set) var skipped: Int
-  /// Whether it is the last frame of the last play. It stays on screen when the stream has ended.
+  /// Whether this is the last frame of the last play. It stays on screen when the stream has ended.
   public let isLast: Bool
   /// The damage found in the frame, if any.
   public let damage: Damage?
   /// The number of seeks before the frame was delivered.
   ///
-  /// A frame already being delivered when ``FrameScheduler/seek(toFrame:)`` is called still arrives, with a
+  /// A frame that is already being delivered when ``FrameScheduler/seek(toFrame:)`` is called still arrives, but with a
   /// lower count than ``FrameScheduler/seekCount``.
   public let seekCount: Int
 
@@ -58,8 +59,8 @@ public struct ScheduledFrame: Sendable {
 
 /// The frames of a playing animation, each at its deadline.
 ///
-/// Has one consumer. Ends after the last frame or when playback is stopped or cancelled; throws if playback
-/// fails. Cancelling the consumer's task ends it without an error. Playback lasts while the sequence or an
+/// The sequence has one consumer. It ends after the last frame or when playback is stopped or cancelled, and throws if
+/// playback fails. Cancelling the consumer's task ends it without an error. Playback lasts while the sequence or an
 /// iterator exists; both retain the ``FrameScheduler``.
 public struct ScheduledFrames: AsyncSequence, Sendable {
   private let subscription: Subscription
@@ -68,8 +69,8 @@ public struct ScheduledFrames: AsyncSequence, Sendable {
     subscription = Subscription(session, of: scheduler)
   }
 
-  /// A stream's reference to its session and scheduler. Playback ends when it is released with the stream
-  /// and its iterators.
+  /// A stream's reference to its session and scheduler. Playback ends when this object is released, together with the
+  /// stream and its iterators.
   final class Subscription: Sendable {
     private let session: PlaybackSession
     private let scheduler: FrameScheduler
@@ -92,13 +93,13 @@ public struct ScheduledFrames: AsyncSequence, Sendable {
     AsyncStream { [subscription] in await subscription.next() }
   }
 
-  /// Takes frames one by one.
+  /// Iterates over the frames.
   public struct Iterator: AsyncIteratorProtocol {
     var subscription: Subscription?
 
-    /// The next frame; nil if playback has finished, was stopped or was cancelled.
+    /// Waits for the next frame; nil if playback has finished, was stopped or was cancelled.
     ///
-    /// If playback failed, throws the error once, after the last good frame.
+    /// If playback failed, throws the error once, after the last intact frame.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(AnimatedImageError) -> ScheduledFrame? {
@@ -110,6 +111,6 @@ public struct ScheduledFrames: AsyncSequence, Sendable {
     }
   }
 
-  /// Creates an iterator. Two iterators would take frames from each other.
+  /// Creates an iterator. Use only one, because two iterators would take frames from each other.
   public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 }
