@@ -2,10 +2,10 @@ internal import CDeflate
 internal import CXXHash
 internal import ZoetropeShims
 
-/// The C libraries of this build, for bug reports and security advisories.
+/// The C libraries that this build uses, for bug reports and security advisories.
 package enum LinkedLibraries {
-  /// Names and versions, such as `libpng 1.6.39`: the run-time version of libpng and xxHash, the header
-  /// version of giflib and libdeflate, which do not report one at run time.
+  /// The names and versions, such as `libpng 1.6.39`. For libpng and xxHash, this is the run-time version; for giflib
+  /// and libdeflate, which do not report one at run time, the version of the headers.
   package static var versions: [String] {
     [
       "giflib \(text(zt_gif_version()))", "libpng \(text(zt_png_version()))",
@@ -13,7 +13,7 @@ package enum LinkedLibraries {
     ]
   }
 
-  /// Two decimal digits each for the second and third part.
+  /// Formats a version number that has two decimal digits each for its second and third part.
   private static func text(_ version: UInt32) -> String {
     "\(version / 10000).\(version / 100 % 100).\(version % 100)"
   }

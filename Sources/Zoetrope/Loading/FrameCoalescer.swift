@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Coalesces concurrent requests for the same key into one run of their work.
+/// Coalesces concurrent requests for the same key into a single run of the work.
 ///
 /// The first request for a key starts the work; later ones wait for the same run. A result or an error is
 /// delivered to every waiter, and never cached. A cancelled waiter gets ``AnimatedImageError/Code/cancelled``
@@ -37,11 +37,11 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   /// The urgency of the run for `key`, if any.
   package func urgency(of key: Key) -> LoadUrgency? { state.withLock { $0.flights[key]?.urgency } }
 
-  /// Returns the value of `operation`, or that of a run in progress for an equal key.
+  /// Returns the value of `operation`, or the value of a run in progress for an equal key.
   ///
   /// `operation` runs in its own task, at the highest priority of its waiters.
   ///
-  /// - Parameter priority: The waiter's priority. Default: nil, that of the calling task.
+  /// - Parameter priority: The waiter's priority. Default: nil, the priority of the calling task.
   package func value(
     for key: Key, priority: TaskPriority? = nil,
     running operation: @escaping @Sendable () async throws(AnimatedImageError) -> Value
@@ -93,7 +93,7 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
 
   private func finish(_ key: Key, _ number: Int, _ outcome: Outcome) {
     let waiters = state.withLock { state in
-      // A run without waiters was removed; the key may belong to the next run by now.
+      // A run without waiters is removed, so the key may already belong to the next run.
       guard state.flights[key]?.number == number else { return [ResultHandover<Outcome>]() }
       return state.flights.removeValue(forKey: key)?.waiters ?? []
     }

@@ -1,18 +1,18 @@
 /// An image that a loader is receiving.
 struct Arrival: Sendable {
-  /// Cancelled by releasing it, when nothing waits for it or plays it.
+  /// The image. Weak, so that the stream is cancelled when nothing waits for the image or plays it any more.
   weak var image: StreamedImage?
-  /// Its identity in the cache's keys until all of its bytes are known.
+  /// The image's identity in the cache's keys until all of its bytes are known.
   let provisional: ContentIdentity
-  /// Its identity in the cache's keys, once all of its bytes are known.
+  /// The image's identity in the cache's keys, once all of its bytes are known.
   var content: ContentIdentity?
-  /// How its poster was rendered.
+  /// The renditions in which the poster was cached.
   var renditions: Set<Rendition> = []
 }
 
-// Images that are shown before all of their bytes have arrived.
+// Loading images that are shown before all of their bytes have arrived.
 extension FrameLoader {
-  /// Loads the image named `id` from the byte chunks that `chunks` opens, and shows it while they arrive.
+  /// Loads the image named `id` from the byte chunks that `chunks` provides, and shows it while they arrive.
   ///
   /// The poster appears after the first frame, and ``LoadingPhase/playing(_:)`` after the second. An image of
   /// one frame ends with its poster when the stream ends. Concurrent loads of the same name share one stream,
@@ -23,12 +23,12 @@ extension FrameLoader {
   /// other; an incomplete one is not cached, and the next load fetches it again.
   ///
   /// - Parameters:
-  ///   - id: Its name, by which it is known again.
-  ///   - slot: Where the image is shown. Cancels the previous load into the same slot.
-  ///   - rendering: The size and format of its frames. Default: as decoded.
-  ///   - playback: How it is played. Default: nil, the loader's options.
-  ///   - priority: How urgent it is. Default: nil, as the calling task.
-  ///   - storage: Where its bytes are kept. Default: 16 MiB in memory, the rest in a file.
+  ///   - id: The name that identifies the image in later loads.
+  ///   - slot: The place where the image is shown. Cancels the previous load into the same slot.
+  ///   - rendering: The size and format of the frames. Default: as decoded.
+  ///   - playback: The playback options. Default: nil, the loader's options.
+  ///   - priority: The priority of the load. Default: nil, the priority of the calling task.
+  ///   - storage: Where the bytes are kept. Default: 16 MiB in memory, the rest in a file.
   ///   - chunks: Opens the stream. Before the first frame, errors of this closure or of the stream become
   ///     ``LoadingPhase/failed(_:)``; afterwards, playback continues with the frames that arrived.
   public nonisolated func phases<Chunks: AsyncSequence & Sendable>(
@@ -46,9 +46,9 @@ extension FrameLoader {
     return phases(of: request, in: slot, playback)
   }
 
-  /// Shows the image that `opening` begins to receive, or that is already being received.
+  /// Shows the image that is already being received, or that `opening` begins to receive.
   ///
-  /// - Parameter shown: Its poster, if one is shown.
+  /// - Parameter shown: The image's poster, if it is already shown.
   func show(
     _ request: Request, _ opening: @escaping LoadSource.StreamOpening, after shown: Bitmap?,
     _ playback: PlaybackOptions?, _ phases: AsyncStream<LoadingPhase>.Continuation
@@ -71,7 +71,7 @@ extension FrameLoader {
     }
   }
 
-  /// The arriving stream of this name, or a new one, once its canvas is known.
+  /// Returns the arriving stream of this name, or a new one, once its canvas is known.
   private func receive(
     _ request: Request, _ opening: @escaping LoadSource.StreamOpening
   ) async throws(AnimatedImageError) -> StreamedImage {
@@ -79,7 +79,7 @@ extension FrameLoader {
     if let image = arriving(id) { return image }
     return try await streams.value(for: id, priority: request.priority) {
       [self, streams, gate, decoding] () async throws(AnimatedImageError) in
-      // Check again: a stream may have been added between two runs of one name.
+      // Check again: a stream may have been added since the check above.
       if let image = await arriving(id) { return image }
       let place = try await gate.enter(streams.urgency(of: id))
       let image = try await LoadSource.opened(opening, decoding)
@@ -89,7 +89,7 @@ extension FrameLoader {
     }
   }
 
-  /// The stream of this name, if it has not failed.
+  /// Returns the stream of this name, unless it has failed.
   private func arriving(_ id: LoadIdentifier) -> StreamedImage? {
     guard let image = arrivals[id]?.image else { return nil }
     let ending = image.progress.ending
@@ -99,10 +99,10 @@ extension FrameLoader {
   private func register(_ image: StreamedImage, _ id: LoadIdentifier) {
     var random = SystemRandomNumberGenerator()
     let provisional = ContentIdentity(high: random.next(), low: random.next())
-    // Streams without an identity are still being completed, and are removed then.
+    // Remove streams that are no longer in use. One without an identity is not settled yet, and is removed when it is.
     arrivals = arrivals.filter { $0.value.image != nil || $0.value.content == nil }
     arrivals[id] = Arrival(image: image, provisional: provisional)
-    // Retains the received bytes, not the stream, because releasing the stream ends it.
+    // Retain the received bytes, but not the image, because releasing the image must end the stream.
     let core = image.core
     Task { [weak self] in
       _ = await core.reach(.end)
@@ -110,7 +110,7 @@ extension FrameLoader {
     }
   }
 
-  /// Caches the poster, under the provisional identity if necessary, unless that would write to a disk.
+  /// Caches the poster, under the provisional identity if necessary, but only in a cache that does not write to a disk.
   private func keep(_ poster: CompositedFrame, of request: Request, _ image: StreamedImage) {
     guard !cache.mayBlock, let arrival = arrivals[request.id], arrival.image === image else {
       return
@@ -125,7 +125,7 @@ extension FrameLoader {
       KnownImage(identity: content, cached: content, canvasSize: image.canvasSize), for: request.id)
   }
 
-  /// Keeps the image of a complete stream under its identity, and discards any other.
+  /// Keeps the image of a complete stream under its identity, and discards that of any other stream.
   private func settle(
     _ id: LoadIdentifier, _ provisional: ContentIdentity, _ core: StreamCore
   ) async {
@@ -135,10 +135,10 @@ extension FrameLoader {
       opened = try? await LoadSource.identified(image, budget)
       if let opened { cached = await identity(of: opened) }
     }
-    // It was removed or replaced meanwhile.
+    // If another stream has replaced this one meanwhile, only the provisional entries are removed.
     if known[id]?.identity == provisional { known[id] = nil }
     defer {
-      // Nothing was stored in caches whose removal may wait for a disk.
+      // A cache that may wait for a disk has no provisional entries.
       if !cache.mayBlock { cache.remove(provisional) }
     }
     guard let arrival = arrivals[id], arrival.provisional == provisional else { return }
@@ -148,7 +148,7 @@ extension FrameLoader {
         guard let poster = cache.frame(for: old) else { continue }
         cache.storeIfPossible(poster, for: AnimationKey(content: cached, rendition: rendition)[0])
       }
-      // The shelf charges its bytes from now on.
+      // The shelf charges the image's bytes from now on.
       core.refund()
       shelf.put(opened, for: id)
       remember(

@@ -7,15 +7,15 @@ internal import Synchronization
 /// for await phase in phases { show(phase) }
 /// ```
 ///
-/// The cache is checked first: an image that was shown before appears immediately, without a loading phase.
-/// Concurrent loads of the same name share one fetch, at the highest of their priorities. At most
-/// `maxConcurrentLoads` names are fetched, opened and decoded up to their first frame at a time; files that
-/// together exceed a quarter of the budget load one after another. A stream makes room for others once its
-/// canvas is known. Decoding runs on the library's own threads.
+/// The cache is checked first: an image that was shown before appears immediately, without a loading phase. Concurrent
+/// loads of the same name share one fetch, at the highest of their priorities. At most `maxConcurrentLoads` images are
+/// fetched, opened and decoded up to their first frame at a time; files that together exceed a quarter of the budget
+/// load one after another. A stream no longer counts once its canvas is known. Decoding runs on the library's own
+/// threads.
 ///
-/// **Cancelling.** Leaving the loop, cancelling its task, or starting a new load into the same ``LoadSlot``
-/// ends the phases without a failure. The fetch is cancelled when nothing waits for it any more. Decoding stops
-/// between frames and between scaled rows.
+/// **Cancelling.** Leaving the loop, cancelling its task, or starting a new load into the same ``LoadSlot`` ends the
+/// phases without a failure. The fetch is cancelled when no load waits for it any more. Decoding stops between frames
+/// and between scaled rows.
 public actor FrameLoader {
   /// The shared loader, which uses ``MemoryFrameCache/shared``.
   public static let shared = FrameLoader()
@@ -37,7 +37,7 @@ public actor FrameLoader {
       self.priority = priority
     }
 
-    /// The path is its name, whichever type it has.
+    /// The name is the path as a `FilePath`, whatever type was passed.
     init(
       fileAt path: some FilePathConvertible, rendering: Rendering, priority: TaskPriority?
     ) {
@@ -59,11 +59,11 @@ public actor FrameLoader {
   /// The identity and size of recently opened images, for posters of images no longer on the shelf.
   var known: [LoadIdentifier: KnownImage] = [:]
   let streams = FrameCoalescer<LoadIdentifier, StreamedImage>()
-  /// Images whose bytes are arriving.
+  /// The images whose bytes are arriving.
   var arrivals: [LoadIdentifier: Arrival] = [:]
 
-  /// An image and its place in the gate until its first frame is decoded, because opened images that wait for
-  /// that take memory.
+  /// An image and its place in the gate. The place is held until the first frame is decoded, because an opened image
+  /// takes memory while it waits for that.
   struct OpenedImage: Sendable {
     let image: AnimatedImage
     let place: LoadPlace?
@@ -71,7 +71,7 @@ public actor FrameLoader {
 
   struct KnownImage {
     let identity: ContentIdentity
-    /// Its identity in the cache's keys.
+    /// The image's identity in the cache's keys.
     let cached: ContentIdentity
     let canvasSize: PixelSize
   }
@@ -83,8 +83,8 @@ public actor FrameLoader {
   ///     completely when it opens it.
   ///   - budget: The budget that canvases and compressed bytes are charged to.
   ///   - maxConcurrentLoads: The maximum number of concurrent fetches, at least 1. Default: 4.
-  ///   - decoding: How images are opened.
-  ///   - playback: How animations are played, unless a load specifies otherwise.
+  ///   - decoding: The options for opening images.
+  ///   - playback: The playback options, unless a load specifies others.
   ///   - clock: The clock that players use. Default: the system's clock.
   public init(
     cache: any FrameCaching = MemoryFrameCache.shared, budget: MemoryBudget = .shared,
@@ -104,8 +104,8 @@ public actor FrameLoader {
 
   /// Loads the image named `id` from the bytes that `data` fetches.
   ///
-  /// `data` is called if the image is not available, once for all concurrent loads of the name. An
-  /// error it throws becomes ``LoadingPhase/failed(_:)`` and is not cached: the next load tries again.
+  /// If the image is not available, `data` is called once for all concurrent loads of the name. An error that it throws
+  /// becomes ``LoadingPhase/failed(_:)`` and is not cached: the next load tries again.
   ///
   /// - Parameters:
   ///   - id: The name that identifies it.
@@ -123,7 +123,7 @@ public actor FrameLoader {
     return phases(of: request, in: slot, playback)
   }
 
-  /// Loads the file at `path`; the path is its name. A modified file is opened again.
+  /// Loads the file at `path`, which also serves as the image's name. A modified file is opened again.
   ///
   /// The parameters are those of ``phases(for:in:rendering:playback:priority:data:)``.
   public nonisolated func phases(
@@ -138,14 +138,14 @@ public actor FrameLoader {
 
   // MARK: One picture
 
-  /// Returns the first frame of the image named `id`, from the cache or the bytes that `data` fetches.
+  /// Returns the first frame of the image named `id`, from the cache or from the bytes that `data` fetches.
   ///
   /// - Parameters:
   ///   - id: The name that identifies it.
-  ///   - rendering: Its size and format. Default: as decoded.
+  ///   - rendering: The size and format of the bitmap. Default: as decoded.
   ///   - priority: How urgent it is. Default: nil, as the calling task.
   ///   - data: Fetches the bytes.
-  /// - Throws: Errors of `data` (as `io`, unless they are an ``AnimatedImageError``), of opening and of
+  /// - Throws: Errors of `data` (wrapped as `io` unless they are an ``AnimatedImageError``), of opening and of
   ///   decoding; `cancelled`, never `CancellationError`, if the task is cancelled.
   public func bitmap(
     for id: some Hashable & Sendable, rendering: Rendering = .init(),
@@ -168,8 +168,9 @@ public actor FrameLoader {
 
   // MARK: The image
 
-  /// Returns the image named `id`, opened, from memory or the bytes that `data` fetches: for its frames, times and
-  /// metadata, or for `bitmaps()` with a cache.
+  /// Returns the opened image named `id`, from memory or from the bytes that `data` fetches.
+  ///
+  /// Use it for the image's frames, times and metadata, or for `bitmaps()` with a cache.
   ///
   /// The parameters and errors are those of ``bitmap(for:rendering:priority:data:)``, and concurrent loads of the
   /// name share one fetch. Decodes no pixels.
@@ -182,7 +183,7 @@ public actor FrameLoader {
     ).image
   }
 
-  /// Returns the file at `path`, opened. See ``image(for:priority:data:)``.
+  /// Opens the file at `path` and returns the image. See ``image(for:priority:data:)``.
   public func image(
     forFileAt path: some FilePathConvertible, priority: TaskPriority? = nil
   ) async throws(AnimatedImageError) -> AnimatedImage {
@@ -199,11 +200,11 @@ public actor FrameLoader {
   /// its priority.
   ///
   /// - Parameters:
-  ///   - id: Its name.
-  ///   - slot: The next load into it, or its ``LoadSlot/cancel()``, cancels the prefetch. Default: nil,
-  ///     no slot.
+  ///   - id: The name that identifies the image.
+  ///   - slot: A slot. The next load into it, or its ``LoadSlot/cancel()``, cancels the prefetch. Default: nil, no
+  ///     slot.
   ///   - rendering: The size and format in which the image will be shown.
-  ///   - priority: How urgent it is. Default: `.low`.
+  ///   - priority: The priority of the load. Default: `.low`.
   ///   - data: Fetches the bytes.
   public nonisolated func prefetch(
     for id: some Hashable & Sendable, in slot: LoadSlot? = nil, rendering: Rendering = .init(),
@@ -227,7 +228,7 @@ public actor FrameLoader {
       in: slot)
   }
 
-  /// Number of names being fetched and opened.
+  /// The number of images being fetched and opened.
   package nonisolated var loadCount: Int { loads.count + streams.count }
 
   /// Forgets the image named `id`, so that the next load fetches it again. Its cached frames stay and
@@ -239,7 +240,7 @@ public actor FrameLoader {
     arrivals[id] = nil
   }
 
-  /// Forgets the file at `path`, as ``forget(_:)``.
+  /// Forgets the file at `path`. See ``forget(_:)``.
   public func forget(fileAt path: some FilePathConvertible) { forget(path.filePath) }
 
   // MARK: Loading
@@ -287,8 +288,8 @@ public actor FrameLoader {
     }
   }
 
-  /// Reports the first frame to `phases`, unless `shown` equals it. Returns the frames, and whether there is
-  /// more than one.
+  /// Reports the first frame to `phases`, unless `shown` is the poster of the same content. Returns the frames, and
+  /// whether there is more than one.
   private func show(
     _ request: Request, _ shown: (bitmap: Bitmap, identity: ContentIdentity)?,
     _ phases: AsyncStream<LoadingPhase>.Continuation
@@ -311,7 +312,7 @@ public actor FrameLoader {
     return withExtendedLifetime(opened) { bitmap }
   }
 
-  /// The cached poster, unless the file was modified, and the image's identity in the cache's keys.
+  /// Returns the cached poster, unless the file was modified, and the image's identity in the cache's keys.
   ///
   /// A store also has the posters of files that other processes opened.
   private func knownPoster(
@@ -339,7 +340,7 @@ public actor FrameLoader {
     }
   }
 
-  /// The identity of `image` in the cache's keys.
+  /// Returns the identity of `image` in the cache's keys.
   func identity(of image: AnimatedImage) async -> ContentIdentity? {
     guard cache.mayBlock else { return image.state.identity }
     return try? await image.state.lookupThreads.value { [cache] flag throws(AnimatedImageError) in
@@ -347,7 +348,7 @@ public actor FrameLoader {
     }
   }
 
-  /// The image from the shelf, or from a shared load whose progress is reported to `phases`.
+  /// Returns the image from the shelf, or from a shared load whose progress is reported to `phases`.
   private func open(
     _ request: Request, _ phases: AsyncStream<LoadingPhase>.Continuation?
   ) async throws(AnimatedImageError) -> OpenedImage {
@@ -359,8 +360,8 @@ public actor FrameLoader {
     let opened = try await loads.value(for: id, priority: request.priority) {
       [self, loads, gate, progress, shelf, decoding, budget, cache]
       () async throws(AnimatedImageError) in
-      // Check again here, and shelve before the run ends: otherwise a load that arrives between two
-      // runs of one name would fetch again.
+      // Check the shelf again here, and shelve the image before the run ends: otherwise a load that begins between two
+      // runs for the same name would fetch again.
       if let image = await shelvedImage(id, source) {
         return OpenedImage(image: image, place: nil)
       }
@@ -380,12 +381,12 @@ public actor FrameLoader {
   }
 
   func remember(_ image: KnownImage, for id: LoadIdentifier) {
-    // Cleared when full: that loses only the posters of images that have left the shelf.
+    // Clear the map when it is full. This loses only the posters of images that have left the shelf.
     if known.count >= 1024 { known.removeAll(keepingCapacity: true) }
     known[id] = image
   }
 
-  /// The image on the shelf, unless its file was modified.
+  /// Returns the image on the shelf, unless its file was modified.
   private nonisolated func shelvedImage(
     _ id: LoadIdentifier, _ source: LoadSource
   ) async -> AnimatedImage? {

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Recently opened images by the caller's names, so that showing one again needs no load.
+/// Recently opened images, keyed by the caller's names, so that showing one again needs no load.
 ///
-/// Their memory (compressed bytes, lists of frames, metadata) counts against the budget and is limited to a
-/// quarter of it; the least recently used image is dropped first. Each open file also costs a descriptor, so at
-/// most ``countLimit`` images are kept, and those of files are dropped when descriptors run out.
+/// Their memory (compressed bytes, lists of frames, metadata) counts against the budget and is limited to a quarter of
+/// it; the least recently used image is dropped first. Each open file also takes a descriptor, so at most
+/// ``countLimit`` images are kept, and images that hold open files are dropped when descriptors run out.
 package final class ImageShelf: Sendable {
   package static let countLimit = 64
 
@@ -33,7 +33,7 @@ package final class ImageShelf: Sendable {
     }
   }
 
-  /// Its id among the holders of idle files.
+  /// This shelf's number among the holders of idle files.
   private let holder = IdleFiles.shared.newNumber()
 
   package init(budget: MemoryBudget) {
@@ -49,7 +49,7 @@ package final class ImageShelf: Sendable {
   /// Number of images.
   package var count: Int { state.withLock { $0.images.count } }
 
-  /// The image stored under `id`, if it is still there.
+  /// Returns the image stored under `id`, if it is still there.
   package func image(for id: LoadIdentifier) -> AnimatedImage? {
     budget.stamp(share)
     return state.withLock { state in
@@ -98,7 +98,8 @@ extension ImageShelf: BudgetMember {
     return state.withLock { state in
       let before = state.cost
       while before - state.cost < byteCount {
-        // Dropping images that are too small to free enough together would only make them be opened again.
+        // First drop images of at least this size, so that few are enough. Dropping many small ones would free little,
+        // and they would have to be opened again.
         let least = (byteCount - (before - state.cost)) / Self.countLimit
         guard let old = state.removeOldest(where: { $0.cost >= least }) ?? state.removeOldest()
         else { break }
@@ -114,7 +115,7 @@ extension ImageShelf: IdleFileHolder {
   package func closeIdleFile() -> Bool {
     let closed = state.withLock { state in
       let before = state.cost
-      // The rest is in a file.
+      // If not all bytes are in memory, the image holds an open file.
       let old = state.removeOldest { $0.image.source.residentByteCount < $0.image.byteCount }
       budget.refund(before - state.cost, of: share)
       return old

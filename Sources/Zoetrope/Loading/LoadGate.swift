@@ -8,13 +8,13 @@ package final class LoadUrgency: Sendable {
 
   package var priority: TaskPriority { TaskPriority(rawValue: level.load(ordering: .relaxed)) }
 
-  /// Raises the urgency to `priority`. Returns false if it already was at least as high.
+  /// Raises the urgency to `priority`. Returns false if it was already at least as high.
   package func raise(to priority: TaskPriority) -> Bool {
     level.max(priority.rawValue, ordering: .relaxed).oldValue < priority.rawValue
   }
 }
 
-/// Limits the number of concurrent loads, and the bytes of the files among them. Others wait, ordered by
+/// Limits the number of concurrent loads, and the total size of the files among them. Other loads wait, ordered by
 /// urgency, then by arrival.
 package final class LoadGate: Sendable {
   private let limit: Int
@@ -26,7 +26,7 @@ package final class LoadGate: Sendable {
     var byteCount = 0
     var queue: [(urgency: LoadUrgency, byteCount: Int, waiter: ResultHandover<LoadPlace>)] = []
 
-    /// The place of the first of the most urgent waiters.
+    /// The queue position of the first of the most urgent waiters.
     var first: Int? {
       var place: Int?
       for other in queue.indices
@@ -37,7 +37,7 @@ package final class LoadGate: Sendable {
     }
   }
 
-  /// A gate for up to `limit` loads (at least one) of up to `byteLimit` bytes in total. A single load may be
+  /// Creates a gate for up to `limit` loads (at least one) of up to `byteLimit` bytes in total. A single load may be
   /// larger.
   package init(limit: Int, byteLimit: @escaping @Sendable () -> Int = { .max }) {
     self.limit = max(limit, 1)
@@ -49,11 +49,11 @@ package final class LoadGate: Sendable {
   /// Number of waiting loads.
   package var waitingCount: Int { state.withLock { $0.queue.count } }
 
-  /// Returns a place when one is free, for as long as it is retained. Throws `cancelled` if the task is
-  /// cancelled while it waits.
+  /// Waits for a free place and returns it. The place stays taken as long as it is retained. Throws `cancelled` if the
+  /// task is cancelled while it waits.
   ///
   /// - Parameters:
-  ///   - urgency: May rise while it waits. Default: nil, the calling task's priority.
+  ///   - urgency: The urgency, which may rise while the load waits. Default: nil, the calling task's priority.
   ///   - byteCount: The size of the file. Default: 0.
   package func enter(
     _ urgency: LoadUrgency? = nil, byteCount: Int = 0
@@ -65,7 +65,7 @@ package final class LoadGate: Sendable {
       admit()
       let place = await waiter.valueUnlessCancelled {
         state.withLock { state in state.queue.removeAll { $0.waiter === waiter } }
-        // The others may have been waiting for this one.
+        // The other waiters may have been waiting behind this one.
         admit()
       }
       if let place { return place }
@@ -86,7 +86,7 @@ package final class LoadGate: Sendable {
         return (admitted.waiter, admitted.byteCount)
       }
       guard let next else { return }
-      // If it was cancelled meanwhile, the place is free again as soon as it is released.
+      // If the waiter was cancelled meanwhile, the place is released, and free again, immediately.
       next.0.close(with: LoadPlace(self, byteCount: next.byteCount))
     }
   }
@@ -100,7 +100,7 @@ package final class LoadGate: Sendable {
   }
 }
 
-/// A load's place in a ``LoadGate``, freed with its last reference.
+/// A load's place in a ``LoadGate``, which becomes free with its last reference.
 package final class LoadPlace: Sendable {
   private let gate: LoadGate
   private let byteCount: Int
@@ -119,10 +119,10 @@ package final class LoadProgress: Sendable {
     var watchers: [Int: AsyncStream<LoadingPhase>.Continuation] = [:]
     var percent = 0
     var told = 0
-    /// Whether a thread is notifying watchers. It also delivers reports that arrive meanwhile.
+    /// Whether a thread is notifying watchers. That thread also delivers reports that arrive meanwhile.
     var isTelling = false
 
-    /// The next report and its watchers; nil if all have been delivered.
+    /// Removes and returns the next report and its watchers; nil if all have been delivered.
     mutating func next() -> (percent: Int, watchers: [AsyncStream<LoadingPhase>.Continuation])? {
       isTelling = percent > told
       guard isTelling else { return nil }
@@ -159,8 +159,8 @@ package final class LoadProgress: Sendable {
     }
   }
 
-  /// Notifies all watchers of `id`. Only new whole percentages are reported, so an unread stream
-  /// buffers at most a hundred phases.
+  /// Notifies all watchers of `id`. Only whole percentages that changed are reported, so an unread stream buffers at
+  /// most a hundred phases.
   package func report(_ fraction: Double, of id: LoadIdentifier) {
     guard fraction.isFinite else { return }
     let percent = Int((min(max(fraction, 0), 1) * 100).rounded(.down))
@@ -171,8 +171,8 @@ package final class LoadProgress: Sendable {
       state.loads[id]?.percent = percent
       return load.isTelling ? nil : state.loads[id]?.next()
     }
-    // Not under the lock, because a watcher may run immediately on its own executor. Still in order, because
-    // only one thread notifies at a time.
+    // Notify outside the lock, because a watcher may run immediately on its own executor. Reports stay in order,
+    // because only one thread notifies at a time.
     while let (percent, watchers) = news {
       for watcher in watchers { watcher.yield(.loading(Double(percent) / 100)) }
       news = state.withLock { $0.loads[id]?.next() }

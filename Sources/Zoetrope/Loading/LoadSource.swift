@@ -2,19 +2,19 @@ package import SystemPackage
 
 /// The source of a load's bytes.
 package enum LoadSource: Sendable {
-  /// A closure that fetches them.
+  /// A closure that fetches the bytes.
   case data(FrameLoader.Fetch)
-  /// A closure that starts to receive them.
+  /// A closure that starts to receive the bytes.
   case stream(StreamOpening)
   /// A file.
   case file(FilePath)
 
-  /// Starts to receive an image; returns when its canvas is known.
+  /// A closure that starts to receive an image and returns when its canvas is known.
   package typealias StreamOpening = @Sendable (DecodingOptions) async throws -> StreamedImage
 
-  /// Fetches, opens and hashes the image, charged to `budget`. Hashing and scanning run on
-  /// ``DecodeThreads/loading``. A file that the store behind `cache` knows is not scanned. The wait for a file
-  /// ends when it is no longer needed.
+  /// Fetches, opens and hashes the image, charged to `budget`. Hashing and scanning run on ``DecodeThreads/loading``. A
+  /// file that the store behind `cache` already knows is not scanned. Waiting for a file ends when the image is no
+  /// longer needed.
   package func open(
     options: DecodingOptions, budget: MemoryBudget, cache: (any FrameCaching)? = nil,
     progress: @escaping @Sendable (Double) -> Void
@@ -51,21 +51,21 @@ package enum LoadSource: Sendable {
             try AnimatedImage(contentsOf: path, options: options, isCancelled: isCancelled)
           }
         let image = opened.charged(to: budget)
-        // Hash the opened file, because the path may refer to another one by now.
+        // Hash the opened file, because the path may refer to a different file by now.
         _ = try image.contentIdentity(isCancelled: isCancelled)
         return image
       }
     }
   }
 
-  /// The stream that `opening` starts to receive.
+  /// Returns the stream that `opening` starts to receive.
   static func opened(
     _ opening: StreamOpening, _ options: DecodingOptions
   ) async throws(AnimatedImageError) -> StreamedImage {
     do { return try await opening(options) } catch { throw failure(error) }
   }
 
-  /// `image`, charged to `budget`, with its identity.
+  /// Returns `image`, charged to `budget`, after computing its identity.
   static func identified(
     _ image: AnimatedImage, _ budget: MemoryBudget
   ) async throws(AnimatedImageError) -> AnimatedImage {
@@ -76,14 +76,14 @@ package enum LoadSource: Sendable {
     }
   }
 
-  /// The size of the file; 0 if there is none.
+  /// Returns the size of the file; 0 if there is none.
   func fileByteCount() async -> Int {
     guard case .file(let path) = self else { return 0 }
     return await DecodeThreads.checking.result { FileStamp(at: path)?.byteCount ?? 0 }
   }
 
-  /// Whether the source still has this identity. Checks a file with `stat`, and reads it if that has changed;
-  /// fetched data does not change.
+  /// Returns whether the source still has this identity. A file is checked with `stat`, and read again if its stamp has
+  /// changed. Fetched data never changes.
   package func isCurrent(_ identity: ContentIdentity) async -> Bool {
     guard case .file(let path) = self else { return true }
     let current = try? await Self.onThread(.checking) { (flag) throws(AnimatedImageError) in
@@ -109,7 +109,7 @@ package enum LoadSource: Sendable {
   }
 }
 
-/// The caller's name for an image, of any hashable type. Equal if type and value are equal.
+/// The caller's name for an image, of any hashable type. Two names are equal if their types and values are.
 package struct LoadIdentifier: Sendable, Hashable {
   private let value: any Hashable & Sendable
 
