@@ -109,10 +109,10 @@ public actor FrameLoader {
   ///
   /// - Parameters:
   ///   - id: The name that identifies it.
-  ///   - slot: Where the image is shown. Cancels the previous load into the same slot.
-  ///   - rendering: The size and format of its frames. Default: as decoded.
-  ///   - playback: How it is played. Default: nil, the loader's options.
-  ///   - priority: How urgent it is. Default: nil, as the calling task.
+  ///   - slot: The place where the image is shown. Cancels the previous load into the same slot.
+  ///   - rendering: The size and format of the frames. Default: as decoded.
+  ///   - playback: The playback options. Default: nil, the loader's options.
+  ///   - priority: The priority of the load. Default: nil, the priority of the calling task.
   ///   - data: Fetches the bytes.
   public nonisolated func phases(
     for id: some Hashable & Sendable, in slot: LoadSlot? = nil, rendering: Rendering = .init(),
@@ -143,7 +143,7 @@ public actor FrameLoader {
   /// - Parameters:
   ///   - id: The name that identifies it.
   ///   - rendering: The size and format of the bitmap. Default: as decoded.
-  ///   - priority: How urgent it is. Default: nil, as the calling task.
+  ///   - priority: The priority of the load. Default: nil, the priority of the calling task.
   ///   - data: Fetches the bytes.
   /// - Throws: Errors of `data` (wrapped as `io` unless they are an ``AnimatedImageError``), of opening and of
   ///   decoding; `cancelled`, never `CancellationError`, if the task is cancelled.
