@@ -39,7 +39,7 @@ package struct AccessPattern: Sendable, Hashable {
     position = index
   }
 
-  /// Whether a step to `index` ends one play and begins the next.
+  /// Returns whether a step to `index` ends one play and begins the next.
   private func isWrap(to index: Int) -> Bool {
     isBackward ? position < Self.jitter : index < Self.jitter
   }

@@ -159,7 +159,7 @@ struct CacheTable: Sendable {
     return removed
   }
 
-  /// Whether `animation` is held.
+  /// Returns whether `animation` is held.
   func isHeld(_ animation: AnimationKey) -> Bool {
     groupOf[animation].map { groups[$0].holds > 0 } ?? false
   }

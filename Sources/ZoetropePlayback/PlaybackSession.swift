@@ -62,7 +62,7 @@ final class PlaybackSession: Sendable {
       return statistics
     }
 
-    /// The holding of frame `index`, if any.
+    /// Returns the holding of frame `index`, if any.
     func holding(_ index: Int) -> Holding? { holdings.first { $0.frame == index } }
 
     /// Replaces the holdings and returns the tickets no longer held.

@@ -18,8 +18,8 @@ public struct PlaybackStatistics: Sendable, Hashable {
   /// The longest time after its deadline that a frame was delivered.
   public var maximumLateness: Duration { lateness.maximum }
 
-  /// The lateness that a fraction of all frames (0 to 1) does not exceed: 0.5 gives the median. Rounded up by at
-  /// most a sixteenth; zero before the first frame.
+  /// Returns the lateness that a fraction of all frames (0 to 1) does not exceed: 0.5 gives the median. Rounded up by
+  /// at most a sixteenth; zero before the first frame.
   public func lateness(atQuantile quantile: Double) -> Duration { lateness.quantile(quantile) }
 
   /// The number of times that the next frame of a ``StreamedImage`` had not arrived when it was due.

@@ -178,7 +178,8 @@ private struct FetchedImage: ImageOrigin {
     FetchedReader(image, fetcher: fetcher, options: remoteOptions, isForeign: isForeign)
   }
 
-  /// Known only if the caller provides it: computing it would read the whole file. A store has its own identities.
+  /// Returns the identity only if the caller provided it: computing it would read the whole file. A store has its own
+  /// identities.
   func identity(in cache: any FrameCaching, isCancelled: () -> Bool) -> ContentIdentity? {
     cache.mayBlock ? nil : state.identity
   }

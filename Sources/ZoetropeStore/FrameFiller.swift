@@ -19,7 +19,7 @@ struct FrameFiller: FrameFilling {
     AnimationKey(content: content, rendition: renderer.rendition)[index]
   }
 
-  /// Whether every format has frame `index`.
+  /// Returns whether every format has frame `index`.
   func isComplete(at index: Int) -> Bool {
     renderers.allSatisfy { store.contains(key($0, index)) }
   }

@@ -53,7 +53,7 @@ extension FrameStore {
     }
   }
 
-  /// The tables of named formats.
+  /// Returns the tables of named formats.
   private func namedTables() -> [(file: String, shape: TableShape)] {
     let secret = state.withLock { $0.secret }
     return files().compactMap { file in

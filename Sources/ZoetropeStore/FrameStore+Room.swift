@@ -14,7 +14,7 @@ struct Room: Sendable {
 }
 
 extension FrameStore {
-  /// Whether `byteCount` more bytes may be stored, after evicting frames if necessary.
+  /// Makes room for `byteCount` more bytes, evicting frames if necessary. Returns whether they may be stored.
   ///
   /// The directory is not read each time: this process reserves a 64th of the limit at a time, evicting frames if
   /// necessary. Several processes can exceed the limit by at most that much each, because none knows what the others

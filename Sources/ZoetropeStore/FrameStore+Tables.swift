@@ -73,7 +73,7 @@ struct OpenTables: Sendable {
     failures[shape] = (error, now)
   }
 
-  /// Whether the failure still counts. It does not if the clock has been set back.
+  /// Returns whether the failure still counts. It does not if the clock has been set back.
   private static func isRecent(_ failure: Failure, _ now: Int64) -> Bool {
     failure.time <= now && now - failure.time < 1_000_000_000
   }

@@ -10,15 +10,15 @@ enum StoreFiles {
   /// The suffix of the name of a file that is being written.
   private static let newSuffix = ".new"
 
-  /// Whether the file is a table, or an unfinished table or secret.
+  /// Returns whether the file is a table, or an unfinished table or secret.
   static func isTable(_ name: String) -> Bool {
     if isTableName(name[...]) { return true }
     guard let finalName = finalName(of: name) else { return false }
     return isTableName(finalName) || finalName == StoreSecret.fileName
   }
 
-  /// Whether the name is `[NAME.DIGEST.COUNT-]WxH-FORMAT-SECRET-vN.N.frames`. The suffix alone is not enough, because
-  /// other programs may also have files that end in `.frames`.
+  /// Returns whether the name is `[NAME.DIGEST.COUNT-]WxH-FORMAT-SECRET-vN.N.frames`. The suffix alone is not enough,
+  /// because other programs may also have files that end in `.frames`.
   private static func isTableName(_ name: Substring) -> Bool {
     guard name.hasSuffix(tableSuffix) else { return false }
     var parts = name.dropLast(tableSuffix.utf8.count)
@@ -35,13 +35,13 @@ enum StoreFiles {
       && !parts[1].isEmpty && isHexadecimal(parts[2])
   }
 
-  /// Whether the file in a store's `index` directory is a record, or an unfinished one.
+  /// Returns whether the file in a store's `index` directory is a record, or an unfinished one.
   static func isRecord(_ name: String) -> Bool {
     let name = finalName(of: name) ?? name[...]
     return name.utf8.count == 32 && isHexadecimal(name)
   }
 
-  /// The name that a file gets once it has been written: `NAME` for `NAME.NUMBER.new`.
+  /// Returns the name that a file gets once it has been written: `NAME` for `NAME.NUMBER.new`.
   private static func finalName(of name: String) -> Substring? {
     guard name.hasSuffix(newSuffix) else { return nil }
     let rest = name.dropLast(newSuffix.utf8.count)

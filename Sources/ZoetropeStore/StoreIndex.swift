@@ -9,7 +9,7 @@ struct StoreIndex: Sendable {
   /// Increment if the layout of records changes, or if a scanner's result for any file changes;
   /// `CacheVersionTests` fails until then.
   static let version = 1
-  /// The maximum number of records, followed by their maximum total bytes.
+  /// The limits on all records: their number and, in the next constant, their total bytes.
   private static let maximumCount = 4096
   private static let maximumBytes = 32 << 20
   /// A larger record is not stored: reading it would take as long as a scan.

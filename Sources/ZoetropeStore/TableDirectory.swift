@@ -79,7 +79,7 @@ package enum TableDirectory {
     return true
   }
 
-  /// Whether anything exists at `path`.
+  /// Returns whether anything exists at `path`.
   package static func exists(_ path: FilePath) -> Bool { FileStatus(at: path) != nil }
 
   /// Renames the file at `temporary` to `path`.

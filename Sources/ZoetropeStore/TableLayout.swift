@@ -12,7 +12,7 @@ package struct TableShape: Sendable, Hashable {
     self.name = name
   }
 
-  /// Whether a frame of `size` fits in a slot.
+  /// Returns whether a frame of `size` fits in a slot.
   func holds(_ size: PixelSize) -> Bool {
     if name == nil { return size == self.size }
     return !size.isEmpty && size.width <= self.size.width && size.height <= self.size.height

@@ -29,12 +29,12 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   /// Number of keys with a run in progress.
   package var count: Int { state.withLock { $0.flights.count } }
 
-  /// Number of waiters for `key`.
+  /// Returns the number of waiters for `key`.
   package func waiterCount(for key: Key) -> Int {
     state.withLock { $0.flights[key]?.waiters.count ?? 0 }
   }
 
-  /// The urgency of the run for `key`, if any.
+  /// Returns the urgency of the run for `key`, if any.
   package func urgency(of key: Key) -> LoadUrgency? { state.withLock { $0.flights[key]?.urgency } }
 
   /// Returns the value of `operation`, or the value of a run in progress for an equal key.

@@ -45,14 +45,14 @@ extension ContentIdentity {
 }
 
 extension HashSecret {
-  /// The 128-bit hash of `data`.
+  /// Returns the 128-bit hash of `data`.
   package func hash128(_ data: borrowing RawSpan) -> ContentIdentity {
     ContentIdentity(sum128(data))
   }
 }
 
 extension ContentHasher {
-  /// The identity of all data hashed so far.
+  /// Returns the identity of all data hashed so far.
   package func finish() -> ContentIdentity { ContentIdentity(digest) }
 }
 

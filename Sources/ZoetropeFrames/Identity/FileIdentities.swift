@@ -107,7 +107,7 @@ extension ContentIdentity {
 }
 
 extension AnimatedImage {
-  /// The identity of the file's bytes, under which its frames are cached.
+  /// Returns the identity of the file's bytes, under which its frames are cached.
   ///
   /// Computed once for all copies of the image, on one of the library's threads, by reading the whole file 1 MiB at a
   /// time. If this process has already hashed the file and its device, inode, size and times are unchanged, the file is
@@ -141,7 +141,7 @@ extension AnimatedImage {
     return identity
   }
 
-  /// The identity of the file's bytes, keyed with `secret`. Reads them all.
+  /// Returns the identity of the file's bytes, keyed with `secret`. Reads them all.
   package func identity(
     keyedWith secret: HashSecret, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity {

@@ -21,7 +21,7 @@ public struct CachedFrame: Sendable {
 /// Methods are called from any thread and must not block for long. A cache may drop any frame at
 /// any time, but a frame that it returns must be the one last stored under an equal key.
 public protocol FrameCaching: Sendable {
-  /// The frame stored under `key`, if it is still there.
+  /// Returns the frame stored under `key`, if it is still there.
   func frame(for key: FrameKey) -> CachedFrame?
   /// Stores `frame` under `key` if there is room for it, replacing any previous frame.
   func storeIfPossible(_ frame: CachedFrame, for key: FrameKey)
@@ -49,7 +49,7 @@ public protocol FrameCaching: Sendable {
 }
 
 extension FrameCaching {
-  /// The bitmap stored under `key`, if it is still there.
+  /// Returns the bitmap stored under `key`, if it is still there.
   package func bitmap(for key: FrameKey) -> Bitmap? { frame(for: key)?.bitmap }
 
   /// Stores `bitmap` under `key` as a frame without damage.
@@ -63,7 +63,7 @@ extension FrameCaching {
   /// Nil.
   public var backing: (any FrameCaching)? { nil }
 
-  /// The identity in this process.
+  /// Returns the identity in this process.
   public func identity(
     of image: AnimatedImage, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity {
@@ -78,7 +78,7 @@ package protocol QuickCaching: FrameCaching {
   /// The cache keeps the two most recently used frames of a held animation, whatever its limits, so that one player
   /// cannot starve another.
   func hold(_ animation: AnimationKey) -> FrameHold
-  /// The last frame of `range` that is in memory; a replay may start from it.
+  /// Returns the last frame of `range` that is in memory; a replay may start from it.
   func lastBitmap(in range: Range<Int>, of animation: AnimationKey) -> (index: Int, bitmap: Bitmap)?
 }
 

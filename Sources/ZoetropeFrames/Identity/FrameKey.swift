@@ -5,7 +5,7 @@ public struct FrameKey: Sendable, Hashable {
   /// The frame index, from 0.
   public let index: Int
 
-  /// The key of frame `index` of `animation`.
+  /// Creates the key of frame `index` of `animation`.
   package init(_ animation: AnimationKey, index: Int) {
     self.animation = animation
     self.index = index

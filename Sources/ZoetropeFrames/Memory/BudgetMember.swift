@@ -67,7 +67,7 @@ struct BudgetRing: Sendable {
     entries.append(Entry(share: member.share, member: member, stamp: member.share.lastUse))
   }
 
-  /// The least recently used member.
+  /// Returns the least recently used member.
   mutating func oldest() -> (any BudgetMember)? {
     if count <= Self.exactCount,
       let place = entries.indices.min(by: {

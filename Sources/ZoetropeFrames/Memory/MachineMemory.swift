@@ -59,13 +59,13 @@ package struct MachineMemory: Sendable {
     return nil
   }
 
-  /// The bytes that a group may use before its processes are throttled or killed.
+  /// Returns the bytes that a group may use before its processes are throttled or killed.
   private func limit(of folder: String) -> Int? {
     let names = isVersion2 ? ["memory.max", "memory.high"] : ["memory.limit_in_bytes"]
     return names.compactMap { number("\(folder)/\($0)") }.min()
   }
 
-  /// The bytes that a group uses, excluding inactive file pages, which the kernel reclaims first.
+  /// Returns the bytes that a group uses, excluding inactive file pages, which the kernel reclaims first.
   private func usage(of folder: String) -> (total: Int, filePages: Int)? {
     guard let all = number(folder + (isVersion2 ? "/memory.current" : "/memory.usage_in_bytes"))
     else { return nil }

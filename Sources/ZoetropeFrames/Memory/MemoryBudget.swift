@@ -109,8 +109,8 @@ public final class MemoryBudget: Sendable {
 
   private var pressedLimit: Int { byteLimit >> pressure.shift }
 
-  /// Whether the control group has less room than the budget could use. Once true, it needs a quarter more room to
-  /// become false again. This hysteresis keeps reports from flapping.
+  /// Returns whether the control group has less room than the budget could use. Once true, it needs a quarter more room
+  /// to become false again. This hysteresis keeps reports from flapping.
   package func lacksRoom(since before: Bool) -> Bool {
     let limit = pressedLimit
     let ceiling = ceiling.load(ordering: .relaxed)
@@ -157,13 +157,13 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Number of entries of one kind, including those of deallocated members.
+  /// Returns the number of entries of one kind, including those of deallocated members.
   package func listedCount(for kind: Kind) -> Int { members.withLock { $0[kind].count } }
 
   /// Bytes held for one purpose.
   package func used(for kind: Kind) -> Int { counter(kind) { $0.load(ordering: .relaxed) } }
 
-  /// Bytes that may be held for one purpose.
+  /// Returns the bytes that may be held for one purpose.
   ///
   /// Compressed images may take a quarter. Checkpoints may take what is otherwise unused, and keep up to half of the
   /// limit while they are in use: a cached frame saves only the replay to that frame, a checkpoint saves part of the
@@ -177,7 +177,7 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// The bytes that one purpose keeps when others compete for them.
+  /// Returns the bytes that one purpose keeps when others compete for them.
   private func share(of kind: Kind) -> Int {
     switch kind {
     case .frames: 0

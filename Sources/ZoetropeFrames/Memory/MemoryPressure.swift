@@ -243,13 +243,14 @@ package final class PressureWatch: Sendable {
       room < Self.leastRoom ? .max : max(used + room / 4, Self.threshold), ordering: .relaxed)
   }
 
-  /// The time to the next reading: a tenth of the interval if bytes are held and the control group has less room than
-  /// the budget could use.
+  /// Returns the time to the next reading: a tenth of the interval if bytes are held and the control group has less
+  /// room than the budget could use.
   private func pause(for budget: MemoryBudget) -> Duration {
     budget.byteCount >= Self.threshold && budget.lacksRoom(since: false) ? interval / 10 : interval
   }
 
-  /// Whether monitoring must continue. A reduced budget is monitored until it is restored, even if nothing is held.
+  /// Returns whether monitoring must continue. A reduced budget is monitored until it is restored, even if nothing is
+  /// held.
   private func isNeeded(for budget: MemoryBudget) -> Bool {
     budget.byteCount >= Self.threshold || budget.effectiveLimit < budget.byteLimit
   }

@@ -12,7 +12,7 @@ extension AnimatedImage: AnimationSource {
     }
   }
 
-  /// ``staticBitmap()`` on the calling thread.
+  /// Like ``staticBitmap()``, on the calling thread.
   package func renderStaticBitmap() throws(AnimatedImageError) -> Bitmap {
     guard let staticImage else { return try FrameReader(self).frame(at: 0).bitmap }
     let pixels = FramePixels()

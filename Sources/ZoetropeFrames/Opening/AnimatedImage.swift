@@ -58,7 +58,7 @@ public struct AnimatedImage: Sendable {
       isCancelled: isCancelled)
   }
 
-  /// The bytes of the file at `path`; for a pipe, after all of them have been read.
+  /// Returns the bytes of the file at `path`; for a pipe, after all of them have been read.
   package static func source(
     at path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> any ByteSource {
@@ -123,7 +123,7 @@ public struct AnimatedImage: Sendable {
     self.init(arrived: scan, header: settled, source: source, options: options)
   }
 
-  /// The error for an image without any pixels.
+  /// Returns the error for an image without any pixels.
   static func emptyCanvas(_ header: ImageHeader) -> AnimatedImageError {
     // IHDR does not allow such sizes, so the file is a GIF. Its logical screen follows the signature.
     AnimatedImageError(
@@ -178,7 +178,7 @@ extension AnimatedImage {
     }
   }
 
-  /// The result of `open` on one of the library's threads, or on a separate one if reading `path` may block
+  /// Returns the result of `open` on one of the library's threads, or on a separate one if reading `path` may block
   /// indefinitely.
   package static func opened(
     reading path: FilePath? = nil,

@@ -20,7 +20,7 @@ public struct ImageIndex: Sendable, Hashable {
   package var playCount: PlayCount { scan.playCount }
   package var frames: [FrameControl] { scan.frames }
 
-  /// The index of an opened image. Reads nothing.
+  /// Creates the index of an opened image. Reads nothing.
   public init(of image: AnimatedImage) {
     scan = image.scanned
     header = image.header
@@ -50,7 +50,7 @@ public struct ImageIndex: Sendable, Hashable {
     return Self.sealed(Self.magic + Self.bytes(of: Self.version) + record.bytes)
   }
 
-  /// `content` and its checksum.
+  /// Returns `content` and its checksum.
   static func sealed(_ content: [UInt8]) -> [UInt8] {
     content + bytes(of: checksum.hash64(content.rawBytes))
   }

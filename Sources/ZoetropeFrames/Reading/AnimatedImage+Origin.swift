@@ -15,7 +15,7 @@ extension AnimatedImage: ImageOrigin {
     try cache.identity(of: self, isCancelled: isCancelled)
   }
 
-  /// The same image with its own random-access state, charged to `budget`.
+  /// Returns the same image with its own random-access state, charged to `budget`.
   package func charged(to budget: MemoryBudget) -> AnimatedImage { detached(chargedTo: budget) }
 
   /// Bytes of memory that the opened image holds, apart from pixels.

@@ -115,7 +115,7 @@ public final class FrameReader {
     }
   }
 
-  /// Whether all pixels of the frame just decoded are present.
+  /// Returns whether all pixels of the frame just decoded are present.
   private func isComplete(_ control: FrameControl) -> Bool {
     pixels.content.validPixels >= control.rect.size.area
   }
@@ -177,7 +177,7 @@ public final class FrameReader {
   /// Prevents decoding ahead beyond frame `last`; nil removes the limit.
   package func limitDecodingAhead(to last: Int?) { ahead?.limit(to: last) }
 
-  /// The canvas that the next frame is drawn on.
+  /// Returns the canvas that the next frame is drawn on.
   package func canvas() throws(AnimatedImageError) -> Bitmap {
     try clearCanvas()
     return try compositor.disposedCanvas()
@@ -263,7 +263,7 @@ public final class FrameReader {
 extension FrameReader: FrameReading {}
 
 extension AnimatedImage {
-  /// Whether there are several frames with more than `limit` pixels in total.
+  /// Returns whether there are several frames with more than `limit` pixels in total.
   fileprivate func hasMorePixels(than limit: Int) -> Bool {
     var pixels = 0
     for control in frames {

@@ -27,11 +27,11 @@ package protocol ImageOrigin: Sendable {
   var arrivals: (any FrameArrivals)? { get }
   /// The number of ``frames``.
   var frameCount: Int { get }
-  /// Frame `index`, which must be known.
+  /// Returns frame `index`, which must be known.
   func control(_ index: Int) -> FrameControl
   /// Whether readers may lack bytes, which ``FrameReading/fetch(for:)`` then fetches. Default: false.
   var isFetched: Bool { get }
-  /// Whether the bytes of a frame are known to be in memory. Default: false.
+  /// Returns whether the bytes of a frame are known to be in memory. Default: false.
   func isAtHand(_ control: FrameControl) -> Bool
   /// Whether the file's bytes are unchanged since it was opened. Default: true.
   var isUnchanged: Bool { get }

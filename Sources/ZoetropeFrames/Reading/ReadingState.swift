@@ -86,7 +86,7 @@ package final class ReadingState: Sendable {
     }
   }
 
-  /// The checkpoints of `image`, to which this state must belong.
+  /// Returns the checkpoints of `image`, to which this state must belong.
   package func checkpoints(of image: some ImageOrigin) -> CheckpointStore {
     contents.withLock { $0.store(for: image, budget) }
   }
@@ -96,7 +96,7 @@ package final class ReadingState: Sendable {
     contents.withLock { $0.checkpoints = store }
   }
 
-  /// The frames of `image`, read by one reader that keeps its position.
+  /// Returns the frames of `image`, read by one reader that keeps its position.
   package func frames(of image: some ImageOrigin) -> SharedFrames {
     if let frames = contents.withLock({ $0.frames }) { return frames }
     // Read through a copy with its own state, because this state retains these frames.

@@ -53,7 +53,7 @@ public struct Rendition: Sendable, Hashable {
     self.table = table
   }
 
-  /// The rendition of the unscaled canvas. It has 16 bits per channel if `format` has.
+  /// Returns the rendition of the unscaled canvas. It has 16 bits per channel if `format` has.
   package static func canvas(
     _ size: PixelSize, format: PixelFormat = .rgba8, damage: DamagePolicy = .salvage
   ) -> Rendition {

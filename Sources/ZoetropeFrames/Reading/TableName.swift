@@ -68,8 +68,8 @@ package struct TableName: Sendable, Hashable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// A 64-bit FNV-1a hash, which is equal in every process. Collisions do not matter for security, because only callers
-  /// choose the input.
+  /// Returns a 64-bit FNV-1a hash, which is equal in every process. Collisions do not matter for security, because only
+  /// callers choose the input.
   private static func digest(_ text: String) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

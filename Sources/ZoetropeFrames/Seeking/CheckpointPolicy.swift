@@ -30,12 +30,12 @@ package struct CheckpointPolicy: Sendable {
     costs.append(estimate)
   }
 
-  /// The last frame at or before `index` where drawing can start.
+  /// Returns the last frame at or before `index` where drawing can start.
   package func start(upTo index: Int) -> Int {
     max(Self.last(independent, upTo: index) ?? 0, Self.last(kept, upTo: index) ?? 0)
   }
 
-  /// The first frame after `index` where drawing can start; ``count`` if there is none.
+  /// Returns the first frame after `index` where drawing can start; ``count`` if there is none.
   package func nextStart(after index: Int) -> Int {
     min(Self.first(independent, after: index) ?? count, Self.first(kept, after: index) ?? count)
   }
@@ -52,7 +52,7 @@ package struct CheckpointPolicy: Sendable {
     return longest
   }
 
-  /// Whether a canvas for frame `index` is worth keeping, given room for `capacity` canvases.
+  /// Returns whether a canvas for frame `index` is worth keeping, given room for `capacity` canvases.
   ///
   /// Starting points are spread so that the replays between them cost about the same; a candidate close to another
   /// starting point is rejected. When there is no room left, a candidate must be worth a quarter more than the least
@@ -100,7 +100,7 @@ package struct CheckpointPolicy: Sendable {
     return overflow ? .max / 2 : min(worth, .max / 2)
   }
 
-  /// The position of the first element that is not less than `value`.
+  /// Returns the position of the first element that is not less than `value`.
   private static func place(of value: Int, in sorted: [Int]) -> Int {
     var (low, high) = (0, sorted.count)
     while low < high {

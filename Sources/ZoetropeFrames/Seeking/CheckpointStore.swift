@@ -60,7 +60,7 @@ package final class CheckpointStore: Sendable {
     }
   }
 
-  /// The cost of a replay, in nanoseconds, above which a checkpoint is worthwhile.
+  /// Returns the cost of a replay, in nanoseconds, above which a checkpoint is worthwhile.
   ///
   /// The canvas is copied to a new block before it is drawn on, and the system must map the pages of that block. This
   /// takes about 0.75 ns per byte, as long as decoding a small frame, so a checkpoint per frame would double the time
@@ -89,9 +89,8 @@ package final class CheckpointStore: Sendable {
   /// The maximum number of frames drawn to reach any frame.
   package var longestReplay: Int { state.withLock { $0.policy.longestReplay } }
 
-  /// Whether drawing the frames of `stretch` takes at most 1 ns per byte of canvas, the time of
-  /// about 16 plain copies, and at most 4 ms: an occasional step back may take that long unnoticed.
-  /// False without measurements.
+  /// Returns whether drawing the frames of `stretch` takes at most 1 ns per byte of canvas, the time of about 16 plain
+  /// copies, and at most 4 ms: an occasional step back may take that long unnoticed. False without measurements.
   package func isShort(_ stretch: Range<Int>) -> Bool {
     guard isMeasuring else { return false }
     return state.withLock { $0.policy.costs.sum(stretch) } <= min(canvasCost, 4_000_000)
@@ -149,8 +148,8 @@ package final class CheckpointStore: Sendable {
     budget.refund(dropped.count * canvasCost, of: share)
   }
 
-  /// The best start of a replay to frame `index`: the nearest independent frame, or the nearest
-  /// checkpoint with its canvas.
+  /// Returns the best start of a replay to frame `index`: the nearest independent frame, or the nearest checkpoint with
+  /// its canvas.
   package func start(for index: Int) -> (index: Int, canvas: Bitmap?) {
     budget.stamp(share)
     return state.withLock { state in

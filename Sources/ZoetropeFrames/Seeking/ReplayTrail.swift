@@ -63,12 +63,12 @@ struct ReplayTrail: ~Copyable {
     }
   }
 
-  /// Whether the patches of all frames of `stretch` fit.
+  /// Returns whether the patches of all frames of `stretch` fit.
   func fits(_ stretch: Range<Int>, capacity: Int) -> Bool {
     first(of: stretch, fitting: room(of: capacity)) == stretch.lowerBound
   }
 
-  /// Whether a canvas for frame `index` belongs on the trail.
+  /// Returns whether a canvas for frame `index` belongs on the trail.
   func wantsCanvas(at index: Int) -> Bool {
     spacing > 0 && index > stretch.lowerBound && (index - stretch.lowerBound) % spacing == 0
   }
@@ -118,7 +118,7 @@ struct ReplayTrail: ~Copyable {
     }
   }
 
-  /// The nearest canvas at or before frame `index`.
+  /// Returns the nearest canvas at or before frame `index`.
   func start(for index: Int) -> (index: Int, canvas: Bitmap?)? {
     canvases.keys.filter { $0 <= index }.max().map { ($0, canvases[$0]) }
   }

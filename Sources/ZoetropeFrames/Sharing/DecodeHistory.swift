@@ -29,8 +29,8 @@ struct DecodeHistory: Sendable {
   /// usually covers the whole canvas.
   private var lightWeight = Weight(area: 0, bytes: 0)
 
-  /// Whether decoding frame `index` is likely to be quick. False after a jump, which may require decoding any number of
-  /// frames.
+  /// Returns whether decoding frame `index` is likely to be quick. False after a jump, which may require decoding any
+  /// number of frames.
   func isLight(_ index: Int, _ weight: Weight) -> Bool {
     lightCount >= 16 && (index == lastIndex + 1 || index == 0)
       && weight.area <= lightWeight.area && weight.bytes <= lightWeight.bytes

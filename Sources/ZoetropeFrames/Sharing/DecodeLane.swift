@@ -66,7 +66,7 @@ final class DecodeLane: Sendable {
     if schedules { schedule(light, on: isOpen ? threads : openingThreads) }
   }
 
-  /// The next ticket, if its frame is likely to be quick and its thread may decode it.
+  /// Returns the next ticket, if its frame is likely to be quick and its thread may decode it.
   private func lightTicket(in queue: Queue) -> WeakTicket? {
     guard isAtHand != nil, let next = queue.tickets.first, next.asker != nil,
       queue.history.isLight(next.index, weight(next.index))

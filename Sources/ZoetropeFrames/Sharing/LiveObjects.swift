@@ -45,7 +45,7 @@ package final class LiveObjects: Sendable {
 
   package func count(_ kind: Kind) -> Int { state.withLock { $0.counts[kind.rawValue] } }
 
-  /// The maximum number at one time.
+  /// Returns the maximum number of objects of this kind at one time.
   package func peak(_ kind: Kind) -> Int { state.withLock { $0.peaks[kind.rawValue] } }
 
   /// Returns when the goal is met, or when the calling task is cancelled.

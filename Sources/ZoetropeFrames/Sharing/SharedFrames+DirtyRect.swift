@@ -1,5 +1,5 @@
 extension SharedFrames {
-  /// The area in which the bitmaps of two frames may differ; the whole canvas if there is no previous frame.
+  /// Returns the area in which the bitmaps of two frames may differ; the whole canvas if there is no previous frame.
   ///
   /// A bitmap depends only on its frame, not on the order of playback, so only the frames between the two can have
   /// drawn or cleared anything.

@@ -250,12 +250,12 @@ public final class SharedFrames: Sendable {
     resting?.budget.settle()
   }
 
-  /// Number of waiters for frame `index`.
+  /// Returns the number of waiters for frame `index`.
   package func waiterCount(for index: Int) -> Int {
     state.withLock { $0.live[index]?.ticket }?.waiterCount ?? 0
   }
 
-  /// A number that identifies a consumer.
+  /// Returns a number that identifies a consumer.
   package func addUser() -> Int {
     state.withLock { state in
       state.userCount += 1
@@ -332,7 +332,7 @@ public final class SharedFrames: Sendable {
 }
 
 extension SharedFrames {
-  /// Frame `index`, which has arrived.
+  /// Returns frame `index`, which has arrived.
   package func control(_ index: Int) -> FrameControl { list[index] }
 }
 

@@ -69,7 +69,7 @@ package final class StreamCore: FrameArrivals {
       return all.filter { meets($0.goal) }.map(\.handover)
     }
 
-    /// The players of the stream that still exist.
+    /// Returns the players of the stream that still exist.
     mutating func livingObservers() -> [any ArrivalObserver] {
       let living = observers.compactMap(\.observer)
       if living.count < observers.count { observers.removeAll { $0.observer == nil } }

@@ -68,7 +68,7 @@ public final class StreamedImage: AnimationSource {
 
   deinit { task.cancel() }
 
-  /// The task that reads the stream.
+  /// Reads the stream to its end. Runs in the stream's task.
   private static func read<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks, into core: StreamCore
   ) async where Chunks.Element: Sequence, Chunks.Element.Element == UInt8 {
@@ -185,7 +185,7 @@ package struct ArrivingImage: ImageOrigin {
     return FrameReader(try growingImage())
   }
 
-  /// Nil until the file is complete, because not all of its bytes are known before.
+  /// Returns nil until the file is complete, because not all of its bytes are known before.
   package func identity(
     in cache: any FrameCaching, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity? {
