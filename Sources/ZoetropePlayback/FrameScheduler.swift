@@ -66,7 +66,7 @@ public final class FrameScheduler: Sendable {
   /// screen, and ``PlaybackOptions/stallPolicy`` decides how the schedule continues. The first play ends with the
   /// stream; until then, ``ScheduledFrame/isLast`` is false. A stream that ended early is played as far as it arrived;
   /// ``StreamedImage/waitUntilEnded()`` returns the reason. Playback fails only if no frame arrived. If
-  /// ``PlaybackOptions/startIndex`` is a frame that never arrives, playback starts at the last one.
+  /// ``PlaybackOptions`` specify a first frame that never arrives, playback starts at the last one.
   ///
   /// A frame of a ``RemoteImage`` is late if its bytes are late; ``PlaybackOptions/latePolicy`` decides what happens
   /// then. Playback fails if bytes cannot be read.
@@ -137,7 +137,7 @@ public final class FrameScheduler: Sendable {
   /// - Returns: ``SeekResult/awaited`` if the frame of a ``StreamedImage`` has not arrived yet, otherwise
   ///   ``SeekResult/available``.
   /// - Throws: ``AnimatedImageError/Code/parameter`` for a frame outside the played range. While a stream has not
-  ///   ended, any frame may still arrive, so none is past its end.
+  ///   ended, no frame is past its end, because any frame may still arrive.
   @discardableResult
   public func seek(toFrame index: Int) throws(AnimatedImageError) -> SeekResult {
     let session = session

@@ -70,7 +70,7 @@ extension ScannedImage {
 }
 
 extension StandardInput {
-  /// Reads all bytes of `descriptor`, unless the first of them do not begin an image.
+  /// Reads all bytes of `descriptor`, but stops after the first ones if they do not begin an image.
   ///
   /// - Throws: The errors of ``readAll(from:byteLimit:shouldStop:checkingStart:)``, and `notAnImage`.
   package static func readAll(

@@ -61,9 +61,8 @@ public final class FrameReader {
   ///
   /// The bitmap shares the reader's canvas. If you release the bitmap before the next call, nothing is copied.
   ///
-  /// - Throws: With ``DamagePolicy/strict``, for a damaged frame; `io` if the file cannot be read;
-  ///   `outOfMemory` if allocating the canvas or the frame fails. The next
-  ///   call then decodes the same frame again.
+  /// - Throws: With ``DamagePolicy/strict``, for a damaged frame; `io` if the file cannot be read; `outOfMemory` if
+  ///   allocating the canvas or the frame fails. After an error, the next call decodes the same frame again.
   public func next() throws(AnimatedImageError) -> CompositedFrame? { try next { false } }
 
   /// Like ``next()``, but if other frames must be decoded first, throws `cancelled` once `isCancelled` returns true.
