@@ -5,15 +5,14 @@ internal import Synchronization
 /// Ranges may overlap, touch and arrive in any order; every byte is stored once, the newest
 /// one wins, and neighbours are merged.
 ///
-/// Bytes are kept in pieces of at most 64 KiB, at multiples of 64 KiB. When the limit is exceeded, the
-/// pieces used least recently are dropped. All methods may be called from any thread; none waits for
-/// anything but a copy.
+/// Bytes are kept in pieces of at most 64 KiB, at multiples of 64 KiB. When the limit is exceeded, the pieces used
+/// least recently are dropped. All methods may be called from any thread and block no longer than a copy takes.
 package final class ByteRangeCache: Sendable {
   /// The default limit: 64 MiB.
   package static let defaultByteLimit = 64 << 20
 
-  /// The maximum number of bytes kept. Bookkeeping adds about 100 bytes per piece; spare capacity at most doubles the
-  /// memory.
+  /// The maximum number of bytes kept. Bookkeeping adds about 100 bytes per piece, and spare capacity can double the
+  /// memory used.
   package let byteLimit: Int
 
   private let table: Mutex<ByteRangeTable>
@@ -29,28 +28,28 @@ package final class ByteRangeCache: Sendable {
   /// The number of bytes kept.
   package var byteCount: Int { table.withLock { $0.byteCount } }
 
-  /// The ranges kept, ascending; none touches the next. Takes time linear in the number of pieces.
+  /// The ranges kept, in ascending order and not adjacent to each other. Takes time linear in the number of pieces.
   package var ranges: [Range<Int>] { table.withLock { $0.ranges } }
 
-  /// Returns the bytes of `range`; nil unless all of them are kept. An empty range is always kept.
+  /// Returns the bytes of `range`, or nil unless all of them are kept. An empty range is always kept.
   ///
-  /// Costs one look-up per 64 KiB, and the copy.
+  /// Costs one look-up per 64 KiB and a copy of the bytes.
   package func data(for range: Range<Int>) -> [UInt8]? { table.withLock { $0.bytes(of: range) } }
 
   /// Returns the parts of `range` that are missing, in ascending order: the ranges to fetch.
   ///
-  /// Does not count as a use: bytes of the range may be dropped before they are read.
+  /// Does not mark the bytes as used, so they may be dropped before they are read.
   package func missing(in range: Range<Int>) -> [Range<Int>] {
     table.withLock { $0.gaps(in: range) }
   }
 
   /// Stores `bytes` at `offset`, replacing any bytes kept for that range.
   ///
-  /// Costs one look-up per 64 KiB, the copy, and that of the pieces it merges with. Of more bytes than the
-  /// limit, only some of the last ones are kept. `offset` must not be negative.
+  /// Costs one look-up per 64 KiB, a copy of the bytes, and a copy of the pieces they merge with. If `bytes` exceeds
+  /// the limit, only some of its last bytes are kept. `offset` must not be negative.
   package func set(_ bytes: [UInt8], at offset: Int) { set(bytes[...], at: offset) }
 
-  /// Stores `bytes` at `offset`, like the method for whole arrays.
+  /// Stores a slice at `offset`. See the method for whole arrays.
   package func set(_ bytes: ArraySlice<UInt8>, at offset: Int) {
     precondition(offset >= 0 && offset <= Int.max - bytes.count, "offset out of range")
     // Freed after the lock is released.
@@ -58,8 +57,7 @@ package final class ByteRangeCache: Sendable {
     _ = consume dropped
   }
 
-  /// Drops the least recently used bytes: at least `byteCount` bytes, if there are as many. Returns how many
-  /// were dropped.
+  /// Drops the least recently used bytes, at least `byteCount` of them or all. Returns the number of bytes dropped.
   package func remove(_ byteCount: Int) -> Int {
     let (dropped, count) = table.withLock { table in
       let before = table.byteCount
@@ -81,15 +79,15 @@ package final class ByteRangeCache: Sendable {
   }
 }
 
-/// The contents of a ``ByteRangeCache``: pieces by block, and the blocks in order of use. A value.
+/// The contents of a ``ByteRangeCache``, as a value: pieces grouped into blocks, and the blocks in order of use.
 struct ByteRangeTable: Sendable {
-  /// Bytes of a file between two multiples of this number form a block, the unit of eviction.
+  /// The size of a block, the unit of eviction. Blocks start at multiples of it.
   static let blockSize = 1 << 16
 
-  /// Adjoining bytes of one block.
+  /// A run of contiguous bytes within one block.
   private struct Piece: Sendable {
     var start: Int
-    /// The bytes, with unused ones in front of them.
+    /// The bytes, after `unused` bytes of reserved space.
     private(set) var bytes: [UInt8]
     private var unused = 0
 
@@ -107,7 +105,7 @@ struct ByteRangeTable: Sendable {
       return bytes[range.lowerBound - origin..<range.upperBound - origin]
     }
 
-    /// Replaces the bytes from `offset` on, which is in the piece or at its end, and grows it as needed.
+    /// Replaces the bytes from `offset` on and grows the piece as needed. `offset` lies in the piece or at its end.
     mutating func write(_ new: ArraySlice<UInt8>, at offset: Int) {
       let place = offset - start + unused
       let overlap = min(new.count, bytes.count - place)
@@ -115,8 +113,9 @@ struct ByteRangeTable: Sendable {
       if overlap < new.count { bytes.append(contentsOf: new.dropFirst(overlap)) }
     }
 
-    /// Moves the start back to `offset`; the bytes in between are arbitrary. Doubles the reserved room, within the
-    /// block that begins at `blockStart`, so that a file that arrives backward is not copied for every range.
+    /// Moves the start back to `offset` and leaves the bytes in between arbitrary. Reserves twice the space needed,
+    /// within the block that begins at `blockStart`, so that a file that arrives backward is not copied for every
+    /// range.
     mutating func extend(to offset: Int, blockStart: Int) {
       let needed = start - offset
       if unused < needed {
@@ -134,14 +133,14 @@ struct ByteRangeTable: Sendable {
 
   private struct Block: Sendable {
     var number: Int
-    /// Ascending; none touches the next.
+    /// In ascending order and not adjacent to each other.
     var pieces: [Piece] = []
     var byteCount = 0
-    /// The neighbours in the order of use, -1 for none; `next` also links free blocks.
+    /// The neighbours in the order of use, or -1. `next` also links free blocks.
     var previous = -1
     var next = -1
 
-    /// The first piece that ends at or after `offset`; the number of pieces if there is none.
+    /// Returns the index of the first piece that ends at or after `offset`, or the number of pieces if there is none.
     func firstPiece(reaching offset: Int) -> Int {
       var (low, high) = (0, pieces.count)
       while low < high {
@@ -151,9 +150,9 @@ struct ByteRangeTable: Sendable {
       return low
     }
 
-    /// The piece that holds all of `range`, which is not empty.
+    /// Returns the piece that contains all of `range`, which must not be empty.
     func piece(holding range: Range<Int>) -> Piece? {
-      // A piece that ends where the range begins has none of its bytes.
+      // A piece that ends at the start of the range contains none of its bytes.
       let place = firstPiece(reaching: range.lowerBound + 1)
       guard place < pieces.count, pieces[place].start <= range.lowerBound,
         range.upperBound <= pieces[place].end
@@ -187,7 +186,7 @@ struct ByteRangeTable: Sendable {
     return ranges
   }
 
-  /// The bytes of `range`; nil unless all are present. Marks their blocks as used.
+  /// Returns the bytes of `range`, or nil unless all are present. Marks their blocks as used.
   mutating func bytes(of range: Range<Int>) -> [UInt8]? {
     guard !range.isEmpty else { return [] }
     guard range.lowerBound >= 0 else { return nil }
@@ -200,7 +199,7 @@ struct ByteRangeTable: Sendable {
       use(place)
       return Array(piece[range])
     }
-    // A range far larger than the limit must not take long to refuse.
+    // Reject a range far larger than the limit quickly.
     guard range.count <= byteCount else { return nil }
     for number in first...last {
       guard let place = places[number], blocks[place].piece(holding: part(of: range, number)) != nil
@@ -223,7 +222,7 @@ struct ByteRangeTable: Sendable {
     guard !range.isEmpty else { return [] }
     var gaps: [Range<Int>] = []
     var start = range.lowerBound
-    // Iterate over the blocks that exist, if there are fewer of them than blocks in the range.
+    // If fewer blocks exist than the range spans, iterate over the existing ones.
     let first = max(range.lowerBound, 0) / Self.blockSize
     let last = max(range.upperBound - 1, 0) / Self.blockSize
     let numbers =
@@ -244,7 +243,7 @@ struct ByteRangeTable: Sendable {
   /// Stores `bytes` at `offset` and returns the memory dropped for them.
   mutating func store(_ bytes: ArraySlice<UInt8>, at offset: Int) -> [[UInt8]] {
     guard byteLimit > 0 else { return [] }
-    // Of more than the limit, only the last would survive.
+    // Bytes before the last `byteLimit` would be evicted at once.
     let kept = bytes.suffix(byteLimit)
     var dropped: [[UInt8]] = []
     let range = offset + bytes.count - kept.count..<offset + bytes.count
@@ -252,7 +251,7 @@ struct ByteRangeTable: Sendable {
     while !rest.isEmpty {
       let start = range.upperBound - rest.count
       let number = start / Self.blockSize
-      // No multiplication by the block's end, which may overflow.
+      // Computing the block's end as a product could overflow.
       let count = min(rest.count, Self.blockSize - start % Self.blockSize)
       let place = places[number] ?? addBlock(number)
       use(place)
@@ -266,7 +265,7 @@ struct ByteRangeTable: Sendable {
     return dropped
   }
 
-  /// Drops at least `count` bytes if there are as many, and returns their memory.
+  /// Drops at least `count` bytes, or all, and returns their memory.
   mutating func remove(_ count: Int) -> [[UInt8]] {
     let left = byteCount - min(max(count, 0), byteCount)
     var dropped: [[UInt8]] = []
@@ -306,7 +305,7 @@ struct ByteRangeTable: Sendable {
     return pieces[first].count - before
   }
 
-  /// Reduces the only block to the range just stored, for a limit smaller than a block.
+  /// Reduces the only block to the range just stored. Needed when the limit is smaller than a block.
   private mutating func trim(_ place: Int, around range: Range<Int>) {
     guard let piece = blocks[place].piece(holding: range) else { return }
     let kept = piece[range]
@@ -315,7 +314,7 @@ struct ByteRangeTable: Sendable {
     blocks[place].pieces = [Piece(start: range.lowerBound, bytes: kept)]
   }
 
-  /// The part of `range` in block `number`, which it touches.
+  /// Returns the part of `range` within block `number`, which it must overlap.
   private func part(of range: Range<Int>, _ number: Int) -> Range<Int> {
     let start = max(range.lowerBound, number * Self.blockSize)
     let room = Self.blockSize - start % Self.blockSize

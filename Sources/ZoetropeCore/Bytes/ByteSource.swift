@@ -3,23 +3,23 @@ package protocol ByteSource: Sendable {
   /// The total number of bytes.
   var byteCount: Int { get }
 
-  /// The number of bytes held in memory; the others are in a file or must be fetched.
+  /// The number of bytes in memory. The others are in a file or must be fetched.
   var residentByteCount: Int { get }
 
   /// The file's current stamp; nil for bytes in memory.
   var currentStamp: FileStamp? { get }
 
-  /// Whether the bytes are unchanged since opening. Costs one `fstat` for a file.
+  /// Whether the bytes are unchanged since the source was opened. Costs one `fstat` for a file.
   var isUnchanged: Bool { get }
 
-  /// Whether the bytes of `range` can be read without waiting for a disk or a network. Costs as
-  /// much as reading them from the system's file cache.
+  /// Returns whether the bytes of `range` can be read without waiting for a disk or a network.
+  /// Costs as much as reading them from the system's file cache.
   func isAtHand(_ range: Range<Int>) -> Bool
 
   /// Calls `body` with the bytes of `range`, which is clipped to the source.
   ///
   /// - Parameter buffer: Memory to read into if the bytes are not in memory yet. Reusing one buffer
-  ///   for all calls on a source saves allocations, and reads of small ranges that lie close
+  ///   for all calls on a source saves allocations, and saves reads of small ranges that lie close
   ///   together.
   func withBytes<Result>(
     in range: Range<Int>, buffer: inout ReadBuffer,
@@ -27,22 +27,22 @@ package protocol ByteSource: Sendable {
   ) throws(AnimatedImageError) -> Result
 }
 
-/// A buffer for bytes of one source, which keeps the range read last.
+/// A reusable buffer that retains the last range read from one source.
 package struct ReadBuffer: Sendable {
   var bytes: [UInt8] = []
-  /// The part of the source that `bytes` begins with.
+  /// The range of the source stored at the start of `bytes`.
   var range = 0..<0
 
   package init() {}
 }
 
 extension ByteSource {
-  /// False: unknown.
+  /// Returns false, because it is not known.
   package func isAtHand(_ range: Range<Int>) -> Bool { false }
 
-  /// Calls `body` with consecutive blocks, from the start, until it asks to stop.
+  /// Calls `body` with consecutive blocks from the start of the source, until it returns false.
   ///
-  /// A source that is truncated meanwhile ends where it was truncated.
+  /// If the source is truncated meanwhile, the blocks end at the new end.
   package func forEachBlock(
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Bool
   ) throws(AnimatedImageError) {

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The bytes of a remote file that have been fetched: pinned for one reader, or in the cache.
 ///
-/// Reading bytes that are missing throws `bytesMissing` and records them, instead of waiting for them on a
-/// decode thread. Each reader has its own source.
+/// Reading missing bytes throws `bytesMissing` and records their range, instead of blocking a decode thread until they
+/// arrive. Each reader has its own source.
 package final class FetchedSource: ByteSource {
   private struct Pin {
     let range: Range<Int>
@@ -42,13 +42,13 @@ package final class FetchedSource: ByteSource {
       || fetcher.cache.missing(in: clipped).isEmpty
   }
 
-  /// Keeps the bytes from `start` on until they are unpinned.
+  /// Keeps `bytes`, which begin at offset `start`, until they are unpinned.
   package func pin(_ bytes: [UInt8], at start: Int) {
     state.withLock { $0.pins.append(Pin(range: start..<start + bytes.count, bytes: bytes)) }
     fetcher.notePinned(bytes.count)
   }
 
-  /// Unpins the pieces that have no byte in `range`.
+  /// Unpins the pieces that do not overlap `range`.
   package func unpin(outside range: Range<Int>) {
     let dropped = state.withLock { state in
       let dropped = state.pins.filter { !$0.range.overlaps(range) }
@@ -58,12 +58,12 @@ package final class FetchedSource: ByteSource {
     fetcher.notePinned(-dropped.reduce(0) { $0 + $1.bytes.count })
   }
 
-  /// Bytes pinned.
+  /// The number of pinned bytes.
   package var pinnedByteCount: Int {
     state.withLock { $0.pins.reduce(0) { $0 + $1.bytes.count } }
   }
 
-  /// The range of the last read that failed because bytes were missing; clears it.
+  /// Returns and clears the range of the last read that failed because bytes were missing.
   package func takeMissing() -> Range<Int>? { state.withLock { $0.missing.take() } }
 
   package func withBytes<Result>(

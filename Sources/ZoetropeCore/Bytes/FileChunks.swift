@@ -2,12 +2,12 @@ internal import Glibc
 public import SystemPackage
 internal import ZoetropeShims
 
-/// The bytes of a pipe, socket, terminal or file from its present position on, in chunks as they arrive.
+/// The bytes of a pipe, socket, terminal or file from its current position on, in chunks as they arrive.
 ///
-/// A chunk holds the bytes that are available, at most 64 KiB, so no chunk waits for later bytes. Bytes are read on
-/// demand; until then the writer of a pipe waits. Waiting uses a separate thread and never blocks the cooperative
-/// pool. Cancelling the iterating task ends the sequence within a tenth of a second. An iterator reads a duplicate of
-/// the descriptor, which may be closed once the iterator exists.
+/// A chunk holds the bytes available at the time, at most 64 KiB, and never waits for more. Bytes are read on demand,
+/// so a slow reader blocks the writer of a pipe. Waiting happens on a separate thread and never blocks the cooperative
+/// pool. Cancelling the iterating task ends the sequence within a tenth of a second. An iterator reads from a
+/// duplicate, so you may close the descriptor once the iterator exists.
 ///
 /// ```swift
 /// let image = try await StreamedImage(FileChunks(.standardInput))
@@ -20,15 +20,15 @@ public struct FileChunks: AsyncSequence, Sendable {
   ///
   /// - Parameters:
   ///   - descriptor: The descriptor to read.
-  ///   - following: For a file that another program is still writing: how often to check for more data at its end.
-  ///     The sequence then ends only when the task is cancelled or the iterator is released, as `StreamedImage` does
-  ///     after the end marker. Default: nil, the sequence ends at the end of the file.
+  ///   - following: The interval between checks for more data at the end of a file that another program is still
+  ///     writing. The sequence then ends only when the task is cancelled or the iterator is released; `StreamedImage`
+  ///     releases it after the end marker. Default: nil, which ends the sequence at the end of the file.
   public init(_ descriptor: FileDescriptor, following: Duration? = nil) {
     self.descriptor = descriptor
     self.following = following
   }
 
-  /// Creates an iterator. Two iterators would take bytes from each other.
+  /// Creates an iterator. Use only one: each chunk goes to only one iterator.
   public func makeAsyncIterator() -> Iterator {
     Iterator(source: OwnedDescriptor.duplicate(of: descriptor), following: following)
   }
@@ -40,7 +40,7 @@ public struct FileChunks: AsyncSequence, Sendable {
     fileprivate let source: Result<OwnedDescriptor, AnimatedImageError>
     let following: Duration?
 
-    /// The next chunk; nil at the end, and if the task is cancelled.
+    /// Returns the next chunk, or nil at the end or if the task is cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(AnimatedImageError) -> [UInt8]? {
@@ -76,7 +76,7 @@ public struct FileChunks: AsyncSequence, Sendable {
       }
     }
 
-    /// The available bytes; waits for the first. Empty at the end, nil if `isCancelled`.
+    /// Returns the available bytes after waiting for the first; an empty array at the end, nil if `isCancelled`.
     private static func read(
       _ source: OwnedDescriptor, isCancelled: () -> Bool
     ) throws(AnimatedImageError) -> [UInt8]? {
@@ -85,7 +85,7 @@ public struct FileChunks: AsyncSequence, Sendable {
         let ready = waitForEvents(&request, milliseconds: 100)
         if ready < 0, errno != EINTR { throw FileSource.failure(Errno(rawValue: errno)) }
         guard ready > 0 else { continue }
-        // Bytes that a cancelled reader consumed would be lost to the next one.
+        // Bytes consumed by a cancelled reader would be lost to the next one.
         if isCancelled() { return nil }
         var chunk = [UInt8](repeating: 0, count: chunkSize)
         do {
@@ -104,14 +104,14 @@ public struct FileChunks: AsyncSequence, Sendable {
   }
 }
 
-/// A descriptor that is closed with the last iterator and read that use it. A number closed by somebody else
-/// could meanwhile belong to another file.
+/// A duplicated descriptor, closed once no iterator and no read uses it. Closing it earlier could let a read hit
+/// another file that has reused its number.
 private final class OwnedDescriptor: Sendable {
   /// The descriptor to wait for: only the caller's descriptor knows whether the pipe had a writer.
   let descriptor: FileDescriptor
-  /// The descriptor to read from, if the system allows it: the same pipe, opened again. Otherwise a read would
-  /// block indefinitely if another reader consumes the bytes first. The caller's descriptor must keep its mode,
-  /// which it shares with other processes.
+  /// The same pipe, opened again in non-blocking mode, or nil if the system does not allow that. A read from a blocking
+  /// pipe would wait indefinitely if another reader consumed the bytes first. The caller's descriptor cannot be
+  /// switched to that mode, because other processes share it.
   let unblocked: FileDescriptor?
 
   private init(_ descriptor: FileDescriptor) {

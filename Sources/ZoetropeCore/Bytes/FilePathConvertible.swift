@@ -2,7 +2,7 @@ public import struct SystemPackage.FilePath
 
 /// A value that names a file: a `FilePath`, which holds any path, or a `String`.
 ///
-/// A `URL` is not one, because it may name a resource that is not a file. Pass the `path` of a file URL.
+/// `URL` does not conform, because it may name a resource that is not a file. Pass the `path` of a file URL.
 public protocol FilePathConvertible: Sendable {
   /// The path.
   var filePath: FilePath { get }

@@ -4,9 +4,8 @@ internal import ZoetropeShims
 
 /// A byte source over an open file, read with `pread`.
 ///
-/// Not mapped: if a file shrinks under a mapping, SIGBUS kills the process, and reading a frame's
-/// bytes costs a hundredth of decoding them. Reads from a file that shrinks return fewer bytes
-/// instead.
+/// The file is not mapped: if it shrank under a mapping, SIGBUS would kill the process, whereas
+/// `pread` returns fewer bytes. Reading a frame's bytes costs a hundredth of decoding them.
 package final class FileSource: ByteSource {
   private let descriptor: FileDescriptor
   package let byteCount: Int
@@ -25,14 +24,14 @@ package final class FileSource: ByteSource {
     }
   }
 
-  /// Reads the regular file that `original` refers to, through a duplicate.
+  /// Creates a source that reads the regular file behind `original` through a duplicate descriptor.
   ///
-  /// - Throws: `io` if it refers to anything else.
+  /// - Throws: `io` if `original` refers to anything but a regular file.
   package convenience init(duplicating original: FileDescriptor) throws(AnimatedImageError) {
     let status = try Self.status(of: original)
     do {
       let copy = try IdleFiles.shared.open {
-        // Unlike `dup`, sets the flag that closes it in programs that are started.
+        // Unlike `dup`, sets close-on-exec.
         let copy = fcntl(original.rawValue, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw Errno(rawValue: errno) }
         return FileDescriptor(rawValue: copy)
@@ -50,7 +49,7 @@ package final class FileSource: ByteSource {
     stamp = FileStamp(status)
   }
 
-  /// The bytes at `path`: a regular file stays open and is read by range; a pipe, device or
+  /// Returns the bytes at `path`. A regular file stays open and is read by range; a pipe, device or
   /// terminal is read to its end now.
   ///
   /// - Parameters:
@@ -82,12 +81,12 @@ package final class FileSource: ByteSource {
     }
   }
 
-  /// Whether reading the file at `path` may block indefinitely, as for a pipe.
+  /// Returns whether reading the file at `path` may block indefinitely, as for a pipe.
   package static func mayWaitForEver(at path: FilePath) -> Bool {
     FileStatus(at: path)?.isRegular == false
   }
 
-  /// The name of `path` in errors. Quoting escapes control characters.
+  /// Returns `path` as shown in errors, in quotes, which escape control characters.
   private static func name(of path: FilePath) -> String { path.string.debugDescription }
 
   private static func open(_ path: FilePath) throws(AnimatedImageError) -> FileDescriptor {
@@ -109,13 +108,13 @@ package final class FileSource: ByteSource {
 
   package var isUnchanged: Bool { currentStamp?.hasBytes(of: stamp) ?? false }
 
-  /// The stamp of a regular file; others are refused, as in ``status(of:)``.
+  /// Returns the stamp of a regular file. Throws for other files, like ``status(of:)``.
   package static func stamp(
     of descriptor: FileDescriptor
   ) throws(AnimatedImageError) -> FileStamp { FileStamp(try status(of: descriptor)) }
 
-  /// The status of a regular file. Pipes and devices are refused: they have no ranges, and may have
-  /// no end.
+  /// Returns the status of a regular file. Throws for pipes and devices, which cannot be read by
+  /// range and may have no end.
   static func status(of descriptor: FileDescriptor) throws(AnimatedImageError) -> FileStatus {
     let status = try anyStatus(of: descriptor)
     guard status.isRegular else {
@@ -154,13 +153,13 @@ package final class FileSource: ByteSource {
     return try body(buffer.bytes.rawBytes.extracting(start..<start + held.count))
   }
 
-  /// The range to read for `range`. A small one is extended, because small frames are close together and a call
+  /// Returns the range to read for `range`. Extends a small range, because small frames are close together and a call
   /// costs as much as copying about 8 KiB.
   private static func extended(_ range: Range<Int>, in byteCount: Int) -> Range<Int> {
     range.lowerBound..<min(max(range.upperBound, range.lowerBound + 1 << 14), byteCount)
   }
 
-  /// Reads the available bytes of `range`; returns their number.
+  /// Reads the available bytes of `range` and returns their number.
   private func read(
     _ range: Range<Int>, into buffer: inout [UInt8]
   ) throws(AnimatedImageError) -> Int {
@@ -188,16 +187,16 @@ package final class FileSource: ByteSource {
 
 /// Reads a pipe, a terminal or a file to its end.
 package enum StandardInput {
-  /// The number of bytes after which every format is recognised.
+  /// The number of bytes needed to recognise every format.
   private static let signatureSize = 13
 
   /// Reads all bytes of `descriptor`.
   ///
-  /// While no data arrives, `shouldStop` is polled ten times a second: a blocking read would miss a
+  /// While no data arrives, polls `shouldStop` ten times a second. A blocking read would miss a
   /// signal that arrives just before it.
   ///
-  /// - Parameter checkingStart: Called with the first 13 bytes, which identify every format; an
-  ///   error it throws ends the reading.
+  /// - Parameter checkingStart: Called with the first 13 bytes, which identify every format. If it
+  ///   throws, reading ends with its error.
   /// - Throws: `io` when reading fails, `limitExceeded` past `byteLimit` bytes, `outOfMemory` if
   ///   allocation fails, `cancelled` when `shouldStop` returns true.
   package static func readAll(
@@ -209,7 +208,7 @@ package enum StandardInput {
     while true {
       if shouldStop() { throw AnimatedImageError(.cancelled, "reading was stopped") }
       var request = [pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)]
-      // Files and closed pipes are always ready. A signal ends the wait with an error.
+      // Files and closed pipes are always ready. A signal makes the wait fail.
       let ready = waitForEvents(&request, milliseconds: 100)
       if ready < 0, errno != EINTR { throw FileSource.failure(Errno(rawValue: errno)) }
       guard ready > 0 else { continue }

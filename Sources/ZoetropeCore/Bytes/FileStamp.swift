@@ -2,7 +2,7 @@ internal import Glibc
 package import SystemPackage
 internal import ZoetropeShims
 
-/// The file system's record of a file, which changes when the file's bytes do.
+/// The identity, size and times of a file, which change when its bytes do.
 ///
 /// It includes the change time because anyone can set the modification time back.
 package struct FileStamp: Sendable, Hashable {
@@ -11,7 +11,7 @@ package struct FileStamp: Sendable, Hashable {
   package let byteCount: Int
   /// Nanoseconds since 1970.
   package let modified: Int64
-  /// Nanoseconds since 1970; the system updates it at each change of bytes or attributes.
+  /// Nanoseconds since 1970. The system updates it whenever bytes or attributes change.
   package let changed: Int64
 
   package init(device: UInt64, inode: UInt64, byteCount: Int, modified: Int64, changed: Int64) {
@@ -22,7 +22,7 @@ package struct FileStamp: Sendable, Hashable {
     self.changed = changed
   }
 
-  /// The stamp of the open file `file`.
+  /// Reads the stamp of the open file `file`.
   package init(of file: FileDescriptor) throws(AnimatedImageError) {
     do {
       self.init(try FileStatus(of: file))
@@ -31,34 +31,35 @@ package struct FileStamp: Sendable, Hashable {
     }
   }
 
-  /// The stamp of the file at `path`; nil if there is none.
+  /// Reads the stamp of the file at `path`, or returns nil if there is none.
   package init?(at path: FilePath) {
     guard let status = FileStatus(at: path) else { return nil }
     self.init(status)
   }
 
-  /// The stamp in a file status.
+  /// Creates a stamp from a file status.
   init(_ status: FileStatus) {
     self.init(
       device: status.device, inode: status.inode, byteCount: status.byteCount,
       modified: status.modified, changed: status.changed)
   }
 
-  /// Whether the file last changed long enough before `now` that a later write shows in the stamp.
+  /// Returns whether the file last changed long enough before `now` for a later write to change the stamp.
   ///
-  /// Two writes within one tick of the file system's clock leave the same times, so a hash taken in
-  /// that tick may be of the bytes in between. 2 s is FAT's tick, the coarsest in use.
+  /// Two writes within one tick of the file system's clock leave the same times, so a hash computed between them would
+  /// seem to match the final bytes. The coarsest tick in use is FAT's, 2 s.
   package func isSettled(at now: Int64) -> Bool {
     now - max(modified, changed) > 2_000_000_000
   }
 
-  /// Whether nothing was written between the two stamps of one open file. Ignores the change time:
-  /// removing or renaming a file changes it too, and an open file survives both.
+  /// Returns whether nothing was written between the two stamps of one open file. Ignores the
+  /// change time, because it also changes when a file is removed or renamed, and an open file
+  /// survives both.
   func hasBytes(of other: FileStamp) -> Bool {
     device == other.device && inode == other.inode && byteCount == other.byteCount
       && modified == other.modified
   }
 
-  /// The system's wall clock, nanoseconds since 1970.
+  /// Returns the system's wall-clock time in nanoseconds since 1970.
   package static func now() -> Int64 { timespec.now().nanoseconds }
 }

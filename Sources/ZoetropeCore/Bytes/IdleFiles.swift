@@ -2,13 +2,13 @@ internal import Glibc
 internal import Synchronization
 package import SystemPackage
 
-/// Keeps files open only to avoid opening them again.
+/// An object that keeps files open only to avoid reopening them.
 package protocol IdleFileHolder: AnyObject, Sendable {
-  /// Closes the least recently used file; returns false if there is none.
+  /// Closes the least recently used file. Returns false if there is none.
   func closeIdleFile() -> Bool
 }
 
-/// Idle files, which are closed when descriptors run out.
+/// A registry of idle files, which it closes when descriptors run out.
 package final class IdleFiles: Sendable {
   /// The idle files of this process.
   package static let shared = IdleFiles()
@@ -23,7 +23,7 @@ package final class IdleFiles: Sendable {
 
   /// - Parameters:
   ///   - limit: The number of descriptors that the process may have.
-  ///   - lowered: Gives a file the lowest number that is free, if that is lower.
+  ///   - lowered: Moves a file to the lowest free descriptor number, if that is lower than its own.
   package init(
     limit: @escaping @Sendable () -> Int = { descriptorLimit },
     lowered: @escaping @Sendable (FileDescriptor) -> FileDescriptor = IdleFiles.lowered
@@ -31,7 +31,7 @@ package final class IdleFiles: Sendable {
     (self.limit, self.lowered) = (limit, lowered)
   }
 
-  /// Of this process.
+  /// The maximum number of descriptors of this process.
   package static var descriptorLimit: Int {
     var found = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &found) == 0 else {
@@ -40,7 +40,7 @@ package final class IdleFiles: Sendable {
     return Int(clamping: found.rlim_cur)
   }
 
-  /// A number for a holder.
+  /// Returns an unused number for a holder.
   package func newNumber() -> Int {
     holders.withLock { holders in
       holders.last += 1
@@ -48,7 +48,7 @@ package final class IdleFiles: Sendable {
     }
   }
 
-  /// Adds a holder under its number, until ``remove(_:)``.
+  /// Registers a holder under `number` until ``remove(_:)``.
   package func add(_ holder: some IdleFileHolder, _ number: Int) {
     holders.withLock { $0.all[number] = Holder(holder: holder) }
   }
@@ -56,8 +56,8 @@ package final class IdleFiles: Sendable {
   /// Removes the holder with this number.
   package func remove(_ number: Int) { _ = holders.withLock { $0.all.removeValue(forKey: number) } }
 
-  /// Returns the result of `open`. While that fails because the process or the system has no descriptor
-  /// left, closes one idle file and tries again.
+  /// Returns the result of `open`. As long as `open` fails because descriptors have run out, closes one idle file and
+  /// tries again.
   package func makingRoom<Value>(_ open: () throws -> Value) throws -> Value {
     while true {
       do {
@@ -70,10 +70,10 @@ package final class IdleFiles: Sendable {
     }
   }
 
-  /// Like ``makingRoom(_:)``, and closes idle files while few descriptors are left.
+  /// Like ``makingRoom(_:)``, but also closes idle files while few descriptors are left.
   ///
-  /// The last descriptors are left to others: libdispatch opens a file every second to inspect its threads, and
-  /// terminates the process if it cannot.
+  /// The last descriptors are reserved for other code: libdispatch opens a file every second to inspect its threads,
+  /// and terminates the process if that fails.
   package func open(_ open: () throws -> FileDescriptor) throws -> FileDescriptor {
     var file = try makingRoom(open)
     // Move the file to the number that closing an idle file frees. Otherwise the next file would get that low number
@@ -83,7 +83,7 @@ package final class IdleFiles: Sendable {
     return file
   }
 
-  /// The file under the lowest number that is free, if that is lower.
+  /// Moves `file` to the lowest free descriptor number, if that is lower than its own.
   package static func lowered(_ file: FileDescriptor) -> FileDescriptor {
     let copy = fcntl(file.rawValue, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { return file }
@@ -94,7 +94,7 @@ package final class IdleFiles: Sendable {
 
   /// Closes an idle file of the first holder that has one.
   private func closeOne() -> Bool {
-    // Called outside the lock: closing a file releases objects, and so may the references loaded here.
+    // Not under the lock: closing a file may release objects, and so may dropping the references loaded here.
     let living = holders.withLock { $0.all.values.compactMap(\.holder) }
     return living.contains { $0.closeIdleFile() }
   }

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Reads byte ranges of a ``ByteRangeReading`` through a cache.
 ///
-/// Bytes that are kept are not read again, and concurrent requests that overlap share one read. A read is
-/// cancelled when the last request that waits for it is. An error is delivered to every waiter and never kept.
+/// Cached bytes are not read again, and overlapping concurrent requests share one read. A read is cancelled when the
+/// last request waiting for it is cancelled. An error is delivered to every waiter and never cached.
 package final class RangeFetcher: Sendable {
   private typealias Outcome = Result<[UInt8], AnimatedImageError>
 
@@ -13,7 +13,7 @@ package final class RangeFetcher: Sendable {
     let range: Range<Int>
     var task: Task<Void, Never>?
     var waiters: [ResultHandover<Outcome>] = []
-    /// Whether it continues without waiters.
+    /// Whether the read continues without waiters.
     var isHeld = false
   }
 
@@ -30,13 +30,13 @@ package final class RangeFetcher: Sendable {
   /// A part of a requested range.
   private enum Part {
     case kept([UInt8])
-    /// The bytes of `range`, which a flight reads.
+    /// The bytes of `range`, which a read in progress will provide.
     case awaited(Wait, range: Range<Int>)
   }
 
   private struct Wait: Sendable {
     let number: Int
-    /// The range that the flight reads.
+    /// The first byte of the read being waited for.
     let start: Int
     let handover: ResultHandover<Outcome>
   }
@@ -46,10 +46,10 @@ package final class RangeFetcher: Sendable {
   private let reader: any ByteRangeReading
   private let state = Mutex(State())
 
-  /// The most reads that one request begins, and the most gaps that it fills one by one.
+  /// The maximum number of reads per request. A request with more gaps than this reads them all as one range.
   package static let mostReads = 16
 
-  /// Is notified when more bytes are pinned, or when the cache has grown.
+  /// An event reported to `noteChange`: the number of pinned bytes changed, or the cache grew.
   package enum Change: Sendable {
     case pinned(Int)
     case cached
@@ -68,12 +68,12 @@ package final class RangeFetcher: Sendable {
     byteCount = max(reader.byteCount, 0)
   }
 
-  /// Records that readers hold `count` more bytes in addition to the cache; fewer if it is negative.
+  /// Records that readers pin `count` more bytes outside the cache, or fewer if `count` is negative.
   func notePinned(_ count: Int) {
     if count != 0 { noteChange(.pinned(count)) }
   }
 
-  /// The parts of `range` to read: those that the cache lacks, or all of it in one piece if they are many.
+  /// Returns the parts of `range` that the cache lacks, or one range that spans them all if there are too many.
   private func gaps(in range: Range<Int>) -> [Range<Int>] {
     let gaps = cache.missing(in: range)
     guard gaps.count > Self.mostReads else { return gaps }
@@ -91,10 +91,10 @@ package final class RangeFetcher: Sendable {
     state.withLock { $0.flights.reduce(0) { $0 + $1.waiters.count } }
   }
 
-  /// Starts to read the bytes of `range` that are neither cached nor being read, if there are at least `count`.
-  /// Does not wait.
+  /// Starts reading the bytes of `range` that are neither cached nor being read, if there are at least `count`, and
+  /// returns immediately.
   ///
-  /// - Returns: The reads that were started; each continues until it is done or released.
+  /// - Returns: The reads that were started. Each continues until it completes or is released.
   package func hold(
     _ range: Range<Int>, ifMissing count: Int = 1
   ) -> [(number: Int, range: Range<Int>)] {
@@ -110,7 +110,7 @@ package final class RangeFetcher: Sendable {
     }
   }
 
-  /// Releases a read that ``hold(_:ifMissing:)`` started. It is cancelled unless something waits for it.
+  /// Releases a read started by ``hold(_:ifMissing:)``, which is cancelled unless a request waits for it.
   package func release(_ number: Int) {
     let task = state.withLock { state -> Task<Void, Never>? in
       guard let place = state.flights.firstIndex(where: { $0.number == number }) else {
@@ -127,7 +127,7 @@ package final class RangeFetcher: Sendable {
     try await bytes(in: [range]).first ?? []
   }
 
-  /// Returns the bytes of each of `ranges`, which are read concurrently.
+  /// Returns the bytes of each of `ranges`, reading them concurrently.
   ///
   /// - Throws: `parameter` for a range outside the file; `io`, or the reader's own code, naming the range that
   ///   was read; `cancelled` as soon as the task is cancelled.
@@ -166,7 +166,7 @@ package final class RangeFetcher: Sendable {
     }
   }
 
-  /// Appends without a copy if `bytes` is empty and `more` a whole array.
+  /// Appends `more`, without a copy if `bytes` is empty and `more` is a whole array.
   private static func append(_ more: ArraySlice<UInt8>, to bytes: inout [UInt8]) {
     if bytes.isEmpty { bytes = Array(more) } else { bytes += more }
   }
@@ -184,7 +184,7 @@ package final class RangeFetcher: Sendable {
 
   // MARK: - Reads
 
-  /// The parts that make up `range`: kept bytes, reads in progress, and new reads for the rest.
+  /// Returns the parts that make up `range`: cached bytes, reads in progress, and new reads for the rest.
   private func join(_ range: Range<Int>) -> [Part] {
     guard !range.isEmpty else { return [] }
     return state.withLock { state in
@@ -193,7 +193,7 @@ package final class RangeFetcher: Sendable {
       for gap in gaps(in: range) + [range.upperBound..<range.upperBound] {
         if start < gap.lowerBound {
           let held = start..<gap.lowerBound
-          // Another user of the cache may have caused it to be dropped meanwhile.
+          // Another user of the cache may have evicted these bytes meanwhile.
           if let bytes = cache.data(for: held) {
             parts.append(.kept(bytes))
           } else {
@@ -207,7 +207,7 @@ package final class RangeFetcher: Sendable {
     }
   }
 
-  /// Waits for `gap` in the reads in progress, and starts reads for the rest.
+  /// Returns waits that cover `gap`, joining reads in progress and starting reads for the rest.
   private func parts(covering gap: Range<Int>, in state: inout State) -> [Part] {
     Self.split(gap, by: state.flights).map { piece in
       let place = piece.flight ?? begin(piece.range, in: &state)
@@ -219,7 +219,7 @@ package final class RangeFetcher: Sendable {
     }
   }
 
-  /// `gap` in ascending pieces, each with the place of the flight that covers it, if any does.
+  /// Splits `gap` into ascending pieces, each with the index of the read that covers it, if any.
   private static func split(
     _ gap: Range<Int>, by flights: [Flight]
   ) -> [(range: Range<Int>, flight: Int?)] {
@@ -241,7 +241,7 @@ package final class RangeFetcher: Sendable {
     return pieces
   }
 
-  /// Begins to read `range`; returns the flight's place.
+  /// Starts a read of `range` and returns its index in `state.flights`.
   private func begin(_ range: Range<Int>, in state: inout State) -> Int {
     state.lastNumber += 1
     state.statistics.readCount += 1
@@ -272,14 +272,14 @@ package final class RangeFetcher: Sendable {
     } catch let error as AnimatedImageError where error.code != .cancelled {
       return failure(error.code, error.detail)
     } catch {
-      // This may be a cancellation of another request, or nothing may wait any more.
+      // If this is a cancellation, either another request caused it or nothing waits any more.
       return failure(.io, "\(error)")
     }
   }
 
   private func finish(_ number: Int, _ range: Range<Int>, _ outcome: Outcome) {
     let waiters = state.withLock { state in
-      // Stored before the flight is removed; a request in between would read again.
+      // Store the bytes before removing the read: a request in between would read them again.
       if case .success(let bytes) = outcome { cache.set(bytes, at: range.lowerBound) }
       return state.take(number)?.waiters ?? []
     }
@@ -287,7 +287,7 @@ package final class RangeFetcher: Sendable {
     for waiter in waiters { waiter.close(with: outcome) }
   }
 
-  /// Ends a wait; the last one cancels the read.
+  /// Ends a wait. When the last wait ends, the read is cancelled unless it is held.
   private func leave(_ wait: Wait) {
     let task = state.withLock { state -> Task<Void, Never>? in
       guard let place = state.flights.firstIndex(where: { $0.number == wait.number }) else {
@@ -301,34 +301,34 @@ package final class RangeFetcher: Sendable {
   }
 }
 
-/// Reads bytes that will be needed soon, so that they are in the cache by then.
+/// Prefetches bytes that will be needed soon into the cache.
 ///
-/// Follows a window of the file that moves with a playhead. Reads outside the window are cancelled unless somebody
-/// waits for them; when this object is released, all reads are. A failure is reported to the next request for the
-/// bytes.
+/// The window of prefetched bytes moves with a playhead. Reads that fall outside the window are released, and when this
+/// object is deallocated, all reads are; a released read is cancelled unless a request waits for it. Errors are
+/// dropped: the next request for the bytes reads them again.
 package final class ReadAhead: Sendable {
   private let fetcher: RangeFetcher
-  /// Reads that were started, some of which are done.
+  /// Reads that were started. Some of them may have completed.
   private let readings = Mutex<[(number: Int, range: Range<Int>)]>([])
 
   package init(_ fetcher: RangeFetcher) { self.fetcher = fetcher }
 
   deinit { for reading in readings.withLock({ $0 }) { fetcher.release(reading.number) } }
 
-  /// Moves the window to `window`, clipped to the file. Reads its missing bytes if they are at least half of
-  /// it, so that reads are large, or if they are all that the file has left.
+  /// Moves the window to `window`, clipped to the file. Reads its missing bytes only if they are at least half of it,
+  /// which keeps reads large, or if the window reaches the end of the file.
   package func follow(_ window: Range<Int>) {
     let window = window.clamped(to: 0..<fetcher.byteCount)
     let isLast = window.upperBound == fetcher.byteCount
     move(to: window, reading: window, ifMissing: isLast ? 1 : max(window.count / 2, 1))
   }
 
-  /// Moves the window to `window`, and reads the missing bytes of `range`, which is part of it.
+  /// Moves the window to `window` and reads the missing bytes of `range`, a part of it.
   package func request(_ range: Range<Int>, within window: Range<Int>) {
     move(to: window, reading: range, ifMissing: 1)
   }
 
-  /// Cancels all its reads.
+  /// Releases all reads.
   package func stop() { move(to: 0..<0, reading: 0..<0, ifMissing: 1) }
 
   private func move(to window: Range<Int>, reading range: Range<Int>, ifMissing count: Int) {

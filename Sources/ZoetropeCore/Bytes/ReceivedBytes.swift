@@ -2,14 +2,13 @@ internal import Glibc
 internal import Synchronization
 package import SystemPackage
 
-/// The bytes of a stream, kept as they arrive: the first ones in memory, the rest in a file.
+/// The bytes received so far from a stream: the first ones in memory, the rest in a file.
 ///
-/// The file is temporary and unnamed, so that nothing is left behind however the process ends. (On the few file
-/// systems without unnamed files it briefly has a name.) One task appends; any thread reads what has been
-/// appended.
+/// The file is temporary and unnamed, so nothing is left behind however the process ends. (On the few file systems
+/// without unnamed files it briefly has a name.) One task appends; any thread reads what has been appended.
 package final class ReceivedBytes: Sendable {
   private struct State {
-    /// All of ``blockSize`` bytes but the last.
+    /// Each has ``blockSize`` bytes, except the last.
     var blocks: [[UInt8]] = []
     var byteCount = 0
     var file: SpillFile?
@@ -18,18 +17,18 @@ package final class ReceivedBytes: Sendable {
 
   private static let blockSize = 1 << 18
 
-  /// The most bytes kept in memory: a multiple of the block size, until ``spillFromNow()``.
+  /// The maximum number of bytes kept in memory: a multiple of the block size until ``spillFromNow()`` lowers it.
   package var memoryLimit: Int { state.withLock { $0.memoryLimit } }
   private let byteLimit: Int
   private let directory: FilePath
   private let state: Mutex<State>
-  /// Retained as long as the bytes.
+  /// Kept alive as long as the bytes.
   private let companion: (any AnyObject & Sendable)?
 
   /// - Parameters:
-  ///   - memoryLimit: The most bytes kept in memory; rounded up to 256 KiB.
+  ///   - memoryLimit: The maximum number of bytes kept in memory, rounded up to a multiple of 256 KiB.
   ///   - byteLimit: The maximum number of bytes kept.
-  ///   - directory: Where the file is made; nil for the system's directory of temporary files.
+  ///   - directory: The directory for the file. Nil: the system's directory of temporary files.
   ///   - companion: Released with the bytes.
   package init(
     memoryLimit: Int, byteLimit: Int, directory: FilePath? = nil,
@@ -52,21 +51,20 @@ package final class ReceivedBytes: Sendable {
   /// Bytes kept in the file.
   package var spilledByteCount: Int { state.withLock { max($0.byteCount - $0.memoryLimit, 0) } }
 
-  /// Whether `count` more bytes go to memory alone, so that appending them waits for no disk.
+  /// Returns whether `count` more bytes fit in memory, so that appending them does not wait for a disk.
   package func fitsInMemory(_ count: Int) -> Bool {
     state.withLock { $0.byteCount + count <= $0.memoryLimit }
   }
 
-  /// Sends all bytes after the present ones to the file, because memory is short. Not to be called while
-  /// bytes are appended.
+  /// Writes all bytes from now on to the file, because memory is short. Must not be called during an append.
   package func spillFromNow() {
     state.withLock { state in
-      // Never beyond the limit, where the file begins.
+      // The limit is where the file begins, so it must never grow.
       if state.byteCount < state.memoryLimit { state.memoryLimit = state.byteCount }
     }
   }
 
-  /// Appends the next bytes of the stream. Not to be called concurrently.
+  /// Appends the next bytes of the stream. Must not be called concurrently.
   ///
   /// - Throws: `limitExceeded` past the limit; `io` if the file cannot be written.
   package func append(_ bytes: ArraySlice<UInt8>) throws(AnimatedImageError) {
@@ -105,7 +103,7 @@ package final class ReceivedBytes: Sendable {
     }
   }
 
-  /// Copies the bytes of `range`, which have arrived, to the start of `buffer`, which is large enough.
+  /// Copies the bytes of `range` to the start of `buffer`. They must have arrived, and `buffer` must be large enough.
   fileprivate func read(
     _ range: Range<Int>, into buffer: inout [UInt8]
   ) throws(AnimatedImageError) -> Int {
@@ -126,19 +124,19 @@ package final class ReceivedBytes: Sendable {
     let spilled = range.clamped(to: resident.upperBound ..< .max)
     guard !spilled.isEmpty, let file else { return resident.count }
     let place = spilled.lowerBound - range.lowerBound
-    // Where spilled bytes begin, memory ends.
+    // Spilled bytes begin where those in memory end.
     return place
       + (try file.read(
         at: spilled.lowerBound - resident.upperBound, into: &buffer, place..<place + spilled.count))
   }
 }
 
-/// The received bytes as a source: all of them as they grow, or a fixed number of the first.
+/// The received bytes as a source: all of them as they arrive, or a fixed number of the first bytes.
 package struct ReceivedSource: ByteSource {
   private let received: ReceivedBytes
   private let limit: Int?
 
-  /// - Parameter limit: The number of bytes; nil for as many as have arrived at the time.
+  /// - Parameter limit: The number of bytes. Nil: all that have arrived at the time of a call.
   package init(_ received: ReceivedBytes, limit: Int? = nil) {
     self.received = received
     self.limit = limit
@@ -178,7 +176,7 @@ package struct ReceivedSource: ByteSource {
 private final class SpillFile: Sendable {
   private let descriptor: FileDescriptor
 
-  /// `TMPDIR`, or a directory for temporary files that is on a disk and not in memory.
+  /// `TMPDIR`, or else a directory for temporary files that is on disk rather than in memory.
   static var systemDirectory: FilePath {
     FilePath(environmentVariable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/var/tmp")
   }
@@ -190,8 +188,8 @@ private final class SpillFile: Sendable {
       descriptor = unnamed
       return
     }
-    // The file system has no such files, or the call failed for another reason, which the next
-    // attempt will report.
+    // Either the file system has no unnamed files, or the call failed for another reason, which the
+    // next attempt will report.
     for _ in 0..<16 {
       let name = "zoetrope-\(UInt64.random(in: 0 ... .max)).stream"
       let path = directory.appending(name)

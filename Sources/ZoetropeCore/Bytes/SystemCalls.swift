@@ -5,22 +5,22 @@ internal import ZoetropeShims
 
 // System calls that take an address, each wrapped in a function on values.
 //
-// Unsafe: the system reads and fills in memory of the caller. Every pointer is valid for the call
-// that receives it and is not kept; where the system writes, the size of the buffer is passed along
-// or fixed by the type.
+// Unsafe: the system reads and writes the caller's memory. Every pointer is valid for the call that
+// receives it and is not kept. Where the system writes, the size of the buffer is passed along or
+// fixed by the type.
 
 /// The status of a file.
 package struct FileStatus {
   private let status: stat
 
-  /// The status of the file at `path`; nil if there is none.
+  /// Reads the status of the file at `path`, or returns nil if that fails.
   package init?(at path: FilePath, followsLinks: Bool = true) {
     do throws(Errno) { try self.init(checking: path, followsLinks: followsLinks) } catch {
       return nil
     }
   }
 
-  /// The status of the file at `path`, or why there is none.
+  /// Reads the status of the file at `path`. Throws if that fails.
   package init(checking path: FilePath, followsLinks: Bool = true) throws(Errno) {
     var status = stat()
     let result = unsafe path.withPlatformString {
@@ -30,7 +30,7 @@ package struct FileStatus {
     self.status = status
   }
 
-  /// The status of the open file `descriptor`.
+  /// Reads the status of the open file `descriptor`.
   package init(of descriptor: FileDescriptor) throws(Errno) {
     var status = stat()
     guard unsafe fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
@@ -40,24 +40,24 @@ package struct FileStatus {
   package var device: UInt64 { UInt64(status.st_dev) }
   package var inode: UInt64 { UInt64(status.st_ino) }
   package var byteCount: Int { Int(status.st_size) }
-  /// Bytes allocated on disk, fewer than the size if the file has holes.
+  /// Bytes allocated on disk; fewer than the size if the file has holes.
   package var allocatedBytes: Int { Int(status.st_blocks) * 512 }
   /// When the bytes were last written, in nanoseconds since 1970.
   package var modified: Int64 { status.st_mtim.nanoseconds }
   /// When bytes or attributes last changed, in nanoseconds since 1970.
   var changed: Int64 { status.st_ctim.nanoseconds }
-  /// Whether it still has a name.
+  /// Whether the file still has a name.
   package var isLinked: Bool { status.st_nlink > 0 }
   package var isDirectory: Bool { kind == S_IFDIR }
-  /// Whether it is a regular file, not a directory, pipe or device.
+  /// Whether this is a regular file, not a directory, pipe or device.
   package var isRegular: Bool { kind == S_IFREG }
   var isNamedPipe: Bool { kind == S_IFIFO }
-  /// Whether it is a pipe, a socket or a character device, which can only be read in order.
+  /// Whether this is a pipe, a socket or a character device, which can only be read in order.
   package var isPipe: Bool { [S_IFIFO, S_IFSOCK, S_IFCHR].contains(kind) }
 
-  /// Whether it belongs to this user, and no other user may read or write it.
+  /// Whether this user owns the file and no other user may read or write it.
   package var isPrivate: Bool { status.st_uid == geteuid() && status.st_mode & 0o077 == 0 }
-  /// Whether only this user and root may write it.
+  /// Whether only this user and root may write the file.
   package var isTrusted: Bool {
     (status.st_uid == 0 || status.st_uid == geteuid()) && status.st_mode & 0o022 == 0
   }
@@ -91,9 +91,9 @@ package enum FileSystem {
     unsafe call(path, path) { first, _ in unsafe mkdir(first, permissions.rawValue) }
   }
 
-  /// Opens a pipe or a device for writing that does not block. Waits until a named pipe has a reader.
+  /// Opens a pipe or a device for non-blocking writing. Waits until a named pipe has a reader.
   ///
-  /// - Parameter isCancelled: Polled every 20 ms while there is no reader; if true, `canceled` is thrown.
+  /// - Parameter isCancelled: Polled every 20 ms while there is no reader. If it returns true, throws `canceled`.
   package static func openForWriting(
     stream path: FilePath, isCancelled: () -> Bool
   ) throws(Errno) -> FileDescriptor {
@@ -115,7 +115,7 @@ package enum FileSystem {
     if let error { throw error }
   }
 
-  /// The destination of the symbolic link at `path`; nil if it is not a link.
+  /// Returns the destination of the symbolic link at `path`, or nil if it is not a link.
   package static func destination(ofLink path: FilePath) -> FilePath? {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = unsafe path.withPlatformString { unsafe readlink($0, &buffer, buffer.count) }
@@ -123,12 +123,12 @@ package enum FileSystem {
     return FilePath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) })
   }
 
-  /// The names in `directory`, in no order; invalid UTF-8 is replaced.
+  /// Returns the names in `directory`, unordered, with invalid UTF-8 replaced.
   package static func names(in directory: FilePath) throws(Errno) -> [String] {
     try entries(of: directory).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The names in `directory` as bytes, in no order.
+  /// Returns the names in `directory` as bytes, unordered.
   package static func entries(of directory: FilePath) throws(Errno) -> [[UInt8]] {
     guard let stream = unsafe directory.withPlatformString({ unsafe opendir($0) }) else {
       throw Errno(rawValue: errno)
@@ -161,7 +161,7 @@ package enum FileSystem {
 }
 
 extension FileDescriptor {
-  /// A new file in `directory` without a name, which not all file systems have.
+  /// Creates an unnamed file in `directory`. Not all file systems support this.
   static func unnamed(in directory: FilePath) throws -> FileDescriptor {
     let number = unsafe directory.withPlatformString { unsafe zt_open_unnamed($0) }
     guard number >= 0 else { throw Errno(rawValue: errno) }
@@ -170,7 +170,7 @@ extension FileDescriptor {
 }
 
 extension FilePath {
-  /// A path of exactly these bytes, in any encoding.
+  /// Creates a path of exactly these bytes, in any encoding.
   package init(bytes: [UInt8]) {
     let characters: [CInterop.PlatformChar] = bytes.map { CInterop.PlatformChar(bitPattern: $0) }
     // The array ends in a NUL, and the initializer copies it.
@@ -189,15 +189,15 @@ extension FilePath {
 }
 
 extension FileDescriptor {
-  /// Writes some of `bytes`; returns how many.
+  /// Writes some of `bytes` and returns how many.
   package func writeSome(_ bytes: ArraySlice<UInt8>) throws -> Int {
     try unsafe bytes.withUnsafeBytes { unsafe try write($0, retryOnInterrupt: false) }
   }
 
   /// Writes all of `bytes`, despite short writes and interruptions.
   ///
-  /// - Parameter isCancelled: Polled every 20 ms while a stream that does not block takes nothing; if true, `canceled`
-  ///   is thrown.
+  /// - Parameter isCancelled: Polled every 20 ms while a non-blocking stream is full. If it returns true, throws
+  ///   `canceled`.
   package func writeAll(
     _ bytes: [UInt8], isCancelled: () -> Bool = { false }
   ) throws(Errno) {
@@ -226,7 +226,7 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes some of `bytes` to a file at `offset`; returns how many.
+  /// Writes some of `bytes` to a file at `offset` and returns how many.
   package func writeSome(_ bytes: borrowing RawSpan, at offset: Int) throws(Errno) -> Int {
     while true {
       let count = unsafe bytes.withUnsafeBytes { bytes in
@@ -237,12 +237,12 @@ extension FileDescriptor {
     }
   }
 
-  /// Reads the next bytes into `buffer`, at most its size; returns how many.
+  /// Reads the next bytes into `buffer`, at most its size, and returns how many.
   package func read(into buffer: inout [UInt8]) throws -> Int {
     try unsafe buffer.withUnsafeMutableBytes { unsafe try read(into: $0) }
   }
 
-  /// Reads the file's bytes from `offset` on into `range` of `buffer`; returns how many there were.
+  /// Reads the file's bytes from `offset` on into `range` of `buffer` and returns how many.
   package func read(at offset: Int, into buffer: inout [UInt8], _ range: Range<Int>) throws -> Int {
     try unsafe buffer.withUnsafeMutableBytes { bytes in
       unsafe try read(
@@ -251,14 +251,14 @@ extension FileDescriptor {
     }
   }
 
-  /// The first `count` bytes of a file, or all of a shorter one.
+  /// Returns the first `count` bytes of a file, or all bytes if it is shorter.
   package func prefix(_ count: Int) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: count)
     let found = (try? read(at: 0, into: &buffer, 0..<count)) ?? 0
     return Array(buffer.prefix(found))
   }
 
-  /// The size of the terminal; nil if this is not a terminal or its size is unknown.
+  /// The size of the terminal, or nil if this is not a terminal or its size is unknown.
   package var terminalSize: (columns: Int, rows: Int, pixelWidth: Int, pixelHeight: Int)? {
     var size = winsize()
     guard unsafe ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -266,7 +266,7 @@ extension FileDescriptor {
   }
 }
 
-/// Waits until one of `requests` is ready, or until the timeout; a negative one never expires.
+/// Waits until one of `requests` is ready or the timeout expires. A negative timeout never expires.
 ///
 /// - Returns: The number of ready requests, or -1 with the reason in `errno`.
 package func waitForEvents(_ requests: inout [pollfd], milliseconds: Int32) -> Int32 {
@@ -274,13 +274,13 @@ package func waitForEvents(_ requests: inout [pollfd], milliseconds: Int32) -> I
 }
 
 extension termios {
-  /// The line settings of an open terminal; nil if `descriptor` is not one.
+  /// Reads the line settings of an open terminal, or returns nil if `descriptor` is not a terminal.
   package init?(of descriptor: Int32) {
     self.init()
     guard unsafe tcgetattr(descriptor, &self) == 0 else { return nil }
   }
 
-  /// Applies these settings to a terminal; false if the system refuses.
+  /// Applies these settings to a terminal. Returns false if the system refuses.
   package func apply(to descriptor: Int32) -> Bool {
     var settings = self
     return unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0
@@ -288,14 +288,14 @@ extension termios {
 }
 
 extension timespec {
-  /// The system's wall clock, since 1970.
+  /// Returns the system's wall-clock time since 1970.
   static func now() -> timespec {
     var time = timespec()
     _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
     return time
   }
 
-  /// Sleeps for this long, or until a signal.
+  /// Sleeps for this long, or until a signal arrives.
   package func sleep() {
     var time = self
     _ = unsafe nanosleep(&time, nil)
@@ -304,8 +304,8 @@ extension timespec {
   var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
 }
 
-/// The value of an environment variable; nil if it is not set. This process never changes its
-/// environment.
+/// Returns the value of an environment variable, or nil if it is not set. This process never
+/// changes its environment.
 package func environmentVariable(_ name: String) -> String? {
   guard let value = unsafe getenv(name) else { return nil }
   return unsafe String(cString: value)
@@ -313,19 +313,19 @@ package func environmentVariable(_ name: String) -> String? {
 
 /// The raw bytes of the command-line arguments.
 package enum RawArguments {
-  /// The bytes of names that are not arguments, by their text.
+  /// The bytes of names that are not arguments, keyed by their text.
   private static let found = Mutex<[String: [UInt8]]>([:])
 
-  /// Remembers the bytes of a name found in a directory or a list, for ``bytes(of:)``; returns its text.
+  /// Records the bytes of a name found in a directory or a list for ``bytes(of:)``, and returns its text.
   package static func text(ofFound name: [UInt8]) -> String {
     let text = String(decoding: name, as: UTF8.self)
     if !name.elementsEqual(text.utf8) { found.withLock { $0[text] = name } }
     return text
   }
 
-  /// The bytes of the argument whose text is `argument`.
+  /// Returns the bytes of the argument whose text is `argument`.
   ///
-  /// Only an argument with a replacement character can differ from its bytes. Its bytes are those of the first
+  /// The text differs from the bytes only if it contains a replacement character. The bytes are then those of the first
   /// process argument that decodes to the same text.
   package static func bytes(of argument: String) -> [UInt8] {
     guard argument.unicodeScalars.contains("\u{fffd}") else { return Array(argument.utf8) }
@@ -342,7 +342,7 @@ package enum RawArguments {
   }
 }
 
-/// What happens to a signal that comes.
+/// Controls what happens when a signal arrives.
 package enum SignalAction {
   /// Installs `handler` for signal `number`; `flags` are those of `sigaction`.
   package static func set(
@@ -354,8 +354,8 @@ package enum SignalAction {
     unsafe sigaction(number, &action, nil)
   }
 
-  /// Whether signal `number` is ignored, as in background commands of a shell; such a signal stays
-  /// ignored.
+  /// Returns whether signal `number` is ignored, as it is in background commands of a shell. Such a
+  /// signal stays ignored.
   package static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard unsafe sigaction(number, nil, &action) == 0 else { return false }
@@ -365,8 +365,8 @@ package enum SignalAction {
 
   /// Unblocks signals that the parent had blocked.
   ///
-  /// Masks are inherited: a tool started from a pool thread that blocks signals, as libdispatch's
-  /// do, would never receive the request to end.
+  /// Masks are inherited. Pool threads, such as those of libdispatch, block signals, so a tool
+  /// started from one would never receive the request to end.
   package static func unblock(_ signals: [Int32]) {
     var set = sigset_t()
     unsafe sigemptyset(&set)
@@ -375,13 +375,13 @@ package enum SignalAction {
   }
 }
 
-/// Controls how the allocator treats the memory of frames.
+/// Allocator settings for the memory of frames.
 package enum FrameMemory {
   /// Returns blocks of a frame's size to the system as soon as they are freed.
   ///
-  /// By default the allocator raises its threshold when the first large block is freed, and then
-  /// keeps such blocks in every thread's arena: 63 MiB where 43 are in use, while playing 640 x 480
-  /// pixels.
+  /// By default the allocator raises its threshold when the first large block is freed, and from
+  /// then on keeps such blocks in every thread's arena: 63 MiB instead of 43 MiB while playing 640
+  /// x 480 pixels.
   package static func returnsAtOnce() {
     zt_return_freed_blocks(256 << 10)
   }

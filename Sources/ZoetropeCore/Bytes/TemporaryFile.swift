@@ -1,12 +1,12 @@
 internal import Glibc
 package import SystemPackage
 
-/// A file on its way to its final name, in the directory where that will be.
+/// A temporary file in the same directory as its final name.
 ///
 /// A process that is killed leaves no partial file under a final name, only a temporary one, which ``sweep(_:)``
-/// removes. Its name is random and its process holds a lock on it. Process ids would be no substitute: they are
-/// reused, and containers that share a directory each number their own processes. The system releases the lock
-/// however the process ends, so a file that can be locked was left by a run that is gone.
+/// removes. Its name is random, and its process holds a lock on it. The system releases the lock however the process
+/// ends, so a file that can be locked was left behind by an earlier run. Process ids would not work instead: they are
+/// reused, and containers that share a directory each number their own processes.
 package struct TemporaryFile: Sendable {
   package let path: FilePath
   package let descriptor: FileDescriptor
@@ -33,7 +33,7 @@ package struct TemporaryFile: Sendable {
         throw error as? Errno ?? .ioError
       }
       if Self.lock(descriptor) == .busy || (try? FileStatus(of: descriptor))?.isLinked == false {
-        // A run that sweeps the directory found the file before it was locked, and removes it.
+        // Another process, sweeping the directory, found the file before it was locked and removes it.
         try? descriptor.close()
         attempts += 1
         guard attempts < 100 else { throw .resourceTemporarilyUnavailable }
@@ -46,13 +46,13 @@ package struct TemporaryFile: Sendable {
 
   /// Gives the complete file its final name and closes it, or removes it and throws.
   ///
-  /// A replaced file's permissions are kept. Unless `isReplacing` is set, the name is created with `link`, which
-  /// fails with `fileExists` if the name is taken, even by another process at this moment.
+  /// A replaced file's permissions are kept. Unless `isReplacing` is set, creates the name with `link`, which fails
+  /// with `fileExists` even if another process takes the name at this very moment.
   package func publish(isReplacing: Bool) throws(Errno) {
     defer { try? descriptor.close() }
     do throws(Errno) {
-      // Some file systems report a full disk only when a file is closed. The lock stays, for the file still has
-      // its temporary name.
+      // Some file systems report a full disk only when a file is closed. Closing a duplicate keeps the lock, which the
+      // file needs while it has its temporary name.
       do { try descriptor.duplicate().close() } catch { throw error as? Errno ?? .ioError }
       try rename(isReplacing: isReplacing)
     } catch {
@@ -64,7 +64,7 @@ package struct TemporaryFile: Sendable {
   private func rename(isReplacing: Bool) throws(Errno) {
     if isReplacing {
       if let old = FileStatus(at: target, followsLinks: false), old.isRegular {
-        // Without the right to change them, the file keeps the permissions of a new one.
+        // If this fails, the file keeps the permissions of a new file.
         _ = fchmod(descriptor.rawValue, old.permissions)
       }
     } else {
@@ -72,7 +72,7 @@ package struct TemporaryFile: Sendable {
         FileSystem.remove(path)
         return
       }
-      // A file system without hard links: look first, and accept the gap.
+      // On a file system without hard links, check first and accept the race.
       guard error == .notPermitted || error == .notSupported || error == .tooManyLinks else {
         throw error
       }
@@ -87,7 +87,7 @@ package struct TemporaryFile: Sendable {
     try? descriptor.close()
   }
 
-  /// Removes the temporary files in `directory` whose processes are gone.
+  /// Removes the temporary files in `directory` whose processes have ended.
   ///
   /// Where the file system has no locks, nothing is removed.
   package static func sweep(_ directory: FilePath) {
@@ -97,7 +97,7 @@ package struct TemporaryFile: Sendable {
   }
 
   private static func removeIfDead(_ path: FilePath) {
-    // Never through a link, and without blocking if the name is a pipe.
+    // Do not follow links, and do not block if the name is a pipe.
     guard
       let descriptor = try? FileDescriptor.open(
         path, .readWrite, options: [.closeOnExec, .noFollow, .nonBlocking])
@@ -109,7 +109,7 @@ package struct TemporaryFile: Sendable {
   private static let prefix = ".zoetrope-"
   private static let suffix = ".tmp"
 
-  /// Whether a file called `name` is one of these temporary files.
+  /// Returns whether a file called `name` is one of these temporary files.
   package static func isTemporary(_ name: String) -> Bool {
     guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
     let middle = name.dropFirst(prefix.count).dropLast(suffix.count)
@@ -131,14 +131,14 @@ package struct TemporaryFile: Sendable {
 }
 
 extension FileSystem {
-  /// The directory that holds `path`.
+  /// Returns the directory that holds `path`.
   package static func directory(of path: FilePath) -> FilePath {
     let parent = path.removingLastComponent()
     return parent.isEmpty ? "." : parent
   }
 
-  /// The target of the symbolic link at `path`, which need not exist; `path` itself if it is no link. Resolves only
-  /// links in the last component, and at most 40 of them.
+  /// Returns the target of the symbolic link at `path`, which need not exist, or `path` itself if it is not a link.
+  /// Resolves at most 40 links, and only in the last component.
   package static func followingLinks(_ path: FilePath) -> FilePath {
     var path = path
     for _ in 0..<40 {

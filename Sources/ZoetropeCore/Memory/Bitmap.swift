@@ -1,8 +1,8 @@
 /// An immutable picture. Copies of the value share its storage.
 ///
-/// Rows run from top to bottom, ``bytesPerRow`` bytes apart, a multiple of 64; each row starts at an address
-/// aligned to 64. Bytes past the last pixel of a row are meaningless. The bytes do not move or change while any
-/// copy of the value exists, so a pointer to them is valid as long as you keep a copy.
+/// Rows run from top to bottom. They start ``bytesPerRow`` bytes apart, a multiple of 64, at addresses aligned to 64
+/// bytes. Bytes past the last pixel of a row are meaningless. The bytes do not move or change while any copy of the
+/// value exists, so a pointer to them is valid as long as you keep a copy.
 public struct Bitmap: Sendable {
   /// Width and height.
   public let size: PixelSize
@@ -19,11 +19,11 @@ public struct Bitmap: Sendable {
     self.storage = storage
   }
 
-  /// Pixels in a row.
+  /// The number of pixels in a row.
   public var width: Int { size.width }
-  /// Rows.
+  /// The number of rows.
   public var height: Int { size.height }
-  /// Bytes of memory that the picture holds, padding included.
+  /// The picture's size in memory in bytes, including padding.
   public var byteCount: Int { storage.byteCount }
 
   /// All bytes, row by row including padding.
@@ -34,7 +34,7 @@ public struct Bitmap: Sendable {
     }
   }
 
-  /// The bytes of row `y`, without padding.
+  /// Returns the bytes of row `y`, without padding.
   ///
   /// - Precondition: `0 <= y < height`.
   @_lifetime(borrow self)
@@ -44,7 +44,7 @@ public struct Bitmap: Sendable {
     return bytes.extracting(start..<start + size.width * format.bytesPerPixel)
   }
 
-  /// The pixels of row `y` of an ``PixelFormat/rgba8`` picture.
+  /// Returns the pixels of row `y` of an ``PixelFormat/rgba8`` picture.
   ///
   /// - Precondition: `0 <= y < height`, and the format has four channels of 8 bits.
   @_lifetime(borrow self)
@@ -53,14 +53,14 @@ public struct Bitmap: Sendable {
     return Span<RGBA>(_bytes: row(y))
   }
 
-  /// The bytes of row `y`, without padding: one per pixel of a ``PixelFormat/grey8`` picture.
+  /// Returns the bytes of row `y`, without padding: one per pixel of a ``PixelFormat/grey8`` picture.
   ///
   /// - Precondition: `0 <= y < height`.
   @_lifetime(borrow self)
   public borrowing func bytes(row y: Int) -> Span<UInt8> { Span<UInt8>(_bytes: row(y)) }
 
-  /// The 16-bit words of row `y`: one per pixel of an ``PixelFormat/rgb565`` picture, four of an
-  /// ``PixelFormat/rgba16`` one.
+  /// Returns the 16-bit words of row `y`: one per pixel of an ``PixelFormat/rgb565`` picture, four
+  /// per pixel of an ``PixelFormat/rgba16`` picture.
   ///
   /// - Precondition: `0 <= y < height`, and the format has words of 16 bits.
   @_lifetime(borrow self)
@@ -76,7 +76,7 @@ public struct Bitmap: Sendable {
 }
 
 extension Bitmap: Equatable {
-  /// Whether size, format and every pixel are equal; padding is ignored.
+  /// Returns whether size, format and all pixels are equal. Ignores padding.
   public static func == (left: Bitmap, right: Bitmap) -> Bool {
     guard left.size == right.size, left.format == right.format else { return false }
     if left.storage === right.storage { return true }
@@ -87,8 +87,8 @@ extension Bitmap: Equatable {
 extension Bitmap {
   /// Creates a picture by drawing its rows, top to bottom.
   ///
-  /// `draw` is called once for each row with its bytes, without padding and zeroed (transparent
-  /// black), and fills them in according to `format`.
+  /// Calls `draw` once for each row with the row's bytes, without padding. They are zeroed
+  /// (transparent black), and `draw` fills them in according to `format`.
   ///
   /// - Throws: `parameter` if a side of `size` is negative; `outOfMemory` if allocation fails.
   public init(
@@ -110,13 +110,13 @@ extension Bitmap {
   }
 }
 
-/// The result of `work`, for callers that cannot throw: a picture the size of a screen, or of one that is in memory
-/// already. The process ends if there is no memory for it.
+/// Returns the result of `work`, for callers that cannot throw. The process ends if memory runs out. Used for pictures
+/// no larger than a screen, or than a picture that is already in memory.
 package func endingWithoutMemory<Value>(_ work: @autoclosure () throws -> Value) -> Value {
   do { return try work() } catch { fatalError("\(error)") }
 }
 
-/// A picture being drawn, the sole owner of its pixels until it becomes a ``Bitmap``.
+/// A picture being drawn. It is the sole owner of its pixels until it becomes a ``Bitmap``.
 package struct PixelBuffer: ~Copyable, Sendable {
   package let size: PixelSize
   package let format: PixelFormat
@@ -148,7 +148,7 @@ package struct PixelBuffer: ~Copyable, Sendable {
       asking: isTooMany ? .max : count, for: size, format, zeroed: zeroed)
   }
 
-  /// The pixels of `bitmap`, which are the caller's alone to change.
+  /// Creates a buffer over the pixels of `bitmap`. The caller must be their sole owner.
   package init(redrawing bitmap: Bitmap) {
     precondition(bitmap.storage.isWritable, "a lent picture")
     (size, format, bytesPerRow) = (bitmap.size, bitmap.format, bitmap.bytesPerRow)

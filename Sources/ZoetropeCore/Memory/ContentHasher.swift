@@ -2,15 +2,16 @@ internal import CXXHash
 
 /// Computes an XXH3-128 hash incrementally.
 ///
-/// xxHash allocates the state, which needs 64-byte alignment. This value is its only owner: it is
-/// created in `init`, freed in `deinit`, and accessed only in `mutating` or consuming calls.
+/// xxHash allocates the state, which needs 64-byte alignment. This value is the state's only owner:
+/// it creates it in `init`, frees it in `deinit`, and accesses it only in `mutating` or consuming
+/// calls.
 @safe
 package struct ContentHasher: ~Copyable {
   private let state: OpaquePointer
-  /// Retained because the state refers to its bytes; nil without a secret.
+  /// Retained because the state refers to the secret's bytes. Nil for a hasher without a secret.
   private let secret: HashSecret?
 
-  /// An empty hasher. Throws `outOfMemory` if allocating its state fails.
+  /// Creates an empty hasher. Throws `outOfMemory` if allocating its state fails.
   package init() throws(AnimatedImageError) { try self.init(.process) }
 
   /// Like ``init()``, keyed with `secret`.
@@ -24,7 +25,7 @@ package struct ContentHasher: ~Copyable {
       state, secret.bytes.baseAddress, secret.bytes.count)
   }
 
-  /// An empty hasher without a secret; its results equal those of XXH3-128 with seed 0 in every program.
+  /// Creates an empty hasher without a secret. Its results equal those of XXH3-128 with seed 0 in every program.
   package init(isStable: Void) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
       throw AnimatedImageError(.outOfMemory, "not enough memory for a hash")
@@ -36,21 +37,21 @@ package struct ContentHasher: ~Copyable {
 
   deinit { _ = unsafe XXH3_freeState(state) }
 
-  /// Adds the next piece.
+  /// Adds the next bytes.
   package mutating func update(_ bytes: borrowing RawSpan) {
     _ = unsafe bytes.withUnsafeBytes { buffer in
       unsafe XXH3_128bits_update(state, buffer.baseAddress, buffer.count)
     }
   }
 
-  /// The hash of all pieces so far.
+  /// The hash of all bytes added so far.
   package var digest: (high: UInt64, low: UInt64) {
     let hash = unsafe XXH3_128bits_digest(state)
     return (hash.high64, hash.low64)
   }
 }
 
-/// The random bytes that key hashes, so that outsiders cannot construct two files that collide.
+/// Random bytes that key the hashes, so that nobody else can construct two files that collide.
 ///
 /// Safe to use from any thread while the object exists: the bytes are written before it is shared, only read
 /// afterwards, and freed with it.
@@ -61,10 +62,12 @@ package final class HashSecret: Sendable {
   /// Twice the minimum that xxHash requires.
   package static let byteCount = 2 * Int(XXH3_SECRET_SIZE_MIN)
 
-  // The pointer never changes, the bytes are written in `init` alone and freed in `deinit`, when no
+  // The pointer never changes. The bytes are written only in `init`, and freed in `deinit` when no
   // reference is left.
   fileprivate nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
 
+  /// Creates a secret.
+  ///
   /// - Precondition: `content` has ``byteCount`` bytes, all random.
   package init(_ content: [UInt8]) {
     precondition(content.count == Self.byteCount)
@@ -80,9 +83,9 @@ package final class HashSecret: Sendable {
     return (0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &random) }
   }
 
-  /// The 128-bit hash of `data`.
+  /// Returns the 128-bit hash of `data`.
   package func sum128(_ data: borrowing RawSpan) -> (high: UInt64, low: UInt64) {
-    // The span's buffer is valid for the call; xxHash takes a nil address for no bytes.
+    // The span's buffer is valid for the call. xxHash accepts a nil address if there are no bytes.
     let hash = unsafe data.withUnsafeBytes { buffer in
       unsafe XXH3_128bits_withSecret(
         buffer.baseAddress, buffer.count, bytes.baseAddress, bytes.count)
@@ -90,7 +93,7 @@ package final class HashSecret: Sendable {
     return (hash.high64, hash.low64)
   }
 
-  /// The 64-bit hash of `data`, used as a checksum.
+  /// Returns the 64-bit hash of `data`, used as a checksum.
   package func hash64(_ data: borrowing RawSpan) -> UInt64 {
     unsafe data.withUnsafeBytes { buffer in
       unsafe XXH3_64bits_withSecret(

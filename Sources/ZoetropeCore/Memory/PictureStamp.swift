@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Identifies the picture of a canvas that a block holds; the default identifies none.
+/// Identifies which picture of which canvas a block holds. The default identifies none.
 ///
 /// One word, so that it fits in an atomic.
 package struct PictureStamp: Sendable, Hashable {
@@ -12,19 +12,19 @@ package struct PictureStamp: Sendable, Hashable {
 
   package init(word: UInt64 = 0) { self.word = word }
 
-  /// The first picture of a new canvas, which no other stamp identifies.
+  /// Returns the stamp for the first picture of a new canvas. The stamp is unique.
   package static func newCanvas() -> PictureStamp {
     let number = canvasCount.add(1, ordering: .relaxed).newValue
     return PictureStamp(word: number << versionBits)
   }
 
-  /// The canvas; 0 for the stamp that identifies none.
+  /// The canvas, or 0 if the stamp identifies no picture.
   package var canvas: UInt64 { word >> Self.versionBits }
 
-  /// The picture's number, in the order in which the canvas returned them.
+  /// The picture's number, counted in the order in which the canvas returned its pictures.
   package var version: Int { Int(word & Self.versionMask) }
 
-  /// The stamp of the canvas's next picture; nil when the numbers are exhausted.
+  /// The stamp of the canvas's next picture, or nil when the numbers are exhausted.
   package var next: PictureStamp? {
     word & Self.versionMask == Self.versionMask ? nil : PictureStamp(word: word + 1)
   }

@@ -3,47 +3,48 @@ internal import Synchronization
 
 // Memory for pixels, and its allocation.
 //
-// Unsafe: blocks are addresses and sizes from the allocator or `mmap`. Each belongs to one
-// `PixelStorage` from `init` to `deinit`, or waits in `PixelMemory`; every read or write in this
-// file is bounds-checked.
+// Unsafe: a block is an address and a size from the allocator or `mmap`. Each block either belongs
+// to one `PixelStorage` from `init` to `deinit` or waits in `PixelMemory`. Every read or write in
+// this file is bounds-checked.
 
-/// A block of memory aligned to 64 bytes, zeroed on creation and freed with its last owner; or a
-/// part of a read-only mapping, lent for the lifetime of this object.
+/// A block of memory aligned to 64 bytes: either one that is zeroed on creation and freed with its
+/// last owner, or part of a read-only mapping, borrowed for the lifetime of this object.
 ///
-/// The block is `byteCount` bytes long and lives exactly as long as this object, which every access
-/// below borrows.
+/// The block is `byteCount` bytes long and lives exactly as long as this object. Every access below
+/// borrows the object.
 @safe
 package final class PixelStorage: @unchecked Sendable {
   // Sendable: written only by its sole owner (a `PixelBuffer`, the holder of a `FramePixels`, a
   // scratch block of a decoder or scaler) or by a `Canvas` with the only reference; once shared, it
-  // is only read. A lent block is never written: `Canvas`, the only type that takes over blocks it
-  // did not create, checks `isWritable` first, and the pages are mapped without write permission.
+  // is only read. A borrowed block is never written: `Canvas`, the only type that takes over blocks
+  // it did not create, checks `isWritable` first, and the pages are mapped without write
+  // permission.
   @usableFromInline let base: UnsafeMutableRawPointer
-  /// Bytes in the block.
+  /// The size of the block in bytes.
   package let byteCount: Int
   private let origin: Origin
-  /// Keeps a lent block alive.
+  /// The owner of a borrowed block, retained to keep the block alive.
   private let lender: (any AnyObject & Sendable)?
 
   private enum Origin { case allocator, pixelMemory, lent }
 
-  /// Whether a sole owner may change the bytes.
+  /// Whether a sole owner may change the bytes. False for a borrowed block.
   package var isWritable: Bool { origin != .lent }
 
-  /// Which picture the block holds. Atomic, because a canvas writes it while bitmaps share the block.
+  /// The stamp of the picture in the block. Atomic, because a canvas writes it while bitmaps share the block.
   private let stampWord = Atomic<UInt64>(0)
 
   package var stamp: PictureStamp {
     get { PictureStamp(word: stampWord.load(ordering: .relaxed)) }
     set {
-      // Usually equal already; a mere read leaves the cache line shared.
+      // Usually equal already. Checking first leaves the cache line shared.
       if newValue != stamp { stampWord.store(newValue.word, ordering: .relaxed) }
     }
   }
 
   /// Allocates `byteCount` bytes (at least 64), zeroed by default.
   ///
-  /// For blocks whose size no file decides: the process ends if allocation fails.
+  /// The process ends if allocation fails. Use it only for sizes that do not come from a file.
   package convenience init(byteCount: Int, zeroed: Bool = true) {
     do {
       try self.init(asking: byteCount, zeroed: zeroed)
@@ -54,8 +55,8 @@ package final class PixelStorage: @unchecked Sendable {
 
   /// Like ``init(byteCount:zeroed:)``, for sizes that come from a file.
   ///
-  /// - Throws: `outOfMemory` if a large allocation fails; a failed small one ends the process,
-  ///   like any other small allocation.
+  /// - Throws: `outOfMemory` if a large allocation fails. If a small one fails, the process ends,
+  ///   as for any small allocation in Swift.
   package init(asking byteCount: Int, zeroed: Bool = true) throws(AnimatedImageError) {
     let count = max(byteCount, 64)
     self.byteCount = count
@@ -71,9 +72,9 @@ package final class PixelStorage: @unchecked Sendable {
     if zeroed { unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: count) }
   }
 
-  /// A block for a picture of `size`, of at least `byteCount` bytes.
+  /// Allocates a block of at least `byteCount` bytes for a picture of `size`.
   ///
-  /// If not `zeroed`, every pixel must be drawn; the bytes between the rows are zero anyway.
+  /// If `zeroed` is false, the caller must draw every pixel. The bytes between the rows are always zero.
   package convenience init(
     asking byteCount: Int, for size: PixelSize, _ format: PixelFormat, zeroed: Bool
   ) throws(AnimatedImageError) {
@@ -90,9 +91,9 @@ package final class PixelStorage: @unchecked Sendable {
     lender = nil
   }
 
-  /// A read-only block owned by `lender`.
+  /// Creates a read-only view of bytes owned by `lender`.
   ///
-  /// - Precondition: `bytes` are aligned to 64 and stay in place while `lender` lives.
+  /// - Precondition: `bytes` are aligned to 64 bytes and stay in place while `lender` lives.
   @unsafe package init(lent bytes: UnsafeRawBufferPointer, by lender: any AnyObject & Sendable) {
     guard let start = bytes.baseAddress, UInt(bitPattern: start) % 64 == 0 else {
       preconditionFailure("a lent block that is not aligned")
@@ -103,10 +104,11 @@ package final class PixelStorage: @unchecked Sendable {
     self.lender = lender
   }
 
-  /// A block of `byteCount` bytes with unspecified contents for the next picture of a canvas, and
-  /// the stamp of the picture in it. Prefers a block that holds an earlier picture of the canvas.
+  /// Returns a block of `byteCount` bytes for the next picture of a canvas, and the stamp of the
+  /// picture in it. The contents are unspecified; a block that holds an earlier picture of the
+  /// canvas is preferred.
   ///
-  /// - Throws: As ``init(asking:zeroed:)``.
+  /// - Throws: The errors of ``init(asking:zeroed:)``.
   package static func next(
     _ byteCount: Int, of canvas: UInt64
   ) throws(AnimatedImageError) -> (storage: PixelStorage, earlier: PictureStamp) {
@@ -164,7 +166,7 @@ package final class PixelStorage: @unchecked Sendable {
 
   /// The address of the first byte; valid while this object lives.
   @inlinable @unsafe package var baseAddress: UnsafeMutableRawPointer {
-    // Some loops over rows read it in every turn.
+    // Some loops over rows read it in every iteration.
     @inline(__always) get { unsafe base }
   }
 }
@@ -192,49 +194,50 @@ extension PixelBuffer {
 
 /// Allocates and recycles large blocks of pixels.
 ///
-/// Playback allocates and frees one canvas per frame. The system's allocator either returns the pages each
-/// time, so that every frame pays for hundreds of page faults (measured: as long as decoding a 640×360 GIF
-/// frame), or keeps about twenty canvases. This pool keeps a few freed blocks for the next frames and returns
-/// the rest to the system immediately. A pooled block keeps its old picture, which its canvas may build on.
+/// Playback allocates and frees one canvas per frame. The system's allocator either returns the pages each time, so
+/// that every frame pays for hundreds of page faults (measured: as long as decoding a 640×360 GIF frame), or holds on
+/// to about twenty canvases. This pool keeps a few freed blocks for the next frames and returns the rest to the system
+/// immediately. A pooled block keeps its old picture, so its canvas can reuse that picture's pixels.
 ///
-/// Unsafe code: a block is `byteCount` bytes of `mmap`, handed out to one owner at a time; it is
-/// either in the list below or owned, never both.
+/// Unsafe code: a block is `byteCount` bytes from `mmap` with at most one owner. It is either in the list below or
+/// owned, never both.
 package enum PixelMemory {
-  /// Smaller blocks come from the system's allocator.
+  /// The smallest pooled block. Smaller blocks come from the system's allocator.
   ///
-  /// So do all blocks under the address sanitizer, which watches only the allocator's.
+  /// Under the address sanitizer all blocks do, because it checks only memory from the allocator.
   #if SANITIZE_ADDRESS
     static let minimumByteCount = Int.max
   #else
     static let minimumByteCount = 1 << 16
   #endif
-  /// Bounds on the pooled blocks of one size and on the bytes of all pooled blocks: enough for the
-  /// frames decoded ahead, which the next animation of that size reuses.
+  /// Bounds on the pooled blocks of one size and on the bytes of all pooled blocks. They are enough
+  /// for the frames decoded ahead, whose blocks the next animation of that size reuses.
   private static let maximumCountOfSize = 4
   private static let maximumBytes = 1 << 25
-  /// Bounds on the blocks that wait with pictures of one canvas, and on the bytes of all such blocks: a
-  /// consumer that falls behind frees several frames in a row. A canvas that finds none pays for new pages and
-  /// a copy of itself with every frame.
+  /// Bounds on the waiting blocks that hold pictures of one canvas, and on the bytes of all such blocks. A consumer
+  /// that falls behind frees several frames in a row. A canvas that finds no such block pays for new pages and a full
+  /// copy with every frame.
   private static let maximumCountOfCanvas = 5
   private static let maximumCanvasBytes = Atomic(1 << 26)
 
   private struct Waiting {
     var address: UInt
     var byteCount: Int
-    /// Identifies no picture unless its canvas is drawn on.
+    /// Identifies a picture only while its canvas is in use.
     var stamp: PictureStamp
   }
 
   private struct State {
-    /// Oldest first.
+    /// The waiting blocks, oldest first.
     var waiting: [Waiting] = []
     /// The number of blocks of each size, owned and waiting.
     var counts: [Int: Int] = [:]
-    /// The canvases that are drawn on, whose blocks wait for them.
+    /// The canvases in use, whose freed blocks are kept for them.
     var canvases: Set<UInt64> = []
 
-    /// The waiting block to use: the newest picture of `canvas`, else the block that was freed last. A canvas
-    /// does not use blocks that wait for another one: the two would keep taking them from each other.
+    /// Returns the index of the waiting block to use: the one with the newest picture of `canvas`, or else the one
+    /// freed last. A canvas never uses blocks kept for another canvas, because the two would keep taking them from each
+    /// other.
     func place(_ byteCount: Int, of canvas: UInt64) -> Int? {
       var newest: Int?
       var free: Int?
@@ -256,7 +259,7 @@ package enum PixelMemory {
       counts[byteCount] = count == 0 ? nil : count
     }
 
-    /// Removes the oldest blocks until `block`, which has just been appended, is within the bounds.
+    /// Removes and returns the oldest blocks until the bounds hold again after `block` was appended.
     mutating func surplus(after block: Waiting) -> [Waiting] {
       let canvas = block.stamp.canvas
       var surplus: [Waiting] = []
@@ -274,7 +277,7 @@ package enum PixelMemory {
       func isBounded(_ other: Waiting) -> Bool { (other.stamp.canvas == 0) == (canvas == 0) }
       var bytes = waiting.reduce(0) { $0 + (isBounded($1) ? $1.byteCount : 0) }
       while bytes > maximumBytes, let oldest = waiting.firstIndex(where: isBounded) {
-        // However large a canvas is, one block waits for it.
+        // Keep one block per canvas, however large.
         if canvas != 0, oldest == waiting.count - 1 { break }
         bytes -= waiting[oldest].byteCount
         surplus.append(waiting.remove(at: oldest))
@@ -286,24 +289,24 @@ package enum PixelMemory {
 
   private static let state = Mutex(State())
 
-  /// `byteCount` rounded up by at most a quarter, to four sizes per power of two.
+  /// Returns `byteCount` rounded up by at most a quarter, to one of four sizes per power of two.
   ///
-  /// With a thousand sizes, each a little larger than the last, the allocator kept twice the
-  /// memory, and here each block would wait for another frame of exactly its size.
+  /// With a thousand sizes, each slightly larger than the last, the allocator kept twice the
+  /// memory. In this pool each block would wait for another frame of exactly its size.
   package static func rounded(_ byteCount: Int) -> Int {
     let step = 1 << max(Int.bitWidth - byteCount.leadingZeroBitCount - 3, 6)
     return (byteCount + step - 1) & ~(step - 1)
   }
 
-  /// The number of blocks of `byteCount` bytes, owned and waiting.
+  /// Returns the number of blocks of `byteCount` bytes, owned and waiting.
   package static func blockCount(of byteCount: Int) -> Int {
     state.withLock { $0.counts[byteCount, default: 0] }
   }
 
   /// Throws `outOfMemory` if the system would refuse `byteCount` bytes now.
   ///
-  /// For arrays, which abort the process if they cannot grow. Only checks large sizes, and holds
-  /// only for this moment.
+  /// Called before an array grows, since a failure there aborts the process. Checks only large
+  /// sizes, and memory may still run out afterwards.
   package static func require(_ byteCount: Int) throws(AnimatedImageError) {
     guard byteCount >= 1 << 20 else { return }
     let block = unsafe mmap(
@@ -314,10 +317,10 @@ package enum PixelMemory {
     unsafe munmap(block, byteCount)
   }
 
-  /// A block, whether all its bytes are zero, and the picture in it; nil if allocation fails.
+  /// Returns a block, whether all its bytes are zero, and the stamp of the picture in it, or nil if allocation fails.
   ///
-  /// - Parameter canvas: The canvas whose pictures are preferred, newest first. From now on its blocks wait
-  ///   for it, until ``release(_:)``.
+  /// - Parameter canvas: The canvas whose pictures are preferred, newest first. From now until ``release(_:)``, its
+  ///   freed blocks are kept for it.
   static func take(
     _ byteCount: Int, of canvas: UInt64 = 0
   ) -> (block: UnsafeMutableRawPointer, isZeroed: Bool, stamp: PictureStamp)? {
@@ -366,15 +369,15 @@ package enum PixelMemory {
     free(surplus)
   }
 
-  /// Bounds the bytes of blocks that wait for canvases, by at most 128 MiB, and frees the oldest beyond.
+  /// Limits the bytes of blocks kept for canvases to `byteCount`, at most 128 MiB, and frees the oldest ones in excess.
   package static func limitCanvasBytes(to byteCount: Int) {
     let limit = min(byteCount, 1 << 27)
-    // Called for every stored frame, which is rarely new.
+    // Called for every stored frame, usually with the same limit.
     guard maximumCanvasBytes.exchange(limit, ordering: .relaxed) > limit else { return }
     freeWaiting(downTo: limit) { $0.canvas != 0 }
   }
 
-  /// Frees all blocks that wait to be used again.
+  /// Frees all waiting blocks.
   package static func freeWaiting() { freeWaiting(downTo: 0) { _ in true } }
 
   private static func freeWaiting(
@@ -402,8 +405,8 @@ package enum PixelMemory {
 }
 
 extension [UInt8] {
-  /// Makes the array at least `count` bytes long by replacing it with one of `byteCount`; the
-  /// contents are lost.
+  /// Replaces the array with one of `byteCount` bytes if it is shorter than `count`. The contents
+  /// are lost.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
   package mutating func makeRoom(for count: Int, taking byteCount: Int) throws(AnimatedImageError) {
@@ -416,7 +419,7 @@ extension [UInt8] {
 }
 
 extension AnimatedImageError {
-  /// The system refused `byteCount` bytes that the limits allow.
+  /// Returns the error for an allocation of `byteCount` bytes that the limits allow but the system refused.
   static func noMemory(_ byteCount: Int) -> AnimatedImageError {
     AnimatedImageError(.outOfMemory, "the system cannot allocate \(byteCount) bytes of memory")
   }

@@ -2,12 +2,11 @@ internal import Glibc
 
 // Loads, comparisons, appends and hashes of bytes, and casts between vectors of equal size.
 //
-// Unsafe: the standard library marks `Span.bytes` and the loads of `RawSpan` as unsafe because a
-// type may have padding or invalid bit patterns. The types here, integers and vectors of numbers,
-// have neither, and every offset is checked, by the call or by a precondition. A literal's address
-// and count come from the compiler, and it lives as long as the program. xxHash takes addresses: those of
-// the bytes to hash are valid for the call; the state is freed by the only value that owns it; the secret
-// is written before it is shared and freed with its owner.
+// Unsafe: the standard library marks `Span.bytes` and the loads of `RawSpan` as unsafe because a type may have padding
+// or invalid bit patterns. The types here, integers and vectors of numbers, have neither, and every offset is checked
+// by the call or by a precondition. A literal's address and count come from the compiler, and the literal lives as long
+// as the program. xxHash takes addresses: the bytes to hash are valid for the call, the state is freed by the only
+// value that owns it, and the secret is written before it is shared and freed with its owner.
 
 extension Array where Element: FixedWidthInteger & BitwiseCopyable {
   /// The array's bytes.
@@ -46,14 +45,14 @@ extension RawSpan {
     return unsafe unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
   }
 
-  /// The number at `offset`, bounds-checked, in the machine's byte order; it need not be aligned.
+  /// Returns the number at `offset`, bounds-checked and in the machine's byte order. The offset need not be aligned.
   @inlinable package func load<Number: FixedWidthInteger & BitwiseCopyable>(
     _ type: Number.Type, at offset: Int
   ) -> Number {
     unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: type)
   }
 
-  /// Whether both spans hold the same bytes.
+  /// Returns whether both spans contain the same bytes.
   package func hasSameBytes(as other: borrowing RawSpan) -> Bool {
     guard byteCount == other.byteCount else { return false }
     return unsafe withUnsafeBytes { left in
@@ -66,13 +65,13 @@ extension RawSpan {
 }
 
 extension SIMD4<Float> {
-  /// The numbers with the bits of `lanes`.
+  /// Creates a vector with the bits of `lanes`.
   @inlinable @inline(__always)
   package init(bits lanes: SIMD4<UInt32>) { self = unsafe unsafeBitCast(lanes, to: Self.self) }
 }
 
 extension SIMD4<UInt32> {
-  /// The bits of `lanes`.
+  /// Creates a vector with the bits of `lanes`.
   @inlinable @inline(__always)
   package init(bitsOf lanes: SIMD4<Float>) { self = unsafe unsafeBitCast(lanes, to: Self.self) }
 }

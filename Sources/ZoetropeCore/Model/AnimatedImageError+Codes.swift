@@ -9,9 +9,9 @@ extension AnimatedImageError.Code {
   public static let truncated = Self("truncated")
   /// The data breaks the format's rules.
   public static let malformed = Self("malformed")
-  /// A limit would be exceeded; ``AnimatedImageError/limit`` has its numbers.
+  /// A limit would be exceeded. ``AnimatedImageError/limit`` has the requested and the allowed value.
   public static let limitExceeded = Self("limitExceeded")
-  /// The system cannot provide memory that the limits allow, or a thread. A later attempt may succeed.
+  /// The system cannot provide a thread, or memory that the limits allow. A later attempt may succeed.
   public static let outOfMemory = Self("outOfMemory")
   /// Reading or writing failed; ``AnimatedImageError/systemError`` is the system's error, if it reported one.
   public static let io = Self("io")
@@ -28,14 +28,14 @@ extension AnimatedImageError.Code {
   public static let storeFull = Self("storeFull")
   /// A frame store's directory or file is not writable, or does not belong to this user alone.
   public static let storeDenied = Self("storeDenied")
-  /// All slots of a frame store that could hold the frame are in use; try again later.
+  /// All slots of a frame store that could hold the frame are in use. Try again later.
   public static let storeBusy = Self("storeBusy")
   /// Another process truncated, removed or overwrote a table of a frame store.
   public static let storeDamaged = Self("storeDamaged")
   /// The file system lacks a feature that a frame store needs, such as locks.
   public static let storeUnsupported = Self("storeUnsupported")
 
-  /// Bytes of a remote file are not here yet. Internal: the caller fetches them and tries again.
+  /// Bytes of a remote file have not been fetched yet. Internal: the caller fetches them and tries again.
   package static let bytesMissing = Self("bytesMissing")
   /// C only: the process was forked after the library was used, so its threads are gone.
   package static let forked = Self("forked")

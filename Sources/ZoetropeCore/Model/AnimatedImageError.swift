@@ -6,7 +6,7 @@ public import struct SystemPackage.Errno
   public import protocol Foundation.LocalizedError
 #endif
 
-/// The error of decoding, scheduling and writing, with its position in the file.
+/// An error in decoding, scheduling or writing, with its position in the file.
 ///
 /// Codes are open: more may be added, so a `switch` needs a default. Errors compare by value.
 public struct AnimatedImageError: Error, Sendable, Hashable {
@@ -21,13 +21,13 @@ public struct AnimatedImageError: Error, Sendable, Hashable {
   public let code: Code
   /// The format being read, if known.
   public let format: AnimationFormat?
-  /// The frame in which the error occurred, from 0; nil outside frames.
+  /// The frame in which the error occurred, from 0, or nil outside frames.
   public let frameIndex: Int?
   /// The file offset at which the error was detected.
   public let byteOffset: Int?
   /// A plain clause that describes the error.
   public let detail: String
-  /// The limit that is exceeded, for a ``Code/limitExceeded`` of this package.
+  /// The limit that would be exceeded, for a ``Code/limitExceeded`` error thrown by this package.
   public let limit: LimitExcess?
   /// The error of the system call that failed, if one did.
   public let systemError: Errno?
@@ -48,7 +48,7 @@ public struct AnimatedImageError: Error, Sendable, Hashable {
 }
 
 extension AnimatedImageError {
-  /// The same error, in frame `index` if it names none.
+  /// Returns the same error, with frame `index` if it has no frame yet.
   package func inFrame(_ index: Int) -> Self {
     guard frameIndex == nil else { return self }
     return Self(
@@ -58,7 +58,7 @@ extension AnimatedImageError {
 }
 
 extension AnimatedImageError {
-  /// The error for a limit that is exceeded; by default the detail is the limit's description.
+  /// Returns the error for an exceeded limit. By default its detail is the limit's description.
   package static func exceeding(
     _ kind: LimitExcess.Kind, asked: Int, allowed: Int, _ detail: String? = nil,
     format: AnimationFormat? = nil, frameIndex: Int? = nil, byteOffset: Int? = nil

@@ -5,7 +5,7 @@ public struct AnimationFormat: RawRepresentable, Sendable, Hashable {
   /// The format's name, as JSON output spells it.
   public let rawValue: String
 
-  /// The format called `rawValue`, whether it can be decoded or not.
+  /// Creates the format called `rawValue`, whether or not it can be decoded.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// GIF87a or GIF89a.

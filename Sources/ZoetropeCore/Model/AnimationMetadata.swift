@@ -4,7 +4,7 @@ public struct AnimationMetadata: Sendable, Hashable {
   public struct Text: Sendable, Hashable {
     /// `Comment` for GIF; the keyword of tEXt, zTXt or iTXt.
     public let key: String
-    /// The text; Latin-1 and UTF-8 are decoded, bytes that are neither are replaced.
+    /// The text, decoded as Latin-1 or UTF-8. Bytes that are neither are replaced.
     public let value: String
     package init(key: String, value: String) {
       self.key = key
@@ -14,9 +14,9 @@ public struct AnimationMetadata: Sendable, Hashable {
 
   /// A GIF application extension that is not a loop count.
   package struct ApplicationBlock: Sendable, Hashable {
-    /// The eleven characters of identifier and authentication code.
+    /// The application identifier and authentication code, eleven characters in total.
     package let identifier: String
-    /// Payload bytes, not counting sub-block lengths.
+    /// The number of payload bytes, without sub-block lengths.
     package let byteCount: Int
     /// The file offset of the extension.
     package let byteOffset: Int
@@ -35,7 +35,7 @@ public struct AnimationMetadata: Sendable, Hashable {
   public package(set) var xmp: String?
   /// gAMA: the image gamma times 100 000.
   public package(set) var gamma: UInt32?
-  /// cHRM: white, red, green and blue x and y, each times 100 000.
+  /// cHRM: x and y of white, red, green and blue, each times 100 000.
   public package(set) var chromaticities: [UInt32]?
   /// sRGB: the rendering intent, 0 to 3.
   public package(set) var srgbIntent: UInt8?
@@ -50,7 +50,8 @@ public struct AnimationMetadata: Sendable, Hashable {
   /// eXIf: the Exif block.
   public package(set) var exif: [UInt8]?
 
-  /// The XMP packet as a GIF can hold it: without lengths, so that a NUL in it could end its block.
+  /// The XMP packet if a GIF can hold it. A GIF stores it without lengths, so a packet with a NUL could end its block
+  /// early.
   package var xmpForGIF: String? { xmp.flatMap { $0.utf8.contains(0) ? nil : $0 } }
 
   /// The contents of pHYs.

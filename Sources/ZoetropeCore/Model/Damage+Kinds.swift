@@ -7,14 +7,15 @@ extension Damage.Kind {
   public static let cutFrame = Damage.Kind("cutFrame", isTolerated: false)
   /// The file ends inside a block or chunk that holds no pixels.
   public static let cutBlock = Damage.Kind("cutBlock", isTolerated: true)
-  /// The file ends before all announced frames, or a frame larger than any allowed canvas stops
-  /// reading; the remaining frames are lost.
+  /// The file ends before all announced frames, or reading stops at a frame larger than any allowed
+  /// canvas. The remaining frames are lost.
   public static let missingFrames = Damage.Kind("missingFrames", isTolerated: false)
   /// A pixel's index is past the end of the palette; the pixel becomes opaque black.
   public static let pixelIndex = Damage.Kind("pixelIndex", isTolerated: true)
-  /// A byte that starts no block, where a block should start; reading stops there, as in browsers.
+  /// A byte where a block should start is not a block introducer. Reading stops there, as in browsers.
   package static let gifStrayByte = Damage.Kind("gif.strayByte", isTolerated: true)
-  /// A side of the screen is 0, or the first frame is larger; the canvas grew to hold the frame.
+  /// A side of the logical screen is 0, or the first frame is larger than the screen. The canvas grew to hold the
+  /// frame.
   package static let gifCanvasGrown = Damage.Kind("gif.canvasGrown", isTolerated: true)
   /// The frame reaches past the canvas and is clipped.
   package static let gifFrameOutside = Damage.Kind("gif.frameOutside", isTolerated: true)
@@ -24,7 +25,7 @@ extension Damage.Kind {
   package static let gifNoPalette = Damage.Kind("gif.noPalette", isTolerated: true)
   /// A graphic control extension is not 4 bytes long.
   package static let gifControlSize = Damage.Kind("gif.controlSize", isTolerated: true)
-  /// A graphic control extension with no image after it, or followed by another one.
+  /// A graphic control extension is followed by another one, or by no image.
   package static let gifControlUnused = Damage.Kind("gif.controlUnused", isTolerated: true)
   /// A disposal method of 4 to 7: 4 is read as *previous*, the others as *keep*.
   package static let gifReservedDisposal = Damage.Kind("gif.reservedDisposal", isTolerated: true)
@@ -34,7 +35,7 @@ extension Damage.Kind {
   package static let gifLoopBlock = Damage.Kind("gif.loopBlock", isTolerated: true)
   /// A second loop count; the last one is used.
   package static let gifLoopTwice = Damage.Kind("gif.loopTwice", isTolerated: true)
-  /// Text, comments or profiles that exceed the limits were not kept.
+  /// Text, comments or profiles exceeded the limits and were dropped.
   public static let metadataLimit = Damage.Kind("metadataLimit", isTolerated: true)
 }
 
@@ -56,7 +57,7 @@ extension Damage.Kind {
 }
 
 extension Damage.Kind {
-  /// The animation chunks are invalid before the first frame: the static image is shown.
+  /// The animation chunks before the first frame are invalid, so the static image is shown.
   package static let pngStaticOnly = Damage.Kind(
     "png.staticOnly", isTolerated: true, isRefusedByStrict: true)
   /// acTL announces a different number of frames than the file has.

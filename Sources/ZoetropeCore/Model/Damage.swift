@@ -7,9 +7,9 @@ public struct Damage: Sendable, Hashable {
   public struct Kind: NamedValue, Sendable, Hashable, CustomStringConvertible {
     /// The kind's name, as JSON output spells it.
     public let name: String
-    /// Whether nothing is lost.
+    /// Whether nothing is lost because of it.
     public let isTolerated: Bool
-    /// Whether ``DamagePolicy/strict`` throws for it: something is lost, or the data may be wrong.
+    /// Whether ``DamagePolicy/strict`` throws for it, because something is lost or the pixels may be wrong.
     public let isRefusedByStrict: Bool
     package init(_ name: String, isTolerated: Bool, isRefusedByStrict: Bool? = nil) {
       self.name = name
@@ -20,12 +20,13 @@ public struct Damage: Sendable, Hashable {
 
   /// The kind of deviation.
   public let kind: Kind
-  /// The affected frame, from 0; nil outside frames. A dropped frame at the end has an index past ``AnimatedImage``'s
-  /// frames.
+  /// The affected frame, from 0, or nil outside frames. A frame dropped at the end has an index past the frames of
+  /// ``AnimatedImage``.
   public let frameIndex: Int?
   /// The file offset at which the deviation was detected.
   public let byteOffset: Int
-  /// Complete rows of the frame's own rectangle that could be decoded; nil if all, or unknown.
+  /// The number of complete rows of the frame's own rectangle that could be decoded, or nil if all could or it is
+  /// unknown.
   public let validRows: Int?
   /// A plain clause that describes the damage.
   public let detail: String
@@ -52,9 +53,9 @@ extension Damage: CustomStringConvertible {
 }
 
 extension Damage {
-  /// The damage as the error that strict reading throws.
+  /// Returns the error that strict reading throws for this damage.
   ///
-  /// - Parameter isDueToEnd: Whether its cause is that the data ended before the end marker.
+  /// - Parameter isDueToEnd: Whether the damage was caused by the data ending before the end marker.
   package func error(format: AnimationFormat?, isDueToEnd: Bool = false) -> AnimatedImageError {
     AnimatedImageError(
       isDueToEnd ? .truncated : .malformed,
@@ -69,8 +70,8 @@ public struct DamagePolicy: OpenChoice, Sendable, Hashable, CustomStringConverti
   package let kind: Kind
   package init(_ kind: Kind) { self.kind = kind }
 
-  /// Keep every intact frame and the decoded rows of a damaged one; report the rest. A frame in which
-  /// the data ends is dropped, unless it is the first: then its rows are all there is to show.
+  /// Keep every intact frame and the decoded rows of damaged frames, and report the damage. A frame in which the data
+  /// ends is dropped, unless it is the first frame: then its rows are all there is to show.
   public static let salvage = DamagePolicy(.salvage)
   /// Throw at the first deviation that costs pixels, frames or the animation, or after which the
   /// pixels may be wrong (``Damage/Kind/isRefusedByStrict``). Harmless deviations, such as a

@@ -1,12 +1,12 @@
-/// Bounds on what a file may use; on by default.
+/// Limits on the resources that decoding a file may use. On by default.
 ///
 /// Exceeding a pixel, frame or live-byte limit throws ``AnimatedImageError/Code/limitExceeded``
 /// before memory is allocated; ``AnimatedImageError/limit`` has the numbers. Metadata past its limits is
 /// dropped and reported as damage. To set a limit of your own, copy a preset and change it: `var limits =
 /// DecodingLimits.strict; limits.frameCount = 500`.
 public struct DecodingLimits: Sendable, Hashable {
-  /// Pixels of the canvas, of any one frame, and of a scaled frame. A GIF frame after the first that
-  /// exceeds it ends the list of frames and is reported as damage.
+  /// Pixels of the canvas, of any one frame, and of a scaled frame. If a GIF frame other than the first exceeds the
+  /// limit, the list of frames ends before it, and damage is reported.
   public var canvasPixels: Int
   /// Frames in the file.
   public var frameCount: Int
@@ -14,9 +14,9 @@ public struct DecodingLimits: Sendable, Hashable {
   /// decoded frames and, for each decoding thread, a frame's compressed bytes both as stored and
   /// joined.
   ///
-  /// Frames decoded ahead take at most half of it. Those of all readers in the process together
-  /// take at most half of ``MemoryBudget/defaultByteLimit``; frames that do not fit are decoded on
-  /// demand.
+  /// Frames decoded ahead use at most half of this limit. For all readers in the process together,
+  /// they use at most half of ``MemoryBudget/defaultByteLimit``. Frames that do not fit are decoded
+  /// on demand.
   public var liveBytes: Int
   /// Total pixels of all frame rectangles in one play.
   public var pixelsPerPlay: Int
@@ -27,8 +27,7 @@ public struct DecodingLimits: Sendable, Hashable {
   /// Comments, text chunks and application blocks kept.
   package var metadataCount: Int
 
-  /// Limits that no legitimate file reaches: 64 megapixels, 100 000 frames, 1 GiB, 2³⁴ pixels per
-  /// play.
+  /// Limits beyond any legitimate file: 64 megapixels, 100 000 frames, 1 GiB, 2³⁴ pixels per play.
   public static let `default` = DecodingLimits(
     canvasPixels: 64 << 20, frameCount: 100_000, liveBytes: 1 << 30, pixelsPerPlay: 1 << 34,
     metadataBytes: 1 << 20, metadataTotalBytes: 4 << 20, metadataCount: 256)
@@ -36,7 +35,7 @@ public struct DecodingLimits: Sendable, Hashable {
   public static let strict = DecodingLimits(
     canvasPixels: 16 << 20, frameCount: 10_000, liveBytes: 256 << 20, pixelsPerPlay: 1 << 32,
     metadataBytes: 64 << 10, metadataTotalBytes: 256 << 10, metadataCount: 32)
-  /// No limits: the file decides how much memory and time it takes.
+  /// No limits. The file decides how much memory and time decoding takes.
   public static let none = DecodingLimits(
     canvasPixels: .max, frameCount: .max, liveBytes: .max, pixelsPerPlay: .max,
     metadataBytes: .max, metadataTotalBytes: .max, metadataCount: .max)

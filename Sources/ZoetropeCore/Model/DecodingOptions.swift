@@ -1,4 +1,4 @@
-/// How an image is opened and decoded.
+/// Options for opening and decoding an image.
 public struct DecodingOptions: Sendable, Hashable {
   /// How to treat damaged files. Default: ``DamagePolicy/salvage``.
   public var damage: DamagePolicy
@@ -9,8 +9,8 @@ public struct DecodingOptions: Sendable, Hashable {
   /// Whether composited bitmaps are ``PixelFormat/rgba16``, which keeps the 16 bits of a deep PNG.
   /// Default: false, ``PixelFormat/rgba8``.
   public var keeps16Bit: Bool
-  /// Threads that decode concurrently, including the caller's. Default: 0, one per processor.
-  /// Values above the processor count plus one are clamped.
+  /// The number of threads that decode concurrently, including the caller's. Default: 0, which
+  /// means one per processor. Values above the processor count plus one are clamped.
   public var parallelism: Int
 
   /// Creates options; omitted arguments take their defaults.
@@ -27,19 +27,19 @@ public struct DecodingOptions: Sendable, Hashable {
 }
 
 extension DecodingOptions {
-  /// The format of the canvas: 16 bits only on request.
+  /// The pixel format of the canvas, which has 16 bits per channel only on request.
   package var canvasFormat: PixelFormat { keeps16Bit ? .rgba16 : .rgba8 }
 
-  /// Threads that decode concurrently, including the caller's. Beyond one per decode thread plus
-  /// the caller's, work would only queue.
+  /// The number of threads that decode concurrently, including the caller's. With more than the
+  /// decode threads and the caller, work would only queue.
   package var threadCount: Int {
     parallelism > 0
       ? min(parallelism, DecodeThreads.processorCount + 1) : DecodeThreads.processorCount
   }
 }
 
-/// The decoders for a frame's compressed bytes. All of them find the same frames, and give intact frames the
-/// same pixels.
+/// The decoder for a frame's compressed bytes. All decoders find the same frames and produce the same pixels for intact
+/// frames.
 public struct PixelDecoder: OpenChoice, Sendable, Hashable, CustomStringConvertible {
   package enum Kind: String, CaseIterable, Sendable { case fast, reference }
 
@@ -48,7 +48,7 @@ public struct PixelDecoder: OpenChoice, Sendable, Hashable, CustomStringConverti
 
   /// This package's own decoders, with libdeflate for inflating.
   public static let fast = PixelDecoder(.fast)
-  /// The decoders of giflib and libpng, for comparison. For a damaged GIF frame, giflib yields only complete
-  /// rows, while ``fast`` keeps every pixel before the damage, and giflib accepts some invalid codes.
+  /// The decoders of giflib and libpng, for comparison. For a damaged GIF frame, giflib yields only complete rows and
+  /// accepts some invalid codes, while ``fast`` keeps every pixel before the damage.
   public static let reference = PixelDecoder(.reference)
 }

@@ -1,6 +1,6 @@
-/// How long a frame is shown for its stored delay.
+/// The rule that turns a frame's stored delay into the time it is shown.
 ///
-/// The stored value never changes; the policy applies when frames are timed.
+/// The stored value never changes. The policy applies when frames are timed.
 public struct DelayPolicy: Sendable, Hashable {
   let kind: Kind
 
@@ -25,21 +25,21 @@ public struct DelayPolicy: Sendable, Hashable {
   /// Image I/O's rule as reported by third parties: less than 11 ms is shown as 100 ms.
   public static let imageIO = DelayPolicy(
     kind: .minimum(.milliseconds(11), replacement: .milliseconds(100)))
-  /// A delay below `floor` is shown as `replacement`, or as `floor` if none is given.
+  /// Returns a policy that shows a delay below `floor` as `replacement`, or as `floor` if none is given.
   ///
-  /// Both are clamped to 0 seconds...10¹⁰ seconds, more than any file can store.
+  /// Both are clamped to the range from 0 to 10¹⁰ seconds, which exceeds any delay a file can store.
   public static func minimum(_ floor: Duration, replacement: Duration? = nil) -> DelayPolicy {
     DelayPolicy(
       kind: .minimum(clamped(floor), replacement: clamped(replacement ?? floor)))
   }
 
-  /// `delay`, clamped to the longest time that a frame can be shown. Deadlines then stay exact for hundreds of
-  /// thousands of the longest frames at the slowest rate.
+  /// Returns `delay` clamped to the longest time that a frame can be shown. With this bound, deadlines stay exact for
+  /// hundreds of thousands of the longest frames at the slowest rate.
   package static func clamped(_ delay: Duration) -> Duration {
     min(max(delay, .zero), .seconds(10_000_000_000))
   }
 
-  /// How long a frame with this delay is shown at normal speed.
+  /// Returns the time that a frame with this delay is shown at normal speed.
   public func shownDuration(of delay: FrameDelay) -> Duration {
     let stored = delay.duration
     switch kind {
@@ -52,7 +52,7 @@ public struct DelayPolicy: Sendable, Hashable {
 }
 
 extension DelayPolicy: CustomStringConvertible {
-  /// The policy's name on the command line.
+  /// The policy as spelled on the command line.
   public var description: String {
     switch self {
     case .exact: "exact"

@@ -1,8 +1,8 @@
 /// The properties of one frame that are known without decoding its pixels.
 public struct FrameControl: Sendable, Hashable {
-  // Field order and sizes matter: memory grows with the list of frames, at 56 bytes each instead of
-  // 160 in two lists. The formats store rectangles in 16 or 31 bits; an index past 32 bits would
-  // take a list of 240 GB.
+  // Field order and sizes matter, because memory grows with the list of frames: 56 bytes per frame
+  // instead of 160 in two lists. The formats store rectangles in 16 or 31 bits; an index past 32
+  // bits would take a list of 240 GB.
   private let start: Int
   private var end: Int
   private let storedIndex: UInt32
@@ -11,21 +11,21 @@ public struct FrameControl: Sendable, Hashable {
   private let width: Int32
   private let height: Int32
   private let paletteCount: UInt16
-  /// GIF: the palette index that leaves the canvas unchanged; nil if there is none.
+  /// GIF: the palette index that leaves the canvas unchanged, or nil if there is none.
   package let transparentIndex: UInt8?
 
   /// The frame's position in the animation, from 0.
   public var index: Int { Int(storedIndex) }
-  /// The frame's rectangle on the canvas, as stored; it may reach past the canvas (GIF only) or be
+  /// The frame's rectangle on the canvas, as stored. It may reach past the canvas (GIF only) or be
   /// empty.
   public var rect: PixelRect {
     PixelRect(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
   }
   /// The stored delay.
   public let delay: FrameDelay
-  /// How ``rect`` is disposed of before the next frame.
+  /// The disposal of ``rect`` before the next frame.
   public let disposal: DisposalMethod
-  /// How the frame is drawn onto the canvas.
+  /// The operation that draws the frame onto the canvas.
   public let blend: BlendOperation
   /// Whether decoding can start here: neither this frame's composited picture nor any later one
   /// depends on an earlier frame.
@@ -36,10 +36,10 @@ public struct FrameControl: Sendable, Hashable {
   package let palette: PaletteUse
   /// GIF: entries in the frame's local palette, 0 if it has none.
   package var localPaletteCount: Int { Int(paletteCount) }
-  /// The bytes of the file from which the pixels are decoded.
+  /// The range of the file that contains the frame's compressed pixels.
   package var byteRange: Range<Int> { start..<end }
 
-  /// Creates a frame's properties, for example to test code that displays them.
+  /// Creates the properties of a frame, for example to test code that displays them.
   ///
   /// By default the frame is drawn over the canvas and kept, is not interlaced and has no bytes.
   package init(
@@ -79,7 +79,7 @@ public struct FrameControl: Sendable, Hashable {
   package mutating func end(at offset: Int) { end = offset }
 }
 
-/// How a frame's rectangle is disposed of before the next frame is drawn.
+/// What happens to a frame's rectangle before the next frame is drawn.
 public enum DisposalMethod: UInt8, Sendable, Hashable {
   /// The picture stays (GIF89a 23.c values 0, 1 and 5 to 7; APNG `NONE`).
   case keep

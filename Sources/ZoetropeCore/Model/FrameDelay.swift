@@ -2,20 +2,20 @@
 public struct FrameDelay: Sendable, Hashable {
   /// The stored numerator.
   public let numerator: UInt32
-  /// The stored denominator; a stored 0 is kept as 100, as the PNG specification says.
+  /// The stored denominator. A stored 0 becomes 100, as the PNG specification requires.
   public let denominator: UInt32
 
-  /// A delay of `numerator`/`denominator` seconds; a denominator of 0 means 100.
+  /// Creates a delay of `numerator`/`denominator` seconds. A denominator of 0 means 100.
   public init(numerator: UInt32, denominator: UInt32) {
     self.numerator = numerator
     self.denominator = denominator == 0 ? 100 : denominator
   }
 
-  /// A delay of `duration`, rounded to the nearest nanosecond and reduced.
+  /// Creates a delay of `duration`, rounded to the nearest nanosecond and reduced to lowest terms.
   ///
-  /// If the reduced fraction does not fit in 32 bits, which takes more than 4 s, it is rounded to 10 ns instead, or
-  /// to the next longer decimal unit that fits. Negative durations count as 0. A `Duration` cannot hold times such as
-  /// 1/30 s exactly; use ``init(numerator:denominator:)`` for those.
+  /// If the reduced fraction does not fit in 32 bits, which happens only above 4 s, the duration is rounded to 10 ns
+  /// instead, or to the next longer decimal unit that fits. Negative durations count as 0. A `Duration` cannot hold
+  /// times such as 1/30 s exactly; use ``init(numerator:denominator:)`` for those.
   public init(_ duration: Duration) {
     let time = max(duration, .zero).attoseconds
     var denominator: Int128 = 1_000_000_000
@@ -33,7 +33,7 @@ public struct FrameDelay: Sendable, Hashable {
     self.init(numerator: .max, denominator: 1)
   }
 
-  /// A delay in hundredths of a second, as GIF stores it.
+  /// Creates a delay from hundredths of a second, the unit of GIF.
   package init(centiseconds: UInt16) {
     self.init(numerator: UInt32(centiseconds), denominator: 100)
   }
@@ -55,7 +55,7 @@ extension FrameDelay: CustomStringConvertible {
   public var description: String { "\(numerator)/\(denominator) s" }
 }
 
-/// The greatest common divisor of two positive numbers; `first` if `second` is 0.
+/// Returns the greatest common divisor of two positive numbers, or `first` if `second` is 0.
 package func greatestCommonDivisor(_ first: Int128, _ second: Int128) -> Int128 {
   var (a, b) = (first, second)
   while b != 0 { (a, b) = (b, a % b) }

@@ -1,20 +1,20 @@
 /// A width and a height in pixels.
 public struct PixelSize: Sendable, Hashable {
-  /// Pixels in a row.
+  /// The number of pixels in a row.
   public var width: Int
-  /// Rows.
+  /// The number of rows.
   public var height: Int
 
-  /// Creates a size; neither side is checked.
+  /// Creates a size. The values are not checked.
   public init(width: Int, height: Int) {
     self.width = width
     self.height = height
   }
 
-  /// Whether it contains no pixels.
+  /// Whether the size contains no pixels.
   public var isEmpty: Bool { width <= 0 || height <= 0 }
 
-  /// The pixel count; 0 if a side is not positive, `Int.max` on overflow.
+  /// The number of pixels: 0 if a side is not positive, `Int.max` on overflow.
   public var area: Int {
     guard !isEmpty else { return 0 }
     let (product, overflow) = width.multipliedReportingOverflow(by: height)
@@ -33,12 +33,12 @@ public struct PixelRect: Sendable, Hashable {
   public var x: Int
   /// The first row inside.
   public var y: Int
-  /// Columns.
+  /// The number of columns.
   public var width: Int
-  /// Rows.
+  /// The number of rows.
   public var height: Int
 
-  /// Creates a rectangle; nothing is checked.
+  /// Creates a rectangle. The values are not checked.
   public init(x: Int, y: Int, width: Int, height: Int) {
     self.x = x
     self.y = y
@@ -46,7 +46,7 @@ public struct PixelRect: Sendable, Hashable {
     self.height = height
   }
 
-  /// The rectangle that covers a whole picture of `size`.
+  /// Creates the rectangle that covers a whole picture of `size`.
   public init(_ size: PixelSize) {
     self.init(x: 0, y: 0, width: size.width, height: size.height)
   }
@@ -54,7 +54,7 @@ public struct PixelRect: Sendable, Hashable {
   /// The rectangle with no pixels.
   public static let empty = PixelRect(x: 0, y: 0, width: 0, height: 0)
 
-  /// Whether it contains no pixels.
+  /// Whether the rectangle contains no pixels.
   public var isEmpty: Bool { width <= 0 || height <= 0 }
   /// Its width and height.
   public var size: PixelSize { PixelSize(width: width, height: height) }
@@ -63,7 +63,7 @@ public struct PixelRect: Sendable, Hashable {
   /// The first row past the bottom edge, clamped to `Int`.
   public var maxY: Int { y.addingClamped(height) }
 
-  /// The pixels in both rectangles; ``empty`` if there are none.
+  /// Returns the rectangle of pixels in both rectangles, or ``empty`` if there are none.
   public func intersection(_ other: PixelRect) -> PixelRect {
     let left = max(x, other.x)
     let top = max(y, other.y)
@@ -75,7 +75,7 @@ public struct PixelRect: Sendable, Hashable {
     )
   }
 
-  /// The smallest rectangle that contains both; empty rectangles are ignored.
+  /// Returns the smallest rectangle that contains both. Empty rectangles are ignored.
   public func union(_ other: PixelRect) -> PixelRect {
     if isEmpty { return other }
     if other.isEmpty { return self }
@@ -87,7 +87,7 @@ public struct PixelRect: Sendable, Hashable {
       height: max(maxY, other.maxY).subtractingClamped(top))
   }
 
-  /// Whether every pixel of `other` is inside. Every rectangle contains the empty ones.
+  /// Returns whether every pixel of `other` is inside. Every rectangle contains all empty ones.
   package func contains(_ other: PixelRect) -> Bool {
     other.isEmpty
       || (other.x >= x && other.y >= y && other.maxX <= maxX && other.maxY <= maxY)
@@ -95,13 +95,13 @@ public struct PixelRect: Sendable, Hashable {
 }
 
 extension Int {
-  /// The sum, clamped.
+  /// Returns the sum, clamped to `Int`.
   fileprivate func addingClamped(_ other: Int) -> Int {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum
   }
 
-  /// The difference, clamped.
+  /// Returns the difference, clamped to `Int`.
   fileprivate func subtractingClamped(_ other: Int) -> Int {
     let (difference, overflow) = subtractingReportingOverflow(other)
     return overflow ? (other < 0 ? .max : .min) : difference

@@ -1,10 +1,10 @@
-/// A limit that a file or a call exceeds: which one, the requested value, and the allowed one.
+/// A limit that a file or a call exceeds, with the requested and the allowed value.
 public struct LimitExcess: Sendable, Hashable {
-  /// A limit. Open: more may be added.
+  /// The kind of limit. Open: more may be added.
   public struct Kind: NamedValue, Sendable, Hashable, CustomStringConvertible {
     /// The limit's name, as JSON output spells it.
     public let name: String
-    /// Whether no option raises it.
+    /// Whether the limit is fixed, so that no option raises it.
     package let isFixed: Bool
 
     private init(_ name: String, isFixed: Bool = false) {
@@ -23,10 +23,10 @@ public struct LimitExcess: Sendable, Hashable {
     package static let scaledPixels = Kind("scaledPixels")
     /// The longer side of a scaled frame. Fixed.
     package static let scaledSide = Kind("scaledSide", isFixed: true)
-    /// Bytes of a pipe, ``DecodingLimits/liveBytes``, or of a stream, ``StreamStorage/byteLimit``. Reading
+    /// Bytes read from a pipe (``DecodingLimits/liveBytes``) or from a stream (``StreamStorage/byteLimit``). Reading
     /// stops at the limit, so the input may be longer than the requested value.
     public static let inputBytes = Kind("inputBytes")
-    /// Bytes of a written file: ``ByteBudget/byteLimit``; the requested value is the size of the smallest file found.
+    /// Bytes of a written file: ``ByteBudget/byteLimit``. The requested value is the size of the smallest file found.
     public static let outputBytes = Kind("outputBytes", isFixed: true)
     /// Frames of an edited animation: 262,144, or as many as the source has. Fixed.
     public static let editedFrames = Kind("editedFrames", isFixed: true)
@@ -42,11 +42,11 @@ public struct LimitExcess: Sendable, Hashable {
     package static let pngPixels = Kind("pngPixels", isFixed: true)
   }
 
-  /// The limit.
+  /// The limit that is exceeded.
   public let kind: Kind
   /// The requested value, in the limit's unit.
   public let asked: Int
-  /// How much is allowed.
+  /// The allowed value, in the limit's unit.
   public let allowed: Int
 
   /// Creates the excess of one limit.
@@ -54,7 +54,7 @@ public struct LimitExcess: Sendable, Hashable {
     (self.kind, self.asked, self.allowed) = (kind, asked, allowed)
   }
 
-  /// The excess in words, with the limit called `name`.
+  /// Returns the excess in words, with the limit called `name`.
   package func description(naming name: String) -> String {
     "\(name) would be \(asked), the limit is \(allowed)"
   }

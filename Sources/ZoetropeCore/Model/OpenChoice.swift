@@ -8,8 +8,8 @@ extension NamedValue {
   public var description: String { name }
 }
 
-/// One of several named values, to which later releases may add more: a struct with static members over a private
-/// enum, so that this package can switch over it exhaustively, and callers cannot.
+/// One of several named values, to which later releases may add more. Conforming types are structs with static members
+/// over a private enum, so this package can switch over them exhaustively and callers cannot.
 package protocol OpenChoice: Sendable, Hashable, CustomStringConvertible {
   associatedtype Kind: RawRepresentable<String>, CaseIterable, Hashable, Sendable
 
@@ -21,10 +21,10 @@ extension OpenChoice {
   /// Its name, as the command line and JSON spell it.
   public var description: String { kind.rawValue }
 
-  /// Same as its description.
+  /// Same as ``description``.
   package var rawValue: String { kind.rawValue }
 
-  /// The choice of this name; nil if there is none.
+  /// Creates the choice called `rawValue`, or returns nil if there is none.
   package init?(rawValue: String) {
     guard let kind = Kind(rawValue: rawValue) else { return nil }
     self.init(kind)

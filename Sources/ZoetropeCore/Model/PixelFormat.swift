@@ -45,29 +45,29 @@ public struct PixelFormat: Sendable, Hashable {
     }
   }
 
-  /// Whether channels or pixels are words of 16 bits, in the machine's byte order.
+  /// Whether channels or pixels are 16-bit words in the machine's byte order.
   package var hasWords: Bool { self == .rgb565 || self == .rgba16 }
 
-  /// Bytes from one row to the next for rows of `width` pixels: a multiple of 64, clamped to the largest `Int`
-  /// that is one.
+  /// Returns the bytes from one row to the next for rows of `width` pixels: a multiple of 64, clamped to the largest
+  /// such `Int`.
   package func bytesPerRow(width: Int) -> Int {
     (min(max(width, 1), (Int.max - 63) / bytesPerPixel) * bytesPerPixel + 63) & ~63
   }
 }
 
 extension PixelFormat {
-  /// Bytes of a picture of `size` in memory.
+  /// Returns the size in memory, in bytes, of a picture of `size`.
   package func cost(of size: PixelSize) -> Int {
     max(bytesPerRow(width: size.width) * size.height, 64)
   }
 }
 
 extension PixelFormat: CustomStringConvertible {
-  /// The name of the format, as spelt in code.
+  /// The format's name, as spelled in code.
   public var description: String { String(describing: kind) }
 }
 
-/// One pixel with 8 bits per channel and straight (not premultiplied) alpha, R first in memory.
+/// One pixel with 8 bits per channel and straight (not premultiplied) alpha. Red comes first in memory.
 @frozen
 public struct RGBA: BitwiseCopyable, Sendable, Hashable {
   /// Red, 0 to 255.
@@ -96,12 +96,12 @@ public struct RGBA: BitwiseCopyable, Sendable, Hashable {
 }
 
 extension RGBA {
-  /// The four bytes as one word whose lowest byte is red, as they lie in memory (little-endian).
+  /// The four bytes as one little-endian word, with red in the lowest byte.
   @inlinable package var word: UInt32 {
     UInt32(red) | UInt32(green) << 8 | UInt32(blue) << 16 | UInt32(alpha) << 24
   }
 
-  /// The pixel whose bytes lie in `word`, red lowest.
+  /// Creates the pixel with the four bytes of `word`, red in the lowest byte.
   @inlinable package init(word: UInt32) {
     self.init(
       red: UInt8(truncatingIfNeeded: word), green: UInt8(truncatingIfNeeded: word >> 8),

@@ -3,9 +3,9 @@
 /// GIF: no loop block means one play, 0 means ``indefinite``, and *n* means *n* + 1 plays. APNG:
 /// `num_plays` 0 means ``indefinite``, and *n* means *n* plays.
 public enum PlayCount: Sendable, Hashable {
-  /// The total number of plays; at least one.
+  /// A total number of plays, at least one.
   case finite(Int)
-  /// Until it is stopped.
+  /// Plays until stopped.
   case indefinite
 
   /// One play.

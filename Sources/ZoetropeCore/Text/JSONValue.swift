@@ -1,4 +1,4 @@
-/// A value of a JSON text (RFC 8259), which need not be trusted.
+/// A value parsed from JSON text (RFC 8259), which may be untrusted.
 package indirect enum JSONValue: Sendable, Hashable {
   case null
   case boolean(Bool)
@@ -7,20 +7,20 @@ package indirect enum JSONValue: Sendable, Hashable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// Where and why a text is not JSON.
+  /// The position and the reason at which JSON text is invalid.
   package struct Fault: Error, Sendable, Hashable {
     package let byteOffset: Int
     package let detail: String
   }
 
-  /// Reads one value, with space around it. If keys are equal, the last one counts.
+  /// Parses one value and the whitespace around it. Of fields with equal keys, the last one counts.
   package init(parsing bytes: ArraySlice<UInt8>) throws(Fault) {
     var parser = JSONParser(bytes)
     self = try parser.value(depth: 0)
     try parser.end()
   }
 
-  /// The field `key` of an object; nil without it, and for other values.
+  /// The field `key` of an object, or nil if there is no such field or this is not an object.
   package subscript(key: String) -> JSONValue? {
     if case .object(let fields) = self { fields[key] } else { nil }
   }
@@ -36,7 +36,7 @@ package indirect enum JSONValue: Sendable, Hashable {
   }
 }
 
-/// Reads JSON from left to right; arrays and objects are nested at most ``deepest`` levels deep.
+/// Parses JSON from left to right. Arrays and objects may be nested at most ``deepest`` levels deep.
 private struct JSONParser {
   private static let deepest = 64
 
@@ -52,7 +52,7 @@ private struct JSONParser {
     rest = rest.drop { [0x20, 0x09, 0x0a, 0x0d].contains($0) }
   }
 
-  /// Takes `byte` with the space before it, if it comes next.
+  /// Consumes `byte` and the whitespace before it, if it comes next.
   private mutating func take(_ byte: Unicode.Scalar) -> Bool {
     skipSpace()
     guard rest.first == UInt8(ascii: byte) else { return false }
@@ -103,8 +103,8 @@ private struct JSONParser {
 
   private mutating func number() throws(JSONValue.Fault) -> JSONValue {
     let text = rest.prefix { "+-.eE0123456789".utf8.contains($0) }
-    // Other spellings of numbers that `Double` accepts have none of these bytes, or begin with one
-    // that JSON does not allow.
+    // `Double` accepts spellings that JSON does not, such as `inf`, `0x1` and `.5`. They contain
+    // other bytes, or begin with a byte that JSON does not allow.
     guard let first = text.first, first == 0x2d || (0x30...0x39).contains(first),
       let number = Double(String(decoding: text, as: UTF8.self)), number.isFinite
     else { throw fault("a value is missing") }
@@ -112,7 +112,7 @@ private struct JSONParser {
     return .number(number)
   }
 
-  /// The text from an opening quote to the closing one.
+  /// Parses a string, from its opening quote to its closing quote.
   private mutating func string() throws(JSONValue.Fault) -> String {
     var bytes: [UInt8] = []
     while let byte = rest.popFirst() {
@@ -126,7 +126,7 @@ private struct JSONParser {
     throw fault("a text does not end")
   }
 
-  /// What stands behind a backslash.
+  /// Parses the escape sequence after a backslash.
   private mutating func escape(_ bytes: inout [UInt8]) throws(JSONValue.Fault) {
     guard let byte = rest.popFirst() else { throw fault("a text does not end") }
     switch byte {
@@ -153,7 +153,7 @@ private struct JSONParser {
     }
   }
 
-  /// Four hexadecimal digits.
+  /// Parses four hexadecimal digits.
   private mutating func unit() throws(JSONValue.Fault) -> UInt32 {
     let digits = rest.prefix(4)
     guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),

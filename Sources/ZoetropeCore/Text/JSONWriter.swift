@@ -1,4 +1,4 @@
-/// Writes JSON directly as bytes: no tree in memory, fields in the order of the calls.
+/// Writes JSON directly as bytes, without a tree in memory. Fields appear in the order of the calls.
 ///
 /// Nesting uses closures, so brackets and commas are correct by construction.
 package struct JSONWriter {
@@ -7,16 +7,16 @@ package struct JSONWriter {
 
   package init() {}
 
-  /// Writes an object whose fields `body` writes, as a value or as an element.
+  /// Writes an object as a value or as an element. `body` writes its fields.
   package mutating func object(_ body: (inout JSONWriter) -> Void) { nest(0x7b, 0x7d, body) }
 
-  /// Writes the field `key` with an object.
+  /// Writes the field `key` with an object as its value.
   package mutating func object(_ key: StaticString, _ body: (inout JSONWriter) -> Void) {
     self.key(key)
     nest(0x7b, 0x7d, body)
   }
 
-  /// Writes the field `name`, which may need escaping, with an object.
+  /// Writes the field `name`, which may need escaping, with an object as its value.
   package mutating func object(named name: String, _ body: (inout JSONWriter) -> Void) {
     string(name)
     bytes.append(0x3a)
@@ -24,10 +24,10 @@ package struct JSONWriter {
     nest(0x7b, 0x7d, body)
   }
 
-  /// Writes an array whose elements `body` writes, as a value or as an element.
+  /// Writes an array as a value or as an element. `body` writes its elements.
   package mutating func array(_ body: (inout JSONWriter) -> Void) { nest(0x5b, 0x5d, body) }
 
-  /// Writes the field `key` with an array.
+  /// Writes the field `key` with an array as its value.
   package mutating func array(_ key: StaticString, _ body: (inout JSONWriter) -> Void) {
     self.key(key)
     nest(0x5b, 0x5d, body)
@@ -54,7 +54,7 @@ package struct JSONWriter {
     if let numberText { element(numberText) } else { null() }
   }
 
-  /// Writes the field `key` with an array of numbers.
+  /// Writes the field `key` with an array of numbers as its value.
   package mutating func field(_ key: StaticString, _ values: [Int]?) {
     guard let values else { return field(key, numberText: nil) }
     array(key) { json in for value in values { json.number(value) } }
@@ -62,8 +62,8 @@ package struct JSONWriter {
 
   package mutating func number(_ value: Int) { element(String(value)) }
 
-  /// Writes a string. Control characters, DEL and C1 are escaped, so that the text is also safe to
-  /// print on a terminal.
+  /// Writes a string. Escapes all control characters, including DEL and C1, so that the text is
+  /// also safe to print on a terminal.
   package mutating func string(_ value: String) {
     separate()
     bytes.append(0x22)

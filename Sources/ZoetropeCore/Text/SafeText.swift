@@ -1,8 +1,8 @@
 extension String {
-  /// The text with everything escaped that controls a terminal or reorders a line: control
+  /// The text with all characters escaped that control a terminal or reorder a line. Control
   /// characters become `\xNN`; invisible characters and direction marks become `\u{NNNN}`.
   ///
-  /// File names and metadata are untrusted; an escape sequence in them must not reach the terminal.
+  /// File names and metadata are untrusted, so escape sequences in them must not reach the terminal.
   package var sanitized: String {
     guard unicodeScalars.contains(where: \.isUnsafeToPrint) else { return self }
     var result = ""
@@ -18,12 +18,12 @@ extension String {
     return result
   }
 
-  /// The text padded with `pad` in front to `width` characters.
+  /// Returns the text padded to `width` characters with leading `pad` characters.
   package func paddedLeft(to width: Int, with pad: Character = " ") -> String {
     String(repeating: pad, count: max(0, width - count)) + self
   }
 
-  /// The text padded with trailing spaces to `width` characters.
+  /// Returns the text padded to `width` characters with trailing spaces.
   package func paddedRight(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))
   }
@@ -33,11 +33,11 @@ extension Unicode.Scalar {
   /// Whether this is a control character, or hides or reorders the text around it.
   package var isUnsafeToPrint: Bool { isControl || isInvisible }
 
-  /// C0, DEL and C1.
+  /// Whether this is a control character: C0, DEL or C1.
   package var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 
-  /// Line and paragraph separators, direction marks, zero-width characters, tags and noncharacters. They can
-  /// hide or reorder the text around them.
+  /// Whether this character can hide or reorder the text around it: line and paragraph separators, direction marks,
+  /// zero-width characters, tags and noncharacters.
   package var isInvisible: Bool {
     switch value {
     case 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFE00...0xFE0F,

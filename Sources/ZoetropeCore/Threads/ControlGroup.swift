@@ -2,11 +2,13 @@ internal import SystemPackage
 
 /// The control group of this process for one controller, and the groups above it.
 package struct ControlGroup: Sendable {
-  /// Directories of the group and its ancestors, innermost first; empty if none is found. Each may set limits.
+  /// The directories of the group and its ancestors, innermost first, or empty if none is found. Each may set limits.
   package let folders: [String]
   package let isVersion2: Bool
 
-  /// - Parameter root: Prefixes every path, for tests.
+  /// Finds the groups of this process.
+  ///
+  /// - Parameter root: A prefix for every path, for tests.
   package init(of controller: String, root: String = "") {
     guard
       let group = Self.text(root + "/proc/self/cgroup").flatMap({
@@ -18,13 +20,13 @@ package struct ControlGroup: Sendable {
     }
     isVersion2 = group.isVersion2
     let mount = root + "/sys/fs/cgroup" + (group.isVersion2 ? "" : "/\(controller)")
-    // Inside a container the host's path does not exist; the container's own group is the mount.
+    // Inside a container the host's path does not exist. The mount point is then the container's own group.
     folders = Self.ancestors(of: group.path).map { mount + $0 }
   }
 
-  /// Processors that the process may use, by the lowest quota of processor time; nil without a quota.
+  /// The number of processors that the lowest quota of processor time allows, or nil without a quota.
   ///
-  /// More threads would use up the quota of a period early, and then all stand still until the next one.
+  /// With more threads the quota of a period would run out early, and all threads would stop until the next period.
   package var processorQuota: Int? {
     folders.compactMap { folder -> Int? in
       let names = isVersion2 ? ["cpu.max"] : ["cpu.cfs_quota_us", "cpu.cfs_period_us"]
@@ -33,8 +35,8 @@ package struct ControlGroup: Sendable {
     }.min()
   }
 
-  /// The processors of a quota and its period in microseconds, rounded up; nil without a quota, which is `max` or
-  /// negative.
+  /// Returns the number of processors that a quota and its period, both in microseconds, amount to, rounded up. Returns
+  /// nil for `max` or a negative quota, which mean no quota.
   package static func processorCount(_ text: String) -> Int? {
     let fields = text.split(whereSeparator: \.isWhitespace).map { Int($0) }
     guard fields.count == 2, let quota = fields[0], let period = fields[1], quota > 0, period > 0
@@ -42,8 +44,8 @@ package struct ControlGroup: Sendable {
     return (quota - 1) / period + 1
   }
 
-  /// The control group of a process from `/proc/self/cgroup`: its path, and whether the hierarchy is version 2.
-  /// If both versions are mounted, version 1 is used, because a controller belongs to only one of them.
+  /// Returns the control group of a process from `/proc/self/cgroup`: its path, and whether the hierarchy is version 2.
+  /// Prefers version 1 if it lists the controller, because a controller belongs to only one version.
   package static func group(
     of controller: String, in text: String
   ) -> (path: String, isVersion2: Bool)? {
@@ -59,7 +61,7 @@ package struct ControlGroup: Sendable {
     return unified.map { ($0, true) }
   }
 
-  /// `path` and its ancestors, innermost first.
+  /// Returns `path` and its ancestors, innermost first.
   package static func ancestors(of path: String) -> [String] {
     var parts = path.split(separator: "/").map(String.init)
     // `..` leaves the group's namespace, where nothing is mounted.
@@ -69,7 +71,7 @@ package struct ControlGroup: Sendable {
     }
   }
 
-  /// The text of a small file; nil when it cannot be read.
+  /// Returns the text of a small file, or nil if it cannot be read.
   package static func text(_ path: String) -> String? {
     guard let file = try? FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
     else { return nil }

@@ -4,30 +4,30 @@ internal import ZoetropeShims
 
 /// Threads on which frames are decoded, so that decoding never occupies the cooperative pool.
 ///
-/// Two blocking calls on the two pool threads of a small machine delay every sleeping task by their
-/// whole length, hence dedicated threads. They start on demand, up to one per processor, and the
-/// whole process shares them; idle threads cost nothing.
+/// On a small machine with two pool threads, two blocking calls would delay every sleeping task
+/// until they return. The dedicated threads start on demand, up to one per processor, and the whole
+/// process shares them. Idle threads cost nothing.
 package final class DecodeThreads: Sendable {
   /// The decode threads of this process.
   package static let shared = DecodeThreads(count: processorCount)
-  /// Threads that read, hash and scan files. This takes long and may wait for a disk, and frames of playing
-  /// animations must not queue behind it.
+  /// Threads that read, hash and scan files. These tasks take long and may wait for a disk, so frames of playing
+  /// animations must not queue behind them.
   package static let loading = DecodeThreads(count: 4)
   /// Threads that check whether a file has changed since it was last opened, so that its picture can be shown
-  /// immediately, and that look up pictures on disk. These must not queue behind loads.
+  /// immediately, and that look up pictures on disk. These tasks must not queue behind loads.
   package static let checking = DecodeThreads(count: 2)
-  /// Threads on which streams write to their files and end. These tasks are short and must not queue behind
-  /// loads, because callers wait for the end of a stream.
+  /// Threads on which streams write to their files and finish. These tasks are short and must not queue behind loads,
+  /// because callers wait for a stream to finish.
   package static let spilling = DecodeThreads(count: 4)
-  /// The number of processors that this process may use; fewer if a control group limits their time.
+  /// The number of processors that this process may use. A control group's quota of processor time lowers it.
   package static let processorCount = min(
     Int(zt_processor_count()), ControlGroup(of: "cpu").processorQuota ?? .max)
 
   private struct State {
     var queue: Deque<@Sendable () -> Void> = []
     var threadCount = 0
-    /// The threads that wait for work. The last is woken first: its caches are warm, and each thread's `malloc` arena
-    /// keeps the memory that it freed, so work that comes one at a time must not go round among all of them.
+    /// The threads that wait for work. The last one is woken first, because its caches are warm. Each thread's `malloc`
+    /// arena also retains the memory freed in it, so sequential work must not rotate through all threads.
     var idle: [ThreadSignal] = []
   }
 
@@ -35,7 +35,9 @@ package final class DecodeThreads: Sendable {
   private let maximumCount: Int
   private let start: @Sendable (@escaping @Sendable () -> Void) -> Bool
 
-  /// - Parameter start: Starts a thread; false when the system has none left.
+  /// Creates a pool without threads.
+  ///
+  /// - Parameter start: Starts a thread. Returns false if the system has none left.
   package init(
     count: Int,
     start: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = {
@@ -48,14 +50,14 @@ package final class DecodeThreads: Sendable {
 
   /// Runs `work` on one of the threads, in order of submission.
   ///
-  /// May be called with any lock held: `work` never runs in here.
+  /// May be called with any lock held: `work` never runs inside this call.
   ///
-  /// - Parameter isOptional: Whether `work` may be skipped if the system cannot create a thread. Other work
-  ///   then runs on the cooperative pool, because late is better than never.
+  /// - Parameter isOptional: Whether `work` may be skipped if the system cannot create a thread. Work that may not be
+  ///   skipped then runs on the cooperative pool.
   package func run(isOptional: Bool = false, _ work: @escaping @Sendable () -> Void) {
     let (isTaken, woken) = state.withLock { state -> (Bool, ThreadSignal?) in
       let woken = state.idle.popLast()
-      // Started under the lock, so that no work is left to a thread that then fails to start.
+      // Start the thread under the lock, so that no work is queued for a thread that fails to start.
       if woken == nil, state.threadCount < maximumCount, start({ [self] in loop() }) {
         state.threadCount += 1
       }
@@ -67,10 +69,10 @@ package final class DecodeThreads: Sendable {
     if !isTaken, !isOptional { Task.detached { work() } }
   }
 
-  /// Runs `work` on one of the threads; the calling task suspends without blocking its thread.
+  /// Runs `work` on one of the threads and returns its result. The calling task suspends without blocking its thread.
   package func result<Value: Sendable>(of work: @escaping @Sendable () -> Value) async -> Value {
-    // Not a continuation, which may be resumed before it is awaited: the thread sanitizer sees the lock of a handover
-    // order what both sides do with the result, but not that of the runtime.
+    // Not a continuation: it may be resumed before it is awaited, and the thread sanitizer does not see how the runtime
+    // then orders the two sides. It does see the lock of a handover.
     let handover = ResultHandover<Value>()
     run { handover.close(with: work()) }
     guard let value = await handover.value() else { preconditionFailure("closed without a value") }
@@ -85,7 +87,7 @@ package final class DecodeThreads: Sendable {
         if work == nil { state.idle.append(signal) }
         return work
       }
-      // Another thread may have taken the work that this one was woken for.
+      // Another thread may have taken the work for which this thread was woken.
       if let work { work() } else { signal.wait() }
     }
   }
@@ -106,11 +108,12 @@ extension DecodeThreads {
 }
 
 extension DecodeThreads {
-  /// Like ``cancellableResult(of:)``, but returns nil as soon as the calling task is cancelled. Work
-  /// that has begun still ends by itself, and its result is discarded.
+  /// Like ``cancellableResult(of:)``, but returns nil as soon as the calling task is cancelled. Work that has begun
+  /// still runs to its end, and its result is discarded.
   ///
-  /// - Parameter mayWaitForEver: Called on one of the threads. Whether `work` needs a separate thread, as for a
-  ///   pipe that may stay silent; a few of those would occupy all of these threads.
+  /// - Parameter mayWaitForEver: Called on one of the threads. Returns whether `work` needs a thread of its own,
+  ///   because it may wait indefinitely, for example for a pipe. A few such waits would occupy all threads of this
+  ///   pool.
   package func resultUnlessCancelled<Value: Sendable>(
     mayWaitForEver: @escaping @Sendable () -> Bool = { false },
     of work: @escaping @Sendable (CancelFlag) -> Value
@@ -122,8 +125,8 @@ extension DecodeThreads {
     }
   }
 
-  /// Like ``resultUnlessCancelled(mayWaitForEver:of:)``, for work that always needs a separate thread, since it takes
-  /// long or may wait for ever. Where the system has no thread left, it runs on those that load.
+  /// Like ``resultUnlessCancelled(mayWaitForEver:of:)``, for work that always needs a thread of its own, because it
+  /// takes long or may wait indefinitely. If the system has no thread left, the work runs on ``loading``.
   package static func resultOnOwnThread<Value: Sendable>(
     of work: @escaping @Sendable (CancelFlag) -> Value
   ) async -> Value? {

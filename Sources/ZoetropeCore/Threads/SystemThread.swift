@@ -2,25 +2,25 @@ internal import Glibc
 
 // System threads, semaphores and locks.
 //
-// Unsafe: pthread takes a context pointer; semaphores, mutexes and conditions need an address that
-// does not move. The context is retained until the thread has taken it over; the addresses are
-// those of ``Pinned`` values, which the classes below use only while they live.
+// Unsafe: pthread takes a context pointer, and semaphores, mutexes and conditions need an address
+// that does not move. The context is retained until the thread has taken it over. The addresses are
+// those of ``Pinned`` values, which the classes below use only while the values live.
 
-/// A system thread that runs one closure; to be joined or detached, exactly once.
+/// A system thread that runs one closure. Join or detach it exactly once.
 ///
-/// Decoding and encoding block for milliseconds. On their own threads they do not starve Swift's cooperative
-/// pool, and a tool need not start the pool.
+/// Decoding and encoding block for milliseconds. On separate threads they do not starve Swift's cooperative pool, and a
+/// command-line tool need not start the pool at all.
 package struct SystemThread: Sendable {
   private let handle: pthread_t
 
-  /// A closure on its way to a new thread.
+  /// A box that passes a closure to a new thread.
   private final class Body: Sendable {
     let run: @Sendable () -> Void
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 
   package init?(_ body: @escaping @Sendable () -> Void) {
-    // Retained here; released by the new thread, or below if none starts.
+    // Retained here. Released by the new thread, or below if none starts.
     let argument = unsafe Unmanaged.passRetained(Body(body)).toOpaque()
     var handle = pthread_t()
     guard unsafe pthread_create(&handle, nil, Self.run, argument) == 0 else {
@@ -46,19 +46,19 @@ package struct SystemThread: Sendable {
   package func detach() { pthread_detach(handle) }
 }
 
-/// Starts a detached thread; false if the system has none left.
+/// Starts a detached thread. Returns false if the system has none left.
 package func startThread(running body: @escaping @Sendable () -> Void) -> Bool {
   guard let thread = SystemThread(body) else { return false }
   thread.detach()
   return true
 }
 
-/// A C value such as a mutex, or a value that one guards, at a fixed address.
+/// A value at a fixed address: a C value such as a mutex, or a value that a mutex guards.
 @safe
 struct Pinned<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-  // Sendable: semaphores, mutexes and conditions are made to be shared between threads. Any other value is
-  // touched only between lock and unlock of a mutex beside it, and comes here as `sending`. The address
-  // never changes; it is freed in `deinit`, when no reference to the owner is left.
+  // Sendable: semaphores, mutexes and conditions are made to be shared between threads. Any other value is passed in as
+  // `sending` and accessed only while the mutex stored beside it is locked. The address never changes. It is freed in
+  // `deinit`, when no reference to the owner is left.
   let address: UnsafeMutablePointer<Value>
 
   init(_ value: consuming sending Value) {
@@ -80,12 +80,12 @@ package final class ThreadSignal: Sendable {
 
   deinit { unsafe sem_destroy(semaphore.address) }
 
-  /// Lets one ``wait()`` return, now or later.
+  /// Lets one ``wait(looks:)`` return, now or later.
   package func post() { unsafe _ = sem_post(semaphore.address) }
 
   /// Blocks the thread until it can consume a ``post()``.
   ///
-  /// - Parameter looks: How often to poll for one before the thread sleeps.
+  /// - Parameter looks: How often to poll before the thread sleeps.
   package func wait(looks: Int = 0) {
     for _ in 0..<looks {
       if unsafe sem_trywait(semaphore.address) == 0 { return }
@@ -96,16 +96,16 @@ package final class ThreadSignal: Sendable {
 }
 
 extension TaskExecutor {
-  /// Runs a job given to this executor, now and on this thread; call it once per job.
+  /// Runs a job of this executor immediately on the current thread. Call it once per job.
   package func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
 }
 
 #if SANITIZE_THREAD
   /// Replaces the standard `Mutex` in this module and its tests under the thread sanitizer.
   ///
-  /// The standard one hands a contended lock over inside the kernel (`FUTEX_LOCK_PI`), which the
-  /// sanitizer cannot see: even a dozen lines that only lock are reported as a race. It does
-  /// understand `pthread_mutex_t`. Built with `-Xswiftc -DSANITIZE_THREAD`; never part of a
+  /// The standard `Mutex` hands over a contended lock inside the kernel (`FUTEX_LOCK_PI`), which
+  /// the sanitizer cannot see, so it reports even a dozen lines that only lock as a race. It does
+  /// understand `pthread_mutex_t`. Built only with `-Xswiftc -DSANITIZE_THREAD`, never in a
   /// release.
   @safe
   package struct PthreadMutex<Value: ~Copyable>: ~Copyable, Sendable {
@@ -127,7 +127,7 @@ extension TaskExecutor {
       return try unsafe body(&value.address.pointee)
     }
 
-    /// Nil if another thread holds the lock.
+    /// Calls `body` with the lock held, or returns nil if another thread holds the lock.
     package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Synchronization
 
-/// Tells work on a decode thread that the task it works for was cancelled.
+/// A flag that tells work on a decode thread that the task waiting for it was cancelled.
 ///
-/// `Task.isCancelled` cannot, because decode threads run no task and it is always false there.
+/// `Task.isCancelled` is always false on decode threads, because they run no task.
 package final class CancelFlag: Sendable {
   private let raised = Atomic<Bool>(false)
 
@@ -16,17 +16,17 @@ package final class CancelFlag: Sendable {
   package var isRaised: Bool { raised.load(ordering: .relaxed) }
 }
 
-/// A value that one task waits for until it arrives or the task is cancelled.
+/// A value for which one task waits until the value arrives or the task is cancelled.
 ///
-/// Whichever happens first ends the wait; the other is dropped. Every cancellable wait in this
-/// library uses one of these.
+/// Whichever happens first ends the wait, and the other is ignored. Every cancellable wait in this library uses this
+/// type.
 ///
-/// Three types build work with several waiting tasks on it, because the work is kept alive in different ways: a
-/// ``FrameTicket`` is needed while anybody holds it, waiting or not, is referenced weakly, and also calls playback
-/// drivers, which have no task; a read of ``RangeFetcher`` serves any part of its bytes and may continue for a window
-/// without waiters; a load of `FrameCoalescer` is found by its key and runs at the highest priority of its waiters.
-/// The waiters themselves are a plain array in each. A common type would need all three as options, each with one
-/// user.
+/// Three types use it for work that several tasks wait for. They stay separate because they keep the work alive in
+/// different ways. A ``FrameTicket`` is referenced weakly, is needed as long as anything retains it, and also calls
+/// playback drivers, which have no task. A read of ``RangeFetcher`` serves requests for any part of its bytes and may
+/// continue for a window without waiters. A load of `FrameCoalescer` is found by its key and runs at the highest
+/// priority of its waiters. In each, the waiters are a plain array. A common type would need all three variants as
+/// options with one user each.
 ///
 /// Never resume it while holding a lock: resuming takes the waiting task's own lock, which
 /// `Task.cancel()` holds while it calls handlers that may take yours.
@@ -53,9 +53,9 @@ package final class ResultHandover<Value: Sendable>: Sendable {
     }
   }
 
-  /// Waits for the value; nil as soon as the calling task is cancelled. Call it only once.
+  /// Waits for the value. Returns nil as soon as the calling task is cancelled. Call it only once.
   ///
-  /// - Parameter onCancel: Called, on any thread, when cancelling has ended the wait.
+  /// - Parameter onCancel: Called on any thread when cancellation has ended the wait.
   package func valueUnlessCancelled(_ onCancel: @Sendable () -> Void = {}) async -> Value? {
     await withTaskCancellationHandler {
       await value()
@@ -83,9 +83,9 @@ package final class ResultHandover<Value: Sendable>: Sendable {
   }
 }
 
-/// A lock around a value, with waiting for the value to change.
+/// A value with a lock and a condition variable, so that threads can wait for the value to change.
 ///
-/// `Mutex` has no condition variable.
+/// The standard `Mutex` has no condition variable.
 @safe
 package final class Monitor<State>: Sendable {
   private let mutex = unsafe Pinned(pthread_mutex_t())
@@ -94,7 +94,7 @@ package final class Monitor<State>: Sendable {
 
   package init(_ state: sending State) {
     self.state = Pinned(state)
-    // Waiting on the monotonic clock makes changes of the system time harmless.
+    // With the monotonic clock, changes of the system time do not affect the wait.
     var attributes = pthread_condattr_t()
     unsafe pthread_condattr_init(&attributes)
     unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -148,15 +148,15 @@ package final class Monitor<State>: Sendable {
     }
   }
 
-  /// `instant` on the monotonic clock, unless the machine is suspended before.
+  /// Returns the time of `instant` on the monotonic clock, assuming that the machine is not suspended until then.
   ///
-  /// `timespec` is accessed as its two words: the module that declares its members differs between
-  /// kinds of build, and so does whether they may be named here.
+  /// `timespec` is accessed as two words. The module that declares its members depends on the kind of build, and so
+  /// does whether they may be named here.
   private static func monotonicTime(of instant: ContinuousClock.Instant) -> timespec {
     var now = unsafe unsafeBitCast((0, 0), to: timespec.self)
     unsafe clock_gettime(CLOCK_MONOTONIC, &now)
     let (passed, nanoseconds) = unsafe unsafeBitCast(now, to: (Int, Int).self)
-    // Longer waits than the words below can count are split.
+    // A wait too long for the words below is split.
     let wait = min(max(ContinuousClock.now.duration(to: instant), .zero), .seconds(1 << 40))
     let sum = Duration.seconds(passed) + .nanoseconds(nanoseconds) + wait
     let (seconds, attoseconds) = sum.components
@@ -165,12 +165,13 @@ package final class Monitor<State>: Sendable {
   }
 }
 
-/// Calls `work` on a new thread, and waits for it on this one; nil as soon as `isCancelled` returns true.
+/// Runs `work` on a new thread and blocks this thread until it returns. Returns nil as soon as `isCancelled` returns
+/// true.
 ///
-/// For work that cannot be interrupted: it ends by itself, and its result is discarded. It runs on this thread if the
-/// system has none left.
+/// For work that cannot be interrupted: cancelled work runs to its end, and its result is discarded. If the system has
+/// no thread left, `work` runs on this thread.
 ///
-/// - Parameter isCancelled: Asked a hundred times a second.
+/// - Parameter isCancelled: Polled a hundred times a second.
 package func resultOnThread<Value: Sendable>(
   unless isCancelled: () -> Bool, of work: @escaping @Sendable (CancelFlag) -> Value
 ) -> Value? {
