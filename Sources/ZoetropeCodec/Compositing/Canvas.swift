@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// The picture area that frames are drawn into. Shares its block with its bitmaps until it changes.
+/// The picture area that frames are drawn into. It shares its block with its bitmaps until it changes.
 ///
-/// Copy on write: a bitmap taken from the canvas costs nothing if it is released before the next frame is
-/// drawn. Otherwise the canvas moves to another block, whose allocation may fail; if that block holds an
-/// earlier picture, only the differences are copied. Noncopyable: two canvases with one history would mistake
-/// each other's blocks for their own.
+/// Copy on write: a bitmap taken from the canvas costs nothing if it is released before the next frame is drawn.
+/// Otherwise the canvas moves to another block, whose allocation may fail. If that block holds an earlier picture, only
+/// the differences are copied. The type is noncopyable because two canvases with the same history would mistake each
+/// other's blocks for their own.
 ///
 /// Unsafe code: every rectangle is checked on entry to lie on the canvas, so each row access stays
 /// within `bytesPerRow * height` bytes.
@@ -16,7 +16,7 @@ package struct Canvas: ~Copyable, Sendable {
   private var storage: PixelStorage
   private var history = CanvasHistory()
 
-  /// A canvas without pixels.
+  /// Creates a canvas without pixels.
   package init() {
     size = PixelSize(width: 0, height: 0)
     format = .rgba8
@@ -24,13 +24,13 @@ package struct Canvas: ~Copyable, Sendable {
     storage = PixelStorage(byteCount: 0)
   }
 
-  /// A transparent canvas; if `zeroed` is false, a canvas with unspecified pixels, all of which
-  /// must be drawn.
+  /// Creates a transparent canvas. If `zeroed` is false, its pixels are unspecified, and all of
+  /// them must be drawn.
   ///
-  /// - Parameter byteCount: The size of its block, if the blocks for which it will be exchanged are
-  ///   larger than the pixels need.
-  /// - Throws: `outOfMemory` if allocation fails, here and wherever the canvas may have to be
-  ///   copied.
+  /// - Parameter byteCount: The minimum size of the canvas's block. Set it if the canvas will
+  ///   exchange its block for blocks larger than the pixels need.
+  /// - Throws: `outOfMemory` if allocation fails. Methods that may have to copy the canvas throw it
+  ///   too.
   package init(
     size: PixelSize, format: PixelFormat, byteCount: Int = 0, zeroed: Bool = true
   ) throws(AnimatedImageError) {
@@ -41,7 +41,7 @@ package struct Canvas: ~Copyable, Sendable {
       asking: max(bytesPerRow * size.height, byteCount), for: size, format, zeroed: zeroed)
   }
 
-  /// A canvas that starts as `bitmap`, without copying it.
+  /// Creates a canvas that shows `bitmap`, without copying it.
   package init(_ bitmap: Bitmap) {
     size = bitmap.size
     format = bitmap.format
@@ -51,19 +51,19 @@ package struct Canvas: ~Copyable, Sendable {
 
   deinit { PixelMemory.release(history.stamp.canvas) }
 
-  /// Releases the memory reserved for the next pictures.
+  /// Releases the memory kept for the next pictures.
   package func rest() { PixelMemory.release(history.stamp.canvas) }
 
-  /// The current picture. The canvas copies itself before its next change if this bitmap still
-  /// lives.
+  /// The current picture. If this bitmap still exists at the canvas's next change, the canvas
+  /// copies itself first.
   package var bitmap: Bitmap {
     Bitmap(size: size, format: format, bytesPerRow: bytesPerRow, storage: storage)
   }
 
   package var bounds: PixelRect { PixelRect(size) }
 
-  /// Whether the canvas is the block's sole owner and may write to it; a block lent by a frame
-  /// store is never writable.
+  /// Whether the canvas is the block's sole owner and may write to it. A block borrowed from a
+  /// frame store is never writable.
   private var ownsStorage: Bool {
     mutating get { isKnownUniquelyReferenced(&storage) && storage.isWritable }
   }
@@ -76,7 +76,7 @@ package struct Canvas: ~Copyable, Sendable {
   ) throws(AnimatedImageError) {
     precondition(bounds.contains(rect), "a rectangle outside the canvas")
     if ownsStorage {
-      // If the block came from another canvas, it no longer holds a picture of that one.
+      // If the block came from another canvas, it no longer holds that canvas's picture.
       storage.stamp = PictureStamp()
     } else {
       let (next, earlier) = try PixelStorage.next(storage.byteCount, of: history.stamp.canvas)
@@ -85,7 +85,7 @@ package struct Canvas: ~Copyable, Sendable {
       if keepsContent {
         for rect in changes ?? [bounds] { copyPixels(of: rect, to: next) }
       } else if changes == nil {
-        // An earlier picture of this canvas has zeros there, and so does a copy of whole rows.
+        // Only needed here: an earlier picture of this canvas and a copy of whole rows already have zero padding.
         unsafe next.clearPadding(of: size, format: format)
       }
       storage = next
@@ -120,8 +120,8 @@ package struct Canvas: ~Copyable, Sendable {
     }
   }
 
-  /// Exchanges the canvas's block for that of `pixels`, a frame stored at its canvas position. The old block
-  /// goes to `pixels` unless a bitmap shares it.
+  /// Replaces the canvas's block with that of `pixels`, a frame stored at its canvas position. The old block goes to
+  /// `pixels` unless a bitmap shares it.
   ///
   /// - Precondition: `rect`, the frame's rectangle, lies on the canvas.
   mutating func adopt(_ pixels: FramePixels, changing rect: PixelRect, keepsContent: Bool) {
@@ -149,7 +149,7 @@ package struct Canvas: ~Copyable, Sendable {
     ] { copyPixels(of: rest, to: target) }
   }
 
-  /// Draws `rect` with `body`, which is given the whole canvas. After an error the contents of the
+  /// Draws `rect` by calling `body` with the whole canvas. After an error the contents of the
   /// rectangle are unspecified.
   package mutating func redraw(
     _ rect: PixelRect, _ body: (inout PixelBuffer) throws(AnimatedImageError) -> Void
@@ -159,7 +159,7 @@ package struct Canvas: ~Copyable, Sendable {
     try body(&buffer)
   }
 
-  /// The address of a row, for writing.
+  /// Returns the address of a row for writing.
   ///
   /// - Precondition: `makeUnique` was called for the row, and `0 <= y < height`.
   @unsafe package mutating func row(_ y: Int) -> UnsafeMutableRawPointer {
@@ -181,12 +181,13 @@ package struct Canvas: ~Copyable, Sendable {
     }
   }
 
-  /// Copies the pixels of `rect`, to be restored later.
+  /// Returns a copy of the pixels of `rect`, to be restored later.
   package func copy(_ rect: PixelRect) throws(AnimatedImageError) -> SavedRect {
     precondition(bounds.contains(rect), "a rectangle outside the canvas")
     let rowBytes = rect.width * format.bytesPerPixel
-    // Halves the canvas's size as long as the rectangle fits: a block of any other size would wait
-    // unused for another rectangle of that size. Pages that are not written cost nothing.
+    // Use the smallest fitting size among the canvas's size and its halves: a block of any other
+    // size would wait in the pool for another rectangle of exactly that size. Pages that are never
+    // written cost nothing.
     var byteCount = storage.byteCount
     while byteCount / 2 >= rowBytes * rect.height, byteCount > 64 { byteCount /= 2 }
     let saved = try PixelStorage(asking: byteCount, zeroed: false)
@@ -219,30 +220,30 @@ package struct SavedRect {
   fileprivate let storage: PixelStorage
 }
 
-/// Where the last few pictures of a canvas differ, so that a block with an earlier picture is
-/// brought up to date by copying only those differences.
+/// The differences between the last few pictures of a canvas. With them, a block that holds an
+/// earlier picture is brought up to date by copying only what differs.
 ///
-/// A player's consumer holds each picture until the next one arrives, so the canvas changes blocks
-/// with every frame. Copying the whole canvas would cost several times as much as drawing a small
-/// frame.
+/// A player's consumer keeps each picture until the next one arrives, so the canvas moves to
+/// another block with every frame. Copying the whole canvas would cost several times as much as
+/// drawing a small frame.
 struct CanvasHistory {
   /// More than the number of pictures in flight during playback.
   private static let maximumCount = 8
 
   /// The picture being drawn.
   private(set) var stamp: PictureStamp
-  /// The difference from the previous picture.
+  /// The rectangles that differ from the previous picture.
   private var current = ChangedRects()
-  /// The same for earlier pictures, latest first.
+  /// The same for earlier pictures, most recent first.
   private var earlier: [ChangedRects] = []
 
-  /// The history of a new canvas, whose first picture is `stamp`.
+  /// Creates the history of a new canvas, whose first picture is `stamp`.
   init(from stamp: PictureStamp = .newCanvas()) { self.stamp = stamp }
 
   /// Records that `rect` is about to change.
   mutating func note(_ rect: PixelRect) { current.add(rect) }
 
-  /// Ends the current picture, which is returned, and begins the next.
+  /// Ends the current picture, which now belongs to a bitmap, and begins the next.
   mutating func advance() {
     earlier.insert(current, at: 0)
     if earlier.count > Self.maximumCount { earlier.removeLast() }
@@ -255,7 +256,8 @@ struct CanvasHistory {
     }
   }
 
-  /// The differences between the last returned picture and the one that `stamp` identifies; nil if unknown.
+  /// Returns the rectangles that differ between the last finished picture and the one that `stamp` identifies, or nil
+  /// if unknown.
   func changes(since stamp: PictureStamp) -> [PixelRect]? {
     guard stamp.canvas == self.stamp.canvas else { return nil }
     let count = self.stamp.version - 1 - stamp.version
@@ -266,9 +268,10 @@ struct CanvasHistory {
   }
 }
 
-/// Rectangles that cover all changes, without the area between distant ones.
+/// Rectangles that cover all changes. Distant changes have separate rectangles, so that the area between them is not
+/// included.
 private struct ChangedRects {
-  /// More than a player's pictures in flight can have, even if each has a disposal.
+  /// More than the pictures in flight of a player can need, even if each has a disposal.
   private static let maximumCount = 16
 
   private(set) var rects: [PixelRect] = []
@@ -291,10 +294,11 @@ private struct ChangedRects {
 extension Canvas {
   /// Draws the valid pixels of `pixels` that lie in `clip`.
   ///
-  /// Reads rows from `pixels.storage` and writes to the canvas by address: by the preconditions the
-  /// valid rows lie in the storage, and `clip` lies on the canvas and in the frame.
+  /// Reads rows from `pixels.storage` and writes to the canvas by address. The preconditions
+  /// guarantee that the valid rows lie in the storage, and that `clip` lies on the canvas and in
+  /// the frame.
   ///
-  /// - Parameter keepsContent: As in ``makeUnique(changing:keepsContent:)``.
+  /// - Parameter keepsContent: See ``makeUnique(changing:keepsContent:)``.
   /// - Precondition: `clip` lies on the canvas and within the frame's rect.
   mutating func draw(
     _ pixels: FramePixels, _ control: FrameControl, clip: PixelRect, keepsContent: Bool
@@ -319,7 +323,7 @@ extension Canvas {
     unsafe pixels.palette.withUnsafeBufferPointer { palette in
       guard let colors = palette.baseAddress else { return }
       if content.width == 1, isSource, !isDeep, !content.isInterlaced {
-        // Only the work per row matters here, and a call takes longer than a pixel.
+        // Only the work per row matters here: one call takes longer than drawing a pixel.
         let first = clip.y - control.rect.y
         unsafe RowExpander.writeColumn(
           content.layout, from: source + first * content.bytesPerRow, pitch: content.bytesPerRow,
@@ -348,7 +352,7 @@ extension Canvas {
     }
   }
 
-  /// Draws a GIF frame: in one call if its rows lie in order, else row by row.
+  /// Draws a GIF frame in one call if its rows are in order, and otherwise row by row.
   @unsafe private mutating func drawIndexed(
     _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect
   ) {
@@ -376,8 +380,9 @@ extension Canvas {
     }
   }
 
-  /// Calls `body` for each row of the frame that is visible in `clip`, with the byte offset of its
-  /// first visible sample, its position on the canvas, and the number of valid pixels there.
+  /// Calls `body` for each row of the frame that is visible in `clip`. Its arguments are the byte
+  /// offset of the first visible sample, the position on the canvas, and the number of valid pixels
+  /// there.
   @unsafe private mutating func forEachRow(
     _ content: FramePixels.Content, _ rect: PixelRect, _ clip: PixelRect,
     _ body: (Int, UnsafeMutableRawPointer, Int) -> Void

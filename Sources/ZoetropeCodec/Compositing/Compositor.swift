@@ -1,23 +1,25 @@
-/// Draws frames onto the canvas in order: disposes of the previous frame, then blends the next.
+/// Draws frames onto the canvas in order. Before each frame, disposes of the previous one.
 ///
-/// Follows GIF89a section 23.c as browsers read it, and PNG 3rd edition 11.3.6.2. No I/O, no C.
+/// Follows GIF89a section 23.c as interpreted by browsers, and PNG 3rd edition 11.3.6.2. No I/O, no C.
 package struct Compositor: ~Copyable {
   package private(set) var canvas: Canvas
   private var disposal = DisposalMethod.keep
   private var disposalRect = PixelRect.empty
   private var saved: SavedRect?
-  /// The area changed by a disposal that no drawn frame has reported yet.
+  /// The area changed by disposals since the last drawn frame, which the next drawn frame reports as dirty.
   private var disposedRect = PixelRect.empty
   private var isFirst = true
-  /// Whether the canvas must be cleared, unless the next frame replaces all of it.
+  /// Whether the canvas must be cleared before the next frame, unless that frame replaces all of it.
   private var awaitsClearing = false
 
-  /// Starts with an empty canvas, which takes no memory.
+  /// Creates a compositor with an empty canvas, which takes no memory.
   package init() { canvas = Canvas() }
 
-  /// - Parameter byteCount: As in `Canvas`.
-  /// - Throws: `outOfMemory` if allocation fails, here and wherever the canvas may have to be
-  ///   copied.
+  /// Creates a compositor with a transparent canvas.
+  ///
+  /// - Parameter byteCount: The minimum size of the canvas's block. See ``Canvas``.
+  /// - Throws: `outOfMemory` if allocation fails. Methods that may have to copy the canvas throw it
+  ///   too.
   package init(
     size: PixelSize, format: PixelFormat, byteCount: Int = 0
   ) throws(AnimatedImageError) {
@@ -31,8 +33,8 @@ package struct Compositor: ~Copyable {
     isFirst = true
   }
 
-  /// Resumes from `bitmap`, the canvas just before the next frame, with all disposals done. The
-  /// next frame reports the whole canvas as dirty.
+  /// Resumes from `bitmap`, which shows the canvas just before the next frame, after all disposals.
+  /// The next frame reports the whole canvas as dirty.
   package mutating func resume(from bitmap: Bitmap) {
     canvas = Canvas(bitmap)
     awaitsClearing = false
@@ -40,24 +42,24 @@ package struct Compositor: ~Copyable {
     isFirst = true
   }
 
-  /// Releases the memory reserved for the next frames.
+  /// Releases the memory kept for the next frames.
   package func rest() { canvas.rest() }
 
   /// Marks the whole canvas dirty, because the next frame's consumer has not seen the previous
   /// frame.
   package mutating func markAllDirty() { isFirst = true }
 
-  /// The canvas after disposing of the last frame, ready for the next one.
+  /// Disposes of the last frame and returns the canvas, ready for the next frame.
   package mutating func disposedCanvas() throws(AnimatedImageError) -> Bitmap {
     try dispose()
     try clearIfAwaited()
     return canvas.bitmap
   }
 
-  /// Draws a frame.
+  /// Disposes of the last frame and draws the next one.
   ///
-  /// - Returns: Where the canvas may differ from before, including disposal; all of it at the
-  ///   start.
+  /// - Returns: The area in which the canvas may differ from the previous frame, including the
+  ///   disposal. The whole canvas for the first frame.
   package mutating func draw(
     _ pixels: FramePixels, _ control: FrameControl
   ) throws(AnimatedImageError) -> PixelRect {

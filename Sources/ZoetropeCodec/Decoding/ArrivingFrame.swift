@@ -1,16 +1,16 @@
 /// Decodes a frame whose bytes are still arriving, each byte once.
 ///
-/// Shows what a browser shows: the rows so far. In an interlaced frame, each row or pixel fills its block until
-/// later passes refine it. The rows so far equal those that ``FrameDecoder`` returns for the same bytes. GIF
-/// codes go through this library's own loop; PNG data goes through libpng's progressive reader, because
-/// libdeflate takes only whole streams.
+/// Shows what a browser shows: the rows decoded so far. In an interlaced frame, each row or pixel fills its block until
+/// later passes refine it. The rows equal those that ``FrameDecoder`` returns for the same bytes. GIF codes are
+/// expanded by this package's own loop. PNG data goes through libpng's progressive reader, because libdeflate accepts
+/// only whole streams.
 package final class ArrivingFrame {
-  /// The frame. Its byte range ends where it ended when decoding began.
+  /// The frame, with the byte range known when decoding began.
   package let control: FrameControl
-  /// The part of it that can be drawn.
+  /// The pixels decoded so far, which can be drawn.
   package var pixels: FramePixels { decoder.pixels }
   package var progress: ArrivalProgress { decoder.progress }
-  /// The bytes of the frame decoded so far, counted from the start of its range.
+  /// The number of bytes decoded so far, from the start of the frame's range.
   package private(set) var byteCount = 0
   private var decoder: any ArrivalDecoding
 

@@ -4,22 +4,22 @@ internal import ZoetropeShims
 
 // The functions of libdeflate, zlib, libpng and giflib that the codecs use, with checked arguments.
 //
-// Unsafe: the libraries take addresses and lengths. Every call below passes those of a span or block that outlives
-// it, with lengths checked here, and the library writes no further than the given length. An address is kept only by
-// objects that also keep its memory alive.
+// Unsafe: the libraries take addresses and lengths. Every call below passes those of a span or block that outlives the
+// call, with lengths checked here, and the library writes no further than the given length. An address is stored only
+// by objects that also keep its memory alive.
 
 /// The CRC-32 of PNG chunks (PNG 3rd edition, 5.3).
 package enum CRC32 {
-  /// The CRC-32 of `bytes`, a chunk's type and data, or of a later part of them that follows bytes with the checksum
-  /// `sum`.
+  /// Returns the CRC-32 of `bytes`, which are a chunk's type and data, or a part of them that follows bytes with
+  /// checksum `sum`.
   package static func of(_ bytes: ArraySlice<UInt8>, after sum: UInt32 = 0) -> UInt32 {
     unsafe of(bytes.span.bytes, after: sum)
   }
 
-  /// The CRC-32 of `bytes` that follow the bytes with checksum `sum`.
+  /// Returns the CRC-32 of the bytes with checksum `sum` followed by `bytes`.
   package static func of(_ bytes: borrowing RawSpan, after sum: UInt32 = 0) -> UInt32 {
     unsafe bytes.withUnsafeBytes { bytes in
-      // Given no address, the library returns its start value.
+      // Without an address, the library would return its start value.
       guard let start = bytes.baseAddress else { return sum }
       return unsafe libdeflate_crc32(sum, start, bytes.count)
     }
@@ -34,13 +34,12 @@ enum Adler32 {
   }
 }
 
-/// libdeflate's decompressor for the raw data, with the checks of the zlib wrapper done here.
+/// A zlib decompressor that uses libdeflate for the raw Deflate data and checks the zlib wrapper itself.
 ///
-/// Copies of a decoder share it. Each thread creates its own decoder, so that nobody waits for the lock.
+/// Copies of a decoder share one inflater. Each thread creates its own decoder, so the lock is never contended.
 @safe
 final class Inflater: Sendable {
-  // The pointer never changes, what it points to is used under the lock alone, and it is freed in `deinit`,
-  // when no reference is left.
+  // The pointer never changes. Its target is used only under the lock and freed in `deinit`, when no reference is left.
   private nonisolated(unsafe) let decompressor = unsafe libdeflate_alloc_decompressor()
   private let lock = Mutex(())
 
@@ -48,20 +47,21 @@ final class Inflater: Sendable {
 
   /// The result of inflating a stream.
   enum Outcome {
-    /// The data is valid: the bytes written, and whether there were more than requested.
+    /// The data is valid. `count` is the number of bytes written; `hasSurplus` is true if there were more than
+    /// requested.
     case inflated(count: Int, hasSurplus: Bool)
-    /// The data inflates, but its checksum is wrong: it may contain codes that zlib rejects.
+    /// The data inflates, but its checksum is wrong. It may contain codes that zlib rejects.
     case wrongChecksum
     /// The data is malformed, truncated or far too long.
     case refused
   }
 
-  /// Inflates a zlib stream of about `expected` bytes into `storage` from `offset` on, where at
-  /// least 64 more bytes must be available.
+  /// Inflates a zlib stream of about `expected` bytes into `storage` from `offset` on. The storage must have at least
+  /// 64 bytes more than that.
   ///
-  /// libdeflate gets the raw deflate data, so that a wrong Adler-32 can be distinguished from malformed data.
-  /// Only a right one proves the pixels: libdeflate accepts the reserved length codes 286 and 287, where zlib
-  /// stops. Unless the data is valid, the contents of the storage are unspecified.
+  /// libdeflate receives only the raw Deflate data, so that a wrong Adler-32 can be distinguished from malformed data.
+  /// Only a correct Adler-32 proves that the pixels are right, because libdeflate accepts the reserved length codes 286
+  /// and 287, at which zlib stops. Unless the data is valid, the contents of the storage are unspecified.
   func inflate(
     _ stream: borrowing RawSpan, into storage: PixelStorage, at offset: Int, expected: Int
   ) -> Outcome {
@@ -102,18 +102,18 @@ final class Inflater: Sendable {
 extension Inflater {
   /// The result of inflating the available part of a stream.
   enum PartialOutcome {
-    /// The available part ends before the stream does; `count` is the bytes that it yields.
+    /// The available part ends before the stream does, and yields `count` bytes.
     case cut(count: Int)
-    /// As many bytes as requested, and the bytes of the stream that were not read.
+    /// All requested bytes were written; `unread` bytes of the stream were not read.
     case full(unread: Int)
-    /// The stream has ended before, or is malformed.
+    /// The stream ends too early or is malformed.
     case other
   }
 
-  /// Inflates a zlib stream into `storage` from `offset` on as far as it goes, at most `expected` bytes.
+  /// Inflates as much of a zlib stream as possible into `storage` from `offset` on, at most `expected` bytes.
   ///
-  /// Uses zlib, which is slower, because libdeflate does not tell how much of its output is right. In a stream
-  /// without an end, as many of `rows` count as libpng reads. The checksum is not verified.
+  /// Uses zlib, although it is slower, because libdeflate does not report how much of its output is valid. If the
+  /// stream has no end, only as many of `rows` count as libpng would read. The checksum is not verified.
   static func inflatePart(
     _ stream: borrowing RawSpan, into storage: PixelStorage, at offset: Int, expected: Int,
     rows: PNGStoredRows
@@ -136,13 +136,13 @@ extension Inflater {
 
 /// Inflates small zlib streams of metadata, up to a limit.
 enum Inflate {
-  /// The inflated bytes; nil if the stream is damaged or larger than `limit`.
+  /// Returns the inflated bytes, or nil if the stream is damaged or they exceed `limit`.
   static func zlib(_ bytes: ArraySlice<UInt8>, limit: Int) -> [UInt8]? {
     guard !bytes.isEmpty, let decompressor = unsafe libdeflate_alloc_decompressor() else {
       return nil
     }
     defer { unsafe libdeflate_free_decompressor(decompressor) }
-    // Deflate expands data at most 1,032 times, so the guesses end even without a limit.
+    // Deflate expands data at most 1,032 times, so the growing guesses stop even without a limit.
     let ceiling = min(limit, bytes.count.multipliedReportingOverflow(by: 1032).partialValue)
     var capacity = min(max(bytes.count * 4, 256), ceiling)
     while true {
@@ -163,12 +163,12 @@ enum Inflate {
   }
 }
 
-/// libdeflate's compressor for whole buffers, reusable; writes zlib streams.
+/// A reusable compressor of whole buffers into zlib streams, with libdeflate.
 @safe
 package final class ZlibCompressor {
   private let compressor: OpaquePointer
 
-  /// Nil if allocation fails.
+  /// Creates a compressor, or returns nil if allocation fails.
   package init?(level: Int) {
     guard let made = unsafe libdeflate_alloc_compressor(Int32(level)) else { return nil }
     unsafe compressor = made
@@ -176,13 +176,13 @@ package final class ZlibCompressor {
 
   deinit { unsafe libdeflate_free_compressor(compressor) }
 
-  /// The room that ``compress(_:range:into:)`` may need for `count` bytes.
+  /// Returns the number of bytes that ``compress(_:range:into:)`` may write for `count` bytes.
   func bound(_ count: Int) -> Int {
     unsafe libdeflate_zlib_compress_bound(compressor, count)
   }
 
-  /// Compresses `range` of `source` to the start of `target`; returns the bytes written, or 0 if
-  /// they do not fit.
+  /// Compresses `range` of `source` to the start of `target`. Returns the number of bytes written,
+  /// or 0 if they do not fit.
   func compress(_ source: PixelStorage, range: Range<Int>, into target: PixelStorage) -> Int {
     precondition(range.lowerBound >= 0 && range.upperBound <= source.byteCount)
     return unsafe libdeflate_zlib_compress(
@@ -190,8 +190,8 @@ package final class ZlibCompressor {
       target.byteCount)
   }
 
-  /// The zlib stream of `bytes`, such as a text or a colour profile; empty only if allocation
-  /// fails.
+  /// Returns the zlib stream of `bytes`, such as a text or a colour profile. It is empty only if
+  /// allocation fails.
   package func compress(_ bytes: [UInt8]) -> [UInt8] {
     let room = bound(bytes.count)
     return unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
@@ -205,7 +205,7 @@ package final class ZlibCompressor {
 
 /// The compressors of one encoder, one per level used.
 ///
-/// Created on demand: that of level 8 takes several megabytes, which most pictures never need.
+/// They are created on demand: the compressor for level 8 takes several megabytes, and most pictures never need it.
 final class CompressorSet {
   private var made: [Int: ZlibCompressor] = [:]
 
@@ -219,7 +219,7 @@ final class CompressorSet {
   }
 }
 
-/// libpng, behind the C function that contains the `setjmp`.
+/// libpng, called through the C function that contains the `setjmp`.
 enum LibpngDecoder {
   /// Decodes a zlib stream into `pixels`, whose width and height give the frame's size.
   ///
@@ -251,10 +251,10 @@ enum LibpngDecoder {
       PNGFrameOutcome(fault: fault(result.code), rows: Int(result.rows), message: text(result)))
   }
 
-  /// The size of a frame as libpng takes it.
+  /// The dimensions of a frame in the types that libpng takes.
   fileprivate typealias Room = (rowBytes: Int, width: UInt32, height: UInt32)
 
-  /// Makes room in `pixels` for the rows of a frame of its size.
+  /// Reserves space in `pixels` for the rows of a frame of its size.
   fileprivate static func makeRoom(
     _ header: ImageHeader, _ keeps16Bit: Bool, in pixels: FramePixels
   ) throws(AnimatedImageError) -> Room {
@@ -274,7 +274,7 @@ enum LibpngDecoder {
     return (rowBytes, width, height)
   }
 
-  /// Calls `body` with the description of a frame, whose data is still to be set.
+  /// Calls `body` with the description of a frame, which lacks only its data.
   @unsafe fileprivate static func withRequest<Result>(
     _ header: ImageHeader, _ room: Room, _ keeps16Bit: Bool,
     _ body: (inout zoetrope_png_request) -> Result
@@ -315,7 +315,7 @@ enum LibpngDecoder {
     }
   }
 
-  /// PLTE for all indices that the depth allows; entries past the file's colours are black.
+  /// Returns PLTE for all indices that the depth allows. Entries past the file's colours are black.
   private static func paletteBytes(_ header: ImageHeader) -> [UInt8] {
     guard header.colorType == 3 else { return [] }
     return (0..<1 << min(Int(header.bitDepth), 8)).flatMap { index -> [UInt8] in
@@ -325,7 +325,7 @@ enum LibpngDecoder {
     }
   }
 
-  /// tRNS: the alphas of a palette, or else the original chunk if its length is right.
+  /// Returns the contents of tRNS: the alphas of a palette, or otherwise the original chunk if it has the right length.
   private static func transparencyBytes(_ header: ImageHeader) -> [UInt8] {
     switch header.colorType {
     case 3 where header.palette.contains { $0 >> 24 != 255 }:
@@ -337,15 +337,15 @@ enum LibpngDecoder {
   }
 }
 
-/// libpng's progressive reader of one frame: decodes each byte once, as it arrives.
+/// libpng's progressive reader for one frame, which decodes each byte once, as it arrives.
 ///
-/// The C object writes to the storage of the frame's pixels, which this object keeps alive.
+/// The C object writes to the storage of the frame's pixels. This object keeps that storage alive.
 @safe
 final class LibpngArrival {
   private let arrival: OpaquePointer
   private let storage: PixelStorage
 
-  /// Makes room in `pixels`, whose width and height give the frame's size, and begins.
+  /// Reserves space in `pixels` and starts reading. The width and height of `pixels` give the frame's size.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
   init(
@@ -385,8 +385,8 @@ final class LibpngArrival {
 
 /// giflib's own decompressor.
 enum Giflib {
-  /// Decodes `frame`, a whole image with its block structure, into the rows of `size` at the start of
-  /// `storage`; returns how many it read.
+  /// Decodes `frame`, a whole image with its block structure, into rows for a picture of `size` at the start of
+  /// `storage`. Returns the number of rows read.
   static func expand(_ frame: [UInt8], into storage: PixelStorage, _ size: PixelSize) -> Int {
     // The most that giflib writes.
     precondition(storage.isWritable && storage.byteCount >= size.area)

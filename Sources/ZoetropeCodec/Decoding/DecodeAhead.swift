@@ -3,10 +3,10 @@ internal import Synchronization
 
 /// Decodes the frames of one image on several threads and delivers them in order.
 ///
-/// The consumer takes part: it decodes the frame it needs if no thread has begun it, and others instead of
-/// waiting. So one helper keeps two cores busy, and without helpers it is single-threaded. Decoded frames wait
-/// within a byte budget, whatever their number. Small frames are claimed in batches, because a hand-over costs
-/// as much as a thousand pixels.
+/// The consumer takes part: it decodes the frame it needs if no other thread has begun it, and decodes later frames
+/// instead of waiting. One helper is therefore enough to keep two cores busy, and without helpers decoding is
+/// single-threaded. The number of decoded frames that wait is limited by a byte budget. Small frames are claimed in
+/// batches, because handing a frame over costs as much as decoding a thousand pixels.
 package final class DecodeAhead: Sendable {
   let source: any ByteSource
   let frames: [FrameControl]
@@ -18,10 +18,10 @@ package final class DecodeAhead: Sendable {
   private let state = Mutex(Queue())
   private let signal = ThreadSignal()
 
-  /// The number of pixels that justifies a hand-over to another thread.
+  /// The number of pixels that is worth handing over to another thread.
   private static let batchPixels = 1 << 15
-  /// How often a waiting thread polls before it sleeps, if the event is expected within a frame's decode time; it
-  /// yields between polls. In total this takes tens of microseconds, about as long as sleeping and waking.
+  /// The number of times that a waiting thread polls before it sleeps, if it expects the event within a frame's decode
+  /// time. It yields between polls. In total this takes tens of microseconds, about as long as sleeping and waking.
   private static let looks = 128
 
   /// - Parameters:
@@ -52,7 +52,7 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// The size of a block that becomes the canvas; 0 if frames are drawn.
+  /// The size of a block that becomes the canvas, or 0 if frames are drawn onto the canvas.
   package var canvasByteCount: Int { window.form?.byteCount ?? 0 }
 
   /// Restarts at frame `index`.
@@ -72,12 +72,12 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// Begins no frame after `last` until it is requested; nil lifts the limit.
+  /// Stops decoding ahead past frame `last`. Later frames are decoded only when requested. Nil lifts the limit.
   package func limit(to last: Int?) {
     state.withLock { $0.end = last.map { $0 + 1 } ?? .max }
   }
 
-  /// Stops all work; helpers return after their current frame.
+  /// Stops all work. Helpers finish their current frame and return.
   package func stop() {
     change { state in
       state.heldBytes = 0
@@ -90,7 +90,7 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// Frame `index`, decoded. Frames must be taken in order, starting where decoding started.
+  /// Returns frame `index`, decoded. Frames must be taken in order, starting where decoding started.
   ///
   /// - Parameter decoder: The consumer's own decoder, for the frames it decodes itself.
   package func take(_ index: Int, with decoder: inout FrameDecoder) throws(AnimatedImageError)
@@ -127,7 +127,7 @@ package final class DecodeAhead: Sendable {
     for _ in 0..<count { DecodeThreads.shared.run(isOptional: true) { [self] in help() } }
   }
 
-  /// A helper's loop: decodes batches of frames until the window is full.
+  /// Runs a helper's loop, which decodes batches of frames until the window is full.
   private func help() {
     var decoder =
       state.withLock { $0.idleDecoders.popLast() } ?? FrameDecoder(header: header, options: options)
@@ -151,7 +151,7 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// Decodes a claimed frame, puts it in its slot and wakes the consumer if it is waiting.
+  /// Decodes a claimed frame, stores it in its slot and wakes the consumer if it is waiting.
   private func decode(_ claim: Queue.Claim, with decoder: inout FrameDecoder) {
     let result = Result { () throws(AnimatedImageError) in
       try decoder.decode(frames[claim.index], from: source, into: claim.pixels)

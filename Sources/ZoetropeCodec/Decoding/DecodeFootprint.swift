@@ -1,20 +1,20 @@
 internal import Synchronization
 
-/// The least number of bytes that decoding an image's frames takes, bounded by
-/// ``DecodingLimits/liveBytes``.
+/// The minimum number of bytes needed to decode an image's frames, which
+/// ``DecodingLimits/liveBytes`` must allow.
 package struct DecodeFootprint: Sendable {
   private let header: ImageHeader
   private let options: DecodingOptions
   private let codec: any FormatCodec
   private let pixelSize: Int
   private var putsBack = false
-  /// The largest frame, decoded.
+  /// Bytes of the largest decoded frame.
   private(set) var frame = 0
-  /// The memory of each decoding thread for the compressed bytes of a frame: as stored, and joined from its
-  /// blocks or chunks.
+  /// Bytes that each decoding thread needs for a frame's compressed bytes, both as stored and joined from blocks or
+  /// chunks.
   private(set) var worker = 0
 
-  /// The canvas, and the saved area under a frame if any frame is restored.
+  /// Bytes of the canvas, and of the saved area under a frame if any frame has disposal *previous*.
   var canvas: Int {
     // Includes row padding, which dominates a canvas of narrow rows.
     let bytes = Self.product(
@@ -35,7 +35,7 @@ package struct DecodeFootprint: Sendable {
     for control in frames { add(control) }
   }
 
-  /// Counts one more frame.
+  /// Adds a frame.
   package mutating func add(_ control: FrameControl) {
     if control.disposal == .previous { putsBack = true }
     let size = control.rect.size

@@ -1,6 +1,6 @@
 extension DecodeAhead {
-  /// The state under the lock: which frames are claimed, decoded or held, and what each side does next. It
-  /// makes decisions but uses no threads.
+  /// The state under the lock: the frames that are claimed, decoded or held by the consumer. It decides what each side
+  /// does next, but uses no threads itself.
   struct Queue {
     /// The state of one frame.
     enum Slot {
@@ -10,23 +10,23 @@ extension DecodeAhead {
       case failed(AnimatedImageError)
     }
 
-    /// A frame that one thread has claimed, with the memory it decodes into.
+    /// A frame claimed by one thread, with the memory to decode into.
     struct Claim {
       let index: Int
       let generation: Int
       let pixels: FramePixels
     }
 
-    /// Counts the jumps: work begun before the latest is discarded.
+    /// Incremented at each restart. Work begun before the latest restart is discarded.
     var generation = 0
     /// The slots of frame `base` and those after it, in order.
     var slots: [Slot] = []
     /// The bytes charged for each slot.
     var charges: [Int] = []
     var base = 0
-    /// The next frame that no thread has begun.
+    /// The first frame that no thread has begun.
     var nextClaim = 0
-    /// Frames from here on are not begun ahead.
+    /// The first frame that is not decoded ahead.
     var end = Int.max
     /// Bytes of frames that are claimed or finished, including the one the consumer holds.
     var heldBytes = 0
@@ -36,14 +36,14 @@ extension DecodeAhead {
     /// The helpers' decoders, kept while there is no work.
     var idleDecoders: [FrameDecoder] = []
     var isConsumerWaiting = false
-    /// Whether the consumer is decoding a frame itself, after which there is room for another.
+    /// Whether the consumer is decoding a frame itself. There is room for another frame afterwards.
     var isConsumerDecoding = false
     var spares = SpareFrames()
     var isStopped = false
     /// The bytes charged to `DecodeMemory`.
     var chargedBytes = 0
 
-    /// Bytes of frames and of spare memory.
+    /// Bytes of held frames and of spare memory.
     var byteCount: Int { heldBytes + spares.byteCount }
 
     /// The consumer's next step.
@@ -54,12 +54,12 @@ extension DecodeAhead {
       case wait
     }
 
-    /// Decides what the consumer, which needs frame `index`, does next.
+    /// Decides the next step of the consumer, which needs frame `index`.
     mutating func step(
       for index: Int, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
     ) -> Step {
       let place = index - base
-      // A taken frame never comes back: waiting for it would never end.
+      // A frame that was taken never comes back, so waiting for it would never end.
       precondition(place >= 0, "frames are taken in order")
       if slots.indices.contains(place) {
         switch slots[place] {
@@ -70,7 +70,7 @@ extension DecodeAhead {
         case .claimed, .waiting: break
         }
       }
-      // Its own frame first; otherwise any other, instead of idling.
+      // Decode the requested frame if it is unclaimed, or else any other frame instead of idling.
       let claim =
         nextClaim <= index
         ? claim(for: .consumer, frames: frames, window: window)
@@ -83,7 +83,7 @@ extension DecodeAhead {
       return .decode(claim)
     }
 
-    /// Whether another frame may be begun, unless another reader takes the memory first.
+    /// Returns whether another frame may be begun. Another reader may still take the memory first.
     func canClaim(
       for side: DecodeSide, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
     ) -> Bool {
@@ -98,13 +98,13 @@ extension DecodeAhead {
     /// A helper's next step.
     enum HelperStep {
       case decode([Claim])
-      /// The window is full, but will soon have room.
+      /// The window is full, but there will soon be room.
       case wait
       case end
     }
 
-    /// Claims frames in order until they add up to `pixels` pixels. If the window is full, the helper may wait
-    /// while the consumer decodes, because the consumer takes a frame next; otherwise it ends.
+    /// Claims frames in order until they add up to `pixels` pixels. If the window is full, the helper waits while the
+    /// consumer is decoding, because the consumer will then take a frame. Otherwise the helper ends.
     mutating func helperStep(
       frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory, pixels: Int,
       mayWait: Bool
@@ -125,8 +125,8 @@ extension DecodeAhead {
       return .end
     }
 
-    /// Claims the next frame if decoding it may begin. New memory is charged immediately, so that neither other
-    /// readers nor the next frames of the same batch count on the same room.
+    /// Claims the next frame if decoding it may begin. Charges new memory immediately, so that neither other readers
+    /// nor later frames of the same batch claim the same room.
     private mutating func claimAhead(
       for side: DecodeSide, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
     ) -> Claim? {
@@ -163,7 +163,7 @@ extension DecodeAhead {
       return Claim(index: index, generation: generation, pixels: pixels)
     }
 
-    /// Stores the result of a claimed frame; returns whether to wake the consumer.
+    /// Stores the result of a claimed frame and returns whether to wake the consumer.
     mutating func finish(
       _ claim: Claim, _ result: Result<Void, AnimatedImageError>, window: DecodeWindow,
       memory: DecodeMemory
@@ -180,9 +180,9 @@ extension DecodeAhead {
       return isConsumerWaiting
     }
 
-    /// Keeps a frame's memory for reuse while the total stays within the window: blocks only grow, and a window of
-    /// many small frames would eventually hold as many of the largest size. Keeps none once all requested frames have
-    /// begun, because possibly no other will be requested.
+    /// Keeps a frame's memory for reuse while the total stays within the window. The total must be bounded because
+    /// blocks only grow: a window of many small frames would eventually hold as many blocks of the largest size. Keeps
+    /// nothing once all frames to decode ahead have begun, because there may be no further request.
     mutating func keep(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
       guard !isStopped, nextClaim < end, memory.admits(0) else {
         spares = SpareFrames()
@@ -193,7 +193,7 @@ extension DecodeAhead {
       spares.append(pixels)
     }
 
-    /// Takes back the frame that the consumer holds.
+    /// Takes back the memory of the frame that the consumer holds.
     mutating func takeBack(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
       heldBytes -= takenBytes
       takenBytes = 0
@@ -210,8 +210,8 @@ extension DecodeAhead {
       base += place + 1
     }
 
-    /// The bytes to charge for the next claimed frame, and the spare memory it reuses, if any. A small frame is
-    /// charged for the whole reused block; otherwise one block after another would grow to the largest frame's size
+    /// Returns the bytes to charge for the next claimed frame, and the spare memory it reuses, if any. A small frame is
+    /// charged for the whole block it reuses. Otherwise one block after another would grow to the largest frame's size
     /// without being counted.
     private func charge(
       of control: FrameControl, for side: DecodeSide, window: DecodeWindow
@@ -224,19 +224,19 @@ extension DecodeAhead {
   }
 }
 
-/// Memory of drawn frames, to be reused.
+/// The memory of drawn frames, kept for reuse.
 ///
-/// Each side of `DecodeAhead` gets back the memory that it filled itself. That memory is in its core's cache, whereas
-/// memory written by the other core must be fetched from there, line by line. When both sides shared memory, a frame
-/// took up to 50 % longer; no performance counter has confirmed the cause.
+/// Each side of `DecodeAhead` gets back the memory that it filled itself. That memory is still in its core's cache,
+/// whereas memory written by the other core would have to be transferred line by line. When both sides shared memory, a
+/// frame took up to 50 % longer; no performance counter has confirmed the cause.
 struct SpareFrames {
   private var consumer: [FramePixels] = []
   private var helper: [FramePixels] = []
-  /// Bytes of all of them.
+  /// The total size of the spare memory in bytes.
   private(set) var byteCount = 0
 
-  /// Memory for a frame of `needed` bytes; nil if it should be newly allocated, because there is
-  /// `room`.
+  /// Returns memory for a frame of `needed` bytes, or nil if it should be newly allocated. Memory
+  /// of the other side is used only if `room` does not suffice.
   func next(for side: DecodeSide, needed: Int, room: Int) -> FramePixels? {
     let (own, other) = side == .consumer ? (consumer, helper) : (helper, consumer)
     return own.last ?? (needed <= room ? nil : other.last)

@@ -1,4 +1,4 @@
-/// The decoder of one thread for the frames of a file, with a buffer for compressed bytes.
+/// One thread's decoder for the frames of a file, with a buffer for compressed bytes.
 package struct FrameDecoder: Sendable {
   private let header: ImageHeader
   private var decoder: any FrameDecoding
@@ -9,7 +9,7 @@ package struct FrameDecoder: Sendable {
     decoder = header.codec.makeDecoder(options)
   }
 
-  /// Decodes the frame `control` of `source` into `pixels`; see ``FrameDecoding``.
+  /// Decodes the frame `control` of `source` into `pixels`. See ``FrameDecoding``.
   ///
   /// - Throws: `io` if the source cannot be read, `outOfMemory` if allocation fails.
   package mutating func decode(

@@ -5,21 +5,21 @@
 package protocol FrameDecoding: Sendable {
   /// Decodes `control` from `bytes`, the bytes of `control.byteRange`.
   ///
-  /// Fills `pixels`; rows that cannot be decoded are reported in its `damage` and `validPixels`.
-  /// Throws only errors that stop the whole animation: exceeded limits and cancelling.
+  /// Fills `pixels`, whose `damage` and `validPixels` report rows that cannot be decoded. Throws
+  /// only errors that stop the whole animation: exceeded limits and cancellation.
   mutating func decode(
     _ control: FrameControl, header: ImageHeader, bytes: borrowing RawSpan,
     into pixels: FramePixels
   ) throws(AnimatedImageError)
 }
 
-/// How much of an arriving frame is decoded.
+/// How much of an arriving frame has been decoded.
 package struct ArrivalProgress: Sendable, Hashable {
-  /// Final rows from the top; none before the last pass of an interlaced frame.
+  /// The number of rows from the top that are final. 0 before the last pass of an interlaced frame.
   package var completeRows = 0
-  /// Rows from the top that show something of the frame.
+  /// The number of rows from the top that show any part of the frame.
   package var shownRows = 0
-  /// Complete passes; a frame that is not interlaced has one.
+  /// The number of complete passes. A frame that is not interlaced has one pass.
   package var completePasses = 0
 
   package init(completeRows: Int = 0, shownRows: Int = 0, completePasses: Int = 0) {
@@ -31,13 +31,13 @@ package struct ArrivalProgress: Sendable, Hashable {
 
 /// Decodes one frame whose bytes are still arriving, each byte once.
 ///
-/// The rows so far equal those that ``FrameDecoding`` returns for the same bytes. In an interlaced frame, each
+/// The rows decoded so far equal those that ``FrameDecoding`` produces for the same bytes. In an interlaced frame, each
 /// row or pixel fills its block.
 package protocol ArrivalDecoding {
   /// The part of the frame that can be drawn.
   var pixels: FramePixels { get }
-  /// How much of it has arrived.
+  /// How much of the frame has been decoded.
   var progress: ArrivalProgress { get }
-  /// Decodes the next bytes of the frame's range; ignores them once the frame is complete or damaged.
+  /// Decodes the next bytes of the frame's range. Ignores them once the frame is complete or damaged.
   mutating func feed(_ bytes: borrowing RawSpan)
 }

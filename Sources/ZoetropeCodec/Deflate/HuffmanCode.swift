@@ -1,14 +1,14 @@
-/// A prefix code for Deflate: the codes of symbols by how often they occur.
+/// A prefix code for Deflate, built from the frequencies of its symbols.
 struct HuffmanCode {
-  /// The length of each symbol's code in bits; 0 for a symbol that does not occur.
+  /// The length of each symbol's code in bits, or 0 for a symbol that does not occur.
   private(set) var lengths: [UInt8]
-  /// Each symbol's code, first bit lowest, and its length from bit 16 on.
+  /// Each symbol's code, with the first bit in the lowest position, and its length from bit 16 on.
   private(set) var words: [UInt32]
 
   /// - Parameters:
-  ///   - counts: How often each of up to 65,536 symbols occurs.
-  ///   - limit: The most bits of a code: at most 15, and at least the logarithm of the number of
-  ///     symbols.
+  ///   - counts: The frequency of each of up to 65,536 symbols.
+  ///   - limit: The maximum length of a code in bits: at most 15, and at least the binary logarithm
+  ///     of the number of symbols.
   init(counts: [UInt32], limit: Int) {
     lengths = [UInt8](repeating: 0, count: counts.count)
     words = [UInt32](repeating: 0, count: counts.count)
@@ -18,7 +18,7 @@ struct HuffmanCode {
       keys.append(UInt64(count) << 16 | UInt64(symbol))
     }
     if keys.count < 2 {
-      // Some decoders accept complete codes only: two codes of one bit.
+      // Some decoders accept only complete codes, so use two codes of one bit.
       let symbol = keys.first.map { Int($0 & 0xffff) } ?? 0
       let other = symbol == 0 ? 1 : 0
       lengths[symbol] = 1
@@ -40,14 +40,14 @@ struct HuffmanCode {
     assign(tallies, limit: limit)
   }
 
-  /// The number of codes of each length. `keys` hold a count above the low 16 bits, in ascending
-  /// order.
+  /// Returns the number of codes of each length. `keys` are in ascending order, each with a
+  /// symbol's count above the low 16 bits.
   ///
   /// After Moffat and Katajainen, "In-place calculation of minimum-redundancy codes".
   private static func tallies(_ keys: [UInt64], limit: Int) -> InlineArray<16, Int> {
     let count = keys.count
-    // Leaves, by weight. Inner nodes overwrite the leaves already taken: first with a weight, then, once the node is
-    // taken too, with the number of its parent, and finally with its depth.
+    // The leaves, ordered by weight. Inner nodes overwrite leaves that have been merged: an entry first holds the inner
+    // node's weight, then its parent's number once the node has been merged too, and finally its depth.
     var nodes = keys.map { Int($0 >> 16) }
     var (leaf, inner) = (0, 0)
     for node in 0..<count - 1 {
@@ -67,7 +67,7 @@ struct HuffmanCode {
     nodes[count - 2] = 0
     for node in (0..<count - 2).reversed() { nodes[node] = nodes[nodes[node]] + 1 }
     var tallies = InlineArray<16, Int>(repeating: 0)
-    // Nodes at each depth, from the root on; those that are not inner nodes are leaves.
+    // Count the nodes at each depth, from the root down. Nodes that are not inner nodes are leaves.
     var (depth, places, node) = (0, 1, count - 2)
     while places > 0 {
       var innerCount = 0
@@ -79,7 +79,7 @@ struct HuffmanCode {
       places = 2 * innerCount
       depth += 1
     }
-    // Cutting lengths to the limit overfills the code; lengthening shorter codes makes room.
+    // Clamping lengths to the limit oversubscribes the code. Lengthening shorter codes makes room.
     var total = (1...limit).reduce(0) { $0 + tallies[$1] << (limit - $1) }
     while total > 1 << limit {
       guard let length = (1..<limit).last(where: { tallies[$0] > 0 }) else { break }

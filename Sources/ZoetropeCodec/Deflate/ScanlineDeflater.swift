@@ -2,15 +2,15 @@ internal import Glibc
 
 /// A fast Deflate encoder for the scanlines of pictures.
 ///
-/// It looks for repetitions of the pixel to the left and, unless the rows are filtered, of the row above and of the
-/// last place with the same hash. Each block has its own Huffman codes, of at most 12 bits, so that four literals fit
-/// one store. There are no stored blocks, because literals of noise take only 8 bits each.
+/// Matches are sought only at three distances: the pixel to the left and, unless the rows are filtered, the row above
+/// and the last place with the same hash. Each block has its own Huffman codes of at most 12 bits, so that four
+/// literals fit in one store. There are no stored blocks, because even in noise literals take only 8 bits each.
 ///
-/// Unsafe code: ``compress(_:range:form:into:)`` checks that `range` lies in the source and that ``bound(_:)``
-/// bytes fit the target. Eight bytes are loaded only at least eight bytes before the end of `range`, and matches
-/// never refer to bytes before its start: a distance is at most the place where it is used, and places that the
-/// table has from other ranges are negative. A block has at most `capacity` sequences. Bits are stored eight
-/// bytes at a time, which may overrun the stream by up to eight bytes; the bound includes them.
+/// Unsafe code: ``compress(_:range:form:into:)`` checks that `range` lies in the source and that ``bound(_:)`` bytes
+/// fit the target. Eight bytes are loaded only if at least eight bytes of `range` remain, and matches never refer to
+/// bytes before its start: a distance never exceeds the current place, and places left in the table by other ranges are
+/// negative. A block has at most `capacity` sequences. Bits are stored eight bytes at a time, which may overrun the
+/// stream by up to eight bytes; the bound includes them.
 final class ScanlineDeflater {
   /// The contents of the scanlines.
   struct Form {
@@ -27,36 +27,38 @@ final class ScanlineDeflater {
   private static let hashBits: UInt64 = 15
   private static let longest = 258
   private static let window = 32 << 10
-  /// The most bits of a code.
+  /// The maximum length of a code in bits.
   private static let limit = 12
 
-  /// The last place of each hash, plus ``origin``. Places from earlier ranges are below ``origin``, so the table,
-  /// which is larger than many pictures, need not be cleared for each one.
+  /// The last place of each hash, plus ``origin``. Places from earlier ranges are below ``origin``, so the table need
+  /// not be cleared for each picture. It is larger than many pictures.
   private let table = PixelStorage(byteCount: 4 << hashBits)
   private var origin: Int
   /// `literals << 32 | length << 16 | distance - 1`
   private let sequences = PixelStorage(byteCount: 8 * capacity)
-  /// Four counters per literal, so that equal neighbours do not wait for each other; then one per length symbol
-  /// and one per distance symbol.
+  /// Four counters per literal, so that increments for equal neighbours do not wait for each other, then one per length
+  /// symbol and one per distance symbol.
   private let tallies = PixelStorage(byteCount: 4 * tallyCount)
   private static let lengthTallies = 4 * 256
   private static let distanceTallies = lengthTallies + 29
   private static let tallyCount = distanceTallies + 30
 
+  /// Creates a deflater.
+  ///
   /// - Parameter origin: The initial value of ``origin``.
   init(origin: Int = 1) {
     precondition(1...Int(UInt32.max) ~= origin)
     self.origin = origin
   }
 
-  /// The room that ``compress(_:range:form:into:)`` needs for `count` bytes: a literal takes up to 12 bits and a
-  /// match, of at least four bytes, up to 42. Blocks cover at least 64 KB, except the last, and their codes take
-  /// less than 1 KB.
+  /// Returns the space that ``compress(_:range:form:into:)`` needs for `count` bytes. A literal takes up to 12 bits,
+  /// and a match of at least four bytes takes up to 42. Blocks except the last cover at least 64 KB, and their codes
+  /// take less than 1 KB.
   static func bound(_ count: Int) -> Int {
     count + count / 2 + ((count >> 16 + 2) << 10) + 64
   }
 
-  /// Compresses `range` of `source` to the start of `target`; returns the number of bytes written.
+  /// Compresses `range` of `source` to the start of `target` and returns the number of bytes written.
   func compress(
     _ source: PixelStorage, range: Range<Int>, form: Form, into target: PixelStorage
   ) -> Int {
@@ -96,7 +98,7 @@ final class ScanlineDeflater {
     unsafe base.loadUnaligned(fromByteOffset: place, as: UInt64.self)
   }
 
-  /// How many bytes at `place` equal those `distance` earlier, at most 258.
+  /// Returns the number of bytes at `place` that equal those `distance` bytes earlier, at most 258.
   @inline(__always)
   private static func match(
     _ base: UnsafeRawPointer, at place: Int, distance: Int, end: Int
@@ -121,7 +123,7 @@ final class ScanlineDeflater {
 
   /// Finds the sequences of the block that begins at `start`, and counts its symbols.
   ///
-  /// - Returns: The end of the block, the number of sequences, and that of the literals after the last one.
+  /// - Returns: The end of the block, the number of sequences, and the number of literals after the last sequence.
   private func scan(
     _ base: UnsafeRawPointer, from start: Int, to end: Int, _ form: Form
   ) -> (end: Int, count: Int, literals: Int) {
@@ -129,8 +131,8 @@ final class ScanlineDeflater {
     let line = form.line <= Self.window ? form.line : .max
     let searches = !form.isFiltered
     let step = searches ? 1 : pixel
-    // Indices take one byte each: a match pays from five bytes on, and many places are recorded. Pixels of two bytes
-    // or more match from four bytes on, or from six in the row above.
+    // Indices take one byte each, so a match pays only from five bytes on, and many places are recorded. Larger pixels
+    // match from four bytes on, or from six in the row above.
     let keyShift: UInt64 = pixel == 1 ? 24 : 32
     let lineShift: UInt64 = pixel == 1 ? 24 : 16
     let noted = pixel == 1 ? 16 : 0
@@ -140,7 +142,7 @@ final class ScanlineDeflater {
     let tallies = unsafe tallies.baseAddress.assumingMemoryBound(to: UInt32.self)
     unsafe memset(tallies, 0, 4 * Self.tallyCount)
     let blockEnd = min(end, start &+ Self.blockBytes)
-    // The last 16 bytes are literals, unless a match before reaches them.
+    // The last 16 bytes are literals, unless an earlier match extends into them.
     let limit = min(blockEnd, end &- 16)
     var count = 0
     var literal = start
@@ -231,7 +233,7 @@ final class ScanlineDeflater {
     }
   }
 
-  /// Writes a block: its codes, then `sequenceCount` sequences and `literals` bytes.
+  /// Writes a block: its codes, then `sequenceCount` sequences and `literals` literal bytes.
   private func write(
     _ base: UnsafeRawPointer, literals: Int, sequenceCount: Int, isLast: Bool,
     to bits: inout BitWriter
@@ -260,12 +262,12 @@ final class ScanlineDeflater {
     }
   }
 
-  /// Writes the sequences and the literals after them, with the codes of 286 and 30 symbols.
+  /// Writes the sequences and the literals after them, with codes for 286 and 30 symbols.
   private func write(
     _ base: UnsafeRawPointer, literals: Int, sequenceCount: Int, _ words: UnsafePointer<UInt32>,
     _ distances: UnsafePointer<UInt32>, to target: inout BitWriter
   ) {
-    // A copy, which stays in registers.
+    // A local copy stays in registers.
     var bits = target
     let sequences = unsafe sequences.baseAddress.assumingMemoryBound(to: UInt64.self)
     var place = 0
@@ -356,7 +358,7 @@ final class ScanlineDeflater {
     }
   }
 
-  /// Writes bits, lowest first; up to 57 between two calls of ``flush()``.
+  /// Writes bits, lowest first. At most 57 bits may be written between two calls of ``flush()``.
   @safe
   private struct BitWriter {
     private(set) var position: UnsafeMutableRawPointer
@@ -385,7 +387,7 @@ final class ScanlineDeflater {
       count &= 7
     }
 
-    /// Fills the last byte.
+    /// Pads the last byte and writes it.
     mutating func finish() {
       if count > 0 { count = 8 }
       flush()

@@ -6,17 +6,18 @@ package struct AnimationRequest: Sendable {
   package var playCount: PlayCount
   package var metadata: AnimationMetadata?
   package var effort: EncodingEffort
-  /// The colours of all pictures; nil if they are not known.
+  /// The colours of all pictures, or nil if they are not known.
   package var survey: ColorSurvey?
   /// Whether a static image that is not a frame comes first.
   package var hasPoster: Bool
-  /// The palette that frames share, as `RGBA.word` (in a GIF, opaque colours only); nil to make one from the survey.
+  /// The palette that frames share, as `RGBA.word` (in a GIF, opaque colours only), or nil to build one from the
+  /// survey.
   package var colorTable: [UInt32]?
-  /// APNG: whether pixels are stored as RGBA, although a palette or grey would do.
+  /// APNG: whether pixels are stored as RGBA even if a palette or grey would suffice.
   package var storesRGBA = false
   /// GIF: extension blocks that come before the first frame.
   package var extensions: [UInt8] = []
-  /// GIF: whether frames have no graphic control until the first one that needs it.
+  /// GIF: whether frames before the first one that needs a graphic control have none.
   package var omitsEmptyControls = false
 
   package init(
@@ -74,36 +75,36 @@ extension AnimationFormat {
   package var hasPalettes: Bool { writable?.hasPalettes ?? false }
 }
 
-/// Makes the bytes of one animation. Calls come in the order of the file, from one thread at a time.
+/// Produces the bytes of one animation. Methods are called in the order of the file, from one thread at a time.
 package protocol AnimationEncoding: Sendable {
-  /// Whether pictures are to be given with 16 bits per sample, otherwise with 8.
+  /// Whether pictures must have 16 bits per sample; otherwise they must have 8.
   var isDeep: Bool { get }
-  /// Whether a frame can make pixels transparent by itself; otherwise only the previous frame's disposal can.
+  /// Whether a frame can make pixels transparent. If false, only the previous frame's disposal can.
   var framesCanClear: Bool { get }
-  /// Whether other decoders agree on what the disposal *background* leaves.
+  /// Whether other decoders agree on the result of the disposal *background*.
   var canDisposeToBackground: Bool { get }
-  /// The bytes before the first frame of `frameCount`.
+  /// Returns the bytes before the first of `frameCount` frames.
   func start(frameCount: Int) -> [UInt8]
-  /// The bytes of ``start(frameCount:)`` that depend on the number of frames, and their position; nil if the format
-  /// does not state that number.
+  /// Returns the bytes of ``start(frameCount:)`` that depend on the number of frames, and their position, or nil if the
+  /// format does not store that number.
   func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int)?
-  /// The bytes of the static image.
+  /// Returns the bytes of the static image.
   mutating func poster(_ coded: CodedFrame) -> [UInt8]
-  /// The bytes of the next frame.
+  /// Returns the bytes of the next frame.
   mutating func frame(
     _ coded: CodedFrame, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod
   ) -> [UInt8]
   /// The bytes after the last frame.
   var end: [UInt8] { get }
-  /// An encoder for the frames, to be used by one thread at a time.
+  /// Creates an encoder for the frames, to be used by one thread at a time.
   ///
-  /// - Parameter effort: Nil for the file's own effort; a lower one for trials.
+  /// - Parameter effort: A lower effort for trials, or nil for the file's own effort.
   func makeFrameEncoder(effort: EncodingEffort?) -> any FrameCompressing
-  /// The memory in bytes that one of these encoders takes for a frame of canvas size.
+  /// The memory in bytes that one frame encoder takes for a frame of canvas size.
   var workingByteCount: Int { get }
 }
 
-/// Encodes frames, each by itself, so that several threads can.
+/// Encodes frames independently of each other, so that several threads can work at once.
 package protocol FrameCompressing: AnyObject, Sendable {
   /// Compresses the pixels of a frame. The result depends on nothing but `work`.
   ///

@@ -1,17 +1,19 @@
-/// Reads the structure of a file of any format: its first bytes choose the scanner.
+/// Reads the structure of a file of any format. The first bytes determine the scanner.
 ///
 /// Always mutated in place: a copy would share the list of frames and force the next append to copy it.
 package struct FileScanner: Sendable {
-  /// The scanner of the format; until that is known, one that has found nothing.
+  /// The scanner of the format, or ``NothingScanned`` until the format is known.
   package var scanner: any Scanning = NothingScanned()
   private let limits: DecodingLimits
   private let rows: [any FormatCodec]
   private var isKnown = false
-  /// The first bytes, while several formats may begin with them.
+  /// The first bytes, kept while the format is not known.
   private var start: [UInt8] = []
 
   package init(limits: DecodingLimits) { self.init(limits: limits, rows: FormatTable.rows) }
 
+  /// Creates a scanner.
+  ///
   /// - Parameter rows: The formats to choose from.
   init(limits: DecodingLimits, rows: [any FormatCodec]) {
     (self.limits, self.rows) = (limits, rows)
@@ -31,7 +33,7 @@ package struct FileScanner: Sendable {
     try scanner.feed(bytes)
   }
 
-  /// Whether the format is known with `bytes`; if it is not, ``start`` has all of them.
+  /// Returns whether the format is known after `bytes`. If it is not, adds them to ``start``.
   private mutating func recognise(_ bytes: borrowing RawSpan) throws(AnimatedImageError) -> Bool {
     let longest = rows.flatMap(\.signatures).map(\.count).max() ?? 0
     var found = start
@@ -60,7 +62,7 @@ package struct FileScanner: Sendable {
   }
 }
 
-/// What is known about a file before its first byte.
+/// The scanner of a file whose format is not known yet.
 private struct NothingScanned: Scanning {
   let image = ScannedImage()
   let isAtEnd = false

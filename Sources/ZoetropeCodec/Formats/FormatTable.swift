@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The formats that can be decoded.
 package enum FormatTable {
-  /// A new format is one more element here.
+  /// The formats of this package. To add a format, add an element.
   private static let builtIn: [any FormatCodec] = [GIFCodec(), PNGCodec()]
 
   private static let builtInRows = Dictionary(
@@ -14,21 +14,21 @@ package enum FormatTable {
 
   /// Adds a row for the rest of the process, for tests.
   ///
-  /// Not task-local, nor a value in ``DecodingOptions``: frames are decoded on threads of the library, and a
-  /// record on disk names its format and nothing else. A row is never removed, so that every
-  /// ``ImageHeader`` keeps its own.
+  /// The rows are global, not task-local or part of ``DecodingOptions``, because frames are decoded on the library's
+  /// threads, and because a record on disk contains only the name of its format. A row is never removed, so that every
+  /// ``ImageHeader`` keeps its row.
   package static func add(_ row: any FormatCodec) {
     added.withLock { added in
       if !added.contains(where: { $0.formats == row.formats }) { added.append(row) }
     }
   }
 
-  /// The row of `format`; nil if it cannot be decoded.
+  /// Returns the row of `format`, or nil if it cannot be decoded.
   package static func row(of format: AnimationFormat) -> (any FormatCodec)? {
     builtInRows[format] ?? added.withLock { $0.first { $0.formats.contains(format) } }
   }
 
-  /// The error for bytes with none of the signatures.
+  /// The error for bytes that match none of the signatures.
   static var noSignature: AnimatedImageError {
     let names = rows.map(\.name).joined(separator: " or ")
     return AnimatedImageError(.notAnImage, "no \(names) signature", byteOffset: 0)
@@ -47,7 +47,7 @@ extension ImageHeader {
 }
 
 extension AnimationFormat {
-  /// The name for people; that of the file format, so "PNG" for APNG too.
+  /// The name for people. It is that of the file format, so APNG is "PNG".
   package var displayName: String { FormatTable.row(of: self)?.name ?? rawValue.uppercased() }
 }
 

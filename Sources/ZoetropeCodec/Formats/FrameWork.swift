@@ -1,12 +1,12 @@
-/// A frame to encode: its picture, and the canvas below it.
+/// A frame to encode: the canvas after it and the canvas before it.
 package struct FrameWork: Sendable {
   /// The canvas after the frame.
   package var picture: Bitmap
-  /// The canvas before it, of the same size and format; nil if the canvas is clear.
+  /// The canvas before the frame, of the same size and format, or nil if it is clear.
   package var base: Bitmap?
-  /// Covers all pixels in which the two differ; not empty.
+  /// A rectangle that covers all pixels in which the two differ. Never empty.
   package var rect: PixelRect
-  /// What may be copied for it.
+  /// An existing frame whose bytes may be copied instead of encoding.
   package var source: SourceFrame?
 
   package init(picture: Bitmap, base: Bitmap?, rect: PixelRect) {
@@ -18,7 +18,7 @@ package struct FrameWork: Sendable {
 
 /// An existing GIF frame that draws the same picture on the same canvas.
 package struct SourceFrame: Sendable {
-  /// Descriptor, colour table and compressed indices.
+  /// The descriptor, the colour table and the compressed indices.
   package var bytes: [UInt8]
   package var transparentIndex: UInt8?
 

@@ -1,17 +1,17 @@
-/// The colours of a GIF frame: those of changed pixels, and those of unchanged ones.
+/// The colours of a GIF frame, both of changed and of unchanged pixels.
 package struct FrameColors {
   /// The colours, as `RGBA.word`, in the order of their first appearance.
   private(set) var words: [UInt32] = []
   /// For each colour, whether a changed pixel has it.
   private(set) var isRequired: [Bool] = []
-  /// For each pixel, the number of its colour and the flag ``isUnchanged``; ``idMask`` if its colour is not in
-  /// ``words``.
+  /// For each pixel, the number of its colour, or ``idMask`` if the colour is not in ``words``, and the flag
+  /// ``isUnchanged``.
   private(set) var ids: [UInt16] = []
-  /// Whether some pixels stay as they are.
+  /// Whether some pixels are unchanged.
   private(set) var hasUnchanged = false
-  /// Whether some pixels are transparent, and can therefore only be left out.
+  /// Whether some pixels are transparent. The frame cannot draw these.
   private(set) var needsTransparency = false
-  /// Whether unchanged pixels have colours that are not in ``words``, which holds a thousand.
+  /// Whether unchanged pixels have colours that are not in ``words``, which is limited to about a thousand.
   private(set) var isIncomplete = false
 
   static let idMask: UInt16 = 0x7fff
@@ -24,12 +24,14 @@ package struct FrameColors {
 
   package init() {}
 
-  /// The colours of changed pixels; nil if there are more than 256.
+  /// Returns the colours of changed pixels, or nil if there are more than 256 or a pixel is partly transparent.
   package mutating func required(by work: FrameWork) -> [UInt32]? {
     guard (try? collect(work)) != nil else { return nil }
     return words.indices.filter { isRequired[$0] }.map { words[$0] }
   }
 
+  /// Collects the colours of a frame.
+  ///
   /// - Throws: `unwritable` if changed pixels have more than 256 colours, or a pixel of the picture is partly
   ///   transparent.
   mutating func collect(_ work: FrameWork) throws(AnimatedImageError) {
@@ -37,11 +39,11 @@ package struct FrameColors {
     let (rect, hasBase) = (work.rect, work.base != nil)
     let (picture, base) = (work.picture, work.base ?? work.picture)
     var requiredCount = 0
-    // A local variable, whose accesses the compiler can optimise.
+    // The compiler optimises accesses to a local variable better.
     var ids = self.ids
     self.ids = []
     defer { self.ids = ids }
-    // Neighbours are mostly equal.
+    // Neighbouring pixels are mostly equal.
     var last: (word: UInt64, isUnchanged: Bool, id: UInt16) = (.max, false, 0)
     for y in rect.y..<rect.maxY {
       let (row, below) = (picture.row(y), base.row(y))
@@ -101,7 +103,7 @@ package struct FrameColors {
     Int((word &* 0x9e37_79b1) &>> UInt32(32 - slotBits))
   }
 
-  /// The number of a colour, which is added if there is room; else ``idMask``.
+  /// Returns the number of a colour, adding the colour if there is room, or ``idMask`` if there is none.
   private mutating func number(of word: UInt32) -> UInt16 {
     var slot = Self.slot(word)
     let key = 1 &<< 32 | UInt64(word)

@@ -1,20 +1,22 @@
 internal import Synchronization
 
-/// Makes the blocks of a GIF from pictures whose colours fit: at most 256 where a frame changes, and none partly
-/// transparent.
+/// Writes the blocks of a GIF from pictures whose colours fit: the changed pixels of a frame have at most 256 colours,
+/// and no pixel is partly transparent.
 ///
-/// The global table has all colours if a survey found few enough; other frames have tables of their own.
+/// The global table contains all colours if a survey found few enough. Frames with other colours have local tables.
 struct GIFAnimationEncoder: AnimationEncoding {
   private let request: AnimationRequest
   /// The colours of the global table, padded to a power of two, with at least one that no pixel
-  /// has; empty without a global table.
+  /// has. Empty if there is no global table.
   private let table: [UInt32]
-  /// Some players draw a frame without a graphic control like the previous frame.
+  /// Whether frames need a graphic control. Some players draw a frame without one like the previous frame.
   private var needsControls: Bool
 
   /// The extension block stores repeats in 16 bits, one fewer than the plays.
   static let maximumPlays = 65_536
 
+  /// Creates the encoder of one file.
+  ///
   /// - Throws: `unwritable` if no GIF can hold the animation.
   init(_ request: AnimationRequest) throws(AnimatedImageError) {
     func refusal(_ detail: String) -> AnimatedImageError {
@@ -42,7 +44,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
     if let survey = request.survey, let found = survey.colors {
       colors = found.filter { color in color >> 24 == 255 }
     }
-    // The colours themselves, and an index for unchanged pixels.
+    // The colours, and one index for unchanged pixels.
     guard (1...255).contains(colors.count) else {
       table = []
       return
@@ -56,7 +58,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
 
   var isDeep: Bool { false }
 
-  // Only the disposal of the previous frame can.
+  // Only the disposal of the previous frame can clear pixels.
   var framesCanClear: Bool { false }
 
   var canDisposeToBackground: Bool { true }
@@ -81,8 +83,8 @@ struct GIFAnimationEncoder: AnimationEncoding {
         [GIFExtension.application, 11] + Array("ICCRGBG1012".utf8), profile)
     }
     if let xmp = request.metadata?.xmpForGIF {
-      // Not split into sub-blocks: a reader that takes its bytes for lengths ends up in a trailer that leads it to
-      // the end, wherever it enters (XMP specification, part 3, 1.1.2).
+      // The packet is not split into sub-blocks. A reader that interprets its bytes as block lengths reaches the
+      // trailer, which leads to the end wherever the reader enters it (XMP specification, part 3, 1.1.2).
       bytes += [0x21, GIFExtension.application, 11] + Array("XMP DataXMP".utf8)
       bytes += Array(xmp.utf8) + [1] + (0...255).reversed() + [0]
     }
@@ -110,7 +112,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
     GIFFrameCompressor(globalTable: table, effort: effort ?? request.effort)
   }
 
-  // The difference, its indices and the coder's memory.
+  // The difference, its indices and the memory of the LZW coder.
   var workingByteCount: Int { 7 * request.canvasSize.area + 1 << 18 }
 }
 
@@ -118,7 +120,7 @@ extension CodedFrame {
   /// The transparent index of a frame from ``GIFFrameCompressor``.
   fileprivate var transparentIndex: UInt8? { bytes[3] & 1 != 0 ? bytes[6] : nil }
 
-  /// The frame's bytes with a graphic control for `delay` and `disposal`, which replaces the provisional one.
+  /// Returns the frame's bytes with a graphic control for `delay` and `disposal` in place of the provisional one.
   package func bytes(delay: UInt16, disposal: DisposalMethod) -> [UInt8] {
     GIFFrameEncoder.control(
       delay: delay, disposal: disposal, transparentIndex: transparentIndex) + bytes.dropFirst(8)
@@ -129,11 +131,13 @@ extension CodedFrame {
 package final class GIFFrameCompressor: FrameCompressing, @unchecked Sendable {
   // Sendable: only `encode` uses the encoders, one call at a time, which `isBusy` enforces.
   private let encoder: GIFFrameEncoder
-  /// Nil to code the frame in one way.
+  /// Nil if each frame is encoded in only one way.
   private let search: GIFFrameSearch?
   private let isBusy = Atomic<Bool>(false)
 
-  /// - Parameter globalTable: The file's colours, opaque, as `RGBA.word`; empty without a global table.
+  /// Creates a compressor.
+  ///
+  /// - Parameter globalTable: The file's colours, all opaque, as `RGBA.word`. Empty if there is no global table.
   package init(globalTable: [UInt32], effort: EncodingEffort) {
     encoder = GIFFrameEncoder(globalTable: globalTable)
     let depth: GIFFrameSearch.Depth? =

@@ -1,16 +1,16 @@
-/// A GIF frame in arrival.
+/// Decodes a GIF frame while its bytes arrive.
 struct GIFArrival: ArrivalDecoding {
   let pixels: FramePixels
   private(set) var progress = ArrivalProgress()
-  /// The pixels in stored order: ``pixels`` itself unless the frame is interlaced.
+  /// The pixels in stored order. The same object as ``pixels`` unless the frame is interlaced.
   private let stored: FramePixels
   private let control: FrameControl
   private let header: ImageHeader
-  /// Descriptor, palette and code size, until they are complete.
+  /// The bytes of the descriptor, the palette and the code size received so far.
   private var head: [UInt8] = []
-  /// Bytes of the current sub-block still to come.
+  /// The number of bytes of the current sub-block still to come.
   private var blockRest = 0
-  /// Codes that are not expanded yet.
+  /// Bytes of codes that are not expanded yet.
   private var codes: [UInt8] = []
   private var decoder = LZWDecoder()
   private var cursor: LZWCursor?
@@ -44,22 +44,21 @@ struct GIFArrival: ArrivalDecoding {
     if isEnded { isOver = true }
   }
 
-  /// Sets the colours, once they are known.
+  /// Sets the colours once they are known, and begins decoding.
   private mutating func begin() {
-    // A copy of the reference: a span of the property would borrow all of this value.
+    // Copy the reference, because a span of the property would borrow all of `self`.
     let head = head
     pixels.prepare(
       control, header: header,
       localPalette: head.rawBytes.extracting(GIFFastDecoder.descriptorCount..<headCount - 1))
     pixels.content.offset = LZWDecoder.headroom
     pixels.content.bytesPerRow = pixels.content.width
-    // The rows are put in order as they arrive.
+    // Rows are put in order as they arrive.
     pixels.content.isInterlaced = false
     if !LZWDecoder.minimumCodeSizes.contains(Int(head[headCount - 1])) { isOver = true }
   }
 
-  /// Appends the payload of the sub-blocks from `start` on to ``codes``; returns whether the last one
-  /// was among them.
+  /// Appends the payload of the sub-blocks from `start` on to ``codes``. Returns whether the terminator was among them.
   private mutating func join(_ bytes: borrowing RawSpan, from start: Int) -> Bool {
     var position = start
     while position < bytes.byteCount {
@@ -93,7 +92,7 @@ struct GIFArrival: ArrivalDecoding {
     }
   }
 
-  /// The stored rows that ``pixels`` shows.
+  /// The number of stored rows already copied to ``pixels``.
   private var takenRows = 0
 
   /// Copies stored rows to the picture rows that they represent.

@@ -5,24 +5,24 @@ struct GIFCodec: FormatCodec {
   var formats: [AnimationFormat] { [.gif] }
   var signatures: [[UInt8?]] { [Array("GIF8".utf8)] }
 
-  /// The largest position and size of a frame, which have 16 bits.
+  /// The maximum of a frame's 16-bit positions and sizes.
   private static let longestSide = 65_535
 
   func makeScanner(_ limits: DecodingLimits) -> any Scanning { GIFScanner(limits: limits) }
 
-  // A loop block stores repeats.
+  // A loop block stores the number of repeats.
   func playCount(_ count: UInt32, of format: AnimationFormat) -> PlayCount {
     count == 0 ? .indefinite : .finite(Int(count) + 1)
   }
 
-  // The canvas is the screen, grown by one frame's position and size.
+  // The canvas is the logical screen, possibly grown to the first frame's far edge.
   func isPossible(_ header: ImageHeader) -> Bool {
     let size = header.canvasSize
     return !size.isEmpty && max(size.width, size.height) <= 2 * Self.longestSide
   }
 
-  // A frame may be empty and reach past the canvas. The decoder counts its pixels in 32 bits, whatever the
-  // limits are.
+  // A frame may be empty, and may reach past the canvas. The decoder counts its pixels in 32 bits, whatever the limits
+  // are.
   func isPossible(_ frame: FrameControl, under header: ImageHeader) -> Bool {
     max(frame.rect.x, frame.rect.y, frame.rect.width, frame.rect.height) <= Self.longestSide
   }
@@ -48,7 +48,7 @@ struct GIFCodec: FormatCodec {
       ? byteCount > .max / 2 ? .max : 2 * byteCount : LZWDecoder.byteCount(for: byteCount)
   }
 
-  // Pixels with the transparent index are not stored as colours.
+  // Pixels with the transparent index have no stored colour.
   var storedBlend: BlendOperation { .over }
 
   func writable(as format: AnimationFormat) -> WritableFormat? {

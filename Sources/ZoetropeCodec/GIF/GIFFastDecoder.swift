@@ -2,7 +2,7 @@
 ///
 /// Produces the pixels that browsers show. A damaged frame keeps the pixels before the damage.
 package struct GIFFastDecoder: FrameDecoding {
-  /// Bytes of an image separator and an image descriptor.
+  /// The number of bytes of an image separator and an image descriptor.
   static let descriptorCount = 10
 
   private var expander = LZWDecoder()
@@ -53,7 +53,7 @@ package struct GIFFastDecoder: FrameDecoding {
     pixels.note(kind, detail, control, at: dataStart + offset)
   }
 
-  /// The defect of the data, if any.
+  /// Returns the defect of the data, if any.
   private static func damage(
     _ result: LZWResult, _ blocks: LZWDecoder.Blocks, count: Int
   ) -> (Damage.Kind, String)? {
@@ -76,7 +76,7 @@ package struct GIFFastDecoder: FrameDecoding {
 }
 
 extension FramePixels {
-  /// Sets ``damage``; `offset` counts from the start of the frame's bytes.
+  /// Sets ``damage``. `offset` is relative to the start of the frame's bytes.
   fileprivate func note(
     _ kind: Damage.Kind, _ detail: String, _ control: FrameControl, at offset: Int
   ) {
@@ -89,10 +89,10 @@ extension FramePixels {
 }
 
 extension FramePixels {
-  /// Sets the size and colours of a GIF frame, with no pixel decoded yet.
+  /// Sets the size and colours of a GIF frame before any pixel is decoded.
   ///
-  /// `localPalette` holds three bytes per colour. Entries past the end of the palette are opaque black, as in
-  /// browsers; the transparent entry is 0, even if it is past the end.
+  /// `localPalette` has three bytes per colour. Entries past the end of the palette become opaque black, as in
+  /// browsers. The transparent entry becomes 0, even past the end.
   package func prepare(_ control: FrameControl, header: ImageHeader, localPalette: RawSpan) {
     content = Content(
       layout: .indexed8, width: max(control.rect.width, 0), height: max(control.rect.height, 0),
@@ -107,7 +107,7 @@ extension FramePixels {
     if let index = control.transparentIndex { palette[Int(index)] = RGBA.clear.word }
   }
 
-  /// Sets the palette from colours of three bytes each; entries past them are opaque black.
+  /// Sets the palette from colours of three bytes each. Entries past them become opaque black.
   private func setPalette(_ bytes: RawSpan) {
     let bytes = Span<UInt8>(_bytes: bytes)
     var entries = takePalette()

@@ -1,32 +1,34 @@
-/// Writes frames of a GIF without loss: a graphic control, a descriptor, a colour table of its own if the global one
-/// lacks a colour, and compressed indices.
+/// Writes frames of a GIF losslessly: a graphic control, a descriptor, a local colour table if the global one lacks a
+/// colour, and compressed indices.
 ///
-/// One owner at a time. Keeps its working memory, some six bytes per pixel, for the next frame.
+/// Has one owner at a time. Keeps its working memory, about six bytes per pixel, for the next frame.
 ///
 /// Unsafe code: ``difference(of:over:in:)`` checks that the rectangle lies in both pictures, of four bytes per pixel,
 /// and reads and writes `width` pixels of each of its rows.
 package final class GIFFrameEncoder {
-  /// The first index of each colour of the global table.
+  /// The first index of each colour in the global table.
   private let globalIndices: [UInt32: UInt8]
   private let globalCount: Int
   private let indexer = ColorIndexer()
   private let compressor = LZWCompressor()
   private var lines = PixelStorage(byteCount: 64)
 
-  /// - Parameter globalTable: The file's colours, opaque, as `RGBA.word`; empty without a global table.
+  /// Creates an encoder.
+  ///
+  /// - Parameter globalTable: The file's colours, all opaque, as `RGBA.word`. Empty if there is no global table.
   package init(globalTable: [UInt32]) {
     globalCount = globalTable.count
     globalIndices = Dictionary(
       zip(globalTable, (0...255).map { UInt8($0) }), uniquingKeysWith: { first, _ in first })
   }
 
-  /// Where a frame is drawn, and how it is disposed of.
+  /// The rectangle, disposal and delay of a frame.
   package struct Placement: Sendable, Hashable {
-    /// Inside the canvas, not empty, with sides below 65,536.
+    /// The frame's rectangle: inside the canvas, not empty, with sides below 65,536.
     package var rect: PixelRect
-    /// Its disposal before the next frame.
+    /// The disposal before the next frame.
     package var disposal: DisposalMethod
-    /// Hundredths of a second.
+    /// The delay in hundredths of a second.
     package var delay: UInt16
 
     package init(_ rect: PixelRect, disposal: DisposalMethod, delay: UInt16) {
@@ -34,10 +36,11 @@ package final class GIFFrameEncoder {
     }
   }
 
-  /// The number of colours in `rect` of `picture` where it differs from `canvas`, plus one for unchanged pixels; if
-  /// that is more than 256, the number of all colours in `rect`. Nil if there are more than 256 of them, too.
+  /// Returns the number of colours needed to draw `rect` of `picture`: those of pixels that differ from `canvas`, plus
+  /// one for unchanged pixels. If that exceeds 256, returns the number of all colours in `rect`, or nil if that exceeds
+  /// 256 too.
   ///
-  /// - Parameter canvas: The canvas that the frame is drawn on; nil if it is transparent.
+  /// - Parameter canvas: The canvas that the frame is drawn on, or nil if it is transparent.
   package func colorCount(
     of picture: Bitmap, over canvas: Bitmap?, in rect: PixelRect
   ) throws(AnimatedImageError) -> Int? {
@@ -46,8 +49,8 @@ package final class GIFFrameEncoder {
 
   /// Appends the frame that turns `canvas` into `picture` inside the rectangle of `placement`.
   ///
-  /// - Precondition: No pixel there is transparent in `picture` and opaque on `canvas`.
-  /// - Throws: `unwritable` if it takes more than 256 colours, `outOfMemory`, `cancelled`.
+  /// - Precondition: No pixel in the rectangle is transparent in `picture` but opaque on `canvas`.
+  /// - Throws: `unwritable` if the frame needs more than 256 colours; `outOfMemory`; `cancelled`.
   package func append(
     _ picture: Bitmap, over canvas: Bitmap?, _ placement: Placement, to target: inout [UInt8],
     isCancelled: () -> Bool = { false }
@@ -58,7 +61,7 @@ package final class GIFFrameEncoder {
     }
     let table = choose(colors)
     let (width, height, lines) = (rect.width, rect.height, lines)
-    // Each row has a byte before it, which is removed; writing stays behind reading.
+    // The byte before each row is removed in place: writing never overtakes reading.
     var greatest: UInt8 = 0
     for color in colors.indices { greatest = max(greatest, table.indices[color]) }
     unsafe Self.remap(lines, table.indices, width: width, height: height)
@@ -89,7 +92,7 @@ package final class GIFFrameEncoder {
       format: .gif)
   }
 
-  /// A graphic control extension (GIF89a section 23).
+  /// Returns a graphic control extension (GIF89a section 23).
   package static func control(
     delay: UInt16, disposal: DisposalMethod, transparentIndex: UInt8?
   ) -> [UInt8] {
@@ -98,12 +101,12 @@ package final class GIFFrameEncoder {
       + delay.littleEndianBytes + [transparentIndex ?? 0, 0]
   }
 
-  /// The loop count that Netscape introduced: plays after the first, 0 for endless ones.
+  /// Returns Netscape's loop block. `count` is the number of plays after the first; 0 means endless.
   package static func loopBlock(_ count: UInt16) -> [UInt8] {
     [0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + count.littleEndianBytes + [0]
   }
 
-  /// An extension that begins with `head`, and has `payload` in sub-blocks.
+  /// Returns an extension that begins with `head` and contains `payload` in sub-blocks.
   static func extensionBlock(_ head: [UInt8], _ payload: [UInt8]) -> [UInt8] {
     var bytes = [0x21] + head
     for start in stride(from: 0, to: payload.count, by: 255) {
@@ -113,22 +116,22 @@ package final class GIFFrameEncoder {
     return bytes + [0]
   }
 
-  /// Bits of the indices of a table with `count` colours.
+  /// Returns the number of bits per index for a table with `count` colours.
   private static func tableBits(_ count: Int) -> Int {
     max(1, Int.bitWidth - (count - 1).leadingZeroBitCount)
   }
 
-  /// The tables that the indices of ``ColorIndexer`` refer to.
+  /// A mapping from the indices of ``ColorIndexer`` to those of a colour table.
   private struct TableChoice {
-    /// The index in the file's table of each colour found.
+    /// For each colour found, its index in the global or local table.
     var indices: [UInt8]
     var transparent: UInt8?
-    /// The frame's own table; empty if it uses the global one.
+    /// The local table, or empty if the frame uses the global one.
     var local: [UInt32] = []
   }
 
-  /// The global table, if it has every colour and, where one is needed, room for a transparent index; otherwise a
-  /// local table.
+  /// Returns the global table if it contains every colour and, where needed, has room for a transparent index.
+  /// Otherwise returns a local table.
   private func choose(_ colors: [UInt32]) -> TableChoice {
     let place = colors.firstIndex(of: 0)
     var found: [UInt8] = []
@@ -145,7 +148,7 @@ package final class GIFFrameEncoder {
         return TableChoice(indices: found, transparent: UInt8(free))
       }
     }
-    // The transparent entry comes last, so that no colour's index moves past it.
+    // The transparent entry comes last, so that no colour's index has to move.
     var choice = TableChoice(indices: [], local: colors.filter { $0 != 0 })
     var next = 0
     for color in colors {
@@ -159,8 +162,9 @@ package final class GIFFrameEncoder {
     return choice
   }
 
-  /// The colours of ``difference(of:over:in:)``, whose indices are then in ``lines``; 0 represents unchanged pixels.
-  /// If those are too many, unchanged pixels are drawn too: 256 colours may include theirs.
+  /// Returns the colours of ``difference(of:over:in:)``, with 0 for unchanged pixels, and stores their indices in
+  /// ``lines``. If there are too many colours, draws unchanged pixels too, because 256 colours may include theirs and
+  /// then need no transparent index.
   private func colors(
     of picture: Bitmap, over canvas: Bitmap?, in rect: PixelRect
   ) throws(AnimatedImageError) -> [UInt32]? {
@@ -174,7 +178,8 @@ package final class GIFFrameEncoder {
     return nil
   }
 
-  /// The pixels of `picture` in `rect`, 0 where they are transparent or those of `canvas`.
+  /// Returns the pixels of `picture` in `rect`, with 0 for those that are transparent or equal to the pixels of
+  /// `canvas`.
   private static func difference(
     of picture: Bitmap, over canvas: Bitmap?, in rect: PixelRect
   ) throws(AnimatedImageError) -> Bitmap {
@@ -199,7 +204,7 @@ package final class GIFFrameEncoder {
     return buffer.finish()
   }
 
-  /// Maps the indices of rows with a byte before each, and joins the rows.
+  /// Maps the indices of rows that each follow a filter byte, and joins the rows without those bytes.
   @unsafe
   private static func remap(
     _ lines: PixelStorage, _ indices: [UInt8], width: Int, height: Int
@@ -225,7 +230,7 @@ extension UInt16 {
 }
 
 extension UInt32 {
-  /// Red, green and blue of a colour's word.
+  /// The red, green and blue bytes of a colour's word.
   var rgbBytes: [UInt8] {
     let color = RGBA(word: self)
     return [color.red, color.green, color.blue]

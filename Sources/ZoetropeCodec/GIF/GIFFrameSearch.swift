@@ -1,16 +1,16 @@
-/// Codes a frame of a GIF in several ways, and keeps the shortest.
+/// Encodes a frame of a GIF in several ways and keeps the shortest result.
 ///
-/// The ways differ in the colour table (global or local), in the index of unchanged pixels (that of their colour, the
-/// transparent one, or whichever makes longer phrases), and in when the table of phrases is cleared. If the frame
-/// comes from the source of an edit, its original bytes are tried too.
+/// The ways differ in the colour table (global or local), in the index of unchanged pixels (the index of their colour,
+/// the transparent index, or whichever makes longer phrases), and in when the table of phrases is cleared. If the frame
+/// comes from the source of an edit, its original bytes are a candidate too.
 ///
-/// One owner at a time. Keeps its working memory, seven bytes per pixel and 200 KB, for the next frame.
+/// Has one owner at a time. Keeps its working memory, seven bytes per pixel and 200 KB, for the next frame.
 package final class GIFFrameSearch {
-  /// How many ways are tried.
+  /// The number of ways to try.
   package enum Depth: Sendable {
-    /// One: the way that is shortest for a part of the frame.
+    /// One way: the one that is shortest for a sample of the frame.
     case estimate
-    /// For a small frame, all ways; for a larger one, the ways that are short for a part of it.
+    /// All ways for a small frame; for a larger frame, the ways that are short for a sample of it.
     case all
   }
 
@@ -19,11 +19,14 @@ package final class GIFFrameSearch {
   private let globalIndices: [UInt32: UInt8]
   private let search = LZWSearch()
   private var colors = FrameColors()
-  /// For each pixel, the index to draw by default, and the one that may be drawn instead.
+  /// For each pixel, the index of its colour in ``drawn``, and in ``kept`` the transparent index if the pixel may be
+  /// left unchanged.
   private var drawn: [UInt8] = []
   private var kept: [UInt8] = []
 
-  /// - Parameter globalTable: The file's colours, opaque, as `RGBA.word`; empty without a global table.
+  /// Creates a search.
+  ///
+  /// - Parameter globalTable: The file's colours, all opaque, as `RGBA.word`. Empty if there is no global table.
   package init(globalTable: [UInt32], depth: Depth) {
     self.depth = depth
     self.globalTable = globalTable
@@ -31,10 +34,10 @@ package final class GIFFrameSearch {
       zip(globalTable, (0...255).map { UInt8($0) }), uniquingKeysWith: { first, _ in first })
   }
 
-  /// The coded frame, with a graphic control in which only the transparent index is set.
+  /// Returns the encoded frame, with a graphic control in which only the transparent index is set.
   ///
-  /// - Precondition: No pixel in the rectangle is transparent in the picture and opaque in the base.
-  /// - Throws: `unwritable` if it takes more than 256 colours, `cancelled`.
+  /// - Precondition: No pixel in the rectangle is transparent in the picture but opaque in the base.
+  /// - Throws: `unwritable` if the frame needs more than 256 colours; `cancelled`.
   package func code(
     _ work: FrameWork, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [UInt8] {
@@ -66,17 +69,17 @@ package final class GIFFrameSearch {
 
   /// A colour table, and the indices of the frame's colours in it.
   private struct Table {
-    /// One for each of the frame's colours; nil if the table lacks the colour, or if its index is the transparent
+    /// The index of each of the frame's colours, or nil if the table lacks the colour or its index is the transparent
     /// one.
     var indices: [UInt8?]
     var transparent: UInt8?
-    /// The frame's own colours; empty for the file's table.
+    /// The colours of a local table, or empty for the global table.
     var local: [UInt32] = []
 
-    /// Whether unchanged pixels have a colour that is not in it.
+    /// Whether unchanged pixels have a colour that is not in the table.
     var lacksColor: Bool { indices.contains(nil) }
 
-    /// Bits of the greatest index.
+    /// The number of bits of the greatest index.
     var codeSize: Int {
       let greatest = max(indices.reduce(0) { max($0, $1 ?? 0) }, transparent ?? 0)
       return LZWCompressor.minimumCodeSize(greatestIndex: greatest)
@@ -86,7 +89,7 @@ package final class GIFFrameSearch {
   private func tables() -> [Table] {
     var found: [Table] = []
     if let table = globalChoice() { found.append(table) }
-    // A local table costs bytes, but its indices may have fewer bits.
+    // A local table costs bytes, so it must save bits per index.
     let least = depth == .all ? 1 : 2
     if let bits = found.first?.codeSize, bits < 2 + least { return found }
     for optional in [true, false] {
@@ -121,7 +124,10 @@ package final class GIFFrameSearch {
     return table
   }
 
-  /// - Parameter withOptional: Whether unchanged pixels may be drawn.
+  /// Returns a local table, or nil if the colours do not fit.
+  ///
+  /// - Parameter withOptional: Whether the table includes colours that only unchanged pixels have, so that these pixels
+  ///   may be drawn.
   private func localChoice(withOptional: Bool) -> Table? {
     let mayStay = colors.hasUnchanged || colors.needsTransparency
     if withOptional, colors.isIncomplete { return nil }
@@ -141,17 +147,17 @@ package final class GIFFrameSearch {
         return nil
       }
     }
-    // Even if no pixel is drawn, a table has two entries.
+    // A table has at least two entries, even if no pixel is drawn.
     if table.local.isEmpty { table.local = [RGBA.black.word] }
     return table
   }
 
   // MARK: Coding
 
-  /// The index of unchanged pixels.
+  /// The index to use for unchanged pixels.
   private enum Way { case color, transparent, transparentOrColor, colorOrTransparent }
 
-  /// How to code the pixels in ``drawn`` and ``kept``.
+  /// One way to encode the pixels in ``drawn`` and ``kept``.
   private struct Attempt {
     var way: Way
     var rule: LZWSearch.Rule
@@ -160,7 +166,7 @@ package final class GIFFrameSearch {
     var head: [UInt8]
   }
 
-  /// Fills in the pixels for `table`, and gives the ways to code them.
+  /// Fills ``drawn`` and ``kept`` for `table` and returns the ways to encode them.
   private func attempts(_ table: Table, _ rect: PixelRect) -> [Attempt] {
     let hasChoice = fill(table)
     let drawnGreatest = UInt8(IndexedBlitter.greatestIndex(in: drawn.rawBytes))
@@ -200,7 +206,7 @@ package final class GIFFrameSearch {
     }
   }
 
-  /// Codes all pixels, unless that takes more bytes than `best`.
+  /// Encodes all pixels and updates `best` if the result is shorter.
   private func code(
     _ attempt: Attempt, _ best: inout [UInt8]?, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
@@ -217,10 +223,10 @@ package final class GIFFrameSearch {
     }
   }
 
-  /// The least number of a frame's pixels from which its compression can be estimated.
+  /// The minimum number of pixels needed to estimate how well a frame compresses.
   private static let sampleArea = 1 << 13
 
-  /// The places of the sampled pixels: rows in eight groups from top to bottom, an eighth of all.
+  /// Returns the ranges of the sampled pixels: an eighth of all rows, in eight groups from top to bottom.
   private static func sample(_ size: PixelSize) -> [Range<Int>] {
     let groups = 8
     let height = max(1, max(sampleArea, size.area / 8) / (groups * size.width))
@@ -231,14 +237,14 @@ package final class GIFFrameSearch {
     }
   }
 
-  /// An attempt, with the place of its table and an estimate of its bytes.
+  /// An attempt, with the index of its table and the estimated number of bytes.
   private struct Candidate {
     var table: Int
     var attempt: Attempt
     var byteCount: Int
   }
 
-  /// The attempts that are best for a sample of the frame: one, or up to twelve with ``Depth/all``.
+  /// Returns the attempts that are best for a sample of the frame: one, or up to twelve with ``Depth/all``.
   private func choices(
     of tables: [Table], _ rect: PixelRect, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [Candidate] {
@@ -279,16 +285,16 @@ package final class GIFFrameSearch {
         found.append(try candidate(best.table, attempt))
       }
     }
-    // For 220 GIFs, this takes less than half the time of coding the whole frame in all ways, and
-    // gives as many bytes.
+    // For 220 GIFs, this takes less than half the time of encoding the whole frame in all ways, and
+    // the files are as small.
     if depth == .all { return nearest(found, 12, percent: 15) }
-    // Looking ahead takes three times as long. For 87 files, it saves 0.25 % in 50 % more time if it is used wherever
-    // it is best for the sample, and 0.1 % in 10 % more time if it is used only where it saves 1 % of the sample.
+    // Looking ahead takes three times as long. For 87 files, using it wherever it is best for the sample saves 0.25 %
+    // for 50 % more time. Using it only where it saves 1 % of the sample saves 0.1 % for 10 % more time.
     found = nearest(found, 1, percent: 0)
     return found.allSatisfy { $0.byteCount < plain[0].byteCount * 99 / 100 } ? found : plain
   }
 
-  /// How far to look ahead: no single depth is best for all frames.
+  /// Returns the lookahead distances to try. No single distance is best for all frames.
   private func lookaheads(_ area: Int) -> [Int] {
     switch depth {
     case .estimate: [0, 2]
@@ -304,7 +310,7 @@ package final class GIFFrameSearch {
     }
   }
 
-  /// The indices to try first, and the alternatives.
+  /// Returns the indices to try first, and the alternatives.
   private func indices(_ way: Way) -> ([UInt8], [UInt8]) {
     (
       way == .color || way == .colorOrTransparent ? drawn : kept,
@@ -312,7 +318,7 @@ package final class GIFFrameSearch {
     )
   }
 
-  /// Codes pixels. Nil if the data is longer than `limit`; else whether the table became full.
+  /// Encodes pixels. Returns whether the table became full, or nil if the data is longer than `limit`.
   private func search(
     _ attempt: Attempt, _ first: [UInt8], _ second: [UInt8], _ limit: Int,
     _ bytes: inout [UInt8], _ isCancelled: () -> Bool
@@ -322,13 +328,13 @@ package final class GIFFrameSearch {
       limit: limit, to: &bytes, isCancelled: isCancelled)
   }
 
-  /// Fills ``drawn`` and ``kept``; returns whether they differ.
+  /// Fills ``drawn`` and ``kept`` and returns whether they differ.
   private func fill(_ table: Table) -> Bool {
     let transparent = table.transparent ?? 0
     let ids = colors.ids
-    // One more entry, for pixels without a colour.
+    // One more entry for pixels whose colour has no number.
     let map = table.indices.map { $0 ?? transparent } + [transparent]
-    // Local variables, whose accesses the compiler can optimise.
+    // The compiler optimises accesses to local variables better.
     var (drawn, kept) = (self.drawn, self.kept)
     (self.drawn, self.kept) = ([], [])
     defer { (self.drawn, self.kept) = (drawn, kept) }

@@ -1,12 +1,12 @@
 /// The order of rows in an interlaced GIF image (GIF89a appendix E): every 8th from 0, every 8th
 /// from 4, every 4th from 2, every 2nd from 1.
 package enum GIFInterlace {
-  /// A pass: its first picture row, the distance of its rows, and the rows that each one fills until later
-  /// passes arrive.
+  /// A pass: its first picture row, the distance between its rows, and the number of rows that each one fills until
+  /// later passes arrive.
   struct Pass {
     let start, step, span: Int
 
-    /// Its rows in a picture of `height`.
+    /// Returns the number of its rows in a picture of `height` rows.
     func count(height: Int) -> Int { height > start ? (height - start + step - 1) / step : 0 }
   }
 
@@ -15,7 +15,7 @@ package enum GIFInterlace {
     Pass(start: 2, step: 4, span: 2), Pass(start: 1, step: 2, span: 1),
   ]
 
-  /// The picture row of stored row `index`.
+  /// Returns the picture row of stored row `index`.
   package static func row(_ index: Int, height: Int) -> Int {
     var rest = index
     for (start, step) in [(0, 8), (4, 8), (2, 4)] {

@@ -1,9 +1,9 @@
-/// Decodes GIF frames with giflib's own decompressor: slower, and the reference for
-/// ``GIFFastDecoder``.
+/// Decodes GIF frames with giflib's own decompressor. It is slower than ``GIFFastDecoder`` and
+/// serves as its reference.
 ///
-/// giflib reports complete rows only, not pixels, so a damaged frame keeps whole rows.
+/// giflib reports only complete rows, so a damaged frame keeps whole rows.
 package struct GIFReferenceDecoder: FrameDecoding {
-  /// The frame's bytes with a properly terminated block structure, for giflib to read.
+  /// The frame's bytes with a properly terminated block structure, as giflib requires.
   private var frame: [UInt8] = []
 
   package init() {}
@@ -19,7 +19,7 @@ package struct GIFReferenceDecoder: FrameDecoding {
     let rect = control.rect
     guard !rect.isEmpty else { return }
     frame = []
-    // The bytes, and a copy of them up to the terminator.
+    // Space for the bytes and for a copy of them up to the terminator.
     try PixelMemory.require(2 * bytes.byteCount)
     frame = Self.closed(bytes, localPaletteCount: control.localPaletteCount)
     try pixels.reserve(byteCount: rect.size.area)
@@ -34,8 +34,8 @@ package struct GIFReferenceDecoder: FrameDecoding {
     }
   }
 
-  /// The frame's bytes, with a truncated last sub-block shortened to its data and a terminator
-  /// appended. giflib rejects complete pixels without a terminator.
+  /// Returns the frame's bytes, with a truncated last sub-block shortened to its data and a
+  /// terminator appended. Without a terminator, giflib rejects even complete pixels.
   private static func closed(
     _ bytes: borrowing RawSpan, localPaletteCount: Int
   ) -> [UInt8] {

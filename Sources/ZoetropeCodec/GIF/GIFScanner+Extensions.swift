@@ -13,7 +13,7 @@ extension GIFScanner {
     }
   }
 
-  /// Handles a complete extension, after its terminator.
+  /// Processes a complete extension after its terminator.
   private mutating func endExtension() {
     defer {
       extensionBlock = nil
@@ -28,10 +28,10 @@ extension GIFScanner {
     }
   }
 
-  /// Reads a graphic control in place, if all of it is available and has the usual form.
+  /// Reads a graphic control in place, if it is available whole and has the usual form.
   ///
-  /// Nearly every frame has one and most have no other extension; collecting it like other
-  /// extensions takes longer than the rest of the frame's structure.
+  /// Nearly every frame has a graphic control, and most have no other extension. Collecting it like
+  /// other extensions would take longer than reading the rest of the frame's structure.
   mutating func readPlainControl(_ bytes: borrowing RawSpan, at position: inout Int) -> Bool {
     let start = position
     guard bytes.hasPlainControl(at: start) else { return false }
@@ -43,17 +43,17 @@ extension GIFScanner {
     return true
   }
 
-  /// Reads a control or a loop count, or skips an extension that is not kept, in place if all of it is
-  /// available. Otherwise does nothing and returns false.
+  /// Reads a graphic control or a loop count, or skips an extension that is not kept, in place if it is available
+  /// whole. Otherwise does nothing and returns false.
   ///
-  /// A file may hold thousands of them before each frame.
+  /// A file may have thousands of these before each frame.
   mutating func readInPlace(_ bytes: borrowing RawSpan, at position: inout Int) -> Bool {
     let start = position
     guard start <= bytes.byteCount - 3, bytes[start] == 0x21 else { return false }
     let label = bytes[start + 1]
     switch label {
     case GIFExtension.graphicControl:
-      // Of an unusual size: plain controls were read before.
+      // This control has an unusual size, because plain controls were read before.
       let size = bytes[start + 2]
       guard size >= 4, let end = bytes.endOfSubBlocks(at: start + 2) else { return false }
       noteControlSize(Int(size), at: blockOffset)
@@ -97,7 +97,7 @@ extension GIFScanner {
       .gifControlSize, "graphic control of \(size) bytes", frame: image.frames.count, at: offset)
   }
 
-  /// Takes the values of a graphic control for the next image.
+  /// Stores the values of a graphic control for the next image.
   private mutating func use(flags: UInt8, delay: UInt16, index: UInt8, at offset: Int) {
     if control != nil {
       note(
@@ -165,7 +165,7 @@ extension GIFScanner {
     return isAdmitted
   }
 
-  /// Drops metadata past the limits, which is reported once.
+  /// Drops metadata past the limits. Reported only once.
   private mutating func leaveOutMetadata(at offset: Int) {
     if metadataBudget.leaveOut() {
       note(.metadataLimit, "metadata past the limits is not kept", at: offset)
@@ -174,15 +174,15 @@ extension GIFScanner {
 }
 
 extension RawSpan {
-  /// Whether a complete graphic control (GIF89a section 23) of one four-byte sub-block, as nearly
-  /// all are, lies at `offset`.
+  /// Returns whether a complete graphic control (GIF89a section 23) of one four-byte sub-block lies
+  /// at `offset`. Nearly all controls have this form.
   func hasPlainControl(at offset: Int) -> Bool {
     offset <= byteCount - 8 && self[offset] == 0x21
       && self[offset + 1] == GIFExtension.graphicControl && self[offset + 2] == 4
       && self[offset + 7] == 0
   }
 
-  /// Whether a complete sub-block at `offset` holds an identifier of loop blocks.
+  /// Returns whether a complete sub-block at `offset` contains an identifier of loop blocks.
   fileprivate func hasLoopIdentifier(at offset: Int) -> Bool {
     guard offset <= byteCount - 12, self[offset] == 11 else { return false }
     let identifier = extracting(offset + 1..<offset + 12)
@@ -192,12 +192,12 @@ extension RawSpan {
     return false
   }
 
-  /// Whether a complete sub-block of a loop count, and the terminator, lie at `offset`.
+  /// Returns whether a complete sub-block with a loop count, followed by the terminator, lies at `offset`.
   fileprivate func hasPlainLoopCount(at offset: Int) -> Bool {
     offset <= byteCount - 5 && self[offset] == 3 && self[offset + 1] == 1 && self[offset + 4] == 0
   }
 
-  /// Where the sub-blocks at `offset` end, after their terminator; nil if that is not available.
+  /// Returns the offset after the terminator of the sub-blocks at `offset`, or nil if the terminator is not available.
   fileprivate func endOfSubBlocks(at offset: Int) -> Int? {
     var place = offset
     while place < byteCount {
@@ -219,14 +219,14 @@ struct GIFGraphicControl: Sendable {
   var disposal = DisposalMethod.keep
   var delay = FrameDelay(centiseconds: 0)
   var transparentIndex: UInt8?
-  /// Whether the disposal is one of the four reserved values.
+  /// Whether the disposal method is one of the four reserved values.
   var hasReservedDisposal = false
 
   init() {}
 
   init(flags: UInt8, delay: UInt16, index: UInt8) {
     let method = flags >> 2 & 7
-    // Browsers read 4 as "previous" because an early editor wrote it so; 5 to 7 mean nothing.
+    // Browsers read 4 as "previous" because an early editor wrote that value. 5 to 7 have no meaning.
     disposal =
       switch method {
       case 2: .background
@@ -242,17 +242,17 @@ struct GIFGraphicControl: Sendable {
 /// An extension block being read, with the sub-blocks that may be needed.
 struct GIFExtension: Sendable {
   let label: UInt8
-  /// The file offset of its introducer.
+  /// The file offset of the extension introducer.
   let offset: Int
-  /// Sub-blocks begun so far.
+  /// The number of sub-blocks begun so far.
   private(set) var blockCount = 0
   private(set) var firstBlockSize = 0
   private var secondBlockSize = 0
   /// The first sub-block: identifier and authentication code of an application extension.
   private(set) var firstBlock: [UInt8] = []
-  /// The later sub-blocks joined (for a comment, all of them), up to the limit.
+  /// The joined payload of the later sub-blocks (for a comment, of all sub-blocks), up to the limit.
   private(set) var payload: [UInt8] = []
-  /// Like ``payload`` but including the length bytes, as an XMP packet is stored.
+  /// Like ``payload``, but with the length bytes, which are part of an XMP packet.
   private(set) var rawPayload: [UInt8] = []
   private(set) var payloadSize = 0
   private let byteLimit: Int
@@ -266,10 +266,10 @@ struct GIFExtension: Sendable {
   static let graphicControl: UInt8 = 0xf9
   static let comment: UInt8 = 0xfe
   static let application: UInt8 = 0xff
-  /// The identifiers of application extensions that hold a loop count.
+  /// The identifiers of application extensions that contain a loop count.
   static let loopIdentifiers = ["NETSCAPE2.0", "ANIMEXTS1.0"].map { Array($0.utf8) }
 
-  /// Whether this is an XMP packet; known once the first sub-block is complete.
+  /// Whether this is an XMP packet, which is known once the first sub-block is complete.
   private(set) var isXMP = false
   /// Whether the payload exceeded the limit and was truncated.
   var isCut: Bool { payloadSize > payload.count }
@@ -288,7 +288,7 @@ struct GIFExtension: Sendable {
     if isXMP, blockCount > 1, rawPayload.count < byteLimit { rawPayload.append(UInt8(size)) }
   }
 
-  /// Takes the next bytes of the current sub-block.
+  /// Appends the next bytes of the current sub-block.
   mutating func append(_ bytes: borrowing RawSpan) {
     let belongsToHead = blockCount == 1 && label != Self.comment
     if belongsToHead {
@@ -304,7 +304,7 @@ struct GIFExtension: Sendable {
     rawPayload.append(copying: bytes.extracting(first: min(kept, room)))
   }
 
-  /// The XMP packet without its 257-byte "magic trailer", which lets plain readers skip it.
+  /// The XMP packet without its 257-byte "magic trailer", which lets readers without XMP support skip it.
   var xmpPacket: String {
     let trailer = 257
     var packet = rawPayload[...]
@@ -314,8 +314,8 @@ struct GIFExtension: Sendable {
     return String(decoding: packet, as: UTF8.self)
   }
 
-  /// The loop count of a `NETSCAPE2.0` or `ANIMEXTS1.0` block; nil without a sub-block of three
-  /// bytes or more that begins with 1.
+  /// The loop count of a `NETSCAPE2.0` or `ANIMEXTS1.0` block, or nil if there is no sub-block of
+  /// three bytes or more that begins with 1.
   var loopCount: UInt32? {
     guard isLoopBlock, secondBlockSize >= 3, payload.count >= 3, payload[0] == 1 else { return nil }
     return UInt32(payload.littleEndian16(at: 1))

@@ -1,7 +1,7 @@
 /// Reads the block structure of a GIF (GIF89a sections 15 to 27), fed in pieces.
 ///
-/// Browsers differ on damaged files; this scanner follows Chromium, and keeps more where the file
-/// holds a complete frame. Each deviation is recorded as a ``Damage``.
+/// Browsers differ on damaged files. This scanner follows Chromium, but also keeps complete frames
+/// that Chromium drops. Each deviation is recorded as a ``Damage``.
 package struct GIFScanner: Scanning {
   package internal(set) var image = ScannedImage()
   package internal(set) var isAtEnd = false
@@ -24,13 +24,13 @@ package struct GIFScanner: Scanning {
   var collector = ByteCollector()
   var control: GIFGraphicControl?
   var extensionBlock: GIFExtension?
-  /// The frame being read; its byte range is set when its data ends.
+  /// The frame being read. Its byte range is set when its data ends.
   var openFrame: FrameControl?
   var blockOffset = 0
   var independence = IndependenceTracker()
   var metadataBudget: MetadataBudget
   var workBudget: WorkBudget
-  /// The header's screen size, before the first frame enlarged it.
+  /// The logical screen size in the header, before the first frame enlarges it.
   var screen = PixelSize(width: 0, height: 0)
 
   package init(limits: DecodingLimits = .default) {
@@ -58,8 +58,8 @@ package struct GIFScanner: Scanning {
     return frame
   }
 
-  // No `skippableByteCount`: sub-blocks have at most 255 bytes, and only each one's length says where
-  // the next begins.
+  // No `skippableByteCount`: sub-blocks have at most 255 bytes, and only the length of each one tells where the next
+  // begins.
 
   package mutating func passOver(_ count: Int) -> Bool {
     guard case .imageData(let remaining) = state, count <= remaining else { return false }
@@ -80,11 +80,11 @@ package struct GIFScanner: Scanning {
         image.byteCount = start + position
       }
     }
-    // Bytes after the end were not consumed, however many of them this piece held.
+    // Bytes after the end marker do not count as consumed.
     if !isAtEnd { image.byteCount = start + bytes.byteCount }
   }
 
-  /// Reads one record, or the available part of it.
+  /// Reads one record, or its available part.
   private mutating func step(
     _ bytes: borrowing RawSpan, at position: inout Int, base: Int
   ) throws(AnimatedImageError) {
@@ -119,7 +119,7 @@ package struct GIFScanner: Scanning {
       guard let descriptor = descriptor(in: bytes, at: &position) else { return }
       try read(descriptor)
     case .localPalette(let remaining):
-      // Skipped here; the decoder reads the colours, which are stored next to the pixels.
+      // Skip the colours. The decoder reads them, because they are stored next to the pixels.
       let count = min(remaining, bytes.byteCount - position)
       position += count
       next(count == remaining ? .minimumCodeSize : .localPalette(remaining: remaining - count))
@@ -140,7 +140,7 @@ package struct GIFScanner: Scanning {
 
   /// Skips data sub-blocks (section 15) until the terminator.
   ///
-  /// - Parameter remaining: Bytes of the current sub-block that are still to come.
+  /// - Parameter remaining: The number of bytes of the current sub-block still to come.
   private mutating func skipImageData(
     _ bytes: borrowing RawSpan, at position: inout Int, remaining: Int, base: Int
   ) {
@@ -153,8 +153,8 @@ package struct GIFScanner: Scanning {
         return endFrame(at: base + place)
       }
       // Encoders use one sub-block size throughout. The comparison is a predicted branch, so the
-      // next length loads before this one has arrived; adding the loaded length would wait for
-      // memory.
+      // next length byte is loaded before this one has arrived. Adding the loaded length would have
+      // to wait for memory.
       while place < bytes.byteCount, bytes[place] == size { place += 1 + Int(size) }
     }
     position = bytes.byteCount
@@ -170,7 +170,7 @@ package struct GIFScanner: Scanning {
 }
 
 extension GIFScanner {
-  /// Signature and logical screen descriptor (GIF89a sections 17 and 18).
+  /// Reads the signature and the logical screen descriptor (GIF89a sections 17 and 18).
   ///
   ///     size  field
   ///        6  "GIF87a" or "GIF89a"
@@ -203,8 +203,8 @@ extension GIFScanner {
     }
   }
 
-  /// The image descriptor at `position`, read in place if all of it is available; nil if more bytes
-  /// are needed.
+  /// Returns the image descriptor at `position`, read in place if it is available whole, or nil if
+  /// more bytes are needed.
   mutating func descriptor(
     in bytes: borrowing RawSpan, at position: inout Int
   ) -> GIFImageDescriptor? {
@@ -245,8 +245,9 @@ extension GIFScanner {
     next(localCount > 0 ? .localPalette(remaining: localCount * 3) : .minimumCodeSize)
   }
 
-  /// A later frame larger than any canvas may be ends the list and the earlier ones stay: in
-  /// Chromium only a frame whose data ends too early fails. Nothing allocates memory of its size.
+  /// Ends the list before a frame larger than any allowed canvas and keeps the earlier frames,
+  /// because in Chromium only a frame whose data ends too early fails. No memory of its size is
+  /// allocated.
   private mutating func endList(before rect: PixelRect) {
     note(
       .missingFrames, "a frame of \(rect.size) is larger than a canvas may be, reading ends",
@@ -254,8 +255,8 @@ extension GIFScanner {
     isAtEnd = true
   }
 
-  /// Grows the canvas right and down to hold the first frame, and only that one; as in Chromium, a
-  /// frame without pixels has an extent too.
+  /// Grows the canvas to the right and down to contain the first frame, but no later one. As in
+  /// Chromium, a frame without pixels has an extent too.
   private mutating func growCanvas(toHold rect: PixelRect) throws(AnimatedImageError) {
     let grown = PixelSize(
       width: max(screen.width, rect.maxX), height: max(screen.height, rect.maxY))
@@ -278,7 +279,7 @@ extension GIFScanner {
     }
   }
 
-  /// Completes the frame, whose block terminator ends at `end`.
+  /// Completes the open frame, whose block terminator ends at `end`.
   mutating func endFrame(at end: Int) {
     if let frame = closedFrame(at: end) { image.frames.append(frame) }
     next(.introducer)
@@ -321,14 +322,14 @@ extension GIFScanner {
 ///        1  flags: bit 7 local palette, bit 6 interlace, bits 0...2 size of the palette
 struct GIFImageDescriptor {
   let rect: PixelRect
-  /// Entries of the frame's own palette, 0 when it has none.
+  /// The number of entries of the local palette, or 0 if there is none.
   let paletteCount: Int
   let isInterlaced: Bool
 
-  /// Bytes in a descriptor.
+  /// The number of bytes in a descriptor.
   static let size = 9
 
-  /// Reads the descriptor at `offset` of `bytes`, which must hold all of it.
+  /// Reads the descriptor at `offset` of `bytes`, which must contain all of it.
   init(_ bytes: borrowing RawSpan, at offset: Int) {
     let numbers = UInt64(littleEndian: bytes.load(UInt64.self, at: offset))
     rect = PixelRect(

@@ -2,12 +2,13 @@ internal import Glibc
 
 /// Packs codes, least significant bit first, and splits them into sub-blocks.
 ///
-/// Unsafe code: bits are stored four bytes at a time before `chunkSize`, in a block that has sixteen bytes more.
+/// Unsafe code: bits are stored four bytes at a time, starting before `chunkSize`, in a block that is sixteen bytes
+/// larger.
 @safe
 struct LZWCodeWriter {
-  /// Bytes that are written at a time: whole sub-blocks.
+  /// The number of bytes moved at a time, which is a whole number of sub-blocks.
   private static let chunkSize = 255 * 256
-  /// A block for a writer, with room behind the chunk for two codes and the last bits: seven bytes at most.
+  /// Returns a block for a writer, with room after the chunk for two codes and the last bits, at most seven bytes.
   static func makeChunk() -> PixelStorage { PixelStorage(byteCount: chunkSize + 16) }
 
   private let chunk: PixelStorage
@@ -21,10 +22,10 @@ struct LZWCodeWriter {
     unsafe base = chunk.baseAddress
   }
 
-  /// Whether ``drain(into:)`` is due: two more codes, of at most 24 bits, may fill the chunk.
+  /// Whether ``drain(into:)`` must be called, because two more codes, of at most 24 bits in total, may fill the chunk.
   @inline(__always) var isFull: Bool { position >= Self.chunkSize &- 4 }
 
-  /// Adds a code of at most 12 bits; fewer than 32 bits wait before it.
+  /// Adds a code of at most 12 bits. Fewer than 32 bits may be pending before it.
   @inline(__always)
   mutating func put(_ code: Int, _ width: Int) {
     bits |= UInt64(truncatingIfNeeded: code) &<< UInt64(bitCount)
@@ -37,7 +38,7 @@ struct LZWCodeWriter {
     position &+= 4
   }
 
-  /// Moves the whole sub-blocks to `target`, and the rest to the front.
+  /// Moves the complete sub-blocks to `target` and the rest to the front.
   @inline(never)
   mutating func drain(into target: inout [UInt8]) {
     let whole = position / 255 * 255
@@ -46,7 +47,7 @@ struct LZWCodeWriter {
     position -= whole
   }
 
-  /// Moves everything to `target`, with zero bits to fill the last byte.
+  /// Moves everything to `target`, padding the last byte with zero bits.
   mutating func finish(into target: inout [UInt8]) {
     while bitCount > 0 {
       unsafe base.storeBytes(

@@ -2,33 +2,33 @@ internal import Glibc
 
 /// Compresses palette indices as the image data of a GIF frame (GIF89a section 22 and appendix F).
 ///
-/// The phrases written so far form a trie in one flat table: a slot holds `(code << 8 | index) << 12 | next code`, and
-/// 0 if it is free. The table has 8,192 slots of four bytes, which fit a first-level cache, and is at most half full.
-/// When all 4,096 codes are taken, the table is cleared with the next code.
+/// The phrases written so far form a trie in one flat table. A slot contains `(code << 8 | index) << 12 | next code`,
+/// or 0 if it is free. The table has 8,192 slots of four bytes, which fit in a first-level cache, and is at most half
+/// full. When all 4,096 codes are taken, the table is cleared with the next code.
 ///
-/// Unsafe code: a slot number has 13 bits; at most 3,838 slots are taken, so every probe ends at a free one. Indices
-/// are read below their count.
+/// Unsafe code: a slot number has 13 bits. At most 3,838 slots are taken, so every probe ends at a free one. Only
+/// places below the count of indices are read.
 package final class LZWCompressor {
   private static let slotBits = 13
-  /// Pixels between two checks for cancelling: some ten milliseconds.
+  /// The number of pixels between two checks for cancellation, which takes about ten milliseconds.
   private static let stretch = 1 << 20
   private static let codeLimit = 4096
 
   private let table = PixelStorage(byteCount: 4 << slotBits)
   private let chunk = LZWCodeWriter.makeChunk()
 
-  /// Working memory of 96 KB.
+  /// Creates a compressor with a working memory of 96 KB.
   package init() {}
 
-  /// The minimum code size for indices up to `greatest`: their bits, but at least two.
+  /// Returns the minimum code size for indices up to `greatest`: the number of their bits, but at least two.
   package static func minimumCodeSize(greatestIndex greatest: UInt8) -> Int {
     max(2, UInt8.bitWidth - greatest.leadingZeroBitCount)
   }
 
-  /// Appends the minimum code size, the sub-blocks that encode `indices`, at least one, and the terminator.
+  /// Appends the minimum code size, one or more sub-blocks that encode `indices`, and the terminator.
   ///
   /// - Precondition: Every index is below `1 << minimumCodeSize`.
-  /// - Parameter isCancelled: Asked after each million of pixels.
+  /// - Parameter isCancelled: Polled after every million pixels.
   /// - Throws: `cancelled` once `isCancelled` returns true.
   package func append(
     _ indices: borrowing RawSpan, minimumCodeSize: Int, to target: inout [UInt8],
@@ -64,7 +64,7 @@ package final class LZWCompressor {
     target.append(0)
   }
 
-  /// Continues the phrase `code` with the indices in `range`, at most a million.
+  /// Continues the phrase `code` with the indices in `range`, at most a million of them.
   @inline(__always)
   private func compress(
     _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, clear: Int, _ code: inout Int,
@@ -89,7 +89,7 @@ package final class LZWCompressor {
       writer.put(phrase, width)
       if next < Self.codeLimit {
         unsafe slots[slot] = key &<< 12 | UInt32(truncatingIfNeeded: next)
-        // A decoder adds this phrase when it reads the next code, and reads the code after that with more bits.
+        // A decoder adds this phrase when it reads the next code, and reads the code after that with one more bit.
         if next == 1 &<< width { width &+= 1 }
         next &+= 1
       } else {

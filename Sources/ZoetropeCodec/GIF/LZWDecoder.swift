@@ -2,42 +2,42 @@ internal import Glibc
 
 /// Expands GIF's LZW codes into palette indices.
 ///
-/// Each string of the dictionary is a piece of the output already written, so a dictionary entry is
-/// one number: the position at which the previous code's string starts. The entry made by a code
-/// starts with the previous code's string and ends one byte into the code's own, so its length is
-/// the distance to the next entry's position plus one. Sixteen kilobytes of table stay in the
-/// first-level cache beside the recent output; a table with lengths, or with the first eight bytes
-/// of each string, does not.
+/// Each string of the dictionary is a piece of output already written, so a dictionary entry is one
+/// number: the position at which the previous code's string starts. The entry created by a code
+/// starts with the previous code's string and ends one byte into the code's own string, so its
+/// length is the distance to the next entry's position plus one. This table of sixteen kilobytes
+/// stays in the first-level cache beside the recent output. A table with lengths, or with the first
+/// eight bytes of each string, would not.
 ///
 /// Accepts what browsers accept: no clear code at the start, clear codes anywhere, a dictionary
-/// that stays full, strings that run past the last pixel, no end code. What browsers reject (a code
-/// without a string yet) ends the frame with the pixels so far.
+/// that stays full, strings that extend past the last pixel, and no end code. A code without a
+/// string yet, which browsers reject, ends the frame with the pixels decoded so far.
 ///
-/// Unsafe, for speed: codes and pixels are addressed by pointer. `Expansion` states the bounds
-/// of every access; `headroom` and `slack` absorb what a wide copy writes past the pixels.
+/// Unsafe, for speed: codes and pixels are addressed by pointer. `Expansion` states the bounds of
+/// every access. `headroom` and `slack` absorb bytes written outside the pixels.
 ///
-/// A value with its own scratch memory; copies share nothing that is written.
+/// A value with its own scratch memory. Copies share no mutable state.
 package struct LZWDecoder: Sendable {
-  /// Bytes before the first pixel that are written too: the strings of one pixel.
+  /// The number of bytes before the first pixel that are also written. They store the one-pixel strings.
   package static let headroom = 256
-  /// Bytes after the last pixel that may be overwritten, because copies are wide.
+  /// The number of bytes after the last pixel that may be overwritten, because copies are wide.
   package static let slack = 64
   /// The minimum code sizes that can be expanded; GIF allows 2 to 8, browsers 0 to 8.
   package static let minimumCodeSizes = 0...8
 
-  /// Positions relative to the start of the headroom: one for each of 4096 codes, one past them.
+  /// Positions relative to the start of the headroom, one for each of 4096 codes and two more. See
+  /// ``Expansion/tableCount``.
   private var positions = [UInt32](repeating: 0, count: Expansion.tableCount)
   private var preparedSize = -1
-  /// The joined sub-blocks; as large as those of the largest frame so far.
+  /// The joined sub-blocks. The array is as large as those of the largest frame so far.
   private var payload: [UInt8] = []
 
   package init() {}
 
-  /// Writes up to `count` pixels to `output`, from `codes`, the joined sub-blocks.
+  /// Expands `codes`, the joined sub-blocks, and writes up to `count` pixels to `output`.
   ///
-  /// - Precondition: `minimumCodeSize` is one of ``minimumCodeSizes``, and `output` has
-  ///   ``headroom`` bytes before and ``slack`` bytes after its `count` pixels that may be
-  ///   overwritten.
+  /// - Precondition: `minimumCodeSize` is one of ``minimumCodeSizes``. ``headroom`` bytes before
+  ///   `output` and ``slack`` bytes after its `count` pixels may be overwritten.
   @unsafe package mutating func expand(
     _ codes: UnsafeRawBufferPointer, minimumCodeSize: Int,
     into output: UnsafeMutablePointer<UInt8>, count: Int
@@ -51,7 +51,7 @@ package struct LZWDecoder: Sendable {
     let isPrepared = preparedSize == minimumCodeSize
     preparedSize = minimumCodeSize
     return unsafe positions.withUnsafeMutableBufferPointer { table in
-      // The array is never empty, so there is an address.
+      // The array is never empty, so it has an address.
       guard let table = table.baseAddress else { preconditionFailure("no table") }
       var cursor = unsafe Expansion(
         source: source, byteCount: codes.count, base: output - Self.headroom,
@@ -62,18 +62,18 @@ package struct LZWDecoder: Sendable {
   }
 }
 
-/// The position of an expansion whose codes are still arriving.
+/// The state of an expansion whose codes are still arriving.
 struct LZWCursor: Sendable {
-  /// Where the next string goes, and the bit of the remaining codes at which the next one starts.
+  /// The position of the next string, and the bit of the remaining codes at which the next code starts.
   fileprivate var position = 0
   fileprivate var bitPosition = 0
   fileprivate var width = 0
   fileprivate var next = 0
 }
 
-/// The result of expanding one GIF frame's codes.
+/// The result of expanding the codes of one GIF frame.
 package struct LZWResult: Sendable, Hashable {
-  /// Why the expansion stopped.
+  /// The reason why the expansion stopped.
   package enum Status: UInt8, Sendable, Hashable {
     /// Every pixel was written.
     case complete
@@ -85,10 +85,10 @@ package struct LZWResult: Sendable, Hashable {
     case dataExhausted
   }
 
-  /// The data after the last pixel of a ``Status/complete`` frame. It is ignored.
+  /// What follows the last pixel of a ``Status/complete`` frame. It is ignored.
   package enum Trailer: UInt8, Sendable, Hashable {
     /// The end code, as the format requires, and at most one zero byte, which some encoders flush
-    /// after it; also the value for an incomplete frame.
+    /// after it. Also used for an incomplete frame.
     case endCode
     /// Nothing, not even an end code.
     case missing
@@ -98,9 +98,9 @@ package struct LZWResult: Sendable, Hashable {
 
   package var status: Status
   package var trailer: Trailer
-  /// Pixels written; this prefix of the frame is exact.
+  /// The number of pixels written. This prefix of the frame is exact.
   package var pixelCount: Int
-  /// Bytes of the codes up to the one at which expansion stopped.
+  /// The number of bytes of codes up to the code at which expansion stopped.
   package var byteOffset: Int
 
   package init(
@@ -114,40 +114,40 @@ package struct LZWResult: Sendable, Hashable {
 }
 
 extension LZWDecoder {
-  /// The state of one expansion: where it reads, where it writes, how wide codes are.
+  /// The state of one expansion: the positions of reading and writing, and the width of codes.
   ///
-  /// Uses pointers because these loops dominate the cost of decoding a GIF. Bounds, for every access
-  /// below:
+  /// Uses pointers because these loops dominate the cost of decoding a GIF. The bounds of every access below are:
   /// - reads of codes: eight bytes at a time only up to eight bytes before the end, else one by one;
   /// - `table`: a code is below 4096 and below `next`, which is at most 4097 = `tableCount` - 1;
   /// - output: a string starts at or after `base`, and its copy ends at most 31 bytes past `end`.
   @safe struct Expansion {
-    /// Words of the table: codes 0 to 4095, the position after the last, one never read.
+    /// The number of words in the table: codes 0 to 4095, the position after the last string, and one that is never
+    /// read.
     static let tableCount = 4098
     typealias Chunk = SIMD16<UInt8>
 
     let source: UnsafeRawPointer
     let byteCount: Int
-    /// Start of the headroom; positions count from here.
+    /// The start of the headroom, from which positions count.
     let base: UnsafeMutableRawPointer
     /// The position past the last pixel.
     let end: Int
     let table: UnsafeMutablePointer<UInt32>
     let minimumCodeSize: Int
     let clearCode: Int
-    /// Where the next string goes.
+    /// The position of the next string.
     var position = LZWDecoder.headroom
     /// The bit of the source at which the next code starts.
     var bitPosition = 0
     var width: Int
-    /// The index at which the start of the next string is recorded; strings exist below it.
+    /// The index at which the start of the next string will be recorded. All strings have lower indices.
     var next: Int
 
     init(
       source: UnsafeRawPointer, byteCount: Int, base: UnsafeMutablePointer<UInt8>, end: Int,
       table: UnsafeMutablePointer<UInt32>, minimumCodeSize: Int
     ) {
-      // Positions, and the value for the end code, fit the table. A frame of GIF's largest sides does.
+      // Positions and the value for the end code must fit in 32 bits. They do even for a frame of GIF's maximum size.
       precondition(end <= Int(UInt32.max) - 64)
       unsafe self.source = source
       self.byteCount = byteCount
@@ -165,20 +165,20 @@ extension LZWDecoder {
 
 extension LZWDecoder.Expansion {
   var endCode: Int { clearCode &+ 1 }
-  /// Whether the dictionary still grows: the last string, 4095, ends at `table[4096]`.
+  /// Whether the dictionary still grows. The last string, 4095, ends at `table[4096]`.
   var isGrowing: Bool { next <= 4096 }
 
-  /// Records the one-pixel strings, which lie in the headroom, each at its own value.
+  /// Records the one-pixel strings. They lie in the headroom, each at the position equal to its value.
   func prepareTable() {
     for code in 0...clearCode { unsafe table[code] = UInt32(truncatingIfNeeded: code) }
   }
 
-  /// Forgets all strings of more than one pixel.
+  /// Discards all strings of more than one pixel.
   mutating func clear() {
     width = minimumCodeSize &+ 1
     next = clearCode &+ 2
-    // Clear and end codes look like strings longer than any short one, so that the fast loop needs
-    // no extra test for them; the address stays inside the output, since it is read.
+    // Make the clear and end codes look like long strings, so that the fast loop needs no extra
+    // test for them. The address is read, so it must stay inside the output.
     unsafe table[endCode] = UInt32(truncatingIfNeeded: position &+ 40)
   }
 
@@ -188,7 +188,7 @@ extension LZWDecoder.Expansion {
     return proceed()
   }
 
-  /// Like ``run()``, from where an earlier call ran out of codes.
+  /// Like ``run()``, but continues where an earlier call ran out of codes.
   mutating func proceed() -> LZWResult {
     while true {
       if isGrowing {
@@ -200,12 +200,12 @@ extension LZWDecoder.Expansion {
     }
   }
 
-  /// The next code, or nil when there are not enough bits.
+  /// Returns the next code, or nil if there are not enough bits.
   func peekCode() -> Int? {
     guard bitPosition &+ width <= byteCount &* 8 else { return nil }
     var byte = bitPosition &>> 3
     var bits: UInt32 = 0
-    // Twelve bits at any bit offset lie in three bytes.
+    // Twelve bits at any bit offset lie within three bytes.
     var shift = UInt32(0)
     while shift < 24 && byte < byteCount {
       bits |= UInt32(unsafe source.load(fromByteOffset: byte, as: UInt8.self)) &<< shift
@@ -216,10 +216,10 @@ extension LZWDecoder.Expansion {
     return Int(truncatingIfNeeded: code) & ((1 &<< width) &- 1)
   }
 
-  /// Expands one code with all checks; returns the result if that ends the expansion.
+  /// Expands one code with all checks, and returns the result if that ends the expansion.
   ///
-  /// Handles everything that the fast loop leaves: clear and end codes, a change of width, both
-  /// ends of the data.
+  /// Handles everything that the fast loop does not: clear and end codes, changes of the code
+  /// width, and the start and end of the data.
   mutating func expandOneCode() -> LZWResult? {
     guard position < end else { return completed() }
     guard let code = peekCode() else {
@@ -236,7 +236,7 @@ extension LZWDecoder.Expansion {
     let start = Int(unsafe table[code])
     let length = code < clearCode ? 1 : Int(unsafe table[code &+ 1]) &- start &+ 1
     let kept = min(length, end &- position)
-    // A truncated string lacks its last byte, so that needs no correction.
+    // A truncated string lacks its last byte, so that byte needs no correction.
     copyString(from: start, length: kept, isNewest: code == next &- 1 && kept == length)
     position &+= kept
     bitPosition &+= width
@@ -247,10 +247,10 @@ extension LZWDecoder.Expansion {
     return nil
   }
 
-  /// Copies a string to `position`; `isNewest` if its last byte is the first one copied.
+  /// Copies a string to `position`. `isNewest` is true if the string's last byte is the first byte of the copy.
   ///
-  /// A string of up to 16 bytes that ends where its copy starts would read that byte before it is
-  /// written. In longer ones each half of a chunk lies 16 bytes or more behind.
+  /// If a string of up to 16 bytes ends where its copy starts, that byte would be read before it is written. In a
+  /// longer string, each half of a chunk is read at least 16 bytes behind the position where it is written.
   @inline(__always)
   func copyString(from start: Int, length: Int, isNewest: Bool) {
     let from = unsafe base + start
@@ -274,8 +274,8 @@ extension LZWDecoder.Expansion {
       status: status, pixelCount: position &- LZWDecoder.headroom, byteOffset: byteOffset)
   }
 
-  /// Whether at most one zero byte follows the end code, which ends at `offset`: ffmpeg, among
-  /// others, flushes one more byte when the end code fills the last.
+  /// Returns whether at most one zero byte follows the end code, which ends at `offset`. Some
+  /// encoders, such as ffmpeg's, flush one more byte if the end code fills the last byte.
   private func isEmpty(from offset: Int) -> Bool {
     guard offset == byteCount - 1 else { return offset >= byteCount }
     return unsafe source.load(fromByteOffset: offset, as: UInt8.self) == 0
@@ -294,25 +294,25 @@ extension LZWDecoder.Expansion {
 }
 
 extension LZWDecoder.Expansion {
-  /// Expands codes four at a time while none is special and none can pass the end.
+  /// Expands codes four at a time, as long as none of them is special or can pass the end.
   ///
-  /// One load of 64 bits holds four codes of up to 12 bits at any bit offset. Strings of up to 32
-  /// bytes are copied whole without testing their length, a branch that would mispredict; longer
-  /// ones, and the one string that ends where its copy starts, leave the group of four. The loop
-  /// stays 128 bytes away from the end, so no string of a group can pass it. Two copies are
-  /// compiled, for a growing and for a full dictionary. Tried and slower: one code per refill,
-  /// copies of 16 bytes (a misprediction for each of 17 to 32), handling the newest string without
-  /// a branch.
+  /// One load of 64 bits contains four codes of up to 12 bits at any bit offset. For strings of up
+  /// to 32 bytes, a full 32 bytes are copied, because a branch on the length would be mispredicted.
+  /// Longer strings, and the one string that ends where its copy starts, leave the group of four.
+  /// The loop stays 128 bytes away from the end, so no string of a group can pass it. Two copies of
+  /// the loop are compiled, for a growing and for a full dictionary. Tried and slower: one code per
+  /// refill, copies of 16 bytes (a misprediction for each string of 17 to 32 bytes), handling the
+  /// newest string without a branch.
   @inline(__always)
   mutating func expandShortStrings(isGrowing: Bool) {
-    // Local variables, because fields would be stored back through the pointer at each step.
+    // Local variables, because fields would be written back to memory at each step.
     let (source, base, table) = unsafe (self.source, self.base, self.table)
     let (clearCode, endCode, end) = (UInt(bitPattern: self.clearCode), self.endCode, self.end)
     let mask = (UInt64(1) &<< UInt64(truncatingIfNeeded: width)) &- 1
     let width = self.width
     let lastGroupBit = byteCount &* 8 &- 64
     let lastGroupPosition = end &- 128
-    // The code that ends a width must go through `expandOneCode`, so groups end before it.
+    // The code at which the width changes must go through `expandOneCode`, so groups end before it.
     let lastGroupCode = isGrowing ? (1 &<< width) &- 5 : Int.max
     var newest = isGrowing ? next &- 1 : 0
     var (bitPosition, position) = (self.bitPosition, self.position)
@@ -355,7 +355,7 @@ extension LZWDecoder.Expansion {
       }
       bitPosition &+= taken &* width
 
-      // A long string or the newest one, handled without leaving the loop.
+      // A long string or the newest string, handled without leaving the loop.
       let code = Int(truncatingIfNeeded: bits & mask)
       if code <= endCode || isGrowing && code > newest { break group }
       let start = Int(unsafe table[code])
@@ -374,8 +374,8 @@ extension LZWDecoder.Expansion {
 }
 
 extension LZWDecoder {
-  /// Joins the sub-blocks of `data` and writes up to `count` of their pixels to
-  /// `storage`, from ``headroom`` on.
+  /// Joins the sub-blocks of `data` and writes up to `count` of their pixels to `storage` from
+  /// offset ``headroom`` on.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
   /// - Precondition: `storage` has ``headroom`` and ``slack`` bytes more than `count`.
@@ -383,7 +383,7 @@ extension LZWDecoder {
     _ data: borrowing RawSpan, minimumCodeSize: Int, into storage: PixelStorage, count: Int
   ) throws(AnimatedImageError) -> (LZWResult, Blocks) {
     precondition(count >= 0 && storage.byteCount - Self.headroom - Self.slack >= count)
-    // Moved out for the call: the closure borrows `self` for its table.
+    // Moved out of `self` for the call, because the closure borrows `self` for its table.
     var payload: [UInt8] = []
     swap(&payload, &self.payload)
     defer { swap(&payload, &self.payload) }
@@ -402,14 +402,15 @@ extension LZWDecoder {
 // MARK: - Codes that are still arriving
 
 extension LZWDecoder {
-  /// Continues at `cursor`, nil at the start, and writes up to `count` pixels to `storage`, from
-  /// ``headroom`` on. Removes the whole bytes of `codes` that were expanded.
+  /// Continues at `cursor` (nil at the start) and writes up to `count` pixels to `storage` from
+  /// offset ``headroom`` on. Removes the bytes of `codes` that were fully expanded.
   ///
-  /// ``LZWResult/Status/dataExhausted`` means that more codes continue it. In between, this decoder
-  /// expands nothing else: its table is part of the state, as are the pixels in `storage`.
+  /// After ``LZWResult/Status/dataExhausted``, the expansion continues when more codes arrive.
+  /// Until then this decoder must not expand anything else, because its table and the pixels in
+  /// `storage` are part of the state.
   ///
-  /// - Precondition: As ``expand(_:minimumCodeSize:into:count:)``, and `storage` has ``headroom``
-  ///   and ``slack`` bytes more than `count`.
+  /// - Precondition: See ``expand(_:minimumCodeSize:into:count:)``. `storage` has ``headroom`` and
+  ///   ``slack`` bytes more than `count`.
   mutating func expandMore(
     _ codes: inout [UInt8], at cursor: inout LZWCursor?, minimumCodeSize: Int,
     into storage: PixelStorage, count: Int
@@ -458,14 +459,15 @@ extension LZWDecoder {
 
 // MARK: - Sub-blocks
 
-// A frame's codes continue across sub-blocks, each a length byte and that many bytes, up to one of
-// length 0. Joining them costs one copy, and then they can be read eight bytes at a time.
+// A frame's codes continue across sub-blocks. Each sub-block is a length byte followed by that many
+// bytes; one of length 0 ends them. Joining them costs one copy, but then codes can be read eight
+// bytes at a time.
 extension LZWDecoder {
   /// The extent of the joined sub-blocks.
   package struct Blocks: Sendable, Hashable {
-    /// Bytes of payload.
+    /// The number of bytes of payload.
     package var payloadCount = 0
-    /// Bytes of the source consumed, including length bytes and terminator.
+    /// The number of bytes of the source consumed, including length bytes and the terminator.
     package var sourceCount = 0
     /// Whether the terminating block of length 0 was found.
     package var isTerminated = false
@@ -473,14 +475,15 @@ extension LZWDecoder {
     package var isLastBlockCut = false
   }
 
-  /// Bytes of memory needed to join `count` bytes of blocks.
+  /// Returns the number of bytes of memory needed to join `count` bytes of blocks.
   ///
-  /// The payload is shorter than its source; a block copied whole may write 255 bytes past its end.
-  /// Rounding up by at most a quarter avoids an allocation for each of many slowly growing frames.
+  /// The payload is shorter than its source, but copying a fixed number of bytes per block may
+  /// write 255 bytes past its end. Rounding up by at most a quarter avoids an allocation for each
+  /// of many slowly growing frames.
   static func byteCount(for count: Int) -> Int { PixelMemory.rounded(count + 256) }
 
-  /// Joins the blocks at the start of `source` in `payload`, which only grows, and calls `body` with
-  /// the joined bytes.
+  /// Joins the blocks at the start of `source` in `payload`, which never shrinks, and calls `body` with the joined
+  /// bytes.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
   @unsafe package static func join<Result>(
@@ -495,9 +498,9 @@ extension LZWDecoder {
     }
   }
 
-  /// The offset in the blocks of `source` of byte `offset` of their payload.
+  /// Returns the offset within `source`, which consists of blocks, of byte `offset` of their payload.
   ///
-  /// For the first byte past the payload: the offset past the last available block.
+  /// For the first byte past the payload, returns the offset past the last available block.
   package static func sourceOffset(
     ofPayload offset: Int, in source: borrowing RawSpan
   ) -> Int {
@@ -527,7 +530,7 @@ extension LZWDecoder {
       let left = source.count - blocks.sourceCount
       let target = unsafe to + blocks.payloadCount
       if left >= 256 {
-        // A copy of fixed size is a few wide moves. The next copy overwrites the excess.
+        // A copy of fixed size compiles to a few wide moves. The next copy overwrites the excess.
         unsafe memcpy(target, from + blocks.sourceCount, 256)
       } else {
         unsafe memcpy(target, from + blocks.sourceCount, min(declared, left))

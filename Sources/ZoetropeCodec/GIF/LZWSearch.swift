@@ -1,24 +1,26 @@
 internal import Glibc
 
-/// Compresses palette indices like ``LZWCompressor``, but searches for shorter data: a phrase may end early if the
-/// next one gains more than it loses, and for a pixel with two possible indices the search may use either.
+/// Compresses palette indices like ``LZWCompressor``, but searches for a shorter result. A phrase may end early if the
+/// next phrase gains more pixels than this one loses, and for a pixel with two possible indices the search may use
+/// either.
 ///
-/// Phrases form the same trie in a flat table, with a slot of `(code << 8 | index) << 12 | next code`. The entry that
-/// a phrase creates is added, with its last index, once the next phrase is chosen.
+/// Phrases form the same trie in a flat table, whose slots contain `(code << 8 | index) << 12 | next code`. The entry
+/// that a phrase creates is added when the next phrase, which determines the entry's last index, is chosen.
 ///
-/// The time is linear: no phrase is longer than 4,096 pixels or followed by more than `Rule.branches` nodes at a time.
+/// The time is linear, because no phrase is longer than 4,096 pixels and at most `Rule.branches` nodes are followed at
+/// a time.
 ///
-/// Unsafe code: a slot number has 13 bits, and at most 3,839 slots are taken, so every probe ends at a free one. Codes are
-/// below 4,096, as are depths in the trie; there are 4,098 `marks` in each of three lists. A front has `Rule.branches`
-/// nodes, at most 32. Pixels are read below the count, which both spans are checked for.
+/// Unsafe code: a slot number has 13 bits, and at most 3,839 slots are taken, so every probe ends at a free one. Codes
+/// and depths in the trie are below 4,096; each of the three lists has 4,098 `marks`. A front has `Rule.branches`
+/// nodes, at most 32. Only pixels below the count are read, and both spans are checked to have that count.
 package final class LZWSearch {
-  /// How to search.
+  /// The parameters of a search.
   package struct Rule: Sendable, Hashable {
-    /// How many pixels early a phrase may end. More is not always better: try 0 too.
+    /// The maximum number of pixels by which a phrase may end early. More is not always better, so try 0 too.
     var lookahead: Int
-    /// Phrases of one length that are followed where pixels have two indices.
+    /// The maximum number of phrases of one length to follow where pixels have two indices.
     var branches: Int
-    /// Whether a full table is kept until phrases become shorter; else it is cleared at once.
+    /// Whether a full table is kept until phrases become shorter. Otherwise it is cleared at once.
     var keepsFullTable: Bool
 
     package init(lookahead: Int, branches: Int = 4, keepsFullTable: Bool = false) {
@@ -30,37 +32,37 @@ package final class LZWSearch {
 
   private static let slotBits = 13
   private static let codeLimit = 4096
-  /// Pixels between two checks for cancelling: some twenty milliseconds.
+  /// The number of pixels between two checks for cancellation, which takes about twenty milliseconds.
   private static let stretch = 1 << 18
-  /// After how many codes the mean phrase length is compared with the best one, and the share of the best below which
-  /// a kept table is cleared. Measured on the frames of real animations: 64 to 512 codes and 0.8 to 0.95 differ by 1
-  /// %.
+  /// The number of codes after which the mean phrase length is compared with the best one, and the fraction of the best
+  /// below which a kept table is cleared. On the frames of real animations, results with 64 to 512 codes and with
+  /// fractions from 0.8 to 0.95 differ by 1 %.
   private static let window = 256
   private static let worst = 0.9
-  /// The number of pixels that must be gained for a phrase to end early, because its entry then exists already and
-  /// the table grows more slowly. Measured on 125 frames: with 1, files are 2 % larger than with 2, and often larger
-  /// than without looking ahead.
+  /// The minimum gain in pixels for which a phrase ends early. Ending early has a cost: the phrase's entry then exists
+  /// already, so the table grows more slowly. Measured on 125 frames: with 1, files are 2 % larger than with 2, and
+  /// often larger than without looking ahead.
   private static let margin = 2
 
   private let table = PixelStorage(byteCount: 4 << slotBits)
   private let chunk = LZWCodeWriter.makeChunk()
-  /// For each length of a phrase, the code of its best node. Three lists: for the phrase being written, for the best
-  /// one to follow it, and for the one being tried.
+  /// For each phrase length, the code of the best node. There are three lists: for the phrase being written, for the
+  /// best phrase to follow it, and for the one being tried.
   private let marks = PixelStorage(byteCount: 3 * 2 * markCount)
   private static let markCount = 4098
   /// Two fronts of nodes.
   private let fronts = PixelStorage(byteCount: 2 * 32 * 4)
 
-  /// Working memory of 130 KB.
+  /// Creates a search with a working memory of 130 KB.
   package init() {}
 
   /// Appends the minimum code size, sub-blocks and the terminator, unless they take more than `limit` bytes.
   ///
   /// - Parameters:
   ///   - indices: The indices to try first.
-  ///   - others: For each pixel, an alternative index; the same one if there is none.
+  ///   - others: For each pixel, an alternative index, or the same index if there is none.
   /// - Precondition: Every index is below `1 << minimumCodeSize`.
-  /// - Returns: Whether the table became full; nil if the data is too long, which leaves `target` incomplete.
+  /// - Returns: Whether the table became full, or nil if the data is too long. In that case `target` is incomplete.
   /// - Throws: `cancelled` once `isCancelled` returns true.
   package func append(
     _ indices: borrowing RawSpan, or others: borrowing RawSpan, minimumCodeSize: Int, _ rule: Rule,
@@ -108,15 +110,17 @@ package final class LZWSearch {
     private let clearCode: Int
     var width = 0
     var next = 0
-    /// The pixel at which the next phrase begins, and the index used for it.
+    /// The pixel at which the next phrase begins, and the index used for that pixel.
     var place = 0
     var start = 0
-    /// The length of the longest phrase there, if known (its codes are then in the first of `marks`); otherwise 0.
+    /// The length of the longest phrase at that pixel, with its codes in the list `marks.current`, or 0 if it is not
+    /// known yet.
     var longest = 0
-    /// The lists of ``LZWSearch/marks``: for the phrase, for the best one to follow it, and for the one being tried.
+    /// The numbers of the lists in ``LZWSearch/marks``: for the phrase being written, for the best phrase to follow it,
+    /// and for the one being tried.
     var marks = (current: 0, best: 1, tried: 2)
     var wasFull = false
-    /// Codes and pixels since the last comparison, and the best ratio since the table became full.
+    /// The numbers of codes and pixels since the last comparison, and the best ratio since the table became full.
     private var codes = 0
     private var pixels = 0
     private var best = 0.0
@@ -134,7 +138,8 @@ package final class LZWSearch {
       (codes, pixels, best) = (0, 0, 0)
     }
 
-    /// Whether phrases have become too short for keeping a full table; the last one had `length` pixels.
+    /// Returns whether phrases have become too short for a full table to be worth keeping. The last phrase had `length`
+    /// pixels.
     mutating func isStale(_ length: Int) -> Bool {
       codes += 1
       pixels += length
@@ -155,7 +160,7 @@ package final class LZWSearch {
     }
   }
 
-  /// Writes the phrase that begins at `state.place`, and adds the entry that it makes.
+  /// Writes the phrase that begins at `state.place` and adds the entry that it creates.
   @inline(__always)
   private func step(_ pixels: Pixels, _ rule: Rule, _ state: inout State) {
     let count = unsafe pixels.first.count
@@ -181,7 +186,7 @@ package final class LZWSearch {
         }
         for choice in 0..<(choices.0 == choices.1 ? 1 : 2) {
           let index = choice == 0 ? choices.0 : choices.1
-          // A decoder has the new entry when it reads the next phrase.
+          // A decoder already has the new entry when it reads the next phrase.
           let found = unsafe find(node, index, slots)
           let isNew = found.code < 0 && state.next < Self.codeLimit
           if isNew { unsafe slots[found.slot] = Self.entry(node, index, state.next) }
@@ -205,7 +210,7 @@ package final class LZWSearch {
     swap(&state.marks.current, &state.marks.best)
     guard state.place < count else { return }
     if state.next < Self.codeLimit {
-      // If the phrase ended early, the entry may exist already; a decoder adds it again.
+      // If the phrase ended early, the entry may exist already. A decoder adds it again.
       let found = unsafe find(code, following, slots)
       if found.code < 0 { unsafe slots[found.slot] = Self.entry(code, following, state.next) }
       if state.next == 1 &<< state.width { state.width &+= 1 }
@@ -220,7 +225,7 @@ package final class LZWSearch {
     }
   }
 
-  /// The list of `marks` with this number, below three.
+  /// Returns the list of `marks` with this number, which must be below three.
   @inline(__always)
   private func list(_ number: Int) -> UnsafeMutablePointer<UInt16> {
     unsafe marks.baseAddress.assumingMemoryBound(to: UInt16.self) + number &* Self.markCount
@@ -230,7 +235,7 @@ package final class LZWSearch {
     UInt32(truncatingIfNeeded: node &<< 8 | index) &<< 12 | UInt32(truncatingIfNeeded: next)
   }
 
-  /// The code of `node` followed by `index`, or -1 and the free slot for it.
+  /// Returns the code of `node` followed by `index`, or -1 and the free slot for it.
   @inline(__always)
   private func find(
     _ node: Int, _ index: Int, _ slots: UnsafeMutablePointer<UInt32>
@@ -245,9 +250,10 @@ package final class LZWSearch {
     }
   }
 
-  /// The length of the longest phrase in the table from `place` on whose first index is `start`.
+  /// Returns the length of the longest phrase in the table that matches from `place` on and whose first index is
+  /// `start`.
   ///
-  /// - Parameter marks: Gets the best code for each length.
+  /// - Parameter marks: Receives the best code for each length.
   @inline(__always)
   private func match(
     _ pixels: Pixels, _ place: Int, _ start: Int, _ branches: Int,
@@ -282,9 +288,9 @@ package final class LZWSearch {
     return length
   }
 
-  /// Extends the two phrases at `nodes`, which have `length` pixels from `place` on, until only one can continue.
+  /// Extends the two phrases at `nodes`, which cover `length` pixels from `place` on, until only one can continue.
   ///
-  /// - Returns: The node of that phrase; -1 if several remain and none of them can be extended.
+  /// - Returns: The node of that phrase, or -1 if several remain and none of them can be extended.
   private func follow(
     _ pixels: Pixels, _ place: Int, _ nodes: (Int, Int), _ branches: Int, _ length: inout Int,
     _ marks: UnsafeMutablePointer<UInt16>

@@ -1,13 +1,13 @@
-/// Changes pixels of a frame to similar colours where LZW then finds longer phrases.
+/// Changes pixels of a frame to similar colours so that LZW finds longer phrases.
 ///
-/// It searches as a compressor does: phrases form a trie, and a phrase continues as long as some child's colour is
-/// close enough to the next pixel. A phrase ends where its length outweighs its error most. The output is pixels, not
-/// codes, so that a lossless coder can store them in the shortest way: it finds these phrases or longer ones.
+/// It searches as a compressor does. Phrases form a trie, and a phrase continues as long as a child's colour is close
+/// enough to the next pixel. A phrase ends where its length outweighs its error most. The output is pixels rather than
+/// codes: a lossless encoder then finds the same phrases or longer ones, and can store the pixels in the shortest way.
 ///
-/// A frame's symbols are the colours of changed pixels, and one for unchanged pixels. Every pixel stays within the
-/// tolerance of its true colour; its error is carried to the next pixel of the row, so that errors even out.
+/// A frame's symbols are the colours of changed pixels, and one symbol for unchanged pixels. Every pixel stays within
+/// the tolerance of its true colour. Its error is carried to the next pixel of the row, so that errors even out.
 ///
-/// One owner at a time. Keeps its working memory, some 40 KB and 16 bytes per colour, for the next frame.
+/// Has one owner at a time. Keeps its working memory, about 40 KB and 16 bytes per colour, for the next frame.
 package struct LossyMatcher: Sendable {
   private let square: Int32
   /// For each code: its last symbol, the code of the phrase before it, its first child, and its parent's next child.
@@ -23,10 +23,10 @@ package struct LossyMatcher: Sendable {
   private var grown: [Node] = []
 
   private static let codeLimit = 4096
-  /// Phrases of one length that are followed: those with the least error.
+  /// The maximum number of phrases of one length to follow: those with the least error.
   private static let branches = 12
-  /// The value of a pixel in a phrase, and the cost of the greatest error. With a lower cost, long phrases of poor
-  /// colours win; with a higher one, only close colours are found.
+  /// The value of a pixel in a phrase, and the cost of the maximum error. With a lower cost, long phrases of inaccurate
+  /// colours win. With a higher cost, only close colours are used.
   private static let pixelValue: Int32 = 64
   private static let errorCost: Int32 = 48
 
@@ -34,22 +34,22 @@ package struct LossyMatcher: Sendable {
   private struct Node {
     var code: Int32
     var cost: Int32
-    /// The error of its last pixel, to be compensated.
+    /// The error of its last pixel, which the next pixel compensates.
     var carry: PerceivedColor
   }
 
-  /// - Parameter tolerance: As for ``PerceivedColor/greatestSquare(_:)``; more than 0.
+  /// - Parameter tolerance: The tolerance of ``PerceivedColor/greatestSquare(_:)``, greater than 0.
   package init(tolerance: Int) {
     square = max(1, PerceivedColor.greatestSquare(tolerance))
   }
 
-  /// Changes the pixels of `picture`, which are shown over `shown`, in `rect`.
+  /// Draws `truth` with similar colours in `rect` of `picture`.
   ///
   /// - Parameters:
-  ///   - truth: The picture as it should be, opaque or transparent.
-  ///   - shown: The picture before; nil if the canvas is clear.
-  ///   - picture: The pixels to show, each within the tolerance of the truth. Pixels equal to `shown` need no colour
-  ///     of the frame. Left as it is if 255 colours do not suffice.
+  ///   - truth: The picture to approximate. Its pixels are opaque or transparent.
+  ///   - shown: The picture before the frame, or nil if the canvas is clear.
+  ///   - picture: Receives the pixels to show, each within the tolerance of the truth. Pixels equal to `shown` need no
+  ///     colour of the frame. It is not changed if 255 colours do not suffice.
   /// - Returns: Whether the changed pixels now have at most 255 colours.
   /// - Throws: `cancelled` once `isCancelled` returns true.
   package mutating func match(
@@ -87,7 +87,7 @@ package struct LossyMatcher: Sendable {
       if before >= 0 { add(before, path[length - 1]) }
       before = code
       if next >= Self.codeLimit {
-        // A coder begins a new table with the next phrase.
+        // An encoder begins a new table with the next phrase.
         reset()
         before = -1
       }
@@ -105,7 +105,7 @@ package struct LossyMatcher: Sendable {
 
   // MARK: Symbols
 
-  /// Collects the colours of pixels that change; false if there are too many, or none.
+  /// Collects the colours of pixels that change. Returns false if there are too many or none.
   private mutating func collect(_ truth: Bitmap, _ shown: Bitmap?, _ rect: PixelRect) -> Bool {
     words.removeAll(keepingCapacity: true)
     colors.removeAll(keepingCapacity: true)
@@ -117,11 +117,11 @@ package struct LossyMatcher: Sendable {
       for x in rect.x..<rect.maxX {
         let word = row.load(UInt32.self, at: x &* 4)
         if word &>> 24 == 0 { continue }
-        // A coder refuses partly transparent pixels.
+        // The encoder rejects partly transparent pixels.
         guard word &>> 24 == 255 else { return false }
         if shown != nil {
           let under = below.load(UInt32.self, at: x &* 4)
-          // As ``Pixels/load(_:)`` decides whether the pixel may stay.
+          // The same rule as in ``Pixels/load(_:)``: the pixel may stay unchanged.
           if under &>> 24 == 255, PerceivedColor.isNear(word, under, square) { continue }
         }
         if word != last.word {
@@ -136,7 +136,7 @@ package struct LossyMatcher: Sendable {
     let found = counts.sorted { ($0.value, $0.key) > ($1.value, $1.key) }
     for (word, _) in found {
       let color = PerceivedColor(word: word)
-      // One index is for unchanged pixels. Rare colours are replaced by frequent ones that are close enough.
+      // One index is reserved for unchanged pixels. Rare colours are replaced by frequent ones that are close enough.
       if found.count > 255, colors.contains(where: { $0.squareDistance(to: color) <= square }) {
         continue
       }
@@ -149,7 +149,7 @@ package struct LossyMatcher: Sendable {
 
   // MARK: Phrases
 
-  /// Forgets all phrases except those of one symbol: the colours, then the symbol for unchanged pixels.
+  /// Discards all phrases except those of one symbol: the colours, then the symbol for unchanged pixels.
   private mutating func reset() {
     let count = words.count + 1
     for code in 0..<max(next, count) { (children[code], siblings[code]) = (-1, -1) }
@@ -177,7 +177,7 @@ package struct LossyMatcher: Sendable {
     next += 1
   }
 
-  /// The best phrase starting at `place`, its length, and the error of its last pixel.
+  /// Returns the best phrase starting at `place`, its length, and the error of its last pixel.
   private mutating func longest(
     at place: Int, _ carry: PerceivedColor, _ pixels: inout Pixels
   ) -> (code: Int32, length: Int, carry: PerceivedColor) {
@@ -212,7 +212,7 @@ package struct LossyMatcher: Sendable {
     return (best.node.code, best.length, best.node.carry)
   }
 
-  /// Follows `node` with a symbol if its colour is close enough to the loaded pixel.
+  /// Extends `node` by a symbol if the symbol's colour is close enough to the loaded pixel.
   @inline(__always)
   private mutating func extend(_ node: Node, to code: Int32, _ symbol: UInt16, _ pixels: Pixels) {
     let isKept = Int(symbol) == words.count
@@ -239,7 +239,7 @@ package struct LossyMatcher: Sendable {
           red: (wanted.red &- color.red) &* 3 / 4)))
   }
 
-  /// Keeps the nodes of least cost.
+  /// Keeps the nodes with the lowest cost.
   @inline(__always)
   private mutating func push(_ node: Node) {
     guard grown.count == Self.branches else {
@@ -251,7 +251,7 @@ package struct LossyMatcher: Sendable {
     if node.cost < grown[worst].cost { grown[worst] = node }
   }
 
-  /// The pixels of a frame, one at a time.
+  /// The pixels of a frame, loaded one at a time.
   private struct Pixels {
     let truth: Bitmap
     let shown: Bitmap?
@@ -289,7 +289,7 @@ package struct LossyMatcher: Sendable {
       }
     }
 
-    /// The colour that an unchanged pixel shows: transparent where the truth is transparent.
+    /// Returns the colour that an unchanged pixel shows, which is transparent where the truth is transparent.
     func kept(_ x: Int, _ y: Int) -> UInt32 {
       let word = truth.row(y).load(UInt32.self, at: x * 4)
       return word >> 24 == 0 ? word : shown?.row(y).load(UInt32.self, at: x * 4) ?? word

@@ -2,10 +2,10 @@
 /// edition 8.1).
 enum Adam7 {
   struct Pass {
-    /// The first pixel in a row or column, and the distance from one to the next.
+    /// The first column and row of the pass, and the distances between its pixels.
     let column, columnStep, row, rowStep: Int
 
-    /// The size of the pass, of which either side may be 0.
+    /// Returns the size of the pass for a frame. Either side may be 0.
     func size(of frame: PixelSize) -> PixelSize {
       PixelSize(
         width: max(frame.width - column + columnStep - 1, 0) / columnStep,
@@ -23,6 +23,6 @@ enum Adam7 {
     last,
   ]
 
-  /// Every second row, as a whole.
+  /// The last pass: every second row, complete.
   static let last = Pass(column: 0, columnStep: 1, row: 1, rowStep: 2)
 }

@@ -1,14 +1,14 @@
-/// An APNG frame, or a PNG, in arrival.
+/// Decodes an APNG frame or a PNG while its bytes arrive.
 struct PNGArrival: ArrivalDecoding {
   let pixels = FramePixels()
   private(set) var progress = ArrivalProgress()
   private let reader: LibpngArrival?
   private var isOver: Bool
-  /// The header of a chunk, until it is complete.
+  /// The bytes of a chunk's header received so far.
   private var head: [UInt8] = []
-  /// The type of the chunks that hold the data.
+  /// The type of the chunks that contain the frame's data.
   private var type: UInt32?
-  /// Bytes of the current chunk still to come: before the data, in the data, and after it.
+  /// The numbers of bytes of the current chunk still to come: before the data, of the data, and after it.
   private var (gap, data, tail) = (0, 0, 0)
 
   private static let fdAT: UInt32 = 0x6664_4154

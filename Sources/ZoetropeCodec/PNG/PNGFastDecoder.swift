@@ -1,8 +1,8 @@
 /// Decodes frames with libdeflate and this package's own loops.
 ///
-/// Produces the pixels of ``PNGReferenceDecoder``, in the file's own layout. Data that ends too early or
-/// too late goes to zlib instead of libdeflate, and other data that libdeflate and its checksums do not
-/// prove valid goes to libpng, which keeps the rows before the damage.
+/// Produces the pixels of ``PNGReferenceDecoder``, in the file's own layout. Data that is too short or too long is
+/// inflated by zlib instead of libdeflate. Other data that libdeflate and the checksums do not prove valid goes to
+/// libpng, which keeps the rows before the damage.
 package struct PNGFastDecoder: FrameDecoding {
   /// Whether the samples of a 16-bit file keep their low byte.
   package let keeps16Bit: Bool
@@ -18,9 +18,9 @@ package struct PNGFastDecoder: FrameDecoding {
     guard try data.begin(control, bytes: bytes, into: pixels) else { return }
     var outcome = PNGFrameOutcome(fault: .stream)
     let isDone = data.withBytes(of: bytes) { stream in
-      // Damage to one bit can turn the longest match into a code that zlib rejects but libdeflate
-      // treats as the same match: the Adler-32 is then right, and only the chunk's CRC shows the
-      // damage.
+      // A single damaged bit can turn the longest match into a code that zlib rejects but
+      // libdeflate treats as the same match. The Adler-32 is then correct, and only the chunk's CRC
+      // reveals the damage.
       guard data.badChunk == nil, let format = PNGSampleFormat(header) else { return false }
       return decode(stream, format, header: header, into: pixels, &outcome)
     }
@@ -38,19 +38,19 @@ package struct PNGFastDecoder: FrameDecoding {
     if isDone { pixels.expandInPlace(at: control.rect) }
   }
 
-  /// Inflates, unfilters and deinterlaces. Returns false if the data is not proven valid; then nothing is set,
-  /// except perhaps the fault.
+  /// Inflates, unfilters and deinterlaces. Returns false if the data is not proven valid. In that case nothing is set,
+  /// except possibly the fault.
   ///
-  /// The storage holds the raster, then the samples from byte `front` on. The inflater, the filters and
-  /// ``PNGRaster`` require ``InPlaceLayout/back`` spare bytes after the samples; a block shaped like the canvas
-  /// has as many.
+  /// The storage contains the raster, then the samples from byte `front` on. The inflater, the filters and
+  /// ``PNGRaster`` require ``InPlaceLayout/back`` spare bytes after the samples. A block shaped like the canvas has
+  /// them too.
   private func decode(
     _ stream: borrowing RawSpan, _ format: PNGSampleFormat, header: ImageHeader,
     into pixels: FramePixels, _ outcome: inout PNGFrameOutcome
   ) -> Bool {
     let size = pixels.content.size
     let form = format.isDirect ? pixels.inPlaceLayout : nil
-    // Frames that are too large go to libpng, which reports that; it needs more memory than this.
+    // Frames that are too large go to libpng, which needs even more memory and reports the error.
     guard let expected = format.storedByteCount(of: size),
       let rasterEnd = format.isDirect ? InPlaceLayout.back : PNGRaster.front(size, format),
       let lastRows = format.lastRows(of: size),
@@ -82,16 +82,16 @@ package struct PNGFastDecoder: FrameDecoding {
     return true
   }
 
-  /// The stream has surplus data if at least this many bytes follow the last row: more than libpng would read.
+  /// The number of bytes after the last row from which a stream has surplus data. It is more than libpng would read.
   private static let longestEnd = 2048 + 64
 
-  /// Inflates the samples; returns how many bytes are valid, or nil if libpng is to find that out. Then
-  /// nothing is set, except perhaps the fault.
+  /// Inflates the samples and returns the number of valid bytes, or nil if libpng must determine it. In that case
+  /// nothing is set, except possibly the fault.
   private func inflate(
     _ stream: borrowing RawSpan, into storage: PixelStorage, at front: Int, expected: Int,
     _ rows: PNGStoredRows, _ fault: inout PNGFrameOutcome.Fault
   ) -> Int? {
-    // For a stream without an end, libdeflate would report that only after as much work.
+    // libdeflate would report a missing end only after the same amount of work.
     if data.isDataCut,
       case .cut(let count) = Inflater.inflatePart(
         stream, into: storage, at: front, expected: expected, rows: rows)
@@ -111,7 +111,7 @@ package struct PNGFastDecoder: FrameDecoding {
       switch part {
       case .cut(let count): return count
       case .full(let unread) where unread > Self.longestEnd:
-        // The surplus is not examined, because a small file can make that take long.
+        // The surplus is not examined, because that can take long even for a small file.
         fault = .surplus
         return expected
       case .full, .other: return nil
@@ -119,7 +119,7 @@ package struct PNGFastDecoder: FrameDecoding {
     }
   }
 
-  /// Unfilters the rows in `count` bytes; returns how many are valid.
+  /// Unfilters the rows in `count` bytes and returns the number of valid rows.
   private static func unfilter(
     _ storage: PixelStorage, at offset: Int, count: Int, _ format: PNGSampleFormat,
     _ size: PixelSize, _ fault: inout PNGFrameOutcome.Fault
@@ -136,8 +136,8 @@ package struct PNGFastDecoder: FrameDecoding {
     return done
   }
 
-  /// Unfilters the rows of all passes in `count` bytes, and puts their pixels in place; returns how many
-  /// rows of the frame are valid.
+  /// Unfilters the rows of all passes in `count` bytes and puts their pixels in place. Returns the number of valid rows
+  /// of the frame.
   private static func unfilterPasses(
     at offset: Int, count: Int, into raster: PNGRaster, _ fault: inout PNGFrameOutcome.Fault
   ) -> Int {
@@ -152,7 +152,7 @@ package struct PNGFastDecoder: FrameDecoding {
       raster.place(samplesAt: start, rows: done, of: pass)
       guard done == part.height else {
         fault = done < rows ? .filter : .short
-        // The first row that the last pass lacks lies below a complete one.
+        // The row above the first row missing from the last pass is complete.
         return pass.row == Adam7.last.row ? 2 * done + 1 : 0
       }
       start += rows * (rowBytes + 1)
@@ -162,7 +162,7 @@ package struct PNGFastDecoder: FrameDecoding {
 }
 
 extension FramePixels {
-  /// Sets the properties that all PNG frames share; no pixel is valid yet.
+  /// Sets the properties that all PNG frames share, before any pixel is valid.
   func resetForPNG(_ size: PixelSize) {
     content = Content(width: size.width, height: size.height)
     damage = nil
@@ -174,7 +174,7 @@ extension FramePixels {
     switch layout {
     case .indexed8 where header.colorType == 3: setPNGPalette(header.palette)
     case .indexed8:
-      // Only the low bits count, as in libpng.
+      // Use only the low bits, as libpng does.
       let key = key.last.map { Int($0) & (1 << Int(header.bitDepth) - 1) }
       setGreyPalette(bitDepth: Int(header.bitDepth), transparent: key)
     case .keyedGrey16, .keyedRGB16: setKey(key)
@@ -183,7 +183,7 @@ extension FramePixels {
     }
   }
 
-  /// Sets PLTE's colours; entries past them are opaque black, as the specification requires.
+  /// Sets the colours of PLTE. Entries past them become opaque black, as the specification requires.
   private func setPNGPalette(_ colors: [UInt32]) {
     setPalette(colors.span, rest: RGBA.black.word)
   }
@@ -208,7 +208,7 @@ extension FramePixels {
 }
 
 extension ImageHeader {
-  /// Whether a colour of type 0 or 2 marks transparent pixels.
+  /// Whether the colour type is 0 or 2 and one colour marks transparent pixels.
   var hasTransparentColor: Bool {
     (colorType == 0 && transparency.count == 2) || (colorType == 2 && transparency.count == 6)
   }

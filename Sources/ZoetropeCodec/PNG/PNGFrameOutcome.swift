@@ -1,9 +1,9 @@
-/// How the data of one PNG frame ended, and what it yielded.
+/// The outcome of decoding one PNG frame: the defect of its data, if any, and the rows that it yielded.
 struct PNGFrameOutcome {
   enum Fault {
-    /// All rows, and a proper end.
+    /// All rows are present, and the stream ends properly.
     case none
-    /// All rows, but a wrong checksum, more data, or no proper end.
+    /// All rows are present, but the checksum is wrong, data follows, or the stream does not end properly.
     case adler, surplus, noEnd
     /// Rows are missing.
     case short, filter, stream
@@ -15,9 +15,9 @@ struct PNGFrameOutcome {
   /// libpng's message, if any.
   var message = ""
 
-  /// The frame's worst defect; nil for an intact frame.
+  /// Returns the frame's worst defect, or nil for an intact frame.
   ///
-  /// - Parameter byteCount: The available bytes of the frame's range.
+  /// - Parameter byteCount: The number of available bytes of the frame's range.
   func damage(of control: FrameControl, in data: PNGStreamAssembler, byteCount: Int) -> Damage? {
     let start = control.byteRange.lowerBound
     let end = start + byteCount

@@ -1,27 +1,26 @@
 internal import Glibc
 
-/// Converts packed or interlaced rows, once unfiltered, to rows of whole pixels in the frame's
-/// order.
+/// Converts unfiltered packed or interlaced rows to rows of whole pixels in the frame's order.
 ///
-/// Unsafe code: the rows lie in one block, the raster before the samples:
+/// Unsafe code: the rows lie in one block, with the raster before the samples:
 ///
 ///     raster: height * width * pixelSize | spare: slack + width | samples | 64 bytes
 ///
-/// What a wide store writes past a row lies in the next row, which is written later, or in the
-/// spare bytes; what is read past the samples lies in the 64 bytes after them. Both entry points
-/// check that the block is that large.
+/// A wide store may write past a row, into the next row, which is written later, or into the spare
+/// bytes. Reads past the samples stay within the 64 bytes after them. Both entry points check that
+/// the block is large enough.
 struct PNGRaster {
-  /// Bytes that ``unpack`` may write past the last pixel, or read past the last sample.
+  /// The number of bytes that ``unpack`` may write past the last pixel or read past the last sample.
   private static let slack = 64
 
   let format: PNGSampleFormat
   let size: PixelSize
-  /// Other owners must not touch it meanwhile.
+  /// The block. Other owners must not access it meanwhile.
   let storage: PixelStorage
 
   @unsafe private var base: UnsafeMutableRawPointer { unsafe storage.baseAddress }
 
-  /// Bytes from the start of the block to the samples; nil on overflow.
+  /// Returns the number of bytes from the start of the block to the samples, or nil on overflow.
   static func front(_ size: PixelSize, _ format: PNGSampleFormat) -> Int? {
     let (pixels, isLarge) = size.width.multipliedReportingOverflow(by: size.height)
     let (bytes, isTooLarge) = pixels.multipliedReportingOverflow(by: format.pixelSize)
@@ -32,7 +31,7 @@ struct PNGRaster {
   /// Bytes from one row to the next.
   var bytesPerRow: Int { size.width * format.pixelSize }
 
-  /// The address of `byteCount` bytes of samples at `offset`, between the raster and the slack.
+  /// Returns the address of `byteCount` bytes of samples at `offset`, which lie between the raster and the slack.
   private func samples(at offset: Int, byteCount: Int) -> UnsafeRawPointer {
     guard let front = Self.front(size, format) else { preconditionFailure("too large a raster") }
     precondition(
@@ -40,7 +39,7 @@ struct PNGRaster {
     return unsafe UnsafeRawPointer(base) + offset
   }
 
-  /// Places the first `rows` rows of a frame that is not interlaced; the first row's filter byte
+  /// Places the first `rows` rows of a frame that is not interlaced. The first row's filter byte
   /// lies at `offset`.
   func place(samplesAt offset: Int, rows: Int) {
     precondition(rows <= size.height)
@@ -51,8 +50,7 @@ struct PNGRaster {
     }
   }
 
-  /// Places the first `rows` rows of one pass of an interlaced frame; the first row's filter byte lies
-  /// at `offset`.
+  /// Places the first `rows` rows of one pass of an interlaced frame. The first row's filter byte lies at `offset`.
   func place(samplesAt offset: Int, rows: Int, of pass: Adam7.Pass) {
     let part = pass.size(of: size)
     precondition(rows <= part.height)
@@ -75,7 +73,7 @@ struct PNGRaster {
     let part = pass.size(of: size)
     let pitch = 1 + (part.width * format.bitsPerPixel + 7) / 8
     let isPacked = format.bitsPerPixel < 8
-    // Packed rows are first unpacked into the spare bytes: a row has at most `width` pixels.
+    // Packed rows are first unpacked into the spare bytes, which fit because a row has at most `width` pixels.
     let spare = unsafe base + bytesPerRow * size.height
     for line in 0..<rows {
       var from = unsafe samples + (line * pitch + 1)
@@ -93,8 +91,8 @@ struct PNGRaster {
     }
   }
 
-  /// Writes `count` pixels, `step` pixels apart. Each is read as a word, which for 3 and 6 bytes
-  /// extends into the next pixel or past the samples; those bytes are not written.
+  /// Writes `count` pixels, `step` pixels apart. Each is read as a word, which for pixels of 3 and
+  /// 6 bytes extends into the next pixel or past the samples. The extra bytes are not written.
   @inline(__always) @unsafe
   private func scatter<Pixel: PNGPixelSize>(
     _ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer, _ count: Int, step: Int,
@@ -110,9 +108,9 @@ struct PNGRaster {
     }
   }
 
-  /// Writes a byte for each of `count` samples of 1, 2 or 4 bits, the first in the highest bits. Processes eight
-  /// bytes at a time, or one byte at 1 bit per sample, where a third split costs more. So it reads up to 7 bytes and
-  /// writes up to 31 bytes too many.
+  /// Writes a byte for each of `count` samples of 1, 2 or 4 bits, the first of which is in the highest bits. Processes
+  /// eight bytes at a time, or one byte at 1 bit per sample, where a third split costs more. It therefore reads up to 7
+  /// bytes and writes up to 31 bytes too many.
   @unsafe
   private func unpack(_ from: UnsafeRawPointer, to: UnsafeMutableRawPointer, count: Int) {
     typealias Block = SIMD8<UInt8>
@@ -146,16 +144,16 @@ struct PNGRaster {
     }
   }
 
-  /// The bits of a byte as bytes in memory order, the highest first.
+  /// Returns the bits of a byte as bytes in memory order, the highest bit first.
   @inline(__always)
   private static func bits(_ byte: UInt8) -> UInt64 {
-    // Byte i keeps bit 7 - i, which then carries into the highest bit of its byte.
+    // Byte i keeps bit 7 - i. The addition then carries that bit into the highest bit of its byte.
     let kept = UInt64(byte) &* 0x0101_0101_0101_0101 & 0x0102_0408_1020_4080
     let result = (kept &+ 0x7f7f_7f7f_7f7f_7f7f) &>> 7 & 0x0101_0101_0101_0101
     return result.littleEndian
   }
 
-  /// Splits each lane in two: its bits from `bits` up, and those below.
+  /// Splits each lane in two: the bits from `bits` up, and the bits below.
   @inline(__always)
   private static func split(_ bytes: SIMD8<UInt8>, _ bits: UInt8) -> SIMD16<UInt8> {
     var result = SIMD16<UInt8>.zero
@@ -173,18 +171,18 @@ struct PNGRaster {
   }
 }
 
-/// How the pixels of a file's frames are stored, and the layout in which the fast decoder outputs
-/// them.
+/// The storage format of the pixels of a file's frames, and the layout in which the fast decoder
+/// outputs them.
 struct PNGSampleFormat {
-  /// The output layout. Grey with a transparent value, and grey of fewer than 8 bits, become
-  /// indices into a palette of greys.
+  /// The output layout. Grey with a transparent value and grey of fewer than 8 bits become indices
+  /// into a palette of greys.
   let layout: FramePixels.Layout
-  /// Bits per pixel in the file.
+  /// The number of bits per pixel in the file.
   let bitsPerPixel: Int
   /// Whether frames are stored as the seven passes of ``Adam7``.
   let isInterlaced: Bool
 
-  /// The format of a file's frames; nil for an invalid colour type or depth.
+  /// Creates the format of a file's frames, or returns nil for an invalid colour type or depth.
   init?(_ header: ImageHeader) {
     let isKeyed = header.hasTransparentColor
     switch (header.colorType, header.bitDepth) {
@@ -204,23 +202,23 @@ struct PNGSampleFormat {
       min(Int(header.bitDepth), 8) < 8 ? Int(header.bitDepth) : layout.bytesPerPixel * 8
   }
 
-  /// Bytes per decoded pixel.
+  /// The number of bytes per decoded pixel.
   var pixelSize: Int { layout.bytesPerPixel }
 
-  /// The filters' distance in bytes to the sample on the left.
+  /// The distance in bytes from a byte to the one on its left, as filters count it.
   var filterSize: Int { max(bitsPerPixel / 8, 1) }
 
-  /// Whether the frame is complete once its rows are unfiltered; otherwise its pixels are still
-  /// packed or in pass order, and ``PNGRaster`` puts them in rows of their own.
+  /// Whether the frame is complete once its rows are unfiltered. Otherwise its pixels are still
+  /// packed or in pass order, and ``PNGRaster`` converts them to separate rows.
   var isDirect: Bool { bitsPerPixel >= 8 && !isInterlaced }
 
-  /// Bytes of a row of `width` pixels without its filter byte; nil on overflow.
+  /// Returns the number of bytes of a row of `width` pixels without its filter byte, or nil on overflow.
   func rowByteCount(width: Int) -> Int? {
     let (bits, isTooLarge) = width.multipliedReportingOverflow(by: bitsPerPixel)
     return isTooLarge || bits > Int.max - 7 ? nil : (bits + 7) / 8
   }
 
-  /// Bytes of a frame's rows including filter bytes, pass after pass; nil on overflow.
+  /// Returns the number of bytes of a frame's rows in all passes, including filter bytes, or nil on overflow.
   func storedByteCount(of size: PixelSize) -> Int? {
     guard isInterlaced else { return pictureByteCount(size) }
     // Each pass has at most as many bytes as the frame; in fact a quarter or half of them.
@@ -228,8 +226,8 @@ struct PNGSampleFormat {
     return Adam7.passes.reduce(0) { $0 + (pictureByteCount($1.size(of: size)) ?? 0) }
   }
 
-  /// Where the last rows of a frame lie: all of them, or those of the last pass, between which all others
-  /// are complete. Nil on overflow.
+  /// Returns the location of a frame's last rows: all rows, or in an interlaced frame the rows of the last pass,
+  /// between which all other rows are complete. Returns nil on overflow.
   func lastRows(of size: PixelSize) -> PNGStoredRows? {
     guard let rowBytes = rowByteCount(width: size.width), let all = storedByteCount(of: size)
     else { return nil }
@@ -237,7 +235,7 @@ struct PNGSampleFormat {
     return last.map { PNGStoredRows(start: all - $0, byteCount: rowBytes + 1) }
   }
 
-  /// Bytes of the rows of one picture.
+  /// Returns the number of bytes of the rows of one picture, including filter bytes.
   func pictureByteCount(_ size: PixelSize) -> Int? {
     guard size.width > 0, size.height > 0 else { return 0 }
     guard let rowBytes = rowByteCount(width: size.width) else { return nil }
@@ -246,10 +244,10 @@ struct PNGSampleFormat {
   }
 }
 
-/// Rows of equal length at the end of a frame's inflated data.
+/// The rows of equal length at the end of a frame's inflated data.
 struct PNGStoredRows {
-  /// Bytes before the first of them.
+  /// The number of bytes before the first row.
   let start: Int
-  /// Bytes of a row, with its filter byte.
+  /// The number of bytes of a row, including its filter byte.
   let byteCount: Int
 }

@@ -1,13 +1,13 @@
 /// A chunk's four-letter type, as one number.
 ///
-/// The known ones are literals: each chunk is compared with several, and computed ones would be
-/// checked for being initialized every time.
+/// The known types are literals. Each chunk is compared with several of them, and with computed
+/// constants every comparison would first check whether they are initialized.
 struct PNGChunkType: Sendable, Hashable {
   let code: UInt32
 
   init(code: UInt32) { self.code = code }
 
-  /// Whether a decoder that does not know the chunk must give up (5.4: bit 5 of the first byte).
+  /// Whether a decoder that does not know the chunk must stop (5.4: bit 5 of the first byte).
   var isCritical: Bool { code & 0x2000_0000 == 0 }
 
   /// The letters; other bytes are shown as `?`.
@@ -39,7 +39,7 @@ struct PNGChunkType: Sendable, Hashable {
   static let compressedText = PNGChunkType(code: 0x7a54_5874)  // zTXt
   static let internationalText = PNGChunkType(code: 0x6954_5874)  // iTXt
 
-  /// Whether the scanner reads the chunk's data; other chunks are skipped.
+  /// Whether the scanner reads the chunk's data. It skips other chunks.
   var isCollected: Bool {
     switch self {
     case .header, .palette, .transparency, .animationControl, .frameControl, .gamma,
@@ -74,7 +74,7 @@ struct PNGHeader: Sendable {
   let colorType: UInt8
   let isInterlaced: Bool
 
-  /// An invalid chunk.
+  /// A violation of the chunk's rules.
   struct Fault: Error {
     let detail: String
 
@@ -83,7 +83,7 @@ struct PNGHeader: Sendable {
 
   /// Parses the chunk's data.
   ///
-  /// - Throws: If a field has a value that the specification forbids.
+  /// - Throws: ``Fault`` if a field has a value that the specification forbids.
   init(parsing bytes: [UInt8]) throws(Fault) {
     guard bytes.count == 13 else { throw Fault("IHDR has \(bytes.count) bytes instead of 13") }
     let width = bytes.bigEndian32(at: 0)
@@ -133,8 +133,8 @@ struct PNGFrameControl: Sendable {
 
   /// Parses the chunk's data.
   ///
-  /// - Throws: If its size or sequence number is wrong, the rectangle is empty or leaves the
-  ///   canvas, or an operation is unknown.
+  /// - Throws: ``Fault`` if the size or sequence number is wrong, the rectangle is empty or extends
+  ///   past the canvas, or an operation is unknown.
   init(parsing bytes: [UInt8], sequence: Int, canvas: PixelSize) throws(Fault) {
     guard bytes.count == 26 else { throw Fault("of \(bytes.count) bytes, it has 26") }
     let number = Int(bytes.bigEndian32(at: 0))
@@ -162,7 +162,7 @@ struct PNGFrameControl: Sendable {
 }
 
 extension ImageHeader {
-  /// Whether an IHDR may hold these values and a tRNS this colour, for a header that was stored and not scanned.
+  /// Whether IHDR may contain these values and tRNS this colour. Checks a header that was stored instead of scanned.
   package var isPossibleInPNG: Bool {
     guard (1...0x7fff_ffff).contains(canvasSize.width),
       (1...0x7fff_ffff).contains(canvasSize.height)

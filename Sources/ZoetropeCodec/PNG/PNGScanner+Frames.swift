@@ -1,5 +1,5 @@
 extension PNGScanner {
-  /// The acTL chunk (11.3.6.1): number of frames, number of plays.
+  /// Reads the acTL chunk (11.3.6.1): number of frames, number of plays.
   mutating func readAnimationControl(hasValidCRC: Bool) {
     guard animation.phase == .beforeData, animation.announcedFrames == nil else {
       note(.pngAnimationControl, "acTL after another one or after the image data")
@@ -16,7 +16,7 @@ extension PNGScanner {
     image.storedLoopCount = plays
   }
 
-  /// Handles a complete frame control chunk.
+  /// Processes a complete frame control chunk.
   mutating func readFrameControl(hasValidCRC: Bool) throws(AnimatedImageError) {
     animation.hasFrameControl = true
     guard !animation.isListEnded, !animation.isBroken else { return }
@@ -56,23 +56,23 @@ extension PNGScanner {
     animation.pendingControl = control
   }
 
-  /// Records an invalid control chunk before the image data; what it means is decided when the data
-  /// begins.
+  /// Records an invalid control chunk before the image data. Its effect is decided when the image
+  /// data begins.
   private mutating func passOver(_ detail: String) {
     if animation.fault == nil {
       animation.fault = .init(type: chunkType, detail: detail, offset: chunkOffset)
     }
   }
 
-  /// Reports and clears the fault of a control chunk that a valid one replaces.
+  /// Reports and clears the fault of a control chunk that a valid chunk replaces.
   private mutating func replaceFault(_ kind: Damage.Kind) {
     guard let fault = animation.fault, fault.type == chunkType else { return }
     note(kind, "\(fault.detail); another one follows", at: fault.offset)
     animation.fault = nil
   }
 
-  /// Settles a recorded fault when the image data begins: without a valid control chunk, the file
-  /// is a still picture.
+  /// Decides the effect of a recorded fault when the image data begins: without a valid control
+  /// chunk, the file is a still picture.
   private mutating func settleFault() {
     guard let fault = animation.fault else { return }
     if fault.type == .animationControl
@@ -110,7 +110,7 @@ extension PNGScanner {
     }
   }
 
-  /// Handles the sequence number of an fdAT chunk.
+  /// Processes the sequence number of an fdAT chunk.
   mutating func readSequenceNumber() throws(AnimatedImageError) {
     guard animation.isAnimated, !animation.isListEnded else { return }
     guard animation.phase != .beforeData else {
@@ -132,9 +132,9 @@ extension PNGScanner {
     }
   }
 
-  /// Passes over chunks that continue the data of the open picture, as many as are available whole.
+  /// Skips all chunks that continue the data of the open picture and are available whole.
   ///
-  /// A file may consist of chunks of one byte; taking the steps of the scanner for each would cost
+  /// A file may consist of chunks of one byte. Running all steps of the scanner for each would cost
   /// more than decoding.
   mutating func passOverData(_ bytes: borrowing RawSpan, at position: inout Int, base: Int) {
     guard collector.bytes.isEmpty, animation.openPicture != nil, !animation.isListEnded else {
@@ -170,7 +170,7 @@ extension PNGScanner {
     position = place
   }
 
-  /// Whether the current chunk holds pixels of the open picture.
+  /// Whether the current chunk contains pixels of the open picture.
   var isDataChunk: Bool {
     chunkType == .frameData && animation.phase == .frames
       || chunkType == .imageData && animation.phase == .staticData
@@ -191,8 +191,8 @@ extension PNGScanner {
     }
   }
 
-  /// Handles an invalid fdAT chunk: its frame is lost, the previous one is not. After another
-  /// chunk, which may have been a damaged fcTL, it belongs to an unknown frame.
+  /// Processes an invalid fdAT chunk. Its frame is lost, but not the previous one. If it follows
+  /// another kind of chunk, which may have been a damaged fcTL, it belongs to an unknown frame.
   private mutating func rejectFrameData(_ detail: String) throws(AnimatedImageError) {
     if animation.phase == .frames, animation.lastType == .frameData {
       animation.openPicture = nil
@@ -202,7 +202,7 @@ extension PNGScanner {
     rejectFrame(detail)
   }
 
-  /// Closes the open picture, whose data is complete: it becomes a frame, or the static image.
+  /// Closes the open picture, whose data is complete. It becomes a frame or the static image.
   ///
   /// - Parameter offset: The current file offset, for the report.
   mutating func closePicture(at offset: Int) throws(AnimatedImageError) {
@@ -223,7 +223,7 @@ extension PNGScanner {
     }
   }
 
-  /// The properties of a picture; nil before IHDR.
+  /// Returns the properties of a picture, or nil before IHDR.
   func makeFrame(_ picture: PNGAnimationState.OpenPicture, isIndependent: Bool) -> FrameControl? {
     guard let header = image.header else { return nil }
     let control = picture.control
@@ -253,8 +253,8 @@ extension PNGScanner {
     return makeFrame(picture, isIndependent: isIndependent)
   }
 
-  /// Handles a violated rule about frames: before the image data the file becomes a still picture;
-  /// later the list of frames ends.
+  /// Processes a violation of the rules about frames. Before the image data, the file becomes a
+  /// still picture. Later, the list of frames ends.
   mutating func rejectFrame(_ detail: String) {
     if animation.phase == .beforeData {
       breakAnimation(detail)
@@ -272,9 +272,9 @@ extension PNGScanner {
   }
 }
 
-/// The scanner's position in the order of animation chunks (PNG 3rd edition, 4.9.2 and 5.6).
+/// The scanner's state in the sequence of animation chunks (PNG 3rd edition, 4.9.2 and 5.6).
 struct PNGAnimationState: Sendable {
-  /// Which chunks may come next.
+  /// The phase of the file, which determines the chunks that may come next.
   enum Phase: Sendable {
     /// No IDAT was seen.
     case beforeData
@@ -301,20 +301,19 @@ struct PNGAnimationState: Sendable {
   var phase = Phase.beforeData
   /// Frames that acTL announces; nil without a valid acTL.
   var announcedFrames: Int?
-  /// Whether an error before the image data rules out an animation.
+  /// Whether an error before the image data makes the file a still picture.
   var isBroken = false
-  /// Whether the list of frames is closed: by an error, or with as many frames as announced.
+  /// Whether the list of frames has ended, either at an error or with as many frames as announced.
   var isListEnded = false
-  /// The error in an acTL or the first fcTL, and its offset, while another such chunk may still
-  /// replace it: browsers skip chunks that they cannot read.
+  /// The error in an acTL or the first fcTL, and its offset. Kept while a later valid chunk may
+  /// still replace the invalid one, because browsers skip chunks that they cannot read.
   var fault: Fault?
-  /// The sequence number of the next fcTL or fdAT. Wraps around: using up all numbers takes a file
-  /// of 64 GiB.
+  /// The sequence number of the next fcTL or fdAT. It wraps around, which takes a file of 64 GiB.
   var nextSequence: UInt32 = 0
-  /// An fcTL whose data has not begun.
+  /// An fcTL whose frame data has not begun.
   var pendingControl: PNGFrameControl?
   var openPicture: OpenPicture?
-  /// The type of the last chunk read, to detect data that other chunks split.
+  /// The type of the last chunk read, used to detect other chunks between data chunks.
   var lastType = PNGChunkType.header
   var hasTransparency = false
   /// Whether any fcTL was seen.

@@ -1,5 +1,5 @@
 extension PNGScanner {
-  /// Keeps the contents of an ancillary chunk (11.3.2 to 11.3.5), the first of each kind.
+  /// Stores the contents of the first ancillary chunk of each kind (11.3.2 to 11.3.5).
   mutating func readMetadata() {
     let type = chunkType
     let size = chunkData.count
@@ -33,7 +33,7 @@ extension PNGScanner {
     }
   }
 
-  /// Inflates text or a profile, charged to the budget; nil if it is damaged or too large.
+  /// Inflates text or a profile and charges it to the budget. Returns nil if it is damaged or too large.
   private mutating func inflate(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
     let limit = metadataBudget.itemBytes
     guard let inflated = Inflate.zlib(bytes, limit: limit) else { return nil }
@@ -47,7 +47,7 @@ extension PNGScanner {
     if image.metadata[keyPath: path] == nil { image.metadata[keyPath: path] = value }
   }
 
-  /// iCCP: name, 0, compression method 0, zlib stream.
+  /// Reads iCCP: name, 0, compression method 0, zlib stream.
   private mutating func readProfile() {
     guard image.metadata.iccProfile == nil else { return }
     guard let zero = chunkData.firstIndex(of: 0), zero + 1 < chunkData.count,
@@ -60,8 +60,9 @@ extension PNGScanner {
     keep(\.iccProfileName, Self.latin1(chunkData[..<zero]))
   }
 
-  /// tEXt: key, 0, Latin-1. zTXt: key, 0, method, zlib stream of Latin-1. iTXt: key, 0, compressed
-  /// flag, method, language, 0, translated key, 0, UTF-8 that may be a zlib stream.
+  /// Reads a text chunk. tEXt: key, 0, Latin-1. zTXt: key, 0, method, zlib stream of Latin-1. iTXt:
+  /// key, 0, compression flag, method, language, 0, translated key, 0, UTF-8, possibly as a zlib
+  /// stream.
   private mutating func readText() {
     let type = chunkType
     let parts = chunkData.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
@@ -95,8 +96,8 @@ extension PNGScanner {
   }
 
   private static func latin1(_ bytes: ArraySlice<UInt8>) -> String {
-    // UTF-8 in one go: scalar by scalar takes 90 ns per byte, and a small file inflates to
-    // megabytes.
+    // Decode UTF-8 in one call: scalar by scalar it takes 90 ns per byte, and a small file can
+    // inflate to megabytes.
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count * 2)

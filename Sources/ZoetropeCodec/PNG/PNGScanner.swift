@@ -1,8 +1,8 @@
 /// Reads the chunks of a PNG or APNG (PNG 3rd edition, 5 and 4.9), fed in pieces.
 ///
-/// Only this parser owns the frame list; a decoder sees one frame's data at a time. An error in the
-/// animation before the first frame leaves the static image; a later one ends the list there. Data
-/// chunks are skipped; their CRC is checked when they are decoded.
+/// Only the scanner owns the list of frames; a decoder sees one frame's data at a time. After an
+/// error in the animation before the first frame, only the static image remains. A later error ends
+/// the list of frames. Data chunks are skipped, and their CRC is checked when they are decoded.
 package struct PNGScanner: Scanning {
   package internal(set) var image = ScannedImage()
   package internal(set) var isAtEnd = false
@@ -127,7 +127,7 @@ package struct PNGScanner: Scanning {
     }
   }
 
-  /// Begins a chunk, whose length and type were read.
+  /// Begins a chunk whose length and type have been read.
   private mutating func beginChunk() throws(AnimatedImageError) {
     if !chunkData.isEmpty { chunkData.removeAll(keepingCapacity: chunkData.count <= 4096) }
     if chunkOffset == Self.signatureSize {
@@ -150,7 +150,7 @@ package struct PNGScanner: Scanning {
       next(chunkLength == 0 ? .crcOfSkipped : .skip(remaining: chunkLength))
       try beginImageData()
     case .frameData where chunkLength >= 4:
-      // The sequence number is collected; the rest is skipped.
+      // Collect the sequence number and skip the rest.
       next(.collect(length: 4))
     case _ where chunkType.isCollected && isWorthCollecting:
       next(chunkLength == 0 ? .checksum : .collect(length: chunkLength))
@@ -166,8 +166,8 @@ package struct PNGScanner: Scanning {
     chunkLength <= max(min(metadataBudget.limits.metadataBytes, 1 << 26), 1024)
   }
 
-  /// Reads a chunk whose data begins at `position` in place, if all of it is available; else does
-  /// nothing and returns false.
+  /// Reads a chunk whose data begins at `position` in place, if it is available whole. Otherwise
+  /// does nothing and returns false.
   private mutating func readCollected(
     _ length: Int, _ bytes: borrowing RawSpan, at position: inout Int
   ) throws(AnimatedImageError) -> Bool {
@@ -200,7 +200,7 @@ package struct PNGScanner: Scanning {
 }
 
 extension PNGScanner {
-  /// Handles a complete collected chunk.
+  /// Processes a complete collected chunk.
   mutating func endChunk(hasValidCRC: Bool) throws(AnimatedImageError) {
     let type = chunkType
     defer { animation.lastType = type }
@@ -233,8 +233,8 @@ extension PNGScanner {
     image.header = header
   }
 
-  /// PLTE (11.2.2): 1 to 256 colours of three bytes; bytes past the last whole one are ignored, as
-  /// in Chromium. Only palette images use it.
+  /// Reads PLTE (11.2.2): 1 to 256 colours of three bytes. Bytes past the last whole colour are
+  /// ignored, as in Chromium. Only palette images use it.
   private mutating func readPalette(hasValidCRC: Bool) {
     let size = chunkData.count
     guard image.header?.colorType == 3, animation.phase == .beforeData,
@@ -245,7 +245,7 @@ extension PNGScanner {
     image.header?.palette = chunkData.paletteWords
   }
 
-  /// tRNS (11.3.1.1): alpha of palette entries, or the one transparent colour.
+  /// Reads tRNS (11.3.1.1): the alphas of palette entries, or the one transparent colour.
   private mutating func readTransparency() {
     guard let header = image.header, animation.phase == .beforeData else { return }
     guard !animation.hasTransparency else {
@@ -264,8 +264,8 @@ extension PNGScanner {
     }
   }
 
-  /// The transparent colour of a grey or RGB image. Chromium uses the first bytes of a longer
-  /// chunk; at 16 bits it compares all of them, so no pixel matches.
+  /// Reads the transparent colour of a grey or RGB image. If the chunk is too long, Chromium uses
+  /// its first bytes, but at 16 bits it compares all bytes, so that no pixel matches.
   private mutating func readTransparentColor(byteCount: Int, bitDepth: UInt8) {
     let size = chunkData.count
     guard size == byteCount || size > byteCount && bitDepth < 16 else {
@@ -273,7 +273,7 @@ extension PNGScanner {
     }
     let low = chunkData[1]
     if byteCount == 2, bitDepth < 8, low >> bitDepth > 0 {
-      // No sample can have this value. libpng masks it to the depth; browsers find no match.
+      // No sample can have this value. libpng masks it to the bit depth; in browsers no pixel matches.
       return note(.pngAncillaryChunk, "tRNS \(low) at \(bitDepth) bits")
     }
     if size > byteCount { note(.pngAncillaryChunk, "tRNS of \(size) bytes") }
@@ -281,7 +281,7 @@ extension PNGScanner {
     animation.hasTransparency = true
   }
 
-  /// Checks a skipped chunk that is not image data: only an unknown critical one matters.
+  /// Checks a skipped chunk that is not image data. Only an unknown critical chunk matters.
   mutating func checkUnknownChunk() throws(AnimatedImageError) {
     guard chunkType.isCritical, !chunkType.isCollected,
       chunkType != .imageData, chunkType != .end
@@ -314,7 +314,7 @@ extension PNGScanner {
     settleAnimation(isCut: isCut)
   }
 
-  /// Ends a file without IEND: decoding shows whether the open picture is complete.
+  /// Ends a file without IEND. Only decoding shows whether the open picture is complete.
   private mutating func finishEarly() throws(AnimatedImageError) {
     let end = image.byteCount
     let type = chunkType
@@ -337,7 +337,8 @@ extension PNGScanner {
     image.cutFrame = makeFrame(picture, isIndependent: image.frames.isEmpty)
   }
 
-  /// The end of the open picture's bytes read so far. The bytes of a chunk without pixels do not belong to it.
+  /// Returns the end of the open picture's bytes read so far. The bytes of a chunk without pixels do not belong to the
+  /// picture.
   private func availableEnd(of picture: PNGAnimationState.OpenPicture) -> Int {
     switch state {
     case .skip, .crcOfSkipped: isDataChunk ? image.byteCount : picture.end
@@ -345,7 +346,7 @@ extension PNGScanner {
     }
   }
 
-  /// Decides what the file is, after all of it was read.
+  /// Decides what kind of file this is, after all of it has been read.
   private mutating func settleAnimation(isCut: Bool) {
     guard animation.isAnimated,
       animation.phase == .frames || image.cutFrame == nil || animation.hasStaticFrame

@@ -1,22 +1,22 @@
-/// The zlib stream of one frame, joined from its data chunks.
+/// Joins the data chunks of one frame to its zlib stream.
 struct PNGStreamAssembler {
-  /// The offset in the range of the first data chunk with a wrong CRC.
+  /// The offset, within the frame's range, of the first data chunk with a wrong CRC.
   private(set) var badChunk: Int?
   /// Whether the data lies in fdAT chunks, not IDAT.
   private(set) var isSequenced = false
   /// Whether the bytes end inside a chunk.
   private(set) var isCut = false
-  /// Whether bytes of the stream are certain to be missing: they end in the data of a chunk.
+  /// Whether bytes of the stream are certain to be missing, because the bytes end inside a chunk's data.
   private(set) var isDataCut = false
-  /// Bytes of the stream.
+  /// The number of bytes of the stream.
   private(set) var count = 0
-  // A single chunk is not copied: the stream lies in the file's own bytes.
+  // A single chunk is not copied. The stream is then a range of the file's bytes.
   private var single: Range<Int>?
   private var joined: [UInt8] = []
 
   private static let fdAT: UInt32 = 0x6664_4154
 
-  /// Walks the chunks of `bytes`; those of the first one's type hold the data.
+  /// Walks the chunks of `bytes`. Chunks of the same type as the first one contain the data.
   ///
   /// - Throws: `outOfMemory` if allocating memory to join them fails.
   mutating func collect(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
@@ -53,7 +53,7 @@ struct PNGStreamAssembler {
     isCut = total > position
   }
 
-  /// Appends a payload; the stream never grows larger than the bytes it comes from.
+  /// Appends a payload. The stream never grows larger than the bytes it comes from.
   private mutating func append(
     _ bytes: borrowing RawSpan, _ range: Range<Int>, isLast: Bool
   ) throws(AnimatedImageError) {
@@ -62,7 +62,7 @@ struct PNGStreamAssembler {
       single = range
     } else {
       if count == 0 {
-        // Allocated once for the whole frame: all payloads together are shorter than their range.
+        // Allocate once for the whole frame: all payloads together are shorter than the frame's range.
         joined.removeAll(keepingCapacity: true)
         if joined.capacity < bytes.byteCount { try PixelMemory.require(bytes.byteCount) }
         joined.reserveCapacity(bytes.byteCount)
@@ -72,7 +72,7 @@ struct PNGStreamAssembler {
     count += range.count
   }
 
-  /// Calls `body` with the stream; `bytes` must be those that were collected.
+  /// Calls `body` with the stream. `bytes` must be the bytes that were collected.
   func withBytes<Result>(
     of bytes: borrowing RawSpan, _ body: (borrowing RawSpan) -> Result
   ) -> Result {
@@ -83,7 +83,7 @@ struct PNGStreamAssembler {
 
 /// The steps of both PNG decoders before and after decoding the pixels.
 extension PNGStreamAssembler {
-  /// Collects the data of `control` and prepares `pixels`; false for a frame without pixels.
+  /// Collects the data of `control` and prepares `pixels`. Returns false for a frame without pixels.
   mutating func begin(
     _ control: FrameControl, bytes: borrowing RawSpan, into pixels: FramePixels
   ) throws(AnimatedImageError) -> Bool {
@@ -92,7 +92,7 @@ extension PNGStreamAssembler {
     return !control.rect.isEmpty
   }
 
-  /// Decodes the stream with libpng; `bytes` must be those that were collected.
+  /// Decodes the stream with libpng. `bytes` must be the bytes that were collected.
   func decodeByLibpng(
     _ bytes: borrowing RawSpan, header: ImageHeader, keeps16Bit: Bool, into pixels: FramePixels
   ) throws(AnimatedImageError) -> PNGFrameOutcome {

@@ -1,8 +1,8 @@
 /// Reverses PNG's row filters in place.
 ///
 /// Unsafe code: rows are addressed by pointer. Every access stays inside the `rows` rows of
-/// `1 + rowBytes` bytes that start at `base`, plus 8 bytes after the last; callers own `base` and
-/// provide that slack.
+/// `1 + rowBytes` bytes that start at `base` and the 8 bytes after the last row. Callers own `base`
+/// and provide those 8 bytes.
 package enum PNGUnfilter {
   /// The filter types, as stored in the first byte of a row.
   static let none: UInt8 = 0
@@ -14,10 +14,10 @@ package enum PNGUnfilter {
   /// Unfilters rows from the top until all are done or one has an unknown filter type.
   ///
   /// - Parameters:
-  ///   - offset: Where the filter byte of the first row lies in `storage`.
+  ///   - offset: The offset of the first row's filter byte in `storage`.
   ///   - pixelSize: Bytes in a pixel: 1, 2, 3, 4, 6 or 8.
   /// - Returns: The number of rows unfiltered.
-  /// - Precondition: The rows and 8 bytes more lie in `storage`.
+  /// - Precondition: The rows and 8 more bytes lie in `storage`.
   static func unfilter(
     _ storage: PixelStorage, at offset: Int, rows: Int, rowBytes: Int, pixelSize: Int
   ) -> Int {
@@ -31,7 +31,7 @@ package enum PNGUnfilter {
   /// Like ``unfilter(_:at:rows:rowBytes:pixelSize:)``, for rows at `base`.
   ///
   /// - Parameters:
-  ///   - base: The filter byte of the first row.
+  ///   - base: The address of the first row's filter byte.
   ///   - pixelSize: Bytes in a pixel: 1, 2, 3, 4, 6 or 8.
   /// - Returns: The number of rows unfiltered.
   @unsafe
@@ -57,7 +57,7 @@ package enum PNGUnfilter {
     var y = 0
     while y < rows {
       let row = unsafe base + (y * pitch + 1)
-      // The row above the first one counts as zero.
+      // The row above the first row counts as zero.
       let above = unsafe y > 0 ? row - pitch : nil
       switch unsafe (row - 1).load(as: UInt8.self) {
       case none: break
@@ -67,7 +67,7 @@ package enum PNGUnfilter {
       case average: unsafe undoAverage(row, above: above, count: rowBytes, pixel)
       case paeth:
         guard let above = unsafe above else {
-          // With nothing above, left is the nearest of left, 0 and 0.
+          // Without a row above, left is always the nearest of left, 0 and 0.
           unsafe undoSub(row, count: rowBytes, pixel)
           break
         }
@@ -104,8 +104,8 @@ package enum PNGUnfilter {
   }
 }
 
-// Unsafe code: bounds as above. Each loop reads and writes `count` bytes of `row`;
-// words of 3- and 6-byte pixels reach into the 8 bytes after it for reading, never for writing.
+// Unsafe code: bounds as above. Each loop reads and writes `count` bytes of `row`. Words of 3- and
+// 6-byte pixels extend into the 8 bytes after the row, which are read but never written.
 extension PNGUnfilter {
   /// Adds the row above.
   @inline(always) @unsafe
@@ -147,7 +147,7 @@ extension PNGUnfilter {
     unsafe PNGPixelLanes.storeExactly((left &+ next).word, at: row + x, size: size)
   }
 
-  /// Adds half the sum of left and above, rounded down; above counts as zero if nil.
+  /// Adds half the sum of left and above, rounded down. If `above` is nil, it counts as zero.
   @unsafe
   static func undoAverage<Pixel: PNGPixelSize>(
     _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer?, count: Int, _: Pixel.Type
@@ -183,7 +183,7 @@ extension PNGUnfilter {
   }
 }
 
-/// The bytes in a pixel, as a type, so that every filter loop is specialised for one size.
+/// The number of bytes per pixel as a type, so that every filter loop is specialised for one size.
 protocol PNGPixelSize {
   static var byteCount: Int { get }
 }
@@ -195,10 +195,10 @@ enum PNGPixel4: PNGPixelSize { @inline(always) static var byteCount: Int { 4 } }
 enum PNGPixel6: PNGPixelSize { @inline(always) static var byteCount: Int { 6 } }
 enum PNGPixel8: PNGPixelSize { @inline(always) static var byteCount: Int { 8 } }
 
-/// One PNG pixel of 1 to 8 bytes, each byte in its own 16-bit lane whose high half is zero.
+/// One PNG pixel of 1 to 8 bytes. Each byte lies in its own 16-bit lane, whose high half is zero.
 ///
-/// Unsafe code: the loads and stores below. Callers guarantee the memory of the bytes that each one
-/// names.
+/// Unsafe code: the loads and stores below. Callers guarantee that the documented bytes are valid
+/// memory.
 @unsafe
 struct PNGPixelLanes {
   var lanes = SIMD8<Int16>.zero
@@ -206,8 +206,8 @@ struct PNGPixelLanes {
   @inline(always) init() {}
   @inline(always) init(_ lanes: SIMD8<Int16>) { unsafe self.lanes = lanes }
 
-  /// Reads the word that holds a pixel of `size` bytes; for 3 and 6 it includes the next one or two
-  /// bytes, which are never stored.
+  /// Reads the word that contains a pixel of `size` bytes. For sizes 3 and 6, it includes the next
+  /// one or two bytes, which are never stored.
   @inline(always)
   init(at address: UnsafeRawPointer, size: Int) {
     unsafe self.init(word: Self.word(at: address, size: size))
@@ -223,10 +223,10 @@ struct PNGPixelLanes {
     }
   }
 
-  /// A lane for each byte of `word`, the lowest first.
+  /// Creates a lane for each byte of `word`, the lowest first.
   ///
-  /// Done in halves, here and in ``word``: the standard library's conversions mean the same two
-  /// instructions, but are left as calls in large loops.
+  /// Works in halves, here and in ``word``. The standard library's conversions amount to the same
+  /// two instructions, but remain calls in large loops.
   @inline(always)
   init(word: UInt64) {
     var bytes = SIMD16<UInt8>.zero
@@ -239,7 +239,7 @@ struct PNGPixelLanes {
     unsafe unsafeBitCast(bytes.evenHalf, to: UInt64.self).littleEndian
   }
 
-  /// Writes the pixel as a whole word: 4 bytes for a size of 3, 8 for 6.
+  /// Writes the pixel as a whole word: 4 bytes for size 3, 8 bytes for size 6.
   @inline(always)
   func store(at address: UnsafeMutableRawPointer, size: Int) {
     unsafe Self.store(word, at: address, size: size)
@@ -255,7 +255,7 @@ struct PNGPixelLanes {
     }
   }
 
-  /// Writes `size` bytes and no more.
+  /// Writes exactly `size` bytes.
   @inline(always)
   static func storeExactly(_ word: UInt64, at address: UnsafeMutableRawPointer, size: Int) {
     switch size {
@@ -269,13 +269,13 @@ struct PNGPixelLanes {
     }
   }
 
-  /// Adds byte by byte, modulo 256; the high halves of the lanes stay zero.
+  /// Adds byte by byte, modulo 256. The high halves of the lanes stay zero.
   @inline(always)
   static func &+ (left: Self, right: Self) -> Self {
     unsafe Self(fromBytes: left.bytes &+ right.bytes)
   }
 
-  /// Subtracts byte by byte, modulo 256; the high halves of the lanes stay zero.
+  /// Subtracts byte by byte, modulo 256. The high halves of the lanes stay zero.
   @inline(always)
   static func &- (left: Self, right: Self) -> Self {
     unsafe Self(fromBytes: left.bytes &- right.bytes)
@@ -292,16 +292,16 @@ struct PNGPixelLanes {
 
 // MARK: - The Paeth filter
 
-// Unsafe code: bounds as above. Each loop reads and writes `count` bytes of its
-// rows; words of 3- and 6-byte pixels reach into the 8 bytes after it for reading, never for
-// writing. A pixel is read before its left neighbour is written, because such a word overlaps it.
+// Unsafe code: bounds as above. Each loop reads and writes `count` bytes of its rows. Words of 3-
+// and 6-byte pixels extend into the 8 bytes after a row, which are read but never written. A pixel
+// is read before its left neighbour is written, because the neighbour's word overlaps it.
 extension PNGUnfilter {
-  /// `raw` plus whichever of left (a), above (b) and above-left (c) is nearest to a + b - c.
+  /// Returns `raw` plus whichever of left (a), above (b) and above-left (c) is nearest to a + b - c.
   ///
-  /// With low and high the lesser and greater of a and b, and `threshold` t = 3c - a - b: low when
-  /// high <= t, high when t <= low, else c. Both hold only when a = b = c. It equals the three
-  /// distances of the specification, ties included, in five dependent operations per pixel instead
-  /// of ten; that chain determines the loop's speed.
+  /// Let low and high be the lesser and the greater of a and b, and let `threshold` be t = 3c - a - b. The result is
+  /// low if high <= t, high if t <= low, and otherwise c. Both conditions hold only if a = b = c. This equals the
+  /// specification's rule of three distances, including ties, but takes five dependent operations per pixel instead of
+  /// ten. That chain determines the loop's speed.
   @inline(always) @unsafe
   static func predict(
     _ raw: PNGPixelLanes, left: PNGPixelLanes, up: PNGPixelLanes, corner: PNGPixelLanes,
@@ -317,7 +317,7 @@ extension PNGUnfilter {
     return unsafe (raw &+ corner) &+ PNGPixelLanes(takeLow | takeHigh)
   }
 
-  /// Unfilters one row.
+  /// Unfilters one Paeth row.
   @unsafe
   static func undoPaeth<Pixel: PNGPixelSize>(
     _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
@@ -328,7 +328,7 @@ extension PNGUnfilter {
     var x = 0
     var raw = unsafe PNGPixelLanes(at: row, size: size)
     var up = unsafe PNGPixelLanes(at: above, size: size)
-    // 3 corner - up, which does not depend on the pixel to the left.
+    // 3 * corner - up, which does not depend on the pixel to the left.
     var base = unsafe SIMD8<Int16>.zero &- up.lanes
     while true {
       unsafe left = predict(
@@ -412,11 +412,11 @@ extension PNGUnfilter {
   }
 }
 
-// Unsafe code: bounds as above. Pixels of 3 bytes are read and written as words of
-// 4, which overlap the next pixel by one byte: a pixel is read before its left neighbour is
-// written, and the last one of a row is written without that byte.
+// Unsafe code: bounds as above. Pixels of 3 bytes are read and written as words of 4, which overlap
+// the next pixel by one byte. A pixel is therefore read before its left neighbour is written, and
+// the last pixel of a row is written without the extra byte.
 extension PNGUnfilter {
-  /// The fewest pixels in a row for ``undoPaethQuad(_:above:count:_:)``.
+  /// The minimum number of pixels in a row for ``undoPaethQuad(_:above:count:_:)``.
   static let quadWidth = 8
 
   /// Unfilters this row and the three below it, all Paeth, of at least ``quadWidth`` pixels.
@@ -435,7 +435,7 @@ extension PNGUnfilter {
       unsafe PNGPixelLanes.store(UInt64(word), at: address, size: size)
     }
     var quad = unsafe PaethQuad(above: load(above))
-    // Reads the word at byte `x`; zero before a row has begun or after it has ended.
+    // Reads the word at byte `x`, or zero before a row has begun or after it has ended.
     func word(_ row: UnsafeMutableRawPointer, _ x: Int) -> UInt32 {
       x >= 0 && x < count ? unsafe load(row + x) : 0
     }
@@ -466,7 +466,7 @@ extension PNGUnfilter {
       unsafe storeAll(quad.left, x)
       x &+= size
     }
-    // All four rows are inside: their pixels end before the last one.
+    // All four rows are in progress here, and none of them has reached its last pixel.
     while x &+ size < count {
       let ahead = x &+ size
       unsafe quad.next(next, above: load(above + ahead))
@@ -489,11 +489,11 @@ extension PNGUnfilter {
   }
 }
 
-/// Two rows of the Paeth filter at once, for pixels of up to 4 bytes: the low half of each vector
-/// holds a pixel of the first row, the high half one of a row further down. The latter runs one
-/// pixel behind, so that the pixels it needs from the first row are done.
+/// Two rows of the Paeth filter at once, for pixels of up to 4 bytes. The low half of each vector
+/// contains a pixel of the first row, the high half a pixel of a row further down. That row runs
+/// one pixel behind, so that the pixels it needs from the first row are finished.
 ///
-/// The chain of dependent operations is hardly longer than for one row, so this takes half the
+/// The chain of dependent operations is barely longer than for one row, so this takes half the
 /// time.
 @unsafe
 struct PaethPair {
@@ -502,11 +502,11 @@ struct PaethPair {
   private var raw: PNGPixelLanes
   private var up: PNGPixelLanes
   private var corner = unsafe PNGPixelLanes()
-  // 3 corner - left. Kept from one step to the next because the compiler otherwise adds left and up
-  // first, which lengthens the chain.
+  // 3 * corner - left. Carried from one step to the next, because the compiler would otherwise add
+  // left and up first, which lengthens the chain.
   private var base = SIMD8<Int16>.zero
 
-  /// Starts with the first pixel of the first row and zero for the other row.
+  /// Starts with the first pixel of the first row, and with zero for the other row.
   @inline(always)
   init(raw: PNGPixelLanes, up: PNGPixelLanes) {
     unsafe self.raw = raw
@@ -543,20 +543,20 @@ struct PaethPair {
   }
 }
 
-/// Four rows of the Paeth filter at once, for pixels of up to 4 bytes: each 32-bit word of the
-/// vector holds a pixel of one row. Each row runs two pixels behind the one above it, so that the
-/// pixels above it are done. (One would suffice; two keep the moving of words out of the chain of
-/// dependent operations, which determines the speed.)
+/// Four rows of the Paeth filter at once, for pixels of up to 4 bytes. Each 32-bit word of the
+/// vector contains a pixel of one row. Each row runs two pixels behind the row above it, so that
+/// the pixels it needs are finished. (One pixel would suffice, but with two, moving words is not
+/// part of the chain of dependent operations, which determines the speed.)
 ///
 /// Works in lanes of 8 bits, which need no widening.
 @unsafe
 struct PaethQuad {
-  /// The most recently finished pixels; the first row's in the lowest word.
+  /// The most recently finished pixels, with the first row's pixel in the lowest word.
   private(set) var left = SIMD4<UInt32>.zero
   private var corner = SIMD16<UInt8>.zero
   private var up: SIMD16<UInt8>
 
-  /// Starts with the pixel above the first one of the first row.
+  /// Starts with the pixel above the first pixel of the first row.
   @inline(always) init(above: UInt32) {
     unsafe up = Self.bytes(SIMD4(above, 0, 0, 0))
   }
@@ -564,8 +564,8 @@ struct PaethQuad {
   /// Advances to the next pixels.
   ///
   /// - Parameters:
-  ///   - raw: The filtered pixels, one of each row; zero for a row that has not begun.
-  ///   - above: The pixel above the next one of the first row.
+  ///   - raw: The filtered pixels, one for each row; zero for a row that has not begun.
+  ///   - above: The pixel above the next pixel of the first row.
   @inline(always)
   mutating func next(_ raw: SIMD4<UInt32>, above: UInt32) {
     let before = unsafe Self.bytes(left)
@@ -574,8 +574,8 @@ struct PaethQuad {
     let isLess = before .< up
     let low = up.replacing(with: before, where: isLess)
     let high = before.replacing(with: up, where: isLess)
-    // How far high lies above the corner and the corner above low: with these, the rule of
-    // `PNGUnfilter.predict` reads "low when 2 rise <= fall, high when 2 fall <= rise".
+    // The distances from the corner up to high and from low up to the corner. With them, the rule
+    // of `PNGUnfilter.predict` reads "low if 2 * rise <= fall, high if 2 * fall <= rise".
     let rise = unsafe Self.difference(high, corner)
     let fall = unsafe Self.difference(corner, low)
     let takesLow = unsafe rise .<= Self.difference(fall, rise)
@@ -593,7 +593,7 @@ struct PaethQuad {
     unsafe unsafeBitCast(words, to: SIMD16<UInt8>.self)
   }
 
-  /// `a - b`, or zero where that is negative: one instruction.
+  /// Returns `a - b`, or zero where that is negative. This is one instruction.
   @inline(always)
   private static func difference(_ a: SIMD16<UInt8>, _ b: SIMD16<UInt8>) -> SIMD16<UInt8> {
     a.replacing(with: b, where: a .< b) &- b

@@ -1,5 +1,5 @@
 extension Bitmap {
-  /// The picture with the pixels of `rect` transparent.
+  /// Returns the picture with the pixels of `rect` made transparent.
   package func cleared(in rect: PixelRect) throws(AnimatedImageError) -> Bitmap {
     var buffer = try PixelBuffer(asking: size, format: format, zeroed: false)
     buffer.copy(self)
@@ -16,10 +16,10 @@ extension Bitmap {
     return buffer.finish()
   }
 
-  /// The bounds of the pixels in `rect` that are transparent in `next` but not in this picture; both are RGBA of one
-  /// depth.
+  /// Returns the bounds of the pixels in `rect` that are transparent in `next` but not in this picture. Both pictures
+  /// must be RGBA of the same depth.
   ///
-  /// - Parameter rect: Is clipped to the picture; nil for all of it.
+  /// - Parameter rect: The area to compare, clipped to the picture. Default: nil, the whole picture.
   package func pixelsLost(to next: Bitmap, in rect: PixelRect? = nil) -> PixelRect {
     if storage === next.storage { return .empty }
     let all = PixelRect(size)

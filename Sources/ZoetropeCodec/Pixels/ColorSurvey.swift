@@ -5,36 +5,36 @@
 /// colours may have to be reduced) and 1 to 5 ns for each changed pixel. Once ``isSettled`` is true, more pictures
 /// cannot change it.
 public struct ColorSurvey: Sendable {
-  /// Whether the colours of fully transparent pixels count; otherwise these pixels count as transparent black.
+  /// Whether the colours of fully transparent pixels count. If false, these pixels count as transparent black.
   public let keepsHiddenColors: Bool
-  /// The colours as words of 8-bit RGBA, in the order of their first appearance; nil if there are more than 256, or
-  /// if one of them does not fit 8 bits.
+  /// The colours as words of 8-bit RGBA, in the order of their first appearance, or nil if there are more than 256 or
+  /// one of them needs 16 bits.
   private(set) var colors: [UInt32]? = []
   /// Whether every pixel is grey.
   private(set) var isGrey = true
   /// Whether every pixel is opaque.
   private(set) var isOpaque = true
-  /// Whether every pixel is opaque, or transparent black.
+  /// Whether every pixel is either opaque or transparent black.
   private(set) var isOpaqueOrClear = true
-  /// Whether every sample fits 8 bits.
+  /// Whether every sample fits in 8 bits.
   private(set) var fits8Bits = true
   /// One bit for the high bytes of each colour that an opaque pixel has.
   private var used: [UInt64]
   /// A hash table: `1 << 32 | color`, or 0 for a free slot.
   private var slots: [UInt64]
-  /// How colours are reduced, for a format that may not hold them; nil for one that does.
+  /// The reduction for a format that may not support all colours, or nil for a format that does.
   private let reduction: ColorReduction?
   /// All colours, if a palette may have to be found for them.
   package private(set) var histogram: ColorHistogram?
 
-  /// Whether a colour that no pixel has may be needed to mark transparency; never in a GIF.
+  /// Whether a colour that no pixel has may be needed to mark transparency. Never true for a GIF.
   private var findsUnused: Bool { reduction?.keepsAlpha ?? true }
 
   private static let slotBits: UInt32 = 11
 
   /// Creates a survey of no pictures.
   ///
-  /// - Parameter keepsHiddenColors: As in the options of the writer. Default: false.
+  /// - Parameter keepsHiddenColors: The writer's option of the same name. Default: false.
   public init(keepsHiddenColors: Bool = false) {
     self.init(keepsHiddenColors: keepsHiddenColors, reduction: nil)
   }
@@ -48,8 +48,8 @@ public struct ColorSurvey: Sendable {
     slots = [UInt64](repeating: 0, count: 1 << Int(Self.slotBits))
   }
 
-  /// Whether no further picture can change the pixel format: it is already RGBA of the greatest
-  /// depth.
+  /// Whether no further picture can change the pixel format, because it is already RGBA of the
+  /// maximum depth.
   public var isSettled: Bool {
     histogram == nil && colors == nil && !isGrey && !isOpaqueOrClear && (!isDeep || !fits8Bits)
   }
@@ -59,7 +59,8 @@ public struct ColorSurvey: Sendable {
 
   /// Adds the pixels of `bitmap`.
   ///
-  /// - Parameter changed: Pixels outside it were added with the previous picture. Default: nil, all pixels are new.
+  /// - Parameter changed: The area with new pixels. Pixels outside it were added with the previous picture. Default:
+  ///   nil, all pixels are new.
   /// - Throws: `parameter` for premultiplied alpha; `outOfMemory`.
   public mutating func add(
     _ bitmap: Bitmap, changed: PixelRect? = nil
@@ -147,22 +148,22 @@ public struct ColorSurvey: Sendable {
     if count == 256 { colors = nil } else { colors?.append(word) }
   }
 
-  /// Whether all pictures together have no more colours than a palette that `reduction` allows.
+  /// Returns whether a palette that `reduction` allows can contain the colours of all pictures.
   package func fits(_ reduction: ColorReduction) -> Bool {
     guard let colors, isOpaqueOrClear || reduction.keepsAlpha else { return false }
-    // A palette of an APNG may do without an entry for transparent pixels.
+    // A palette of an APNG need not have an entry for transparent pixels.
     if reduction.keepsAlpha, reduction.limit == 256 { return true }
     return colors.count { $0 != 0 } < reduction.limit
   }
 
-  /// The lowest colour that no opaque pixel has, as a word without alpha; its samples of 8 or 16 bits are equal to
-  /// these or multiples of 257. Nil if there is none.
+  /// The lowest colour that no opaque pixel has, as a word without alpha, or nil if there is none. The bytes of the
+  /// word are 8-bit samples; multiplied by 257 they are 16-bit samples.
   var unusedColor: UInt32? {
     guard let place = used.firstIndex(where: { $0 != .max }) else { return nil }
     return UInt32(place << 6 | (~used[place]).trailingZeroBitCount)
   }
 
-  /// The lowest grey level of 8 bits that no opaque pixel has.
+  /// The lowest 8-bit grey level that no opaque pixel has.
   var unusedGrey: Int? {
     (0..<256).first { level in
       let color = level * 0x01_0101

@@ -1,10 +1,10 @@
-/// The pixels of one decoded frame before compositing, in the layout its decoder finds cheapest.
+/// The pixels of one decoded frame before compositing, in the layout that is cheapest for its decoder.
 ///
-/// A reusable scratch object with one owner at a time: a decoder fills it, the compositor reads it,
-/// and it goes back to be filled again. Storage only grows.
+/// A reusable scratch object with one owner at a time. A decoder fills it, the compositor reads it, and it is returned
+/// to be filled again. Its storage never shrinks.
 package final class FramePixels: @unchecked Sendable {
-  // Sendable: handed from one thread to the next under the lock of `DecodeAhead`, never accessed by
-  // two at once; only that and `FrameReader`, which returns it, hand it on.
+  // Sendable: passed from one thread to the next under the lock of `DecodeAhead` and never accessed
+  // by two threads at once. Only `DecodeAhead` and `FrameReader`, which returns it, pass it on.
 
   /// The layout of the samples in ``storage``.
   package enum Layout: UInt8, Sendable {
@@ -14,15 +14,15 @@ package final class FramePixels: @unchecked Sendable {
     /// 16 bits per sample, most significant byte first, as PNG stores them.
     case grey16, greyAlpha16, rgb16, rgba16
     /// Like the layouts without a key, but a pixel whose bytes equal the key is transparent. The
-    /// key lies in ``palette``: its first four bytes in the first entry, lowest byte first, the
-    /// others in the second.
+    /// key is stored in ``palette``: its first four bytes in the first entry, lowest byte first,
+    /// and the others in the second.
     case keyedRGB8, keyedGrey16, keyedRGB16
   }
 
-  /// The contents of the storage, and their position.
+  /// The properties of the frame in the storage, and its position there.
   ///
-  /// A single value, because each access to a property of the class is checked for exclusivity: for frames of
-  /// 24x24 pixels those checks took a twelfth of the time.
+  /// A single value, because each access to a property of the class is checked for exclusivity. For frames of 24x24
+  /// pixels these checks took a twelfth of the time.
   package struct Content {
     /// The layout of the samples.
     package var layout = Layout.rgba8
@@ -30,9 +30,10 @@ package final class FramePixels: @unchecked Sendable {
     package var height = 0
     package var size: PixelSize { PixelSize(width: width, height: height) }
     package var bytesPerRow = 0
-    /// Bytes from the start of the storage to the first pixel.
+    /// The number of bytes from the start of the storage to the first pixel.
     package var offset = 0
-    /// Whether the rows are in GIF's interlaced order: stored row `r` is shown at `GIFInterlace.row`.
+    /// Whether the rows are in GIF's interlaced order, in which `GIFInterlace.row` gives the picture row of a stored
+    /// row.
     package var isInterlaced = false
     /// GIF: the index that leaves the canvas unchanged.
     package var transparentIndex: UInt8?
@@ -40,37 +41,37 @@ package final class FramePixels: @unchecked Sendable {
     package var hasBinaryAlpha = false
     /// Whether every pixel is known to be opaque.
     package var isOpaque = false
-    /// Decoded pixels in stored order: `width * height` if the frame is complete.
+    /// The number of decoded pixels, in stored order. `width * height` if the frame is complete.
     package var validPixels = 0
     /// Whether all pixels were decoded.
     package var isComplete: Bool { validPixels == width * height }
-    /// Whether the frame is stored at its canvas position: as RGBA, in a block of the canvas's form.
+    /// Whether the frame is stored as RGBA at its canvas position, in a block with the canvas's layout.
     package var isInPlace = false
   }
 
   package var content = Content()
-  /// For ``Layout/indexed8``: 256 colours as `RGBA.word`. Entries past the file's palette are
-  /// opaque black. An entry with alpha 0 is transparent. For keyed layouts, the key.
+  /// For ``Layout/indexed8``, 256 colours as `RGBA.word`. Entries past the file's palette are
+  /// opaque black, and an entry with alpha 0 is transparent. For keyed layouts, the key.
   package var palette = [UInt32](repeating: 0xff00_0000, count: 256)
   package var damage: Damage?
   /// The samples.
   package private(set) var storage = PixelStorage(byteCount: 64)
 
-  /// The memory layout for a frame that is to become the canvas; nil if the frame will be drawn.
+  /// The memory layout for a frame that will become the canvas, or nil if the frame will be drawn.
   var inPlaceLayout: InPlaceLayout?
-  /// The side of `DecodeAhead` that filled it last, whose core's cache holds it.
+  /// The side of `DecodeAhead` that filled the storage last. Its core's cache probably still contains the pixels.
   package var side = DecodeSide.consumer
-  /// Sizes are not rounded up past this, the size of a frame as large as the canvas.
+  /// The size of a frame as large as the canvas. Smaller sizes are not rounded up past it.
   private let largestByteCount: Int
 
   package init() { largestByteCount = .max }
 
-  /// Memory for frames, of which the largest usually takes `largestByteCount`.
+  /// Creates memory for frames, the largest of which usually takes `largestByteCount`.
   init(largestByteCount: Int) { self.largestByteCount = largestByteCount }
 
-  /// Makes room for `byteCount` bytes; growing discards the contents.
+  /// Makes room for `byteCount` bytes. Growing discards the contents.
   ///
-  /// Sizes are rounded up, but not past that of a frame as large as the canvas.
+  /// Sizes are rounded up, but not past the size of a frame as large as the canvas.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
   package func reserve(byteCount: Int) throws(AnimatedImageError) {
@@ -79,7 +80,7 @@ package final class FramePixels: @unchecked Sendable {
     storage = try PixelStorage(asking: rounded, zeroed: false)
   }
 
-  /// Sets the palette to `colors`, as far as they fit, and all other entries to `rest`.
+  /// Sets the first entries of the palette to `colors`, at most 256, and all other entries to `rest`.
   func setPalette(_ colors: Span<UInt32>, rest: UInt32) {
     var entries = takePalette()
     let count = min(colors.count, entries.count)
@@ -88,18 +89,18 @@ package final class FramePixels: @unchecked Sendable {
     palette = entries
   }
 
-  /// Moves the palette out, to be changed and put back: through the class's property, each of 256
-  /// entries would cost an exclusivity check.
+  /// Moves the palette out, so that the caller can change it and put it back. Through the class's
+  /// property, changing each of 256 entries would cost an exclusivity check.
   func takePalette() -> [UInt32] {
     var entries: [UInt32] = []
     swap(&entries, &palette)
     return entries
   }
 
-  /// The block size for `byteCount` bytes, if a frame of the whole canvas takes `largest`.
+  /// Returns the block size for `byteCount` bytes, if a frame as large as the canvas takes `largest` bytes.
   ///
-  /// Sizes of at least half of `largest` are rounded up to it. Otherwise frames of slowly changing sizes would
-  /// leave a block of each size behind.
+  /// Sizes of at least half of `largest` are rounded up to it. Otherwise frames of slowly changing sizes would leave a
+  /// block of each size behind.
   static func rounded(_ byteCount: Int, largest: Int) -> Int {
     guard byteCount <= largest / 2 else { return max(byteCount, largest) }
     return min(PixelMemory.rounded(byteCount), largest)
@@ -115,13 +116,13 @@ package final class FramePixels: @unchecked Sendable {
   }
 }
 
-/// Which thread decodes a frame: the one that composites, or one that works ahead of it.
+/// The thread that decodes a frame: the one that composites, or one that works ahead of it.
 package enum DecodeSide {
   case consumer, helper
 }
 
 extension FramePixels {
-  /// Throws the frame's damage if `policy` rejects it.
+  /// Throws the frame's damage as an error if `policy` rejects it.
   package func refuse(
     under policy: DamagePolicy, format: AnimationFormat
   ) throws(AnimatedImageError) {
@@ -131,9 +132,9 @@ extension FramePixels {
 }
 
 extension FramePixels {
-  /// Records as damage, if there is none yet, that an index lies past a palette of `count` colours.
+  /// Records damage, if there is none yet and an index is past a palette of `count` colours.
   ///
-  /// - Parameter bound: An upper bound that no index reaches, however damaged the data.
+  /// - Parameter bound: A number above every possible index, even in damaged data.
   func noteIndices(past count: Int, below bound: Int = 256, in control: FrameControl) {
     guard damage == nil, content.layout == .indexed8, count < bound,
       let row = firstRow(withIndexFrom: count)
@@ -143,14 +144,14 @@ extension FramePixels {
       frameIndex: control.index, byteOffset: control.byteRange.lowerBound)
   }
 
-  /// The first stored row with an index of at least `limit`.
+  /// Returns the first stored row with an index of at least `limit`.
   private func firstRow(withIndexFrom limit: Int) -> Int? {
     let (storage, content) = (storage, content)
     let (offset, pitch, width) = (content.offset, content.bytesPerRow, content.width)
     let rows = content.validPixels / max(width, 1)
     guard rows > 0, width > 0 else { return nil }
-    // All rows at once, including the filter bytes between them. If those reach the limit too, check the rows
-    // alone.
+    // Check all rows at once, including the filter bytes between them. If that reaches the limit, check the rows one by
+    // one.
     let isBelow =
       IndexedBlitter.greatestIndex(
         in: storage.bytes.extracting(offset..<offset + (rows - 1) * pitch + width)) < limit

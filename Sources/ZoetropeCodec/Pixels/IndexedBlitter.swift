@@ -1,25 +1,24 @@
-/// Draws rows of palette indices on a canvas of RGBA words.
+/// Draws rows of palette indices onto a canvas of RGBA words.
 ///
-/// Examines sixteen indices at a time: if all are transparent, nothing is written; if all are
-/// equal, one colour is stored four times over; otherwise each index is looked up and whole vectors
-/// are stored. Transparency needs no branch: a transparent entry is the word 0, every other one has
-/// its top bit set, so the sign of the looked-up word selects one of the two pixels.
+/// Examines sixteen indices at a time. If all are transparent, nothing is written. If all are equal, a vector of one
+/// colour is stored four times. Otherwise each index is looked up, and whole vectors are stored. Transparency needs no
+/// branch: a transparent entry is the word 0, and every other entry has its top bit set, so the sign of the looked-up
+/// word selects one of the two pixels.
 ///
 /// Tried and slower: one store per pixel, pairs of pixels in 64-bit words, a test for groups with
 /// no transparent index, groups of 32, and a loop that skips 64 transparent indices at once (it
 /// gains a tenth on screen recordings and loses as much wherever transparency is scattered).
 ///
-/// Unsafe, because it is the other half of the cost of decoding a GIF: each call reads and writes only `count`
-/// elements from the addresses given, and entries 0 to 255 of the palette. The canvas must not overlap the
-/// indices.
+/// Unsafe for speed, because drawing is the other half of the cost of decoding a GIF. Each call accesses only `count`
+/// elements at the given addresses and entries 0 to 255 of the palette. The canvas must not overlap the indices.
 package enum IndexedBlitter {
   typealias Pixels = SIMD4<UInt32>
 
   /// Draws `height` rows of `width` indices, skipping pixels whose index is `transparent`.
   ///
   /// `indexStride` and `canvasStride` are the distances between rows, in indices and in pixels. The
-  /// 256 entries of `palette` have the top bit of their alpha set, except for the transparent one,
-  /// which may be anything.
+  /// 256 entries of `palette` have the top bit of their alpha set, except for the transparent
+  /// entry, which may have any value.
   @unsafe package static func draw(
     indices: UnsafePointer<UInt8>, indexStride: Int, width: Int, height: Int,
     palette: UnsafePointer<UInt32>, transparent: UInt8?,
@@ -75,12 +74,12 @@ package enum IndexedBlitter {
       }
       i &+= 16
     }
-    // The last group overlaps the previous one: drawing a pixel twice changes nothing.
+    // The last group overlaps the previous one, because drawing a pixel twice changes nothing.
     i = count &- 16
     unsafe replace(Group(indices + i), palette, canvas + i)
   }
 
-  /// Like `over`, with a palette whose transparent entry is 0.
+  /// Like `over`, for a palette whose transparent entry is 0.
   @inline(never)
   @unsafe private static func blend(
     indices: UnsafePointer<UInt8>, count: Int, palette: UnsafePointer<UInt32>,
@@ -116,10 +115,10 @@ package enum IndexedBlitter {
 extension IndexedBlitter {
   /// Sixteen indices, the first of each word in its lowest byte.
   ///
-  /// Safe to hold: only `init` and `forEachFour`, both unsafe, dereference the address.
+  /// Safe to store: only `init` and `forEachFour`, which are unsafe, dereference the address.
   @safe struct Group {
     let (a, b): (UInt64, UInt64)
-    /// Their source, which must stay valid and unchanged until the last `forEachFour`.
+    /// The address of the indices, which must stay valid and unchanged until the last `forEachFour`.
     private let indices: UnsafePointer<UInt8>
 
     @inline(__always)
@@ -130,11 +129,11 @@ extension IndexedBlitter {
       b = UInt64(littleEndian: unsafe from.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     }
 
-    /// Whether all are equal: both words are, and one equals its own rotation by a byte.
+    /// Whether all indices are equal: both words are equal, and one equals its own rotation by a byte.
     @inline(__always)
     var isUniform: Bool { (a ^ b) | (a ^ (a &>> 8 | a &<< 56)) == 0 }
 
-    /// Whether all equal the bytes of `value`.
+    /// Returns whether all indices equal the bytes of `value`.
     @inline(__always)
     func isFilled(with value: UInt64) -> Bool { (a ^ value) | (b ^ value) == 0 }
   }
@@ -163,14 +162,14 @@ extension IndexedBlitter {
     }
   }
 
-  /// Stores the colours of sixteen indices, except colours that are 0.
+  /// Stores the colours of sixteen indices, except those that are 0.
   @inline(__always)
   @unsafe static func blend(
     _ group: Group, _ palette: UnsafePointer<UInt32>, _ canvas: UnsafeMutablePointer<UInt32>
   ) {
     let to = UnsafeMutableRawPointer(canvas)
     unsafe group.forEachFour(in: palette) { pixels, offset in
-      // All ones where the top bit of alpha is set.
+      // All bits are set where the top bit of alpha is set.
       let drawn = Pixels(truncatingIfNeeded: SIMD4<Int32>(truncatingIfNeeded: pixels) &>> 31)
       let under = unsafe to.loadUnaligned(fromByteOffset: offset, as: Pixels.self)
       unsafe to.storeBytes(of: pixels | (under & ~drawn), toByteOffset: offset, as: Pixels.self)
@@ -186,7 +185,7 @@ extension IndexedBlitter {
     unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 256) { copy in
       for i in 0..<256 { unsafe copy.initializeElement(at: i, to: palette[i]) }
       unsafe copy[Int(transparent)] = 0
-      // 256 elements, so there is an address.
+      // The copy has 256 elements, so it has an address.
       if let address = copy.baseAddress { unsafe body(address) }
     }
   }
@@ -195,9 +194,9 @@ extension IndexedBlitter {
 extension IndexedBlitter.Group {
   /// Looks up the indices and calls `body` four times, with four colours and their offset in bytes.
   ///
-  /// The lower halves of the words are split in registers, the upper ones read again from memory:
-  /// on x86-64 a byte of an upper half takes three instructions from a register, one from memory.
-  /// Reading all from memory was slower.
+  /// The lower halves of the words are split in registers, and the upper halves are read again from
+  /// memory. On x86-64 extracting a byte of an upper half takes three instructions from a register,
+  /// but one from memory. Reading all bytes from memory was slower.
   ///
   /// Unsafe: reads entries 0 to 255 of `palette`, and rereads bytes 4 to 7 and 12 to 15 of the
   /// indices after `body` has stored the pixels before them, so the canvas must not overlap the
@@ -226,10 +225,10 @@ extension IndexedBlitter.Group {
 }
 
 extension IndexedBlitter {
-  /// The greatest of `bytes`; 0 if there are none.
+  /// Returns the greatest of `bytes`, or 0 if there are none.
   ///
-  /// Uses vectors of 16, since those of 64 are split lane by lane. The last vectors overlap the
-  /// ones before them, and so end at the last byte.
+  /// Uses vectors of 16 bytes, because vectors of 64 are split lane by lane. The last vectors
+  /// overlap earlier ones so that they end at the last byte.
   static func greatestIndex(in bytes: borrowing RawSpan) -> Int {
     unsafe bytes.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return 0 }

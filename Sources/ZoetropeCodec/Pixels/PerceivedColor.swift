@@ -1,10 +1,11 @@
-/// A colour in a space in which distances are roughly perceptual: luma, and the differences of blue and red from it.
+/// A colour in a space in which distances are roughly perceptual. Its coordinates are luma, and the differences of blue
+/// and red from it.
 ///
-/// Integers throughout, so results are the same on every machine. Chroma counts a sixth of luma, which fits the
-/// distances of the primaries from white, grey and black in Oklab. Unlike in Oklab, steps near black are not
-/// exaggerated.
+/// All arithmetic is on integers, so results are the same on every machine. Chroma counts a sixth as much as luma,
+/// which matches the distances of the primaries from white, grey and black in Oklab. Unlike in Oklab, steps near black
+/// are not exaggerated.
 package struct PerceivedColor: Sendable, Hashable {
-  /// In sixteenths of the steps of an 8-bit sample.
+  /// Luma, in sixteenths of a step of an 8-bit sample.
   package var luma: Int32
   package var blue: Int32
   package var red: Int32
@@ -15,7 +16,9 @@ package struct PerceivedColor: Sendable, Hashable {
     (self.luma, self.blue, self.red) = (luma, blue, red)
   }
 
-  /// - Parameter word: The colour as `RGBA.word`; its alpha does not count.
+  /// Converts a colour.
+  ///
+  /// - Parameter word: The colour as `RGBA.word`. Its alpha is ignored.
   @inline(__always)
   package init(word: UInt32) {
     let (red, green, blue) = (
@@ -27,23 +30,23 @@ package struct PerceivedColor: Sendable, Hashable {
     self.red = red &<< 4 &- luma
   }
 
-  /// Six times the square of the distance; below 2^29 for two colours.
+  /// Returns six times the square of the distance to `other`, which is below 2^29 for two colours.
   @inline(__always)
   package func squareDistance(to other: Self) -> Int32 {
     let (y, b, r) = (luma &- other.luma, blue &- other.blue, red &- other.red)
     return 6 &* y &* y &+ b &* b &+ r &* r
   }
 
-  /// The greatest ``squareDistance(to:)`` at which colours count as the same under `tolerance`.
+  /// Returns the greatest ``squareDistance(to:)`` at which colours count as the same within `tolerance`.
   ///
-  /// - Parameter tolerance: In eighths of a step of 8-bit grey, 0 to 200.
+  /// - Parameter tolerance: The tolerance in eighths of a step of 8-bit grey, 0 to 200.
   package static func greatestSquare(_ tolerance: Int) -> Int32 {
     let distance = Int32(clamping: min(max(tolerance, 0), 200)) * 2
     return 6 * distance * distance
   }
 
-  /// Whether two pixels look the same within ``greatestSquare(_:)``. Transparent pixels equal only each other; partly
-  /// transparent ones must also be as close in alpha.
+  /// Returns whether two pixels look the same within a square from ``greatestSquare(_:)``. Transparent pixels equal
+  /// only each other. Partly transparent pixels must also be as close in alpha.
   @inline(__always)
   package static func isNear(_ one: UInt32, _ other: UInt32, _ square: Int32) -> Bool {
     if one == other { return true }

@@ -1,13 +1,13 @@
-/// Where two pictures of one size and format differ, row by row.
+/// The areas in which two pictures of the same size and format differ, row by row.
 ///
 /// Bytes are compared, so the colours of transparent pixels count.
 package struct PixelDifference: Sendable {
-  /// For each row of the picture, the columns from the first difference to past the last.
+  /// For each row of the picture, the columns from the first to the last difference.
   package private(set) var rows: [Range<Int>]
-  /// The bounding box of all differences; empty if there are none.
+  /// The bounding box of all differences, which is empty if there are none.
   package private(set) var bounds = PixelRect.empty
 
-  /// Known differences, one range of columns for each row.
+  /// Creates a value from known differences, one range of columns for each row.
   package init(rows: [Range<Int>]) {
     self.rows = rows
     for (y, columns) in rows.enumerated() where !columns.isEmpty {
@@ -15,7 +15,7 @@ package struct PixelDifference: Sendable {
     }
   }
 
-  /// Compares two pictures inside `rect`; pixels outside are assumed to be equal.
+  /// Compares two pictures inside `rect`. Pixels outside are assumed to be equal.
   ///
   /// - Precondition: Both pictures have the same size and format.
   package init(from old: Bitmap, to new: Bitmap, within rect: PixelRect) {
@@ -27,10 +27,10 @@ package struct PixelDifference: Sendable {
     self.init(rows: rows)
   }
 
-  /// The bounding box of the differences inside `rect`, without a look at most pixels inside the box.
+  /// Returns the bounding box of the differences inside `rect`. Reads few of the pixels inside the box.
   ///
-  /// - Parameter rect: Where pixels may differ; nil if anywhere.
-  /// - Returns: The whole picture if `old` has another size or format.
+  /// - Parameter rect: The area in which pixels may differ, or nil if they may differ anywhere.
+  /// - Returns: The box, or the whole picture if `old` has another size or format.
   package static func bounds(
     from old: Bitmap, to new: Bitmap, within rect: PixelRect? = nil
   ) -> PixelRect {
@@ -46,7 +46,7 @@ package struct PixelDifference: Sendable {
     else { return .empty }
     var (left, right) = (area.maxX, area.x)
     for y in top...bottom {
-      // Only changes outside the current box can make it wider.
+      // Only differences outside the current box can make it wider.
       let outside = columns(y, area.x..<left)
       if !outside.isEmpty { left = outside.lowerBound }
       right = max(right, columns(y, max(left, right)..<area.maxX).upperBound)
@@ -54,20 +54,20 @@ package struct PixelDifference: Sendable {
     return PixelRect(x: left, y: top, width: right - left, height: bottom + 1 - top)
   }
 
-  /// The columns from the first difference in any of `lines` to past the last.
+  /// Returns the columns from the first to the last difference in any of `lines`.
   package func columns(inRows lines: Range<Int>) -> Range<Int> {
     let columns = rows[lines].filter { !$0.isEmpty }
     let (low, high) = (columns.map(\.lowerBound).min(), columns.map(\.upperBound).max())
     return (low ?? 0)..<(high ?? 0)
   }
 
-  /// The part of `rect` in which the pictures can differ.
+  /// Returns the part of `rect` in which the pictures can differ.
   private static func area(_ old: Bitmap, _ new: Bitmap, _ rect: PixelRect) -> PixelRect {
     precondition(old.size == new.size && old.format == new.format)
     return old.storage === new.storage ? .empty : rect.intersection(PixelRect(new.size))
   }
 
-  /// The columns inside `range` from the first difference in row `y` to past the last.
+  /// Returns the columns inside `range` from the first to the last difference in row `y`.
   private static func columns(
     _ old: Bitmap, _ new: Bitmap, row y: Int, _ range: Range<Int>
   ) -> Range<Int> {
@@ -75,9 +75,9 @@ package struct PixelDifference: Sendable {
     let bytes = range.lowerBound * pixel..<range.upperBound * pixel
     let before = old.row(y).extracting(bytes)
     let after = new.row(y).extracting(bytes)
-    // Most rows are equal, which memcmp finds out fastest.
+    // Most rows are equal, which memcmp detects fastest.
     if before.hasSameBytes(as: after) { return 0..<0 }
-    // Some byte differs, which ends each of these loops; words are read inside the row only.
+    // At least one byte differs, so each of these loops ends. Words are read only inside the row.
     var low = 0
     while low <= bytes.count - 8,
       before.load(UInt64.self, at: low) == after.load(UInt64.self, at: low)

@@ -1,14 +1,15 @@
 /// Blends one row of a frame's samples over a row of a canvas, with straight alpha on both sides.
 ///
-/// Exact: with alphas from 0 to 1, `a = sa + da(1 - sa)` and `c = (sc sa + dc da (1 - sa)) / a` are
-/// computed as real numbers and rounded once, half up. A transparent source pixel changes nothing.
+/// The results are exact: with alphas from 0 to 1, `a = sa + da(1 - sa)` and
+/// `c = (sc sa + dc da (1 - sa)) / a` are rounded as real numbers, once, half up. A transparent
+/// source pixel changes nothing.
 ///
-/// Unsafe code: rows are addressed by pointer. `source` has `count` pixels of the layout and
-/// nothing past them is read; `target` has `count` pixels; they do not overlap.
+/// Unsafe code: rows are addressed by pointer. `source` has `count` pixels of the layout, and
+/// nothing past them is read. `target` has `count` pixels. They do not overlap.
 package enum RowBlender {
-  /// Blends onto 8-bit RGBA; 16-bit samples are first reduced to their high byte.
+  /// Blends onto 8-bit RGBA. 16-bit samples are first reduced to their high byte.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`, or a key; read only for layouts that use
+  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. Read only for layouts that use
   ///   them.
   @unsafe
   package static func over(
@@ -22,7 +23,7 @@ package enum RowBlender {
     case .indexed8: unsafe blendIndexed(source, target, count, palette)
     case .greyAlpha8, .greyAlpha16, .rgba16, .keyedRGB8, .keyedGrey16, .keyedRGB16:
       let size = layout.bytesPerPixel
-      // Expanded in pieces that stay in the first-level cache and fit on the stack.
+      // Expand in pieces that stay in the first-level cache and fit on the stack.
       let piece = 256
       unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: piece) { scratch in
         guard let pixels = scratch.baseAddress else { return }
@@ -40,7 +41,7 @@ package enum RowBlender {
 
   private typealias Quads = (Quad, Quad, Quad, Quad)
 
-  /// Blends RGBA over RGBA: sixteen pixels at a time, then four, then the last ones.
+  /// Blends RGBA over RGBA: sixteen pixels at a time, then four at a time, then the rest.
   @unsafe
   private static func blend(
     _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int
@@ -126,7 +127,7 @@ package enum RowBlender {
           replacing(under.2, with: over.2), replacing(under.3, with: over.3)
         ), address, x)
     } else if isRepeated(over), isRepeated(under) {
-      // Flat areas: saves three of four divisions.
+      // In flat areas this saves three of four divisions.
       let pixels = overAny(over.0, under.0)
       unsafe store((pixels, pixels, pixels, pixels), address, x)
     } else {
@@ -138,7 +139,7 @@ package enum RowBlender {
     }
   }
 
-  /// Whether all four are equal.
+  /// Returns whether all four pixels are equal.
   @inline(__always)
   private static func isRepeated(_ quads: Quads) -> Bool {
     (quads.0 ^ quads.1) | (quads.0 ^ quads.2) | (quads.0 ^ quads.3) == .zero
@@ -160,7 +161,7 @@ package enum RowBlender {
     unsafe address.storeBytes(of: pixels, toByteOffset: x &* 4, as: Quad.self)
   }
 
-  /// Blends up to three pixels over those at `target`; the rest of the four are transparent.
+  /// Blends up to three pixels over those at `target`. The rest of the four are transparent.
   @inline(__always) @unsafe
   private static func layLast(
     _ count: Int, _ target: UnsafeMutablePointer<UInt32>, _ pixel: (Int) -> UInt32
@@ -178,7 +179,7 @@ package enum RowBlender {
     for x in 0..<count { unsafe target[x] = under[x] }
   }
 
-  /// Zero where the alpha is 0 or 255.
+  /// Returns zero where the alpha is 0 or 255.
   @inline(__always)
   private static func partial(_ pixels: Quad) -> Quad {
     (pixels &+ 0x0100_0000) & 0xfe00_0000
@@ -199,13 +200,13 @@ package enum RowBlender {
     unsafe address.storeBytes(of: quads.3, toByteOffset: x &* 4 &+ 48, as: Quad.self)
   }
 
-  /// Four pixels over transparent ones; or opaque and transparent pixels over any others.
+  /// Returns four pixels blended over transparent ones, or four opaque or transparent pixels blended over any others.
   @inline(always)
   private static func replacing(_ under: Quad, with over: Quad) -> Quad {
     over.replacing(with: under, where: over &>> 24 .== .zero)
   }
 
-  /// Four pixels over opaque ones: (sc sa + dc (255 - sa)) / 255, rounded half up.
+  /// Returns four pixels blended over opaque ones: (sc sa + dc (255 - sa)) / 255, rounded half up.
   ///
   /// Red and blue lie in one vector of 16-bit lanes, green and alpha in another, so no lane has to
   /// move. `(v + 128 + ((v + 128) >> 8)) >> 8` is v / 255 rounded half up for all v to 255 · 255.
@@ -238,18 +239,19 @@ package enum RowBlender {
     unsafe unsafeBitCast(lanes, to: SIMD4<UInt32>.self)
   }
 
-  /// One pixel over another, both as `RGBA.word`.
+  /// Returns one pixel blended over another, both as `RGBA.word`.
   package static func blend(_ over: UInt32, _ under: UInt32) -> UInt32 {
     overAny(Quad(repeating: over), Quad(repeating: under)).x
   }
 
-  /// Four pixels over any others.
+  /// Returns four pixels blended over any others.
   ///
-  /// In units of 1/255 the weight of the source is 255 sa, that of the canvas da (255 - sa), their
-  /// sum A at most 65025 and the weighted colour N at most 255 A: whole numbers below 2^24, which
-  /// `Float` holds exactly. N / A is at least 1 / 2A away from any half it does not equal, more
-  /// than the division's error, so one division and one rounding give the exact result. For the new
-  /// alpha, A / 255 is never a half, so a multiplication is accurate enough.
+  /// In units of 1/255 the weight of the source is 255 sa and that of the canvas is da (255 - sa).
+  /// Their sum A is at most 65025, and the weighted colour N is at most 255 A. All are integers
+  /// below 2^24, which `Float` represents exactly. Unless N / A is exactly a half, it is at least 1
+  /// / 2A away from one, which is more than the division's error, so one division and one rounding
+  /// give the exact result. For the new alpha, A / 255 is never a half, so a multiplication is
+  /// accurate enough.
   @inline(always)
   private static func overAny(_ over: Quad, _ under: Quad) -> Quad {
     let alpha = channel(over, 24)
@@ -261,15 +263,15 @@ package enum RowBlender {
     let blue = (channel(over, 16) * overWeight + channel(under, 16) * underWeight) / sum
     let pixels =
       rounded(red) | rounded(green) &<< 8 | rounded(blue) &<< 16 | rounded(sum * (1 / 255)) &<< 24
-    // A transparent source leaves the canvas unchanged, even where the sum is zero.
+    // A transparent source leaves the canvas unchanged, even if the sum of weights is zero.
     return pixels.replacing(with: under, where: over &>> 24 .== .zero)
   }
 
-  /// One channel of four pixels.
+  /// Returns one channel of four pixels.
   @inline(always)
   private static func channel(_ pixels: Quad, _ shift: UInt32) -> SIMD4<Float> {
     let bytes = pixels &>> shift & 0xff
-    // Through Int32: SSE2 cannot convert unsigned lanes.
+    // Convert through Int32, because SSE2 cannot convert unsigned lanes.
     return unsafe SIMD4<Float>(unsafeBitCast(bytes, to: SIMD4<Int32>.self))
   }
 
@@ -277,7 +279,7 @@ package enum RowBlender {
   @inline(always)
   private static func rounded(_ value: SIMD4<Float>) -> Quad {
     let sum = value + 0.5
-    // Adding 2^23 leaves the nearest integer in the low bits; subtract one where that rounded up.
+    // Adding 2^23 leaves the nearest integer in the low bits. Subtract one where the addition rounded up.
     let shifted = sum + 8_388_608
     let wentUp = shifted - 8_388_608 .> sum
     let nearest = unsafe unsafeBitCast(shifted, to: Quad.self)
@@ -286,10 +288,10 @@ package enum RowBlender {
 }
 
 extension RowBlender {
-  /// Blends onto 16-bit RGBA in the machine's byte order, exactly; 8-bit samples are multiplied by
+  /// Blends onto 16-bit RGBA in the machine's byte order, exactly. 8-bit samples are multiplied by
   /// 257.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`, or a key; read only for layouts that use
+  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. Read only for layouts that use
   ///   them.
   @unsafe
   package static func overDeep(
@@ -304,8 +306,8 @@ extension RowBlender {
 
   /// Blends one 16-bit pixel over another.
   ///
-  /// Weights as for 8 bits, in units of 1/65535: their sum is below 2^32, times a channel below
-  /// 2^48.
+  /// Weights are those for 8 bits, but in units of 1/65535. Their sum is below 2^32, and its
+  /// product with a channel is below 2^48.
   package static func blendDeep(_ over: SIMD4<UInt16>, _ under: SIMD4<UInt16>) -> SIMD4<UInt16> {
     if over.w == 0 { return under }
     if over.w == 65535 || under.w == 0 { return over }

@@ -1,12 +1,12 @@
 /// Writes one row of a frame's samples onto a row of a canvas, replacing its contents.
 ///
-/// Unsafe code: rows are addressed by pointer. `source` has `count` pixels of the layout and
-/// nothing past them is read; `target` has room for `count` pixels. They do not overlap, unless a
+/// Unsafe code: rows are addressed by pointer. `source` has `count` pixels of the layout, and
+/// nothing past them is read. `target` has room for `count` pixels. They do not overlap, unless a
 /// pixel of the layout takes four bytes and the target begins at or before the source.
 package enum RowExpander {
-  /// Writes 8-bit RGBA; 16-bit samples are reduced to their high byte.
+  /// Writes 8-bit RGBA. 16-bit samples are reduced to their high byte.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`, or a key; read only for layouts that use
+  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. Read only for layouts that use
   ///   them.
   @unsafe
   package static func write(
@@ -34,7 +34,7 @@ package enum RowExpander {
     }
   }
 
-  /// Writes a pixel of 8-bit RGBA for each of `count` rows of one pixel, `pitch` bytes apart.
+  /// Writes a pixel of 8-bit RGBA for each of `count` one-pixel rows, `pitch` bytes apart.
   @unsafe
   package static func writeColumn(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer, pitch sourcePitch: Int,
@@ -132,7 +132,7 @@ package enum RowExpander {
     }
   }
 
-  /// Makes pixels transparent whose `size` bytes equal the key in `palette`.
+  /// Makes those pixels transparent whose `size` bytes equal the key in `palette`.
   @unsafe
   private static func clearKeyed(
     _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int, size: Int,
@@ -143,7 +143,7 @@ package enum RowExpander {
     }
   }
 
-  /// Whether the `size` bytes of a pixel, 2, 3 or 6, equal the key in `palette`.
+  /// Returns whether the `size` bytes of a pixel, 2, 3 or 6, equal the key in `palette`.
   @inline(__always) @unsafe
   static func isKey(
     _ pixel: UnsafeRawPointer, size: Int, _ palette: UnsafePointer<UInt32>
@@ -197,7 +197,7 @@ package enum RowExpander {
     _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int
   ) {
     var x = 0
-    // The high byte comes first in memory, so it is the low half of a lane read as is.
+    // The high byte comes first in memory, so in a little-endian lane it is the low half.
     while x &+ 2 <= count {
       let lanes = unsafe source.loadUnaligned(fromByteOffset: x &* 8, as: SIMD8<UInt16>.self)
       let bytes = SIMD8<UInt8>(truncatingIfNeeded: lanes)
@@ -225,9 +225,9 @@ extension FramePixels.Layout {
 }
 
 extension RowExpander {
-  /// Writes 16-bit RGBA in the machine's byte order; 8-bit samples are multiplied by 257.
+  /// Writes 16-bit RGBA in the machine's byte order. 8-bit samples are multiplied by 257.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`, or a key; read only for layouts that use
+  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. Read only for layouts that use
   ///   them.
   @unsafe
   package static func writeDeep(
@@ -239,7 +239,7 @@ extension RowExpander {
     }
   }
 
-  /// Pixel `x` of a row as 16-bit red, green, blue and alpha.
+  /// Returns pixel `x` of a row as 16-bit red, green, blue and alpha.
   @inline(always) @unsafe
   static func deepPixel(
     _ layout: FramePixels.Layout, _ source: UnsafeRawPointer, _ x: Int,
@@ -255,7 +255,7 @@ extension RowExpander {
     return pixel
   }
 
-  /// Like ``deepPixel``, but opaque if only a key would make it transparent.
+  /// Like ``deepPixel``, but ignores the key.
   @inline(always) @unsafe
   private static func deepColor(
     _ layout: FramePixels.Layout, _ source: UnsafeRawPointer, _ x: Int,
@@ -303,7 +303,7 @@ extension SIMD4<UInt16> {
 }
 
 extension FramePixels {
-  /// Copies `bytes` into ``storage`` at `offset`, which the holder of this object owns alone.
+  /// Copies `bytes` into ``storage`` at `offset`. The caller must be this object's sole owner.
   package func store(_ bytes: borrowing RawSpan, at offset: Int = 0) {
     unsafe storage.store(bytes, at: offset)
   }
@@ -311,8 +311,8 @@ extension FramePixels {
   /// Moves the samples of a whole frame to the position of `rect` on the canvas, as RGBA.
   ///
   /// Unsafe: reads `height` rows of samples, which end within the storage, and writes as many rows
-  /// of `rect`, which lies on a canvas of the form whose block is the storage; ``InPlaceLayout``
-  /// explains why no row overwrites samples that are still to be read.
+  /// of `rect`, which lies on a canvas whose block is the storage. ``InPlaceLayout`` explains why
+  /// no row overwrites samples that are still to be read.
   func expandInPlace(at rect: PixelRect) {
     let (storage, content) = (storage, content)
     guard let form = inPlaceLayout, storage.byteCount >= form.byteCount, content.isComplete
@@ -329,7 +329,7 @@ extension FramePixels {
           count: content.width, palette: colors)
       }
     }
-    // After the loop, which has read all samples by now: some lie where the padding goes.
+    // Only after the loop, because samples may lie where the padding goes.
     unsafe storage.clearPadding(of: form.size, format: .rgba8)
     self.content.layout = .rgba8
     self.content.offset = place

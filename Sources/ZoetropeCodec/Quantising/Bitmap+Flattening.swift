@@ -1,8 +1,8 @@
 extension Bitmap {
-  /// The picture in ``PixelFormat/rgba8``, with only opaque and fully transparent pixels unless others are kept; the
-  /// picture itself if it has that form already.
+  /// Returns the picture in ``PixelFormat/rgba8``, with only opaque and fully transparent pixels unless others are
+  /// kept. Returns the picture itself if it already has that form.
   ///
-  /// - Parameter partialCount: Incremented by the number of partly transparent pixels in `area`.
+  /// - Parameter partialCount: A count that is increased by the number of partly transparent pixels in `area`.
   /// - Throws: `parameter` for premultiplied alpha, `outOfMemory`.
   package func flattened(
     _ transparency: Transparency, in area: PixelRect, partialCount: inout Int
@@ -20,7 +20,7 @@ extension Bitmap {
       let row = picture.row(y)
       for x in 0..<width {
         let word = row.load(UInt32.self, at: x &* 4)
-        // Hidden colours are kept here; they are removed from every picture elsewhere.
+        // Hidden colours are kept here and removed elsewhere, from every picture.
         if word >= 0xff00_0000 || word < 0x0100_0000 { continue }
         bytes.storeBytes(
           of: transparency.flattened(word), toByteOffset: y &* stride &+ x &* 4, as: UInt32.self)
@@ -40,7 +40,7 @@ extension Bitmap {
     return count
   }
 
-  /// The picture with the nearest samples of 8 bits.
+  /// Returns the picture with its samples rounded to 8 bits.
   private func narrowed() throws(AnimatedImageError) -> Bitmap {
     var buffer = try PixelBuffer(asking: size, zeroed: false)
     let stride = buffer.bytesPerRow

@@ -1,23 +1,24 @@
-/// How often colours occur, in 65,536 bins of similar ones; 2 MiB, and as much for translucent ones if there are any.
+/// The frequencies of colours, in 65,536 bins of similar colours. Takes 2 MiB, and as much again if there are
+/// translucent colours.
 ///
-/// Each bin has the mean of its colours and, if one colour has the majority, that colour: this is how flat areas of a
+/// Each bin has the mean of its colours and, if one colour has the majority, that colour. This is how flat areas of a
 /// drawing keep their exact colour.
 package struct ColorHistogram: Sendable {
   /// A colour of a picture, or the mean of several.
   package struct Point: Sendable {
-    /// A word of ``RGBA``, not clear.
+    /// The colour as `RGBA.word`. Never fully transparent.
     package var color: UInt32
     package var weight: Int
-    /// Whether every pixel that counts here has this colour.
+    /// Whether every pixel counted here has exactly this colour.
     package var isExact: Bool
   }
 
   private struct Bin: Sendable {
-    /// The weight, and the weighted sums of those bits of red, green and blue that the bin number does not contain.
+    /// The weight, and the weighted sums of the bits of red, green and blue that are not part of the bin number.
     var sums: SIMD4<UInt32> = .zero
-    /// The same sum for alpha.
+    /// The weighted sum of the bits of alpha that are not part of the bin number.
     var alphas: UInt32 = 0
-    /// The candidate for the majority, and its votes minus those against it (Boyer and Moore).
+    /// The candidate for the majority, and the votes for it minus the votes against it (Boyer and Moore).
     var candidate: UInt32 = 0
     var votes: UInt32 = 0
   }
@@ -25,10 +26,10 @@ package struct ColorHistogram: Sendable {
   private var bins: [Bin]
   private(set) package var total = 0
 
-  /// The bits that a bin number does not contain: of red, green, blue and alpha.
+  /// The bits of red, green, blue and alpha that are not part of a bin number.
   private static let (opaqueRest, translucentRest) = (0x0007_0307 as UInt32, 0x0f0f_0f0f as UInt32)
 
-  /// A bin counts no further than this, so that sums of four bits stay below 2³².
+  /// The maximum weight of a bin, which keeps sums of four bits below 2³².
   private static let weightLimit: UInt32 = 1 << 28
 
   package init() {
@@ -37,7 +38,7 @@ package struct ColorHistogram: Sendable {
 
   package var isEmpty: Bool { total == 0 }
 
-  /// Counts a colour that is not clear.
+  /// Counts a colour that is not fully transparent.
   @inline(__always)
   package mutating func add(_ word: UInt32, weight: UInt32 = 1) {
     let (red, green, blue) = (word & 255, word >> 8 & 255, word >> 16 & 255)
@@ -68,7 +69,7 @@ package struct ColorHistogram: Sendable {
     }
   }
 
-  /// Counts the pixels in `columns` of a row that are not clear.
+  /// Counts the pixels in `columns` of a row, except fully transparent ones.
   package mutating func add(_ row: borrowing RawSpan, _ columns: Range<Int>, weight: UInt32 = 1) {
     for x in columns {
       let word = row.load(UInt32.self, at: x &* 4)

@@ -1,4 +1,4 @@
-/// How colours are reduced: those that a format cannot hold, or all beyond a given number.
+/// How to reduce the colours of frames that have more than their format supports, or more than a given number.
 ///
 /// A GIF frame has at most 256 colours, one of which is usually transparent. APNG keeps every colour, except with
 /// ``limited(to:)``.
@@ -11,28 +11,30 @@ public struct ColorPolicy: Sendable, Hashable {
 
   package let kind: Kind
 
-  /// Reduces colours only in frames whose changed pixels have more colours than the format holds.
+  /// Reduces colours only in frames whose changed pixels have more colours than the format supports.
   public static let automatic = Self(kind: .automatic)
 
-  /// Never reduces colours. Frames that the format cannot hold, and partly transparent pixels, are rejected with
-  /// ``AnimatedImageError/Code/unwritable``.
+  /// Never reduces colours. Frames with more colours than the format supports, and partly transparent pixels that it
+  /// does not support, are rejected with ``AnimatedImageError/Code/unwritable``.
   public static let exact = Self(kind: .exact)
 
-  /// Uses palettes of at most `count` entries, clamped to 2...256; does nothing if all frames together have no more
-  /// colours.
+  /// Uses palettes of at most `count` entries, clamped to 2...256. Has no effect if all frames together have no more
+  /// colours than that.
   ///
-  /// A palette is shared by as many frames as it suits, so that it is not stored again for each. One entry is used
-  /// for transparent and unchanged pixels.
+  /// A palette is shared by as many frames as it suits, so that it is not stored again for each frame. One entry is
+  /// used for transparent and unchanged pixels.
   ///
-  /// An APNG has one palette for all frames, whose entries may be partly transparent, so that soft edges and shadows
-  /// stay soft. The palette is made for the surveyed frames; without a survey, for the first frame.
+  /// An APNG has one palette for all frames. Its entries may be partly transparent, so that soft edges and shadows stay
+  /// soft. The palette is computed from the surveyed frames, or without a survey from the first frame.
   ///
-  /// Other formats are refused with ``AnimatedImageError/Code/unwritable``.
+  /// Other formats are rejected with ``AnimatedImageError/Code/unwritable``.
   public static func limited(to count: Int) -> Self {
     Self(kind: .limited(min(max(count, 2), 256)))
   }
 
-  /// - Throws: `unwritable` for fewer colours in a format that would keep all of them.
+  /// Checks that `format` supports this policy.
+  ///
+  /// - Throws: `unwritable` for a limit on colours in a format that always keeps all of them.
   package func check(_ format: AnimationFormat) throws(AnimatedImageError) {
     guard case .limited = kind, ![.gif, .apng, .png].contains(format) else { return }
     throw AnimatedImageError(
@@ -40,7 +42,7 @@ public struct ColorPolicy: Sendable, Hashable {
   }
 }
 
-/// How to draw pixels whose colour is not in the palette.
+/// The way to draw pixels whose colour is not in the palette.
 ///
 /// Dithering is fixed to the canvas, and a pixel that does not change keeps its colour, so that nothing flickers.
 public struct Dithering: OpenChoice, Sendable, Hashable, CustomStringConvertible {
@@ -51,16 +53,16 @@ public struct Dithering: OpenChoice, Sendable, Hashable, CustomStringConvertible
   package let kind: Kind
   package init(_ kind: Kind) { self.kind = kind }
 
-  /// A light ordered pattern where the palette has gaps, and none where it has close colours.
+  /// A light ordered pattern where the palette has gaps, and no pattern where it has close colours.
   public static let automatic = Dithering(.automatic)
-  /// The nearest colour. The smallest files; smooth gradients show steps.
+  /// The nearest colour. Gives the smallest files, but smooth gradients show steps.
   public static let none = Dithering(.none)
   /// An 8x8 pattern of the two closest colours.
   public static let ordered = Dithering(.ordered)
-  /// Floyd-Steinberg error diffusion. Smooth still pictures; larger files.
+  /// Floyd-Steinberg error diffusion. Gives smooth still pictures, but larger files.
   public static let diffusion = Dithering(.diffusion)
 
-  /// Every way of dithering of this release.
+  /// All ways of dithering in this release.
   public static var all: [Dithering] { allCases }
   /// The name.
   public var description: String { rawValue }
@@ -76,19 +78,19 @@ public struct Transparency: Sendable, Hashable {
 
   package let kind: Kind
 
-  /// Partly transparent pixels are kept, in a format that holds them.
+  /// Keeps partly transparent pixels, in a format that supports them.
   package static let kept = Self(kind: .kept)
 
-  /// Pixels of at least this alpha, 1 to 255, become opaque; others become transparent. Default: 128.
+  /// Makes pixels of at least this alpha, 1 to 255, opaque, and other pixels transparent. Default: 128.
   public static func threshold(_ alpha: UInt8 = 128) -> Self {
     Self(kind: .threshold(max(alpha, 1)))
   }
 
-  /// Pixels that are not fully transparent are blended with `color`, whose alpha is ignored, and become opaque.
+  /// Blends pixels that are not fully transparent with `color`, whose alpha is ignored, so that they become opaque.
   public static func matte(_ color: RGBA) -> Self { Self(kind: .matte(color)) }
 
-  /// The opaque or transparent pixel for one with straight alpha (or that pixel itself if such pixels are kept), as
-  /// words of ``RGBA``.
+  /// Returns the opaque or transparent pixel for a pixel with straight alpha, or that pixel itself if partly
+  /// transparent pixels are kept. Both are words of ``RGBA``.
   package func flattened(_ word: UInt32) -> UInt32 {
     let alpha = word >> 24
     if alpha == 0 { return 0 }
@@ -109,7 +111,7 @@ public struct Transparency: Sendable, Hashable {
   }
 }
 
-/// How the pictures of an animation are adapted to a format with few colours.
+/// The settings for adapting the pictures of an animation to a format with few colours.
 package struct ColorReduction: Sendable, Hashable {
   package var colors: ColorPolicy
   package var dithering: Dithering
@@ -122,11 +124,11 @@ package struct ColorReduction: Sendable, Hashable {
     (self.colors, self.dithering, self.transparency) = (colors, dithering, transparency)
   }
 
-  /// The number of palette entries, including the one for transparent pixels.
+  /// The maximum number of palette entries, including the one for transparent pixels.
   package var limit: Int {
     if case .limited(let count) = colors.kind { count } else { 256 }
   }
 
-  /// Whether pixels may be partly transparent, in an APNG, which has one palette for all frames.
+  /// Whether pixels may be partly transparent. This is the case in an APNG, which has one palette for all frames.
   package var keepsAlpha: Bool { transparency == .kept }
 }

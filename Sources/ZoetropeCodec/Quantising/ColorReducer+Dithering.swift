@@ -1,5 +1,5 @@
 extension ColorReducer {
-  /// A copy of `canvas`; the pixels of `picture` in `area` that differ from `before` are drawn over it by `body`.
+  /// Returns a copy of `canvas` onto which `body` draws the pixels of `picture` in `area` that differ from `before`.
   private func redrawing(
     _ picture: Bitmap, on canvas: Bitmap?, _ area: PixelRect,
     _ body: (_ row: borrowing RawSpan, _ y: Int, _ target: inout MutableRawSpan) -> Void
@@ -34,13 +34,13 @@ extension ColorReducer {
   private static let thresholds: [UInt32] = (0..<64).map { place in
     let (x, y) = (UInt32(place & 7), UInt32(place >> 3))
     let z = x ^ y
-    // The bits of z and y, interleaved from the lowest of the coordinates to the highest.
+    // Interleave the bits of z and y, from the lowest bit of the coordinates to the highest.
     let low = (z & 1) << 5 | (y & 1) << 4
     let middle = (z & 2) << 2 | (y & 2) << 1
     return low | middle | (z & 4) >> 1 | (y & 4) >> 2
   }
 
-  /// Draws with entries of the palette; where two are mixed, in a pattern that is fixed to the canvas.
+  /// Draws with entries of the palette. Where two entries are mixed, their pattern is fixed to the canvas.
   func ordering(
     _ picture: Bitmap, from before: Bitmap?, on canvas: Bitmap?, _ area: PixelRect,
     _ mapper: inout PaletteMapper
@@ -48,7 +48,7 @@ extension ColorReducer {
     var error = DrawingError()
     let thresholds = Self.thresholds
     let palette = mapper.palette
-    // Testing an optional for each pixel takes longer than comparing the pixel.
+    // Testing an optional for each pixel would take longer than comparing the pixel.
     let (below, hasBase) = (before ?? picture, before != nil)
     let result = try redrawing(picture, on: canvas, area) { row, y, target in
       let old = below.row(y)
@@ -73,8 +73,8 @@ extension ColorReducer {
     return (result, error)
   }
 
-  /// Premultiplied samples, so that errors of hardly visible pixels are not carried to visible
-  /// ones.
+  /// Returns premultiplied samples, so that errors of barely visible pixels are not carried to
+  /// visible ones.
   private static func samples(_ word: UInt32) -> SIMD4<Int32> {
     let pixel = RGBA(word: word)
     let (samples, alpha) = (
@@ -83,7 +83,7 @@ extension ColorReducer {
     return alpha == 255 ? samples : (samples &* alpha &+ 127) / 255
   }
 
-  /// The colour of premultiplied samples, which errors may have moved out of range.
+  /// Returns the colour of premultiplied samples, which errors may have moved out of range.
   private static func word(_ samples: SIMD4<Int32>) -> UInt32 {
     let alpha = min(max(samples.w, 0), 255)
     guard alpha > 0 else { return 0 }
@@ -94,8 +94,8 @@ extension ColorReducer {
     ).word
   }
 
-  /// Draws with the nearest entries, and carries their errors to the pixels to the right and below (Floyd and
-  /// Steinberg), in alternating directions. Unchanged pixels end the carrying.
+  /// Draws with the nearest entries and carries their errors to the next pixel of the row and to the row below (Floyd
+  /// and Steinberg), in alternating directions. Errors are not carried across unchanged pixels.
   func diffusing(
     _ picture: Bitmap, from before: Bitmap?, on canvas: Bitmap?, _ area: PixelRect,
     _ mapper: inout PaletteMapper
@@ -103,7 +103,7 @@ extension ColorReducer {
     var error = DrawingError()
     let palette = mapper.palette
     let (below, hasBase) = (before ?? picture, before != nil)
-    // Errors times 16 for the current row and the next, with a pixel on either side.
+    // Errors times 16 for the current row and the next row, with one extra pixel on either side.
     var current = [SIMD4<Int32>](repeating: .zero, count: area.width + 2)
     var next = current
     let result = try redrawing(picture, on: canvas, area) { row, y, target in
@@ -131,7 +131,7 @@ extension ColorReducer {
         error.inexactCount &+= 1
         var sum = Self.samples(word) &+ (current[place + 1] &+ 8) &>> 4
         sum.clamp(lowerBound: .zero, upperBound: SIMD4(repeating: 255))
-        // No hole is made.
+        // An opaque pixel must stay opaque.
         if word >= 0xff00_0000 { sum.w = 255 }
         let asked = Self.word(sum)
         let isClear = asked < 0x0100_0000

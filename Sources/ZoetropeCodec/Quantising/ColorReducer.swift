@@ -1,30 +1,32 @@
 /// Adapts the pictures of an animation, one after the other, to a format with few colours.
 ///
-/// An unchanged pixel keeps the colour already shown for it, whatever palette is in use: it costs no bytes and never
-/// flickers. A palette stays in use until its error grows. The first one, found by a survey of all frames or from the
-/// first picture, can be the file's global table. It is the only one if partly transparent pixels are kept.
+/// An unchanged pixel keeps the colour already shown for it, whatever palette is in use, so it costs no bytes and never
+/// flickers. A palette stays in use until its error grows. The first palette, found by a survey of all frames or from
+/// the first picture, can be the file's global table. If partly transparent pixels are kept, it is the only palette.
 package struct ColorReducer: Sendable {
-  /// A picture to be written, and where it may differ from the one before.
+  /// A picture to be written, and the area in which it may differ from the previous one.
   package struct Reduced: Sendable {
     package var picture: Bitmap
     package var changed: PixelRect
   }
 
   private let reduction: ColorReduction
-  /// The palette of the whole animation; nil until it is known.
+  /// The palette of the whole animation, or nil until it is known.
   private var common: PaletteMapper?
   /// The palette of a scene for which the common one is unsuitable.
   private var scene: PaletteMapper?
-  /// The known mean squared error of the palette in use; if a picture's error is far greater, another palette is
-  /// sought.
+  /// The known mean squared error of the palette in use. If a picture's error is far greater, another palette is
+  /// computed.
   private var expected: Int?
-  /// What the last picture was to show.
+  /// The last picture, before its colours were reduced.
   private var wanted: Bitmap?
-  /// What it shows.
+  /// The last picture as written.
   private var shown: Bitmap?
-  /// Pictures whose colours were reduced.
+  /// The number of pictures whose colours were reduced.
   package private(set) var reducedCount = 0
 
+  /// Creates a reducer.
+  ///
   /// - Parameter survey: The colours of all pictures, if they are known.
   package init(_ reduction: ColorReduction, survey: ColorSurvey? = nil) {
     self.reduction = reduction
@@ -33,8 +35,8 @@ package struct ColorReducer: Sendable {
     }
   }
 
-  /// The file's global table, if most frames are going to share one; in a GIF, a power of two of colours, one of
-  /// which no pixel has. Nil if the first picture has a local table.
+  /// Returns the file's global table if most frames will share it, or nil if the first picture has a local table. In a
+  /// GIF, the number of colours is a power of two, and no pixel has one of the colours.
   package mutating func table(for first: Bitmap) throws(AnimatedImageError) -> [UInt32]? {
     let all = PixelRect(first.size)
     var partialCount = 0
@@ -48,17 +50,17 @@ package struct ColorReducer: Sendable {
       + [UInt32](repeating: RGBA.black.word, count: count - mapper.palette.count)
   }
 
-  /// A picture that is not part of the animation, in the colours of the file's global table.
+  /// Returns a picture that is not part of the animation in the colours of the file's global table.
   package mutating func still(_ picture: Bitmap) throws(AnimatedImageError) -> Bitmap {
     guard var mapper = common.take() else { return picture }
     defer { common = mapper }
     return try draw(picture, from: nil, on: nil, PixelRect(picture.size), &mapper).0
   }
 
-  /// The picture that is written for `picture`, which is flattened.
+  /// Returns the picture to write for `picture`, which must be flattened.
   ///
   /// - Parameters:
-  ///   - changed: Where it may differ from the one before; nil if anywhere.
+  ///   - changed: The area in which it may differ from the previous picture, or nil if it may differ anywhere.
   ///   - lastRect: The rectangle of the previous frame. If pixels become transparent, all of it is drawn again.
   package mutating func reduce(
     _ picture: Bitmap, changed: PixelRect?, lastRect: PixelRect?
@@ -73,7 +75,7 @@ package struct ColorReducer: Sendable {
     area = PixelDifference.bounds(from: before, to: picture, within: area)
     guard !area.isEmpty else { return Reduced(picture: canvas, changed: .empty) }
     let vanished = canvas.pixelsLost(to: picture, in: area)
-    // All that the frame after a disposal may have to draw.
+    // Everything that the frame after a disposal may have to draw.
     let drawn = vanished.isEmpty ? area : area.union(vanished).union(lastRect ?? .empty)
     var result: Bitmap
     if fits(picture, from: before, in: area) {
@@ -92,13 +94,13 @@ package struct ColorReducer: Sendable {
 
   // MARK: Deciding
 
-  /// Whether pixels are written as they are.
+  /// Returns whether the pixels can be written without reducing their colours.
   private func fits(_ picture: Bitmap, from before: Bitmap?, in area: PixelRect) -> Bool {
     reduction.colors == .automatic && Self.fits(picture, from: before, in: area)
   }
 
-  /// Whether a frame can hold the pixels of `area` that differ from `before`: 256 colours, or 255 if it needs an
-  /// index for unchanged or transparent pixels.
+  /// Returns whether a frame can contain the pixels of `area` that differ from `before`. They may have 256 colours, or
+  /// 255 if the frame needs an index for unchanged or transparent pixels.
   package static func fits(
     _ picture: Bitmap, from before: Bitmap?, in area: PixelRect
   ) -> Bool {
@@ -106,8 +108,8 @@ package struct ColorReducer: Sendable {
     return colors.count < 256 || colors.count == 256 && !hasOthers
   }
 
-  /// The colours in `area`, clear ones left out, of pixels that differ from `before`, at most 257; and whether there are
-  /// other pixels.
+  /// Returns at most 257 colours of the pixels in `area` that differ from `before` and are not fully transparent, and
+  /// whether there are other pixels.
   private static func distinctColors(
     _ picture: Bitmap, from before: Bitmap?, in area: PixelRect
   ) -> (colors: [UInt32], hasOthers: Bool) {
@@ -150,21 +152,22 @@ package struct ColorReducer: Sendable {
   }
 
   private func mapper(_ histogram: ColorHistogram) -> PaletteMapper {
-    // One entry is for unchanged or transparent pixels.
+    // One entry is reserved for unchanged or transparent pixels.
     mapper(PaletteFinder.palette(of: histogram, count: reduction.limit - 1))
   }
 
   private func mapper(_ colors: [UInt32]) -> PaletteMapper {
-    // Hardly visible colours may become transparent.
+    // Barely visible colours may become transparent.
     let palette = reduction.keepsAlpha ? [0] + colors : colors
     return PaletteMapper(palette.isEmpty ? [RGBA.black.word] : palette, mixing: mixing)
   }
 
-  /// A palette for the pixels in `area` that differ from `before`, and a share for the others that are visible.
+  /// Returns a palette for the pixels in `area` that differ from `before`, with some weight for the other visible
+  /// pixels.
   private func palette(
     for picture: Bitmap, from before: Bitmap?, in area: PixelRect
   ) -> PaletteMapper {
-    // Few colours need no others.
+    // If there are few colours, use exactly those.
     let few = Self.distinctColors(picture, from: nil, in: area).colors
     if !few.isEmpty, few.count < reduction.limit { return mapper(few) }
     var histogram = ColorHistogram()
@@ -181,11 +184,11 @@ package struct ColorReducer: Sendable {
     return mapper(histogram)
   }
 
-  /// `picture` in the colours of a palette: the palette in use, if it is good enough.
+  /// Returns `picture` in the colours of a palette: the palette in use if it is good enough, or else a new one.
   private mutating func redrawn(
     _ picture: Bitmap, from before: Bitmap? = nil, on canvas: Bitmap? = nil, area: PixelRect
   ) throws(AnimatedImageError) -> Bitmap {
-    // Taken out, so that its cells are not copied.
+    // Moved out, so that its cells are not copied.
     var common = common.take() ?? palette(for: picture, from: before, in: area)
     var (result, error) = try draw(picture, from: before, on: canvas, area, &common)
     self.common = common
@@ -211,20 +214,21 @@ package struct ColorReducer: Sendable {
       (scene, self.expected) = (fresh, otherError.mean)
       return other
     }
-    // No palette is much better.
+    // No other palette is much better.
     self.expected = error.mean
     return result
   }
 
   /// The errors of pixels that were drawn.
   struct DrawingError {
-    /// Squares of distances.
+    /// The sum of squared distances.
     var sum = 0
     var count = 0
-    /// Pixels whose colour is not in the palette.
+    /// The number of pixels whose colour is not in the palette.
     var inexactCount = 0
     var mean: Int { count > 0 ? sum / count : 0 }
-    /// A separate palette for a few pixels costs more than it saves.
+    /// The tolerable mean squared error. It is higher for few pixels, for which a separate palette costs more than it
+    /// saves.
     var tolerable: Int { count >= 4096 ? 60 * 60 : 100 * 100 }
   }
 

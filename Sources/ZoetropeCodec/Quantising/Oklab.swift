@@ -1,26 +1,26 @@
 /// A colour in Oklab, in units of 1/4096, in which distances are roughly perceptual.
 ///
-/// The coordinates of a translucent colour are those of its mixture with a medium grey, and a fourth coordinate is
-/// the amount that shows through. Where mixtures follow Oklab, the square of a distance is then the mean of those on
-/// black and on white.
+/// The coordinates of a translucent colour are those of its mixture with a medium grey, and a fourth coordinate is the
+/// amount of background that shows through. As far as mixtures are linear in Oklab, the square of a distance is then
+/// the mean of the squares on black and on white.
 ///
 /// All arithmetic is on integers, or on quotients and sums of doubles in a fixed order, which IEEE 754 defines to the
-/// last bit. So palettes are the same on every machine.
+/// last bit. Palettes are therefore the same on every machine.
 package struct Oklab: Sendable, Hashable {
   package var lightness: Int32
   package var a: Int32
   package var b: Int32
-  /// How much shows through, as half the lightness of white behind the colour: 0 if opaque, 2048 if
-  /// clear.
+  /// The amount of background that shows through, as half the lightness of white behind the colour:
+  /// 0 if opaque, 2048 if fully transparent.
   package var clearness: Int32 = 0
 
   package static let black = Oklab(lightness: 0, a: 0, b: 0)
 
-  /// The coordinates.
+  /// The coordinates as a vector.
   @inline(__always)
   package var vector: SIMD4<Int32> { SIMD4(lightness, a, b, clearness) }
 
-  /// The square of the distance to `other`; at most 2²⁶.
+  /// Returns the square of the distance to `other`, at most 2²⁶.
   package func distance(to other: Oklab) -> Int {
     let (l, a, b, c) = (
       Int(lightness &- other.lightness), Int(self.a &- other.a), Int(self.b &- other.b),
@@ -29,7 +29,7 @@ package struct Oklab: Sendable, Hashable {
     return l &* l &+ a &* a &+ b &* b &+ c &* c
   }
 
-  /// The tables for converting colours; 128 KiB.
+  /// The tables for converting colours. They take 128 KiB.
   package struct Converter: Sendable {
     /// Linear light of an sRGB sample, 0 to 65,535.
     private let linear: [Int]
@@ -41,7 +41,7 @@ package struct Oklab: Sendable, Hashable {
     private init() {
       linear = (0...255).map { sample in
         if sample <= 10 { return Int((Double(sample) * 65_535 / (255 * 12.92)).rounded()) }
-        // x to the power of 2.4: the square of x times the fifth root of that square, by Newton's method.
+        // x to the power of 2.4 is the square of x times the fifth root of that square, which Newton's method finds.
         let x = (Double(sample) / 255 + 0.055) / 1.055
         let square = x * x
         var root = 1.0
@@ -53,16 +53,16 @@ package struct Oklab: Sendable, Hashable {
       }
       var root = 0
       cubeRoots = (0...65_535).map { value in
-        // The nearest: (2 root + 1)³ / 8 lies half-way to the next one.
+        // Round to the nearest root: (2 root + 1)³ / 8 is the cube of the midpoint between a root and the next.
         while (2 * root + 1) * (2 * root + 1) * (2 * root + 1) * 65_535 <= value << 39 { root += 1 }
         return Int32(root)
       }
     }
 
-    /// The colour of samples from 0 to 255.
+    /// Returns the colour with samples from 0 to 255.
     package func color(red: Int, green: Int, blue: Int) -> Oklab {
       let (r, g, b) = (linear[red], linear[green], linear[blue])
-      // The coefficients of Oklab's definition, times 65,536; each row of the first matrix adds up to that.
+      // The coefficients of Oklab's definition times 65,536. Each row of the first matrix adds up to 65,536.
       let l = Int(cubeRoots[(27_015 * r + 35_149 * g + 3_372 * b + 32_768) >> 16])
       let m = Int(cubeRoots[(13_887 * r + 44_610 * g + 7_039 * b + 32_768) >> 16])
       let s = Int(cubeRoots[(5_787 * r + 18_462 * g + 41_287 * b + 32_768) >> 16])
@@ -72,10 +72,10 @@ package struct Oklab: Sendable, Hashable {
         b: Int32((1_698 * l + 51_300 * m - 52_998 * s + 32_768) >> 16))
     }
 
-    /// The sRGB sample with half the lightness of white.
+    /// The sRGB sample of the grey with half the lightness of white.
     private static let grey = 99
 
-    /// The colour of a pixel, a word of ``RGBA``.
+    /// Returns the colour of a pixel, given as a word of ``RGBA``.
     package func color(_ word: UInt32) -> Oklab {
       let alpha = Int(word >> 24)
       let samples = (Int(word & 255), Int(word >> 8 & 255), Int(word >> 16 & 255))

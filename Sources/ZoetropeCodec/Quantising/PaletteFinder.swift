@@ -1,8 +1,8 @@
 /// Finds the colours that best represent those of a histogram: Wu's cuts, then rounds of k-means, in Oklab.
 ///
-/// Colours that take a large share keep their exact values. No entry represents both opaque and translucent colours,
-/// except that an opaque entry may also be the nearest to a translucent colour. Sums are exact integers, and the
-/// sequence of operations is fixed, so the result depends on nothing but the histogram.
+/// Colours with a large share of the pixels keep their exact values. No entry represents both opaque and translucent
+/// colours, except that an opaque entry may also be the nearest to a translucent colour. Sums are exact integers, and
+/// the sequence of operations is fixed, so the result depends only on the histogram.
 package struct PaletteFinder: Sendable {
   /// A colour of the histogram.
   private struct Sample {
@@ -12,22 +12,22 @@ package struct PaletteFinder: Sendable {
     var isOpaque: Bool { color >= 0xff00_0000 }
   }
 
-  /// Rounds of k-means after the cuts; more would gain little.
+  /// The number of k-means rounds after the cuts. More would gain little.
   private static let roundCount = 3
-  /// A colour with more than this share of all pixels is kept exactly.
+  /// The inverse of the share of all pixels above which a colour is kept exactly.
   private static let pinnedShare = 400
-  /// The root mean squared error, in units of ``Oklab``, that is too small to be seen; once it is reached, no further
-  /// colours are used.
+  /// The root mean squared error, in units of ``Oklab``, that is too small to be seen. Once it is reached, no further
+  /// colours are added.
   private static let invisible = 12.0
 
   private var samples: [Sample] = []
   private var pinned: [UInt32] = []
-  /// Transparent black, if there are translucent colours.
+  /// Contains transparent black if there are translucent colours.
   private var clear: [UInt32] = []
   private let count: Int
 
-  /// The colours of at most `count` entries, as words of ``RGBA``: translucent ones before opaque ones, each in
-  /// ascending order of lightness.
+  /// Returns a palette of at most `count` entries, as words of ``RGBA``: translucent colours before opaque ones, each
+  /// group in ascending order of lightness.
   package static func palette(of histogram: ColorHistogram, count: Int) -> [UInt32] {
     var finder = PaletteFinder(histogram, count: max(count, 1))
     return finder.find()
@@ -37,7 +37,7 @@ package struct PaletteFinder: Sendable {
     self.count = count
     let points = histogram.points
     let converter = Oklab.Converter.shared
-    // So that products with coordinates stay exact in 64 bits.
+    // Scale the weights so that products with coordinates stay exact in 64 bits.
     let shift = max(0, Int.bitWidth - 32 - histogram.total.leadingZeroBitCount)
     samples = points.map {
       Sample(
@@ -72,12 +72,12 @@ package struct PaletteFinder: Sendable {
 
   private struct Box {
     var range: Range<Int>
-    /// The best cut: the axis, and the greatest coordinate of the lower part. Nil if all samples are equal.
+    /// The best cut: its axis, the greatest coordinate of the lower part, and its gain. Nil if all samples are equal.
     var cut: (axis: Int, last: Int32, gain: Double)?
   }
 
-  /// Cuts the box whose best cut reduces the error most, until there are `count`; returns the means of all. Opaque and
-  /// translucent samples are never in one box.
+  /// Repeatedly cuts the box whose best cut reduces the error most, until there are `count` boxes, and returns their
+  /// means. Opaque and translucent samples are never in the same box.
   private func cut(_ samples: [Sample], into count: Int) -> [UInt32] {
     let kinds = [samples.filter(\.isOpaque), samples.filter { !$0.isOpaque }]
     var samples: [Sample] = []
@@ -123,7 +123,7 @@ package struct PaletteFinder: Sendable {
     position.vector[axis]
   }
 
-  /// Sums over samples: weight, and weighted coordinates.
+  /// The sums over samples of their weights and of their weighted coordinates.
   private struct Sums {
     var weight = 0
     var position: SIMD4<Int> = .zero
@@ -141,7 +141,7 @@ package struct PaletteFinder: Sendable {
       Sums(weight: one.weight - other.weight, position: one.position &- other.position)
     }
 
-    /// The square of the sum of positions over the weight, which Wu maximises.
+    /// The square of the sum of positions divided by the weight, which Wu maximises.
     var spread: Double {
       let sums = SIMD4<Double>(position)
       let squares = sums * sums
@@ -162,7 +162,7 @@ package struct PaletteFinder: Sendable {
         (low, high) = (min(low, place), max(high, place))
       }
       guard low < high else { continue }
-      // Buckets of whole coordinates.
+      // The width of a bucket in whole coordinates.
       let width = (high - low) / Int32(bucketCount) + 1
       var buckets = [Sums](repeating: Sums(), count: bucketCount)
       for sample in samples[range] {
@@ -182,7 +182,7 @@ package struct PaletteFinder: Sendable {
     return box
   }
 
-  /// The mean colour, in sRGB: the samples of a box are close together.
+  /// Returns the mean colour in sRGB, which is accurate enough because the samples of a box are close together.
   private static func mean(_ samples: ArraySlice<Sample>) -> UInt32 {
     var mean = Mean()
     for sample in samples { mean.add(sample) }
@@ -191,7 +191,7 @@ package struct PaletteFinder: Sendable {
 
   private struct Mean {
     var weight = 0
-    /// Colours count by their visibility: each is weighted by its alpha.
+    /// Colours count by their visibility, so each is weighted by its alpha.
     var alpha = 0
     var colors: SIMD3<Int> = .zero
 
@@ -214,7 +214,7 @@ package struct PaletteFinder: Sendable {
 
   // MARK: k-means
 
-  /// The means of the samples closest to each of `centers`; a centre without samples does not move.
+  /// Returns the means of the samples closest to each of `centers`. A centre without samples does not move.
   private func refined(_ centers: [UInt32]) -> [UInt32] {
     let entries = centers + pinned + clear
     let all = NearestColor(entries)
@@ -228,13 +228,14 @@ package struct PaletteFinder: Sendable {
   }
 }
 
-/// Finds the nearest of a few colours: searches outwards by lightness from that of the given
-/// colour.
+/// Finds the nearest of a few colours by searching outwards from the lightness of the given colour.
 package struct NearestColor: Sendable {
-  /// In ascending order of lightness.
+  /// The colours in ascending order of lightness.
   private var positions: [Oklab] = []
   private var indices: [Int] = []
 
+  /// Creates a search among `colors`.
+  ///
   /// - Parameter isOpaque: Whether only opaque entries are considered, if there are any.
   package init(_ colors: [UInt32], isOpaque: Bool = false) {
     let converter = Oklab.Converter.shared
@@ -246,8 +247,8 @@ package struct NearestColor: Sendable {
     indices = sorted.map(\.1)
   }
 
-  /// The number of the nearest colour, and the square of its distance. Among equally near ones, the first found wins;
-  /// the search order depends only on the colours.
+  /// Returns the number of the nearest colour and the square of its distance. Among equally near colours, the first
+  /// found wins. The search order depends only on the colours.
   package func nearest(to color: Oklab) -> (index: Int, distance: Int) {
     var (low, high) = (0, positions.count)
     while low < high {

@@ -1,51 +1,55 @@
 /// Maps each colour to a palette: to the nearest entry, and to a second one to mix it with.
 ///
-/// Results are exact for every colour; the latest are cached, in 1.5 MiB. Opaque colours get opaque entries, if there
-/// are any.
+/// Results are exact for every colour. The latest are cached in 1.5 MiB. Opaque colours are mapped to opaque entries,
+/// if there are any.
 package struct PaletteMapper: Sendable {
-  /// As words of ``RGBA``.
+  /// The entries as words of ``RGBA``.
   package let palette: [UInt32]
   private let positions: [SIMD4<Int32>]
   private let search: NearestColor
-  /// The search among opaque entries, and the number of the first one; they are at the end of the
-  /// palette.
+  /// The search among opaque entries, which are at the end of the palette, and the number of the
+  /// first of them.
   private let opaqueSearch: NearestColor
   private let firstOpaque: Int
   private let mixing: Mixing
-  /// The latest results, one for each ``slot`` of colours: `choice << 32 | color`, or 0.
+  /// The latest result for each ``slot`` of colours: `choice << 32 | color`, or 0.
   private var known: [UInt64]
-  /// For each cell of 4x4x4 opaque colours, and of 16x8x16x8 translucent ones, the nearest entry and its partner, or .max.
+  /// The nearest entry and its partner, or `.max`, for each cell of 4x4x4 opaque colours and of 16x8x16x8 translucent
+  /// ones.
   private var partners: [UInt16]
-  /// A hash table of the palette: a word and its number, or 0.
+  /// A hash table of the palette, whose slots contain a word and its number, or 0.
   private var exact: [(word: UInt32, index: UInt8)]
 
-  /// How much entries are mixed.
+  /// Parameters that determine how much entries are mixed.
   package struct Mixing: Sendable, Hashable {
-    /// The square of the distance below which the nearest entry is good enough alone.
+    /// The square of the distance below which the nearest entry alone is good enough.
     package var tolerance: Int
-    /// The penalty of a mixture of distant entries, relative to its mean, in 1/16 of the square of their distance.
+    /// The penalty for mixing distant entries, in 1/16 of the square of their distance, added to the error of the
+    /// mixture's mean.
     package var penalty: Int
 
     package static let none = Mixing(tolerance: .max, penalty: 0)
     /// Avoids patterns where the nearest entry is hardly distinguishable from the colour. At equal file size,
-    /// SSIMULACRA2 prefers more colours to more patterns, even without this limit; with a higher limit, smooth
+    /// SSIMULACRA2 prefers more colours to more patterns, even without this limit. With a higher limit, smooth
     /// gradients show steps.
     package static let light = Mixing(tolerance: 40 * 40, penalty: 8)
     package static let full = Mixing(tolerance: 0, penalty: 2)
   }
 
-  /// A result: two entries, the share of the second in 1/64, and the distance of the first.
+  /// A result: two entries, the share of the second in 1/64, and the distance of the first from the colour.
   package struct Choice {
     fileprivate var word: UInt32
     package var first: Int { Int(word & 255) }
     package var second: Int { Int(word >> 8 & 255) }
-    /// At most 32.
+    /// The share of the second entry in 1/64, at most 32.
     package var share: UInt32 { word >> 16 & 63 }
-    /// The distance of the first entry, in units of ``Oklab``, clamped.
+    /// The distance of the first entry from the colour, in units of ``Oklab``, clamped.
     package var error: Int { Int(word >> 22) }
   }
 
-  /// - Parameter palette: At most 256 colours, and at least one; opaque ones are put last. If all are, only opaque
+  /// Creates a mapper.
+  ///
+  /// - Parameter palette: From 1 to 256 colours. Opaque colours are moved to the end. If all are opaque, only opaque
   ///   colours may be looked up.
   package init(_ palette: [UInt32], mixing: Mixing) {
     let translucent = palette.filter { $0 < 0xff00_0000 }
@@ -60,7 +64,7 @@ package struct PaletteMapper: Sendable {
     let cellCount = translucent.isEmpty ? 1 << 18 : 1 << 19
     partners = mixing == .none ? [] : [UInt16](repeating: .max, count: cellCount)
     exact = Array(repeating: (0, 0), count: 1 << 10)
-    // Clear pixels are not looked up.
+    // Fully transparent pixels are not looked up.
     for (index, word) in palette.enumerated() where word != 0 {
       var slot = Self.slot(word)
       while exact[slot].word != 0 { slot = (slot + 1) & 1023 }
@@ -71,7 +75,7 @@ package struct PaletteMapper: Sendable {
   @inline(__always)
   private static func slot(_ word: UInt32) -> Int { Int((word &* 0x9e37_79b1) &>> 22) }
 
-  /// The number of a colour that is in the palette; nil for transparent black.
+  /// Returns the number of a colour that is in the palette, or nil for transparent black.
   @inline(__always)
   package func index(of word: UInt32) -> Int? {
     var slot = Self.slot(word)
@@ -82,10 +86,10 @@ package struct PaletteMapper: Sendable {
     return nil
   }
 
-  /// The result for a visible colour that is not in the palette.
+  /// Returns the result for a visible colour that is not in the palette.
   @inline(__always)
   package mutating func choice(_ word: UInt32) -> Choice {
-    // The low bits, which differ most in a picture.
+    // Use the low bits, which differ most in a picture.
     let colors = word & 63 | word >> 2 & 0xfc0 | word >> 4 & 0x1_f000
     let place = Int(colors ^ (~word >> 24) << 9)
     let entry = known[place]
@@ -120,8 +124,8 @@ package struct PaletteMapper: Sendable {
     word < 0xff00_0000 ? search.nearest(to: color) : opaqueSearch.nearest(to: color)
   }
 
-  /// The nearest entry, and the one to mix it with, for the colour in the middle of the cell of `word`: trying all
-  /// entries for each colour would take longer than everything else.
+  /// Returns the nearest entry and the entry to mix it with for the colour in the middle of the cell of `word`. Trying
+  /// all entries for each colour would take longer than everything else.
   private mutating func partner(near word: UInt32) -> (first: Int, second: Int) {
     var (cell, middle): (UInt32, UInt32)
     if word >= 0xff00_0000 {
@@ -142,8 +146,8 @@ package struct PaletteMapper: Sendable {
     return (Int(partners[place] >> 8), Int(partners[place] & 255))
   }
 
-  /// The entry that comes closest to `color` when mixed with the nearest one; the nearest one itself if no other is
-  /// better.
+  /// Returns the entry that comes closest to `color` when mixed with the nearest entry, or the nearest entry itself if
+  /// no other is better.
   private func mixture(
     _ word: UInt32, _ color: Oklab, _ first: Int, _ distance: Int
   ) -> (second: Int, share: Int32, error: Int) {
@@ -157,8 +161,8 @@ package struct PaletteMapper: Sendable {
     return best
   }
 
-  /// The share of `second`, in 1/64, with which mixing it with `first` comes closest to `color`,
-  /// and the error.
+  /// Returns the share of `second`, in 1/64, at which a mixture with `first` comes closest to
+  /// `color`, and the error.
   @inline(__always)
   private func share(of second: Int, in color: Oklab, with first: Int) -> (
     share: Int32, error: Int
@@ -169,8 +173,8 @@ package struct PaletteMapper: Sendable {
     let along = (toColor &* step).wrappedSum()
     guard along > 0 else { return nil }
     let length = (step &* step).wrappedSum()
-    // With floats, because integer division is slow. IEEE 754 defines the result to the last bit
-    // too.
+    // Use floats, because integer division is slow. IEEE 754 defines their results to the last bit
+    // as well.
     let share = Int32(min(Float(along) * 64 / Float(length) + 0.5, 32))
     guard share > 0 else { return nil }
     let rest = toColor &- ((step &* share) &>> 6)

@@ -9,7 +9,8 @@ package struct WorkBudget: Sendable {
     self.format = format
   }
 
-  /// More pixels than any memory holds, whatever the limits: larger byte counts would overflow.
+  /// A maximum that applies whatever the limits are, because larger byte counts would overflow. No memory can hold this
+  /// many pixels.
   private static let mostPixels = 1 << 40
 
   /// Checks the size of the canvas.
@@ -54,13 +55,13 @@ struct MetadataBudget: Sendable {
 
   init(limits: DecodingLimits) { self.limits = limits }
 
-  /// The most bytes that the next item may have.
+  /// The maximum number of bytes of the next item.
   var itemBytes: Int { min(limits.metadataBytes, limits.metadataTotalBytes - byteCount) }
 
   /// Whether no further item is admitted, whatever its size.
   var isFull: Bool { count >= limits.metadataCount }
 
-  /// Reserves room for an item of `byteCount` bytes; false if it does not fit.
+  /// Reserves room for an item of `byteCount` bytes. Returns false if it does not fit.
   mutating func admits(byteCount: Int) -> Bool {
     guard count < limits.metadataCount, byteCount <= itemBytes else { return false }
     count += 1
@@ -68,10 +69,10 @@ struct MetadataBudget: Sendable {
     return true
   }
 
-  /// Charges an admitted item for the bytes that inflating added; at most ``itemBytes``.
+  /// Charges an admitted item for the bytes added by inflating it, at most ``itemBytes``.
   mutating func charge(_ more: Int) { byteCount += max(more, 0) }
 
-  /// Records that an item was dropped; returns whether it is the first, which is worth reporting.
+  /// Records that an item was dropped. Returns whether it is the first, because only that one is reported.
   mutating func leaveOut() -> Bool {
     defer { hasLeftOut = true }
     return !hasLeftOut

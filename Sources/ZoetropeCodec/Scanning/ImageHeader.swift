@@ -2,7 +2,7 @@
 package struct ImageHeader: Sendable, Hashable {
   package var format: AnimationFormat
   package var canvasSize: PixelSize
-  /// GIF: the global palette; PNG: PLTE. Colours as `RGBA.word`, alpha from tRNS applied.
+  /// GIF: the global palette. PNG: PLTE, with the alphas of tRNS. Colours are words of `RGBA`.
   package var palette: [UInt32] = []
   /// PNG: bits per sample.
   package var bitDepth: UInt8 = 8

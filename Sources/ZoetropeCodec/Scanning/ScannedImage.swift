@@ -1,29 +1,30 @@
-/// What a scanner knows about a file so far. It grows as bytes are fed.
+/// Everything that a scanner has found in a file so far.
 package struct ScannedImage: Sendable, Hashable {
-  /// Nil until the header is read.
+  /// The file's header, or nil until it is read.
   package var header: ImageHeader?
   /// The frames whose data is complete, in order.
   package var frames: [FrameControl] = []
-  /// The frame in whose data the file ends; decoding shows whether its pixels are complete.
+  /// The frame in whose data the file ends. Only decoding shows whether its pixels are complete.
   package var cutFrame: FrameControl?
   /// PNG: the static image for readers without animation support, unless it is a frame.
   package var staticImage: FrameControl?
-  /// The loop count as stored: repeats in GIF, plays in APNG; nil if the file has none.
+  /// The loop count as stored (repeats in GIF, plays in APNG), or nil if the file has none.
   package var storedLoopCount: UInt32?
   package var metadata = AnimationMetadata()
   package var damage: [Damage] = []
-  /// Bytes of the file consumed so far.
+  /// The number of bytes of the file consumed so far.
   package var byteCount = 0
 
   package init() {}
 
-  /// Whether the data ended before the end marker. Damage noted at ``byteCount`` is then due to that.
+  /// Whether the data ended before the end marker. If so, that is the cause of any damage noted at ``byteCount``.
   package var isCut: Bool { damage.contains { $0.kind.isEarlyEnd } }
 
-  /// Records a deviation. After a thousand, only an early end and deviations that lose something are kept: a
-  /// file of empty blocks could produce any number and hide a lost frame among them.
+  /// Records a deviation. After a thousand, only an early end and deviations that lose something are recorded.
+  /// Otherwise a file of empty blocks could produce any number of them and hide a lost frame among them.
   ///
-  /// - Parameter detail: Evaluated only if the deviation is kept: a text takes longer than a block.
+  /// - Parameter detail: A clause for the report. Evaluated only if the deviation is kept, because building the text
+  ///   takes longer than reading a block.
   package mutating func note(
     _ kind: Damage.Kind, _ detail: @autoclosure () -> String, frame: Int? = nil, at offset: Int
   ) {
@@ -34,29 +35,29 @@ package struct ScannedImage: Sendable, Hashable {
 }
 
 extension Damage.Kind {
-  /// Whether the data ends before the end marker. Noted at most once per image.
+  /// Whether this kind means that the data ends before the end marker. Noted at most once per image.
   fileprivate var isEarlyEnd: Bool { self == .missingTrailer || self == .cutBlock }
 }
 
 extension [UInt8] {
-  /// The colours of a palette, three bytes each, as opaque words.
+  /// The colours of a palette of three-byte entries, as opaque words.
   var paletteWords: [UInt32] {
     stride(from: 0, to: count - 2, by: 3).map {
       RGBA(red: self[$0], green: self[$0 + 1], blue: self[$0 + 2]).word
     }
   }
 
-  /// The 16-bit number at `offset`, least significant byte first (GIF).
+  /// Returns the 16-bit number at `offset`, least significant byte first (GIF).
   func littleEndian16(at offset: Int) -> UInt16 {
     UInt16(self[offset]) | UInt16(self[offset + 1]) << 8
   }
 
-  /// The 16-bit number at `offset`, most significant byte first (PNG).
+  /// Returns the 16-bit number at `offset`, most significant byte first (PNG).
   func bigEndian16(at offset: Int) -> UInt16 {
     UInt16(self[offset]) << 8 | UInt16(self[offset + 1])
   }
 
-  /// The 32-bit number at `offset`, most significant byte first (PNG).
+  /// Returns the 32-bit number at `offset`, most significant byte first (PNG).
   func bigEndian32(at offset: Int) -> UInt32 {
     UInt32(bigEndian16(at: offset)) << 16 | UInt32(bigEndian16(at: offset + 2))
   }

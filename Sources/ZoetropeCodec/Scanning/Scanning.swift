@@ -1,39 +1,40 @@
 /// Reads the structure of one file from its bytes, which may arrive in any number of pieces.
 ///
-/// A pure value: the same bytes give the same ``ScannedImage`` however they are split. Decodes no
-/// pixels. Time is linear in the bytes; memory is that of the frame list and bounded metadata.
+/// A pure value: the same bytes give the same ``ScannedImage`` however they are split. It decodes
+/// no pixels. Time is linear in the number of bytes. Memory holds only the list of frames and
+/// bounded metadata.
 package protocol Scanning: Sendable {
   /// The state so far.
   var image: ScannedImage { get }
-  // Its most frequently used parts, so that the rest need not be copied.
+  // The most frequently used parts of `image`, so that the rest need not be copied.
   var header: ImageHeader? { get }
   var frames: [FrameControl] { get }
   var playCount: PlayCount { get }
   var damage: [Damage] { get }
-  /// Whether reading has ended; later bytes are ignored.
+  /// Whether reading has ended. Later bytes are ignored.
   var isAtEnd: Bool { get }
-  /// Whether no more bytes are needed: the end marker was read, or damage ended the list of frames. Unlike
-  /// ``isAtEnd`` it is true before another byte shows that there is more.
+  /// Whether no more bytes are needed, because the end marker was read or damage ended the list of frames. Unlike
+  /// ``isAtEnd``, it does not wait for another byte to show whether more data follows.
   var isComplete: Bool { get }
   /// Whether the file's end marker was read: a GIF's trailer, a PNG's IEND.
   var hasEndMarker: Bool { get }
-  /// Whether the header is final, except for the format, so that frames can be decoded.
+  /// Whether the header is final except for the format, so that frames can be decoded.
   var isCanvasKnown: Bool { get }
-  /// The frame whose data is arriving, with the bytes read so far; nil between frames. Valid once the
-  /// canvas is known. Its independence is not decided.
+  /// The frame whose data is arriving, with the bytes read so far, or nil between frames. Valid once the canvas is
+  /// known. Whether it is independent is not known yet.
   var arrivingFrame: FrameControl? { get }
-  /// The number of frames that the file announces; nil if it does not.
+  /// The number of frames that the file announces, or nil if it does not announce one.
   var announcedFrames: Int? { get }
-  /// How many of the next bytes may be skipped, because their values do not matter; 0 if unknown.
+  /// The number of next bytes that may be skipped because their values do not matter, or 0 if unknown.
   var skippableByteCount: Int { get }
   /// Continues after the next `count` bytes, at most ``skippableByteCount``.
   mutating func skip(_ count: Int)
-  /// Continues after the next `count` bytes if they are within pixel data, where nothing ends. Otherwise does
-  /// nothing and returns false. Feeding them would have the same effect, but cost more per call.
+  /// Skips the next `count` bytes if they lie within pixel data and nothing ends there. Otherwise does nothing and
+  /// returns false. Feeding the bytes has the same effect, but costs more per call.
   mutating func passOver(_ count: Int) -> Bool
   /// Feeds the next bytes of the file.
   mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError)
-  /// Drops all frames but the first `count`, before anybody has seen them.
+  /// Drops all frames but the first `count`, before any caller has seen them.
   mutating func keepFrames(_ count: Int)
   /// Signals that there are no more bytes.
   mutating func finish() throws(AnimatedImageError)
@@ -55,7 +56,7 @@ extension Scanning {
 struct ByteCollector: Sendable {
   private(set) var bytes: [UInt8] = []
 
-  /// Moves bytes from `input` at `position` until there are `count`; returns whether there are.
+  /// Moves bytes from `input` at `position` until the record has `count` bytes. Returns whether it has.
   mutating func collect(
     _ count: Int, from input: borrowing RawSpan, at position: inout Int
   ) -> Bool {
@@ -67,7 +68,7 @@ struct ByteCollector: Sendable {
     return bytes.count >= count
   }
 
-  /// Reads a number, most significant byte first, in place if all of it is available; nil until it is.
+  /// Reads a number, most significant byte first, in place if it is available whole. Returns nil until it is complete.
   mutating func bigEndian<Number: FixedWidthInteger & BitwiseCopyable>(
     _ type: Number.Type, from input: borrowing RawSpan, at position: inout Int
   ) -> Number? {
@@ -80,7 +81,7 @@ struct ByteCollector: Sendable {
     return Number(bigEndian: bytes.rawBytes.load(type, at: 0))
   }
 
-  /// Moves the record to `target`, whose memory takes the next one.
+  /// Moves the record to `target`, and reuses the memory of `target` for the next record.
   mutating func move(to target: inout [UInt8]) {
     swap(&bytes, &target)
     reset()
@@ -88,7 +89,7 @@ struct ByteCollector: Sendable {
 
   /// Discards the record, so that the next one can be collected.
   mutating func reset() {
-    // Most records are not collected here, and even emptying an empty array costs a call.
+    // Most records are not collected here, and emptying even an empty array costs a call.
     if !bytes.isEmpty { bytes.removeAll(keepingCapacity: true) }
   }
 }
@@ -99,14 +100,14 @@ struct ByteCollector: Sendable {
 struct IndependenceTracker: Sendable {
   private var isClear = true
 
-  /// Adds the next frame; returns whether it is independent.
+  /// Adds the next frame and returns whether it is independent.
   ///
   /// - Parameter coversOpaquely: Whether the frame replaces every pixel of the canvas.
   mutating func add(
     rect: PixelRect, canvas: PixelRect, disposal: DisposalMethod, coversOpaquely: Bool
   ) -> Bool {
-    // A frame with disposal *previous* reveals what was below it to later frames: decoding cannot start there,
-    // even if the frame's own picture covers all of it.
+    // A frame with disposal *previous* reveals the canvas below it to later frames, so decoding cannot start there even
+    // if the frame's own picture covers the whole canvas.
     let isIndependent = isClear || coversOpaquely && disposal != .previous
     isClear =
       switch disposal {

@@ -1,7 +1,7 @@
-/// Makes the chunks of an APNG, with one sequence counter (PNG 3rd edition, 4.9.2).
+/// Writes the chunks of an APNG, with one sequence counter (PNG 3rd edition, 4.9.2).
 ///
-/// The first fcTL follows PLTE and tRNS, since decoders in the field refuse it before them. Each frame after the
-/// first has one fdAT, which is never empty.
+/// The first fcTL follows PLTE and tRNS, because existing decoders reject it before them. Each frame after the first
+/// has at least one fdAT, which is never empty.
 struct APNGEncoder: AnimationEncoding {
   private let request: AnimationRequest
   private let storage: PNGStorage
@@ -9,9 +9,11 @@ struct APNGEncoder: AnimationEncoding {
   private var sequence: UInt32 = 0
   /// Whether the next frame is the static image.
   private var isStatic: Bool
-  /// The most bytes in one chunk: PNG's limit, which compressed noise may exceed.
+  /// The maximum number of bytes in one chunk: PNG's limit, which compressed noise may exceed.
   var dataLimit = 0x7fff_ffff
 
+  /// Creates the encoder of one file.
+  ///
   /// - Throws: `limitExceeded` for a canvas or a number of plays that does not fit.
   init(_ request: AnimationRequest) throws(AnimatedImageError) {
     let mostPixels = 0x7fff_ffff / 8
@@ -45,7 +47,7 @@ struct APNGEncoder: AnimationEncoding {
 
   var isDeep: Bool { storage.form.bitDepth == 16 }
 
-  // Pillow disposes to black, which is opaque unless it is the key.
+  // Pillow disposes to black, which is opaque unless black is the transparent colour.
   var canDisposeToBackground: Bool { storage.key?.contains { $0 != 0 } != true }
 
   func start(frameCount: Int) -> [UInt8] {
@@ -57,7 +59,7 @@ struct APNGEncoder: AnimationEncoding {
     return chunks.bytes
   }
 
-  // Behind the signature and IHDR.
+  // The bytes follow the signature and IHDR.
   func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int)? {
     (animationControl(frameCount), 8 + 25)
   }

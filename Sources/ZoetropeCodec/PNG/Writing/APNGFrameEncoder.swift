@@ -1,25 +1,25 @@
 internal import Synchronization
 
-/// Compresses the frames of an APNG, each in the way that takes fewer bytes: replacing the canvas, or blended over it
-/// with unchanged pixels transparent.
+/// Compresses the frames of an APNG. Each frame either replaces the canvas or is blended over it with unchanged pixels
+/// transparent, whichever takes fewer bytes.
 ///
-/// With 16 bits frames always replace: blending rounds, and some decoders cannot do it.
+/// Frames with 16 bits always replace the canvas, because blending rounds and some decoders do not support it.
 final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
-  // Sendable: only `encode` and the thread that it starts touch the stored properties that can change. `isBusy` is set
-  // from the beginning of a call to the end of that thread's work, which a cancelled call does not wait for.
+  // Sendable: only `encode` and the thread that it starts access the stored properties that can change. `isBusy` is set
+  // from the beginning of a call until that thread's work ends, which a cancelled call does not await.
   private let storage: PNGStorage
   private let effort: EncodingEffort
   private let scanlines: ScanlineCompressor
   private let indexer = ColorIndexer()
   private let isBusy = Atomic<Bool>(false)
 
-  /// Frames of up to this many bytes are compressed in both ways; for larger ones, a sample
+  /// Frames of up to this many bytes are compressed in both ways. For larger frames, a sample
   /// decides.
   private static let trialLimit = 1 << 18
-  /// The size of a sample, and of the pieces in which frames are turned into scanlines.
+  /// The size in bytes of a sample, and of the bands in which frames are converted to scanlines.
   private static let (sampleBytes, bandBytes) = (3 << 15, 1 << 15)
 
-  /// - Parameter isTrial: Whether only the number of bytes counts, roughly.
+  /// - Parameter isTrial: Whether only an estimate of the number of bytes is needed.
   init(_ storage: PNGStorage, effort: EncodingEffort, isTrial: Bool) {
     self.storage = storage
     self.effort = effort
@@ -36,7 +36,7 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
       defer { isBusy.store(false, ordering: .releasing) }
       return try code(work, isCancelled)
     }
-    // libdeflate cannot be interrupted, and takes up to half a minute for a large picture.
+    // libdeflate cannot be interrupted and takes up to half a minute for a large picture.
     let coded = resultOnThread(unless: isCancelled) { [self] flag in
       defer { isBusy.store(false, ordering: .releasing) }
       return Result { () throws(AnimatedImageError) in try code(work) { flag.isRaised } }
@@ -82,7 +82,7 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
     return best
   }
 
-  /// Three bands of rows, spread over a frame.
+  /// Returns three bands of rows, spread over a frame.
   private func sampleRows(_ size: PixelSize) -> [Range<Int>] {
     let line = storage.form.rowBytes(width: size.width) + 1
     let rows = max(1, min(size.height / 3, Self.sampleBytes / line / 3))

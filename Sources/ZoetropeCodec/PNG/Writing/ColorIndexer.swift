@@ -2,18 +2,18 @@ internal import Glibc
 
 /// Finds the distinct colours of a picture and writes each pixel's index, in one pass.
 ///
-/// Unsafe code: `target` has room for the rows of `width + 1` bytes, and the rectangle lies in the
-/// bitmap (both are checked); sources are read within `width * 4` bytes of each of its rows, and the hash table
-/// has 2,048 slots with at most 256 taken, so every probe ends at a free one.
+/// Unsafe code: `target` has room for the rows of `width + 1` bytes, and the rectangle lies in the bitmap (both are
+/// checked). Only `width * 4` bytes of each row of the rectangle are read. At most 256 of the hash table's 2,048 slots
+/// are taken, so every probe ends at a free one.
 struct ColorIndexer {
-  /// The most colours that one-byte indices can distinguish.
+  /// The maximum number of colours that one-byte indices can distinguish.
   static let maximumCount = 256
   private static let slotBits: UInt32 = 11
-  /// `(1 << 32 | colour) << 16 | index`; 0 is a free slot.
+  /// A hash table: `(1 << 32 | colour) << 16 | index`, or 0 for a free slot.
   private let slots = PixelStorage(byteCount: 8 << slotBits)
 
-  /// Writes the rows of `rect`, each a zero byte (the filter *none*) and one index per pixel; returns the
-  /// colours in the order of their indices, or nil if there are more than 256.
+  /// Writes the rows of `rect`, each with a zero byte (the filter *none*) and one index per pixel. Returns the colours
+  /// in the order of their indices, or nil if there are more than 256.
   func index(_ bitmap: Bitmap, _ rect: PixelRect, into target: PixelStorage) -> [UInt32]? {
     unsafe memset(slots.baseAddress, 0, 8 << Int(Self.slotBits))
     var colors: [UInt32] = []
@@ -35,8 +35,8 @@ struct ColorIndexer {
     }
   }
 
-  /// Writes the rows of `rect` as rows `row` and on of `target`, with the places of its colours in the palette;
-  /// false if a pixel has another colour.
+  /// Writes the rows of `rect` to `target` from row `row` on, with palette indices for pixels. Returns false if a pixel
+  /// has a colour that is not in the palette.
   func index(
     _ bitmap: Bitmap, _ rect: PixelRect, into target: PixelStorage, atRow row: Int
   ) -> Bool {
@@ -53,7 +53,7 @@ struct ColorIndexer {
     precondition(storage.byteCount >= (width + 1) * (first + height))
     precondition(PixelRect(bitmap.size).contains(rect))
     let target = unsafe storage.baseAddress + first * (width + 1)
-    // Fetched once: it is a call to another module.
+    // Fetched once, because it is a call to another module.
     let table = unsafe slots.baseAddress.assumingMemoryBound(to: UInt64.self)
     for y in 0..<height {
       let source =
@@ -75,10 +75,11 @@ struct ColorIndexer {
     return true
   }
 
-  /// Writes the indices of a row; false if there are too many colours.
+  /// Writes the indices of a row. Returns false if there are too many colours.
   ///
-  /// Takes eight pixels at a time: those of the row above, one colour, or any, which are looked up one by one
-  /// without comparing neighbours, because such branches are mispredicted in dithered pictures.
+  /// Processes eight pixels at a time. If they equal those of the row above, or all have one colour, they need at most
+  /// one look-up. Otherwise they are looked up one by one without comparing neighbours, because such branches are
+  /// mispredicted in dithered pictures.
   @inline(__always)
   private static func indexRow(
     _ source: UnsafeRawPointer, above: UnsafeRawPointer?, width: Int,
@@ -117,20 +118,20 @@ struct ColorIndexer {
     return true
   }
 
-  /// Two of eight pixels.
+  /// Returns two of eight pixels.
   @inline(__always)
   private static func pair(_ pixels: UnsafeRawPointer, _ number: Int) -> UInt64 {
     unsafe pixels.loadUnaligned(fromByteOffset: number &* 8, as: UInt64.self)
   }
 
-  /// Whether eight pixels are those at `other`.
+  /// Returns whether eight pixels equal those at `other`.
   @inline(__always)
   private static func areEqual(_ pixels: UnsafeRawPointer, _ other: UnsafeRawPointer) -> Bool {
     unsafe (pair(pixels, 0) ^ pair(other, 0)) | (pair(pixels, 1) ^ pair(other, 1))
       | (pair(pixels, 2) ^ pair(other, 2)) | (pair(pixels, 3) ^ pair(other, 3)) == 0
   }
 
-  /// Whether eight pixels are the same.
+  /// Returns whether eight pixels are all the same.
   @inline(__always)
   private static func isOneColor(_ pixels: UnsafeRawPointer) -> Bool {
     let first = unsafe pair(pixels, 0)
@@ -138,7 +139,7 @@ struct ColorIndexer {
       | (first ^ pair(pixels, 3)) | (first ^ (first &<< 32 | first &>> 32)) == 0
   }
 
-  /// The index of the pixel at `place`; nil if it is one colour too many.
+  /// Returns the index of the pixel at `place`, or nil if its colour is one too many.
   @inline(__always)
   private static func index(
     of place: UnsafeRawPointer, _ table: UnsafeMutablePointer<UInt64>, _ colors: inout [UInt32],
@@ -163,25 +164,26 @@ struct ColorIndexer {
   }
 }
 
-/// The distinct colours of a picture, at most 256, and how to write their indices.
+/// The distinct colours of a picture, at most 256, and the form in which their indices are written.
 struct ColorTable {
-  /// Colours as `RGBA.word`, in the order of the file.
+  /// The colours as `RGBA.word`, in the order of the file.
   var colors: [UInt32]
-  /// Maps the indices of ``ColorIndexer`` to those in the file; nil if they are the same.
+  /// The mapping from the indices of ``ColorIndexer`` to those in the file, or nil if they are the same.
   var remap: [UInt8]?
   /// The number of leading colours that are not opaque: the length of tRNS.
   var translucentCount = 0
   /// The form in which the indices are stored.
   var form: PNGForm
 
-  /// The cheapest lossless form for `colors`, found in this order in a picture of `area` pixels.
+  /// Creates the smallest lossless form for the colours `found`, listed in order of appearance in a picture of `area`
+  /// pixels.
   ///
-  /// Nil if true colour is smaller, as in tiny pictures whose PLTE would outweigh the pixels.
+  /// Returns nil if true colour is smaller, as in tiny pictures whose PLTE would outweigh the pixels.
   init?(found: [UInt32], area: Int, allowsGrey: Bool) {
     let isOpaque = found.allSatisfy { $0 >> 24 == 0xff }
     let depth = found.count <= 2 ? 1 : found.count <= 4 ? 2 : found.count <= 16 ? 4 : 8
     if isOpaque, allowsGrey, let grey = Self.greyDepth(of: found),
-      // A palette of a few greys off the grid packs tighter than eight-bit grey.
+      // A palette of a few greys that need eight bits packs tighter than eight-bit grey.
       grey <= depth || found.count > 16
     {
       colors = found
@@ -200,7 +202,7 @@ struct ColorTable {
       colors = found
       return
     }
-    // Translucent colours come first: tRNS ends with the last of them.
+    // Translucent colours come first, so that tRNS can end after the last of them.
     let order = translucent + found.indices.filter { found[$0] >> 24 == 0xff }
     colors = order.map { found[$0] }
     var target = [UInt8](repeating: 0, count: found.count)
@@ -208,8 +210,8 @@ struct ColorTable {
     remap = target
   }
 
-  /// The smallest depth at which grey samples hold every colour exactly; nil if a colour is not
-  /// grey.
+  /// Returns the smallest depth at which grey samples represent every colour exactly, or nil if a
+  /// colour is not grey.
   private static func greyDepth(of colors: [UInt32]) -> Int? {
     var depth = 1
     for word in colors {
@@ -233,6 +235,6 @@ struct ColorTable {
     return bytes
   }
 
-  /// The data of tRNS; empty when every colour is opaque.
+  /// The data of tRNS, or empty if every colour is opaque.
   var transparencyBytes: [UInt8] { colors.prefix(translucentCount).map { UInt8($0 >> 24) } }
 }

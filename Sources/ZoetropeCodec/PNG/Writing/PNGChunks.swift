@@ -19,7 +19,7 @@ struct PNGChunks {
     close(count: data.count)
   }
 
-  /// Appends a chunk whose data are `head` and `data`.
+  /// Appends a chunk whose data is `head` followed by `data`.
   mutating func append(_ type: StaticString, _ head: [UInt8], _ data: ArraySlice<UInt8>) {
     open(type, count: head.count + data.count)
     bytes += head
@@ -27,18 +27,18 @@ struct PNGChunks {
     close(count: head.count + data.count)
   }
 
-  /// Appends `data`, at least one byte, in as many chunks as they need.
+  /// Appends `data`, at least one byte, in as many chunks as needed.
   ///
-  /// - Parameter limit: The most bytes in one chunk.
+  /// - Parameter limit: The maximum number of bytes in one chunk.
   mutating func append(_ type: StaticString, _ data: [UInt8], limit: Int) {
     for start in stride(from: 0, to: data.count, by: limit) {
       append(type, [], data[start..<min(start + limit, data.count)])
     }
   }
 
-  /// Appends the first `count` bytes of `storage`, at least one, in as many chunks as they need.
+  /// Appends the first `count` bytes of `storage`, at least one, in as many chunks as needed.
   ///
-  /// - Parameter limit: The most bytes in one chunk.
+  /// - Parameter limit: The maximum number of bytes in one chunk.
   mutating func append(
     _ type: StaticString, _ storage: PixelStorage, count: Int, limit: Int
   ) {
@@ -58,7 +58,7 @@ struct PNGChunks {
         + [UInt8(form.bitDepth), form.colorType.rawValue, 0, 0, 0])
   }
 
-  /// Appends what stands between IHDR and the first pixels: colour space, palette, transparency, density.
+  /// Appends the chunks between IHDR and the first pixels: colour space, palette, transparency, density.
   ///
   /// - Parameter key: The data of tRNS for a form without a table.
   mutating func append(
@@ -82,7 +82,7 @@ struct PNGChunks {
   }
 
   private mutating func close(count: Int) {
-    // Of type and data, which were just appended.
+    // The CRC covers the type and the data, which were just appended.
     append(CRC32.of(bytes.rawBytes.extracting(last: count + 4)))
   }
 
@@ -103,13 +103,13 @@ extension UInt32 {
 struct PNGMetadataChunks {
   /// Chunks that must precede PLTE, except the colour profile.
   private(set) var color: [UInt8] = []
-  /// iCCP, with the colour space that the profile is for.
+  /// iCCP, and whether the profile is for grey or for RGB.
   private(set) var profile: [UInt8] = []
   private(set) var profileIsGrey = false
-  /// Chunks that must precede IDAT, and texts, which Pillow finds in an animation only there.
+  /// Chunks that must precede IDAT, and text chunks, which Pillow finds in an animation only before IDAT.
   private(set) var other: [UInt8] = []
 
-  /// No chunks.
+  /// Creates an empty set of chunks.
   init() {}
 
   init(_ metadata: AnimationMetadata) {
@@ -148,7 +148,7 @@ struct PNGMetadataChunks {
     self.other = other.bytes
   }
 
-  /// Appends Latin-1 text as tEXt, or as zTXt if that is shorter; other text as iTXt.
+  /// Appends Latin-1 text as tEXt, or as zTXt if that is shorter. Appends other text as iTXt.
   private static func append(
     key: [UInt8], _ value: String, to chunks: inout PNGChunks, compressor: ZlibCompressor?
   ) {
@@ -167,7 +167,7 @@ struct PNGMetadataChunks {
     chunks.append("iTXt", key + [0, isPacked ? 1 : 0, 0, 0, 0] + (isPacked ? packed : utf8))
   }
 
-  /// `bytes`, compressed if they are many.
+  /// Returns `bytes`, compressed if there are many.
   private static func packed(_ bytes: [UInt8], _ compressor: ZlibCompressor?) -> [UInt8] {
     guard bytes.count > 256, let compressor else { return bytes }
     return compressor.compress(bytes)
@@ -182,8 +182,8 @@ struct PNGMetadataChunks {
     return bytes
   }
 
-  /// A valid PNG keyword: 1 to 79 printable Latin-1 bytes, without leading, trailing or consecutive
-  /// spaces; nil if `text` is not one.
+  /// Returns `text` as a PNG keyword, or nil if it is not a valid one: 1 to 79 printable Latin-1
+  /// bytes, without leading, trailing or consecutive spaces.
   private static func keyword(_ text: String) -> [UInt8]? {
     guard let bytes = latin1(text), (1...79).contains(bytes.count),
       bytes.allSatisfy({ (32...126).contains($0) || $0 > 160 }),

@@ -1,15 +1,16 @@
 /// Writes bitmaps as PNG files, each in the smallest lossless form that is cheap to find.
 ///
-/// Pictures of up to 256 colours become palette or grey pictures of 1, 2, 4 or 8 bits, opaque ones
-/// lose their alpha channel, and the rest stay RGBA; 16-bit pictures keep their 16 bits. Decoding
-/// returns exactly the original pixels, including the colours of transparent ones.
+/// Pictures of up to 256 colours become palette or grey pictures of 1, 2, 4 or 8 bits. Of the
+/// others, opaque pictures lose their alpha channel, and the rest stay RGBA. 16-bit pictures keep
+/// their 16 bits. Decoding returns exactly the original pixels, including the colours of
+/// transparent pixels.
 ///
-/// One owner at a time; not `Sendable`. An encoder keeps its working memory, about three pictures,
-/// for the next picture: use one encoder per thread, for many pictures.
+/// An encoder is not `Sendable` and has one owner at a time. It keeps its working memory, about
+/// three pictures, for the next picture, so use one encoder per thread for many pictures.
 public final class PNGEncoder {
   private let scanlines: ScanlineCompressor
   private let metadata: PNGMetadataChunks
-  /// The most bytes in one IDAT: PNG's limit, which compressed noise may exceed.
+  /// The maximum number of bytes in one IDAT: PNG's limit, which compressed noise may exceed.
   var dataLimit = 0x7fff_ffff
   private let indexer = ColorIndexer()
 
@@ -22,15 +23,14 @@ public final class PNGEncoder {
 
   /// Encodes `bitmap` as a PNG file.
   ///
-  /// Takes about 10 to 40 nanoseconds per pixel by default. Throws ``AnimatedImageError/Code/parameter`` for a
-  /// picture without pixels or with premultiplied alpha, which PNG cannot hold, and
-  /// ``AnimatedImageError/Code/limitExceeded`` for one that is too large for PNG, and
-  /// ``AnimatedImageError/Code/outOfMemory`` if allocation fails.
+  /// Takes about 10 to 40 nanoseconds per pixel by default. Throws ``AnimatedImageError/Code/parameter`` for a picture
+  /// without pixels or with premultiplied alpha, which PNG does not support, ``AnimatedImageError/Code/limitExceeded``
+  /// for a picture that is too large for PNG, and ``AnimatedImageError/Code/outOfMemory`` if allocation fails.
   public func encode(_ bitmap: Bitmap) throws(AnimatedImageError) -> [UInt8] {
     try encode(bitmap, in: PixelRect(bitmap.size))
   }
 
-  /// Encodes the part of `bitmap` in `rect`, which must be inside it.
+  /// Encodes the part of `bitmap` inside `rect`, which must lie within the picture.
   package func encode(
     _ bitmap: Bitmap, in rect: PixelRect
   ) throws(AnimatedImageError) -> [UInt8] {
@@ -61,7 +61,7 @@ public final class PNGEncoder {
     let (isOpaque, isGrey) = PixelPacking.survey(bitmap, rect)
     let type: PNGForm.ColorType =
       switch (isOpaque, isGrey && allowsGrey) {
-      // Opaque 8-bit greys have a table, unless the picture is tiny.
+      // Opaque 8-bit grey pictures have a table, unless they are tiny.
       case (true, let isGrey): isGrey && isDeep ? .grey : .rgb
       case (false, let isGrey): isGrey ? .greyAlpha : .rgba
       }

@@ -1,4 +1,4 @@
-/// How the pixels of a written PNG are stored: colour type and bit depth, and hence bytes per row.
+/// The form in which the pixels of a written PNG are stored: colour type and bit depth, and therefore bytes per row.
 struct PNGForm: Hashable, Sendable {
   /// The colour types of IHDR, with their codes.
   enum ColorType: UInt8, Sendable {
@@ -8,7 +8,7 @@ struct PNGForm: Hashable, Sendable {
     case greyAlpha = 4
     case rgba = 6
 
-    /// Samples per pixel.
+    /// The number of samples per pixel.
     var channels: Int {
       switch self {
       case .grey, .palette: 1
@@ -18,20 +18,21 @@ struct PNGForm: Hashable, Sendable {
       }
     }
 
-    /// Whether its colour profile must be a grey one.
+    /// Whether the colour profile must be for grey.
     var isGrey: Bool { self == .grey || self == .greyAlpha }
   }
 
   let colorType: ColorType
-  /// Bits per sample: 1, 2, 4, 8 or 16.
+  /// The number of bits per sample: 1, 2, 4, 8 or 16.
   let bitDepth: Int
 
-  /// Whether filters may help: neighbouring indices or packed samples are unrelated values.
+  /// Whether filters may help. They do not help for indices or packed samples, because neighbouring values are
+  /// unrelated.
   var canFilter: Bool { colorType != .palette && bitDepth >= 8 }
 
-  /// The filters' distance to the pixel on the left: whole bytes, at least one.
+  /// The distance to the pixel on the left as filters count it: in whole bytes, at least one.
   var bytesPerPixel: Int { max(1, colorType.channels * bitDepth / 8) }
 
-  /// Bytes of one row without its filter byte.
+  /// Returns the number of bytes of one row without its filter byte.
   func rowBytes(width: Int) -> Int { (width * colorType.channels * bitDepth + 7) / 8 }
 }

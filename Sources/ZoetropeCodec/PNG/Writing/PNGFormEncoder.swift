@@ -1,19 +1,21 @@
-/// Compresses pictures in the form that the frames of a file have: its colour type, depth, palette and interlacing.
+/// Compresses pictures in the form of the frames of an existing file: its colour type, depth, palette and interlacing.
 ///
-/// One owner at a time. Keeps its working memory, two pictures, for the next one. Takes ``PixelFormat/rgba16`` for 16
-/// bits per sample and ``PixelFormat/rgba8`` else.
+/// Has one owner at a time. Keeps its working memory, two pictures, for the next picture. Takes ``PixelFormat/rgba16``
+/// for 16 bits per sample, and otherwise ``PixelFormat/rgba8``.
 package final class PNGFormEncoder {
   private let header: ImageHeader
   private let form: PNGForm
-  /// The first index of each colour of the palette.
+  /// The first index of each colour in the palette.
   private let indices: [UInt32: UInt8]
-  /// A fully transparent entry, whatever its colour.
+  /// The index of a fully transparent entry, whatever its colour.
   private let clearIndex: UInt8?
-  /// The sample of grey, or the three of RGB, that are transparent; in the file's depth.
+  /// The sample of the transparent grey, or the three samples of the transparent RGB colour, in the file's depth.
   private let key: [UInt16]
   private let scanlines: ScanlineCompressor
 
-  /// - Parameter header: The header of a PNG; its palette may be longer than the file's.
+  /// Creates an encoder.
+  ///
+  /// - Parameter header: The header of a PNG. Its palette may be longer than the file's.
   package init(_ header: ImageHeader, effort: EncodingEffort = .balanced) {
     self.header = header
     scanlines = ScanlineCompressor(effort: effort, levelAfterTrials: 12)
@@ -27,16 +29,16 @@ package final class PNGFormEncoder {
     key = stride(from: 0, to: bytes.count - 1, by: 2).map { bytes.bigEndian16(at: $0) }
   }
 
-  /// What a picture needs that the form lacks.
+  /// Whether the form can store a picture, and otherwise the reason.
   package enum Fit: Sendable, Hashable {
     case fits
-    /// These colours are not in the palette.
+    /// The picture has these colours, which are not in the palette.
     case lacks([UInt32])
-    /// Transparency, or colours that are not grey.
+    /// The picture has transparency or colours that the form cannot store.
     case never
   }
 
-  /// Whether the pixels of `bitmap` in `rect` can be stored.
+  /// Returns whether the pixels of `bitmap` in `rect` can be stored.
   package func fit(_ bitmap: Bitmap, in rect: PixelRect) -> Fit {
     if form.colorType == .rgba { return .fits }
     var missing: Set<UInt32> = []
@@ -55,7 +57,7 @@ package final class PNGFormEncoder {
     return missing.isEmpty ? .fits : .lacks(missing.sorted())
   }
 
-  /// The zlib stream of the pixels of `bitmap` in `rect`, which must fit.
+  /// Returns the zlib stream of the pixels of `bitmap` in `rect`, which must fit.
   ///
   /// - Throws: `outOfMemory`; `cancelled` once `isCancelled` returns true.
   package func compress(
@@ -69,7 +71,7 @@ package final class PNGFormEncoder {
           bitmap, rect, columns: pass.column, pass.columnStep, rows: pass.row, pass.rowStep,
           isCancelled)
       }
-      // Filters do little for pixels that are far apart.
+      // Filters gain little for pixels that are far apart.
       let bytes = ZlibCompressor(level: 8)?.compress(rows) ?? []
       if bytes.isEmpty { throw AnimatedImageError(.outOfMemory, "no memory to compress a picture") }
       return bytes
@@ -97,7 +99,7 @@ package final class PNGFormEncoder {
       && (form.colorType != .grey || form.bitDepth == 16)
   }
 
-  /// The samples of a pixel: red, green, blue, alpha, with the file's 8 or 16 bits.
+  /// The samples of a pixel: red, green, blue and alpha, with the file's 8 or 16 bits.
   private typealias Samples = SIMD4<UInt16>
 
   private static func pixel(_ bitmap: Bitmap, _ x: Int, _ y: Int) -> Samples {
@@ -113,8 +115,8 @@ package final class PNGFormEncoder {
       UInt16(word & 0xff), UInt16(word >> 8 & 0xff), UInt16(word >> 16 & 0xff), UInt16(word >> 24))
   }
 
-  /// The stored samples of a pixel, one for each channel of the form; nil if the pixel cannot be
-  /// stored.
+  /// Returns the stored samples of a pixel, one for each channel of the form, or nil if the pixel
+  /// cannot be stored.
   private func stored(_ pixel: Samples) -> Samples? {
     let full: UInt16 = form.bitDepth == 16 ? 0xffff : 0xff
     let isGrey = pixel.x == pixel.y && pixel.y == pixel.z
@@ -143,7 +145,7 @@ package final class PNGFormEncoder {
     }
   }
 
-  /// The scanlines of every `columnStep`th pixel of every `rowStep`th row.
+  /// Returns the scanlines of every `columnStep`th pixel of every `rowStep`th row.
   private func rows(
     _ bitmap: Bitmap, _ rect: PixelRect, columns column: Int, _ columnStep: Int, rows row: Int,
     _ rowStep: Int, _ isCancelled: () -> Bool

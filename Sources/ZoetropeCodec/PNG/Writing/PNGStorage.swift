@@ -1,12 +1,12 @@
-/// How the pixels of all frames of an APNG are stored.
+/// The form in which the pixels of all frames of an APNG are stored.
 ///
-/// With at least eight bits per sample: ffmpeg draws frames of packed pixels in the wrong place, and does not draw
-/// frames of one bit.
+/// It has at least eight bits per sample, because ffmpeg draws frames of packed pixels in the wrong place and does not
+/// draw frames of one bit at all.
 struct PNGStorage: Sendable {
   let form: PNGForm
-  /// The colours of a palette; nil if samples are stored as they are.
+  /// The colours of a palette, or nil if samples are stored directly.
   let table: ColorTable?
-  /// The sample values that mean transparent: one for grey, three for RGB; nil if there are none.
+  /// The samples of the transparent colour, one for grey and three for RGB, or nil if there is none.
   let key: [UInt16]?
   /// Whether a frame can have transparent pixels.
   let holdsClear: Bool
@@ -21,18 +21,18 @@ struct PNGStorage: Sendable {
     self.holdsClear = holdsClear
   }
 
-  /// RGBA, which holds all pictures.
+  /// Creates the form RGBA, which can store all pictures.
   init(isDeep: Bool) { self.init(.rgba, bitDepth: isDeep ? 16 : 8) }
 
-  /// A palette of up to 256 colours; nil if there is none.
+  /// Creates a form with a palette of up to 256 colours, or returns nil without a palette.
   init?(palette: [UInt32]?) {
     guard let palette, let table = Self.table(palette) else { return nil }
     self.init(.palette, bitDepth: 8, table: table, holdsClear: table.colors.contains(0))
   }
 
-  /// The smallest form that holds the colours of `survey`.
+  /// Creates the smallest form that can store the colours of `survey`.
   ///
-  /// Opaque pictures get a transparent colour too if one is left, for unchanged pixels of frames.
+  /// Opaque pictures also get a transparent colour if one is left, for unchanged pixels of frames.
   init(_ survey: ColorSurvey, allowsGrey: Bool) {
     let isDeep = survey.isDeep && !survey.fits8Bits
     let depth = isDeep ? 16 : 8
@@ -48,7 +48,7 @@ struct PNGStorage: Sendable {
     }
   }
 
-  /// Grey or RGB with one colour that means transparent; nil if it cannot hold all colours.
+  /// Returns grey or RGB with one transparent colour, or nil if that cannot store all colours.
   private static func marked(
     _ survey: ColorSurvey, _ type: PNGForm.ColorType, _ depth: Int
   ) -> Self? {
@@ -57,7 +57,8 @@ struct PNGStorage: Sendable {
       type == .grey
       ? survey.unusedGrey.map { [UInt16($0)] }
       : survey.unusedColor.map { color in (0..<3).map { UInt16(color >> ($0 * 8) & 0xff) } }
-    // Decoders give transparent pixels the key's colour. They are black here, so only a black key keeps hidden colours.
+    // Decoders give transparent pixels the key's colour. Transparent pixels are black here, so only a black key keeps
+    // hidden colours.
     if survey.keepsHiddenColors, !survey.isOpaque, samples?.contains(where: { $0 != 0 }) == true {
       samples = nil
     }
@@ -66,8 +67,8 @@ struct PNGStorage: Sendable {
     return Self(type, bitDepth: depth, key: key, holdsClear: key != nil)
   }
 
-  /// A palette of up to 256 colours. The transparent one comes first, because some decoders dispose to the first
-  /// entry.
+  /// Returns a palette of up to 256 colours. The transparent colour comes first, because some decoders dispose to the
+  /// first entry.
   private static func table(_ found: [UInt32]) -> ColorTable? {
     var colors = found.filter { $0 != 0 }
     if colors.count < ColorIndexer.maximumCount { colors.insert(0, at: 0) }

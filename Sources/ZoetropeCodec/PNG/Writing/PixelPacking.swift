@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// Converts pixels to the samples of a PNG row, each row after its zero filter byte.
+/// Converts pixels to the samples of PNG rows, each after a zero filter byte.
 ///
-/// Unsafe code: before its first store, every function checks that `target` holds `height` rows of
-/// `rowBytes + 1` bytes, plus the few bytes by which its last wide store may overrun them, and that the
-/// rectangle lies in the bitmap.
+/// Unsafe code: before its first store, every function checks that the rectangle lies in the bitmap, and that `target`
+/// has room for `height` rows of `rowBytes + 1` bytes and for the few bytes by which the last wide store may overrun
+/// them.
 enum PixelPacking {
-  /// Bytes that a buffer of scanlines needs beyond the scanlines.
+  /// The number of bytes that a buffer of scanlines needs after the scanlines.
   static let slack = 16
 
-  /// Copies finished scanlines to `target`, which the caller alone has.
+  /// Copies finished scanlines to `target`, whose sole owner is the caller.
   static func write(_ scanlines: [UInt8], into target: PixelStorage) {
     unsafe target.store(scanlines.rawBytes)
   }
@@ -27,7 +27,7 @@ enum PixelPacking {
     let rowBytes = (width * depth + 7) / 8
     let perByte = 8 / depth
     let base = unsafe target.baseAddress.assumingMemoryBound(to: UInt8.self)
-    // Packed rows are never longer than their source rows, so writing stays behind reading.
+    // Packed rows are never longer than their source rows, so writing never overtakes reading.
     unsafe table.withUnsafeBufferPointer { table in
       for y in 0..<height {
         let source = unsafe base + y * (width + 1) + 1
@@ -51,7 +51,7 @@ enum PixelPacking {
     }
   }
 
-  /// Whether every pixel of `rect` is opaque, and whether every one is grey.
+  /// Returns whether every pixel of `rect` is opaque, and whether every pixel is grey.
   static func survey(_ bitmap: Bitmap, _ rect: PixelRect) -> (isOpaque: Bool, isGrey: Bool) {
     let isDeep = bitmap.format.bytesPerPixel == 8
     var (opaque, grey) = (true, true)
@@ -80,8 +80,7 @@ enum PixelPacking {
     return (opaque, grey)
   }
 
-  /// Writes the pixels of 8-bit RGBA in `rect` as RGBA, RGB, grey with alpha or grey: rows `first` and on of
-  /// `target`.
+  /// Writes the 8-bit RGBA pixels in `rect` as RGBA, RGB, grey with alpha or grey to `target` from row `first` on.
   static func write(
     _ bitmap: Bitmap, _ rect: PixelRect, as type: PNGForm.ColorType, into target: PixelStorage,
     atRow first: Int = 0
@@ -104,7 +103,7 @@ enum PixelPacking {
         }
       case .rgb:
         for x in 0..<width {
-          // Stores four bytes, keeps three: the next pixel or row overwrites the fourth.
+          // Stores four bytes, the last of which the next pixel or row overwrites.
           let word = unsafe source.loadUnaligned(fromByteOffset: x * 4, as: UInt32.self)
           unsafe row.storeBytes(of: word, toByteOffset: 1 + x * 3, as: UInt32.self)
         }
@@ -119,7 +118,7 @@ enum PixelPacking {
     }
   }
 
-  /// Writes the pixels of 16-bit RGBA in `rect`, most significant byte first: rows `first` and on of `target`.
+  /// Writes the 16-bit RGBA pixels in `rect` to `target` from row `first` on, most significant byte first.
   static func writeDeep(
     _ bitmap: Bitmap, _ rect: PixelRect, as type: PNGForm.ColorType, into target: PixelStorage,
     atRow first: Int = 0
@@ -152,14 +151,14 @@ enum PixelPacking {
 }
 
 extension Bitmap {
-  /// The bytes of row `y` between the sides of `rect`.
+  /// Returns the bytes of row `y` between the left and right sides of `rect`.
   @_lifetime(borrow self)
   fileprivate borrowing func row(_ y: Int, _ rect: PixelRect) -> RawSpan {
     let pixel = format.bytesPerPixel
     return row(y).extracting(rect.x * pixel..<rect.maxX * pixel)
   }
 
-  /// The same picture in ``PixelFormat/rgba8``; itself if it already is.
+  /// Returns the picture in ``PixelFormat/rgba8``, or itself if it already has that format.
   ///
   /// Throws ``AnimatedImageError/Code/parameter`` for premultiplied alpha, whose straight colours
   /// cannot be recovered exactly, and for 16 bits; ``AnimatedImageError/Code/outOfMemory`` if
@@ -192,7 +191,7 @@ extension Bitmap {
     case .rgb565:
       let word = byte(x * 2) | byte(x * 2 + 1) << 8
       let (red, green, blue) = (word >> 11, word >> 5 & 63, word & 31)
-      // The top bits are repeated at the bottom: 31 becomes 255 and 0 stays 0.
+      // The top bits are repeated at the bottom, so that 31 becomes 255 and 0 stays 0.
       return red << 3 | red >> 2 | (green << 2 | green >> 4) << 8 | (blue << 3 | blue >> 2) << 16
         | 0xff00_0000
     default:

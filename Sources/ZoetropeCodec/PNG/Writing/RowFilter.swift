@@ -1,11 +1,12 @@
 internal import Glibc
 
-/// PNG's row filters, chosen per row by the smallest sum of absolute differences, or the same for all rows.
+/// Applies PNG's row filters: for each row the filter with the smallest sum of absolute differences, or one filter for
+/// all rows.
 ///
 /// Unsafe code: rows lie in buffers with `padding` bytes before and after them (zero before the
 /// first pixel, as the format requires), and every access is within `rowBytes` rounded up to 16.
 struct RowFilter {
-  /// Zero bytes before a row copy: the largest distance to the left, kept aligned.
+  /// The number of zero bytes before a copied row: the largest distance to the left, rounded up for alignment.
   private static let padding = 16
   private let bytesPerPixel: Int
   private let rowBytes: Int
@@ -23,10 +24,10 @@ struct RowFilter {
     candidates = PixelStorage(byteCount: 4 * stride)
   }
 
-  /// Filters rows `range` of `source` into `target`, both buffers of scanlines (a filter byte and
-  /// `rowBytes` bytes each); row `r` goes to the same position in `target`.
+  /// Filters rows `range` of `source` into `target`. Both are buffers of scanlines (a filter byte
+  /// and `rowBytes` bytes each), and row `r` has the same position in both.
   ///
-  /// - Parameter fixed: The number of the filter for every row, 1 to 4; nil chooses one for each.
+  /// - Parameter fixed: The number of the filter for all rows, 1 to 4, or nil to choose one for each row.
   func filter(
     _ source: PixelStorage, rows range: Range<Int>, into target: PixelStorage, fixed: Int? = nil
   ) {
@@ -45,7 +46,7 @@ struct RowFilter {
       let input = unsafe source.baseAddress + y * line + 1
       unsafe memcpy(current, input, rowBytes)
       if fixed == 4 {
-        // Alone a third of the work.
+        // Paeth alone is a third of the work.
         unsafe computePaeth(current: current, above: above)
       }
       let chosenBest = unsafe fixed == 4 ? 4 : choose(current: current, above: above)
@@ -60,25 +61,25 @@ struct RowFilter {
   }
 
   private typealias Lane = SIMD16<UInt8>
-  // Vector operands, not scalars: the standard library broadcasts a scalar lane by lane.
+  // A vector operand, because the standard library broadcasts a scalar lane by lane.
   private static var half: Lane { @inline(always) get { Lane(repeating: 127) } }
   private static var full: Lane { @inline(always) get { Lane(repeating: 0xff) } }
 
-  /// Sums of byte magnitudes, one per filter: each 16-bit lane adds up two bytes.
+  /// The sums of byte magnitudes, one per filter. Each 16-bit lane adds up two bytes.
   private struct Sums {
     private var lanes = SIMD8<UInt16>.zero
     private(set) var total: UInt64 = 0
 
     @inline(always)
     mutating func add(_ value: Lane) {
-      // The distance from zero modulo 256, then neighbours added in one lane. Avoids the standard
-      // library's conversions, which are left as calls in large loops.
+      // Compute the distance from zero modulo 256, then add neighbours in one lane. This avoids the
+      // standard library's conversions, which remain calls in large loops.
       let magnitude = value.replacing(with: Lane.zero &- value, where: value .> RowFilter.half)
       let pairs = unsafe unsafeBitCast(magnitude, to: SIMD8<UInt16>.self)
       lanes &+= (pairs & SIMD8(repeating: 0xff)) &+ (pairs &>> SIMD8(repeating: 8))
     }
 
-    /// Drains the lanes, which hold 255 additions of at most 256 each.
+    /// Drains the lanes, which have room for 255 additions of at most 256 each.
     @inline(always)
     mutating func flush() {
       for lane in 0..<8 { total &+= UInt64(lanes[lane]) }
@@ -86,7 +87,7 @@ struct RowFilter {
     }
   }
 
-  /// Computes the four candidates; returns the number of the best filter, 0 for none.
+  /// Computes the four candidates and returns the number of the best filter, 0 for *none*.
   private func choose(current: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer) -> Int {
     var (none, sub, up, average, paeth) = (Sums(), Sums(), Sums(), Sums(), Sums())
     let target = unsafe candidates.baseAddress
@@ -95,7 +96,7 @@ struct RowFilter {
     var x = 0
     var mask = Lane(repeating: 0xff)
     while x < rowBytes {
-      // The last, partial vector reaches past the row's end: bytes there must not count.
+      // The last, partial vector extends past the row's end, where bytes must not count.
       if x == whole { mask = Self.mask(rowBytes &- whole) }
       let end = x == whole ? rowBytes : min(x &+ 255 &* 16, whole)
       while x < end {
@@ -159,9 +160,9 @@ struct RowFilter {
       &- second.replacing(with: first, where: isLess)
   }
 
-  /// Paeth's predictor in 8 bits. If both neighbours lie on one side of the corner, the third
-  /// distance is the sum of the other two and can be taken as 255; otherwise it is their
-  /// difference.
+  /// Computes Paeth's predictor in 8 bits. If both neighbours lie on the same side of the corner,
+  /// the third distance is the sum of the other two and can be replaced by 255. Otherwise it is
+  /// their difference.
   @inline(always)
   private static func paeth(_ left: Lane, _ over: Lane, _ corner: Lane) -> Lane {
     let toLeft = distance(over, corner)
@@ -171,7 +172,7 @@ struct RowFilter {
     let apart = leftBelow ^ overBelow
     let toCorner = (distance(toLeft, toOver) & apart) | ~apart
     let upward = corner.replacing(with: over, where: toOver .<= toCorner)
-    // Left is used if it is no farther than either, that is, than the nearer of the two.
+    // Left is used if it is no farther than the nearer of the other two.
     let other = toOver.replacing(with: toCorner, where: toCorner .< toOver)
     return upward.replacing(with: left, where: toLeft .<= other)
   }

@@ -1,15 +1,15 @@
-/// Filters and compresses the scanlines of pictures, and keeps the working memory for the next one.
+/// Filters and compresses the scanlines of pictures. Keeps its working memory for the next picture.
 ///
-/// One owner at a time, which fills ``lines`` and calls ``pack(_:_:)``.
+/// Has one owner at a time, which fills ``lines`` and calls ``pack(_:_:)``.
 final class ScanlineCompressor {
   private let effort: EncodingEffort
-  /// The level at which ``EncodingEffort/balanced`` compresses small pictures, after it has tried all filters; nil
-  /// if it samples them as it does large ones.
+  /// The level at which ``EncodingEffort/balanced`` compresses small pictures after trying all filters, or nil if small
+  /// pictures are sampled like large ones.
   private let levelAfterTrials: Int?
   private let compressors = CompressorSet()
   /// For ``EncodingEffort/fast``.
   private lazy var deflater = ScanlineDeflater()
-  /// The scanlines, each after the number of its filter, which is 0.
+  /// The unfiltered scanlines, each after a filter byte of 0.
   private(set) var lines = PixelStorage(byteCount: 64)
   private var filtered = PixelStorage(byteCount: 64)
   /// The result of ``pack(_:_:)``.
@@ -17,8 +17,8 @@ final class ScanlineCompressor {
   /// A second result, for ``EncodingEffort/small``.
   private var spare = PixelStorage(byteCount: 64)
 
-  /// Pictures with up to this many bytes of scanlines are small: the search for the best matches takes 28 bytes for
-  /// each of them (libdeflate, levels 10 to 12), so that two threads stay within a writer's memory.
+  /// Pictures with up to this many bytes of scanlines are small. The search for the best matches takes 28 bytes for
+  /// each of these bytes (libdeflate, levels 10 to 12), and with this limit two threads stay within a writer's memory.
   static let trialLimit = 3 << 16
 
   init(effort: EncodingEffort, levelAfterTrials: Int? = nil) {
@@ -26,10 +26,10 @@ final class ScanlineCompressor {
     self.levelAfterTrials = levelAfterTrials
   }
 
-  /// The most memory that a search for the best matches takes for so many bytes of scanlines.
+  /// Returns the maximum memory that a search for the best matches takes for `lines` bytes of scanlines.
   static func searchByteCount(_ lines: Int) -> Int { 1 << 20 + min(28 * lines, 8 << 20) }
 
-  /// ``lines`` with room for `count` bytes of scanlines; the contents are lost.
+  /// Returns ``lines`` with room for `count` bytes of scanlines. Their contents are lost.
   func reserve(_ count: Int) throws(AnimatedImageError) -> PixelStorage {
     try Self.reserve(&lines, count + PixelPacking.slack)
     return lines
@@ -41,9 +41,10 @@ final class ScanlineCompressor {
     if storage.byteCount < count { storage = try PixelStorage(asking: count, zeroed: false) }
   }
 
-  /// Filters ``lines`` and compresses them into ``packed``; returns the number of bytes. ``lines`` are lost.
+  /// Filters ``lines``, compresses them into ``packed`` and returns the number of bytes. The contents of ``lines`` are
+  /// lost.
   ///
-  /// - Parameter isCancelled: Asked between attempts, each of which compresses the whole picture.
+  /// - Parameter isCancelled: Polled between attempts, each of which compresses the whole picture.
   /// - Throws: `outOfMemory`; `cancelled` once `isCancelled` returns true.
   func pack(
     _ size: PixelSize, _ form: PNGForm, isCancelled: () -> Bool = { false }
@@ -69,9 +70,9 @@ final class ScanlineCompressor {
     return compressor.compress(lines, range: 0..<total, into: packed)
   }
 
-  /// Compresses ``lines`` into ``packed``, filtered if a sample is smaller that way; returns the number of bytes.
+  /// Compresses ``lines`` into ``packed``, filtered if that makes a sample smaller. Returns the number of bytes.
   ///
-  /// Dithered and noisy pictures that filters do not help go to libdeflate, which finds more short repetitions.
+  /// Dithered and noisy pictures, for which filters do not help, go to libdeflate, which finds more short repetitions.
   private func packFast(
     _ size: PixelSize, _ form: PNGForm, line: Int
   ) throws(AnimatedImageError) -> Int {
@@ -92,10 +93,10 @@ final class ScanlineCompressor {
       filter.filter(lines, rows: rows, into: self.filtered, fixed: 4)
       byFilter += deflater.compress(self.filtered, range: range, form: filtered, into: packed)
     }
-    // ``packed`` holds the pixels that were compressed last, so nothing remains to do if the sample was the
-    // whole picture. Drawings that compress well repeat at longer distances than a sample shows, and lose by
-    // filtering: 199 pictures of 87 animations from other sources take the same bytes with any limit from 1/8
-    // to 1/20, and more without.
+    // ``packed`` contains the pixels that were compressed last, so nothing remains to do if the sample was the whole
+    // picture. Drawings that compress well repeat at longer distances than a sample shows, and lose by filtering. 199
+    // pictures of 87 animations from other sources take the same number of bytes with any limit from 1/8 to 1/20, and
+    // more without a limit.
     if let filter, byFilter < unfiltered, unfiltered > sampled / 20 {
       if sampled == total { return byFilter }
       filter.filter(lines, rows: 0..<size.height, into: lines, fixed: 4)
@@ -110,7 +111,7 @@ final class ScanlineCompressor {
     return deflater.compress(lines, range: 0..<total, form: plain, into: packed)
   }
 
-  /// Up to three bands of rows, spread over a picture.
+  /// Returns up to three bands of rows, spread over a picture.
   private func sample(
     _ size: PixelSize, line: Int, bandBytes: Int, leastRows: Int
   ) -> [Range<Int>] {
@@ -122,11 +123,11 @@ final class ScanlineCompressor {
     }
   }
 
-  /// Filters the scanlines where that helps, and returns the compression level.
+  /// Filters the scanlines if that helps, and returns the compression level.
   ///
-  /// Both are chosen by compressing a few bands of rows at the fastest level: drawings often repeat
-  /// exactly and lose by filtering, while photographs gain by half; and the exhaustive search for
-  /// block splits of levels 8 and up pays only for pictures that compress very well.
+  /// Both are chosen by compressing a few bands of rows at the fastest level. Drawings often repeat
+  /// exactly and lose by filtering, whereas filtering halves photographs. The exhaustive search for
+  /// block splits at levels 8 and up pays only for pictures that compress very well.
   private func prepare(
     _ size: PixelSize, _ form: PNGForm, line: Int
   ) throws(AnimatedImageError) -> Int {
@@ -144,15 +145,15 @@ final class ScanlineCompressor {
       byFilter += probe.compress(filtered, range: range, into: packed)
     }
     if let filter, byFilter < plain {
-      // In place, which saves the memory of one picture.
+      // Filter in place, which saves the memory of one picture.
       filter.filter(lines, rows: 0..<size.height, into: lines)
-      // Level 6 takes a third longer for half a percent less.
+      // Level 6 takes a third longer and saves half a percent.
       return 5
     }
     return plain < sampled / 12 ? 8 : 7
   }
 
-  /// About the number of bytes that ``pack(_:_:)`` would give; ``lines`` are lost.
+  /// Returns an estimate of the number of bytes that ``pack(_:_:)`` would return. The contents of ``lines`` are lost.
   func estimate(_ size: PixelSize, _ form: PNGForm) throws(AnimatedImageError) -> Int {
     let line = form.rowBytes(width: size.width) + 1
     guard effort == .balanced, levelAfterTrials != nil, line * size.height <= Self.trialLimit else {
@@ -161,7 +162,7 @@ final class ScanlineCompressor {
     return try trials(size, form, line: line) { false }[0].count
   }
 
-  /// The bytes that ``lines`` take at a middle level, filtered in each way; the smallest first.
+  /// Returns the number of bytes that ``lines`` take at a middle level with each filtering, smallest first.
   private func trials(
     _ size: PixelSize, _ form: PNGForm, line: Int, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [(filtering: Filtering, count: Int)] {
@@ -179,10 +180,10 @@ final class ScanlineCompressor {
     return trials.sorted { $0.count < $1.count }
   }
 
-  /// Compresses ``lines`` into ``packed`` in every way that may be the smallest; returns the number of bytes.
+  /// Compresses ``lines`` into ``packed`` in every way that may be the smallest, and returns the number of bytes.
   ///
-  /// All filterings are tried at a middle level, and the best one or two at `level`: which of them wins is decided by
-  /// the longest searches only.
+  /// All filterings are tried at a middle level, and the best one or two also at `level`, because only the longest
+  /// searches decide which of them wins.
   private func packBest(
     _ size: PixelSize, _ form: PNGForm, line: Int, level: Int, finals: Int,
     _ isCancelled: () -> Bool
@@ -200,14 +201,14 @@ final class ScanlineCompressor {
     try Self.reserve(&spare, packed.byteCount)
     let second = apply(trials[1].filtering, filter, height: size.height)
     let other = best.compress(second, range: 0..<total, into: spare)
-    // 0 would mean that it did not fit, which the bound rules out.
+    // 0 would mean that the result did not fit, which the bound rules out.
     guard other > 0, other < count else { return count }
     swap(&packed, &spare)
     return other
   }
 
-  /// The filter, if it may help; with `small` also for palettes, because sorting them by lightness suits some
-  /// gradients.
+  /// Returns the filter if it may help. With `small`, it may help for palettes too, because the palettes are sorted by
+  /// lightness, which suits some gradients.
   private func filterForTrials(_ form: PNGForm, width: Int) -> RowFilter? {
     let isTried = effort == .small && form.bitDepth == 8
     return form.canFilter || isTried ? RowFilter(form: form, width: width) : nil
@@ -217,7 +218,7 @@ final class ScanlineCompressor {
     if isCancelled() { throw AnimatedImageError(.cancelled, "cancelled while compressing") }
   }
 
-  /// How all rows of a picture are filtered.
+  /// The filtering of all rows of a picture.
   private enum Filtering {
     case none, chosen
     case fixed(Int)
@@ -225,7 +226,7 @@ final class ScanlineCompressor {
     static let all: [Filtering] = [.none, .chosen] + (1...4).map { .fixed($0) }
   }
 
-  /// ``lines``, filtered.
+  /// Returns ``lines``, filtered.
   private func apply(_ filtering: Filtering, _ filter: RowFilter?, height: Int) -> PixelStorage {
     switch filtering {
     case .none: return lines
