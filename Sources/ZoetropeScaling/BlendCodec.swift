@@ -6,17 +6,17 @@
   internal import Darwin
 #endif
 
-/// How the blending passes load and store pixels. A pixel is four numbers with premultiplied
-/// colours, so that a transparent pixel's colour does not bleed into its neighbours.
+/// Loads and stores pixels for the blending passes. A loaded pixel is four numbers with
+/// premultiplied colours, so that a transparent pixel's colour does not bleed into its neighbours.
 protocol BlendCodec {
   associatedtype Scalar: BlendScalar
   /// A pixel as stored in memory.
   associatedtype Pixel: BitwiseCopyable
 
-  /// Bytes of one pixel.
+  /// The number of bytes of one pixel.
   static var bytesPerPixel: Int { get }
-  /// Whether windows of opaque pixels may take the fixed-point passes, which give the same result
-  /// to within rounding.
+  /// Whether windows of opaque pixels may use the fixed-point passes, which give the same result
+  /// except for rounding.
   static var allowsFixedPoint: Bool { get }
 
   /// Whether vertical sums may use integer products (``ProductRows``).
@@ -25,15 +25,15 @@ protocol BlendCodec {
   /// Loads a pixel and premultiplies it.
   func decode(_ pixel: Pixel) -> SIMD4<Scalar>
 
-  /// Converts a weighted sum to a pixel: divides colours by alpha and clamps every channel. All
-  /// channels are zero if alpha rounds to 0.
+  /// Converts a weighted sum to a pixel by dividing colours by alpha and clamping every channel.
+  /// All channels are zero if alpha rounds to 0.
   func encode(_ sum: SIMD4<Scalar>) -> Pixel
 }
 
 /// The number type of a blending pass.
 ///
-/// The operations are requirements instead of generic code over `SIMD4<Scalar>`, so that each
-/// compiles to vector instructions.
+/// The operations are requirements, not generic code over `SIMD4<Scalar>`, so that each compiles to
+/// vector instructions.
 protocol BlendScalar: SIMDScalar, Hashable, Codable {
   static func multiplyAdd(
     _ sum: SIMD4<Self>, _ pixel: SIMD4<Self>, _ weight: Self
@@ -41,7 +41,7 @@ protocol BlendScalar: SIMDScalar, Hashable, Codable {
 
   static func add(_ one: SIMD4<Self>, _ other: SIMD4<Self>) -> SIMD4<Self>
 
-  /// The kernel's weights in this type.
+  /// Returns the kernel's weights in this type.
   static func weights(of kernel: ResamplingKernel) -> [Self]
 }
 
@@ -109,7 +109,7 @@ struct LinearCodec8: BlendCodec {
   }
 }
 
-/// Four 16-bit sRGB channels, alpha last, blended in linear light. Slow: one power per channel.
+/// Four 16-bit sRGB channels, alpha last, blended in linear light. Slow, because each channel takes one call of `pow`.
 struct LinearCodec16: BlendCodec {
   static var bytesPerPixel: Int { 8 }
   static var allowsFixedPoint: Bool { false }
@@ -148,7 +148,7 @@ struct StraightCodec8: BlendCodec {
   @inline(__always)
   func decode(_ bytes: SIMD4<UInt8>) -> SIMD4<Float> {
     let words = SIMD4<UInt16>(widening: bytes)
-    // Alpha enters as 255 * alpha, so that all four numbers have the same scale.
+    // Alpha is loaded as 255 * alpha, so that all four numbers have the same scale.
     let full = SIMD4<UInt16>(words[0], words[1], words[2], 255)
     let products = full &* SIMD4<UInt16>(repeating: words[3])
     return BlendMath.float(products)
@@ -158,7 +158,7 @@ struct StraightCodec8: BlendCodec {
   func encode(_ sum: SIMD4<Float>) -> SIMD4<UInt8> {
     let total = sum[3]
     var bytes = SIMD4<UInt8>()
-    // 127.5 is half a step of alpha; below it, alpha rounds to 0.
+    // 127.5 is half a step of alpha. Below it, alpha rounds to 0.
     if total >= 127.5 {
       var scaled = sum * SIMD4<Float>(repeating: 255 / total)
       scaled[3] = total * (1 / 255)
@@ -202,8 +202,8 @@ struct StraightCodec16: BlendCodec {
 enum BlendMath {
   /// Converts integers below 65536 to floating point, exactly.
   ///
-  /// Puts the number into the low bits of 2^23, whose unit is 1, and subtracts 2^23. The generic
-  /// conversion works lane by lane.
+  /// Puts the number into the low bits of the floating-point number 2^23, where the lowest bit has
+  /// value 1, and subtracts 2^23. The generic conversion would work lane by lane.
   @inline(__always)
   static func float(_ words: SIMD4<UInt16>) -> SIMD4<Float> {
     let bits = SIMD4<UInt32>(widening: words) | 0x4B00_0000
@@ -226,29 +226,29 @@ enum BlendMath {
   }
 }
 
-/// The sRGB transfer curve (IEC 61966-2-1), and tables of it that are created when first used.
+/// The sRGB transfer curve (IEC 61966-2-1), with tables that are created on first use.
 enum SRGB {
   /// The last index of ``codes``.
   ///
-  /// The curve rises at most 0.2 codes per step, so that light converted from a code always
-  /// converts back to that code, and any other light is at most 1 off.
+  /// The curve rises at most 0.2 codes per step. Light converted from a code therefore always
+  /// converts back to that code, and for any other light the code is off by at most 1.
   static let codeSteps = 16383
 
   /// Light from 0 to 1 for each 8-bit code.
   static let light8: [Float] = (0..<256).map { Float(light(of: Double($0) / 255)) }
-  /// Light from 0 to 1 for each 16-bit code; 512 KiB.
+  /// Light from 0 to 1 for each 16-bit code. Takes 512 KiB.
   static let light16: [Double] = (0..<65536).map { light(of: Double($0) / 65535) }
   /// The 8-bit code for light `index / codeSteps`.
   static let codes: [UInt8] = (0...codeSteps).map {
     UInt8((code(of: Double($0) / Double(codeSteps)) * 255).rounded())
   }
 
-  /// The linear light, 0 to 1, of the code `code`, 0 to 1.
+  /// Returns the linear light, 0 to 1, of `code`, 0 to 1.
   static func light(of code: Double) -> Double {
     code <= 0.04045 ? code / 12.92 : pow((code + 0.055) / 1.055, 2.4)
   }
 
-  /// The code, 0 to 1, of linear light; clamped.
+  /// Returns the code, clamped to 0...1, of linear light.
   static func code(of light: Double) -> Double {
     let light = min(max(light, 0), 1)
     return light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055

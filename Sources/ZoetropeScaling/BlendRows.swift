@@ -1,13 +1,13 @@
 // The blending passes, with their tables and scratch rows.
 //
 // Unsafe, for speed: rows and tables are addressed by pointer. `RegionScaler`, the only caller,
-// passes rows that hold every pixel of the windows and ranges it names, and scratch rows padded by
-// 8 pixels; no pass reads or writes past them.
+// passes rows that contain every pixel of the given windows and ranges, and scratch rows padded by
+// 8 pixels. No pass reads or writes past them.
 
 /// The floating-point passes over rows of four channels, for pixels weighted by alpha and for
-/// everything else that the fixed-point passes do not handle.
+/// everything else that the fixed-point passes cannot process.
 ///
-/// Sums run in the order of the taps, so a pixel does not depend on the range it is computed in.
+/// Sums are computed in the order of the taps, so a pixel does not depend on the range with which it is computed.
 enum BlendRows<Codec: BlendCodec> {
   typealias Scalar = Codec.Scalar
   typealias Pixels = UnsafeMutablePointer<SIMD4<Scalar>>
@@ -38,8 +38,8 @@ enum BlendRows<Codec: BlendCodec> {
     }
   }
 
-  /// The sum of one window. Even and odd taps are summed separately, because each addition must wait for the
-  /// previous one.
+  /// Returns the sum of one window. Even and odd taps are summed separately, because each addition in a sum waits for
+  /// the previous one.
   @inline(__always)
   static func window(
     row: Pixels, start: Int, count: Int, weights: UnsafePointer<Scalar>
@@ -103,26 +103,26 @@ enum BlendRows<Codec: BlendCodec> {
   }
 }
 
-/// The vertical pass over premultiplied colours, in integers: the counterpart of ``FixedRows`` for
-/// pixels that are not opaque, with 24-bit weights.
+/// The vertical pass over premultiplied colours in integers, with 24-bit weights. The counterpart
+/// of ``FixedRows`` for pixels that are not opaque.
 ///
-/// Where alpha is small, dividing by it magnifies the rounding errors of the weights, so 16 bits
-/// are not enough. A weight is split into `high * 1024 + low`, each part goes through its own
-/// multiply-and-add of 16-bit pairs, and both sums are exact. Single precision gives the same
-/// accuracy at a third of the speed.
+/// If alpha is small, dividing by it magnifies the rounding errors of the weights, so 16 bits are
+/// not enough. A weight is split into `high * 1024 + low`. Each part has its own multiply-and-add
+/// of 16-bit pairs, and both sums are exact. Single precision has the same accuracy at a third of
+/// the speed.
 ///
-/// Products of two bytes are below 65536. Less 32768, they fit signed 16 bits; 32768 times the sum
-/// of the weights is added back at the start.
+/// Products of two bytes are below 65536. With 32768 subtracted, they fit in signed 16 bits. The
+/// sums start with 32768 times the sum of the weights, which adds it back.
 ///
 /// Range: high parts sum to at most `1.6 * 2^14` in magnitude, low parts to `maximumTaps * 512`;
 /// times 65535, both are below 2^31.
 ///
-/// Bounds: rows are padded to what a step of 8 pixels reads and writes.
+/// Bounds: rows are padded to a multiple of the 8 pixels that a step reads and writes.
 enum ProductRows {
   /// The longest window whose low parts cannot overflow.
   static let maximumTaps = 60
 
-  /// Computes the products, less 32768, of straight pixels `range` of a row. Rounds the range
+  /// Computes the products, minus 32768, of straight pixels `range` of a row. Rounds the range
   /// outwards to multiples of 4.
   static func multiply(
     row: UnsafeRawPointer, range: Range<Int>, into target: UnsafeMutableRawPointer
@@ -139,7 +139,7 @@ enum ProductRows {
     }
   }
 
-  /// Two pixels, with their colours and 255 multiplied by alpha.
+  /// Returns two pixels with their colours, and 255 in place of alpha, multiplied by alpha.
   @inline(__always)
   private static func products(_ two: SIMD8<UInt16>) -> SIMD8<UInt16> {
     let alpha = SIMD8<UInt16>(
@@ -150,7 +150,7 @@ enum ProductRows {
 
   /// Sums pixels `range` of `2 * pairs` rows of products, rounded outwards to multiples of 2.
   ///
-  /// `weights` are pairs of words: the high parts of two taps, then their low parts.
+  /// `weights` are pairs of words: the high parts of two taps, followed by their low parts.
   static func vertical(
     rows: UnsafePointer<UnsafeRawPointer>, weights: UnsafePointer<UInt32>, pairs: Int,
     range: Range<Int>, into target: UnsafeMutablePointer<SIMD4<Float>>
@@ -183,7 +183,7 @@ enum ProductRows {
     }
   }
 
-  /// 32768 times the sum of the parts.
+  /// Returns 32768 times the sum of the parts.
   private static func bias(
     weights: UnsafePointer<UInt32>, pairs: Int
   ) -> (high: Int32, low: Int32) {
@@ -206,17 +206,17 @@ enum ProductRows {
   }
 }
 
-/// The source rows of the current vertical window as products, each computed when first needed.
+/// The source rows of the current vertical window as products. Each row is computed when first needed.
 ///
-/// Bounds: a slot holds `width` pixels, padded to the steps of ``ProductRows``; a window is at
-/// most `slots` rows, so that no two of its rows share a slot.
+/// Bounds: a slot has room for `width` pixels, padded to the steps of ``ProductRows``. A window has at most `slots`
+/// rows, so no two of its rows share a slot.
 @unsafe
 struct ProductRing {
   private let slots: Int
   private let rowBytes: Int
   private var block: PixelStorage?
   private var rows: [Int]
-  /// The addresses last returned. The block never moves.
+  /// The addresses that were returned last. The block never moves.
   private let list: PixelStorage
 
   init(slots: Int, width: Int) {
@@ -226,8 +226,8 @@ struct ProductRing {
     unsafe list = PixelStorage(byteCount: slots * MemoryLayout<UnsafeRawPointer>.stride)
   }
 
-  /// The addresses of the rows of `window`, the last one repeated up to `count`. Valid until the
-  /// next call.
+  /// Returns the addresses of the rows of `window`, with the last one repeated up to `count`. Valid
+  /// until the next call.
   mutating func addresses(
     _ window: Range<Int>, count: Int, make: (Int, UnsafeMutableRawPointer) -> Void
   ) -> UnsafePointer<UnsafeRawPointer> {
@@ -247,11 +247,11 @@ struct ProductRing {
   }
 }
 
-/// The horizontally scaled source rows of the current vertical window, in both arithmetics, each
-/// computed when first needed.
+/// The horizontally scaled source rows of the current vertical window, in both arithmetics. Each
+/// row is computed when first needed.
 ///
-/// Bounds: a slot holds `width` target pixels, padded to what ``FixedRows`` reads; a window is
-/// at most `slots` rows, so that no two of its rows share a slot.
+/// Bounds: a slot has room for `width` target pixels, padded to what ``FixedRows`` reads. A window
+/// has at most `slots` rows, so no two of its rows share a slot.
 @unsafe
 struct RowRing<Scalar: BlendScalar> {
   private let slots: Int
@@ -276,10 +276,10 @@ struct RowRing<Scalar: BlendScalar> {
     unsafe numberRows = [Int](repeating: -1, count: slots)
   }
 
-  /// A source row as 16-bit channels.
+  /// Memory for a source row as 16-bit channels.
   var wideSource: UnsafeMutableRawPointer { unsafe wideBlock.baseAddress }
 
-  /// A decoded source row.
+  /// Memory for a decoded source row.
   var numberSource: UnsafeMutablePointer<SIMD4<Scalar>> {
     mutating get {
       let bytes = unsafe sourceWidth * MemoryLayout<SIMD4<Scalar>>.stride
@@ -289,8 +289,8 @@ struct RowRing<Scalar: BlendScalar> {
     }
   }
 
-  /// Whether source row `row` is present in 16 bits. Marks it as present: the caller then computes
-  /// it.
+  /// Returns whether source row `row` is present in 16 bits. Marks it as present, so the caller
+  /// must compute it if it was not.
   mutating func hasWords(_ row: Int) -> Bool {
     let had = unsafe wordRows[row % slots] == row
     unsafe wordRows[row % slots] = row
@@ -324,15 +324,15 @@ struct KernelTable<Scalar: BlendScalar> {
   let ends: UnsafePointer<Int32>
   /// `taps` for each target pixel.
   let weights: UnsafePointer<Scalar>
-  /// `taps / 2` for each target pixel; not to be read if the kernel has no fixed-point weights.
+  /// `taps / 2` for each target pixel. Must not be read if the kernel has no fixed-point weights.
   let pairs: UnsafePointer<UInt32>
-  /// `taps` for each target pixel, in the layout of ``ProductRows``; nil if there are none.
+  /// `taps` for each target pixel, in the layout of ``ProductRows``, or nil if there are none.
   let finePairs: UnsafePointer<UInt32>?
   let taps: Int
 }
 
 extension ResamplingKernel {
-  /// Runs `body` with the addresses of the tables.
+  /// Calls `body` with the addresses of the tables.
   func withTable<Scalar: BlendScalar, Result>(
     of _: Scalar.Type, _ body: (KernelTable<Scalar>) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {

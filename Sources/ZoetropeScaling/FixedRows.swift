@@ -1,26 +1,27 @@
-// Fixed-point scaling of opaque pixels, and the map of where it may be used.
+// Fixed-point scaling of opaque pixels, and the map of the pixels for which it may be used.
 //
-// Unsafe, for speed: rows are addressed by pointer, within the bounds that each type states and
-// `RegionScaler` keeps.
+// Unsafe, for speed: rows are addressed by pointer. Each type states its bounds, and `RegionScaler`
+// ensures them.
 
 /// The fixed-point passes over rows of four 8-bit channels: the hot loops of scaling.
 ///
-/// Sums are 32-bit products of 16-bit values, two taps at a time. Multiplying sign-extended pairs
-/// and adding neighbours is one `pmaddwd` on x86-64 (from SSE2 on) and `smull`/`smlal` on arm64.
-/// Single-precision sums were measured at half the speed.
+/// Sums add up 32-bit products of 16-bit values, two taps at a time. Multiplying sign-extended
+/// pairs and adding neighbours is one `pmaddwd` on x86-64 (from SSE2 on), and `smull` and `smlal`
+/// on arm64. Single-precision sums ran at half the speed.
 ///
 /// Bounds: callers pass rows whose memory extends past the last requested channel to the next
-/// multiple of 32 channels (``Bitmap`` rows and the scratch rows are padded so) and, for the
-/// horizontal pass, to the end of the last window's padding.
+/// multiple of 32 channels and, for the horizontal pass, to the end of the last window's padding.
+/// ``Bitmap`` rows and the scratch rows are padded accordingly.
 ///
-/// Range: a weight is below 2 in magnitude and a row of weights sums to 1 with magnitudes that
-/// sum to at most 1.6, so a first sum is below `255 * 1.6 * 2^bits`, an intermediate below
-/// `255 * 1.6 * 2^6`, and a second sum below `255 * 2.56 * 2^20`: all within their types.
+/// Range: a weight is below 2 in magnitude. A row of weights sums to 1, and their magnitudes to at
+/// most 1.6. A first sum is therefore below `255 * 1.6 * 2^bits`, an intermediate below
+/// `255 * 1.6 * 2^6`, and a second sum below `255 * 2.56 * 2^20`, so all of them fit in their
+/// types.
 enum FixedRows {
   /// The weights of two taps per word.
   typealias Weights = UnsafePointer<UInt32>
 
-  /// Fraction bits of the second sum: those of the intermediate plus those of the weights.
+  /// The number of fraction bits of the second sum: those of the intermediate plus those of the weights.
   static let sumBits = 20
 
   // MARK: Vertical first
@@ -74,7 +75,7 @@ enum FixedRows {
 
   /// Sums windows of a 16-bit row into 8-bit pixels `range` of `target`.
   ///
-  /// `weights` are `2 * quads` words for each target pixel, in the order that ``window`` states.
+  /// `weights` are `2 * quads` words for each target pixel, in the order described at ``window``.
   static func horizontalToBytes(
     row: UnsafeRawPointer, starts: UnsafePointer<Int32>, weights: Weights, quads: Int,
     range: Range<Int>, into target: UnsafeMutableRawPointer
@@ -82,7 +83,7 @@ enum FixedRows {
     let round = SIMD4<Int32>(repeating: 1 << Int32(sumBits - 1))
     var index = range.lowerBound
     while index < range.upperBound {
-      // A last odd pixel is computed twice, which is cheaper than a separate step for it.
+      // An odd last pixel is computed twice, which is cheaper than a separate step.
       let next = min(index + 1, range.upperBound - 1)
       let first = unsafe window(
         row: row, start: Int(starts[index]), weights: weights + index * 2 * quads, quads: quads,
@@ -99,7 +100,7 @@ enum FixedRows {
 
   // MARK: Horizontal first
 
-  /// Widens `count` 8-bit channels to 16 bits, rounded up to a multiple of 16.
+  /// Widens 8-bit channels to 16 bits. `count` is rounded up to a multiple of 16.
   static func widen(
     row: UnsafeRawPointer, count: Int, into target: UnsafeMutableRawPointer
   ) {
@@ -129,8 +130,8 @@ enum FixedRows {
     }
   }
 
-  /// Sums `2 * pairs` rows of 16-bit channels into 8-bit channels. Writes channels `range` only, so
-  /// that pixels beside a dirty part keep their values.
+  /// Sums `2 * pairs` rows of 16-bit channels into 8-bit channels. Writes only channels `range`, so
+  /// that pixels beside a dirty area keep their values.
   static func verticalToBytes(
     rows: UnsafePointer<UnsafeRawPointer>, weights: Weights, pairs: Int, range: Range<Int>,
     into target: UnsafeMutableRawPointer
@@ -150,11 +151,11 @@ enum FixedRows {
 
   // MARK: Steps
 
-  /// One window of the horizontal pass, `4 * quads` pixels from `start` on.
+  /// Returns the sum of one window of the horizontal pass, `4 * quads` pixels from `start` on.
   ///
-  /// Two loads hold pixels 0, 1 and 2, 3. Interleaving them pairs 0 with 2 and 1 with 3, so a quad
-  /// of weights lists taps 0, 2, 1, 3. (Pairing neighbours needs a shuffle within one vector, which
-  /// took three times as long.)
+  /// Two loads contain pixels 0 and 1, and 2 and 3. Interleaving them pairs 0 with 2 and 1 with 3,
+  /// so a quad of weights lists taps 0, 2, 1, 3. (Pairing neighbours needs a shuffle within one
+  /// vector, which took three times as long.)
   @inline(__always)
   private static func window(
     row: UnsafeRawPointer, start: Int, weights: Weights, quads: Int, from round: SIMD4<Int32>
@@ -174,7 +175,7 @@ enum FixedRows {
     return even &+ odd
   }
 
-  /// Sixteen channels of the vertical pass over 16-bit rows.
+  /// Returns sixteen channels of the vertical pass over 16-bit rows.
   @inline(__always)
   private static func column(
     rows: UnsafePointer<UnsafeRawPointer>, weights: Weights, pairs: Int, at position: Int
@@ -203,8 +204,8 @@ enum FixedRows {
     SIMD8<Int16>(truncating: a &>> Int32(sumBits), b &>> Int32(sumBits))
   }
 
-  /// Shifts left by `left`, then right by 16. The shift lets the compiler see that the result fits,
-  /// so that it uses a pack instruction.
+  /// Shifts left by `left`, then right by 16. From the last shift the compiler sees that the result
+  /// fits in 16 bits, and uses a pack instruction.
   @inline(__always)
   private static func narrow(
     _ a: SIMD4<Int32>, _ b: SIMD4<Int32>, left: SIMD4<Int32>
@@ -212,8 +213,8 @@ enum FixedRows {
     SIMD8<Int16>(truncating: (a &<< left) &>> 16, (b &<< left) &>> 16)
   }
 
-  /// Avoids comparisons, which do not compile to vector instructions here: `x & ~(x >> 15)` is the
-  /// greater of `x` and 0.
+  /// Clamps without comparisons, which do not compile to vector instructions here: `x & ~(x >> 15)`
+  /// is the greater of `x` and 0.
   @inline(__always)
   private static func clamp(_ words: SIMD8<Int16>) -> SIMD8<UInt8> {
     let top = SIMD8<Int16>(repeating: 255)
@@ -231,7 +232,7 @@ enum FixedRows {
     SIMD8<Int16>(widening: bytes)
   }
 
-  /// The products of the lanes, each added to that of its neighbour.
+  /// Returns the products of the lanes, each added to the product of its neighbour.
   @inline(__always)
   static func multiplyAdd(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD4<Int32> {
     let products = SIMD8<Int32>(widening: a) &* SIMD8<Int32>(widening: b)
@@ -271,10 +272,10 @@ enum FixedRows {
   }
 }
 
-/// Classifies the target pixels of a row: made of opaque pixels only, of transparent ones only, or
-/// mixed.
+/// Classifies the target pixels of a row by whether they depend only on opaque source pixels, only
+/// on transparent ones, or on a mixture.
 ///
-/// Bounds: columns lie in the source, 4 bytes per pixel; windows lie in `columns`.
+/// Bounds: columns lie in the source, which has 4 bytes per pixel, and windows lie in `columns`.
 struct OpacityMap {
   enum Kind: UInt8 {
     case clear, opaque, blended
@@ -288,16 +289,16 @@ struct OpacityMap {
   /// The target pixels of the last classified row, from left to right.
   private(set) var runs: [Run] = []
 
-  /// The last classified window; several rows of an enlarged picture share theirs.
+  /// The window classified last. Several rows of an enlarged picture share a window.
   private var lastRows = 0..<0
   /// The kind of each source row over `columns`, computed when first needed.
   private var rowKinds: [Kind?]
   private let columns: Range<Int>
-  /// For each column: the pixels of all rows of the window, combined with AND and OR.
+  /// For each column, the pixels of all rows of the window, combined with AND and with OR.
   private var all: [UInt32]
   private var any: [UInt32]
-  /// For each column, the number of columns before it that are not fully opaque, and that are not
-  /// fully transparent.
+  /// For each column, the number of earlier columns that are not fully opaque, and the number of
+  /// those that are not fully transparent.
   private var counts: [SIMD2<Int32>]
 
   init(sourceHeight: Int, columns: Range<Int>) {
@@ -308,13 +309,13 @@ struct OpacityMap {
     counts = []
   }
 
-  /// Sets the whole row to one run.
+  /// Sets the row to a single run.
   mutating func setRun(_ range: Range<Int>, _ kind: Kind) {
     runs.removeAll(keepingCapacity: true)
     runs.append(Run(range: range, kind: kind))
   }
 
-  /// Sets the runs of target pixels `range` for source rows `rows`. `starts` and `ends` are the
+  /// Sets the runs of target pixels `range` for source rows `rows`. `starts` and `ends` delimit the
   /// windows of the target pixels.
   mutating func classify(
     rows: Range<Int>, source: UnsafeRawPointer, stride: Int, starts: UnsafePointer<Int32>,
@@ -393,7 +394,7 @@ struct OpacityMap {
     }
   }
 
-  /// The common kind of all pixels of a source row; `.blended` if they differ.
+  /// Returns the common kind of all pixels of a source row, or `.blended` if they differ.
   private static func kind(of row: UnsafeRawPointer, _ columns: Range<Int>) -> Kind {
     let pixels = unsafe row.assumingMemoryBound(to: UInt32.self)
     var all = UInt32.max

@@ -1,11 +1,11 @@
 // Copying and converting rows pixel by pixel.
 //
 // Unsafe, for speed: rows are addressed by pointer. Each function states how many pixels it reads
-// and writes; the two entry points check that both pictures hold them.
+// and writes, and the two entry points check that both pictures contain them.
 
 extension FrameScaler {
-  /// Copies the picked pixels of `region`. Further target rows of the same source row are copied
-  /// whole.
+  /// Copies the picked pixels of `region`. Target rows that repeat a source row are copied from the
+  /// row above.
   func pick(
     _ bitmap: Bitmap, columns: [Int32], rows: [Int32], region: PixelRect,
     into buffer: inout PixelBuffer, isCancelled: () -> Bool
@@ -19,7 +19,7 @@ extension FrameScaler {
     while y < region.maxY {
       if isCancelled() { throw AnimatedImageError(.cancelled, "scaling was cancelled") }
       let round = Round(from: y, to: region.maxY, rows: rows)
-      // Picks lie inside the source rows, and there are as many as the region is wide.
+      // Picks lie inside the source rows, and there is one for each column of the region.
       if pixelBytes == 4, round.isFull {
         unsafe Self.copyWords(
           picks, of: source, bitmap.bytesPerRow, rows, round, to: target, stride)
@@ -36,7 +36,7 @@ extension FrameScaler {
         }
       }
       for y in y + 1..<round.end where rows[y] == rows[y - 1] {
-        // The row above lies in the region, so as many of its pixels are initialized.
+        // The row above lies in the region, so its pixels are initialized.
         let out = unsafe target + y * stride
         unsafe out.copyMemory(from: out - stride, byteCount: region.width * pixelBytes)
       }
@@ -45,10 +45,10 @@ extension FrameScaler {
     extendLifetime(bitmap)
   }
 
-  /// Target rows that are drawn together: up to four that pick different source rows, and after
-  /// each those that repeat it.
+  /// Target rows that are drawn together: up to four rows that pick different source rows, each
+  /// followed by the rows that repeat it.
   private struct Round {
-    /// The rows that are drawn; only the first `count` are valid.
+    /// The rows to draw, of which only the first `count` are valid.
     private var firsts = SIMD4<Int>()
     private var count = 0
     /// The index after the last row.
@@ -71,12 +71,12 @@ extension FrameScaler {
     subscript(index: Int) -> Int { firsts[index] }
   }
 
-  /// Draws the four rows of a full round, four bytes per pixel, four pixels per store.
+  /// Draws the four rows of a full round, with four bytes per pixel and four pixels per store.
   ///
-  /// The rows are drawn side by side: each pick is loaded once for all of them, and while one row
-  /// waits for memory, as most do in a thumbnail of a large picture, the three others proceed. (One
-  /// row at a time took a third longer, and 50 % longer with everything in cache.) Not inlined,
-  /// because its loop needs every register.
+  /// The rows are drawn side by side. Each pick is loaded once for all rows, and while one row
+  /// waits for memory, which is common in a thumbnail of a large picture, the three others proceed.
+  /// (Drawing one row at a time took a third longer, and 50 % longer with everything in cache.) Not
+  /// inlined, because its loop needs every register.
   @inline(never)
   private static func copyWords(
     _ picks: ArraySlice<Int32>, of source: UnsafeRawPointer, _ sourceStride: Int, _ rows: [Int32],
@@ -92,7 +92,7 @@ extension FrameScaler {
     unsafe picks.withUnsafeBytes { picks in
       guard let pick = picks.baseAddress else { return }
       // A pick and a pixel take four bytes each, so one offset serves both. Each step reads four
-      // picks and writes four pixels to each row; the rest is copied one by one.
+      // picks and writes four pixels to each row. The rest is copied one by one.
       let whole = picks.count & ~15
       var offset = 0
       while offset != whole {
@@ -140,7 +140,7 @@ extension FrameScaler {
 
 /// Converts rows of pixels from and to straight 8-bit RGBA.
 ///
-/// Bounds: both rows hold `count` pixels of their format; they do not overlap.
+/// Bounds: both rows contain `count` pixels of their format. They do not overlap.
 enum PixelRows {
   /// Converts `count` RGBA pixels to `format`.
   static func encode(
@@ -232,8 +232,8 @@ enum PixelRows {
 }
 
 extension PixelRows {
-  /// Converts `rows` of `bitmap` to the format of `buffer`, which has the same size. `hub` holds one row
-  /// of rgba8.
+  /// Converts `rows` of `bitmap` to the format of `buffer`, which has the same size. `hub` has room for one row of
+  /// rgba8.
   static func convert(
     _ bitmap: Bitmap, rows: Range<Int>, into buffer: borrowing PixelBuffer, hub: PixelStorage
   ) {
@@ -241,7 +241,7 @@ extension PixelRows {
     precondition((0..<bitmap.height).contains(rows) || rows.isEmpty)
     let target = unsafe buffer.baseAddress
     for y in rows {
-      // Each row holds `width` pixels of its format, and the hub as many of rgba8.
+      // Each row contains `width` pixels of its format, and the hub has room for as many of rgba8.
       let from = unsafe UnsafeRawPointer(bitmap.storage.baseAddress) + y * bitmap.bytesPerRow
       let to = unsafe target + y * buffer.bytesPerRow
       if bitmap.format == .rgba8 {

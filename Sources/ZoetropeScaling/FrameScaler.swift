@@ -1,11 +1,11 @@
 /// Scales bitmaps of one size to another, with weights precomputed once.
 ///
-/// Create one per animation and target size and share it between tasks. Creating one costs a few
+/// Create one scaler per animation and target size, and share it between tasks. Creating a scaler takes a few
 /// microseconds per target row and column.
 ///
-/// Results are deterministic: the same source pixels give bit-identical target pixels in
-/// ``scale(_:isCancelled:)`` and ``rescale(_:previous:dirty:isCancelled:)`` on every machine. Each channel is within 1 of
-/// exact arithmetic.
+/// Results are deterministic: on every machine, and in both ``scale(_:isCancelled:)`` and
+/// ``rescale(_:previous:dirty:isCancelled:)``, the same source pixels give bit-identical target pixels. Each channel is
+/// within 1 of exact arithmetic.
 public struct FrameScaler: Sendable {
   /// The size of source bitmaps.
   package let sourceSize: PixelSize
@@ -17,12 +17,12 @@ public struct FrameScaler: Sendable {
   package let isLinearLight: Bool
   let plan: Plan
 
-  /// How bitmaps are scaled.
+  /// The method of scaling.
   enum Plan: Sendable {
     /// The bitmap is returned unchanged.
     case same
-    /// Copies single pixels: for each target column a source column, and for each target row a
-    /// source row.
+    /// Copies single pixels. Each target column has a source column, and each target row a source
+    /// row.
     case pick(columns: [Int32], rows: [Int32])
     /// Computes weighted sums.
     case resample(horizontal: ResamplingKernel, vertical: ResamplingKernel, verticalFirst: Bool)
@@ -36,11 +36,10 @@ public struct FrameScaler: Sendable {
   ///   - sourceSize: The size of source bitmaps.
   ///   - size: The size of scaled bitmaps.
   ///   - filter: The resampling filter.
-  ///   - linearLight: Resamples in linear light: slower, but preserves the brightness of fine
-  ///     patterns.
-  ///     Default: false, as in browsers and image tools.
-  /// - Throws: `parameter` if a side is negative; `limitExceeded` if one of `size` is above 1,048,576, or one of
-  ///   `sourceSize` above 67,108,864.
+  ///   - linearLight: Whether to resample in linear light, which is slower, but preserves the brightness of fine
+  ///     patterns. Default: false, as in browsers and image tools.
+  /// - Throws: `parameter` if a side is negative; `limitExceeded` if a side of `size` is above 1,048,576 or a side of
+  ///   `sourceSize` is above 67,108,864.
   public init(
     from sourceSize: PixelSize, to size: PixelSize, filter: ScalingFilter = .bilinear,
     linearLight: Bool = false
@@ -51,7 +50,7 @@ public struct FrameScaler: Sendable {
       linearLight: linearLight)
   }
 
-  /// Creates a scaler from `sourceSize` into the box `target`; ``size`` is the result.
+  /// Creates a scaler from `sourceSize` into the box `target`, which determines ``size``.
   ///
   /// - Throws: The errors of ``init(from:to:filter:linearLight:)``.
   public init(
@@ -65,22 +64,22 @@ public struct FrameScaler: Sendable {
       filter: filter, linearLight: linearLight)
   }
 
-  /// The longest side of a scaled picture. The weights for a side take up to about 100 bytes per pixel, so a long side
-  /// would take far more memory than the picture.
+  /// The maximum side of a scaled picture. The weights for a side take up to about 100 bytes per pixel, so for a longer
+  /// side they would take far more memory than the picture.
   package static let longestSide = 1 << 20
 
   private static func check(_ source: PixelSize, _ size: PixelSize) throws(AnimatedImageError) {
     guard min(source.width, source.height, size.width, size.height) >= 0 else {
       throw AnimatedImageError(.parameter, "\(source) cannot be scaled to \(size)")
     }
-    // The number of weights for a source is about that of its rows and columns.
+    // The number of weights for a source is about the number of its rows and columns.
     for (size, limit) in [(source, 1 << 26), (size, longestSide)] {
       let side = max(size.width, size.height)
       if side > limit { throw .exceeding(.scaledSide, asked: side, allowed: limit) }
     }
   }
 
-  /// A scaler for sizes that are checked elsewhere.
+  /// Creates a scaler for sizes that are checked elsewhere.
   package init(
     from sourceSize: PixelSize, box: SourceBox, to size: PixelSize, filter: ScalingFilter,
     linearLight: Bool
@@ -112,7 +111,7 @@ public struct FrameScaler: Sendable {
     }
   }
 
-  /// The source pixel at the centre of each target pixel.
+  /// Returns the source pixel at the centre of each target pixel.
   private static func picks(
     _ count: Int, from start: Double, _ length: Double, limit: Int
   ) -> [Int32] {
@@ -122,8 +121,8 @@ public struct FrameScaler: Sendable {
     }
   }
 
-  /// Chooses the order of passes with less work. A tap of the horizontal pass costs about twice one
-  /// of the vertical pass, which runs along the rows.
+  /// Returns whether running the vertical pass first is less work. A tap of the horizontal pass
+  /// costs about twice as much as a tap of the vertical pass, which runs along the rows.
   private static func isVerticalFirst(
     _ source: PixelSize, _ size: PixelSize, _ horizontal: ResamplingKernel,
     _ vertical: ResamplingKernel
@@ -145,7 +144,7 @@ extension FrameScaler {
   ///
   /// - Parameters:
   ///   - bitmap: A bitmap of `sourceSize`.
-  ///   - isCancelled: Asked every few rows. Default: never cancelled.
+  ///   - isCancelled: Polled every few rows. Default: never cancelled.
   /// - Throws: ``AnimatedImageError/Code/cancelled`` if `isCancelled` returns true;
   ///   ``AnimatedImageError/Code/parameter`` if `bitmap` has another size;
   ///   ``AnimatedImageError/Code/outOfMemory`` if allocation fails.
@@ -168,14 +167,13 @@ extension FrameScaler {
 
   /// Returns `bitmap` scaled to ``size``, recomputing only what depends on `dirty`.
   ///
-  /// `previous` must be the result of this scaler (or an equal one) for a bitmap that differs from
-  /// `bitmap` only in `dirty`. The result is bit-identical to `scale(bitmap)`, and `dirtyOut`
-  /// contains every pixel that can differ from `previous`: `dirty` scaled and grown by the filter's
-  /// support. Costs a copy of `previous` plus work proportional to `dirtyOut`; formats other than
-  /// 32-bit and ``PixelFormat/rgba16`` are converted completely.
+  /// `previous` must be the result of this scaler (or an equal one) for a bitmap that differs from `bitmap` only in
+  /// `dirty`. The result is bit-identical to `scale(bitmap)`, and `dirtyOut` contains every pixel that can differ from
+  /// `previous`: `dirty` scaled and grown by the filter's support. Costs a copy of `previous` plus work proportional to
+  /// `dirtyOut`. In formats other than 32-bit ones and ``PixelFormat/rgba16``, the whole picture is converted.
   ///
-  /// - Throws: The errors of ``scale(_:isCancelled:)``; `parameter` also if `previous` has another size than ``size``
-  ///   or another format than `bitmap`.
+  /// - Throws: The errors of ``scale(_:isCancelled:)``, and `parameter` if `previous` does not have the size ``size``
+  ///   and the format of `bitmap`.
   public func rescale(
     _ bitmap: Bitmap, previous: Bitmap, dirty: PixelRect, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> (bitmap: Bitmap, dirtyOut: PixelRect) {
@@ -193,7 +191,7 @@ extension FrameScaler {
     }
     if case .same = plan { return (bitmap, region) }
     var buffer = try PixelBuffer(asking: size, format: bitmap.format, zeroed: false)
-    // Both have the same size and format, and so the same layout.
+    // Both have the same size and format, and therefore the same layout.
     buffer.copy(previous)
     try draw(bitmap, region: region, into: &buffer, isCancelled: isCancelled)
     return (buffer.finish(), region)
@@ -206,7 +204,7 @@ extension FrameScaler {
     }
   }
 
-  /// Returns the target pixels that depend on source pixels in `dirty`; empty if there are none.
+  /// Returns the rectangle of target pixels that depend on source pixels in `dirty`, which is empty if there are none.
   package func touched(by dirty: PixelRect) -> PixelRect {
     let inside = dirty.intersection(PixelRect(sourceSize))
     guard !inside.isEmpty else { return .empty }
@@ -227,14 +225,14 @@ extension FrameScaler {
       x: columns.lowerBound, y: rows.lowerBound, width: columns.count, height: rows.count)
   }
 
-  /// The indices of the picks that lie in `range`. Picks are ascending.
+  /// Returns the indices of the picks that lie in `range`. Picks are ascending.
   private static func span(of range: Range<Int>, in picks: [Int32]) -> Range<Int> {
     let first = picks.firstIndex { $0 >= range.lowerBound } ?? picks.count
     let last = picks.firstIndex { $0 >= range.upperBound } ?? picks.count
     return first..<last
   }
 
-  /// The intermediate format for scaling bitmaps of `format`; nil if they are scaled directly.
+  /// Returns the intermediate format for scaling bitmaps of `format`, or nil if they are scaled directly.
   private func detour(of format: PixelFormat) -> PixelFormat? {
     switch (plan, format) {
     case (.pick, _), (.same, _), (.nothing, _): nil
@@ -244,8 +242,8 @@ extension FrameScaler {
     }
   }
 
-  /// Draws `region` of the scaled `bitmap` into `buffer`, which has ``size`` and the bitmap's format: that of a
-  /// canvas, which needs no detour.
+  /// Draws `region` of the scaled `bitmap` into `buffer`, which has ``size`` and the bitmap's format. That must be the
+  /// format of a canvas, which needs no intermediate format.
   package func redraw(
     _ bitmap: Bitmap, region: PixelRect, into buffer: inout PixelBuffer, isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
@@ -274,14 +272,14 @@ extension FrameScaler {
 }
 
 extension FrameScaler {
-  /// The kernels of both axes and their order.
+  /// The kernels of both axes and the order of the passes.
   struct Axes {
     let horizontal: ResamplingKernel
     let vertical: ResamplingKernel
     let verticalFirst: Bool
   }
 
-  /// Chooses the arithmetic for the format and draws `region`.
+  /// Draws `region` with the arithmetic that suits the format.
   func resample(
     _ bitmap: Bitmap, _ axes: Axes, region: PixelRect, into buffer: inout PixelBuffer,
     isCancelled: () -> Bool

@@ -1,12 +1,11 @@
 public import ZoetropeCore
 
-// Pixels in the form in which display panels take them over a bus: packed, with the high byte first, or dithered to
-// one bit.
+// Pixels as display panels receive them over a bus: packed, with the high byte first, or dithered to one bit.
 extension Bitmap {
-  /// The pixels of `rect`, row by row without padding, with the high byte of 16-bit words first.
+  /// Returns the pixels of `rect`, row by row without padding, with the high byte of 16-bit words first.
   ///
-  /// That is what panels with ``PixelFormat/rgb565`` expect over SPI. Bytes of formats without 16-bit words keep
-  /// their order. Send only a frame's ``CompositedFrame/dirtyRect`` to update a panel.
+  /// Panels with ``PixelFormat/rgb565`` expect this byte order over SPI. Bytes of formats without 16-bit words keep
+  /// their order. To update a panel, send only a frame's ``CompositedFrame/dirtyRect``.
   ///
   /// - Parameter rect: The part to return, clipped to the picture. Default: nil, the whole picture.
   public func bigEndianBytes(in rect: PixelRect? = nil) -> [UInt8] {
@@ -18,7 +17,7 @@ extension Bitmap {
       let row = bytes(row: y)
       let columns = rect.x * count..<(rect.x + rect.width) * count
       if format.hasWords {
-        // A row has whole words.
+        // A row consists of whole words.
         for index in stride(from: columns.lowerBound, to: columns.upperBound, by: 2) {
           result.append(row[index + 1])
           result.append(row[index])
@@ -30,11 +29,11 @@ extension Bitmap {
     return result
   }
 
-  /// The pixels of `rect` dithered to black and white: one bit each, 1 for white, eight to a byte with the left one
-  /// in the high bit. Each row starts on a new byte.
+  /// Returns the pixels of `rect` dithered to black and white, with one bit per pixel, 1 for white. A byte contains
+  /// eight pixels, the leftmost in the high bit. Each row starts on a new byte.
   ///
-  /// Uses an ordered 8x8 pattern that is fixed to the picture: unlike error diffusion, it does not affect pixels that
-  /// did not change, so that a panel needs to update only a frame's ``CompositedFrame/dirtyRect``. Luma is that of
+  /// Uses an ordered 8x8 pattern that is fixed to the picture. Unlike error diffusion, the pattern does not affect
+  /// unchanged pixels, so a panel needs to update only a frame's ``CompositedFrame/dirtyRect``. Luma is that of
   /// ``PixelFormat/grey8``. White stays white and black stays black.
   ///
   /// - Parameter rect: The part to return, clipped to the picture. Default: nil, the whole picture.
@@ -63,9 +62,9 @@ extension Bitmap {
     return rect.intersection(PixelRect(size))
   }
 
-  /// The Bayer matrix, scaled to 2...253: luma above it is white.
+  /// Returns an entry of the Bayer matrix, scaled to 2...253. Luma above it is white.
   private static func threshold(_ x: Int, _ y: Int) -> Int {
-    // Interleaves the bits of x ^ y and y, lowest first.
+    // Interleave the bits of x ^ y and y, lowest first.
     let (mixed, row) = (x ^ y, y)
     var rank = 0
     for bit in 0..<3 {

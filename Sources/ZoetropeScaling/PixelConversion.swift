@@ -1,16 +1,16 @@
 extension Bitmap {
   /// Returns the bitmap converted to `format`, or itself if it already has that format.
   ///
-  /// Deterministic: each step rounds to nearest. Conversions between other formats go through
-  /// ``PixelFormat/rgba8``, so that:
-  /// - 16 bits become 8 (`v / 257`) before anything else; 8 become 16 by `v * 257`;
-  /// - multiplying by alpha is `c * a / 255`, dividing `c * 255 / a` clamped to 255, with 0 for
-  ///   alpha 0; dividing and multiplying again gives the same byte;
-  /// - formats without alpha are blended over black first, and come back opaque;
-  /// - levels of 5 and 6 bits are the nearest ones both ways, and survive the round trip;
-  /// - grey is `0.2126 R + 0.7152 G + 0.0722 B` of the coded values, halves up, after blending.
+  /// The result is deterministic, and each step rounds to nearest. Conversions between two formats
+  /// other than ``PixelFormat/rgba8`` go through it, according to these rules:
+  /// - 16 bits become 8 (`v / 257`) before any other step; 8 bits become 16 by `v * 257`;
+  /// - multiplying by alpha is `c * a / 255`, and dividing by alpha is `c * 255 / a` clamped to
+  ///   255, or 0 for alpha 0; dividing and then multiplying gives the same byte again;
+  /// - pixels are blended over black before conversion to a format without alpha, and are opaque when converted back;
+  /// - levels of 5 and 6 bits are rounded to nearest both ways, and survive the round trip;
+  /// - grey is `0.2126 R + 0.7152 G + 0.0722 B` of the coded values after blending, with halves rounded up.
   ///
-  /// Colours with alpha 0 are preserved between straight formats.
+  /// Conversions between formats with straight alpha preserve colours with alpha 0.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
   public func converted(to format: PixelFormat) throws(AnimatedImageError) -> Bitmap {
@@ -32,13 +32,12 @@ extension Bitmap {
 extension Bitmap {
   /// Returns the bitmap scaled into a box.
   ///
-  /// For several bitmaps of one size, create one ``FrameScaler``: it stores the weights. Formats
-  /// other than those of four 8-bit channels and ``PixelFormat/rgba16`` are scaled as
-  /// ``PixelFormat/rgbx8`` and converted back.
+  /// For several bitmaps of one size, create one ``FrameScaler``, which stores the weights. Formats other than
+  /// ``PixelFormat/rgba16`` and those with four 8-bit channels are scaled as ``PixelFormat/rgbx8`` and converted back.
   ///
   /// - Parameters:
   ///   - target: The box.
-  ///   - fit: How the bitmap is fitted into it.
+  ///   - fit: How the bitmap is fitted into the box.
   ///   - filter: The resampling filter.
   ///   - linearLight: Resamples in linear light instead of sRGB values.
   /// - Throws: The errors of ``FrameScaler``: `limitExceeded` for a side above 1,048,576; `outOfMemory` if
@@ -55,16 +54,16 @@ extension Bitmap {
 
 /// The conversion rules, pixel by pixel.
 ///
-/// Every rule rounds to nearest. Ties occur only where the rule says that halves round up.
+/// Every rule rounds to nearest. Ties occur only in rules that state that halves round up.
 enum PixelConversion {
-  /// `value * alpha / 255`, rounded.
+  /// Returns `value * alpha / 255`, rounded.
   @inline(__always)
   static func multiply(_ value: UInt8, by alpha: UInt8) -> UInt8 {
     let product = UInt32(value) * UInt32(alpha) + 128
     return UInt8(truncatingIfNeeded: (product + product >> 8) >> 8)
   }
 
-  /// `value * 255 / alpha`, rounded and clamped; 0 for alpha 0.
+  /// Returns `value * 255 / alpha`, rounded and clamped, or 0 for alpha 0.
   @inline(__always)
   static func divide(_ value: UInt8, by alpha: UInt8) -> UInt8 {
     guard alpha != 0 else { return 0 }
@@ -72,17 +71,17 @@ enum PixelConversion {
     return UInt8(clamping: (UInt32(value) * 255 + divisor / 2) / divisor)
   }
 
-  /// `value / 257`, rounded: 16 bits to 8.
+  /// Converts 16 bits to 8: `value / 257`, rounded.
   @inline(__always)
   static func narrow(_ value: UInt16) -> UInt8 {
     UInt8(truncatingIfNeeded: (UInt32(value) * 255 + 32895) >> 16)
   }
 
-  /// `value * 257`: 8 bits to 16.
+  /// Converts 8 bits to 16: `value * 257`.
   @inline(__always)
   static func widen(_ value: UInt8) -> UInt16 { UInt16(value) * 257 }
 
-  /// The nearest levels of 5, 6 and 5 bits.
+  /// Converts a pixel to the nearest levels of 5, 6 and 5 bits.
   @inline(__always)
   static func pack565(_ pixel: RGBA) -> UInt16 {
     let red = (UInt16(pixel.red) * 31 + 127) / 255
@@ -91,7 +90,7 @@ enum PixelConversion {
     return red << 11 | green << 5 | blue
   }
 
-  /// The nearest 8-bit levels, opaque.
+  /// Converts levels of 5, 6 and 5 bits to the nearest 8-bit levels of an opaque pixel.
   @inline(__always)
   static func unpack565(_ word: UInt16) -> RGBA {
     let red = (UInt32(word >> 11) * 255 + 15) / 31
@@ -100,7 +99,7 @@ enum PixelConversion {
     return RGBA(red: UInt8(red), green: UInt8(green), blue: UInt8(blue))
   }
 
-  /// 0.2126 R + 0.7152 G + 0.0722 B, rounded, halves up.
+  /// Returns 0.2126 R + 0.7152 G + 0.0722 B, rounded, halves up.
   @inline(__always)
   static func luma(_ pixel: RGBA) -> UInt8 {
     let sum =
@@ -108,7 +107,7 @@ enum PixelConversion {
     return UInt8(truncatingIfNeeded: (sum + 5000) / 10000)
   }
 
-  /// The pixel with its colours multiplied by alpha.
+  /// Returns the pixel with its colours multiplied by alpha.
   @inline(__always)
   static func premultiply(_ pixel: RGBA) -> RGBA {
     RGBA(
@@ -116,13 +115,13 @@ enum PixelConversion {
       blue: multiply(pixel.blue, by: pixel.alpha), alpha: pixel.alpha)
   }
 
-  /// The pixel with red and blue exchanged.
+  /// Returns the pixel with red and blue exchanged.
   @inline(__always)
   static func swapped(_ pixel: RGBA) -> RGBA {
     RGBA(red: pixel.blue, green: pixel.green, blue: pixel.red, alpha: pixel.alpha)
   }
 
-  /// The pixel blended over black.
+  /// Returns the pixel blended over black.
   @inline(__always)
   static func flatten(_ pixel: RGBA) -> RGBA {
     var flat = premultiply(pixel)
@@ -130,7 +129,7 @@ enum PixelConversion {
     return flat
   }
 
-  /// The pixel with its colours divided by alpha.
+  /// Returns the pixel with its colours divided by alpha.
   @inline(__always)
   static func unpremultiply(_ pixel: RGBA) -> RGBA {
     RGBA(

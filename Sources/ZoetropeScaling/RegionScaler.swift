@@ -5,13 +5,13 @@
 
 /// Draws one region of a scaled picture: addresses, scratch rows and the order of passes.
 ///
-/// Bounds: `region` lies in the target and holds at least one pixel; windows of its rows and
-/// columns lie in the source by construction of the kernels. Scratch rows hold a whole source or
-/// target row, rounded up to the padding that ``FixedRows`` requires.
+/// Bounds: `region` lies in the target and contains at least one pixel. The windows of its rows and
+/// columns lie in the source by construction of the kernels. Scratch rows have room for a whole
+/// source or target row and the padding that ``FixedRows`` requires.
 ///
-/// A target pixel takes the fixed-point passes if every pixel of its window is opaque, and the
-/// blending passes otherwise. That depends on nothing outside the window, so drawing a region
-/// gives the same pixels as drawing the whole picture.
+/// A target pixel is computed by the fixed-point passes if every pixel of its window is opaque, and
+/// otherwise by the blending passes. The choice depends on nothing outside the window, so drawing a
+/// region gives the same pixels as drawing the whole picture.
 @unsafe
 struct RegionScaler<Codec: BlendCodec> {
   typealias Scalar = Codec.Scalar
@@ -28,20 +28,20 @@ struct RegionScaler<Codec: BlendCodec> {
   let region: PixelRect
   /// The source columns that the region depends on.
   let columns: Range<Int>
-  /// Which arithmetic to use, and whether that depends on opacity.
+  /// The arithmetic to use, or `.mixed` if it depends on opacity.
   let arithmetic: Arithmetic
-  /// Whether to clamp colours to alpha, which overshooting filters may exceed.
+  /// Whether to clamp colours to alpha, because filters that overshoot may exceed it.
   let isPremultiplied: Bool
   var opacity: OpacityMap
   /// The addresses of the rows of one vertical window, padding included.
   var taps: [UnsafeRawPointer]
 
   enum Arithmetic {
-    /// Fixed point for every pixel: there is no alpha, or colours are premultiplied.
+    /// Fixed point for every pixel, because there is no alpha or colours are premultiplied.
     case fixed
     /// Blending for every pixel.
     case blended
-    /// According to the opacity of each window.
+    /// Fixed point or blending, depending on the opacity of each window.
     case mixed
   }
 
@@ -85,7 +85,7 @@ struct RegionScaler<Codec: BlendCodec> {
     }
   }
 
-  /// The source rows that target row `y` depends on.
+  /// Returns the source rows that target row `y` depends on.
   func sourceRows(of y: Int) -> Range<Int> {
     unsafe Int(vertical.starts[y])..<Int(vertical.ends[y])
   }
@@ -100,7 +100,8 @@ struct RegionScaler<Codec: BlendCodec> {
     }
   }
 
-  /// Fraction bits between the passes, chosen so that both orders end with the same number.
+  /// Returns the number of fraction bits between the passes, chosen so that the second sum always has
+  /// ``FixedRows/sumBits``.
   func fraction(before second: ResamplingKernel) -> Int { FixedRows.sumBits - second.bits }
 
   /// Classifies the target pixels of a row that depends on source rows `rows` as clear, opaque or
@@ -140,8 +141,8 @@ struct RegionScaler<Codec: BlendCodec> {
 }
 
 extension RegionScaler {
-  /// For each target row: scales the source rows of its window horizontally, keeping each while
-  /// later rows need it, then sums them vertically.
+  /// For each target row, scales the source rows of its window horizontally, then sums them
+  /// vertically. Scaled rows are kept while later target rows need them.
   mutating func runHorizontalFirst(isCancelled: () -> Bool) throws(AnimatedImageError) {
     var ring = unsafe RowRing<Scalar>(
       slots: vertical.taps, width: region.maxX,
@@ -166,8 +167,8 @@ extension RegionScaler {
     _ range: Range<Int>, y: Int, rows: Range<Int>, ring: inout RowRing<Scalar>
   ) {
     for row in rows where unsafe !ring.hasWords(row) {
-      // Start at a whole step. Rows are padded to whole steps; from anywhere else the last step
-      // would end past them.
+      // Start at a whole step. Rows are padded to whole steps, so from any other start the last
+      // step would end past the padding.
       let first = unsafe columns.lowerBound & ~3
       unsafe FixedRows.widen(
         row: sourceRow(row) + first * 4, count: (columns.upperBound - first) * 4,
@@ -213,7 +214,7 @@ extension RegionScaler {
 }
 
 extension RegionScaler {
-  /// For each target row: sums the source rows into one row, then scales that row horizontally.
+  /// For each target row, sums the source rows into one row, then scales that row horizontally.
   ///
   /// The summed row stays in the first-level cache, whatever the height of the picture.
   mutating func runVerticalFirst(isCancelled: () -> Bool) throws(AnimatedImageError) {
@@ -270,7 +271,7 @@ extension RegionScaler {
       let addresses = unsafe products.addresses(rows, count: vertical.taps) { row, target in
         unsafe ProductRows.multiply(row: sourceRow(row), range: columns, into: target)
       }
-      // Only the codec of `Float` allows products.
+      // Only the codec with `Float` numbers allows products.
       let target = unsafe UnsafeMutableRawPointer(scratch)
         .assumingMemoryBound(to: SIMD4<Float>.self)
       unsafe ProductRows.vertical(
@@ -292,13 +293,13 @@ extension RegionScaler {
 extension RegionScaler {
   /// Draws `region` of the scaled picture into `buffer`.
   ///
-  /// - Precondition: `region` is not empty and lies in the buffer, whose format is the bitmap's.
+  /// - Precondition: `region` is not empty and lies in the buffer, which has the bitmap's format.
   @safe static func draw(
     _ codec: Codec, _ bitmap: Bitmap, _ axes: FrameScaler.Axes, region: PixelRect,
     into buffer: inout PixelBuffer, isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
     precondition(!region.isEmpty && PixelRect(buffer.size).contains(region))
-    // Addresses of two blocks that outlive the call: the bitmap and the buffer hold them.
+    // The addresses of two blocks that outlive the call, because the bitmap and the buffer retain them.
     let target = unsafe buffer.baseAddress
     let targetStride = buffer.bytesPerRow
     try unsafe axes.horizontal.withTable(of: Codec.Scalar.self) {

@@ -1,10 +1,9 @@
-/// The weights of one axis: the source pixels that each target pixel depends on.
+/// The resampling weights of one axis: the source pixels that each target pixel depends on, and their weights.
 ///
-/// Every target pixel has the same number of taps, padded with weights of 0, so that the passes
-/// need no special case at the edges. Windows at the end of the source are moved back inside, not
-/// cut.
+/// Every target pixel has the same number of taps, padded with weights of 0, so that the passes need no special case at
+/// the edges. Windows at the end of the source are moved back inside instead of being cut.
 struct ResamplingKernel: Sendable {
-  /// How a pass reads the taps, which determines their padding and order.
+  /// The way in which a pass reads the taps, which determines their padding and order.
   enum Layout {
     /// Two rows at a time.
     case vertical
@@ -12,31 +11,33 @@ struct ResamplingKernel: Sendable {
     case horizontal
   }
 
-  /// Number of source pixels along this axis.
+  /// The number of source pixels along this axis.
   let sourceCount: Int
-  /// Number of target pixels along this axis.
+  /// The number of target pixels along this axis.
   let count: Int
-  /// Weights stored for each target pixel, a multiple of 2 or 4. If the source is tiny, the padding
-  /// may reach past its end.
+  /// The number of weights stored for each target pixel, a multiple of 2 or 4. If the source is
+  /// tiny, the padding may extend past its end.
   let taps: Int
   /// The first source pixel of each target pixel's window.
   let starts: [Int32]
-  /// For each target pixel, the source pixel after the last weight other than 0.
+  /// For each target pixel, the source pixel after the last one with a weight other than 0.
   let ends: [Int32]
   /// `count` rows of `taps` weights, each row with sum 1.
   let weights: [Double]
-  /// The same in single precision.
+  /// The weights in single precision.
   let floatWeights: [Float]
-  /// The same in fixed point: two taps per word (the first one low), `taps / 2` words per row. Each
-  /// row sums to exactly `1 << bits`, so a flat picture stays unchanged.
+  /// The weights in fixed point, with two taps per word (the first one low) and `taps / 2` words
+  /// per row. Each row sums to exactly `1 << bits`, so that a picture of one colour stays
+  /// unchanged.
   let pairs: [UInt32]
-  /// 24-bit weights for ``ProductRows``: for each two taps, their high parts in one word and their
-  /// low parts in the next. Empty for the horizontal axis, and if windows are too long.
+  /// The 24-bit weights for ``ProductRows``. Each two taps have their high parts in one word and
+  /// their low parts in the next. Empty for the horizontal axis, and if windows are too long.
   let finePairs: [UInt32]
-  /// Fraction bits in `pairs`: 14 if a weight may reach 1, up to 18 for long windows.
+  /// The number of fraction bits in `pairs`: 14 if a weight may reach 1, up to 18 for long windows.
   let bits: Int
-  /// False if a weight does not fit 16 bits, or if magnitudes sum to more than the range of
-  /// ``FixedRows``; then every pixel takes the floating-point passes.
+  /// Whether the fixed-point passes may be used. False if a weight does not fit in 16 bits, or if
+  /// magnitudes sum to more than the range of ``FixedRows``. The floating-point passes then compute
+  /// every pixel.
   let isFixedPoint: Bool
 
   /// Creates weights for `count` target pixels over `length` source pixels from `start` on.
@@ -91,7 +92,7 @@ struct ResamplingKernel: Sendable {
     self.ends = ends
     self.weights = weights
     floatWeights = weights.map { Float($0) }
-    // No filter comes close to this at any ratio tried: at most 1.29 and 1.58, for Lanczos.
+    // No filter exceeds these limits at any ratio tried. The maxima, for Lanczos, are 1.29 and 1.58.
     isFixedPoint = largest * 16384 < 32766 && heaviest <= 1.6
     var bits = 14
     while bits < 18, largest * Double(2 << bits) < 32766 { bits += 1 }
@@ -106,10 +107,10 @@ struct ResamplingKernel: Sendable {
       : []
   }
 
-  /// The window of one target pixel, with sum 1.
+  /// Returns the window of one target pixel, whose weights sum to 1.
   ///
-  /// Weights that happen to be 0 are kept: without them the ends of windows would not ascend with
-  /// the index, and the search for touched pixels relies on that.
+  /// Weights that happen to be 0 are kept. Without them the ends of windows would not ascend with
+  /// the index, and the search for touched pixels relies on that order.
   private static func window(
     middle: Double, support: Double, stretch: Double, limit: Int, filter: ScalingFilter
   ) -> (first: Int, weights: [Double]) {
@@ -129,8 +130,8 @@ struct ResamplingKernel: Sendable {
     return (low, weights.map { $0 / sum })
   }
 
-  /// Rounds running sums instead of weights, so that errors do not accumulate along a window and
-  /// its sum is exact.
+  /// Returns the fixed-point weights. Rounds running sums instead of weights, so that errors do not
+  /// accumulate along a window and its sum is exact.
   private static func fixedPairs(
     _ weights: [Double], taps: Int, bits: Int, layout: Layout
   ) -> [UInt32] {
@@ -191,23 +192,23 @@ struct ResamplingKernel: Sendable {
     return pairs
   }
 
-  /// The target pixels whose window touches source pixels `range`.
+  /// Returns the target pixels whose windows overlap source pixels `range`.
   func targets(touching range: Range<Int>) -> Range<Int> {
     guard !range.isEmpty else { return 0..<0 }
-    // Starts and ends ascend with the index; windows that were moved back only start earlier.
+    // Starts and ends ascend with the index. Windows that were moved back only start earlier.
     let first = Self.partition(count) { Int(ends[$0]) > range.lowerBound }
     let last = Self.partition(count) { Int(starts[$0]) >= range.upperBound }
     return first..<max(first, last)
   }
 
-  /// The source pixels that target pixels `range` depend on.
+  /// Returns the source pixels that target pixels `range` depend on.
   func sources(of range: Range<Int>) -> Range<Int> {
     guard !range.isEmpty else { return 0..<0 }
     let first = Int(starts[range.lowerBound])
     return first..<max(first, Int(ends[range.upperBound - 1]))
   }
 
-  /// The first index for which `isPast` holds; it must hold for all later ones too.
+  /// Returns the first index for which `isPast` returns true. It must also return true for all later ones.
   private static func partition(_ count: Int, _ isPast: (Int) -> Bool) -> Int {
     var low = 0
     var high = count

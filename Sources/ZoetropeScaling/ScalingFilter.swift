@@ -8,8 +8,8 @@
 
 /// The filter for resampling an image.
 ///
-/// When shrinking, the filter's support grows with the ratio, so that every source pixel counts, as
-/// in Pillow's `resize`.
+/// When shrinking, the filter's support grows with the ratio, so that every source pixel counts.
+/// Pillow's `resize` works the same way.
 public struct ScalingFilter: OpenChoice, Sendable, Hashable, CustomStringConvertible {
   package enum Kind: String, CaseIterable, Sendable {
     case nearest, box, bilinear, bicubic, lanczos3
@@ -18,13 +18,13 @@ public struct ScalingFilter: OpenChoice, Sendable, Hashable, CustomStringConvert
   package let kind: Kind
   package init(_ kind: Kind) { self.kind = kind }
 
-  /// The nearest source pixel, unchanged. The fastest filter, for pixel art.
+  /// The nearest source pixel, unchanged. The fastest filter, suited to pixel art.
   public static let nearest = ScalingFilter(.nearest)
   /// The mean of the source pixels that a target pixel covers.
   public static let box = ScalingFilter(.box)
   /// A triangle over two source pixels.
   public static let bilinear = ScalingFilter(.bilinear)
-  /// Catmull-Rom (a = -0.5) over four source pixels; overshoots at edges, which looks sharp.
+  /// Catmull-Rom (a = -0.5) over four source pixels. It overshoots at edges, which makes them look sharp.
   public static let bicubic = ScalingFilter(.bicubic)
   /// A sinc windowed by a wider one, over six source pixels. The sharpest and slowest filter.
   public static let lanczos3 = ScalingFilter(.lanczos3)
@@ -40,12 +40,12 @@ public struct ScalingFilter: OpenChoice, Sendable, Hashable, CustomStringConvert
     }
   }
 
-  /// The weight of a source pixel at `distance` from the centre of a target pixel.
+  /// Returns the weight of a source pixel at `distance` from the centre of a target pixel.
   func weight(at distance: Double) -> Double {
     let x = abs(distance)
     switch kind {
     case .nearest: return 0
-    // Half-open, so that a source pixel on the border of two target pixels counts once.
+    // The interval is half-open, so that a source pixel on the border of two target pixels counts once.
     case .box: return distance > -0.5 && distance <= 0.5 ? 1 : 0
     case .bilinear: return x < 1 ? 1 - x : 0
     case .bicubic:

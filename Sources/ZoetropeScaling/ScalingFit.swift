@@ -1,4 +1,4 @@
-/// How an image is fitted into a box of another aspect ratio.
+/// The way in which an image is fitted into a box of another aspect ratio.
 public struct ScalingFit: OpenChoice, Sendable, Hashable, CustomStringConvertible {
   package enum Kind: String, CaseIterable, Sendable { case fit, fill, stretch, integer }
 
@@ -7,13 +7,13 @@ public struct ScalingFit: OpenChoice, Sendable, Hashable, CustomStringConvertibl
 
   /// As large as possible within the box, keeping the aspect ratio.
   public static let fit = ScalingFit(.fit)
-  /// As small as possible while covering the box, keeping the aspect ratio, cropped evenly on both
+  /// As small as possible while covering the box, keeping the aspect ratio. Cropped evenly on both
   /// sides.
   public static let fill = ScalingFit(.fill)
   /// Exactly the box, ignoring the aspect ratio.
   public static let stretch = ScalingFit(.stretch)
-  /// Like ``fit``, by an integer factor or the inverse of one (a half, a third and so on), so that
-  /// each source pixel becomes a block of equal size. For pixel art.
+  /// Like ``fit``, but only by an integer factor or the inverse of one (a half, a third and so on),
+  /// so that all source pixels become blocks of the same size. For pixel art.
   public static let integer = ScalingFit(.integer)
 }
 
@@ -24,7 +24,7 @@ package struct SourceBox: Sendable, Hashable {
   package var width: Double
   package var height: Double
 
-  /// The whole of a picture of `size`.
+  /// Creates the box of a whole picture of `size`.
   package init(_ size: PixelSize) {
     self.init(x: 0, y: 0, width: Double(size.width), height: Double(size.height))
   }

@@ -1,20 +1,20 @@
-/// The box that an image is scaled into, in device pixels or samples that need not be square.
+/// The box into which an image is scaled, in device pixels or samples that need not be square.
 public struct TargetSize: Sendable, Hashable {
-  /// The width in pixels; nil if only the height is limited.
+  /// The width in pixels, or nil if only the height is limited.
   public var width: Int?
-  /// The height in pixels; nil if only the width is limited.
+  /// The height in pixels, or nil if only the width is limited.
   public var height: Int?
-  /// The width of a target pixel divided by its height. Default: 1, square; 0.5 is twice as high as
-  /// wide. Source pixels are square. Clamped to 0.000001...1000000 when it is used; NaN counts as 1.
+  /// The width of a target pixel divided by its height. Default: 1, which means square pixels; with 0.5 they are twice
+  /// as high as wide. Source pixels are square. Clamped to 0.000001...1000000 when used; NaN counts as 1.
   public var pixelAspect: Double
   /// Whether to enlarge images smaller than the box. Default: true. Ignored by ``ScalingFit/fill``
-  /// and ``ScalingFit/stretch``, which always yield the box.
+  /// and ``ScalingFit/stretch``, whose results always have the size of the box.
   public var allowsEnlarging: Bool
-  /// The factor of both sides, used if neither is limited; nil for 1.
+  /// The factor for both sides if neither is limited, or nil for 1.
   package var scale: Double?
 
-  /// Creates a box. A nil side follows from the other by the aspect ratio; with both nil, the size
-  /// is unchanged.
+  /// Creates a box. If one side is nil, it follows from the other and the aspect ratio. If both are
+  /// nil, the size is unchanged.
   public init(
     width: Int? = nil, height: Int? = nil, pixelAspect: Double = 1, allowsEnlarging: Bool = true
   ) {
@@ -24,7 +24,7 @@ public struct TargetSize: Sendable, Hashable {
     self.allowsEnlarging = allowsEnlarging
   }
 
-  /// The size of the image times `scale`, which is more than 0.
+  /// Creates a target of the image's size times `scale`, which must be greater than 0.
   package init(scale: Double) {
     self.init()
     self.scale = scale
@@ -35,17 +35,17 @@ public struct TargetSize: Sendable, Hashable {
     self.init(width: size.width, height: size.height)
   }
 
-  /// ``pixelAspect``, clamped so that no product or quotient of it and a side overflows.
+  /// ``pixelAspect``, clamped so that multiplying or dividing a side by it cannot overflow.
   private var usedAspect: Double {
     pixelAspect.isNaN ? 1 : min(max(pixelAspect, 1e-6), 1e6)
   }
 
-  /// Returns the scaled size of an image of `source` square pixels; each side is at least 1.
+  /// Returns the scaled size of an image of `source` square pixels. Each side is at least 1.
   ///
-  /// Sides are rounded to nearest and never exceed the box, or a billion.
+  /// Sides are rounded to nearest, and exceed neither the box nor a billion.
   public func size(of source: PixelSize, fit: ScalingFit) -> PixelSize {
     let aspect = usedAspect
-    // The picture in target pixels at scale 1, where a source pixel is `1 / aspect` wide.
+    // The picture's size in target pixels at scale 1, at which a source pixel is `1 / aspect` wide.
     let naturalWidth = Double(max(source.width, 1)) / aspect
     let naturalHeight = Double(max(source.height, 1))
     let boxWidth = width.map { Double(max($0, 1)) }
@@ -64,8 +64,8 @@ public struct TargetSize: Sendable, Hashable {
       height: Self.side(naturalHeight * factor, box: boxHeight))
   }
 
-  /// The part of a picture of `source` pixels that is scaled to `size`: all of it, or for
-  /// ``ScalingFit/fill`` the middle of it in the shape of `size`.
+  /// Returns the part of a picture of `source` pixels that is scaled to `size`: the whole picture,
+  /// or for ``ScalingFit/fill`` its middle part with the aspect ratio of `size`.
   package func sourceBox(of source: PixelSize, size: PixelSize, fit: ScalingFit) -> SourceBox {
     var box = SourceBox(
       x: 0, y: 0, width: Double(source.width), height: Double(source.height))
@@ -93,7 +93,7 @@ public struct TargetSize: Sendable, Hashable {
     return allowsEnlarging ? factor : min(factor, 1)
   }
 
-  /// A side in whole pixels: at least 1, at most the box, and small enough to avoid overflow.
+  /// Returns a side in whole pixels: at least 1, at most the box, and small enough to avoid overflow.
   private static func side(_ exact: Double, box: Double?) -> Int {
     let limit = min(box ?? 1e9, 1e9)
     return Int(min(max(exact.rounded(), 1), max(limit, 1)))
