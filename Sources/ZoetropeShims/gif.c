@@ -12,8 +12,8 @@ typedef struct {
   size_t count, position;
 } zt_reader;
 
-// A header for giflib to start with: a screen of 1 x 1 without a palette. The frame's own
-// descriptor follows; giflib needs nothing else.
+// The header that giflib reads first: a screen of 1 x 1 without a palette. The frame's own
+// descriptor follows, and giflib needs nothing else.
 static const uint8_t zt_header[13] = {'G', 'I', 'F', '8', '9', 'a', 1, 0, 1, 0, 0, 0, 0};
 
 static int zt_read(GifFileType *gif, GifByteType *buffer, int wanted) {

@@ -1,10 +1,11 @@
-// zlib, for streams that libdeflate refuses: that does not say how much of what it wrote is right.
+// Uses zlib to inflate streams that libdeflate rejects, because libdeflate does not report how much of its output is
+// valid.
 #include "zoetrope_png.h"
 
 #include <limits.h>
 #include <zlib.h>
 
-// Inflates the next `count` bytes of the input, or as many as `room` lets it; returns what it wrote.
+// Inflates the next `count` bytes of the input, or as many as fit in `room`. Returns the number of bytes written.
 static size_t inflate_more(z_stream *stream, size_t count, size_t room, size_t *unread, int *status) {
   size_t written = 0;
   *status = Z_OK;
@@ -28,7 +29,7 @@ zt_inflate_result zt_inflate(const uint8_t *data, size_t count, uint8_t *out, si
   zt_inflate_result result = {ZT_INFLATE_OTHER, 0, count};
   z_stream stream = {0};
   if (count == 0 || row_count == 0 || inflateInit(&stream) != Z_OK) return result;
-  // The caller does not ask for the checksum, which takes a tenth of the time.
+  // Callers do not need the checksum, which would take a tenth of the time.
   inflateValidate(&stream, 0);
   stream.next_in = (Bytef *)(uintptr_t)data;
   stream.next_out = out;
@@ -39,8 +40,8 @@ zt_inflate_result zt_inflate(const uint8_t *data, size_t count, uint8_t *out, si
   result.unread = unread + 1;
   if (status == Z_OK && unread == 0 && before < room) {
     result.written += inflate_more(&stream, 1, room - before, &result.unread, &status);
-    // libpng asks for a row at a time, and for more input if there is none, though zlib may have more to
-    // give. So its last row is the one in which the last byte is read.
+    // libpng requests one row at a time, and requests more input when there is none, even if zlib could still produce
+    // output. Its last row is therefore the one for which the last byte is read.
     size_t rows = before > first_row ? (before - first_row - 1) / row_count + 1 : first_row == 0;
     size_t end = first_row + rows * row_count;
     if (result.written > end) result.written = end;

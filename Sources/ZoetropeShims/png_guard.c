@@ -1,6 +1,6 @@
-// The only place where libpng runs. A longjmp must not cross a Swift frame (it would run no defer
-// and release nothing), so reader, error, warning, allocator and row callbacks are all C, and the
-// setjmp is in this file.
+// The only place where libpng runs. A longjmp must not cross a Swift frame, where it would skip
+// defer blocks and releases. All callbacks (reader, error, warning, allocator and row) are
+// therefore C, and the setjmp is in this file.
 #include "zoetrope_png.h"
 
 #include <png.h>
@@ -13,17 +13,18 @@
 #define PREFIX_CAPACITY (8 + 25 + (12 + 768) + (12 + 256) + 8)
 // The CRC of IDAT and an empty IEND.
 #define SUFFIX_COUNT (4 + 12)
-// Compressed bytes to read after the last row: the end of the last block and the checksum need a
-// dozen. libpng inflates and discards everything up to the end of the stream, which a small file
-// can make take minutes; beyond this limit the data is surplus and left unread.
+// The maximum number of compressed bytes to read after the last row. The end of the last block and
+// the checksum need a dozen. libpng inflates and discards everything up to the end of the stream,
+// which can take minutes even for a small file. Data beyond this limit counts as surplus and is not
+// read.
 #define MAX_AFTER_ROWS 64
 // A chunk's length is a 31-bit number.
 #define MAX_CHUNK 0x7fffffffu
 // Precedes every allocation, so that freeing can return its size to the budget.
 #define ALLOCATION_HEADER 16
 
-// Everything that changes between setjmp and longjmp lives here, in the caller's frame: unlike
-// non-volatile locals, memory reached through a pointer survives the jump.
+// All state that changes between setjmp and longjmp is here, in the caller's frame. Unlike
+// non-volatile locals, memory accessed through a pointer survives the jump.
 struct decode {
   const zoetrope_png_request *request;
   zoetrope_png_result result;
@@ -34,10 +35,10 @@ struct decode {
   struct { const uint8_t *bytes; size_t count; } pieces[3];
   size_t piece, position;
   size_t memory_left;
-  // Rows that have been unfiltered, over all passes: png_read_row may fail after its row is done,
-  // while it looks for the end of the stream.
+  // The number of unfiltered rows in all passes. Counted here because png_read_row may fail after
+  // its row is complete, while it looks for the end of the stream.
   uint64_t filtered_rows, stored_rows;
-  // Compressed bytes that libpng requested after it had all rows.
+  // The number of compressed bytes that libpng requested after it had all rows.
   size_t read_after_rows;
   int surplus;
   uint8_t *pixels;
@@ -51,7 +52,7 @@ static void store_32(uint8_t *out, uint32_t value) {
   out[3] = (uint8_t)value;
 }
 
-// CRCs stay zero: libpng is told to ignore them, since the file's own are already checked.
+// CRCs stay zero. libpng is configured to ignore them, because those of the file have already been checked.
 static size_t put_chunk(uint8_t *out, const char *type, const uint8_t *bytes, size_t count) {
   store_32(out, (uint32_t)count);
   memcpy(out + 4, type, 4);
@@ -119,7 +120,7 @@ static void read_bytes(png_structp png, png_bytep out, size_t count) {
   }
 }
 
-// Never returns. libpng's messages tell the cases apart; an unknown one counts as broken.
+// Never returns. The kind of error follows from libpng's message. An unknown message counts as broken data.
 static PNG_NORETURN void fail(png_structp png, png_const_charp message) {
   struct decode *decode = png_get_error_ptr(png);
   zoetrope_png_result *result = &decode->result;
@@ -172,7 +173,7 @@ static void count_row(png_structp png, png_row_infop row, png_bytep bytes) {
   decode->filtered_rows += 1;
 }
 
-// Rows that libpng reads from the stream for the whole frame.
+// Returns the number of rows that libpng reads from the stream for the whole frame.
 static uint64_t stored_rows(const zoetrope_png_request *request) {
   if (request->interlace == 0) return request->height;
   uint64_t rows = 0;
@@ -182,7 +183,7 @@ static uint64_t stored_rows(const zoetrope_png_request *request) {
   return rows;
 }
 
-// What is set before the first byte is read.
+// Sets the options that must be set before the first byte is read.
 static void configure(struct decode *decode) {
   const zoetrope_png_request *request = decode->request;
   png_structp png = decode->png;
@@ -192,14 +193,15 @@ static void configure(struct decode *decode) {
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
   png_set_option(png, PNG_MAXIMUM_INFLATE_WINDOW, PNG_OPTION_ON);
 #ifdef PNG_IGNORE_ADLER32
-  // zlib may verify the checksum in the call that yields the last row, which would be lost with it.
+  // zlib may verify the checksum in the call that yields the last row. If the checksum is wrong, that row would be
+  // lost.
   png_set_option(png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
 #endif
   png_set_crc_action(png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
   png_set_benign_errors(png, 1);
 }
 
-// What is set once the header is read: pixels become RGBA.
+// Sets the transformations to RGBA, once the header has been read.
 static void transform(struct decode *decode) {
   const zoetrope_png_request *request = decode->request;
   png_structp png = decode->png;
@@ -215,13 +217,13 @@ static void start(struct decode *decode) {
   png_structp png = decode->png;
   configure(decode);
   png_set_read_fn(png, decode, read_bytes);
-  // libpng inflates all that it has read: 2 KiB become at most 2 MiB of surplus.
+  // libpng inflates everything that it has read. 2 KiB can become at most 2 MiB of surplus.
   png_set_compression_buffer_size(png, 2048);
   png_read_info(png, decode->info);
   transform(decode);
 }
 
-// Contains the setjmp; none of its locals change after it.
+// Contains the setjmp. None of its locals change afterwards.
 static void run(struct decode *decode) {
   decode->png = png_create_read_struct_2(
       PNG_LIBPNG_VER_STRING, decode, fail, note, decode, allocate, release);
@@ -275,8 +277,8 @@ zoetrope_png_result zoetrope_png_decode(const zoetrope_png_request *request, uin
 
 // MARK: - Frames whose data is still arriving
 
-// libpng's progressive reader. Each call of a libpng function that may fail has its own setjmp: the
-// stack frame of an earlier one is gone.
+// libpng's progressive reader. Each call of a libpng function that may fail has its own setjmp,
+// because the stack frame of an earlier setjmp no longer exists.
 struct zoetrope_png_arrival {
   struct decode decode;
   zoetrope_png_request request;
@@ -293,14 +295,14 @@ static void arrive_header(png_structp png, png_infop info) {
   }
 }
 
-// Called for every row of the frame in each pass; `bytes` is null for those that the pass leaves
-// as they are.
+// Called for every row of the frame in each pass. `bytes` is null for rows that the pass does not
+// change.
 static void arrive_row(png_structp png, png_bytep bytes, png_uint_32 y, int pass) {
   zoetrope_png_arrival *arrival = png_get_progressive_ptr(png);
   struct decode *decode = &arrival->decode;
   zoetrope_png_progress *progress = &arrival->progress;
   if (y >= arrival->request.height) return;
-  // Fills the block that a pixel of the pass stands for.
+  // Fills the block that each pixel of the pass represents.
   if (bytes != NULL) {
     png_progressive_combine_row(png, decode->pixels + y * decode->bytes_per_row, bytes);
   }
@@ -316,7 +318,7 @@ static void process(zoetrope_png_arrival *arrival, const uint8_t *bytes, size_t 
     arrival->progress.is_over = true;
     return;
   }
-  // Only read, though the parameter is not const.
+  // The bytes are only read, although the parameter is not const.
   png_process_data(decode->png, decode->info, (png_bytep)(uintptr_t)bytes, count);
 }
 
@@ -347,7 +349,7 @@ zoetrope_png_arrival *zoetrope_png_arrive(const zoetrope_png_request *request, u
   decode->bytes_per_row = bytes_per_row;
   decode->stored_rows = stored_rows(request);
   make_pieces(decode);
-  // The caller's chunks are copied by now.
+  // The caller's chunks have been copied.
   arrival->request.palette = arrival->request.transparency = arrival->request.data = NULL;
   decode->png = png_create_read_struct_2(
       PNG_LIBPNG_VER_STRING, decode, fail, note, decode, allocate, release);
@@ -357,7 +359,7 @@ zoetrope_png_arrival *zoetrope_png_arrive(const zoetrope_png_request *request, u
     return NULL;
   }
   prepare(arrival);
-  // Without the header of the one IDAT chunk: each piece of data gets a chunk of its own.
+  // Exclude the header of the single IDAT chunk, because each piece of data gets its own chunk.
   process(arrival, decode->pieces[0].bytes, decode->pieces[0].count - 8);
   return arrival;
 }

@@ -12,7 +12,7 @@ bool zt_is_raised(const int32_t *flag) { return __atomic_load_n(flag, __ATOMIC_R
 
 int zt_processor_count(void) {
 #ifdef CPU_ALLOC
-  // The system refuses a set that is too small for the processors that it could have.
+  // The system rejects a set that is too small for the maximum number of processors.
   for (int most = 1024; most <= 1 << 20; most *= 2) {
     cpu_set_t *set = CPU_ALLOC(most);
     if (!set) break;
@@ -45,7 +45,7 @@ int zt_open_unnamed(const char *directory) {
 int zt_open_pipe_again(int descriptor) {
   struct stat status;
   if (fstat(descriptor, &status) != 0 || !S_ISFIFO(status.st_mode)) return -1;
-  // The end for writing could be opened for reading, too.
+  // Through /proc even the write end could be opened for reading, so reject it.
   int flags = fcntl(descriptor, F_GETFL);
   if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY) return -1;
   char path[32];

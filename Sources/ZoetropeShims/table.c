@@ -12,8 +12,8 @@
 
 enum { zt_slot_count = 64 };
 
-// The handler's view of a mapping. `start` is 0 in a free slot. `sequence` is odd while `start` and
-// `end` change.
+// A mapping as seen by the handler. `start` is 0 in a free slot. `sequence` is odd while `start`
+// and `end` are changing.
 typedef struct {
   _Atomic uint32_t sequence;
   _Atomic uintptr_t start, end;
@@ -23,35 +23,35 @@ typedef struct {
 static zt_slot zt_slots[zt_slot_count];
 static pthread_mutex_t zt_lock = PTHREAD_MUTEX_INITIALIZER;
 static int zt_used;
-// Whether the handler was installed, even if the host has since installed one over it.
+// Whether the handler was installed. Stays true if the host has since installed another handler over it.
 static bool zt_is_installed;
-// What SIGBUS does where no mapping explains it. Never changed in place, since a handler may be
-// reading it: the other one is written, and then takes its place.
+// The action for SIGBUS outside mappings. Never changed in place, because a handler may be reading
+// it. Instead the other entry is written and then becomes current.
 static struct sigaction zt_actions[2];
 static _Atomic int zt_action;
 static uintptr_t zt_page_mask;
 
-// With the lock, or in a handler.
+// Called with the lock held, or in a handler.
 static void zt_set_previous(const struct sigaction *action) {
   int other = 1 - atomic_load(&zt_action);
   zt_actions[other] = *action;
   atomic_store(&zt_action, other);
 }
 
-// Replaces the page at `address`, or if that fails all that follows it, with zeros.
+// Replaces the page at `address` with zeros, or if that fails everything from that page on.
 static bool zt_fill(uintptr_t address, uintptr_t end) {
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   uintptr_t page = address & zt_page_mask, size = ~zt_page_mask + 1;
-  // A page alone, since those behind a sector that cannot be read are intact, and bitmaps may be
-  // using them. The pages behind the end of a truncated file fault one by one; the system joins
+  // Replace only one page, because pages after an unreadable sector are intact and bitmaps may be
+  // using them. The pages after the end of a truncated file fault one by one, and the system merges
   // their mappings.
   if (mmap((void *)page, size, PROT_READ, flags, -1, 0) != MAP_FAILED) return true;
-  // There are too many mappings for one that divides another.
+  // There are too many mappings to split another one.
   return mmap((void *)page, end - page, PROT_READ, flags, -1, 0) != MAP_FAILED;
 }
 
 #ifdef DEBUG
-// What a test does to a slot between the two loads of its range: once, in the thread that asked for it.
+// A change that a test makes to a slot between the two loads of its range, once, in the thread that requested it.
 static _Thread_local struct {
   zt_slot *slot;
   uintptr_t start, end;
@@ -67,11 +67,11 @@ static void zt_make_change(zt_slot *slot) {
 static void zt_make_change(zt_slot *slot) { (void)slot; }
 #endif
 
-// The mapping in which `address` lies.
+// Returns the mapping that contains `address`.
 //
-// A slot that changes while it is read is passed over: the mapping in which this thread faulted is
-// in use, so its slot does not change. Without `sequence`, the start of one mapping and the end of
-// the next one in the same slot could enclose a third.
+// Skips a slot that changes while it is read: it cannot be the right one, because the mapping in
+// which this thread faulted is in use and its slot does not change. Without `sequence`, the start
+// of one mapping and the end of the next mapping in the same slot could enclose a third mapping.
 static zt_slot *zt_find_around(uintptr_t address) {
   for (int index = 0; index < zt_slot_count; index++) {
     zt_slot *slot = &zt_slots[index];
@@ -85,20 +85,20 @@ static zt_slot *zt_find_around(uintptr_t address) {
   return NULL;
 }
 
-// Whether `address` lies in a mapping, whose missing page then is zeros.
+// Replaces the missing page at `address` with zeros. Returns false if `address` lies in no mapping, or if that fails.
 static bool zt_mend(uintptr_t address) {
   zt_slot *slot = zt_find_around(address);
   if (!slot) return false;
-  // First, since other threads read the zeros as soon as they are there.
+  // Set this first, because other threads can read the zeros as soon as they appear.
   atomic_store(&slot->has_gap, true);
   return zt_fill(address, atomic_load(&slot->end));
 }
 
-// Does what the system would have done if `previous` were installed: its mask, SA_NODEFER and
-// SA_RESETHAND count.
+// Calls `previous` as the system would have if it were installed, and honours its mask, SA_NODEFER
+// and SA_RESETHAND.
 static void zt_call(const struct sigaction *previous, int number, siginfo_t *info, void *context) {
   if (previous->sa_flags & SA_RESETHAND) {
-    // A handler that raises the signal again, to end the process, must not be called for that.
+    // A handler that raises the signal again, to end the process, must not be called a second time.
     struct sigaction once = {.sa_handler = SIG_DFL};
     zt_set_previous(&once);
   }
@@ -119,20 +119,20 @@ static bool zt_is_default(const struct sigaction *action) {
          (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN);
 }
 
-// Runs in the faulting thread, at the faulting instruction. All that it calls are plain system
-// calls, and errno is restored, so nothing here can be in an inconsistent state. Two threads may
-// fault on one page; the second replaces zeros with zeros.
+// Runs in the faulting thread, at the faulting instruction. It makes only plain system calls and
+// restores errno, so it cannot find or leave anything in an inconsistent state. Two threads may
+// fault on the same page; the second replaces zeros with zeros.
 static void zt_handle(int number, siginfo_t *info, void *context) {
   int error = errno;
-  // Otherwise a program sent the signal, and there is no address.
+  // If `si_code` is not positive, a program sent the signal, and there is no address.
   bool is_fault = info->si_code > 0;
   if (!(is_fault && zt_mend((uintptr_t)info->si_addr))) {
     struct sigaction previous = zt_actions[atomic_load(&zt_action)];
     if (!zt_is_default(&previous)) {
       zt_call(&previous, number, info, context);
     } else if (is_fault || previous.sa_handler == SIG_DFL) {
-      // On return the instruction runs again, and now ends the process as it would have without
-      // this handler. A signal that was sent has to be sent again; it arrives on return.
+      // On return the instruction runs again and ends the process, as it would have without this
+      // handler. A signal that was sent by a program must be raised again, and arrives on return.
       signal(SIGBUS, SIG_DFL);
       if (!is_fault) raise(SIGBUS);
     }
@@ -140,24 +140,25 @@ static void zt_handle(int number, siginfo_t *info, void *context) {
   errno = error;
 }
 
-// Whether this handler is the one that the system calls.
+// Returns whether this handler is the one that the system calls.
 static bool zt_is_on_top(const struct sigaction *current) {
   return (current->sa_flags & SA_SIGINFO) && current->sa_sigaction == zt_handle;
 }
 
-// Installs the handler unless it is. Called with the lock.
+// Installs the handler unless it is installed already. Called with the lock held.
 static void zt_install(void) {
-  // Once: the handler may be reading it.
+  // Set only once, because the handler may be reading it.
   if (zt_page_mask == 0) zt_page_mask = ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
-  // SA_ONSTACK: the host may run its threads on small stacks with an alternate signal stack.
+  // SA_ONSTACK, because the host may run threads on small stacks with an alternate signal stack.
   struct sigaction action = {.sa_sigaction = zt_handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   sigemptyset(&action.sa_mask);
   struct sigaction current;
   sigaction(SIGBUS, NULL, &current);
-  // If the host has set a handler over this one, which may chain to it, keep the original previous
-  // one. If the host has set none instead, nothing chains.
+  // If the host has installed a handler over this one, that handler may chain to this one, so keep
+  // the original previous handler. If the host has reset the action to the default instead, nothing
+  // chains.
   if (zt_is_installed && !zt_is_default(&current)) return;
-  // Saved before the handler can run.
+  // Save the previous action before the handler can run.
   zt_set_previous(&current);
   sigaction(SIGBUS, &action, NULL);
   zt_is_installed = true;
@@ -181,7 +182,7 @@ static zt_slot *zt_find(uintptr_t start) {
   return NULL;
 }
 
-// Called with the lock.
+// Called with the lock held.
 static void zt_set_range(zt_slot *slot, uintptr_t start, uintptr_t end) {
   atomic_fetch_add(&slot->sequence, 1);
   atomic_store(&slot->start, start);
@@ -227,11 +228,11 @@ void zt_unmap(const uint8_t *bytes) {
   zt_slot *slot = zt_find((uintptr_t)bytes);
   if (slot) {
     size_t count = atomic_load(&slot->end) - (uintptr_t)bytes;
-    // First, since the next mapping in the process may get this address.
+    // Free the slot first, because the next mapping in the process may get this address.
     zt_set_range(slot, 0, 0);
     munmap((void *)bytes, count);
     if (--zt_used == 0) {
-      // A handler installed over this one stays; it may chain to this one, which then passes on.
+      // A handler installed over this one stays. It may chain to this one, which then passes signals on.
       struct sigaction current;
       sigaction(SIGBUS, NULL, &current);
       if (zt_is_on_top(&current)) {
@@ -258,7 +259,7 @@ void zt_will_scatter(const void *bytes, size_t count) {
 }
 
 void zt_touch(const void *bytes, size_t count) {
-  // Volatile, or the compiler drops the reads.
+  // Volatile, because the compiler would otherwise drop the reads.
   const volatile uint8_t *at = bytes, *end = at + count;
   for (; at < end; at += 4096) (void)*at;
 }

@@ -5,11 +5,11 @@
 
 /// Makes the allocator return blocks of `count` bytes or more to the system when they are freed.
 ///
-/// Affects the whole process from now on. Does nothing if the C library has no such option.
+/// Affects the whole process from then on. Does nothing if the C library has no such option.
 void zt_return_freed_blocks(size_t count);
 
-/// Whether `count` bytes of the file `descriptor` at `offset` are in the system's file cache.
+/// Returns whether `count` bytes of the file `descriptor` at `offset` are in the system's file cache.
 ///
-/// Reads them, at most 256 KiB, and discards them. False for larger ranges, past the file's end,
-/// and where the system or the file system cannot tell.
+/// Reads and discards the bytes, at most 256 KiB. Returns false for larger ranges, for ranges past the file's end, and
+/// if the system or the file system does not provide this information.
 bool zt_is_cached(int descriptor, int64_t offset, size_t count);

@@ -3,20 +3,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Whether `*flag`, which another thread or a signal handler may be changing, is not 0.
+/// Returns whether `*flag` is not 0. Another thread or a signal handler may be changing it.
 bool zt_is_raised(const int32_t *flag);
 
-/// Processors that the calling thread may run on, and threads that it starts; at least one. Quotas of control
-/// groups are not counted.
+/// Returns the number of processors on which the calling thread, and threads that it starts, may run: at least one.
+/// Ignores quotas of control groups.
 int zt_processor_count(void);
 
-/// Writes one byte to `descriptor`, if that takes it at once. Async-signal-safe.
+/// Writes one byte to `descriptor` and ignores errors, for example if its buffer is full. Async-signal-safe.
 void zt_write_byte(int descriptor);
 
-/// Makes and opens a file in `directory` that never has a name; -1 with `errno` if the file system,
-/// or the system, has no such files.
+/// Creates and opens an unnamed file in `directory`. Returns -1 and sets `errno` if that fails, for
+/// example because the system or the file system has no such files.
 int zt_open_unnamed(const char *directory);
 
-/// Opens the pipe behind `descriptor` once more, for reads that do not block. Only what `descriptor`
-/// may read itself; -1 if it is no pipe, or the system refuses.
+/// Opens the pipe behind `descriptor` again for non-blocking reads. Returns -1 if `descriptor` is not a pipe, cannot
+/// read it either, or the system refuses.
 int zt_open_pipe_again(int descriptor);
