@@ -24,6 +24,8 @@ package final class DecodeAhead: Sendable {
   /// time. It yields between polls. In total this takes tens of microseconds, about as long as sleeping and waking.
   private static let looks = 128
 
+  /// Creates a decoder of `frames`. Decoding starts with the first request.
+  ///
   /// - Parameters:
   ///   - helperLimit: The maximum number of threads that decode besides the consumer's.
   ///   - memory: The budget that frames are charged to.

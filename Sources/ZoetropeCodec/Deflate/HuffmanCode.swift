@@ -5,6 +5,8 @@ struct HuffmanCode {
   /// Each symbol's code, with the first bit in the lowest position, and its length from bit 16 on.
   private(set) var words: [UInt32]
 
+  /// Creates a code for the given frequencies.
+  ///
   /// - Parameters:
   ///   - counts: The frequency of each of up to 65,536 symbols.
   ///   - limit: The maximum length of a code in bits: at most 15, and at least the binary logarithm
@@ -109,7 +111,9 @@ struct DeflateSymbol {
   let extra: Int
   let extraBits: Int
 
-  /// - Parameter length: 3 to 258.
+  /// Creates the symbol of a match length.
+  ///
+  /// - Parameter length: The length, 3 to 258.
   @inline(__always)
   init(length: Int) {
     let value = length &- 3
@@ -118,7 +122,9 @@ struct DeflateSymbol {
     extra = value & (1 &<< extraBits &- 1)
   }
 
-  /// - Parameter distance: 1 to 32768.
+  /// Creates the symbol of a match distance.
+  ///
+  /// - Parameter distance: The distance, 1 to 32768.
   @inline(__always)
   init(distance: Int) {
     let value = distance &- 1

@@ -10,7 +10,7 @@ internal import Glibc
 /// places below the count of indices are read.
 package final class LZWCompressor {
   private static let slotBits = 13
-  /// The number of pixels between two checks for cancellation, which takes about ten milliseconds.
+  /// The number of pixels between two checks for cancellation. Processing them takes about ten milliseconds.
   private static let stretch = 1 << 20
   private static let codeLimit = 4096
 

@@ -117,7 +117,7 @@ extension LZWDecoder {
   /// The state of one expansion: the positions of reading and writing, and the width of codes.
   ///
   /// Uses pointers because these loops dominate the cost of decoding a GIF. The bounds of every access below are:
-  /// - reads of codes: eight bytes at a time only up to eight bytes before the end, else one by one;
+  /// - reads of codes: eight bytes at a time only up to eight bytes before the end, and otherwise one by one;
   /// - `table`: a code is below 4096 and below `next`, which is at most 4097 = `tableCount` - 1;
   /// - output: a string starts at or after `base`, and its copy ends at most 31 bytes past `end`.
   @safe struct Expansion {

@@ -32,7 +32,7 @@ package final class LZWSearch {
 
   private static let slotBits = 13
   private static let codeLimit = 4096
-  /// The number of pixels between two checks for cancellation, which takes about twenty milliseconds.
+  /// The number of pixels between two checks for cancellation. Processing them takes about twenty milliseconds.
   private static let stretch = 1 << 18
   /// The number of codes after which the mean phrase length is compared with the best one, and the fraction of the best
   /// below which a kept table is cleared. On the frames of real animations, results with 64 to 512 codes and with

@@ -38,6 +38,8 @@ package struct LossyMatcher: Sendable {
     var carry: PerceivedColor
   }
 
+  /// Creates a matcher.
+  ///
   /// - Parameter tolerance: The tolerance of ``PerceivedColor/greatestSquare(_:)``, greater than 0.
   package init(tolerance: Int) {
     square = max(1, PerceivedColor.greatestSquare(tolerance))

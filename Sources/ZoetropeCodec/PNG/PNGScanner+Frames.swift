@@ -299,7 +299,7 @@ struct PNGAnimationState: Sendable {
   }
 
   var phase = Phase.beforeData
-  /// Frames that acTL announces; nil without a valid acTL.
+  /// The number of frames that acTL announces, or nil without a valid acTL.
   var announcedFrames: Int?
   /// Whether an error before the image data makes the file a still picture.
   var isBroken = false

@@ -97,6 +97,8 @@ package enum RowExpander {
     unsafe UnsafeMutableRawPointer(target).storeBytes(of: pixels, as: SIMD16<UInt16>.self)
   }
 
+  /// Writes RGB pixels as RGBA.
+  ///
   /// - Parameter key: The colour of transparent pixels, without alpha.
   @inline(__always) @unsafe
   private static func writeRGB(

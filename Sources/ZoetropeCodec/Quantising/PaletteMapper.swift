@@ -75,7 +75,7 @@ package struct PaletteMapper: Sendable {
   @inline(__always)
   private static func slot(_ word: UInt32) -> Int { Int((word &* 0x9e37_79b1) &>> 22) }
 
-  /// Returns the number of a colour that is in the palette, or nil for transparent black.
+  /// Returns the number of a colour in the palette, or nil for transparent black and for a colour that is not in it.
   @inline(__always)
   package func index(of word: UInt32) -> Int? {
     var slot = Self.slot(word)

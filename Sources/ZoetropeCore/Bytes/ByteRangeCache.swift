@@ -19,7 +19,7 @@ package final class ByteRangeCache: Sendable {
 
   /// Creates an empty cache.
   ///
-  /// - Parameter byteLimit: The most bytes kept; 0 keeps none. Default: 64 MiB.
+  /// - Parameter byteLimit: The maximum number of bytes kept; 0 keeps none. Default: 64 MiB.
   package init(byteLimit: Int = ByteRangeCache.defaultByteLimit) {
     self.byteLimit = max(byteLimit, 0)
     table = Mutex(ByteRangeTable(byteLimit: max(byteLimit, 0)))
@@ -273,7 +273,7 @@ struct ByteRangeTable: Sendable {
     return dropped
   }
 
-  /// Stores `bytes` among the pieces of one block; returns how many bytes that added.
+  /// Stores `bytes` among the pieces of one block and returns the number of bytes added.
   private static func store(
     _ bytes: ArraySlice<UInt8>, at start: Int, in pieces: inout [Piece]
   ) -> Int {

@@ -6,7 +6,7 @@ package protocol ByteSource: Sendable {
   /// The number of bytes in memory. The others are in a file or must be fetched.
   var residentByteCount: Int { get }
 
-  /// The file's current stamp; nil for bytes in memory.
+  /// The file's current stamp, or nil for bytes in memory.
   var currentStamp: FileStamp? { get }
 
   /// Whether the bytes are unchanged since the source was opened. Costs one `fstat` for a file.

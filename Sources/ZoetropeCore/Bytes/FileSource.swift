@@ -10,7 +10,7 @@ package final class FileSource: ByteSource {
   private let descriptor: FileDescriptor
   package let byteCount: Int
   private let stamp: FileStamp
-  /// The file's path, for errors; nil if the caller adds it.
+  /// The file's path, for errors, or nil if the caller adds it.
   private let path: FilePath?
 
   /// Opens the regular file at `path`.
@@ -53,7 +53,7 @@ package final class FileSource: ByteSource {
   /// terminal is read to its end now.
   ///
   /// - Parameters:
-  ///   - byteLimit: The most bytes to read from anything but a regular file.
+  ///   - byteLimit: The maximum number of bytes to read from anything but a regular file.
   ///   - isCancelled: Polled ten times a second while a pipe has no data.
   /// - Throws: `io` with the path; for anything but a regular file also `notAnImage`,
   ///   `limitExceeded`, `outOfMemory` and, once `isCancelled` returns true, `cancelled`.

@@ -21,6 +21,8 @@ package final class IdleFiles: Sendable {
   private let limit: @Sendable () -> Int
   private let lowered: @Sendable (FileDescriptor) -> FileDescriptor
 
+  /// Creates an empty registry.
+  ///
   /// - Parameters:
   ///   - limit: The number of descriptors that the process may have.
   ///   - lowered: Moves a file to the lowest free descriptor number, if that is lower than its own.

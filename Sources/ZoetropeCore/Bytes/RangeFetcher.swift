@@ -57,6 +57,8 @@ package final class RangeFetcher: Sendable {
 
   private let noteChange: @Sendable (Change) -> Void
 
+  /// Creates a fetcher.
+  ///
   /// - Parameter noteChange: Called with no lock held.
   package init(
     _ reader: any ByteRangeReading, cache: ByteRangeCache,

@@ -25,6 +25,8 @@ package final class ReceivedBytes: Sendable {
   /// Kept alive as long as the bytes.
   private let companion: (any AnyObject & Sendable)?
 
+  /// Creates an empty store.
+  ///
   /// - Parameters:
   ///   - memoryLimit: The maximum number of bytes kept in memory, rounded up to a multiple of 256 KiB.
   ///   - byteLimit: The maximum number of bytes kept.
@@ -136,6 +138,8 @@ package struct ReceivedSource: ByteSource {
   private let received: ReceivedBytes
   private let limit: Int?
 
+  /// Creates a source over `received`.
+  ///
   /// - Parameter limit: The number of bytes. Nil: all that have arrived at the time of a call.
   package init(_ received: ReceivedBytes, limit: Int? = nil) {
     self.received = received

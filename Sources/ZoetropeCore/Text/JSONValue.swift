@@ -7,7 +7,7 @@ package indirect enum JSONValue: Sendable, Hashable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// The position and the reason at which JSON text is invalid.
+  /// Describes where and why JSON text is invalid.
   package struct Fault: Error, Sendable, Hashable {
     package let byteOffset: Int
     package let detail: String

@@ -19,6 +19,8 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
   /// The size in bytes of a sample, and of the bands in which frames are converted to scanlines.
   private static let (sampleBytes, bandBytes) = (3 << 15, 1 << 15)
 
+  /// Creates an encoder.
+  ///
   /// - Parameter isTrial: Whether only an estimate of the number of bytes is needed.
   init(_ storage: PNGStorage, effort: EncodingEffort, isTrial: Bool) {
     self.storage = storage
