@@ -73,7 +73,11 @@ enum CommandRunner {
       do throws(CommandFailure) {
         progress.clear()
         // The reader has gone away, but earlier failures still count.
-        if try OutputStream.print(output) == .readerGone { return .combined(statuses) }
+        // A signal that has arrived since the report was finished does not stop it. A second one would end the process.
+        if try OutputStream.print(output, stopsOnSignal: false) == .readerGone {
+          return .combined(statuses)
+        }
+        if let status = Signals.ending { throw WriteFailure.stopped(status).commandFailure }
       } catch {
         error.report(asJSON: asJSON)
         return error.status
