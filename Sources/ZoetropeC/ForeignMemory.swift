@@ -29,23 +29,6 @@ func attempt(
   }
 }
 
-/// Detects a forked child of a process that had used the library.
-enum ForkGuard {
-  private static let hasForked = Atomic(false)
-  /// The process that first used the library. Its initialization registers the fork handler, which children inherit.
-  private static let processID: pid_t = {
-    pthread_atfork(nil, nil) { ForkGuard.hasForked.store(true, ordering: .relaxed) }
-    return getpid()
-  }()
-
-  /// Whether this process is such a child. Process ids alone would not suffice, because parent and child may both be
-  /// process 1 of their namespaces. Neither would the handler, because a child created with the system call clone()
-  /// does not run it.
-  static var isForked: Bool {
-    getpid() != processID || hasForked.load(ordering: .relaxed)
-  }
-}
-
 extension zoetrope_error {
   /// Creates the error that a callback or the caller reads; nil gives `ZOETROPE_OK`.
   init(_ error: AnimatedImageError?) {
@@ -228,7 +211,7 @@ struct PixelTarget {
     guard bytesPerRow >= row else {
       throw AnimatedImageError(
         .parameter,
-        "buffer.bytes_per_row is \(UInt(bitPattern: bytesPerRow)), a row has \(row) bytes")
+        "buffer.bytes_per_row is \(UInt(bitPattern: bytesPerRow)), but a row has \(row) bytes")
     }
     guard let frame = Self.extent(request.size.height, bytesPerRow, last: row) else {
       throw AnimatedImageError(
@@ -239,7 +222,8 @@ struct PixelTarget {
     guard !overflow, bytesPerFrame >= frame || count == 1 else {
       throw AnimatedImageError(
         .parameter,
-        "buffer.bytes_per_frame is \(UInt(bitPattern: bytesPerFrame)), a frame has \(frame) bytes")
+        "buffer.bytes_per_frame is \(UInt(bitPattern: bytesPerFrame)), but a frame has \(frame) bytes"
+      )
     }
     guard let needed = Self.extent(count, bytesPerFrame, last: frame) else {
       throw AnimatedImageError(
@@ -248,7 +232,7 @@ struct PixelTarget {
     guard UInt(needed) <= capacity else {
       let frames = count == 1 ? "1 frame needs" : "\(count) frames need"
       throw AnimatedImageError(
-        .parameter, "buffer.byte_count is \(capacity), \(frames) \(needed)")
+        .parameter, "buffer.byte_count is \(capacity), but \(frames) \(needed)")
     }
     self.request = request
   }

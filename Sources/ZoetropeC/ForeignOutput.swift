@@ -209,7 +209,7 @@ extension Bitmap {
     guard stride >= row else {
       throw AnimatedImageError(
         .parameter,
-        "picture.bytes_per_row is \(UInt(bitPattern: stride)), a row has \(row) bytes")
+        "picture.bytes_per_row is \(UInt(bitPattern: stride)), but a row has \(row) bytes")
     }
     let (last, overflow) = (Int(height) - 1).multipliedReportingOverflow(by: stride)
     let (needed, overflowAgain) = last.addingReportingOverflow(row)

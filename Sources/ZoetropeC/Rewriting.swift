@@ -57,7 +57,7 @@ public func optimize(
     let options = OptimizingOptions(
       effort: writing.effort, tolerance: writing.tolerance,
       stripsMetadata: try value(given.strip, of: [false, true], "strip"),
-      memoryLimit: writing.memoryLimit, parallelism: writing.parallelism)
+      memoryByteLimit: writing.memoryByteLimit, parallelism: writing.parallelism)
     let limit = try given.budget()?.byteLimit
     return { (sink, call) throws(AnimatedImageError) in
       let result = try image.optimize(
@@ -82,7 +82,7 @@ extension zoetrope_writer_options {
     let own: AnimationFormat = image.format == .gif ? .gif : .apng
     let format = try format(for: path) ?? own
     return EditOptions(
-      delays: try value(delays, of: delayPolicies, "delays"), timing: writing.timing,
+      delayPolicy: try value(delays, of: delayPolicies, "delays"), timing: writing.timing,
       // A still PNG remains a still PNG.
       format: format == own ? nil : format, colors: writing.colors, dithering: writing.dithering,
       transparency: writing.transparency, tolerance: writing.tolerance, budget: try budget(),

@@ -156,7 +156,7 @@ extension zoetrope_writer_options {
         : .threshold(alpha_threshold == 0 ? 128 : UInt8(alpha_threshold)),
       tolerance: Int(tolerance),
       frameCount: frame_count == 0 ? nil : Int(frame_count),
-      memoryLimit: memory_bytes == 0 ? nil : Int(memory_bytes), parallelism: Int(parallelism))
+      memoryByteLimit: memory_bytes == 0 ? nil : Int(memory_bytes), parallelism: Int(parallelism))
   }
 
   /// Returns the maximum number of bytes, and what must not be given up for it; nil for no limit.

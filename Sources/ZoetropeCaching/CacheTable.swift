@@ -232,45 +232,6 @@ struct CacheTable: Sendable {
 
 // MARK: - Order of use
 
-/// Neighbours in a ``UseList``; -1 for none.
-struct Links: Sendable {
-  var older = -1
-  var newer = -1
-}
-
-/// An element of an array that may be in one ``UseList``.
-protocol Linked {
-  var links: Links { get set }
-}
-
-/// A doubly linked list through the elements of an array, least recently used first.
-///
-/// Links are indices, so moving an element on a hit involves no allocation or reference counting.
-struct UseList: Sendable {
-  private(set) var oldest = -1
-  private(set) var newest = -1
-
-  mutating func append(_ index: Int, in array: inout [some Linked]) {
-    array[index].links = Links(older: newest, newer: -1)
-    if newest >= 0 { array[newest].links.newer = index } else { oldest = index }
-    newest = index
-  }
-
-  mutating func remove(_ index: Int, in array: inout [some Linked]) {
-    let links = array[index].links
-    if links.older >= 0 {
-      array[links.older].links.newer = links.newer
-    } else {
-      oldest = links.newer
-    }
-    if links.newer >= 0 {
-      array[links.newer].links.older = links.older
-    } else {
-      newest = links.older
-    }
-  }
-}
-
 extension CacheTable {
   /// Marks the frame in `slot`, and its group, as most recently used.
   mutating func touch(_ slot: Int, of group: Int) {

@@ -2,7 +2,7 @@
 ///
 /// The counterpart of `CGAnimateImageAtURLWithBlock`, with two differences: it returns when the animation has ended,
 /// and the handler runs in the caller's isolation. Delays follow ``DelayPolicy/imageIO`` unless
-/// ``AnimationOptions/delayTime`` is set. A still image is passed once and stays for its delay. The handler gets every
+/// ``AnimateImageOptions/delayTime`` is set. A still image is passed once and stays for its delay. The handler gets every
 /// frame of every play once, in order. If it takes longer than a frame lasts, the following frames are delayed but keep
 /// their durations. The file is read and decoded on the library's own threads.
 ///
@@ -14,7 +14,7 @@
 /// - Returns: How the animation ended: `finished`, `stopped` if the handler set `stop`, `cancelled`, or `failed` with
 ///   the error. Cancelling the task ends the animation immediately, even while the file is being opened.
 public func animateImage(
-  at path: some FilePathConvertible, options: AnimationOptions = .init(),
+  at path: some FilePathConvertible, options: AnimateImageOptions = .init(),
   clock: some Clock<Duration> = ContinuousClock(),
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
 ) async -> PlaybackState {
@@ -29,7 +29,7 @@ public func animateImage(
 ///
 /// See ``animateImage(at:options:clock:handler:)``.
 public func animateImage(
-  bytes: [UInt8], options: AnimationOptions = .init(),
+  bytes: [UInt8], options: AnimateImageOptions = .init(),
   clock: some Clock<Duration> = ContinuousClock(),
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
 ) async -> PlaybackState {
@@ -42,7 +42,7 @@ public func animateImage(
 
 /// Plays the frames of an image that is already open.
 package func animate(
-  _ shared: SharedFrames, options: AnimationOptions, clock: some Clock<Duration>,
+  _ shared: SharedFrames, options: AnimateImageOptions, clock: some Clock<Duration>,
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
 ) async -> PlaybackState {
   let scheduler = FrameScheduler(
@@ -61,7 +61,7 @@ package func animate(
 }
 
 /// The options of ``animateImage(at:options:clock:handler:)``, which correspond to those documented by Image I/O.
-public struct AnimationOptions: Sendable, Hashable {
+public struct AnimateImageOptions: Sendable, Hashable {
   /// The index of the first frame shown. Default: 0. An index past the last frame is a parameter error.
   public var startIndex: Int
   /// The time for which every frame is shown, instead of its own delay. Must not be negative. Default: nil, each

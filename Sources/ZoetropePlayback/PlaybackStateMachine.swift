@@ -3,7 +3,7 @@
 /// A value without a clock, tasks or pixels; `now` is the time since an arbitrary fixed moment and never goes back.
 /// ``PlaybackSession`` performs its actions and reports back with events. After a control event that changes anything
 /// (``Action/restart``), the session abandons its current work and starts over with ``Event/begin``. The core, `decide`
-/// and `present`, is in `PlaybackStateMachine+Deciding.swift`; deadlines are computed in
+/// and `present`, is in `PlaybackStateMachine+Skipping.swift`; deadlines are computed in
 /// `PlaybackStateMachine+Deadlines.swift`.
 package struct PlaybackStateMachine: Sendable {
   package enum Event: Sendable {

@@ -54,7 +54,7 @@ extension Bitmap {
 
 /// The conversion rules, pixel by pixel.
 ///
-/// Every rule rounds to nearest. Ties occur only in rules that state that halves round up.
+/// Every rule rounds to nearest, and halves up.
 enum PixelConversion {
   /// Returns `value * alpha / 255`, rounded.
   @inline(__always)

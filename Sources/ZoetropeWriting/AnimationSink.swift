@@ -3,10 +3,10 @@ internal import SystemPackage
 
 /// The destination of a written animation.
 ///
-/// A blocking call of the writer calls the sink on the calling thread, an `async` call on another thread. A sink may
-/// block, but must not wait for the writer. ``abandon()`` may be called on any thread. Calls never overlap. After an
-/// error, nothing more is written. The last call is either ``finish()`` or ``abandon()``, exactly once. A task that is
-/// cancelled while the last bytes are written may still complete the file.
+/// A blocking call of the writer calls the sink on the calling thread; an `async` call calls it on another thread. A
+/// sink may block, but must not wait for the writer. ``abandon()`` may be called on any thread. Calls never overlap.
+/// After an error, nothing more is written. The last call is either ``finish()`` or ``abandon()``, exactly once. A task
+/// that is cancelled while the last bytes are written may still complete the file.
 public protocol AnimationSink: AnyObject, Sendable {
   /// Whether ``patch(_:at:)`` can replace bytes that are already written. Default: false.
   var canPatch: Bool { get }

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Each frame is compared with the previous one, and only the changes are stored. Frames are encoded on all processors.
 /// Their number is not limited: the writer holds at most eight canvases and 16 MiB besides the output
-/// (``AnimationWriterOptions/memoryLimit``), and `append(_:)` waits while too many frames are in progress.
+/// (``AnimationWriterOptions/memoryByteLimit``), and `append(_:)` waits while too many frames are in progress.
 ///
 /// ```swift
 /// let writer = try AnimationWriter(AnimationWriterOptions(), to: FileSink("party.png"))
@@ -30,7 +30,7 @@ public final class AnimationWriter: Sendable {
 
   /// The state that `append(_:)` changes before a frame is encoded.
   private struct Front: Sendable {
-    var planner: FramePlanner?
+    var pipeline: FramePipeline?
     /// The index of the last ``CompositedFrame`` in its animation.
     var lastIndex: Int?
     var isFinished = false
@@ -131,12 +131,12 @@ public final class AnimationWriter: Sendable {
   /// Waits until all frames are written, and completes the file.
   ///
   /// - Returns: What was written.
-  /// - Throws: `parameter` if there is no frame, or if their number is not the announced one; the
-  ///   errors of `append(_:)`.
+  /// - Throws: `parameter` if no frame was appended, or if the number of frames is not the announced one; the errors of
+  ///   `append(_:)`.
   @discardableResult
   public func finish() throws(AnimatedImageError) -> WrittenAnimation {
     try change { (front) throws(AnimatedImageError) in
-      guard let appended = front.planner?.frameCount else {
+      guard let appended = front.pipeline?.frameCount else {
         throw AnimatedImageError(.parameter, "no frame was appended", format: options.format)
       }
       if let promised = options.frameCount, promised != appended {
@@ -144,16 +144,16 @@ public final class AnimationWriter: Sendable {
           .parameter, "\(appended) frames were appended, but frameCount is \(promised)",
           format: options.format)
       }
-      let jobs = try front.planner?.finish { queue.isCancelled } ?? []
+      let jobs = try front.pipeline?.finish { queue.isCancelled } ?? []
       for job in jobs { try queue.submit(job) }
       let written = try queue.finish()
       front.isFinished = true
       return WrittenAnimation(
         byteCount: written.bytes, frameCount: written.frames,
-        mergedCount: front.planner?.mergedCount ?? 0,
-        reducedCount: front.planner?.reducedCount ?? 0,
-        partialAlphaShare: front.planner?.partialAlphaShare ?? 0,
-        hasExactDelays: front.planner?.hasExactDelays ?? true)
+        mergedCount: front.pipeline?.mergedCount ?? 0,
+        reducedCount: front.pipeline?.reducedCount ?? 0,
+        partialAlphaShare: front.pipeline?.partialAlphaShare ?? 0,
+        hasExactDelays: front.pipeline?.hasExactDelays ?? true)
     }
   }
 
@@ -176,19 +176,19 @@ public final class AnimationWriter: Sendable {
   }
 
   private func add(_ frame: WritableFrame, _ front: inout Front) throws(AnimatedImageError) {
-    if front.planner == nil { front.planner = try begin(frame.bitmap) }
-    if let promised = options.frameCount, front.planner?.frameCount == promised {
+    if front.pipeline == nil { front.pipeline = try begin(frame.bitmap) }
+    if let promised = options.frameCount, front.pipeline?.frameCount == promised {
       throw AnimatedImageError(
         .parameter, "more frames than the \(promised) that were announced", format: options.format)
     }
-    let jobs = try front.planner?.append(frame) { queue.isCancelled } ?? []
+    let jobs = try front.pipeline?.append(frame) { queue.isCancelled } ?? []
     for job in jobs { try queue.submit(job) }
   }
 
   // MARK: Starting
 
   /// Decides how the file is stored, and begins with its static image.
-  private func begin(_ bitmap: Bitmap) throws(AnimatedImageError) -> FramePlanner {
+  private func begin(_ bitmap: Bitmap) throws(AnimatedImageError) -> FramePipeline {
     let size = options.size ?? bitmap.size
     guard !size.isEmpty else {
       throw AnimatedImageError(
@@ -239,7 +239,7 @@ public final class AnimationWriter: Sendable {
         EncodingQueue.Job(
           work: work, delay: FrameDelay(centiseconds: 0), disposal: .keep, index: nil))
     }
-    return FramePlanner(options, preparation: preparation, reducer, encoder)
+    return FramePipeline(options, preparation: preparation, reducer, encoder)
   }
 }
 
@@ -250,7 +250,7 @@ extension AnimationWriterOptions {
   ///   - canvas: The number of bytes of a picture.
   ///   - working: The working memory of a thread that encodes a picture.
   func share(canvas: Int, working: Int) -> (threads: Int, window: Int) {
-    let limit = memoryLimit ?? 8 * canvas + 16 << 20
+    let limit = memoryByteLimit ?? 8 * canvas + 16 << 20
     // Three canvases: the waiting frame, the appended one, and the canvas below them. Two more if colours are reduced
     // (the original picture and the one shown), and two if short frames are merged.
     let held =

@@ -47,7 +47,7 @@ public struct AnimationWriterOptions: Sendable {
   public var frameCount: Int?
   /// The number of bytes that the writer may hold, besides the output. Default: nil, eight canvases and 16 MiB. With
   /// a lower limit, fewer threads encode.
-  public var memoryLimit: Int?
+  public var memoryByteLimit: Int?
   /// The number of threads that encode, including the calling thread. Default: 0, one per processor. It does not
   /// affect the output.
   public var parallelism: Int
@@ -81,7 +81,7 @@ public struct AnimationWriterOptions: Sendable {
     timing: Timing = .browser, metadata: AnimationMetadata? = nil, poster: Bitmap? = nil,
     survey: ColorSurvey? = nil, keepsHiddenColors: Bool = false, colors: ColorPolicy = .automatic,
     dithering: Dithering = .automatic, transparency: Transparency = .threshold(),
-    tolerance: Int = 0, frameCount: Int? = nil, memoryLimit: Int? = nil, parallelism: Int = 0
+    tolerance: Int = 0, frameCount: Int? = nil, memoryByteLimit: Int? = nil, parallelism: Int = 0
   ) {
     self.format = format
     self.size = size
@@ -98,7 +98,7 @@ public struct AnimationWriterOptions: Sendable {
     self.transparency = transparency
     self.tolerance = tolerance
     self.frameCount = frameCount
-    self.memoryLimit = memoryLimit
+    self.memoryByteLimit = memoryByteLimit
     self.parallelism = parallelism
   }
 

@@ -2,7 +2,7 @@ import Zoetrope
 
 func samplesOfMoving() async throws {
   let status = await animateImage(
-    at: "party.gif", options: AnimationOptions(startIndex: 2, loopCount: .finite(3))
+    at: "party.gif", options: AnimateImageOptions(startIndex: 2, loopCount: .finite(3))
   ) { index, bitmap, stop in
     show(bitmap, at: .zero)
     stop = index == 9

@@ -36,7 +36,7 @@ func sampleOfTestingAHandler(_ bytes: [UInt8], _ clock: ManualClock) async -> [D
   let (shown, report) = AsyncStream.makeStream(of: Int.self)
   let call = Task {
     let status = await animateImage(
-      bytes: bytes, options: AnimationOptions(loopCount: .once), clock: clock
+      bytes: bytes, options: AnimateImageOptions(loopCount: .once), clock: clock
     ) { index, _, _ in report.yield(index) }
     report.finish()
     return status

@@ -42,7 +42,7 @@ import Zoetrope
   @Test func `the numbers that are known are shown`() {
     func line(_ frames: Int, _ announced: Int?, done: Int?, width: Int = 79) -> String? {
       let progress = StreamProgress(
-        byteCount: 1_234_567, frameCount: frames, announcedFrames: announced, ending: nil)
+        byteCount: 1_234_567, frameCount: frames, announcedFrameCount: announced, ending: nil)
       return StreamLine(progress: progress, done: done, hasBlocks: false).text(width: width)
     }
     #expect(line(1, nil, done: nil) == "1 frame  1.2 MB received")
@@ -57,7 +57,7 @@ import Zoetrope
     #expect(line(12, nil, done: 12, width: 10) == nil)
     // Ended before its first frame.
     let empty = StreamProgress(
-      byteCount: 60, frameCount: 0, announcedFrames: nil, ending: .cancelled)
+      byteCount: 60, frameCount: 0, announcedFrameCount: nil, ending: .cancelled)
     #expect(StreamLine(progress: empty, done: nil).text(width: 79) == "0 frames  60 B received")
   }
 }

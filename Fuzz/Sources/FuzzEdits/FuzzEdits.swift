@@ -21,7 +21,7 @@ public func fuzzEdits(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   }
   let timing: AnimationWriterOptions.Timing = random.next() & 1 == 0 ? .browser : .exact
   let outcome = comparison.run(
-    edits, EditOptions(delays: random.next() & 1 == 0 ? .browser : .exact, timing: timing))
+    edits, EditOptions(delayPolicy: random.next() & 1 == 0 ? .browser : .exact, timing: timing))
   FuzzBytes.require(outcome.problem == nil, "\(edits): \(outcome.problem ?? "")")
   return 0
 }

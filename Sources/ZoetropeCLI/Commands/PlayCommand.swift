@@ -23,9 +23,9 @@ struct PlayCommand: ZoetropeSubcommand {
       after Ctrl-C.
 
       A pipe plays while its bytes arrive, and so does a file with --follow. The status line shows how \
-      much has arrived; a second play begins when the animation is complete. --cache, --damage strict, \
-      and a --start or --frame that is a time or counts from the end need the whole file, which is read \
-      first.
+      much has arrived; a second play begins when the animation is complete. These need \
+      the whole file, which is then read first: --cache, --damage strict, a time for --start, and a \
+      frame counted from the end for --start or --frame.
 
       With --place the file plays in part of a terminal that another program is using. It plays until \
       the process is terminated, which removes the picture. The terminal is not queried and no keys are \

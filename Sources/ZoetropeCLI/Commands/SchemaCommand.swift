@@ -9,8 +9,8 @@ struct SchemaCommand: ZoetropeSubcommand {
     abstract: "Print the JSON Schema of the JSON that other commands print.",
     usage: "zoetrope schema [<name>]",
     discussion: """
-      Without a name, the schemas are listed. JSON with a field "schema" names its schema and a version, \
-      which changes when a field is removed or changes its meaning.
+      Without a name, the schemas are listed. A "schema" field in JSON output names its schema and \
+      a version, which changes when a field is removed or changes meaning.
 
       In all JSON, frames, plays and bytes count from 0. "stored" times are those in the file, "shown" \
       times follow --timing, and names that end in _ms are milliseconds.

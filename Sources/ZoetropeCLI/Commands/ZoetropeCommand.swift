@@ -13,7 +13,7 @@ struct ZoetropeCommand: ParsableCommand {
     usage: "zoetrope <command> [options] [<files> ...]",
     discussion: """
       zoetrope FILE is short for zoetrope play FILE. zoetrope COMMAND -h lists the most-used \
-      options, zoetrope COMMAND --help all of them.
+      options; zoetrope COMMAND --help lists all of them.
 
       Frames count from 0 in options, JSON and file names. Only the player's screen and keys count from 1.
 

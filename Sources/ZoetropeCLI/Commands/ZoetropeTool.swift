@@ -33,9 +33,9 @@ package enum ZoetropeTool {
 
   /// The command that `arguments` name.
   ///
-  /// If the first argument is a subcommand, that subcommand parses the rest. Parsing through the root would build its
-  /// options twice more, which is a good part of the tool's start-up time. Errors and help are left to the root,
-  /// because they refer to the whole command line.
+  /// If the first argument is a subcommand, that subcommand parses the rest. Parsing through the root would build the
+  /// subcommand's options two more times, which would be a good part of the tool's start-up time. Errors and help are
+  /// left to the root, because they refer to the whole command line.
   static func parse(_ arguments: [String]) throws -> any ParsableCommand {
     if let subcommand = arguments.first.flatMap(subcommand),
       let command = try? subcommand.parseAsRoot(Array(arguments.dropFirst())),

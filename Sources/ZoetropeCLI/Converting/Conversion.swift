@@ -44,7 +44,7 @@ struct Conversion {
     let plan = plan
     let isKnown = plan.rewriting == nil
     steps = plan.frames.map { ConversionStep($0, isKnown: isKnown) }
-    departures = Departure.ofTimes(plan.droppedCount, isExact: plan.hasExactDelays)
+    departures = Departure.ofTimes(plan.mergedCount, isExact: plan.hasExactDelays)
     if let rate = budgeted?.settings.rate { departures.append(.rate(rate)) }
     guard let rewriting = plan.rewriting else {
       if budgeted?.losesMetadata == true { departures.append(.metadata) }
@@ -163,8 +163,8 @@ enum Departure: Hashable {
   /// Partly transparent pixels, as a share of all, become opaque or transparent.
   case transparency(Double)
 
-  static func ofTimes(_ droppedCount: Int, isExact: Bool) -> [Departure] {
-    droppedCount > 0 ? [.dropped(droppedCount)] : isExact ? [] : [.rounded]
+  static func ofTimes(_ mergedCount: Int, isExact: Bool) -> [Departure] {
+    mergedCount > 0 ? [.dropped(mergedCount)] : isExact ? [] : [.rounded]
   }
 
   /// The departure in words.

@@ -62,7 +62,7 @@ struct ConvertRequest: Hashable {
           rendering.target ?? TargetSize(), fit: rendering.fit, filter: rendering.filter,
           linearLight: rendering.linearLight))
     }
-    var editing = form.editOptions(delays: policy)
+    var editing = form.editOptions(delayPolicy: policy)
     editing.format = format(of: image).format
     try meet(preset, &edits, &editing, of: image, input)
     let conversion: Conversion
@@ -151,43 +151,6 @@ struct ConvertRequest: Hashable {
   }
 }
 
-/// How animations are written.
-struct WritingChoices: Hashable {
-  /// Nil if it follows from the output's name or from the input.
-  var format: AnimationFormatChoice?
-  var effort = EncodingEffort.balanced
-  /// How much colours may differ; 0 is lossless.
-  var tolerance = 0
-  /// The maximum number of bytes of a file, and the properties that must be kept; nil for no limit.
-  var budget: ByteBudget?
-  /// Whether a GIF gets delays below 20 ms, which browsers show for 100 ms.
-  var keepsShortDelays = false
-  /// Whether transparent pixels keep their colours.
-  var keepsHiddenColors = false
-  /// How to reduce colours that a GIF cannot hold, and how many colours an APNG has.
-  var reduction = ColorReduction()
-  /// The number of threads; 0 is one per processor.
-  var jobs = 0
-  var isForced = false
-
-  var writerOptions: AnimationWriterOptions {
-    AnimationWriterOptions(
-      effort: effort, keepsHiddenColors: keepsHiddenColors, colors: reduction.colors,
-      dithering: reduction.dithering, transparency: reduction.transparency, tolerance: tolerance,
-      parallelism: jobs)
-  }
-
-  func editOptions(delays: DelayPolicy) -> EditOptions {
-    EditOptions(
-      delays: delays, timing: timing, colors: reduction.colors, dithering: reduction.dithering,
-      transparency: reduction.transparency, tolerance: tolerance, budget: budget, effort: effort,
-      keepsHiddenColors: keepsHiddenColors,
-      parallelism: jobs)
-  }
-
-  private var timing: AnimationWriterOptions.Timing { keepsShortDelays ? .exact : .browser }
-}
-
 extension UploadPreset {
   /// Advice for an animation that cannot be made to meet the preset.
   fileprivate func advice(_ error: AnimatedImageError) -> String? {
@@ -233,57 +196,4 @@ extension CommandFailure {
 
   /// Whether the output is the cause, so that another one would fail as well.
   var isOfOutput: Bool { status == .cannotWrite && code != "unwritable" }
-}
-
-/// The writing of one output, from its first byte to its name.
-struct AnimationWriting {
-  let place: AnimationDestination.Place
-  let isReplacing: Bool
-  /// The input's name for messages; nil if there are many.
-  let name: String?
-  let reporting: ConversionReporting
-  /// Whether progress names the attempt, because frames are counted again in each.
-  var numbersAttempts = false
-
-  /// Writes the output with `body`, while signals are caught; nil if the reader of a pipe has gone
-  /// away.
-  ///
-  /// - Throws: The reason why it is incomplete; nothing of it is left behind.
-  func write(
-    frameCount: Int,
-    _ body: (OutputSink, (WritingProgress) -> Void) throws(AnimatedImageError) -> WrittenAnimation
-  ) throws(CommandFailure) -> WrittenAnimation? {
-    try Signals.whileCaught { () throws(CommandFailure) in
-      let sink: OutputSink
-      do throws(WriteFailure) {
-        sink = try OutputSink(place, isReplacing: isReplacing)
-      } catch {
-        throw error.commandFailure
-      }
-      let reporter = reporting.reporter(total: frameCount)
-      var last = (frames: 0, bytes: Int?.some(0))
-      do throws(AnimatedImageError) {
-        let written = try body(sink) { made in
-          last = (made.frameCount, made.byteCount)
-          if numbersAttempts { reporter.expect(made.totalFrameCount, attempt: made.attempt) }
-          reporter.update(last)
-        }
-        reporter.finish((written.frameCount, written.byteCount))
-        return written
-      } catch {
-        reporter.finish(last)
-        if let status = Signals.ending {
-          throw CommandFailure(
-            status, code: "interrupted", "interrupted, nothing is written", file: name)
-        }
-        if let failure = sink.failure {
-          if failure == .closedPipe { return nil }
-          throw failure.commandFailure
-        }
-        var failure = CommandFailure(error, file: name ?? "", damage: .salvage)
-        failure.file = name
-        throw failure
-      }
-    }
-  }
 }

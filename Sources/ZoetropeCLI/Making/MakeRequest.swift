@@ -59,7 +59,7 @@ struct MakeRequest: Hashable {
     } catch {
       throw pictures.failure(error)
     }
-    var departures = Departure.ofTimes(kept.droppedCount, isExact: kept.isExact)
+    var departures = Departure.ofTimes(kept.mergedCount, isExact: kept.isExact)
     var options = form.writerOptions
     options.format = format.format
     options.size = pictures.size
@@ -140,130 +140,6 @@ struct MakeRequest: Hashable {
       guard count > 1 else { return [FrameDelay(centiseconds: 0)] }
       throw .usage("the frames need delays: --fps, --delay, --delays, --duration or a manifest")
     }
-  }
-}
-
-/// Pictures in files, all of one size, each opened when its turn comes.
-final class FilePictures: PictureSupply {
-  private let sources: [FrameFiles.Source]
-  private var options: DecodingOptions
-  /// The size of all of them.
-  let size: PixelSize
-  /// The properties of the first one, other than its pixels.
-  let metadata: AnimationMetadata
-  /// Bytes of all files.
-  let byteCount: Int
-  /// The picture that was read last.
-  private var last: CompositedFrame?
-
-  /// Opens every file once, without decoding pixels.
-  ///
-  /// - Throws: A failure that names the file if it is not a still picture, or has another size than the first.
-  init(_ sources: [FrameFiles.Source], _ options: DecodingOptions) throws(CommandFailure) {
-    self.sources = sources
-    self.options = options
-    var first: AnimatedImage?
-    var byteCount = 0
-    var isDeep = false
-    for source in sources {
-      let image = try Self.open(source, options)
-      byteCount += image.byteCount
-      isDeep = isDeep || image.isDeep
-      guard let size = first?.canvasSize else {
-        first = image
-        continue
-      }
-      guard image.canvasSize == size else {
-        throw .usage(
-          "\(sources[0].name) is \(size), \(source.name) \(image.canvasSize); all frames must have the same size"
-        )
-      }
-    }
-    guard let first else { throw .usage("there are no pictures") }
-    (size, metadata, self.byteCount) = (first.canvasSize, first.metadata, byteCount)
-    self.options.keeps16Bit = isDeep
-  }
-
-  private static func open(
-    _ source: FrameFiles.Source, _ options: DecodingOptions
-  ) throws(CommandFailure) -> AnimatedImage {
-    let image: AnimatedImage
-    switch source {
-    case .file(let input): image = try input.open(options)
-    case .bytes(let bytes, _):
-      do throws(AnimatedImageError) {
-        image = try AnimatedImage(bytes: bytes, options: options)
-      } catch {
-        throw CommandFailure(error, file: source.name, damage: options.damage)
-      }
-    }
-    var failure: CommandFailure?
-    if let damage = image.damage.first(where: { !$0.kind.isTolerated }) {
-      failure = CommandFailure(.undecodable, code: damage.kind.name, damage.detail)
-    } else if image.frames.count != 1 || image.staticImage != nil {
-      failure = .usage(
-        "it has \(image.frames.count) frames instead of one; extract writes them as pictures")
-    }
-    failure?.file = source.name
-    if let failure { throw failure }
-    return image
-  }
-
-  func picture(_ index: Int) throws(AnimatedImageError) -> CompositedFrame {
-    if let last, last.index == index { return last }
-    last = nil
-    let image: AnimatedImage
-    do throws(CommandFailure) {
-      image = try Self.open(sources[index], options)
-    } catch {
-      throw AnimatedImageError(.io, error.message).inFrame(index)
-    }
-    guard image.canvasSize == size else {
-      throw AnimatedImageError(.io, "the file changed while it was read").inFrame(index)
-    }
-    let frame = try decoded(image, index)
-    last = frame
-    return frame
-  }
-
-  /// A picture that is not a frame.
-  func poster(_ input: InputFile) throws(CommandFailure) -> Bitmap {
-    let image = try Self.open(.file(input), options)
-    guard image.canvasSize == size else {
-      throw .usage("the poster \(input.name) is \(image.canvasSize), and the frames are \(size)")
-    }
-    do throws(AnimatedImageError) {
-      return try decoded(image, 0).bitmap
-    } catch {
-      throw CommandFailure(error, file: input.name, damage: options.damage)
-    }
-  }
-
-  /// Decodes the only frame of `image`.
-  ///
-  /// - Throws: The frame's damage as an error, if it lost any data.
-  private func decoded(
-    _ image: AnimatedImage, _ index: Int
-  ) throws(AnimatedImageError) -> CompositedFrame {
-    var image = image
-    // An 8-bit picture is decoded at 8 bits; the writer widens it without loss.
-    image.options.keeps16Bit = options.keeps16Bit && image.isDeep
-    let frame = try FrameReader(image).frame(at: 0) { Signals.ending != nil }
-    if let damage = frame.damage, !damage.kind.isTolerated {
-      throw damage.error(format: image.format)
-    }
-    // Claims no changed rectangle, because the difference from the previous picture is unknown.
-    return CompositedFrame(index: index, bitmap: frame.bitmap)
-  }
-
-  /// An error of the library that names the file.
-  func failure(_ error: AnimatedImageError) -> CommandFailure {
-    let index = error.frameIndex.flatMap { sources.indices.contains($0) ? $0 : nil }
-    var failure = CommandFailure(
-      planning: error, file: index.map { sources[$0].name } ?? "", damage: options.damage)
-    if index == nil { failure.file = nil }
-    failure.frame = nil
-    return failure
   }
 }
 

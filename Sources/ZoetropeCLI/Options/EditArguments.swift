@@ -121,3 +121,44 @@ extension EditChoices {
       isBackAndForth: change.backAndForth, playCount: change.plays?.count, crop: change.crop?.rect)
   }
 }
+
+/// The total number of plays: `forever`, or a number from 1 up.
+struct PlaysArgument: Hashable, Sendable, ExpressibleByArgument {
+  let count: PlayCount
+
+  init?(argument: String) {
+    if argument == "forever" {
+      count = .indefinite
+      return
+    }
+    guard let plays = Int(argument), (1...0x7fff_ffff).contains(plays) else { return nil }
+    count = .finite(plays)
+  }
+
+  static var defaultCompletionKind: CompletionKind { .list(["forever", "1"]) }
+}
+
+/// A part of the canvas such as `320x200+10+20`: width, height, and the place of its top left corner.
+struct CropArgument: Hashable, Sendable, ExpressibleByArgument {
+  let rect: PixelRect
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "+", omittingEmptySubsequences: false)
+    let sides = parts[0].split(separator: "x", omittingEmptySubsequences: false)
+    let numbers = (sides + parts.dropFirst()).map(Self.number)
+    guard sides.count == 2, parts.count == 3 || parts.count == 1, !numbers.contains(nil) else {
+      return nil
+    }
+    let values = numbers.compactMap { $0 } + [0, 0]
+    guard values[0] > 0, values[1] > 0 else { return nil }
+    rect = PixelRect(x: values[2], y: values[3], width: values[0], height: values[1])
+  }
+
+  /// Up to nine digits, so that no sum overflows.
+  private static func number(_ text: Substring) -> Int? {
+    guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else {
+      return nil
+    }
+    return Int(text)
+  }
+}

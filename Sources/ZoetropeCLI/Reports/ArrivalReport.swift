@@ -41,7 +41,7 @@ struct ArrivalReport {
       json.field("height", stream.canvasSize.height)
       json.field("bytes_received", progress?.byteCount)
       json.field("frame_count", frameCount)
-      json.field("announced_frames", progress?.announcedFrames)
+      json.field("announced_frames", progress?.announcedFrameCount)
       json.object("duration_ms") {
         $0.field("stored", Decimal(stored.startTime(frameCount)))
         $0.field("shown", Decimal(shown.startTime(frameCount)))

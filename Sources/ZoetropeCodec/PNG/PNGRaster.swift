@@ -109,8 +109,8 @@ struct PNGRaster {
   }
 
   /// Writes a byte for each of `count` samples of 1, 2 or 4 bits, the first of which is in the highest bits. Processes
-  /// eight bytes at a time, or one byte at 1 bit per sample, where a third split costs more. It therefore reads up to 7
-  /// bytes and writes up to 31 bytes too many.
+  /// eight bytes at a time, but only one byte at 1 bit per sample, where splitting the lanes a third time would cost
+  /// more. It therefore reads up to 7 bytes and writes up to 31 bytes too many.
   @unsafe
   private func unpack(_ from: UnsafeRawPointer, to: UnsafeMutableRawPointer, count: Int) {
     typealias Block = SIMD8<UInt8>

@@ -10,8 +10,8 @@ package struct Oklab: Sendable, Hashable {
   package var lightness: Int32
   package var a: Int32
   package var b: Int32
-  /// The amount of background that shows through, as half the lightness of white behind the colour:
-  /// 0 if opaque, 2048 if fully transparent.
+  /// The amount of background that shows through: from 0 if opaque to 2048, half the lightness of white, if fully
+  /// transparent.
   package var clearness: Int32 = 0
 
   package static let black = Oklab(lightness: 0, a: 0, b: 0)

@@ -14,8 +14,8 @@ package struct PaletteMapper: Sendable {
   private let mixing: Mixing
   /// The latest result for each ``slot`` of colours: `choice << 32 | color`, or 0.
   private var known: [UInt64]
-  /// The nearest entry and its partner, or `.max`, for each cell of 4x4x4 opaque colours and of 16x8x16x8 translucent
-  /// ones.
+  /// For each cell of 4x4x4 opaque or 16x8x16x8 translucent colours: the nearest entry and its partner, in one word, or
+  /// `.max` if they have not been looked up yet.
   private var partners: [UInt16]
   /// A hash table of the palette, whose slots contain a word and its number, or 0.
   private var exact: [(word: UInt32, index: UInt8)]

@@ -317,8 +317,8 @@ package final class ReadAhead: Sendable {
 
   deinit { for reading in readings.withLock({ $0 }) { fetcher.release(reading.number) } }
 
-  /// Moves the window to `window`, clipped to the file. Reads its missing bytes only if they are at least half of it,
-  /// which keeps reads large, or if the window reaches the end of the file.
+  /// Moves the window to `window`, clipped to the file. Reads the window's missing bytes only if they make up at least
+  /// half of it, which keeps reads large, or if the window reaches the end of the file.
   package func follow(_ window: Range<Int>) {
     let window = window.clamped(to: 0..<fetcher.byteCount)
     let isLast = window.upperBound == fetcher.byteCount

@@ -5,8 +5,8 @@ package import SystemPackage
 ///
 /// A process that is killed leaves no partial file under a final name, only a temporary one, which ``sweep(_:)``
 /// removes. Its name is random, and its process holds a lock on it. The system releases the lock however the process
-/// ends, so a file that can be locked was left behind by an earlier run. Process ids would not work instead: they are
-/// reused, and containers that share a directory each number their own processes.
+/// ends, so a file that can be locked was left behind by an earlier run. Process ids could not replace the lock: they
+/// are reused, and containers that share a directory each number their own processes.
 package struct TemporaryFile: Sendable {
   package let path: FilePath
   package let descriptor: FileDescriptor

@@ -1,6 +1,6 @@
 extension String {
-  /// The text with all characters escaped that control a terminal or reorder a line. Control
-  /// characters become `\xNN`; invisible characters and direction marks become `\u{NNNN}`.
+  /// The text, with all characters that control a terminal or reorder a line escaped. Control characters become `\xNN`;
+  /// invisible characters and direction marks become `\u{NNNN}`.
   ///
   /// File names and metadata are untrusted, so escape sequences in them must not reach the terminal.
   package var sanitized: String {

@@ -43,7 +43,7 @@ package struct DistinctFrames {
     }
   }
 
-  /// - Parameter rendering: How frames will be shown; areas that it crops are ignored. Default: nil, the whole
+  /// - Parameter rendering: How frames will be shown; areas that it crops away are ignored. Default: nil, the whole
   ///   canvas.
   package init(shownAs rendering: Rendering? = nil) { crop = rendering }
 
@@ -155,8 +155,8 @@ extension AnimatedImage {
   /// Returns the areas in which frame `index` may differ from the earlier frame `previous`; nil if it is simplest to
   /// assume that everything differs.
   ///
-  /// A bitmap depends only on its frame, so only the frames between the two can have drawn or cleared
-  /// anything.
+  /// A frame's bitmap is the same whichever frames were read before it, so the two can differ only where frames from
+  /// `previous` to `index` cleared or drew something.
   fileprivate func changes(from previous: Int, to index: Int) -> [PixelRect]? {
     guard previous <= index else { return nil }
     let canvas = PixelRect(canvasSize)

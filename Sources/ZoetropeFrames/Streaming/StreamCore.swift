@@ -359,7 +359,7 @@ package final class StreamCore: FrameArrivals {
         byteCount: state.byteCount,
         frameCount: state.settled?.frames.count ?? state.scanner.frames.count,
         decodedFrameCount: state.decodedCount,
-        announcedFrames: state.scanner.announcedFrames, ending: state.ending)
+        announcedFrameCount: state.scanner.announcedFrames, ending: state.ending)
       return (progress, state.version)
     }
   }

@@ -8,18 +8,18 @@ public struct StreamProgress: Sendable, Hashable {
   /// the furthest one decoded.
   package let decodedFrameCount: Int
   /// The number of frames that the file announces, which may be wrong; nil if it announces none, as in a GIF.
-  public let announcedFrames: Int?
+  public let announcedFrameCount: Int?
   /// How the stream ended; nil until it has ended.
   public let ending: StreamEnding?
 
   package init(
-    byteCount: Int, frameCount: Int, decodedFrameCount: Int = 0, announcedFrames: Int?,
+    byteCount: Int, frameCount: Int, decodedFrameCount: Int = 0, announcedFrameCount: Int?,
     ending: StreamEnding?
   ) {
     self.byteCount = byteCount
     self.frameCount = frameCount
     self.decodedFrameCount = decodedFrameCount
-    self.announcedFrames = announcedFrames
+    self.announcedFrameCount = announcedFrameCount
     self.ending = ending
   }
 }

@@ -22,9 +22,6 @@ final class FrameInbox: Sendable {
     var waiter: CheckedContinuation<Void, Never>?
   }
 
-  /// How many milliseconds early frames are added, except for the first.
-  private static let lead: Int64 = 15
-
   private let contents = Mutex(Contents())
 
   /// Starts a task that adds the frames of `scheduler`, and finally its end.
@@ -41,7 +38,7 @@ final class FrameInbox: Sendable {
         let start = anchor ?? .now.advanced(by: .zero - frame.presentationTime)
         if anchor == nil {
           anchor = start
-          clock.run(ahead: Self.lead)
+          clock.runAhead()
         }
         let time = frame.presentationTime + (shifts ? frame.lateness : .zero)
         put(.frame(frame, due: start.advanced(by: time)))

@@ -24,8 +24,6 @@ struct LeadClock: SystemClockAhead {
       until: deadline.advanced(by: .zero - lead), tolerance: tolerance)
   }
 
-  /// Sets the lead.
-  func run(ahead milliseconds: Int64) {
-    ahead.nanoseconds.store(milliseconds * 1_000_000, ordering: .relaxed)
-  }
+  /// Starts to run 15 ms ahead.
+  func runAhead() { ahead.nanoseconds.store(15_000_000, ordering: .relaxed) }
 }

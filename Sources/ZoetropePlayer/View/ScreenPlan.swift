@@ -9,8 +9,8 @@ struct ScreenPlan: Sendable, Hashable {
 
   /// - Parameters:
   ///   - screen: The whole screen.
-  ///   - showsStatus: Whether a status line is wanted. Screens of two rows have none.
-  ///   - isAnimated: Whether there is progress to show, which takes a screen of eight rows.
+  ///   - showsStatus: Whether a status line is wanted. Screens of fewer than three rows have none.
+  ///   - isAnimated: Whether there is progress to show, which needs a status line and at least eight rows.
   init(_ screen: ScreenSize, showsStatus: Bool, isAnimated: Bool) {
     let hasStatus = showsStatus && screen.rows > 2
     let hasBar = hasStatus && isAnimated && screen.rows >= ProgressBar.leastRows

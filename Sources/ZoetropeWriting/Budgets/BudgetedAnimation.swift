@@ -307,7 +307,8 @@ private struct BudgetFitting {
       return Int(0.9 * Double(image.byteCount - extras) * min(share, 1))
     }
     var timeline = EditTimeline(
-      image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: options.delays)
+      image.frames, canvas: image.canvasSize, playCount: image.playCount,
+      policy: options.delayPolicy)
     for edit in edits(settings) { try timeline.apply(edit) }
     let count = timeline.showings.count
     // The first pair contains the first frame.

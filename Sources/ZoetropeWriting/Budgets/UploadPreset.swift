@@ -92,7 +92,7 @@ extension UploadPreset {
         .parameter, "\(name) is \(formats[0] == .gif ? "a GIF" : "an APNG")")
     }
     if let playCount { edits.append(.playCount(playCount)) }
-    let policy = options.delays
+    let policy = options.delayPolicy
     func timeline() throws(AnimatedImageError) -> EditTimeline {
       var timeline = EditTimeline(
         image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: policy)

@@ -12,7 +12,7 @@ package struct EditDelays: Sendable, Hashable {
   /// The showings that are written, in order. A delay that is too long for one frame takes several.
   package private(set) var kept: [Kept] = []
   /// The number of showings too short to be written; their time is added to others.
-  package private(set) var droppedCount = 0
+  package private(set) var mergedCount = 0
   /// Whether every delay is exact. If not, the end times of frames are rounded.
   package private(set) var isExact = true
 
@@ -80,7 +80,7 @@ package struct EditDelays: Sendable, Hashable {
     let stored = groups.reduce(0) { $1.delays.reduce($0) { $0 + Int128($1) } }
     // A run of less than 2 cs is lengthened.
     if stored * timescale != ticks * 100 { isExact = false }
-    droppedCount += run.count - groups.count
+    mergedCount += run.count - groups.count
     for group in groups {
       let frame = run[run.startIndex + group.frame].frame
       kept += group.delays.map { Kept(frame: frame, delay: FrameDelay(centiseconds: $0)) }

@@ -17,7 +17,8 @@ extension EditPlan {
     }
     try options.colors.check(options.format ?? image.format)
     var timeline = EditTimeline(
-      image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: options.delays)
+      image.frames, canvas: image.canvasSize, playCount: image.playCount,
+      policy: options.delayPolicy)
     for edit in edits {
       if isCancelled() { throw EncodingQueue.cancelled }
       try timeline.apply(edit)
@@ -85,7 +86,7 @@ extension EditPlan {
     seam = nil
     canvasSize = rewriting.size
     playCount = timeline.playCount
-    droppedCount = delays.droppedCount
+    mergedCount = delays.mergedCount
     hasExactDelays = delays.isExact
     damage = image.damage + rewriting.findings.damage.filter { !image.damage.contains($0) }
     frames = Self.frames(steps, image, isGIF: isGIF)
@@ -136,7 +137,7 @@ extension EditPlan {
     self.seam = seam
     canvasSize = crop.size
     playCount = timeline.playCount
-    droppedCount = delays.droppedCount
+    mergedCount = delays.mergedCount
     hasExactDelays = delays.isExact
     damage =
       image.damage

@@ -12,7 +12,7 @@ extension EditPlan {
             frameCount: $0.frameCount, totalFrameCount: steps.count, byteCount: $0.byteCount))
       }
       return WrittenAnimation(
-        byteCount: written.byteCount, frameCount: written.frameCount, mergedCount: droppedCount,
+        byteCount: written.byteCount, frameCount: written.frameCount, mergedCount: mergedCount,
         reducedCount: written.reducedCount, partialAlphaShare: written.partialAlphaShare,
         hasExactDelays: hasExactDelays, damage: damage)
     }
@@ -33,7 +33,7 @@ extension EditPlan {
     }
     try sink.finish()
     return WrittenAnimation(
-      byteCount: byteCount, frameCount: steps.count, mergedCount: droppedCount,
+      byteCount: byteCount, frameCount: steps.count, mergedCount: mergedCount,
       copiedCount: copiedCount, hasExactDelays: hasExactDelays, damage: damage)
   }
 

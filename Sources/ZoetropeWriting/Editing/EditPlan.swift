@@ -58,7 +58,7 @@ public struct EditPlan: Sendable {
   /// The total number of plays.
   public let playCount: PlayCount
   /// The number of frames that were too short to be written; their time is added to others.
-  public let droppedCount: Int
+  public let mergedCount: Int
   /// Whether delays are exactly those that the edits request; otherwise the end times of frames are rounded, without
   /// drift.
   public let hasExactDelays: Bool
@@ -145,7 +145,7 @@ extension EditPlan: CustomStringConvertible {
   public var description: String {
     var lines = [
       "\(format), \(canvasSize), \(frames.count) frames: \(copiedCount) copied, \(encodedCount) encoded"
-        + (droppedCount > 0 ? ", \(droppedCount) dropped as too short" : "")
+        + (mergedCount > 0 ? ", \(mergedCount) dropped as too short" : "")
     ]
     var start = 0
     while start < frames.count {

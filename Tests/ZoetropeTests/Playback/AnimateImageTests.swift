@@ -5,7 +5,7 @@ import ZoetropeTestSupport
 @Suite(.timeLimit(.minutes(10))) struct AnimateImageTests {
   /// Plays with a clock that moves on whenever the handler has had a frame.
   private func play(
-    _ shared: SharedFrames, _ options: AnimationOptions = .init(), stopAfter: Int = .max
+    _ shared: SharedFrames, _ options: AnimateImageOptions = .init(), stopAfter: Int = .max
   ) async -> (status: PlaybackState, shown: [Int], end: Duration) {
     let clock = ManualClock()
     let (handled, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -61,23 +61,23 @@ import ZoetropeTestSupport
   @Test func `start index, delay time and loop count are obeyed`() async {
     let run = await play(
       PaintedFrames.tenths(3),
-      AnimationOptions(startIndex: 1, delayTime: .milliseconds(30), loopCount: .finite(2)))
+      AnimateImageOptions(startIndex: 1, delayTime: .milliseconds(30), loopCount: .finite(2)))
     #expect(run.shown == [1, 2, 0, 1, 2])
     #expect(run.end == .milliseconds(150))
   }
 
   @Test func `an infinite loop runs until the handler stops it`() async {
     let run = await play(
-      PaintedFrames.tenths(3), AnimationOptions(loopCount: .indefinite), stopAfter: 50)
+      PaintedFrames.tenths(3), AnimateImageOptions(loopCount: .indefinite), stopAfter: 50)
     #expect(run.status == .stopped)
     #expect(run.shown.count == 50)
   }
 
   @Test(arguments: [
-    AnimationOptions(startIndex: 3), AnimationOptions(startIndex: -1),
-    AnimationOptions(delayTime: .seconds(-1)), AnimationOptions(loopCount: .finite(0)),
+    AnimateImageOptions(startIndex: 3), AnimateImageOptions(startIndex: -1),
+    AnimateImageOptions(delayTime: .seconds(-1)), AnimateImageOptions(loopCount: .finite(0)),
   ])
-  func `options that make no sense are a parameter error`(options: AnimationOptions) async {
+  func `options that make no sense are a parameter error`(options: AnimateImageOptions) async {
     let run = await play(PaintedFrames.tenths(3), options)
     #expect(run.status.error?.code == .parameter)
     #expect(run.shown.isEmpty)
@@ -87,7 +87,7 @@ import ZoetropeTestSupport
     let bytes = try FixtureLibrary().file("Demo/variable-delay.gif")
     var limits = DecodingLimits.default
     limits.frameCount = 2
-    let refused = AnimationOptions(decoding: DecodingOptions(limits: limits))
+    let refused = AnimateImageOptions(decoding: DecodingOptions(limits: limits))
     var count = 0
     let status = await animateImage(
       bytes: bytes, options: refused, clock: ManualClock(.jumping)

@@ -443,7 +443,7 @@ import ZoetropeTestSupport
     }
     #expect(last?.ending == .complete)
     #expect(last?.byteCount == recipe.bytes.count)
-    #expect(last?.announcedFrames == last?.frameCount)
+    #expect(last?.announcedFrameCount == last?.frameCount)
   }
 
   @Test func `a thousand streams cancelled at any point leave nothing behind`() async throws {

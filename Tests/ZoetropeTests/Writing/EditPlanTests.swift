@@ -164,10 +164,10 @@ struct EditPlanTests {
       [Patch(rect: whole)] + (1..<8).map { Patch(rect: square($0, $0), color: UInt8($0 + 1)) })
     var comparison = try EditComparison(film)
     let delays = (0..<8).map { FrameDelay(centiseconds: $0 == 3 ? 1 : 20) }
-    let outcome = comparison.run([.delays(delays), .speed(1.25)], EditOptions(delays: .exact))
+    let outcome = comparison.run([.delays(delays), .speed(1.25)], EditOptions(delayPolicy: .exact))
     #expect(outcome.problem == nil)
     let plan = try #require(outcome.plan)
-    #expect(plan.droppedCount == 1)
+    #expect(plan.mergedCount == 1)
     #expect(plan.encodedCount == 1)
     #expect(plan.frames.reduce(0) { $0 + $1.delay.numerator } == 113)
   }

@@ -157,9 +157,9 @@ struct EditTimelineTests {
     let delays = try EditDelays.centiseconds(source, .browser)
     #expect(delays.kept.allSatisfy { $0.delay.numerator >= 2 })
     #expect(delays.kept.reduce(0) { $0 + $1.delay.numerator } == 100)
-    #expect(delays.droppedCount == 60 - delays.kept.count)
+    #expect(delays.mergedCount == 60 - delays.kept.count)
     let exact = try EditDelays.centiseconds(source, .exact)
-    #expect(exact.kept.count == 60 && exact.droppedCount == 0)
+    #expect(exact.kept.count == 60 && exact.mergedCount == 0)
     #expect(exact.kept.reduce(0) { $0 + $1.delay.numerator } == 100)
   }
 
@@ -169,7 +169,7 @@ struct EditTimelineTests {
     let delays = try EditDelays.centiseconds(
       timeline([FrameDelay(centiseconds: 7), zero, zero]), .browser)
     #expect(delays.kept.map(\.delay) == [7, 0, 0].map { FrameDelay(centiseconds: $0) })
-    #expect(delays.isExact && delays.droppedCount == 0)
+    #expect(delays.isExact && delays.mergedCount == 0)
   }
 
   @Test("A delay too long for one frame makes several")

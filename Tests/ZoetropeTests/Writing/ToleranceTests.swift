@@ -71,7 +71,7 @@ import ZoetropeTestSupport
     for time in 0..<count { try writer.append(Self.picture(time % 3), delay: delay) }
     try writer.finish()
     let image = try AnimatedImage(bytes: sink.bytes)
-    var (edits, options) = ([AnimationEdit](), EditOptions(delays: .exact))
+    var (edits, options) = ([AnimationEdit](), EditOptions(delayPolicy: .exact))
     try preset.apply(to: &edits, &options, of: image)
     var timeline = EditTimeline(
       image.frames, canvas: image.canvasSize, playCount: image.playCount, policy: .exact)

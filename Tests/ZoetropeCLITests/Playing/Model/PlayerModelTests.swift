@@ -291,7 +291,8 @@ import ZoetropeTestSupport
   // MARK: Streams
 
   private func arrived(_ count: Int, ending: StreamEnding? = nil) -> StreamProgress {
-    StreamProgress(byteCount: count * 100, frameCount: count, announcedFrames: nil, ending: ending)
+    StreamProgress(
+      byteCount: count * 100, frameCount: count, announcedFrameCount: nil, ending: ending)
   }
 
   @Test(arguments: Array(" .,hlgG[]{}rbLfcv+-0io?nNadDmtsS\t") + ["\u{7F}", "\r", "\u{C}"])

@@ -1,7 +1,7 @@
 /// Turns appended frames into frames of the file: merges equal ones, places them, and converts delays.
 ///
 /// A value that encodes nothing itself, except to compare costs. Its jobs are in the order of the file.
-struct FramePlanner: Sendable {
+struct FramePipeline: Sendable {
   private let options: AnimationWriterOptions
   private var preparation: PicturePreparation
   private var tolerance: PictureTolerance?

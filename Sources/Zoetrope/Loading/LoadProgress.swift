@@ -1,0 +1,68 @@
+internal import Synchronization
+
+/// Reports the progress of shared loads to all their waiters.
+package final class LoadProgress: Sendable {
+  private struct Load: Sendable {
+    var watchers: [Int: AsyncStream<LoadingPhase>.Continuation] = [:]
+    var percent = 0
+    var told = 0
+    /// Whether a thread is notifying watchers. That thread also delivers reports that arrive meanwhile.
+    var isTelling = false
+
+    /// Removes and returns the next report and its watchers; nil if all have been delivered.
+    mutating func next() -> (percent: Int, watchers: [AsyncStream<LoadingPhase>.Continuation])? {
+      isTelling = percent > told
+      guard isTelling else { return nil }
+      told = percent
+      return (percent, Array(watchers.values))
+    }
+  }
+
+  private struct State: Sendable {
+    var loads: [LoadIdentifier: Load] = [:]
+    var lastNumber = 0
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  /// Sends reports on `id` to `continuation` until ``stopWatching(_:_:)`` is called with the result.
+  package func watch(
+    _ id: LoadIdentifier, _ continuation: AsyncStream<LoadingPhase>.Continuation
+  ) -> Int {
+    state.withLock { state in
+      state.lastNumber += 1
+      state.loads[id, default: Load()].watchers[state.lastNumber] = continuation
+      return state.lastNumber
+    }
+  }
+
+  /// Ends what ``watch(_:_:)`` started.
+  package func stopWatching(_ id: LoadIdentifier, _ number: Int) {
+    state.withLock { state in
+      state.loads[id]?.watchers[number] = nil
+      if state.loads[id]?.watchers.isEmpty == true { state.loads[id] = nil }
+    }
+  }
+
+  /// Notifies all watchers of `id`. Only whole percentages that changed are reported, so an unread stream buffers at
+  /// most a hundred phases.
+  package func report(_ fraction: Double, of id: LoadIdentifier) {
+    guard fraction.isFinite else { return }
+    let percent = Int((min(max(fraction, 0), 1) * 100).rounded(.down))
+    var news = state.withLock { state in
+      guard let load = state.loads[id], percent > load.percent else {
+        return nil as (percent: Int, watchers: [AsyncStream<LoadingPhase>.Continuation])?
+      }
+      state.loads[id]?.percent = percent
+      return load.isTelling ? nil : state.loads[id]?.next()
+    }
+    // Notify outside the lock, because a watcher may run immediately on its own executor. Reports stay in order,
+    // because only one thread notifies at a time.
+    while let (percent, watchers) = news {
+      for watcher in watchers { watcher.yield(.loading(Double(percent) / 100)) }
+      news = state.withLock { $0.loads[id]?.next() }
+    }
+  }
+}

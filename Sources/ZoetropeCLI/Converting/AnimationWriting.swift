@@ -1,0 +1,55 @@
+import Zoetrope
+import ZoetropeProcess
+
+/// The writing of one output, from its first byte to its name.
+struct AnimationWriting {
+  let place: AnimationDestination.Place
+  let isReplacing: Bool
+  /// The input's name for messages; nil if there are many.
+  let name: String?
+  let reporting: ConversionReporting
+  /// Whether progress names the attempt, because frames are counted again in each.
+  var numbersAttempts = false
+
+  /// Writes the output with `body`, while signals are caught; nil if the reader of a pipe has gone
+  /// away.
+  ///
+  /// - Throws: The reason why it is incomplete; nothing of it is left behind.
+  func write(
+    frameCount: Int,
+    _ body: (OutputSink, (WritingProgress) -> Void) throws(AnimatedImageError) -> WrittenAnimation
+  ) throws(CommandFailure) -> WrittenAnimation? {
+    try Signals.whileCaught { () throws(CommandFailure) in
+      let sink: OutputSink
+      do throws(WriteFailure) {
+        sink = try OutputSink(place, isReplacing: isReplacing)
+      } catch {
+        throw error.commandFailure
+      }
+      let reporter = reporting.reporter(total: frameCount)
+      var last = (frames: 0, bytes: Int?.some(0))
+      do throws(AnimatedImageError) {
+        let written = try body(sink) { made in
+          last = (made.frameCount, made.byteCount)
+          if numbersAttempts { reporter.expect(made.totalFrameCount, attempt: made.attempt) }
+          reporter.update(last)
+        }
+        reporter.finish((written.frameCount, written.byteCount))
+        return written
+      } catch {
+        reporter.finish(last)
+        if let status = Signals.ending {
+          throw CommandFailure(
+            status, code: "interrupted", "interrupted, nothing is written", file: name)
+        }
+        if let failure = sink.failure {
+          if failure == .closedPipe { return nil }
+          throw failure.commandFailure
+        }
+        var failure = CommandFailure(error, file: name ?? "", damage: .salvage)
+        failure.file = name
+        throw failure
+      }
+    }
+  }
+}
