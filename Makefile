@@ -71,6 +71,8 @@ ARCHIVE := .build-static/release/libZoetropeC.a
 .PHONY: lib install-lib test-lib
 lib: install ## builds the C library, shared and static, with the Swift runtime, in .build-static/lib/dist
 	@Scripts/install-dependencies.sh gcc g++ binutils
+	@# The archiver only adds objects, so those of a renamed file would stay.
+	@rm -f $(ARCHIVE)
 	swift build $(STATIC) --scratch-path .build-static --product ZoetropeC
 	Scripts/link-library.sh $(ARCHIVE) $(LIBRARY)/dist
 
