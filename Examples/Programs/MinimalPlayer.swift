@@ -51,7 +51,7 @@ enum MinimalPlayer {
     defer { keys.cancel() }
     var bytes: [UInt8] = []
     for try await frame in frames {
-      writer.frame(frame.bitmap, changed: frame.dirtyRect, into: &bytes)
+      try writer.draw(frame.bitmap, changed: frame.dirtyRect, into: &bytes)
       try send(bytes)
     }
   }

@@ -9,7 +9,7 @@ final class StickerModel {
   private var animator: ImageAnimator?
 
   /// The current frame; nil until the first one is decoded.
-  var picture: Bitmap? { animator?.image }
+  var picture: Bitmap? { animator?.bitmap }
   var frameIndex: Int? { animator?.frame?.index }
   var isEnded: Bool { failure != nil || animator?.state.isEnded == true }
 

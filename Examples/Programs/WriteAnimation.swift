@@ -19,7 +19,7 @@ enum WriteAnimation {
     }
     options.survey = survey
 
-    let writer = try AnimationWriter(options, to: FileSink(FilePath(arguments[1])))
+    let writer = try AnimationWriter(to: FileSink(FilePath(arguments[1])), options: options)
     for try await frame in image.bitmaps() where isKept(frame.index) {
       let delay = image.frames[frame.index].delay
       try await writer.append(

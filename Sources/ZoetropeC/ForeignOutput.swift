@@ -182,7 +182,7 @@ extension zoetrope_written {
 }
 
 extension Bitmap {
-  /// Creates a copy of the caller's picture, as RGBA of 8 or 16 bits.
+  /// Creates a copy of the caller's picture as 8-bit or 16-bit RGBA.
   ///
   /// - Throws: `parameter` if the struct is invalid; `outOfMemory`.
   init(_ picture: UnsafePointer<zoetrope_picture>?) throws(AnimatedImageError) {

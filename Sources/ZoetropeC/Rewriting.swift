@@ -195,7 +195,8 @@ extension zoetrope_edit {
       return unsafe .delay(
         FrameDelay(numerator: delay_numerator, denominator: delay_denominator))
     default:
-      throw AnimatedImageError(.parameter, "zoetrope_edit.kind is \(unsafe kind)")
+      throw AnimatedImageError(
+        .parameter, "zoetrope_edit.kind is \(unsafe kind); it must be a ZOETROPE_EDIT_ constant")
     }
   }
 

@@ -117,7 +117,7 @@ private func storedRequest(
   let request = try unsafe frameRequest(rendering, handle)
   guard request.bytesPerPixel == request.rendering.format?.bytesPerPixel else {
     throw AnimatedImageError(
-      .parameter, "ZOETROPE_RGB8 is not stored: use ZOETROPE_RGBX8, without its fourth byte")
+      .parameter, "ZOETROPE_RGB8 cannot be stored: use ZOETROPE_RGBX8 and ignore its fourth byte")
   }
   return request
 }

@@ -57,7 +57,7 @@ private final class WriterHandle: Sendable {
 
   private func begun(_ state: inout State) throws(AnimatedImageError) -> AnimationWriter {
     if let writer = state.writer { return writer }
-    let writer = try AnimationWriter(state.options, to: destination)
+    let writer = try AnimationWriter(to: destination, options: state.options)
     let isCancelled = current.withLock { current in
       current.writer = writer
       return current.isCancelled

@@ -99,8 +99,9 @@ public final class FrameScheduler: Sendable {
   /// Returns a sequence that plays from the start and delivers each frame at its deadline. Playback begins when the
   /// first frame is awaited.
   ///
-  /// If playback fails, the sequence throws after the last intact frame was consumed. It has a single consumer; several
-  /// consumers need one scheduler each (see ``SharedFrames``). Calling this method again ends the previous sequence.
+  /// If playback fails, the sequence throws after the last intact frame has been consumed. It has a single consumer;
+  /// several consumers need one scheduler each (see ``SharedFrames``). Calling this method again ends the previous
+  /// sequence.
   public func play() -> ScheduledFrames {
     ScheduledFrames(of: self, session: takeSession())
   }

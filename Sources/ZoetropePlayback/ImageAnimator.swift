@@ -3,7 +3,7 @@ public import Observation
 
 /// The current picture of a playing animation, as an observable property.
 ///
-/// Use it for views that redraw when ``image`` changes, through `withObservationTracking` or a user-interface
+/// Use it for views that redraw when ``bitmap`` changes, through `withObservationTracking` or a user-interface
 /// framework. It consumes the frames of a ``FrameScheduler``.
 ///
 /// ```swift
@@ -14,7 +14,7 @@ public import Observation
 @Observable
 public final class ImageAnimator {
   /// The current picture; nil before the first frame.
-  public var image: Bitmap? { frame?.bitmap }
+  public var bitmap: Bitmap? { frame?.bitmap }
   /// The current frame with its index and times; nil before the first one.
   public private(set) var frame: ScheduledFrame?
   /// The playback state, or why playback ended.

@@ -148,7 +148,7 @@ final class FetchedReader: FrameReading {
     }
     guard begins else {
       throw AnimatedImageError(
-        .invalidIndex, "no frame begins where the index says", format: image.format,
+        .invalidImageIndex, "no frame begins where the index says", format: image.format,
         frameIndex: control.index, byteOffset: control.byteRange.lowerBound)
     }
   }

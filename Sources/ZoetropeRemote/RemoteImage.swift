@@ -35,7 +35,7 @@ public final class RemoteImage: AnimationSource {
   ///   - index: The file's index, if it was stored. Default: nil, the structure is read now.
   ///   - options: The same as for a whole file, except that each position decodes on one thread.
   ///   - remoteOptions: Options for reading and keeping bytes.
-  /// - Throws: The errors of `AnimatedImage(contentsOf:)`; `invalidIndex` if the index belongs to a file with another
+  /// - Throws: The errors of `AnimatedImage(contentsOf:)`; `invalidImageIndex` if the index belongs to a file with another
   ///   size; errors of the reader, wrapped as `io` unless they are an ``AnimatedImageError``; `cancelled`, never
   ///   `CancellationError`, as soon as the task is cancelled.
   public convenience init(
@@ -64,7 +64,7 @@ public final class RemoteImage: AnimationSource {
     if let index {
       guard index.byteCount == fetcher.byteCount else {
         throw AnimatedImageError(
-          .invalidIndex,
+          .invalidImageIndex,
           "the index is for a file of \(index.byteCount) bytes, but this one has \(fetcher.byteCount)",
           format: index.format)
       }

@@ -52,17 +52,17 @@ extension AnimatedImage {
   /// - Throws: the errors of ``FrameReader/next()`` and `AnimationWriter.append(_:)`; `cancelled` as soon
   ///   as the task is cancelled.
   @discardableResult
-  public func write(
+  public func reencode(
     to sink: some AnimationSink, options: AnimationWriterOptions? = nil,
     progress: @escaping @Sendable (WritingProgress) -> Void = { _ in }
   ) async throws(AnimatedImageError) -> WrittenAnimation {
     try await onOwnThread(for: sink) { (flag) throws(AnimatedImageError) in
-      try write(to: sink, options: options, progress: progress, flag: flag)
+      try reencode(to: sink, options: options, progress: progress, flag: flag)
     }
   }
 
-  /// Does what ``write(to:options:progress:)`` does, on the calling thread.
-  package func write(
+  /// Does what ``reencode(to:options:progress:)`` does, on the calling thread.
+  package func reencode(
     to sink: some AnimationSink, options: AnimationWriterOptions?,
     progress: (WritingProgress) -> Void = { _ in }, flag: CancelFlag = CancelFlag()
   ) throws(AnimatedImageError) -> WrittenAnimation {
@@ -70,7 +70,7 @@ extension AnimatedImage {
       let options = try completed(options ?? AnimationWriterOptions(copying: self)) {
         flag.isRaised
       }
-      return try AnimationWriter(options, to: sink) { flag.isRaised }
+      return try AnimationWriter(to: sink, options: options) { flag.isRaised }
     }
     let reader = FrameReader(self)
     for index in frames.indices {
@@ -142,13 +142,13 @@ extension AnimatedImage {
     }
   }
 
-  /// Returns the bytes that ``write(to:options:progress:)`` would write, as a sequence of chunks. Each chunk is encoded
+  /// Returns the bytes that ``reencode(to:options:progress:)`` would write, as a sequence of chunks. Each chunk is encoded
   /// when it is requested.
   ///
   /// - Parameter options: Default: nil, ``AnimationWriterOptions/init(copying:)`` with the number of frames, so that
   ///   the first chunk does not wait for the last frame.
-  public func encoded(
-    _ options: AnimationWriterOptions? = nil
+  public func reencoded(
+    options: AnimationWriterOptions? = nil
   ) -> EncodedBytes<BitmapSequence> {
     var options = options ?? AnimationWriterOptions(copying: self)
     if options.identicalFrames == .keep { options.frameCount = options.frameCount ?? frames.count }

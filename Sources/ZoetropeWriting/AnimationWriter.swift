@@ -10,7 +10,7 @@ internal import Synchronization
 /// (``AnimationWriterOptions/memoryByteLimit``), and `append(_:)` waits while too many frames are in progress.
 ///
 /// ```swift
-/// let writer = try AnimationWriter(AnimationWriterOptions(), to: FileSink("party.png"))
+/// let writer = try AnimationWriter(to: FileSink("party.png"))
 /// for bitmap in pictures {
 ///   try await writer.append(bitmap, delay: FrameDelay(numerator: 1, denominator: 30))
 /// }
@@ -41,14 +41,14 @@ public final class AnimationWriter: Sendable {
   /// - Throws: ``AnimatedImageError/Code/unwritable`` for a format that cannot be written, or that
   ///   cannot be written with a limited number of colours.
   public convenience init(
-    _ options: AnimationWriterOptions, to sink: some AnimationSink
+    to sink: some AnimationSink, options: AnimationWriterOptions = .init()
   ) throws(AnimatedImageError) {
-    try self.init(options, to: sink) { false }
+    try self.init(to: sink, options: options) { false }
   }
 
   /// - Parameter isCancelled: Polled; true ends all work within a few rows.
   package init(
-    _ options: AnimationWriterOptions, to sink: some AnimationSink,
+    to sink: some AnimationSink, options: AnimationWriterOptions,
     isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
     _ = try sink.orAbandon { () throws(AnimatedImageError) in try Self.writableFormat(options) }

@@ -101,7 +101,7 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
     private mutating func started() async throws(AnimatedImageError) -> AnimationWriter {
       if let writer { return writer }
       if let image { options = try await image.completed(options) }
-      let writer = try AnimationWriter(options, to: chunks)
+      let writer = try AnimationWriter(to: chunks, options: options)
       self.writer = writer
       return writer
     }

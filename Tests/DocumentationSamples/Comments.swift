@@ -68,7 +68,7 @@ enum CommentSamples {
   }
 
   static func writer(_ pictures: [Bitmap]) async throws {
-    let writer = try AnimationWriter(AnimationWriterOptions(), to: FileSink("party.png"))
+    let writer = try AnimationWriter(to: FileSink("party.png"))
     for bitmap in pictures {
       try await writer.append(bitmap, delay: FrameDelay(numerator: 1, denominator: 30))
     }

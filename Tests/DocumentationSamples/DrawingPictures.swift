@@ -4,7 +4,7 @@ import ZoetropeTerminal
 func sampleOfDrawing(
   _ picture: Bitmap, _ frames: [CompositedFrame], at now: Duration,
   send: ([UInt8]) -> Void, receive: (Duration) -> [UInt8]?
-) {
+) throws(AnimatedImageError) {
   let capabilities = TerminalCapabilities(environment: .current)
   let screen = ScreenSize(columns: 80, rows: 24)
   let room = CellRect(column: 0, row: 0, columns: 80, rows: 23)
@@ -12,10 +12,10 @@ func sampleOfDrawing(
   var writer = FrameWriter(
     of: picture.size, in: layout, on: screen, capabilities: capabilities)
   var bytes: [UInt8] = []
-  writer.frame(picture, into: &bytes)
+  try writer.draw(picture, into: &bytes)
 
   for frame in frames {
-    writer.frame(frame.bitmap, changed: frame.dirtyRect, into: &bytes)
+    try writer.draw(frame.bitmap, changed: frame.dirtyRect, into: &bytes)
     send(bytes)
   }
 
@@ -32,7 +32,7 @@ func sampleOfDrawing(
 
   var fence = LinkFence(found)
   if fence.isOpen(at: now) {
-    writer.frame(picture, into: &bytes)
+    try writer.draw(picture, into: &bytes)
     send(bytes + LinkFence.query)
     fence.didWrite(byteCount: bytes.count, at: now)
   }

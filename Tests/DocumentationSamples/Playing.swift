@@ -25,6 +25,6 @@ func samplesOfPlaying(_ image: AnimatedImage, _ target: TargetSize) async throws
 func sampleOfObserving(_ image: AnimatedImage, _ target: TargetSize) {
   let animator = ImageAnimator(image, rendering: Rendering(target: target))
   animator.start()
-  if let picture = animator.image { show(picture, at: .zero) }  // read it where your view observes
+  if let picture = animator.bitmap { show(picture, at: .zero) }  // read it where your view observes
   animator.stop()
 }

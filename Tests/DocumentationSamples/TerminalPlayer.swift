@@ -11,7 +11,7 @@ func sampleOfTheTerminal(image: AnimatedImage) async throws {
   var bytes: [UInt8] = []
   let scheduler = FrameScheduler(image)
   for try await frame in scheduler.play() {
-    writer.frame(frame.bitmap, changed: frame.dirtyRect, into: &bytes)
+    try writer.draw(frame.bitmap, changed: frame.dirtyRect, into: &bytes)
     try FileDescriptor.standardOutput.writeAll(bytes)
   }
 }

@@ -27,14 +27,14 @@ func samplesOfWritingAnimations(
   of pictures: [Bitmap], image: AnimatedImage, square: PixelRect, response: some ResponseBody
 ) async throws -> AnimationWriterOptions {
   let writer = try AnimationWriter(
-    AnimationWriterOptions(playCount: .finite(3)), to: FileSink("out.png"))
+    to: FileSink("out.png"), options: AnimationWriterOptions(playCount: .finite(3)))
   for bitmap in pictures {
     try await writer.append(bitmap, delay: FrameDelay(numerator: 1, denominator: 30))
   }
   let written = try await writer.finish()
   print(written.frameCount, written.byteCount)
 
-  try await image.write(to: FileSink("copy.png"))
+  try await image.reencode(to: FileSink("copy.png"))
 
   var survey = ColorSurvey()
   for bitmap in pictures { try survey.add(bitmap) }
@@ -54,7 +54,7 @@ func samplesOfWritingAnimations(
   let cut = AnimationEdit.time(.seconds(1)..<(.seconds(3)))
   try await image.write([cut], to: FileSink("mail.gif"), options: EditOptions(budget: budget))
 
-  for try await chunk in image.encoded() {
+  for try await chunk in image.reencoded() {
     try await response.write(chunk)
   }
   return options

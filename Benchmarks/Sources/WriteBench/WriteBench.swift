@@ -46,7 +46,7 @@ enum WriteBench {
       }
       options.parallelism = arguments.count > 4 ? Int(arguments[4]) ?? 0 : 0
       let start = ContinuousClock.now
-      let written = try await image.write(to: FileSink(FilePath(arguments[2])), options: options)
+      let written = try await image.reencode(to: FileSink(FilePath(arguments[2])), options: options)
       let time = start.duration(to: .now) / .seconds(1)
       print(time, written.byteCount, written.frameCount)
     case "dump":
@@ -81,8 +81,9 @@ enum WriteBench {
     let numbers = arguments.dropFirst(2).compactMap { Int($0) }
     guard numbers.count >= 3 else { return }
     let writer = try AnimationWriter(
-      AnimationWriterOptions(effort: .fast, parallelism: numbers.count > 3 ? numbers[3] : 0),
-      to: FileSink(FilePath(arguments[1])))
+      to: FileSink(FilePath(arguments[1])),
+      options: AnimationWriterOptions(
+        effort: .fast, parallelism: numbers.count > 3 ? numbers[3] : 0))
     let pictures = Pictures(PixelSize(width: numbers[1], height: numbers[2]))
     for index in 0..<numbers[0] {
       try writer.append(
@@ -112,8 +113,8 @@ enum WriteBench {
       let options = AnimationWriterOptions(parallelism: round % 3)
       let writer =
         round % 4 == 3
-        ? try AnimationWriter(options, to: FailingSink(after: .random(in: 0..<4000)))
-        : try AnimationWriter(options, to: FileSink(file))
+        ? try AnimationWriter(to: FailingSink(after: .random(in: 0..<4000)), options: options)
+        : try AnimationWriter(to: FileSink(file), options: options)
       if try end(writer, Array(film.prefix(frames)), way: round % 4) { finished += 1 }
     }
     let deadline = ContinuousClock.now + .seconds(60)

@@ -61,7 +61,7 @@ struct PlayerLife {
     let wanted = isAlone ? steer(scheduler, &steering) : nil
     let consumer = Task { [steering] in
       var steering = steering
-      var watch = FrameWatch(pictures, size: shared.canvasSize)
+      var watch = FrameWatch(pictures, size: shared.frameSize)
       watch.wanted = options.buffering == .lossless ? wanted : nil
       var count = 0
       if limit == 0 { return watch.faults }

@@ -63,8 +63,8 @@ struct CacheStoreArguments: ParsableArguments {
     return failure
   }
 
-  /// Runs `body` with the store and prints its report. If there is no store, prints an empty report
-  /// and creates none.
+  /// Runs `body` with the store and prints its report. If there is no store, prints an empty report without creating a
+  /// store.
   func report(
     _ body: (FrameStore) throws(AnimatedImageError) -> StoreReport
   ) throws(CommandFailure) -> ExitStatus {

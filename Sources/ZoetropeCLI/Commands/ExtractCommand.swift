@@ -132,7 +132,7 @@ struct ExtractCommand: ZoetropeSubcommand {
     var background = BackgroundArgument(color: .black)
 
     @Option(
-      help: "Write a JSON line per input, or rows if FILE ends in .csv; - for stdout.",
+      help: "Write a JSON line per input, or rows if the name ends in .csv; - for stdout.",
       completion: .file())
     var manifest: String?
 

@@ -184,8 +184,8 @@ struct Extraction {
     try? writer.submit(job)
   }
 
-  /// The frame of an output, after recording its damage; nil if it has no pixels, or if its picture is left
-  /// out.
+  /// Returns the frame of an output and records its damage. Returns nil if the frame has no pixels or its picture is
+  /// left out.
   private func frame(
     of output: ExtractionPlan.Output, _ state: inout State
   ) throws(CommandFailure) -> CompositedFrame? {

@@ -1,8 +1,8 @@
 /// The order of rows in an interlaced GIF image (GIF89a appendix E): every 8th from 0, every 8th
 /// from 4, every 4th from 2, every 2nd from 1.
 package enum GIFInterlace {
-  /// A pass: its first picture row, the distance between its rows, and the number of rows that each one fills until
-  /// later passes arrive.
+  /// A pass: its first row in the picture, the distance between its rows, and the number of picture rows that each of
+  /// them fills until later passes arrive.
   struct Pass {
     let start, step, span: Int
 

@@ -109,7 +109,7 @@ extension AnimatedImageError.Code {
   /// The operation was cancelled before it finished.
   public static let cancelled = Self("cancelled")
   /// A stored ``ImageIndex`` is damaged, of another version, or not of this file.
-  public static let invalidIndex = Self("invalidIndex")
+  public static let invalidImageIndex = Self("invalidImageIndex")
   /// A frame store is out of space: its disk is full, or its byte limit leaves no room for the
   /// frame.
   public static let storeFull = Self("storeFull")

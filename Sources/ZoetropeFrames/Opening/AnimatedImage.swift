@@ -1,4 +1,5 @@
 // Re-exported so that callers can create descriptors without depending on SystemPackage themselves.
+@_exported public import struct SystemPackage.Errno
 @_exported public import struct SystemPackage.FileDescriptor
 @_exported public import struct SystemPackage.FilePath
 

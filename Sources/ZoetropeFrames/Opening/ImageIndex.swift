@@ -60,10 +60,10 @@ public struct ImageIndex: Sendable, Hashable {
   /// The bytes need not be trusted: an index is rejected if it could make decoding fail in ways that a damaged file
   /// cannot. A forged index shows wrong pictures, just as a forged file does.
   ///
-  /// - Throws: `invalidIndex` if the bytes are not an intact index of this version.
+  /// - Throws: `invalidImageIndex` if the bytes are not an intact index of this version.
   public init(bytes: [UInt8]) throws(AnimatedImageError) {
     func invalid(_ detail: String) -> AnimatedImageError {
-      AnimatedImageError(.invalidIndex, detail)
+      AnimatedImageError(.invalidImageIndex, detail)
     }
     let end = bytes.count - 8
     guard end >= Self.headCount, bytes.starts(with: Self.magic) else {

@@ -17,6 +17,17 @@ public struct FrameOrigin: Sendable {
 }
 
 extension AnimationSource {
+  /// The file's format.
+  public var format: AnimationFormat { origin.base.format }
+  /// The size of every composited frame.
+  public var canvasSize: PixelSize { origin.base.canvasSize }
+  /// The frames, in order; those known so far of a ``StreamedImage``.
+  public var frames: [FrameControl] { origin.base.frames }
+  /// The total number of plays, as known so far.
+  public var playCount: PlayCount { origin.base.playCount }
+}
+
+extension AnimationSource {
   /// Returns the bitmap of frame `index`.
   ///
   /// Frames may be requested in any order and concurrently; equal requests are decoded once. Decoding runs on the

@@ -1,10 +1,10 @@
 extension SharedFrames {
   /// Returns the area in which the bitmaps of two frames may differ; the whole canvas if there is no previous frame.
   ///
-  /// A bitmap depends only on its frame, not on the order of playback, so only the frames between the two can have
-  /// drawn or cleared anything.
+  /// A frame's bitmap is the same in whatever order frames are played, so the two can differ only where the frames from
+  /// one to the other cleared or drew something.
   package func dirtyRect(from previous: Int?, to index: Int) -> PixelRect {
-    guard let previous else { return PixelRect(canvasSize) }
+    guard let previous else { return PixelRect(frameSize) }
     let canvas = PixelRect(sourceSize)
     var dirty = PixelRect.empty
     for frame in min(previous, index)..<max(previous, index) where dirty != canvas {

@@ -17,7 +17,7 @@ public final class SharedFrames: Sendable {
   package var frames: [FrameControl] { list.all }
   let list: FrameList
   /// The size of every frame, after scaling.
-  public let canvasSize: PixelSize
+  public let frameSize: PixelSize
   /// The total number of plays; for a ``StreamedImage``, as known so far.
   package var playCount: PlayCount { list.playCount }
   /// The source of further frames; nil if all are known.
@@ -159,7 +159,7 @@ public final class SharedFrames: Sendable {
   ) {
     self.list = list
     self.image = image
-    self.canvasSize = scaler?.size ?? canvasSize
+    frameSize = scaler?.size ?? canvasSize
     sourceSize = canvasSize
     self.scaler = scaler
     self.keeping = max(keeping, 0)

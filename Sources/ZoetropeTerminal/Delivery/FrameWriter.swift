@@ -42,19 +42,20 @@ public struct FrameWriter: Sendable {
     self.isSynchronized = isSynchronized
   }
 
-  /// Replaces `output` with the bytes that show `bitmap`; it is empty when nothing changes.
+  /// Replaces `output` with the bytes that draw `bitmap`; it is empty when nothing changes.
   ///
   /// - Parameters:
-  ///   - bitmap: The picture, in `PixelFormat.rgba8`.
+  ///   - bitmap: The picture. Other formats than `PixelFormat.rgba8` are converted to that first.
   ///   - changed: Where it may differ from the picture before; nil when unknown.
   ///   - output: Where the bytes go; its capacity is reused.
-  public mutating func frame(
+  /// - Throws: `outOfMemory` if the converted picture cannot be allocated.
+  public mutating func draw(
     _ bitmap: Bitmap, changed: PixelRect? = nil, into output: inout [UInt8]
-  ) {
-    frame(bitmap, changed: changed, into: &output, status: { _, _ in })
+  ) throws(AnimatedImageError) {
+    frame(try bitmap.converted(to: .rgba8), changed: changed, into: &output)
   }
 
-  /// Like ``frame(_:changed:into:)``, but can append more to the same write, and can be given up.
+  /// Like ``draw(_:changed:into:)``, but can append more to the same write, and can be given up.
   ///
   /// - Parameters:
   ///   - bitmap: The picture, in `PixelFormat.rgba8`.

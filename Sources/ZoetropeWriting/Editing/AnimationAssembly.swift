@@ -91,7 +91,7 @@ package struct AnimationAssembly {
     to sink: some AnimationSink, progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
     let writer = try sink.orAbandon { () throws(AnimatedImageError) in
-      try AnimationWriter(options, to: sink, isCancelled: isCancelled)
+      try AnimationWriter(to: sink, options: options, isCancelled: isCancelled)
     }
     do throws(AnimatedImageError) {
       var last: Int?

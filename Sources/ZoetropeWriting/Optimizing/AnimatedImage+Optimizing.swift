@@ -146,7 +146,7 @@ extension AnimatedImage {
         writing.tolerance = tolerance
         let flag = CancelFlag()
         try attempt(isExact: tolerance == 0) { (sink) throws(AnimatedImageError) in
-          _ = try image.write(
+          _ = try image.reencode(
             to: sink, options: writing,
             progress: {
               if isCancelled() { flag.raise() }

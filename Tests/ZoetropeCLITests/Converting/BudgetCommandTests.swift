@@ -98,7 +98,7 @@ import ZoetropeTestSupport
   @Test func `stickers of many colours fit with a palette with alpha`() throws {
     try withTool { (tool: Tool) throws in
       let sink = MemorySink()
-      let writer = try AnimationWriter(AnimationWriterOptions(), to: sink)
+      let writer = try AnimationWriter(to: sink)
       for step in 0..<5 {
         var random = UInt64(step)
         let picture = Bitmap(width: 280, height: 32) { x, y in

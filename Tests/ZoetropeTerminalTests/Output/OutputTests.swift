@@ -28,6 +28,17 @@ struct OutputTests {
     #expect(String(decoding: output, as: UTF8.self) == text)
   }
 
+  @Test(arguments: [PixelFormat.bgra8, .rgba16, .rgba8])
+  func `pictures of any format are drawn in their colours`(_ format: PixelFormat) throws {
+    let bitmap = Sketch(width: 8, height: 8).bitmap
+    var writers = [FrameWriter](
+      repeating: FrameWriter(encoder: encoder(), isSynchronized: false), count: 2)
+    var outputs: [[UInt8]] = [[], []]
+    writers[0].frame(bitmap, into: &outputs[0])
+    try writers[1].draw(bitmap.converted(to: format), into: &outputs[1])
+    #expect(!outputs[0].isEmpty && outputs[0] == outputs[1])
+  }
+
   @Test(arguments: [0, 2])
   func `kept deltas of a loop show what encoding would show`(_ threshold: Int) {
     var random = SplitMix(state: 4)

@@ -14,7 +14,7 @@ extension [Bitmap] {
       options.survey = survey
     }
     let sink = MemorySink()
-    let writer = try AnimationWriter(options, to: sink)
+    let writer = try AnimationWriter(to: sink, options: options)
     for picture in self { try writer.append(picture, delay: delay) }
     let written = try writer.finish()
     return (sink.bytes, written)

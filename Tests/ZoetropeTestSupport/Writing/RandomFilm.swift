@@ -159,7 +159,7 @@ package struct RandomFilm {
   /// Writes the film; returns the file.
   package func write() throws(AnimatedImageError) -> [UInt8] {
     let sink = MemorySink()
-    let writer = try AnimationWriter(options, to: sink)
+    let writer = try AnimationWriter(to: sink, options: options)
     for frame in frames { try writer.append(frame) }
     try writer.finish()
     return sink.bytes

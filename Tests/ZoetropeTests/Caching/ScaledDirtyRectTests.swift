@@ -76,7 +76,7 @@ import ZoetropeTestSupport
     let rendering = Rendering(target: TargetSize(width: 40))
     for await phase in loader.phases(for: 1, rendering: rendering, data: { _ in bytes }) {
       guard case .playing(let scheduler) = phase else { continue }
-      #expect(scheduler.shared.canvasSize == PixelSize(width: 40, height: 30))
+      #expect(scheduler.shared.frameSize == PixelSize(width: 40, height: 30))
       // Small enough to be decoded on the thread that keeps time, as without a loader.
       #expect(scheduler.shared.burst == 1)
       var watch = ChangeWatch(scheduler.shared)
@@ -97,7 +97,7 @@ import ZoetropeTestSupport
     let budget = MemoryBudget(byteLimit: 8 << 20)
     let shared = SharedFrames(
       image, rendering: rendering, cache: MemoryFrameCache(budget: budget), budget: budget)
-    #expect(shared.canvasSize == Rendition(rendering, of: image.canvasSize).size)
+    #expect(shared.frameSize == Rendition(rendering, of: image.canvasSize).size)
     return shared
   }
 }
@@ -111,7 +111,7 @@ private struct ChangeWatch {
   /// Frames whose dirty rectangle is not the whole picture.
   private(set) var smallCount = 0
 
-  init(_ shared: SharedFrames) { size = shared.canvasSize }
+  init(_ shared: SharedFrames) { size = shared.frameSize }
 
   mutating func see(_ frame: ScheduledFrame) {
     count += 1

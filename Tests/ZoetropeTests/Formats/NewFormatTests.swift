@@ -98,7 +98,7 @@ import ZoetropeTestSupport
     let other = CountedRanges([UInt8](repeating: 1, count: film.bytes.count))
     let wrong = try await RemoteImage(reading: other, index: index, remoteOptions: options)
     let error = await #expect(throws: AnimatedImageError.self) { try await wrong.bitmap(at: 1) }
-    #expect(error?.code == .invalidIndex)
+    #expect(error?.code == .invalidImageIndex)
   }
 
   @Test func `frames are found in any order`() async throws {

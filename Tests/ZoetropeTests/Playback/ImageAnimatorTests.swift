@@ -13,7 +13,7 @@ import ZoetropeTestSupport
   private func change(of animator: ImageAnimator, after action: () -> Void) async {
     let changes = AsyncStream<Void> { continuation in
       withObservationTracking {
-        _ = animator.image
+        _ = animator.bitmap
       } onChange: {
         continuation.finish()
       }
@@ -25,9 +25,9 @@ import ZoetropeTestSupport
   @Test func `the current picture can be observed, stopped and started over`() async {
     let shared = PaintedFrames.tenths(3)
     let animator = ImageAnimator(FrameScheduler(sharing: shared, clock: clock))
-    #expect(animator.image == nil && animator.state == .idle)
+    #expect(animator.bitmap == nil && animator.state == .idle)
     await change(of: animator) { animator.start() }
-    #expect(animator.frame?.index == 0 && animator.image != nil && animator.state == .playing)
+    #expect(animator.frame?.index == 0 && animator.bitmap != nil && animator.state == .playing)
     await clock.sleepers(count: 1)
     await change(of: animator) { clock.advance(by: .milliseconds(100)) }
     #expect(animator.frame?.index == 1)

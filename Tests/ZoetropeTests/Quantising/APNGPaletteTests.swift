@@ -220,7 +220,7 @@ import ZoetropeTestSupport
     whole.identicalFrames = .keep
     let image = try AnimatedImage(bytes: try Self.write(film, whole, hasSurvey: false).bytes)
     let sink = MemorySink()
-    try await image.write(to: sink, options: Self.options(64))
+    try await image.reencode(to: sink, options: Self.options(64))
     #expect(sink.bytes == (try Self.write(film, Self.options(64)).bytes))
     let edited = MemorySink()
     try await image.write([], to: edited, options: EditOptions(colors: .limited(to: 64)))

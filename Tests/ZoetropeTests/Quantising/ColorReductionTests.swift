@@ -249,7 +249,7 @@ import ZoetropeTestSupport
       (options.format, options.poster, options.survey) = (.gif, nil, nil)
       options.colors = colors
       let sink = MemorySink()
-      let writer = try AnimationWriter(options, to: sink)
+      let writer = try AnimationWriter(to: sink, options: options)
       do throws(AnimatedImageError) {
         for frame in film.frames { try writer.append(frame) }
         try writer.finish()

@@ -40,6 +40,13 @@ import ZoetropeTestSupport
     }
   }
 
+  @Test func `what is known of the file is known of each`() async throws {
+    for source in try await sources() {
+      #expect(source.format == whole.format && source.canvasSize == whole.canvasSize)
+      #expect(source.frames == whole.frames && source.playCount == whole.playCount)
+    }
+  }
+
   @Test func `times are those of the whole file`() async throws {
     let policies = [DelayPolicy.browser, .exact, .minimum(.milliseconds(70))]
     for source in try await sources() {

@@ -28,12 +28,12 @@ import ZoetropeTestSupport
       for flip in [UInt8(1), 0x80, 0xff] {
         var broken = data
         broken[place] ^= flip
-        #expect(Self.code(of: broken) == .invalidIndex, "byte \(place)")
+        #expect(Self.code(of: broken) == .invalidImageIndex, "byte \(place)")
       }
-      #expect(Self.code(of: Array(data[..<place])) == .invalidIndex, "cut at \(place)")
+      #expect(Self.code(of: Array(data[..<place])) == .invalidImageIndex, "cut at \(place)")
     }
-    #expect(Self.code(of: data + [0]) == .invalidIndex)
-    #expect(Self.code(of: []) == .invalidIndex)
+    #expect(Self.code(of: data + [0]) == .invalidImageIndex)
+    #expect(Self.code(of: []) == .invalidImageIndex)
   }
 
   @Test func `an index of another version is refused by name`() throws {
@@ -42,7 +42,7 @@ import ZoetropeTestSupport
     let error = #expect(throws: AnimatedImageError.self) {
       _ = try ImageIndex(bytes: ImageIndex.sealed(content))
     }
-    #expect(error?.code == .invalidIndex && error?.detail.contains("version 2") == true)
+    #expect(error?.code == .invalidImageIndex && error?.detail.contains("version 2") == true)
   }
 
   /// What a scanner never finds.
@@ -95,7 +95,7 @@ import ZoetropeTestSupport
     record.put(index.byteCount)
     record.put(scan, header)
     let data = ImageIndex.sealed(Array(index.bytes.prefix(12)) + record.bytes)
-    #expect(Self.code(of: data) == .invalidIndex)
+    #expect(Self.code(of: data) == .invalidImageIndex)
   }
 
   @Test func `a GIF's frames have the sides that 16 bits can hold, whatever the limits are`() throws
@@ -111,7 +111,7 @@ import ZoetropeTestSupport
       record.put(index.byteCount)
       record.put(scan, header)
       let data = ImageIndex.sealed(Array(index.bytes.prefix(12)) + record.bytes)
-      return Self.code(of: data) != .invalidIndex
+      return Self.code(of: data) != .invalidImageIndex
     }
     let most = 65_535
     #expect(isAccepted(canvas: 2 * most, PixelRect(x: most, y: most, width: most, height: most)))

@@ -186,14 +186,14 @@ import ZoetropeTestSupport
       _ = try await RemoteImage(
         reading: CountedRanges(Array(Self.independent.dropLast())), index: ImageIndex(of: whole))
     }
-    #expect(shorter?.code == .invalidIndex)
+    #expect(shorter?.code == .invalidImageIndex)
     var other = Self.independent
     other[whole.frames[3].byteRange.lowerBound] = 0
     let image = try await RemoteImage(
       reading: CountedRanges(other), index: ImageIndex(of: whole), remoteOptions: Self.exact)
     _ = try await image.bitmap(at: 2)
     let wrong = await #expect(throws: AnimatedImageError.self) { try await image.bitmap(at: 3) }
-    #expect(wrong?.code == .invalidIndex && wrong?.frameIndex == 3)
+    #expect(wrong?.code == .invalidImageIndex && wrong?.frameIndex == 3)
     #expect(wrong?.byteOffset == whole.frames[3].byteRange.lowerBound)
     _ = try await image.bitmap(at: 4)
   }

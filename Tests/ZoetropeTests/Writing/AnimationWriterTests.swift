@@ -22,7 +22,7 @@ import ZoetropeTestSupport
     _ frames: [(Bitmap, UInt32)], _ options: AnimationWriterOptions = .init()
   ) throws -> (bytes: [UInt8], written: WrittenAnimation) {
     let sink = MemorySink()
-    let writer = try AnimationWriter(options, to: sink)
+    let writer = try AnimationWriter(to: sink, options: options)
     for (bitmap, milliseconds) in frames {
       try writer.append(bitmap, delay: delay(milliseconds))
     }
@@ -74,7 +74,7 @@ import ZoetropeTestSupport
     #expect(try FrameReader(image).frame(at: 0).bitmap == Self.red)
     // A GIF has no place for it.
     let sink = MemorySink()
-    _ = try image.write(to: sink, options: AnimationWriterOptions(format: .gif))
+    _ = try image.reencode(to: sink, options: AnimationWriterOptions(format: .gif))
     let copy = try AnimatedImage(bytes: sink.bytes)
     #expect(copy.frames.count == 1 && copy.staticImage == nil)
     #expect(try FrameReader(copy).frame(at: 0).bitmap == Self.red)
@@ -117,7 +117,7 @@ import ZoetropeTestSupport
   @Test func `a still PNG cannot be written as an animation, and the error says so`() {
     let sink = CountingSink()
     let error = #expect(throws: AnimatedImageError.self) {
-      try AnimationWriter(AnimationWriterOptions(format: .png), to: sink)
+      try AnimationWriter(to: sink, options: AnimationWriterOptions(format: .png))
     }
     #expect(error?.code == .unwritable && error?.format == .png)
     #expect(error?.detail.contains("PNG") == true)
@@ -173,7 +173,7 @@ import ZoetropeTestSupport
   ) throws {
     let sink = MemorySink()
     let writer = try AnimationWriter(
-      AnimationWriterOptions(format: .gif, timing: timing), to: sink)
+      to: sink, options: AnimationWriterOptions(format: .gif, timing: timing))
     let error = #expect(throws: AnimatedImageError.self) {
       try writer.append(Self.red, delay: FrameDelay(numerator: 3_200_000_000, denominator: 1))
       try writer.append(Self.green, delay: Self.delay(50))
@@ -188,7 +188,7 @@ import ZoetropeTestSupport
     let moved = Pictures.make(8, 6) { x, y in x > 4 && y > 2 ? .black : .clear }
     for effort in [EncodingEffort.fast, .balanced, .small] {
       let sink = MemorySink()
-      let writer = try AnimationWriter(AnimationWriterOptions(effort: effort), to: sink)
+      let writer = try AnimationWriter(to: sink, options: AnimationWriterOptions(effort: effort))
       for picture in [Self.red, sprite, moved, sprite] { try writer.append(picture, delay: day) }
       try writer.finish()
       let image = try AnimatedImage(bytes: sink.bytes)
@@ -403,7 +403,7 @@ import ZoetropeTestSupport
   func `frames of another size and premultiplied ones are refused, and so is everything after`()
     throws
   {
-    let writer = try AnimationWriter(AnimationWriterOptions(), to: MemorySink())
+    let writer = try AnimationWriter(to: MemorySink())
     try writer.append(Self.red, delay: Self.delay(10))
     for _ in 0..<2 {
       let error = #expect(throws: AnimatedImageError.self) {
@@ -412,7 +412,7 @@ import ZoetropeTestSupport
       #expect(error?.code == .parameter)
     }
     #expect(throws: AnimatedImageError.self) { try writer.finish() }
-    let other = try AnimationWriter(AnimationWriterOptions(), to: MemorySink())
+    let other = try AnimationWriter(to: MemorySink())
     let error = #expect(throws: AnimatedImageError.self) {
       try other.append(Self.red.converted(to: .rgba8Premultiplied), delay: Self.delay(10))
     }
@@ -421,7 +421,8 @@ import ZoetropeTestSupport
 
   @Test(arguments: [1, 2, 4]) func `the number of frames must be as promised`(promised: Int) throws
   {
-    let writer = try AnimationWriter(AnimationWriterOptions(frameCount: promised), to: MemorySink())
+    let writer = try AnimationWriter(
+      to: MemorySink(), options: AnimationWriterOptions(frameCount: promised))
     let error = #expect(throws: AnimatedImageError.self) {
       for picture in [Self.red, Self.green, Self.red] {
         try writer.append(picture, delay: Self.delay(10))
@@ -432,9 +433,9 @@ import ZoetropeTestSupport
   }
 
   @Test func `a file needs a frame, and a complete one takes no more`() throws {
-    let empty = try AnimationWriter(AnimationWriterOptions(), to: MemorySink())
+    let empty = try AnimationWriter(to: MemorySink())
     #expect(throws: AnimatedImageError.self) { try empty.finish() }
-    let writer = try AnimationWriter(AnimationWriterOptions(), to: MemorySink())
+    let writer = try AnimationWriter(to: MemorySink())
     try writer.append(Self.red, delay: Self.delay(10))
     try writer.finish()
     #expect(throws: AnimatedImageError.self) { try writer.append(Self.red, delay: Self.delay(10)) }
@@ -447,7 +448,7 @@ import ZoetropeTestSupport
       CompositedFrame(index: index, bitmap: bitmap, dirtyRect: index == 2 ? .empty : nil)
     }
     let sink = MemorySink()
-    let writer = try AnimationWriter(AnimationWriterOptions(), to: sink)
+    let writer = try AnimationWriter(to: sink)
     try writer.append(frames[0], delay: Self.delay(50))
     try writer.append(frames[2], delay: Self.delay(50))
     try writer.finish()

@@ -337,7 +337,7 @@ struct EditPlanTests {
     var random = SplitMix64(seed: 3)
     let sink = MemorySink()
     let writer = try AnimationWriter(
-      AnimationWriterOptions(format: format, identicalFrames: .keep), to: sink)
+      to: sink, options: AnimationWriterOptions(format: format, identicalFrames: .keep))
     for time in 0..<6 {
       let picture = Pictures.make(60, 40) { x, y in
         let isNoisy = Int.random(in: 0..<6, using: &random) == 0

@@ -70,7 +70,8 @@ import ZoetropeTestSupport
     _ pictures: [Bitmap], effort: EncodingEffort = .fast
   ) throws -> [UInt8] {
     let sink = MemorySink()
-    let writer = try AnimationWriter(AnimationWriterOptions(format: .gif, effort: effort), to: sink)
+    let writer = try AnimationWriter(
+      to: sink, options: AnimationWriterOptions(format: .gif, effort: effort))
     for (place, picture) in pictures.enumerated() {
       try writer.append(
         picture, delay: FrameDelay(numerator: UInt32(place % 5 + 2), denominator: 100))

@@ -27,7 +27,7 @@ import ZoetropeTestSupport
     _ pictures: [Bitmap], _ options: AnimationWriterOptions
   ) throws -> [UInt8] {
     let sink = MemorySink()
-    let writer = try AnimationWriter(options, to: sink)
+    let writer = try AnimationWriter(to: sink, options: options)
     for picture in pictures { try writer.append(picture, delay: delay) }
     try writer.finish()
     return sink.bytes
@@ -66,8 +66,8 @@ import ZoetropeTestSupport
     let preset = try #require(UploadPreset.all.first { $0.name == name })
     let sink = MemorySink()
     let writer = try AnimationWriter(
-      AnimationWriterOptions(format: preset.formats[0], timing: .exact, frameCount: count),
-      to: sink)
+      to: sink,
+      options: AnimationWriterOptions(format: preset.formats[0], timing: .exact, frameCount: count))
     for time in 0..<count { try writer.append(Self.picture(time % 3), delay: delay) }
     try writer.finish()
     let image = try AnimatedImage(bytes: sink.bytes)
@@ -360,7 +360,7 @@ import ZoetropeTestSupport
       for tolerance in [0, 40] {
         let sink = MemorySink()
         let writer = try AnimationWriter(
-          AnimationWriterOptions(format: format, tolerance: tolerance), to: sink)
+          to: sink, options: AnimationWriterOptions(format: format, tolerance: tolerance))
         for time in 0..<3 {
           try writer.append(
             Self.picture(time, isClear: true), delay: Self.delay,

@@ -26,7 +26,7 @@ import ZoetropeTestSupport
   @Test func `a file is there when it is complete, and only then`() throws {
     try inFolder { folder in
       let path = FilePath(folder.appending(path: "a.png").path)
-      let writer = try AnimationWriter(AnimationWriterOptions(), to: FileSink(path))
+      let writer = try AnimationWriter(to: FileSink(path))
       for picture in WrittenPictures.all {
         try writer.append(picture, delay: WrittenPictures.delay)
         #expect(try !Self.names(folder).contains("a.png"))
@@ -74,7 +74,7 @@ import ZoetropeTestSupport
     let path = FilePath(folder.appending(path: "a.png").path)
     try WrittenPictures.write(AnimationWriterOptions(), to: FileSink(path))
     let image = try await AnimatedImage.open(path)
-    try await image.write(to: FileSink(path))
+    try await image.reencode(to: FileSink(path))
     let copy = try await AnimatedImage.open(path)
     for index in 0..<4 { #expect(try await copy.bitmap(at: index) == WrittenPictures.all[index]) }
   }
@@ -152,7 +152,7 @@ import ZoetropeTestSupport
     throws
   {
     let sink = FailingSink(after: limit)
-    let writer = try AnimationWriter(AnimationWriterOptions(), to: sink)
+    let writer = try AnimationWriter(to: sink)
     var error: AnimatedImageError?
     do throws(AnimatedImageError) {
       for picture in WrittenPictures.all {
@@ -182,7 +182,7 @@ import ZoetropeTestSupport
       case .budget:
         try await image.write(
           [], to: sink, options: EditOptions(budget: ByteBudget(byteLimit: 100_000)))
-      case .writer: try await image.write(to: sink)
+      case .writer: try await image.reencode(to: sink)
       case .optimize: try await image.optimize(to: sink)
       }
     }
@@ -236,7 +236,7 @@ import ZoetropeTestSupport
     let (surveyed, flag) = (FailingSink(after: .max), CancelFlag())
     flag.raise()
     #expect(throws: AnimatedImageError.self) {
-      try image.write(to: surveyed, options: nil, flag: flag)
+      try image.reencode(to: surveyed, options: nil, flag: flag)
     }
     #expect(surveyed.calls.withLock { ($0.finished, $0.abandoned) } == (0, 1))
   }
@@ -258,7 +258,8 @@ import ZoetropeTestSupport
         let file = FileSink(path)
         let writer =
           kind == 3
-          ? try AnimationWriter(options, to: failing) : try AnimationWriter(options, to: file)
+          ? try AnimationWriter(to: failing, options: options)
+          : try AnimationWriter(to: file, options: options)
         do {
           for picture in WrittenPictures.all.prefix(count) {
             try writer.append(picture, delay: WrittenPictures.delay)
@@ -287,7 +288,7 @@ import ZoetropeTestSupport
     try inFolder { folder in
       for round in 0..<40 {
         let path = FilePath(folder.appending(path: "\(round).png").path)
-        let writer = try AnimationWriter(AnimationWriterOptions(), to: FileSink(path))
+        let writer = try AnimationWriter(to: FileSink(path))
         let thread = SystemThread { writer.cancel() }
         do throws(AnimatedImageError) {
           for picture in WrittenPictures.all {
@@ -305,7 +306,7 @@ import ZoetropeTestSupport
 
   @Test func `cancelling a task cancels the writer`() async throws {
     let sink = FailingSink(after: .max)
-    let writer = try AnimationWriter(AnimationWriterOptions(), to: sink)
+    let writer = try AnimationWriter(to: sink)
     let task = Task {
       try await writer.append(WrittenPictures.all[0], delay: WrittenPictures.delay)
       while true { try await writer.append(WrittenPictures.all[1], delay: WrittenPictures.delay) }

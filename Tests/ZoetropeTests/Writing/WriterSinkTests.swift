@@ -18,7 +18,7 @@ enum WrittenPictures {
   static let delay = FrameDelay(numerator: 1, denominator: 25)
 
   static func write(_ options: AnimationWriterOptions, to sink: some AnimationSink) throws {
-    let writer = try AnimationWriter(options, to: sink)
+    let writer = try AnimationWriter(to: sink, options: options)
     for picture in all { try writer.append(picture, delay: delay) }
     try writer.finish()
   }
@@ -43,7 +43,7 @@ enum WrittenPictures {
   @Test func `otherwise they come at the end`() throws {
     let parts = Mutex<[[UInt8]]>([])
     let writer = try AnimationWriter(
-      AnimationWriterOptions(), to: CallbackSink { part in parts.withLock { $0.append(part) } })
+      to: CallbackSink { part in parts.withLock { $0.append(part) } })
     for picture in WrittenPictures.all { try writer.append(picture, delay: WrittenPictures.delay) }
     #expect(parts.withLock { $0.isEmpty })
     try writer.finish()
@@ -54,12 +54,12 @@ enum WrittenPictures {
     let image = try AnimatedImage(bytes: WrittenPictures.bytes())
     var bytes: [UInt8] = []
     // Scheduling decides how many there are: what was written since the last one is one chunk.
-    for try await chunk in image.encoded() {
+    for try await chunk in image.reencoded() {
       #expect(!chunk.isEmpty)
       bytes += chunk
     }
     let sink = MemorySink()
-    try await image.write(to: sink)
+    try await image.reencode(to: sink)
     #expect(bytes == sink.bytes)
     let copy = try AnimatedImage(bytes: bytes)
     #expect(copy.frames.map(\.delay) == image.frames.map(\.delay))
@@ -86,7 +86,7 @@ enum WrittenPictures {
       gate.wait()
     }
     let options = AnimationWriterOptions(frameCount: 100, parallelism: 2)
-    let writer = try AnimationWriter(options, to: sink)
+    let writer = try AnimationWriter(to: sink, options: options)
     let appended = Mutex(0)
     let thread = SystemThread {
       for index in 0..<100 {
@@ -117,7 +117,7 @@ enum WrittenPictures {
           _ = gate.wait { $0 ? true : nil }
           parts.withLock { $0 += part }
         }
-        let writer = try AnimationWriter(AnimationWriterOptions(frameCount: 4), to: sink)
+        let writer = try AnimationWriter(to: sink, options: AnimationWriterOptions(frameCount: 4))
         group.addTask {
           for picture in WrittenPictures.all {
             try await writer.append(picture, delay: WrittenPictures.delay)
@@ -146,7 +146,8 @@ enum WrittenPictures {
     let sizes = Mutex<[Int]>([])
     let sink = CallbackSink { part in sizes.withLock { $0.append(part.count) } }
     let writer = try AnimationWriter(
-      AnimationWriterOptions(format: .gif, frameCount: frameCount, parallelism: 1), to: sink)
+      to: sink,
+      options: AnimationWriterOptions(format: .gif, frameCount: frameCount, parallelism: 1))
     for picture in WrittenPictures.all { try writer.append(picture, delay: WrittenPictures.delay) }
     #expect(sizes.withLock { $0.count } > 1)
     // Longer than a frame of a GIF may be: it takes two.
@@ -156,7 +157,7 @@ enum WrittenPictures {
 
   @Test func `a delay that takes several frames of an APNG is refused for a pipe`() throws {
     let writer = try AnimationWriter(
-      AnimationWriterOptions(frameCount: 2), to: CallbackSink { _ in })
+      to: CallbackSink { _ in }, options: AnimationWriterOptions(frameCount: 2))
     let error = #expect(throws: AnimatedImageError.self) {
       try writer.append(
         WrittenPictures.all[0], delay: FrameDelay(numerator: 65_536, denominator: 1))
