@@ -13,7 +13,7 @@ internal import Synchronization
 /// print(scheduler.state)
 /// ```
 ///
-/// **Endings.** A stream ends exactly once, and ``state`` is then the reason: `finished` after the last frame of the
+/// **Endings.** A stream ends exactly once, and ``state`` then gives the reason: `finished` after the last frame of the
 /// last play was shown for its full duration; `stopped` by ``stop()``; `cancelled` if the consumer's task is cancelled,
 /// the loop is left or the stream is released; `failed` if a frame cannot be decoded, after the previous frame was
 /// shown for its duration, or if the options are invalid for the image. A stream ends immediately; at most one frame

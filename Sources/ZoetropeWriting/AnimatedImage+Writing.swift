@@ -66,20 +66,32 @@ extension AnimatedImage {
     to sink: some AnimationSink, options: AnimationWriterOptions?,
     progress: (WritingProgress) -> Void = { _ in }, flag: CancelFlag = CancelFlag()
   ) throws(AnimatedImageError) -> WrittenAnimation {
-    let writer = try sink.orAbandon { () throws(AnimatedImageError) in
+    let (writer, total) = try sink.orAbandon {
+      () throws(AnimatedImageError) -> (AnimationWriter, Int?) in
       let options = try completed(options ?? AnimationWriterOptions(copying: self)) {
         flag.isRaised
       }
-      return try AnimationWriter(to: sink, options: options) { flag.isRaised }
+      return (
+        try AnimationWriter(to: sink, options: options) { flag.isRaised },
+        options.frameCount ?? (options.identicalFrames == .keep ? frames.count : nil)
+      )
+    }
+    func report() {
+      let made = writer.progress
+      progress(
+        WritingProgress(
+          frameCount: made.frameCount,
+          // A delay that is too long for one frame takes several.
+          totalFrameCount: total.map { max($0, made.frameCount) }, byteCount: made.byteCount))
     }
     let reader = FrameReader(self)
     for index in frames.indices {
       let frame = try reader.frame(at: index) { flag.isRaised }
       try writer.append(frame, delay: frames[index].delay)
-      progress(writer.progress)
+      report()
     }
     let written = try writer.finish()
-    progress(writer.progress)
+    report()
     return written
   }
 

@@ -11,7 +11,7 @@ struct MakeCommand: ZoetropeSubcommand {
     discussion: """
       FRAMES are still PNG or GIF files of the same size, directories of PNG files, or -, which reads \
       concatenated PNG files as extract -o - writes them. Files are sorted in natural order, f2.png before \
-      f10.png, unless --order given is set. The files of a list (--files-from) keep its order.
+      f10.png. With --order given, and by default with --files-from, they keep the order in which they are named.
 
       FRAMES can also be a manifest written by extract --manifest. It lists the files, their delays, the \
       number of plays and the static image, so make restores the animation (use extract --depth 16 for \

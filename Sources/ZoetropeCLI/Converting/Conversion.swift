@@ -148,7 +148,7 @@ struct ConversionStep: Hashable {
 /// A way in which an output differs from its input or from the request.
 enum Departure: Hashable {
   case scaled
-  /// Colours may differ within the requested tolerance.
+  /// Colours may differ within a tolerance, which was requested or chosen to fit a byte limit.
   case lossy
   /// The frame rate is limited, to fit a byte limit.
   case rate(Int)

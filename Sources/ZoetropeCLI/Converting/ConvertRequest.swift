@@ -31,7 +31,7 @@ struct ConvertRequest: Hashable {
       throw .usage("the animation and --json cannot both go to standard output")
     }
     let kept =
-      isPlan
+      isPlan && !isResuming
       ? []
       : try destination.check(
         inputs, isInPlace: !isResuming, isForced: form.isForced, isResuming: isResuming)

@@ -101,8 +101,12 @@ extension InputFile {
   ///
   /// - Parameter isGrowing: Whether the input is still being written.
   func checkKept(_ path: FilePath, isGrowing: Bool = false) throws(CommandFailure) {
+    guard let status = FileStatus(at: path), status.isRegular else {
+      throw CommandFailure(
+        .cannotWrite, code: "exists", "\(path) exists and is not a file", file: name)
+    }
     // An output is never empty. Either another program has just created this one, or the disk was full.
-    if let status = FileStatus(at: path), status.isRegular, status.byteCount == 0 {
+    if status.byteCount == 0 {
       throw CommandFailure(
         .cannotWrite, code: "stale", "\(path) is empty; --force replaces all files", file: name)
     }

@@ -75,7 +75,7 @@ enum CommandRunner {
         // The reader has gone away, but earlier failures still count.
         // A signal that has arrived since the report was finished does not stop it. A second one would end the process.
         if try OutputStream.print(output, stopsOnSignal: false) == .readerGone {
-          return .combined(statuses)
+          return Signals.ending ?? .combined(statuses)
         }
         if let status = Signals.ending { throw WriteFailure.stopped(status).commandFailure }
       } catch {

@@ -1,4 +1,4 @@
-/// A drawing on every rendered frame, such as rounded corners or a badge.
+/// A drawing applied to every rendered frame, such as rounded corners or a badge.
 ///
 /// Two drawings are equal if their name and version are equal, because closures cannot be compared. Change the
 /// version whenever the closure draws something else; otherwise caches return old frames.
