@@ -54,7 +54,7 @@ def run(command):
 
 # foot and xterm report that sixel images have private colours (mode 1070), which the measuring tool does not.
 TOOL = """
-import sys
+import os, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv.pop(1))
 import term_measure
