@@ -27,19 +27,10 @@ package final class IdleFiles: Sendable {
   ///   - limit: The number of descriptors that the process may have.
   ///   - lowered: Moves a file to the lowest free descriptor number, if that is lower than its own.
   package init(
-    limit: @escaping @Sendable () -> Int = { descriptorLimit },
+    limit: @escaping @Sendable () -> Int = { FileDescriptor.maximumCount },
     lowered: @escaping @Sendable (FileDescriptor) -> FileDescriptor = IdleFiles.lowered
   ) {
     (self.limit, self.lowered) = (limit, lowered)
-  }
-
-  /// The maximum number of descriptors of this process.
-  package static var descriptorLimit: Int {
-    var found = rlimit()
-    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &found) == 0 else {
-      return .max
-    }
-    return Int(clamping: found.rlim_cur)
   }
 
   /// Returns an unused number for a holder.

@@ -189,6 +189,15 @@ extension FilePath {
 }
 
 extension FileDescriptor {
+  /// The number of descriptors that this process may have.
+  package static var maximumCount: Int {
+    var found = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &found) == 0 else {
+      return .max
+    }
+    return Int(clamping: found.rlim_cur)
+  }
+
   /// Writes some of `bytes` and returns how many.
   package func writeSome(_ bytes: ArraySlice<UInt8>) throws -> Int {
     try unsafe bytes.withUnsafeBytes { unsafe try write($0, retryOnInterrupt: false) }

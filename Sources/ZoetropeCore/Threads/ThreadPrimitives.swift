@@ -95,6 +95,88 @@ package final class ThreadSignal: Sendable {
   }
 }
 
+/// A value with a lock and a condition variable, so that threads can wait for the value to change.
+///
+/// The standard `Mutex` has no condition variable.
+@safe
+package final class Monitor<State>: Sendable {
+  private let mutex = unsafe Pinned(pthread_mutex_t())
+  private let condition = Pinned(pthread_cond_t())
+  private let state: Pinned<State>
+
+  package init(_ state: sending State) {
+    self.state = Pinned(state)
+    // With the monotonic clock, changes of the system time do not affect the wait.
+    var attributes = pthread_condattr_t()
+    unsafe pthread_condattr_init(&attributes)
+    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    unsafe pthread_mutex_init(mutex.address, nil)
+    unsafe pthread_cond_init(condition.address, &attributes)
+    unsafe pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(condition.address)
+    unsafe pthread_mutex_destroy(mutex.address)
+  }
+
+  /// Changes the value and wakes all waiters.
+  package func update<Result>(_ body: (inout State) -> sending Result) -> sending Result {
+    unsafe pthread_mutex_lock(mutex.address)
+    let result = unsafe body(&state.address.pointee)
+    unsafe pthread_cond_broadcast(condition.address)
+    unsafe pthread_mutex_unlock(mutex.address)
+    return result
+  }
+
+  /// Calls `body` now and after every change, until it returns a value.
+  package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
+    while true {
+      if let result = wait(until: nil, body) { return result }
+    }
+  }
+
+  /// Like ``wait(_:)``, but only until `deadline`, when `body` is called one last time.
+  package func wait<Result>(
+    until deadline: ContinuousClock.Instant?, _ body: (inout State) -> Result?
+  ) -> Result? {
+    unsafe pthread_mutex_lock(mutex.address)
+    defer { unsafe pthread_mutex_unlock(mutex.address) }
+    let moment = deadline.map(Self.monotonicTime)
+    var isOver = false
+    while true {
+      if let result = unsafe body(&state.address.pointee) {
+        unsafe pthread_cond_broadcast(condition.address)
+        return result
+      }
+      if isOver { return nil }
+      if var moment {
+        isOver =
+          unsafe pthread_cond_timedwait(
+            condition.address, mutex.address, &moment) != 0
+      } else {
+        unsafe pthread_cond_wait(condition.address, mutex.address)
+      }
+    }
+  }
+
+  /// Returns the time of `instant` on the monotonic clock, assuming that the machine is not suspended until then.
+  ///
+  /// `timespec` is accessed as two words. The module that declares its members depends on the kind of build, and so
+  /// does whether they may be named here.
+  private static func monotonicTime(of instant: ContinuousClock.Instant) -> timespec {
+    var now = unsafe unsafeBitCast((0, 0), to: timespec.self)
+    unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+    let (passed, nanoseconds) = unsafe unsafeBitCast(now, to: (Int, Int).self)
+    // A wait too long for the words below is split.
+    let wait = min(max(ContinuousClock.now.duration(to: instant), .zero), .seconds(1 << 40))
+    let sum = Duration.seconds(passed) + .nanoseconds(nanoseconds) + wait
+    let (seconds, attoseconds) = sum.components
+    let words = (Int(seconds), Int(attoseconds / 1_000_000_000))
+    return unsafe unsafeBitCast(words, to: timespec.self)
+  }
+}
+
 extension TaskExecutor {
   /// Runs a job of this executor immediately on the current thread. Call it once per job.
   package func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
