@@ -2,9 +2,6 @@
 /// colour, and compressed indices.
 ///
 /// Has one owner at a time. Keeps its working memory, about six bytes per pixel, for the next frame.
-///
-/// Unsafe code: ``difference(of:over:in:)`` checks that the rectangle lies in both pictures, of four bytes per pixel,
-/// and reads and writes `width` pixels of each of its rows.
 package final class GIFFrameEncoder {
   /// The first index of each colour in the global table.
   private let globalIndices: [UInt32: UInt8]
@@ -60,15 +57,13 @@ package final class GIFFrameEncoder {
       throw Self.tooManyColors
     }
     let table = choose(colors)
-    let (width, height, lines) = (rect.width, rect.height, lines)
-    // The byte before each row is removed in place: writing never overtakes reading.
     var greatest: UInt8 = 0
     for color in colors.indices { greatest = max(greatest, table.indices[color]) }
-    unsafe Self.remap(lines, table.indices, width: width, height: height)
+    let indices = indices(in: rect.size, through: table.indices)
     target += Self.control(
       delay: placement.delay, disposal: placement.disposal, transparentIndex: table.transparent)
     target.append(0x2c)
-    for number in [rect.x, rect.y, width, height] {
+    for number in [rect.x, rect.y, rect.width, rect.height] {
       target += UInt16(number).littleEndianBytes
     }
     if table.local.isEmpty {
@@ -80,8 +75,7 @@ package final class GIFFrameEncoder {
       target += [UInt8](repeating: 0, count: 3 * (1 << bits - table.local.count))
     }
     try compressor.append(
-      lines.bytes.extracting(first: width * height),
-      minimumCodeSize: LZWCompressor.minimumCodeSize(greatestIndex: greatest), to: &target,
+      indices.rawBytes, minimumCodeSize: LZWCompressor.minimumCodeSize(greatestIndex: greatest), to: &target,
       isCancelled: isCancelled)
   }
 
@@ -185,40 +179,36 @@ package final class GIFFrameEncoder {
   ) throws(AnimatedImageError) -> Bitmap {
     precondition(PixelRect(picture.size).contains(rect) && picture.format == .rgba8)
     precondition(canvas == nil || canvas?.size == picture.size && canvas?.format == .rgba8)
-    let buffer = try PixelBuffer(asking: rect.size, zeroed: false)
+    var buffer = try PixelBuffer(asking: rect.size, zeroed: false)
+    let stride = buffer.bytesPerRow
+    let (shown, isTransparent) = (canvas ?? picture, canvas == nil)
+    var bytes = buffer.mutableBytes
     for y in 0..<rect.height {
-      let offset = (rect.y + y) * picture.bytesPerRow + 4 * rect.x
-      let new = unsafe UnsafeRawPointer(picture.storage.baseAddress) + offset
-      let target = unsafe buffer.baseAddress + y * buffer.bytesPerRow
-      let old = unsafe canvas.map { canvas in
-        unsafe UnsafeRawPointer(canvas.storage.baseAddress) + (rect.y + y) * canvas.bytesPerRow
-          + 4 * rect.x
-      }
+      let new = picture.row(rect.y + y, rect)
+      let old = shown.row(rect.y + y, rect)
       for x in 0..<rect.width {
-        let word = unsafe new.load(fromByteOffset: 4 &* x, as: UInt32.self)
-        let below = unsafe old?.load(fromByteOffset: 4 &* x, as: UInt32.self) ?? 0
+        let word = new.load(UInt32.self, at: 4 &* x)
+        let below = isTransparent ? 0 : old.load(UInt32.self, at: 4 &* x)
         let isKept = word == below || word &>> 24 == 0
-        unsafe target.storeBytes(of: isKept ? 0 : word, toByteOffset: 4 &* x, as: UInt32.self)
+        bytes.storeBytes(
+          of: isKept ? 0 : word, toByteOffset: y &* stride &+ 4 &* x, as: UInt32.self)
       }
     }
     return buffer.finish()
   }
 
-  /// Maps the indices of rows that each follow a filter byte, and joins the rows without those bytes.
-  @unsafe
-  private static func remap(
-    _ lines: PixelStorage, _ indices: [UInt8], width: Int, height: Int
-  ) {
-    precondition(lines.byteCount >= (width + 1) * height)
-    let table = indices + [UInt8](repeating: 0, count: 256 - indices.count)
-    let base = unsafe lines.baseAddress.assumingMemoryBound(to: UInt8.self)
-    unsafe table.withUnsafeBufferPointer { table in
-      for y in 0..<height {
-        let source = unsafe base + y * (width + 1) + 1
-        let row = unsafe base + y * width
-        for x in 0..<width { unsafe row[x] = table[Int(source[x])] }
-      }
+  /// Returns the indices in ``lines``, each replaced by its entry in `table`, without the filter byte before each row.
+  private func indices(in size: PixelSize, through table: [UInt8]) -> [UInt8] {
+    let lines = lines
+    let source = lines.bytes
+    let line = size.width + 1
+    var indices = [UInt8](repeating: 0, count: size.area)
+    var target = indices.mutableSpan
+    for y in 0..<size.height {
+      let row = source.extracting(y * line + 1..<(y + 1) * line)
+      for x in 0..<size.width { target[y &* size.width &+ x] = table[Int(row[x])] }
     }
+    return indices
   }
 }
 

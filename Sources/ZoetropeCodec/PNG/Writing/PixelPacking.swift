@@ -153,7 +153,7 @@ enum PixelPacking {
 extension Bitmap {
   /// Returns the bytes of row `y` between the left and right sides of `rect`.
   @_lifetime(borrow self)
-  fileprivate borrowing func row(_ y: Int, _ rect: PixelRect) -> RawSpan {
+  borrowing func row(_ y: Int, _ rect: PixelRect) -> RawSpan {
     let pixel = format.bytesPerPixel
     return row(y).extracting(rect.x * pixel..<rect.maxX * pixel)
   }
