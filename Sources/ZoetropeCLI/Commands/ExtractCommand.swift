@@ -245,6 +245,6 @@ struct ExtractCommand: ZoetropeSubcommand {
   var reportsJSON: Bool { writing.progress == .json }
 
   func execute() throws(CommandFailure) -> ExitStatus {
-    try request(for: listing.inputs(files)).run()
+    try request(for: listing.inputs(files, besides: writing.output)).run()
   }
 }

@@ -123,7 +123,8 @@ struct StillCommand: ZoetropeSubcommand {
       return .success
     }
     return try StillRequest(
-      inputs: listing.inputs(files), output: writing.output.map { .files($0) } ?? .drawing(drawn),
+      inputs: listing.inputs(files, besides: writing.output),
+      output: writing.output.map { .files($0) } ?? .drawing(drawn),
       choice: picture.choice, rendering: scaling.rendering, format: writing.format,
       policy: picture.timing.policy, isForced: writing.force, cache: caching.settings,
       options: reading.options

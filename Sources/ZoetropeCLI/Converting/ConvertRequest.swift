@@ -25,7 +25,8 @@ struct ConvertRequest: Hashable {
   /// All names are checked before the first file is opened, and each input is planned before a byte of its output is
   /// written.
   func run() throws(CommandFailure) -> ExitStatus {
-    let inputs = try self.inputs.inputs()
+    let inputs = try self.inputs.inputs(
+      outputDirectory: OutputTemplate.directory(of: output))
     let destination = try AnimationDestination(output, for: inputs, format: form.format)
     if destination.places.contains(.stream(nil)), reporting.isJSON, !isPlan {
       throw .usage("the animation and --json cannot both go to standard output")

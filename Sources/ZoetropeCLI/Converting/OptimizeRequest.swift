@@ -20,7 +20,8 @@ struct OptimizeRequest: Hashable {
   ///
   /// All names are checked before the first file is opened.
   func run() throws(CommandFailure) -> ExitStatus {
-    let inputs = try self.inputs.inputs()
+    let inputs = try self.inputs.inputs(
+      outputDirectory: OutputTemplate.directory(of: output))
     let destination = try AnimationDestination(output, for: inputs, keepsFormat: true)
     if destination.places.contains(.stream(nil)), reporting.isJSON {
       throw .usage("the animation and --json cannot both go to standard output")

@@ -36,7 +36,13 @@ struct FileArguments: ParsableArguments {
   }
 
   /// The inputs of the command; directories are replaced by the animations in them.
-  func inputs(_ files: [String]) throws(CommandFailure) -> [InputFile] { try list(files).inputs() }
+  ///
+  /// - Parameter output: The template or directory of the outputs, which are not inputs of the next run.
+  func inputs(
+    _ files: [String], besides output: String? = nil
+  ) throws(CommandFailure) -> [InputFile] {
+    try list(files).inputs(outputDirectory: output.flatMap { OutputTemplate.directory(of: $0) })
+  }
 }
 
 /// A list of further files.

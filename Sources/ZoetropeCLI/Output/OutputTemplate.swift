@@ -118,6 +118,17 @@ extension OutputTemplate {
     }
   }
 
+  /// Returns the directory in which all outputs of `argument` lie: the directory that it names, or the part before the
+  /// last slash that no placeholder precedes. Nil for standard output, and if there is no such slash.
+  static func directory(of argument: String) -> FilePath? {
+    let bytes = RawArguments.bytes(of: argument)
+    let fixed = bytes.prefix { $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "%") }
+    if fixed.count == bytes.count, OutputFile.isDirectory(FilePath(bytes: bytes)) {
+      return FilePath(bytes: bytes)
+    }
+    return fixed.lastIndex(of: UInt8(ascii: "/")).map { FilePath(bytes: Array(fixed[...$0])) }
+  }
+
   private static func padded(_ text: String, _ width: Int) -> [UInt8] {
     Array(text.paddedLeft(to: width, with: "0").utf8)
   }

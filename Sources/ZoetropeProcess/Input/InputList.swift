@@ -1,4 +1,4 @@
-internal import SystemPackage
+package import SystemPackage
 internal import Zoetrope
 
 /// The inputs that a command line names: files, directories, and lists of names.
@@ -29,9 +29,16 @@ package struct InputList: Hashable, Sendable {
   /// Returns the inputs in order: those of the arguments, then those of the list. A directory without animations
   /// remains an input, which then fails to open, like a missing file.
   ///
+  /// - Parameter outputDirectory: The directory of the outputs. If it lies in a searched directory, it is left out,
+  ///   because it contains the outputs of earlier runs. An argument that names it is searched.
   /// - Throws: A failure if the list cannot be read, if there is no input, or if standard input is named twice.
-  package func inputs() throws(CommandFailure) -> [InputFile] {
-    try named().flatMap { input in input.path.map { contents(of: input, at: $0) } ?? [input] }
+  package func inputs(
+    outputDirectory: FilePath? = nil
+  ) throws(CommandFailure) -> [InputFile] {
+    let outputs = outputDirectory.flatMap { FileStatus(at: $0) }
+    return try named().flatMap { input in
+      input.path.map { contents(of: input, at: $0, without: outputs) } ?? [input]
+    }
   }
 
   /// What the command line and the list name, in order; directories are not replaced by what is in them.
@@ -47,13 +54,17 @@ package struct InputList: Hashable, Sendable {
   }
 
   /// Returns the animations in the directory at `path`, or `input` itself if that is not a directory.
-  private func contents(of input: InputFile, at path: FilePath) -> [InputFile] {
+  private func contents(
+    of input: InputFile, at path: FilePath, without outputs: FileStatus?
+  ) -> [InputFile] {
     guard FileStatus(at: path)?.isDirectory ?? false else { return [input] }
-    let found = animations(in: path, below: path)
+    let found = animations(in: path, below: path, without: outputs)
     return found.isEmpty ? [input] : found
   }
 
-  private func animations(in directory: FilePath, below root: FilePath) -> [InputFile] {
+  private func animations(
+    in directory: FilePath, below root: FilePath, without outputs: FileStatus?
+  ) -> [InputFile] {
     guard let names = try? FileSystem.entries(of: directory) else {
       return directory == root ? [] : [InputFile(path: directory, below: root)]
     }
@@ -64,8 +75,9 @@ package struct InputList: Hashable, Sendable {
       else { continue }
       let path = directory.appending(component)
       // Links to directories are not followed, because they may lead back here.
-      if isRecursive, FileStatus(at: path, followsLinks: false)?.isDirectory ?? false {
-        found += animations(in: path, below: root)
+      if isRecursive, let status = FileStatus(at: path, followsLinks: false), status.isDirectory {
+        guard status.device != outputs?.device || status.inode != outputs?.inode else { continue }
+        found += animations(in: path, below: root, without: outputs)
       } else if Self.isAnimation(component), FileStatus(at: path)?.isRegular ?? false {
         found.append(InputFile(path: path, below: root))
       }

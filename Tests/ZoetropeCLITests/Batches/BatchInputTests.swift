@@ -119,6 +119,29 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ["optimize", "-r", ".", "-o", "out/", "--force"],
+    ["convert", "-r", ".", "-o", "out/", "--speed", "2", "--force"],
+    ["extract", "-r", ".", "-o", "out/{dir}/{name}-{index}.png", "--force"],
+  ])
+  func `outputs in a searched directory are no inputs of the next run`(
+    _ arguments: [String]
+  ) throws {
+    try withTree { (tool: Tool) throws in
+      let list = "find out -type f | sort"
+      _ = try tool.run(arguments)
+      #expect(try tool.shell("\(list) >first") == 0)
+      _ = try tool.run(arguments)
+      #expect(try tool.shell("\(list) >second") == 0)
+      let first = try tool.read("first")
+      #expect(!first.isEmpty)
+      #expect(try tool.read("second") == first)
+      // Named as an input, the directory is searched.
+      #expect(try tool.run("info", "-r", "out").status != 2)
+      #expect(try tool.run("optimize", "-r", "out", "-o", "out/", "--force").status == 0)
+    }
+  }
+
   @Test func `equal names in different directories are refused with a remedy`() throws {
     try withTree { (tool: Tool) throws in
       let result = try tool.run("extract", "-r", "d", "-o", "o/")
