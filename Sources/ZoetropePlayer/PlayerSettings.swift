@@ -2,47 +2,49 @@ package import Zoetrope
 package import ZoetropeProcess
 package import ZoetropeTerminal
 
-/// How files are played.
+/// The settings with which files are played.
 package struct PlayerSettings: Sendable {
-  /// Nil chooses the terminal's best mode.
+  /// The drawing mode, or nil to choose the best mode that the terminal supports.
   package var mode: DrawingMode?
-  /// Nil uses the terminal's.
+  /// The colour depth, or nil to use that of the terminal.
   package var colors: ColorDepth?
-  /// Nil uses the multiplexer in which the program runs.
+  /// The multiplexer through which graphics are passed, or nil to use the multiplexer in which the program runs.
   package var passthrough: Passthrough?
   package var backdrop = PlayerBackdrop.terminal
-  /// Nil fits the whole picture, and pixel art by a whole factor.
+  /// The fit of the picture. If it is nil, the whole picture is fitted into the available room, and pixel art is scaled
+  /// by a whole factor.
   package var fit: FrameLayout.Fit?
-  /// The filter that scales graphics; nil smooths, except pixel art.
+  /// The filter that scales graphics. If it is nil, pictures are smoothed, except for pixel art.
   package var filter: ScalingFilter?
-  /// Whether the mouse seeks, zooms and moves the picture; never inline.
+  /// Whether the mouse seeks, zooms and moves the picture. The mouse is never used for an inline picture.
   package var usesMouse = true
   package var showsStatus = true
   /// Whether the picture is drawn inline instead of on the alternate screen.
   package var isInline = false
-  /// Whether every change is sent, however small.
+  /// Whether every change of a picture is sent, however small the change is.
   package var isExact = false
-  /// Whether the last frame stays until a key is pressed; nil does so for a single file.
+  /// Whether the last frame stays until a key is pressed. If it is nil, the last frame stays only if there is a single
+  /// file.
   package var holds: Bool?
-  /// Whether one frame is drawn inline, without playing.
+  /// Whether a single frame is drawn inline and nothing is played.
   package var isStill = false
   package var wallTime: Duration?
   package var start: PlayStart?
   package var playback = PlaybackOptions()
   package var decoding = DecodingOptions()
-  /// Whether files are played while their bytes arrive.
+  /// Whether files are read as a whole first, or played while their bytes arrive.
   package var reading = InputReading.whole
-  /// Decoded frames on disk; nil decodes everything. There is no cache in memory: playing takes a few
-  /// canvases, however long the animation is.
+  /// The store on disk that contains decoded frames, or nil to decode every frame. There is no cache in memory:
+  /// playback takes the memory of a few canvases, however long the animation is.
   package var store: FrameStore?
-  /// Where the trace goes; `-` is standard output.
+  /// The name of the file to which the trace is written, or nil for no trace. The name `-` means standard output.
   package var trace: String?
-  /// Whether the trace may replace a file.
+  /// Whether the trace may replace an existing file.
   package var isForced = false
 
   package init() {}
 
-  /// Opens `input`. For a stream, waits for its canvas, at most for ``wallTime``.
+  /// Opens `input`. If it is a stream, waits until the canvas of the stream is known, but no longer than ``wallTime``.
   func open(_ input: InputFile) throws(CommandFailure) -> OpenedInput {
     let end = wallTime.map { ContinuousClock.now + $0 }
     do throws(CommandFailure) {

@@ -1,30 +1,32 @@
-/// The colours of a GIF frame, both of changed and of unchanged pixels.
+/// The colours of a GIF frame, of both its changed and its unchanged pixels.
 package struct FrameColors {
-  /// The colours, as `RGBA.word`, in the order of their first appearance.
+  /// The distinct colours, as `RGBA.word`, in the order of their first appearance.
   private(set) var words: [UInt32] = []
-  /// For each colour, whether a changed pixel has it.
+  /// For each colour in ``words``, whether a changed pixel has it.
   private(set) var isRequired: [Bool] = []
-  /// For each pixel, the number of its colour, or ``idMask`` if the colour is not in ``words``, and the flag
-  /// ``isUnchanged``.
+  /// For each pixel, the index of its colour in ``words``, or ``idMask`` if the colour is not in ``words``. The flag
+  /// ``isUnchanged`` is added for unchanged pixels.
   private(set) var ids: [UInt16] = []
   /// Whether some pixels are unchanged.
   private(set) var hasUnchanged = false
-  /// Whether some pixels are transparent. The frame cannot draw these.
+  /// Whether some pixels of the picture are transparent. The frame cannot draw these pixels.
   private(set) var needsTransparency = false
-  /// Whether unchanged pixels have colours that are not in ``words``, which is limited to about a thousand.
+  /// Whether some unchanged pixels have colours that are not in ``words``. Once ``words`` has 1,024 entries, the
+  /// colours of unchanged pixels are no longer added.
   private(set) var isIncomplete = false
 
   static let idMask: UInt16 = 0x7fff
   static let isUnchanged: UInt16 = 0x8000
 
-  /// A hash table: `(1 << 32 | color) << 16 | number`, or 0 for a free slot.
+  /// A hash table of ``words``. A slot contains `(1 << 32 | color) << 16 | index`, or 0 if it is free.
   private var slots = [UInt64](repeating: 0, count: 1 << slotBits)
   private static let slotBits = 12
   private static let limit = 1024
 
   package init() {}
 
-  /// Returns the colours of changed pixels, or nil if there are more than 256 or a pixel is partly transparent.
+  /// Returns the colours of the changed pixels, or nil if there are more than 256 of these colours or a pixel is partly
+  /// transparent.
   package mutating func required(by work: FrameWork) -> [UInt32]? {
     guard (try? collect(work)) != nil else { return nil }
     return words.indices.filter { isRequired[$0] }.map { words[$0] }
@@ -32,18 +34,18 @@ package struct FrameColors {
 
   /// Collects the colours of a frame.
   ///
-  /// - Throws: `unwritable` if changed pixels have more than 256 colours, or a pixel of the picture is partly
+  /// - Throws: `unwritable` if the changed pixels have more than 256 colours, or if a pixel of the picture is partly
   ///   transparent.
   mutating func collect(_ work: FrameWork) throws(AnimatedImageError) {
     reset(work.rect.size.area)
     let (rect, hasBase) = (work.rect, work.base != nil)
     let (picture, base) = (work.picture, work.base ?? work.picture)
     var requiredCount = 0
-    // The compiler optimises accesses to a local variable better.
+    // The compiler optimises accesses to a local variable better than accesses to a property.
     var ids = self.ids
     self.ids = []
     defer { self.ids = ids }
-    // Neighbouring pixels are mostly equal.
+    // Neighbouring pixels mostly have equal colours, so the result for the previous pixel is kept.
     var last: (word: UInt64, isUnchanged: Bool, id: UInt16) = (.max, false, 0)
     for y in rect.y..<rect.maxY {
       let (row, below) = (picture.row(y), base.row(y))
@@ -103,7 +105,8 @@ package struct FrameColors {
     Int((word &* 0x9e37_79b1) &>> UInt32(32 - slotBits))
   }
 
-  /// Returns the number of a colour, adding the colour if there is room, or ``idMask`` if there is none.
+  /// Returns the index of a colour in ``words``, and adds the colour if necessary. Returns ``idMask`` if the colour is
+  /// new and there is no room for it.
   private mutating func number(of word: UInt32) -> UInt16 {
     var slot = Self.slot(word)
     let key = 1 &<< 32 | UInt64(word)
@@ -116,7 +119,8 @@ package struct FrameColors {
     return words.count < Self.limit ? add(word) : Self.idMask
   }
 
-  /// Adds a colour. At most 256 are added beyond the limit, so the hash table is never full.
+  /// Adds a colour to ``words`` and returns its index. At most 256 colours are added beyond ``limit``, so the hash
+  /// table is never full.
   private mutating func add(_ word: UInt32) -> UInt16 {
     var slot = Self.slot(word)
     while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }

@@ -1,23 +1,26 @@
 internal import Synchronization
 
-/// Writes the blocks of a GIF from pictures whose colours fit: the changed pixels of a frame have at most 256 colours,
-/// and no pixel is partly transparent.
+/// Writes the blocks of a GIF file. In each frame, the changed pixels must have at most 256 colours, and no pixel may
+/// be partly transparent.
 ///
-/// The global table contains all colours if a survey found few enough. Frames with other colours have local tables.
+/// The global colour table is the one that the request contains, if any. Otherwise it consists of all opaque colours of
+/// the animation, if a survey found at most 255 of them. A frame with a colour that is not in the global table has a
+/// local table.
 struct GIFAnimationEncoder: AnimationEncoding {
   private let request: AnimationRequest
-  /// The colours of the global table, padded to a power of two, with at least one that no pixel
-  /// has. Empty if there is no global table.
+  /// The colours of the global table, or an empty array if there is no global table. A table made from a survey is
+  /// padded to a power of two, and has at least one entry that no pixel uses.
   private let table: [UInt32]
-  /// Whether frames need a graphic control. Some players draw a frame without one like the previous frame.
+  /// Whether every further frame is written with a graphic control. Some players draw a frame without a graphic control
+  /// as if it had the control of the previous frame.
   private var needsControls: Bool
 
-  /// The extension block stores repeats in 16 bits, one fewer than the plays.
+  /// The maximum number of plays. The loop block stores the number of repeats, which is one less, in 16 bits.
   static let maximumPlays = 65_536
 
   /// Creates the encoder of one file.
   ///
-  /// - Throws: `unwritable` if no GIF can hold the animation.
+  /// - Throws: `unwritable` if the GIF format cannot represent the animation.
   init(_ request: AnimationRequest) throws(AnimatedImageError) {
     func refusal(_ detail: String) -> AnimatedImageError {
       AnimatedImageError(.unwritable, detail, format: .gif)
@@ -44,7 +47,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
     if let survey = request.survey, let found = survey.colors {
       colors = found.filter { color in color >> 24 == 255 }
     }
-    // The colours, and one index for unchanged pixels.
+    // The table also needs one index for unchanged pixels.
     guard (1...255).contains(colors.count) else {
       table = []
       return
@@ -58,7 +61,7 @@ struct GIFAnimationEncoder: AnimationEncoding {
 
   var isDeep: Bool { false }
 
-  // Only the disposal of the previous frame can clear pixels.
+  // A frame cannot clear pixels that it covers; only the disposal of the previous frame can.
   var framesCanClear: Bool { false }
 
   var canDisposeToBackground: Bool { true }
@@ -83,8 +86,9 @@ struct GIFAnimationEncoder: AnimationEncoding {
         [GIFExtension.application, 11] + Array("ICCRGBG1012".utf8), profile)
     }
     if let xmp = request.metadata?.xmpForGIF {
-      // The packet is not split into sub-blocks. A reader that interprets its bytes as block lengths reaches the
-      // trailer, which leads to the end wherever the reader enters it (XMP specification, part 3, 1.1.2).
+      // The packet is not split into sub-blocks. A reader that interprets the bytes of the packet as block lengths ends
+      // up somewhere in the magic trailer, whose bytes lead it to the terminator from any position (XMP specification,
+      // part 3, 1.1.2).
       bytes += [0x21, GIFExtension.application, 11] + Array("XMP DataXMP".utf8)
       bytes += Array(xmp.utf8) + [1] + (0...255).reversed() + [0]
     }
@@ -112,32 +116,36 @@ struct GIFAnimationEncoder: AnimationEncoding {
     GIFFrameCompressor(globalTable: table, effort: effort ?? request.effort)
   }
 
-  // The difference, its indices and the memory of the LZW coder.
+  // This is the memory for the difference between two pictures, for the indices of the difference, and for the LZW
+  // compressor.
   var workingByteCount: Int { 7 * request.canvasSize.area + 1 << 18 }
 }
 
 extension CodedFrame {
-  /// The transparent index of a frame from ``GIFFrameCompressor``.
+  /// The transparent index of a frame that ``GIFFrameCompressor`` encoded, or nil if it has none.
   fileprivate var transparentIndex: UInt8? { bytes[3] & 1 != 0 ? bytes[6] : nil }
 
-  /// Returns the frame's bytes with a graphic control for `delay` and `disposal` in place of the provisional one.
+  /// Returns the bytes of the frame, with its provisional graphic control replaced by a control with `delay` and
+  /// `disposal`.
   package func bytes(delay: UInt16, disposal: DisposalMethod) -> [UInt8] {
     GIFFrameEncoder.control(
       delay: delay, disposal: disposal, transparentIndex: transparentIndex) + bytes.dropFirst(8)
   }
 }
 
-/// Compresses the frames of a GIF, each with a provisional graphic control.
+/// Compresses the frames of a GIF. Each compressed frame begins with a provisional graphic control.
 package final class GIFFrameCompressor: FrameCompressing, @unchecked Sendable {
-  // Sendable: only `encode` uses the encoders, one call at a time, which `isBusy` enforces.
+  // Sendable: the two encoders are used only by `encode`, and `isBusy` ensures that one call to `encode` runs at a
+  // time.
   private let encoder: GIFFrameEncoder
-  /// Nil if each frame is encoded in only one way.
+  /// The search for the shortest encoding, or nil if each frame is encoded in only one way.
   private let search: GIFFrameSearch?
   private let isBusy = Atomic<Bool>(false)
 
   /// Creates a compressor.
   ///
-  /// - Parameter globalTable: The file's colours, all opaque, as `RGBA.word`. Empty if there is no global table.
+  /// - Parameter globalTable: The colours of the file's global table, all opaque, as `RGBA.word`. The array is empty if
+  ///   there is no global table.
   package init(globalTable: [UInt32], effort: EncodingEffort) {
     encoder = GIFFrameEncoder(globalTable: globalTable)
     let depth: GIFFrameSearch.Depth? =

@@ -2,15 +2,16 @@
 struct GIFArrival: ArrivalDecoding {
   let pixels: FramePixels
   private(set) var progress = ArrivalProgress()
-  /// The pixels in stored order. The same object as ``pixels`` unless the frame is interlaced.
+  /// The pixels in the order in which they are stored. This is the same object as ``pixels`` unless the frame is
+  /// interlaced.
   private let stored: FramePixels
   private let control: FrameControl
   private let header: ImageHeader
-  /// The bytes of the descriptor, the palette and the code size received so far.
+  /// The bytes of the image descriptor, the local palette and the minimum code size received so far.
   private var head: [UInt8] = []
   /// The number of bytes of the current sub-block still to come.
   private var blockRest = 0
-  /// Bytes of codes that are not expanded yet.
+  /// The LZW codes that were received but not yet expanded.
   private var codes: [UInt8] = []
   private var decoder = LZWDecoder()
   private var cursor: LZWCursor?
@@ -44,21 +45,22 @@ struct GIFArrival: ArrivalDecoding {
     if isEnded { isOver = true }
   }
 
-  /// Sets the colours once they are known, and begins decoding.
+  /// Sets the size and colours of ``pixels`` once ``head`` is complete.
   private mutating func begin() {
-    // Copy the reference, because a span of the property would borrow all of `self`.
+    // The reference is copied because a span of the property would borrow all of `self`.
     let head = head
     pixels.prepare(
       control, header: header,
       localPalette: head.rawBytes.extracting(GIFFastDecoder.descriptorCount..<headCount - 1))
     pixels.content.offset = LZWDecoder.headroom
     pixels.content.bytesPerRow = pixels.content.width
-    // Rows are put in order as they arrive.
+    // ``takeRows(upTo:)`` puts interlaced rows in picture order as they arrive.
     pixels.content.isInterlaced = false
     if !LZWDecoder.minimumCodeSizes.contains(Int(head[headCount - 1])) { isOver = true }
   }
 
-  /// Appends the payload of the sub-blocks from `start` on to ``codes``. Returns whether the terminator was among them.
+  /// Appends the payload of the sub-blocks in `bytes`, from offset `start` on, to ``codes``. Returns whether the block
+  /// terminator was reached.
   private mutating func join(_ bytes: borrowing RawSpan, from start: Int) -> Bool {
     var position = start
     while position < bytes.byteCount {
@@ -95,7 +97,8 @@ struct GIFArrival: ArrivalDecoding {
   /// The number of stored rows already copied to ``pixels``.
   private var takenRows = 0
 
-  /// Copies stored rows to the picture rows that they represent.
+  /// Copies the stored rows before row `end` to ``pixels``. Until later passes arrive, a row of an early pass fills
+  /// several rows of the picture.
   private mutating func takeRows(upTo end: Int) {
     let (width, height) = (control.rect.width, control.rect.height)
     let source = stored.storage

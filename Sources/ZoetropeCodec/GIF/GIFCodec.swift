@@ -1,28 +1,28 @@
-/// GIF87a and GIF89a.
+/// The codec of the formats GIF87a and GIF89a.
 struct GIFCodec: FormatCodec {
   var name: String { "GIF" }
   var fileExtensions: [String] { ["gif"] }
   var formats: [AnimationFormat] { [.gif] }
   var signatures: [[UInt8?]] { [Array("GIF8".utf8)] }
 
-  /// The maximum of a frame's 16-bit positions and sizes.
+  /// The maximum of a frame's position, width and height, which are stored in 16 bits.
   private static let longestSide = 65_535
 
   func makeScanner(_ limits: DecodingLimits) -> any Scanning { GIFScanner(limits: limits) }
 
-  // A loop block stores the number of repeats.
+  // A loop block stores the number of repeats, which is one less than the number of plays; 0 means endless.
   func playCount(_ count: UInt32, of format: AnimationFormat) -> PlayCount {
     count == 0 ? .indefinite : .finite(Int(count) + 1)
   }
 
-  // The canvas is the logical screen, possibly grown to the first frame's far edge.
+  // The canvas is the logical screen, enlarged if necessary to contain the first frame.
   func isPossible(_ header: ImageHeader) -> Bool {
     let size = header.canvasSize
     return !size.isEmpty && max(size.width, size.height) <= 2 * Self.longestSide
   }
 
-  // A frame may be empty, and may reach past the canvas. The decoder counts its pixels in 32 bits, whatever the limits
-  // are.
+  // A frame may be empty, and it may extend past the canvas. The decoder counts a frame's pixels in 32 bits, so this
+  // maximum applies whatever the limits are.
   func isPossible(_ frame: FrameControl, under header: ImageHeader) -> Bool {
     max(frame.rect.x, frame.rect.y, frame.rect.width, frame.rect.height) <= Self.longestSide
   }
@@ -48,7 +48,7 @@ struct GIFCodec: FormatCodec {
       ? byteCount > .max / 2 ? .max : 2 * byteCount : LZWDecoder.byteCount(for: byteCount)
   }
 
-  // Pixels with the transparent index have no stored colour.
+  // A pixel with the transparent index leaves the canvas unchanged.
   var storedBlend: BlendOperation { .over }
 
   func writable(as format: AnimationFormat) -> WritableFormat? {

@@ -1,8 +1,8 @@
-/// Decodes GIF frames with this package's own loops.
+/// Decodes GIF frames with this package's own LZW decoder.
 ///
-/// Produces the pixels that browsers show. A damaged frame keeps the pixels before the damage.
+/// The pixels are those that browsers show. A damaged frame keeps the pixels decoded before the damage.
 package struct GIFFastDecoder: FrameDecoding {
-  /// The number of bytes of an image separator and an image descriptor.
+  /// The combined byte count of the image separator and the image descriptor.
   static let descriptorCount = 10
 
   private var expander = LZWDecoder()
@@ -53,7 +53,7 @@ package struct GIFFastDecoder: FrameDecoding {
     pixels.note(kind, detail, control, at: dataStart + offset)
   }
 
-  /// Returns the defect of the data, if any.
+  /// Returns the kind and description of the defect in the frame's data, or nil if there is none.
   private static func damage(
     _ result: LZWResult, _ blocks: LZWDecoder.Blocks, count: Int
   ) -> (Damage.Kind, String)? {
@@ -76,7 +76,7 @@ package struct GIFFastDecoder: FrameDecoding {
 }
 
 extension FramePixels {
-  /// Sets ``damage``. `offset` is relative to the start of the frame's bytes.
+  /// Sets ``damage``. `offset` is the position of the damage relative to the start of the frame's bytes.
   fileprivate func note(
     _ kind: Damage.Kind, _ detail: String, _ control: FrameControl, at offset: Int
   ) {
@@ -89,10 +89,10 @@ extension FramePixels {
 }
 
 extension FramePixels {
-  /// Sets the size and colours of a GIF frame before any pixel is decoded.
+  /// Sets the size and the palette of a GIF frame. This is called before any pixel is decoded.
   ///
-  /// `localPalette` has three bytes per colour. Entries past the end of the palette become opaque black, as in
-  /// browsers. The transparent entry becomes 0, even past the end.
+  /// `localPalette` has three bytes per colour. The remaining entries of the 256-entry palette become opaque black, as
+  /// in browsers. The entry at the transparent index becomes 0, even if the file's palette is shorter.
   package func prepare(_ control: FrameControl, header: ImageHeader, localPalette: RawSpan) {
     content = Content(
       layout: .indexed8, width: max(control.rect.width, 0), height: max(control.rect.height, 0),
@@ -107,7 +107,8 @@ extension FramePixels {
     if let index = control.transparentIndex { palette[Int(index)] = RGBA.clear.word }
   }
 
-  /// Sets the palette from colours of three bytes each. Entries past them become opaque black.
+  /// Sets the palette to the colours in `bytes`, which has three bytes per colour. The remaining entries become opaque
+  /// black.
   private func setPalette(_ bytes: RawSpan) {
     let bytes = Span<UInt8>(_bytes: bytes)
     var entries = takePalette()

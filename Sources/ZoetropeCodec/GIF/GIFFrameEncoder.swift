@@ -1,9 +1,9 @@
-/// Writes frames of a GIF losslessly: a graphic control, a descriptor, a local colour table if the global one lacks a
-/// colour, and compressed indices.
+/// Writes the frames of a GIF losslessly. A frame consists of a graphic control, an image descriptor, a local colour
+/// table if the global table lacks a colour, and compressed indices.
 ///
-/// Has one owner at a time. Keeps its working memory, about six bytes per pixel, for the next frame.
+/// An encoder has one owner at a time. It keeps its working memory, about six bytes per pixel, for the next frame.
 package final class GIFFrameEncoder {
-  /// The first index of each colour in the global table.
+  /// For each colour in the global table, its first index there.
   private let globalIndices: [UInt32: UInt8]
   private let globalCount: Int
   private let indexer = ColorIndexer()
@@ -12,7 +12,8 @@ package final class GIFFrameEncoder {
 
   /// Creates an encoder.
   ///
-  /// - Parameter globalTable: The file's colours, all opaque, as `RGBA.word`. Empty if there is no global table.
+  /// - Parameter globalTable: The colours of the file's global table, all opaque, as `RGBA.word`. The array is empty if
+  ///   there is no global table.
   package init(globalTable: [UInt32]) {
     globalCount = globalTable.count
     globalIndices = Dictionary(
@@ -21,9 +22,9 @@ package final class GIFFrameEncoder {
 
   /// The rectangle, disposal and delay of a frame.
   package struct Placement: Sendable, Hashable {
-    /// The frame's rectangle: inside the canvas, not empty, with sides below 65,536.
+    /// The rectangle that the frame draws. It lies inside the canvas, is not empty, and has sides below 65,536.
     package var rect: PixelRect
-    /// The disposal before the next frame.
+    /// The disposal that is applied before the next frame.
     package var disposal: DisposalMethod
     /// The delay in hundredths of a second.
     package var delay: UInt16
@@ -33,18 +34,18 @@ package final class GIFFrameEncoder {
     }
   }
 
-  /// Returns the number of colours needed to draw `rect` of `picture`: those of pixels that differ from `canvas`, plus
-  /// one for unchanged pixels. If that exceeds 256, returns the number of all colours in `rect`, or nil if that exceeds
-  /// 256 too.
+  /// Returns the number of colours needed to draw `rect` of `picture`: one for each colour of the pixels that differ
+  /// from `canvas`, plus one if there are unchanged pixels. If this number exceeds 256, returns the number of colours
+  /// needed to draw all pixels in `rect`, or nil if that number exceeds 256 too.
   ///
-  /// - Parameter canvas: The canvas that the frame is drawn on, or nil if it is transparent.
+  /// - Parameter canvas: The canvas on which the frame is drawn, or nil if the canvas is transparent.
   package func colorCount(
     of picture: Bitmap, over canvas: Bitmap?, in rect: PixelRect
   ) throws(AnimatedImageError) -> Int? {
     try colors(of: picture, over: canvas, in: rect)?.count
   }
 
-  /// Appends the frame that turns `canvas` into `picture` inside the rectangle of `placement`.
+  /// Appends a frame that turns `canvas` into `picture` inside the rectangle of `placement`.
   ///
   /// - Precondition: No pixel in the rectangle is transparent in `picture` but opaque on `canvas`.
   /// - Throws: `unwritable` if the frame needs more than 256 colours; `outOfMemory`; `cancelled`.
@@ -75,11 +76,12 @@ package final class GIFFrameEncoder {
       target += [UInt8](repeating: 0, count: 3 * (1 << bits - table.local.count))
     }
     try compressor.append(
-      indices.rawBytes, minimumCodeSize: LZWCompressor.minimumCodeSize(greatestIndex: greatest), to: &target,
+      indices.rawBytes, minimumCodeSize: LZWCompressor.minimumCodeSize(greatestIndex: greatest),
+      to: &target,
       isCancelled: isCancelled)
   }
 
-  /// The error for a frame with too many colours.
+  /// The error for a frame that needs more than 256 colours.
   package static var tooManyColors: AnimatedImageError {
     AnimatedImageError(
       .unwritable, "a new frame would need more than the 256 colours that a GIF frame can have",
@@ -95,12 +97,13 @@ package final class GIFFrameEncoder {
       + delay.littleEndianBytes + [transparentIndex ?? 0, 0]
   }
 
-  /// Returns Netscape's loop block. `count` is the number of plays after the first; 0 means endless.
+  /// Returns Netscape's loop block. `count` is the number of plays after the first; 0 means that the animation repeats
+  /// endlessly.
   package static func loopBlock(_ count: UInt16) -> [UInt8] {
     [0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + count.littleEndianBytes + [0]
   }
 
-  /// Returns an extension that begins with `head` and contains `payload` in sub-blocks.
+  /// Returns an extension that begins with `head`, followed by `payload` split into sub-blocks and the terminator.
   static func extensionBlock(_ head: [UInt8], _ payload: [UInt8]) -> [UInt8] {
     var bytes = [0x21] + head
     for start in stride(from: 0, to: payload.count, by: 255) {
@@ -110,22 +113,22 @@ package final class GIFFrameEncoder {
     return bytes + [0]
   }
 
-  /// Returns the number of bits per index for a table with `count` colours.
+  /// Returns the number of bits per index that a table of `count` colours requires.
   private static func tableBits(_ count: Int) -> Int {
     max(1, Int.bitWidth - (count - 1).leadingZeroBitCount)
   }
 
-  /// A mapping from the indices of ``ColorIndexer`` to those of a colour table.
+  /// The colour table that a frame uses, and the mapping from the indices of ``ColorIndexer`` to those of the table.
   private struct TableChoice {
-    /// For each colour found, its index in the global or local table.
+    /// For each index of ``ColorIndexer``, the index of the same colour in the global or local table.
     var indices: [UInt8]
     var transparent: UInt8?
-    /// The local table, or empty if the frame uses the global one.
+    /// The colours of the local table, or an empty array if the frame uses the global table.
     var local: [UInt32] = []
   }
 
-  /// Returns the global table if it contains every colour and, where needed, has room for a transparent index.
-  /// Otherwise returns a local table.
+  /// Chooses the colour table of a frame. This is the global table if it contains every colour and, if the frame has
+  /// unchanged pixels, also an unused entry for the transparent index. Otherwise it is a local table.
   private func choose(_ colors: [UInt32]) -> TableChoice {
     let place = colors.firstIndex(of: 0)
     var found: [UInt8] = []
@@ -142,7 +145,7 @@ package final class GIFFrameEncoder {
         return TableChoice(indices: found, transparent: UInt8(free))
       }
     }
-    // The transparent entry comes last, so that no colour's index has to move.
+    // The transparent entry comes last, so that the indices of the colours do not change.
     var choice = TableChoice(indices: [], local: colors.filter { $0 != 0 })
     var next = 0
     for color in colors {
@@ -156,9 +159,9 @@ package final class GIFFrameEncoder {
     return choice
   }
 
-  /// Returns the colours of ``difference(of:over:in:)``, with 0 for unchanged pixels, and stores their indices in
-  /// ``lines``. If there are too many colours, draws unchanged pixels too, because 256 colours may include theirs and
-  /// then need no transparent index.
+  /// Returns the colours of ``difference(of:over:in:)``, where 0 represents unchanged pixels, and stores the pixels'
+  /// indices in ``lines``. If there are too many colours, tries again with unchanged pixels drawn too: if all pixels of
+  /// the rectangle have at most 256 colours, no transparent index is needed. Returns nil if both attempts fail.
   private func colors(
     of picture: Bitmap, over canvas: Bitmap?, in rect: PixelRect
   ) throws(AnimatedImageError) -> [UInt32]? {
@@ -172,8 +175,7 @@ package final class GIFFrameEncoder {
     return nil
   }
 
-  /// Returns the pixels of `picture` in `rect`, with 0 for those that are transparent or equal to the pixels of
-  /// `canvas`.
+  /// Returns the pixels of `picture` in `rect`. Pixels that are transparent, or equal to those of `canvas`, become 0.
   private static func difference(
     of picture: Bitmap, over canvas: Bitmap?, in rect: PixelRect
   ) throws(AnimatedImageError) -> Bitmap {
@@ -213,14 +215,14 @@ package final class GIFFrameEncoder {
 }
 
 extension UInt16 {
-  /// The two bytes, least significant first, as GIF stores numbers.
+  /// The two bytes of the number, least significant byte first, as GIF stores numbers.
   package var littleEndianBytes: [UInt8] {
     [UInt8(truncatingIfNeeded: self), UInt8(truncatingIfNeeded: self >> 8)]
   }
 }
 
 extension UInt32 {
-  /// The red, green and blue bytes of a colour's word.
+  /// The red, green and blue bytes of a colour that is stored as `RGBA.word`.
   var rgbBytes: [UInt8] {
     let color = RGBA(word: self)
     return [color.red, color.green, color.blue]

@@ -1,16 +1,19 @@
 /// Encodes a frame of a GIF in several ways and keeps the shortest result.
 ///
-/// The ways differ in the colour table (global or local), in the index of unchanged pixels (the index of their colour,
-/// the transparent index, or whichever makes longer phrases), and in when the table of phrases is cleared. If the frame
-/// comes from the source of an edit, its original bytes are a candidate too.
+/// The ways differ in three choices: the colour table (global or local); the index of unchanged pixels (the index of
+/// their colour, the transparent index, or whichever of the two makes longer phrases); and when the table of phrases is
+/// cleared. If the frame comes from the source of an edit, its original bytes are a candidate too.
 ///
-/// Has one owner at a time. Keeps its working memory, seven bytes per pixel and 200 KB, for the next frame.
+/// A search has one owner at a time. It keeps its working memory, seven bytes per pixel plus 200 KB, for the next
+/// frame.
 package final class GIFFrameSearch {
-  /// The number of ways to try.
+  /// How many ways of encoding a frame are tried.
   package enum Depth: Sendable {
-    /// One way: the one that is shortest for a sample of the frame.
+    /// A few ways for a frame of at most 16,384 pixels. For a larger frame, only the way that gives the shortest result
+    /// for a sample of the frame.
     case estimate
-    /// All ways for a small frame; for a larger frame, the ways that are short for a sample of it.
+    /// All ways for a frame of at most 16,384 pixels. For a larger frame, the ways that give short results for a sample
+    /// of the frame.
     case all
   }
 
@@ -19,14 +22,15 @@ package final class GIFFrameSearch {
   private let globalIndices: [UInt32: UInt8]
   private let search = LZWSearch()
   private var colors = FrameColors()
-  /// For each pixel, the index of its colour in ``drawn``, and in ``kept`` the transparent index if the pixel may be
-  /// left unchanged.
+  /// Two versions of the frame's indices. In ``drawn``, each pixel has the index of its colour. In ``kept``, pixels
+  /// that may be left unchanged have the transparent index instead.
   private var drawn: [UInt8] = []
   private var kept: [UInt8] = []
 
   /// Creates a search.
   ///
-  /// - Parameter globalTable: The file's colours, all opaque, as `RGBA.word`. Empty if there is no global table.
+  /// - Parameter globalTable: The colours of the file's global table, all opaque, as `RGBA.word`. The array is empty if
+  ///   there is no global table.
   package init(globalTable: [UInt32], depth: Depth) {
     self.depth = depth
     self.globalTable = globalTable
@@ -34,7 +38,7 @@ package final class GIFFrameSearch {
       zip(globalTable, (0...255).map { UInt8($0) }), uniquingKeysWith: { first, _ in first })
   }
 
-  /// Returns the encoded frame, with a graphic control in which only the transparent index is set.
+  /// Returns the encoded frame. Its graphic control is provisional: only the transparent index is set.
   ///
   /// - Precondition: No pixel in the rectangle is transparent in the picture but opaque in the base.
   /// - Throws: `unwritable` if the frame needs more than 256 colours; `cancelled`.
@@ -67,19 +71,19 @@ package final class GIFFrameSearch {
 
   // MARK: Tables
 
-  /// A colour table, and the indices of the frame's colours in it.
+  /// A colour table, and the indices of the frame's colours in the table.
   private struct Table {
-    /// The index of each of the frame's colours, or nil if the table lacks the colour or its index is the transparent
-    /// one.
+    /// For each of the frame's colours, its index in the table. The index is nil if the table lacks the colour, or if
+    /// the colour's index serves as the transparent index.
     var indices: [UInt8?]
     var transparent: UInt8?
-    /// The colours of a local table, or empty for the global table.
+    /// The colours of a local table, or an empty array if this is the global table.
     var local: [UInt32] = []
 
-    /// Whether unchanged pixels have a colour that is not in the table.
+    /// Whether some colour of the frame has no index in the table. Only unchanged pixels have such a colour.
     var lacksColor: Bool { indices.contains(nil) }
 
-    /// The number of bits of the greatest index.
+    /// The minimum code size of LZW data with indices into this table.
     var codeSize: Int {
       let greatest = max(indices.reduce(0) { max($0, $1 ?? 0) }, transparent ?? 0)
       return LZWCompressor.minimumCodeSize(greatestIndex: greatest)
@@ -89,7 +93,7 @@ package final class GIFFrameSearch {
   private func tables() -> [Table] {
     var found: [Table] = []
     if let table = globalChoice() { found.append(table) }
-    // A local table costs bytes, so it must save bits per index.
+    // A local table takes space, so it is tried only if it saves at least one bit per index, or two for an estimate.
     let least = depth == .all ? 1 : 2
     if let bits = found.first?.codeSize, bits < 2 + least { return found }
     for optional in [true, false] {
@@ -124,10 +128,10 @@ package final class GIFFrameSearch {
     return table
   }
 
-  /// Returns a local table, or nil if the colours do not fit.
+  /// Returns a local table, or nil if the frame's colours do not fit in one.
   ///
-  /// - Parameter withOptional: Whether the table includes colours that only unchanged pixels have, so that these pixels
-  ///   may be drawn.
+  /// - Parameter withOptional: Whether the table includes the colours that only unchanged pixels have, so that these
+  ///   pixels can be drawn too.
   private func localChoice(withOptional: Bool) -> Table? {
     let mayStay = colors.hasUnchanged || colors.needsTransparency
     if withOptional, colors.isIncomplete { return nil }
@@ -147,14 +151,15 @@ package final class GIFFrameSearch {
         return nil
       }
     }
-    // A table has at least two entries, even if no pixel is drawn.
+    // A colour table has at least two entries, even if no pixel is drawn.
     if table.local.isEmpty { table.local = [RGBA.black.word] }
     return table
   }
 
   // MARK: Coding
 
-  /// The index to use for unchanged pixels.
+  /// The index to use for unchanged pixels. In the last two cases, the search may use either index and tries the one
+  /// named first before the other.
   private enum Way { case color, transparent, transparentOrColor, colorOrTransparent }
 
   /// One way to encode the pixels in ``drawn`` and ``kept``.
@@ -162,11 +167,11 @@ package final class GIFFrameSearch {
     var way: Way
     var rule: LZWSearch.Rule
     var codeSize: Int
-    /// All bytes before the data: the graphic control, the descriptor and the table.
+    /// All bytes before the image data: the graphic control, the image descriptor and the local colour table, if any.
     var head: [UInt8]
   }
 
-  /// Fills ``drawn`` and ``kept`` for `table` and returns the ways to encode them.
+  /// Fills ``drawn`` and ``kept`` for `table` and returns the ways of encoding them.
   private func attempts(_ table: Table, _ rect: PixelRect) -> [Attempt] {
     let hasChoice = fill(table)
     let drawnGreatest = UInt8(IndexedBlitter.greatestIndex(in: drawn.rawBytes))
@@ -206,7 +211,7 @@ package final class GIFFrameSearch {
     }
   }
 
-  /// Encodes all pixels and updates `best` if the result is shorter.
+  /// Encodes all pixels, and replaces `best` if the result is shorter.
   private func code(
     _ attempt: Attempt, _ best: inout [UInt8]?, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
@@ -223,10 +228,11 @@ package final class GIFFrameSearch {
     }
   }
 
-  /// The minimum number of pixels needed to estimate how well a frame compresses.
+  /// The minimum number of pixels in the sample from which the compressed size of a frame is estimated.
   private static let sampleArea = 1 << 13
 
-  /// Returns the ranges of the sampled pixels: an eighth of all rows, in eight groups from top to bottom.
+  /// Returns the ranges of the sampled pixels: about an eighth of all rows, but at least ``sampleArea`` pixels, in
+  /// eight groups spread from top to bottom.
   private static func sample(_ size: PixelSize) -> [Range<Int>] {
     let groups = 8
     let height = max(1, max(sampleArea, size.area / 8) / (groups * size.width))
@@ -237,14 +243,15 @@ package final class GIFFrameSearch {
     }
   }
 
-  /// An attempt, with the index of its table and the estimated number of bytes.
+  /// An attempt, with the index of its table and the estimated byte count of the encoded frame.
   private struct Candidate {
     var table: Int
     var attempt: Attempt
     var byteCount: Int
   }
 
-  /// Returns the attempts that are best for a sample of the frame: one, or up to twelve with ``Depth/all``.
+  /// Returns the attempts that give the shortest results for a sample of the frame: one attempt, or up to twelve with
+  /// ``Depth/all``.
   private func choices(
     of tables: [Table], _ rect: PixelRect, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [Candidate] {
@@ -285,16 +292,17 @@ package final class GIFFrameSearch {
         found.append(try candidate(best.table, attempt))
       }
     }
-    // For 220 GIFs, this takes less than half the time of encoding the whole frame in all ways, and
-    // the files are as small.
+    // For 220 GIFs, this selection takes less than half the time of encoding whole frames in all ways, and the files
+    // are as small.
     if depth == .all { return nearest(found, 12, percent: 15) }
-    // Looking ahead takes three times as long. For 87 files, using it wherever it is best for the sample saves 0.25 %
-    // for 50 % more time. Using it only where it saves 1 % of the sample saves 0.1 % for 10 % more time.
+    // Lookahead makes encoding take three times as long. Measured for 87 files: using it wherever it gives the shortest
+    // result for the sample makes files 0.25 % smaller and takes 50 % more time. Using it only where it makes the
+    // sample at least 1 % smaller makes files 0.1 % smaller and takes 10 % more time.
     found = nearest(found, 1, percent: 0)
     return found.allSatisfy { $0.byteCount < plain[0].byteCount * 99 / 100 } ? found : plain
   }
 
-  /// Returns the lookahead distances to try. No single distance is best for all frames.
+  /// Returns the lookahead distances to try. No single distance gives the shortest result for all frames.
   private func lookaheads(_ area: Int) -> [Int] {
     switch depth {
     case .estimate: [0, 2]
@@ -310,7 +318,7 @@ package final class GIFFrameSearch {
     }
   }
 
-  /// Returns the indices to try first, and the alternatives.
+  /// Returns two indices for each pixel: the one to try first, and the alternative.
   private func indices(_ way: Way) -> ([UInt8], [UInt8]) {
     (
       way == .color || way == .colorOrTransparent ? drawn : kept,
@@ -318,7 +326,8 @@ package final class GIFFrameSearch {
     )
   }
 
-  /// Encodes pixels. Returns whether the table became full, or nil if the data is longer than `limit`.
+  /// Encodes pixels and appends the data to `bytes`. Returns whether the table of phrases became full, or nil if the
+  /// data is longer than `limit`.
   private func search(
     _ attempt: Attempt, _ first: [UInt8], _ second: [UInt8], _ limit: Int,
     _ bytes: inout [UInt8], _ isCancelled: () -> Bool
@@ -328,13 +337,13 @@ package final class GIFFrameSearch {
       limit: limit, to: &bytes, isCancelled: isCancelled)
   }
 
-  /// Fills ``drawn`` and ``kept`` and returns whether they differ.
+  /// Fills ``drawn`` and ``kept`` with indices into `table`. Returns whether the two differ.
   private func fill(_ table: Table) -> Bool {
     let transparent = table.transparent ?? 0
     let ids = colors.ids
-    // One more entry for pixels whose colour has no number.
+    // The last entry of the map is used for pixels whose colour is not in ``FrameColors/words``.
     let map = table.indices.map { $0 ?? transparent } + [transparent]
-    // The compiler optimises accesses to local variables better.
+    // The compiler optimises accesses to local variables better than accesses to properties.
     var (drawn, kept) = (self.drawn, self.kept)
     (self.drawn, self.kept) = ([], [])
     defer { (self.drawn, self.kept) = (drawn, kept) }

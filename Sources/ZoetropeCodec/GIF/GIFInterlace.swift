@@ -1,12 +1,12 @@
-/// The order of rows in an interlaced GIF image (GIF89a appendix E): every 8th from 0, every 8th
-/// from 4, every 4th from 2, every 2nd from 1.
+/// The order of rows in an interlaced GIF image (GIF89a appendix E). Four passes store every 8th row from row 0, every
+/// 8th row from row 4, every 4th row from row 2, and every 2nd row from row 1.
 package enum GIFInterlace {
-  /// A pass: its first row in the picture, the distance between its rows, and the number of picture rows that each of
-  /// them fills until later passes arrive.
+  /// A pass of the interlacing. `start` is the first picture row of the pass, and `step` is the distance between its
+  /// rows. Each row fills `span` rows of the picture until later passes arrive.
   struct Pass {
     let start, step, span: Int
 
-    /// Returns the number of its rows in a picture of `height` rows.
+    /// Returns the number of rows that the pass has in a picture of `height` rows.
     func count(height: Int) -> Int { height > start ? (height - start + step - 1) / step : 0 }
   }
 
@@ -15,7 +15,7 @@ package enum GIFInterlace {
     Pass(start: 2, step: 4, span: 2), Pass(start: 1, step: 2, span: 1),
   ]
 
-  /// Returns the picture row of stored row `index`.
+  /// Returns the row of the picture to which the stored row `index` belongs.
   package static func row(_ index: Int, height: Int) -> Int {
     var rest = index
     for (start, step) in [(0, 8), (4, 8), (2, 4)] {

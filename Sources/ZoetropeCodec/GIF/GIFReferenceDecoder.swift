@@ -1,9 +1,9 @@
-/// Decodes GIF frames with giflib's own decompressor. It is slower than ``GIFFastDecoder`` and
-/// serves as its reference.
+/// Decodes GIF frames with giflib's decompressor. It is slower than ``GIFFastDecoder`` and serves as the reference in
+/// comparisons.
 ///
-/// giflib reports only complete rows, so a damaged frame keeps whole rows.
+/// giflib reports only complete rows, so a damaged frame keeps only the complete rows before the damage.
 package struct GIFReferenceDecoder: FrameDecoding {
-  /// The frame's bytes with a properly terminated block structure, as giflib requires.
+  /// The frame's bytes with a terminated block structure, which giflib requires.
   private var frame: [UInt8] = []
 
   package init() {}
@@ -19,7 +19,7 @@ package struct GIFReferenceDecoder: FrameDecoding {
     let rect = control.rect
     guard !rect.isEmpty else { return }
     frame = []
-    // Space for the bytes and for a copy of them up to the terminator.
+    // Memory is needed for the bytes and for a copy of them up to the terminator.
     try PixelMemory.require(2 * bytes.byteCount)
     frame = Self.closed(bytes, localPaletteCount: control.localPaletteCount)
     try pixels.reserve(byteCount: rect.size.area)
@@ -34,8 +34,8 @@ package struct GIFReferenceDecoder: FrameDecoding {
     }
   }
 
-  /// Returns the frame's bytes, with a truncated last sub-block shortened to its data and a
-  /// terminator appended. Without a terminator, giflib rejects even complete pixels.
+  /// Returns the frame's bytes with a block terminator. If the last sub-block is truncated, its length byte is reduced
+  /// to the number of bytes available. Without a terminator, giflib would reject even complete pixels.
   private static func closed(
     _ bytes: borrowing RawSpan, localPaletteCount: Int
   ) -> [UInt8] {
@@ -52,6 +52,6 @@ package struct GIFReferenceDecoder: FrameDecoding {
 }
 
 extension Damage.Kind {
-  /// giflib stopped before the last row, for an unknown reason.
+  /// The damage of a frame for which giflib stopped before the last row. The reason is not known.
   static let gifReferenceRows = Damage.Kind("gif.lzw.reference", isTolerated: false)
 }

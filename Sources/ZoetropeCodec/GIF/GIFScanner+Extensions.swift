@@ -1,5 +1,5 @@
 extension GIFScanner {
-  /// Reads the sub-blocks of an extension from a length byte on, as far as they are available.
+  /// Reads the available sub-blocks of an extension, starting with a length byte at `position`.
   mutating func readSubBlocks(_ bytes: borrowing RawSpan, at position: inout Int) {
     while position < bytes.byteCount {
       let size = Int(bytes[position])
@@ -13,7 +13,7 @@ extension GIFScanner {
     }
   }
 
-  /// Processes a complete extension after its terminator.
+  /// Processes an extension whose terminator was read.
   private mutating func endExtension() {
     defer {
       extensionBlock = nil
@@ -28,10 +28,11 @@ extension GIFScanner {
     }
   }
 
-  /// Reads a graphic control in place, if it is available whole and has the usual form.
+  /// Reads a graphic control in place if all its bytes are available and it has the usual form. Otherwise does nothing
+  /// and returns false.
   ///
-  /// Nearly every frame has a graphic control, and most have no other extension. Collecting it like
-  /// other extensions would take longer than reading the rest of the frame's structure.
+  /// Nearly every frame has a graphic control, and most frames have no other extension. Collecting the bytes of a
+  /// control, as for other extensions, would take longer than reading the rest of the frame's structure.
   mutating func readPlainControl(_ bytes: borrowing RawSpan, at position: inout Int) -> Bool {
     let start = position
     guard bytes.hasPlainControl(at: start) else { return false }
@@ -43,17 +44,17 @@ extension GIFScanner {
     return true
   }
 
-  /// Reads a graphic control or a loop count, or skips an extension that is not kept, in place if it is available
-  /// whole. Otherwise does nothing and returns false.
+  /// Reads an extension in place if all its bytes are available and it is one of three kinds: a graphic control, a loop
+  /// count, or an extension that is skipped. Otherwise does nothing and returns false.
   ///
-  /// A file may have thousands of these before each frame.
+  /// A file may have thousands of such extensions before each frame.
   mutating func readInPlace(_ bytes: borrowing RawSpan, at position: inout Int) -> Bool {
     let start = position
     guard start <= bytes.byteCount - 3, bytes[start] == 0x21 else { return false }
     let label = bytes[start + 1]
     switch label {
     case GIFExtension.graphicControl:
-      // This control has an unusual size, because plain controls were read before.
+      // Controls of the usual form were read before, so this control has an unusual size.
       let size = bytes[start + 2]
       guard size >= 4, let end = bytes.endOfSubBlocks(at: start + 2) else { return false }
       noteControlSize(Int(size), at: blockOffset)
@@ -97,7 +98,7 @@ extension GIFScanner {
       .gifControlSize, "graphic control of \(size) bytes", frame: image.frames.count, at: offset)
   }
 
-  /// Stores the values of a graphic control for the next image.
+  /// Stores the values of a graphic control until the next image descriptor is read.
   private mutating func use(flags: UInt8, delay: UInt16, index: UInt8, at offset: Int) {
     if control != nil {
       note(
@@ -113,7 +114,7 @@ extension GIFScanner {
     control = parsed
   }
 
-  /// Reports a graphic control that no image follows.
+  /// Records a deviation if the last graphic control is not followed by an image.
   mutating func endControl() {
     guard control != nil else { return }
     note(.gifControlUnused, "graphic control without an image", at: blockOffset)
@@ -165,7 +166,7 @@ extension GIFScanner {
     return isAdmitted
   }
 
-  /// Drops metadata past the limits. Reported only once.
+  /// Records that metadata past the limits is dropped. Only the first call records it.
   private mutating func leaveOutMetadata(at offset: Int) {
     if metadataBudget.leaveOut() {
       note(.metadataLimit, "metadata past the limits is not kept", at: offset)
@@ -174,7 +175,7 @@ extension GIFScanner {
 }
 
 extension RawSpan {
-  /// Returns whether a complete graphic control (GIF89a section 23) of one four-byte sub-block lies
+  /// Returns whether all bytes of a graphic control (GIF89a section 23) with a single four-byte sub-block are available
   /// at `offset`. Nearly all controls have this form.
   func hasPlainControl(at offset: Int) -> Bool {
     offset <= byteCount - 8 && self[offset] == 0x21
@@ -182,7 +183,7 @@ extension RawSpan {
       && self[offset + 7] == 0
   }
 
-  /// Returns whether a complete sub-block at `offset` contains an identifier of loop blocks.
+  /// Returns whether a complete sub-block with the identifier of a loop block lies at `offset`.
   fileprivate func hasLoopIdentifier(at offset: Int) -> Bool {
     guard offset <= byteCount - 12, self[offset] == 11 else { return false }
     let identifier = extracting(offset + 1..<offset + 12)
@@ -192,12 +193,13 @@ extension RawSpan {
     return false
   }
 
-  /// Returns whether a complete sub-block with a loop count, followed by the terminator, lies at `offset`.
+  /// Returns whether a complete sub-block with a loop count lies at `offset`, followed by the terminator.
   fileprivate func hasPlainLoopCount(at offset: Int) -> Bool {
     offset <= byteCount - 5 && self[offset] == 3 && self[offset + 1] == 1 && self[offset + 4] == 0
   }
 
-  /// Returns the offset after the terminator of the sub-blocks at `offset`, or nil if the terminator is not available.
+  /// Returns the offset just past the terminator of the sub-blocks that start at `offset`, or nil if the terminator is
+  /// not available yet.
   fileprivate func endOfSubBlocks(at offset: Int) -> Int? {
     var place = offset
     while place < byteCount {
@@ -209,7 +211,7 @@ extension RawSpan {
   }
 }
 
-/// The graphic control extension (GIF89a section 23), which describes the next image.
+/// A graphic control extension (GIF89a section 23), which describes the next image.
 ///
 ///     size  field
 ///        1  flags: bits 2...4 disposal method, bit 0 transparency
@@ -226,7 +228,8 @@ struct GIFGraphicControl: Sendable {
 
   init(flags: UInt8, delay: UInt16, index: UInt8) {
     let method = flags >> 2 & 7
-    // Browsers read 4 as "previous" because an early editor wrote that value. 5 to 7 have no meaning.
+    // Browsers treat the reserved value 4 as "restore to previous", because an early editor wrote 4 for that method.
+    // The values 5 to 7 have no meaning.
     disposal =
       switch method {
       case 2: .background
@@ -239,20 +242,22 @@ struct GIFGraphicControl: Sendable {
   }
 }
 
-/// An extension block being read, with the sub-blocks that may be needed.
+/// An extension block that is being read, with the contents of the sub-blocks that may be needed.
 struct GIFExtension: Sendable {
   let label: UInt8
   /// The file offset of the extension introducer.
   let offset: Int
-  /// The number of sub-blocks begun so far.
+  /// The number of sub-blocks whose length byte was read.
   private(set) var blockCount = 0
   private(set) var firstBlockSize = 0
   private var secondBlockSize = 0
-  /// The first sub-block: identifier and authentication code of an application extension.
+  /// The contents of the first sub-block: in an application extension, the identifier and the authentication code. The
+  /// array is empty for a comment.
   private(set) var firstBlock: [UInt8] = []
-  /// The joined payload of the later sub-blocks (for a comment, of all sub-blocks), up to the limit.
+  /// The joined contents of all sub-blocks after the first, or for a comment of all sub-blocks, truncated at the limit.
   private(set) var payload: [UInt8] = []
-  /// Like ``payload``, but with the length bytes, which are part of an XMP packet.
+  /// For an XMP extension, the same bytes as in ``payload``, but with the length bytes of the sub-blocks, which are
+  /// part of the XMP packet.
   private(set) var rawPayload: [UInt8] = []
   private(set) var payloadSize = 0
   private let byteLimit: Int
@@ -266,15 +271,16 @@ struct GIFExtension: Sendable {
   static let graphicControl: UInt8 = 0xf9
   static let comment: UInt8 = 0xfe
   static let application: UInt8 = 0xff
-  /// The identifiers of application extensions that contain a loop count.
+  /// The identifiers of the application extensions that contain a loop count.
   static let loopIdentifiers = ["NETSCAPE2.0", "ANIMEXTS1.0"].map { Array($0.utf8) }
 
-  /// Whether this is an XMP packet, which is known once the first sub-block is complete.
+  /// Whether this is an XMP extension. The value is valid once the second sub-block has begun.
   private(set) var isXMP = false
-  /// Whether the payload exceeded the limit and was truncated.
+  /// Whether the payload exceeds the limit, so that ``payload`` is truncated.
   var isCut: Bool { payloadSize > payload.count }
 
-  /// The identifier of an application extension, with unprintable bytes replaced.
+  /// The identifier and the authentication code of an application extension. Bytes that are not valid UTF-8 are
+  /// replaced.
   var identifier: String { String(decoding: firstBlock, as: UTF8.self) }
 
   /// Begins a sub-block of `size` bytes.
@@ -288,7 +294,7 @@ struct GIFExtension: Sendable {
     if isXMP, blockCount > 1, rawPayload.count < byteLimit { rawPayload.append(UInt8(size)) }
   }
 
-  /// Appends the next bytes of the current sub-block.
+  /// Appends `bytes`, the next bytes of the current sub-block, to the first block or to the payload.
   mutating func append(_ bytes: borrowing RawSpan) {
     let belongsToHead = blockCount == 1 && label != Self.comment
     if belongsToHead {
@@ -304,7 +310,8 @@ struct GIFExtension: Sendable {
     rawPayload.append(copying: bytes.extracting(first: min(kept, room)))
   }
 
-  /// The XMP packet without its 257-byte "magic trailer", which lets readers without XMP support skip it.
+  /// The XMP packet without the 257-byte "magic trailer", which follows the packet so that readers without XMP support
+  /// can skip it.
   var xmpPacket: String {
     let trailer = 257
     var packet = rawPayload[...]
@@ -314,8 +321,8 @@ struct GIFExtension: Sendable {
     return String(decoding: packet, as: UTF8.self)
   }
 
-  /// The loop count of a `NETSCAPE2.0` or `ANIMEXTS1.0` block, or nil if there is no sub-block of
-  /// three bytes or more that begins with 1.
+  /// The loop count of a `NETSCAPE2.0` or `ANIMEXTS1.0` block. It is nil if the second sub-block has fewer than three
+  /// bytes or does not begin with 1.
   var loopCount: UInt32? {
     guard isLoopBlock, secondBlockSize >= 3, payload.count >= 3, payload[0] == 1 else { return nil }
     return UInt32(payload.littleEndian16(at: 1))

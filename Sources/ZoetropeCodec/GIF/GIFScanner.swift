@@ -1,7 +1,7 @@
-/// Reads the block structure of a GIF (GIF89a sections 15 to 27), fed in pieces.
+/// Reads the block structure of a GIF (GIF89a sections 15 to 27) from bytes that are fed in pieces.
 ///
-/// Browsers differ on damaged files. This scanner follows Chromium, but also keeps complete frames
-/// that Chromium drops. Each deviation is recorded as a ``Damage``.
+/// Browsers differ on damaged files. This scanner follows Chromium, except that it also keeps complete frames that
+/// Chromium drops. Each deviation from the format is recorded as a ``Damage``.
 package struct GIFScanner: Scanning {
   package internal(set) var image = ScannedImage()
   package internal(set) var isAtEnd = false
@@ -24,13 +24,14 @@ package struct GIFScanner: Scanning {
   var collector = ByteCollector()
   var control: GIFGraphicControl?
   var extensionBlock: GIFExtension?
-  /// The frame being read. Its byte range is set when its data ends.
+  /// The frame being read. Its byte range is set when the end of the frame's data is reached.
   var openFrame: FrameControl?
   var blockOffset = 0
   var independence = IndependenceTracker()
   var metadataBudget: MetadataBudget
   var workBudget: WorkBudget
-  /// The logical screen size in the header, before the first frame enlarges it.
+  /// The logical screen size in the file's header. The canvas may be larger, because it is enlarged to contain the
+  /// first frame.
   var screen = PixelSize(width: 0, height: 0)
 
   package init(limits: DecodingLimits = .default) {
@@ -58,8 +59,8 @@ package struct GIFScanner: Scanning {
     return frame
   }
 
-  // No `skippableByteCount`: sub-blocks have at most 255 bytes, and only the length of each one tells where the next
-  // begins.
+  // There is no `skippableByteCount`: a sub-block has at most 255 bytes, and its length byte must be read to find the
+  // next sub-block.
 
   package mutating func passOver(_ count: Int) -> Bool {
     guard case .imageData(let remaining) = state, count <= remaining else { return false }
@@ -80,11 +81,11 @@ package struct GIFScanner: Scanning {
         image.byteCount = start + position
       }
     }
-    // Bytes after the end marker do not count as consumed.
+    // If reading has ended, the remaining bytes are not counted in `byteCount`.
     if !isAtEnd { image.byteCount = start + bytes.byteCount }
   }
 
-  /// Reads one record, or its available part.
+  /// Reads one record, or as much of it as is available.
   private mutating func step(
     _ bytes: borrowing RawSpan, at position: inout Int, base: Int
   ) throws(AnimatedImageError) {
@@ -119,7 +120,7 @@ package struct GIFScanner: Scanning {
       guard let descriptor = descriptor(in: bytes, at: &position) else { return }
       try read(descriptor)
     case .localPalette(let remaining):
-      // Skip the colours. The decoder reads them, because they are stored next to the pixels.
+      // The colours are skipped. The decoder reads them, because they are stored next to the pixels.
       let count = min(remaining, bytes.byteCount - position)
       position += count
       next(count == remaining ? .minimumCodeSize : .localPalette(remaining: remaining - count))
@@ -138,7 +139,7 @@ package struct GIFScanner: Scanning {
     self.state = state
   }
 
-  /// Skips data sub-blocks (section 15) until the terminator.
+  /// Skips the data sub-blocks (section 15) of an image up to and including the terminator.
   ///
   /// - Parameter remaining: The number of bytes of the current sub-block still to come.
   private mutating func skipImageData(
@@ -152,16 +153,16 @@ package struct GIFScanner: Scanning {
         position = place
         return endFrame(at: base + place)
       }
-      // Encoders use one sub-block size throughout. The comparison is a predicted branch, so the
-      // next length byte is loaded before this one has arrived. Adding the loaded length would have
-      // to wait for memory.
+      // Most encoders give all full sub-blocks of an image the same size. The comparison below is a predicted branch,
+      // so the processor loads the next length byte before the current one has arrived from memory. If the loaded
+      // length were added instead, each step would have to wait for memory.
       while place < bytes.byteCount, bytes[place] == size { place += 1 + Int(size) }
     }
     position = bytes.byteCount
     next(.imageData(remaining: place - bytes.byteCount))
   }
 
-  /// Records a deviation.
+  /// Records a deviation from the format.
   mutating func note(
     _ kind: Damage.Kind, _ detail: @autoclosure () -> String, frame: Int? = nil, at offset: Int
   ) {
@@ -174,8 +175,8 @@ extension GIFScanner {
   ///
   ///     size  field
   ///        6  "GIF87a" or "GIF89a"
-  ///        4  width and height of the screen
-  ///        1  flags: bit 7 global palette, bits 0...2 its size
+  ///        4  width and height of the logical screen
+  ///        1  flags: bit 7 presence of a global palette, bits 0...2 its size
   ///        2  background index, pixel aspect ratio: not used, as in browsers
   mutating func readHeader() throws(AnimatedImageError) {
     let bytes = collector.bytes
@@ -203,8 +204,8 @@ extension GIFScanner {
     }
   }
 
-  /// Returns the image descriptor at `position`, read in place if it is available whole, or nil if
-  /// more bytes are needed.
+  /// Reads an image descriptor. If all its bytes are available at `position`, they are read in place; otherwise they
+  /// are collected. Returns nil if more bytes are needed.
   mutating func descriptor(
     in bytes: borrowing RawSpan, at position: inout Int
   ) -> GIFImageDescriptor? {
@@ -245,9 +246,9 @@ extension GIFScanner {
     next(localCount > 0 ? .localPalette(remaining: localCount * 3) : .minimumCodeSize)
   }
 
-  /// Ends the list before a frame larger than any allowed canvas and keeps the earlier frames,
-  /// because in Chromium only a frame whose data ends too early fails. No memory of its size is
-  /// allocated.
+  /// Ends the list of frames before a frame that is larger than any allowed canvas, and keeps the earlier frames.
+  /// Chromium keeps them too; only the large frame, whose data ends too early, fails there. No memory of the size of
+  /// this frame is allocated.
   private mutating func endList(before rect: PixelRect) {
     note(
       .missingFrames, "a frame of \(rect.size) is larger than a canvas may be, reading ends",
@@ -255,8 +256,8 @@ extension GIFScanner {
     isAtEnd = true
   }
 
-  /// Grows the canvas to the right and down to contain the first frame, but no later one. As in
-  /// Chromium, a frame without pixels has an extent too.
+  /// Grows the canvas to the right and down to contain the first frame. Later frames do not grow it. As in Chromium,
+  /// the rectangle of a first frame without pixels counts too.
   private mutating func growCanvas(toHold rect: PixelRect) throws(AnimatedImageError) {
     let grown = PixelSize(
       width: max(screen.width, rect.maxX), height: max(screen.height, rect.maxY))
@@ -279,7 +280,7 @@ extension GIFScanner {
     }
   }
 
-  /// Completes the open frame, whose block terminator ends at `end`.
+  /// Completes the open frame. `end` is the offset just past the frame's block terminator.
   mutating func endFrame(at end: Int) {
     if let frame = closedFrame(at: end) { image.frames.append(frame) }
     next(.introducer)
@@ -315,11 +316,11 @@ extension GIFScanner {
   }
 }
 
-/// An image descriptor (GIF89a section 20), without its separator.
+/// An image descriptor (GIF89a section 20) without its separator.
 ///
 ///     size  field
 ///        8  left, top, width, height
-///        1  flags: bit 7 local palette, bit 6 interlace, bits 0...2 size of the palette
+///        1  flags: bit 7 presence of a local palette, bit 6 interlacing, bits 0...2 size of the palette
 struct GIFImageDescriptor {
   let rect: PixelRect
   /// The number of entries of the local palette, or 0 if there is none.
@@ -329,7 +330,7 @@ struct GIFImageDescriptor {
   /// The number of bytes in a descriptor.
   static let size = 9
 
-  /// Reads the descriptor at `offset` of `bytes`, which must contain all of it.
+  /// Reads the descriptor at `offset` of `bytes`, which must contain the whole descriptor.
   init(_ bytes: borrowing RawSpan, at offset: Int) {
     let numbers = UInt64(littleEndian: bytes.load(UInt64.self, at: offset))
     rect = PixelRect(

@@ -1,16 +1,18 @@
 internal import Glibc
 
-/// Compresses palette indices as the image data of a GIF frame (GIF89a section 22 and appendix F).
+/// Compresses palette indices to the image data of a GIF frame (GIF89a section 22 and appendix F).
 ///
-/// The phrases written so far form a trie in one flat table. A slot contains `(code << 8 | index) << 12 | next code`,
-/// or 0 if it is free. The table has 8,192 slots of four bytes, which fit in a first-level cache, and is at most half
-/// full. When all 4,096 codes are taken, the table is cleared with the next code.
+/// The phrases written so far form a trie, which is stored in one flat hash table. A slot contains
+/// `(code << 8 | index) << 12 | next code`, or 0 if it is free. The table has 8,192 slots of four bytes, which fit in a
+/// first-level cache. It is at most half full. When all 4,096 codes are taken, the table is cleared after the next
+/// code.
 ///
-/// Unsafe code: a slot number has 13 bits. At most 3,838 slots are taken, so every probe ends at a free one. Only
-/// places below the count of indices are read.
+/// Unsafe code: a slot number has 13 bits. At most 3,838 slots are taken, so every probe ends at a free slot. Only
+/// indices within the bounds of the input are read.
 package final class LZWCompressor {
   private static let slotBits = 13
-  /// The number of pixels between two checks for cancellation. Processing them takes about ten milliseconds.
+  /// The number of pixels between two checks for cancellation. Compressing this many pixels takes about ten
+  /// milliseconds.
   private static let stretch = 1 << 20
   private static let codeLimit = 4096
 
@@ -20,7 +22,7 @@ package final class LZWCompressor {
   /// Creates a compressor with a working memory of 96 KB.
   package init() {}
 
-  /// Returns the minimum code size for indices up to `greatest`: the number of their bits, but at least two.
+  /// Returns the minimum code size for indices up to `greatest`: the number of bits of `greatest`, but at least two.
   package static func minimumCodeSize(greatestIndex greatest: UInt8) -> Int {
     max(2, UInt8.bitWidth - greatest.leadingZeroBitCount)
   }
@@ -28,7 +30,7 @@ package final class LZWCompressor {
   /// Appends the minimum code size, one or more sub-blocks that encode `indices`, and the terminator.
   ///
   /// - Precondition: Every index is below `1 << minimumCodeSize`.
-  /// - Parameter isCancelled: Polled after every million pixels.
+  /// - Parameter isCancelled: A function that is polled after about every million pixels.
   /// - Throws: `cancelled` once `isCancelled` returns true.
   package func append(
     _ indices: borrowing RawSpan, minimumCodeSize: Int, to target: inout [UInt8],
@@ -57,14 +59,15 @@ package final class LZWCompressor {
       start = end
     }
     writer.put(code, width)
-    // A decoder adds the last phrase to its table like any other, which may widen its codes.
+    // A decoder adds an entry for the last phrase as for any other, which may widen the end code.
     if next == 1 << width, width < 12 { width += 1 }
     writer.put(clear + 1, width)
     writer.finish(into: &target)
     target.append(0)
   }
 
-  /// Continues the phrase `code` with the indices in `range`, at most a million of them.
+  /// Compresses the indices in `range`, at most about a million of them. `code` is the phrase that precedes the range,
+  /// and is replaced by the phrase that the range ends with.
   @inline(__always)
   private func compress(
     _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, clear: Int, _ code: inout Int,
@@ -89,7 +92,7 @@ package final class LZWCompressor {
       writer.put(phrase, width)
       if next < Self.codeLimit {
         unsafe slots[slot] = key &<< 12 | UInt32(truncatingIfNeeded: next)
-        // A decoder adds this phrase when it reads the next code, and reads the code after that with one more bit.
+        // A decoder adds this entry when it reads the next code, and reads the code after that with one more bit.
         if next == 1 &<< width { width &+= 1 }
         next &+= 1
       } else {
@@ -107,15 +110,17 @@ package final class LZWCompressor {
   private func clearTable() { unsafe memset(table.baseAddress, 0, 4 << Self.slotBits) }
 }
 
-/// Packs codes, least significant bit first, and splits them into sub-blocks.
+/// Packs LZW codes into bytes, least significant bit first, and splits the bytes into sub-blocks.
 ///
-/// Unsafe code: bits are stored four bytes at a time, starting before `chunkSize`, in a block that is sixteen bytes
-/// larger.
+/// Unsafe code: bits are stored four bytes at a time. Each store starts before `chunkSize`, and the block of memory is
+/// sixteen bytes larger than `chunkSize`.
 @safe
 struct LZWCodeWriter {
-  /// The number of bytes moved at a time, which is a whole number of sub-blocks.
+  /// The number of bytes collected before they are moved to the target. It is a multiple of 255, the size of a full
+  /// sub-block.
   private static let chunkSize = 255 * 256
-  /// Returns a block for a writer, with room after the chunk for two codes and the last bits, at most seven bytes.
+  /// Returns a block of memory for a writer. After the chunk it has room for two more codes and for the last bits,
+  /// which together take at most seven bytes.
   static func makeChunk() -> PixelStorage { PixelStorage(byteCount: chunkSize + 16) }
 
   private let chunk: PixelStorage
@@ -129,10 +134,11 @@ struct LZWCodeWriter {
     unsafe base = chunk.baseAddress
   }
 
-  /// Whether ``drain(into:)`` must be called, because two more codes, of at most 24 bits in total, may fill the chunk.
+  /// Whether ``drain(into:)`` must be called before more codes are added. This is the case if two more codes, of at
+  /// most 24 bits in total, may fill the chunk.
   @inline(__always) var isFull: Bool { position >= Self.chunkSize &- 4 }
 
-  /// Adds a code of at most 12 bits. Fewer than 32 bits may be pending before it.
+  /// Adds a code of at most 12 bits. Before the call, fewer than 32 bits may be pending.
   @inline(__always)
   mutating func put(_ code: Int, _ width: Int) {
     bits |= UInt64(truncatingIfNeeded: code) &<< UInt64(bitCount)
@@ -145,7 +151,7 @@ struct LZWCodeWriter {
     position &+= 4
   }
 
-  /// Moves the complete sub-blocks to `target` and the rest to the front.
+  /// Moves the complete sub-blocks to `target`, and the remaining bytes to the front of the chunk.
   @inline(never)
   mutating func drain(into target: inout [UInt8]) {
     let whole = position / 255 * 255
@@ -154,7 +160,7 @@ struct LZWCodeWriter {
     position -= whole
   }
 
-  /// Moves everything to `target`, padding the last byte with zero bits.
+  /// Moves all pending bits and bytes to `target`, padding the last byte with zero bits.
   mutating func finish(into target: inout [UInt8]) {
     while bitCount > 0 {
       unsafe base.storeBytes(

@@ -2,39 +2,39 @@ internal import Glibc
 
 /// Expands GIF's LZW codes into palette indices.
 ///
-/// Each string of the dictionary is a piece of output already written, so a dictionary entry is one
-/// number: the position at which the previous code's string starts. The entry created by a code
-/// starts with the previous code's string and ends one byte into the code's own string, so its
-/// length is the distance to the next entry's position plus one. This table of sixteen kilobytes
-/// stays in the first-level cache beside the recent output. A table with lengths, or with the first
-/// eight bytes of each string, would not.
+/// Each string of the dictionary already occurs in the output, so a dictionary entry is a single number: the position
+/// in the output at which the string starts. Each code creates an entry, whose string consists of the string of the
+/// previous code and the first byte of the string of this code. The length of an entry's string is therefore the
+/// distance to the position of the next entry, plus one. The table has sixteen kilobytes and stays in the first-level
+/// cache together with the recent output. A larger table, with lengths or with the first eight bytes of each string,
+/// would not stay there.
 ///
-/// Accepts what browsers accept: no clear code at the start, clear codes anywhere, a dictionary
-/// that stays full, strings that extend past the last pixel, and no end code. A code without a
-/// string yet, which browsers reject, ends the frame with the pixels decoded so far.
+/// Accepts what browsers accept: no clear code at the start, clear codes anywhere, a dictionary that stays full,
+/// strings that extend past the last pixel, and no end code. A code that has no string yet, which browsers reject, ends
+/// the frame with the pixels decoded so far.
 ///
-/// Unsafe, for speed: codes and pixels are addressed by pointer. `Expansion` states the bounds of
-/// every access. `headroom` and `slack` absorb bytes written outside the pixels.
+/// Unsafe code, for speed: codes and pixels are accessed through pointers. `Expansion` states the bounds of every
+/// access. `headroom` and `slack` provide room for bytes that are written outside the pixels.
 ///
-/// A value with its own scratch memory. Copies share no mutable state.
+/// A decoder is a value with its own scratch memory. Copies share no mutable state.
 package struct LZWDecoder: Sendable {
-  /// The number of bytes before the first pixel that are also written. They store the one-pixel strings.
+  /// The number of bytes before the first pixel that the decoder overwrites with the one-pixel strings.
   package static let headroom = 256
-  /// The number of bytes after the last pixel that may be overwritten, because copies are wide.
+  /// The number of bytes after the last pixel that may be overwritten, because strings are copied in wide chunks.
   package static let slack = 64
-  /// The minimum code sizes that can be expanded; GIF allows 2 to 8, browsers 0 to 8.
+  /// The minimum code sizes that can be expanded. GIF allows 2 to 8, and browsers accept 0 to 8.
   package static let minimumCodeSizes = 0...8
 
-  /// Positions relative to the start of the headroom, one for each of 4096 codes and two more. See
+  /// The table of an expansion. The positions count from the start of the headroom. For the number of entries, see
   /// ``Expansion/tableCount``.
   private var positions = [UInt32](repeating: 0, count: Expansion.tableCount)
   private var preparedSize = -1
-  /// The joined sub-blocks. The array is as large as those of the largest frame so far.
+  /// The memory for joined sub-blocks. It is as large as the largest frame so far required.
   private var payload: [UInt8] = []
 
   package init() {}
 
-  /// Expands `codes`, the joined sub-blocks, and writes up to `count` pixels to `output`.
+  /// Expands `codes`, the joined sub-blocks of a frame, and writes up to `count` pixels to `output`.
   ///
   /// - Precondition: `minimumCodeSize` is one of ``minimumCodeSizes``. ``headroom`` bytes before
   ///   `output` and ``slack`` bytes after its `count` pixels may be overwritten.
@@ -62,9 +62,9 @@ package struct LZWDecoder: Sendable {
   }
 }
 
-/// The state of an expansion whose codes are still arriving.
+/// The state in which an expansion waits for more codes.
 struct LZWCursor: Sendable {
-  /// The position of the next string, and the bit of the remaining codes at which the next code starts.
+  /// The position in the output of the next string, and the bit position of the next code in the codes that remain.
   fileprivate var position = 0
   fileprivate var bitPosition = 0
   fileprivate var width = 0
@@ -73,34 +73,34 @@ struct LZWCursor: Sendable {
 
 /// The result of expanding the codes of one GIF frame.
 package struct LZWResult: Sendable, Hashable {
-  /// The reason why the expansion stopped.
+  /// The reason why an expansion stopped.
   package enum Status: UInt8, Sendable, Hashable {
     /// Every pixel was written.
     case complete
     /// The end code came before the last pixel.
     case endCodeEarly
-    /// A code has no string yet.
+    /// A code refers to a string that does not exist yet.
     case invalidCode
     /// The codes ran out before the last pixel.
     case dataExhausted
   }
 
-  /// What follows the last pixel of a ``Status/complete`` frame. It is ignored.
+  /// The data after the last pixel of a ``Status/complete`` frame. This data is not expanded.
   package enum Trailer: UInt8, Sendable, Hashable {
-    /// The end code, as the format requires, and at most one zero byte, which some encoders flush
-    /// after it. Also used for an incomplete frame.
+    /// The end code, as the format requires, and at most one zero byte after it, which some encoders write. This is
+    /// also the value for an incomplete frame.
     case endCode
-    /// Nothing, not even an end code.
+    /// No data, not even an end code.
     case missing
-    /// More pixels, or bytes after the end code.
+    /// Codes of further pixels, or bytes after the end code.
     case surplus
   }
 
   package var status: Status
   package var trailer: Trailer
-  /// The number of pixels written. This prefix of the frame is exact.
+  /// The number of pixels written. These pixels, the first ones of the frame, are correct.
   package var pixelCount: Int
-  /// The number of bytes of codes up to the code at which expansion stopped.
+  /// The number of bytes of codes before the code at which the expansion stopped.
   package var byteOffset: Int
 
   package init(
@@ -114,40 +114,41 @@ package struct LZWResult: Sendable, Hashable {
 }
 
 extension LZWDecoder {
-  /// The state of one expansion: the positions of reading and writing, and the width of codes.
+  /// The state of one expansion: the positions of reading and writing, and the current code width.
   ///
-  /// Uses pointers because these loops dominate the cost of decoding a GIF. The bounds of every access below are:
-  /// - reads of codes: eight bytes at a time only up to eight bytes before the end, and otherwise one by one;
-  /// - `table`: a code is below 4096 and below `next`, which is at most 4097 = `tableCount` - 1;
-  /// - output: a string starts at or after `base`, and its copy ends at most 31 bytes past `end`.
+  /// Pointers are used because these loops dominate the cost of decoding a GIF. The accesses have these bounds:
+  /// - Codes are read eight bytes at a time only up to eight bytes before the end, and otherwise one byte at a time.
+  /// - As an index into `table`, a code is below 4096 and below `next`, which is at most 4097, or `tableCount` - 1.
+  /// - In the output, a string starts at or after `base`, and its copy ends at most 31 bytes past `end`.
   @safe struct Expansion {
-    /// The number of words in the table: codes 0 to 4095, the position after the last string, and one that is never
-    /// read.
+    /// The number of words in the table: one for each of the codes 0 to 4095, one from which the length of the last
+    /// string is computed, and one that is never read.
     static let tableCount = 4098
     typealias Chunk = SIMD16<UInt8>
 
     let source: UnsafeRawPointer
     let byteCount: Int
-    /// The start of the headroom, from which positions count.
+    /// The start of the headroom, at which position 0 lies.
     let base: UnsafeMutableRawPointer
-    /// The position past the last pixel.
+    /// The position just past the last pixel.
     let end: Int
     let table: UnsafeMutablePointer<UInt32>
     let minimumCodeSize: Int
     let clearCode: Int
-    /// The position of the next string.
+    /// The position at which the next string is written.
     var position = LZWDecoder.headroom
-    /// The bit of the source at which the next code starts.
+    /// The bit position in the source at which the next code starts.
     var bitPosition = 0
     var width: Int
-    /// The index at which the start of the next string will be recorded. All strings have lower indices.
+    /// The table index at which the start of the next string will be recorded. All existing strings have lower indices.
     var next: Int
 
     init(
       source: UnsafeRawPointer, byteCount: Int, base: UnsafeMutablePointer<UInt8>, end: Int,
       table: UnsafeMutablePointer<UInt32>, minimumCodeSize: Int
     ) {
-      // Positions and the value for the end code must fit in 32 bits. They do even for a frame of GIF's maximum size.
+      // Positions, including that of the end code in the table, must fit in 32 bits. They do so even for a frame of the
+      // maximum size in GIF.
       precondition(end <= Int(UInt32.max) - 64)
       unsafe self.source = source
       self.byteCount = byteCount
@@ -165,10 +166,11 @@ extension LZWDecoder {
 
 extension LZWDecoder.Expansion {
   var endCode: Int { clearCode &+ 1 }
-  /// Whether the dictionary still grows. The last string, 4095, ends at `table[4096]`.
+  /// Whether the dictionary still grows. The length of the last string, 4095, is computed from `table[4096]`.
   var isGrowing: Bool { next <= 4096 }
 
-  /// Records the one-pixel strings. They lie in the headroom, each at the position equal to its value.
+  /// Records the one-pixel strings in the table. They lie in the headroom, where the byte at each position equals the
+  /// position.
   func prepareTable() {
     for code in 0...clearCode { unsafe table[code] = UInt32(truncatingIfNeeded: code) }
   }
@@ -177,18 +179,18 @@ extension LZWDecoder.Expansion {
   mutating func clear() {
     width = minimumCodeSize &+ 1
     next = clearCode &+ 2
-    // Make the clear and end codes look like long strings, so that the fast loop needs no extra
-    // test for them. The address is read, so it must stay inside the output.
+    // The entry makes the clear code and the end code look like long strings, so that the fast loop needs no extra test
+    // for them. The loop reads bytes at the recorded position, so the position must lie inside the output.
     unsafe table[endCode] = UInt32(truncatingIfNeeded: position &+ 40)
   }
 
-  /// Expands until the last pixel, the last code or the first invalid one.
+  /// Expands codes until the last pixel is written, the codes run out, or a code is invalid.
   mutating func run() -> LZWResult {
     clear()
     return proceed()
   }
 
-  /// Like ``run()``, but continues where an earlier call ran out of codes.
+  /// Continues an expansion at the point where an earlier call ran out of codes. Otherwise works like ``run()``.
   mutating func proceed() -> LZWResult {
     while true {
       if isGrowing {
@@ -200,12 +202,12 @@ extension LZWDecoder.Expansion {
     }
   }
 
-  /// Returns the next code, or nil if there are not enough bits.
+  /// Returns the next code, or nil if fewer bits remain than a code has.
   func peekCode() -> Int? {
     guard bitPosition &+ width <= byteCount &* 8 else { return nil }
     var byte = bitPosition &>> 3
     var bits: UInt32 = 0
-    // Twelve bits at any bit offset lie within three bytes.
+    // A code of up to twelve bits lies within three bytes, whatever its bit offset.
     var shift = UInt32(0)
     while shift < 24 && byte < byteCount {
       bits |= UInt32(unsafe source.load(fromByteOffset: byte, as: UInt8.self)) &<< shift
@@ -216,10 +218,10 @@ extension LZWDecoder.Expansion {
     return Int(truncatingIfNeeded: code) & ((1 &<< width) &- 1)
   }
 
-  /// Expands one code with all checks, and returns the result if that ends the expansion.
+  /// Expands one code with all checks. Returns the result if the code ends the expansion, and nil otherwise.
   ///
-  /// Handles everything that the fast loop does not: clear and end codes, changes of the code
-  /// width, and the start and end of the data.
+  /// Handles everything that the fast loop does not: clear and end codes, changes of the code width, and the start and
+  /// end of the data.
   mutating func expandOneCode() -> LZWResult? {
     guard position < end else { return completed() }
     guard let code = peekCode() else {
@@ -236,7 +238,7 @@ extension LZWDecoder.Expansion {
     let start = Int(unsafe table[code])
     let length = code < clearCode ? 1 : Int(unsafe table[code &+ 1]) &- start &+ 1
     let kept = min(length, end &- position)
-    // A truncated string lacks its last byte, so that byte needs no correction.
+    // A truncated string is copied without its last byte, so that byte needs no correction.
     copyString(from: start, length: kept, isNewest: code == next &- 1 && kept == length)
     position &+= kept
     bitPosition &+= width
@@ -247,10 +249,11 @@ extension LZWDecoder.Expansion {
     return nil
   }
 
-  /// Copies a string to `position`. `isNewest` is true if the string's last byte is the first byte of the copy.
+  /// Copies a string to `position`. `isNewest` is true if the string's last byte is also the first byte of the copy.
   ///
-  /// If a string of up to 16 bytes ends where its copy starts, that byte would be read before it is written. In a
-  /// longer string, each half of a chunk is read at least 16 bytes behind the position where it is written.
+  /// In a newest string of up to 16 bytes, that shared byte would be read before it is written, so it is corrected
+  /// afterwards. In a longer string, each 16-byte half of a chunk is read at least 16 bytes behind the position at
+  /// which it is written.
   @inline(__always)
   func copyString(from start: Int, length: Int, isNewest: Bool) {
     let from = unsafe base + start
@@ -274,8 +277,8 @@ extension LZWDecoder.Expansion {
       status: status, pixelCount: position &- LZWDecoder.headroom, byteOffset: byteOffset)
   }
 
-  /// Returns whether at most one zero byte follows the end code, which ends at `offset`. Some
-  /// encoders, such as ffmpeg's, flush one more byte if the end code fills the last byte.
+  /// Returns whether the end code, which ends at byte `offset`, is followed by at most one zero byte. Some encoders,
+  /// such as ffmpeg's, write one more byte if the end code fills the last byte.
   private func isEmpty(from offset: Int) -> Bool {
     guard offset == byteCount - 1 else { return offset >= byteCount }
     return unsafe source.load(fromByteOffset: offset, as: UInt8.self) == 0
@@ -294,25 +297,26 @@ extension LZWDecoder.Expansion {
 }
 
 extension LZWDecoder.Expansion {
-  /// Expands codes four at a time, as long as none of them is special or can pass the end.
+  /// Expands codes in groups of four, as long as no code is special and no string can reach the end of the output.
   ///
-  /// One load of 64 bits contains four codes of up to 12 bits at any bit offset. For strings of up
-  /// to 32 bytes, a full 32 bytes are copied, because a branch on the length would be mispredicted.
-  /// Longer strings, and the one string that ends where its copy starts, leave the group of four.
-  /// The loop stays 128 bytes away from the end, so no string of a group can pass it. Two copies of
-  /// the loop are compiled, for a growing and for a full dictionary. Tried and slower: one code per
-  /// refill, copies of 16 bytes (a misprediction for each string of 17 to 32 bytes), handling the
-  /// newest string without a branch.
+  /// One load of 64 bits contains four codes of up to 12 bits at any bit offset. For a string of up to 32 bytes, a full
+  /// 32 bytes are copied, because a branch on the length would often be mispredicted. A longer string, or the newest
+  /// string, which ends where its copy starts, interrupts the group of four. The loop stays 128 bytes away from the end
+  /// of the output, so no string of a group can pass the end. The loop is compiled twice, for a growing and for a full
+  /// dictionary.
+  ///
+  /// These alternatives were slower: one code per load, copies of 16 bytes (which cause a misprediction for each string
+  /// of 17 to 32 bytes), and handling the newest string without a branch.
   @inline(__always)
   mutating func expandShortStrings(isGrowing: Bool) {
-    // Local variables, because fields would be written back to memory at each step.
+    // These are local variables because fields would be written back to memory at each step.
     let (source, base, table) = unsafe (self.source, self.base, self.table)
     let (clearCode, endCode, end) = (UInt(bitPattern: self.clearCode), self.endCode, self.end)
     let mask = (UInt64(1) &<< UInt64(truncatingIfNeeded: width)) &- 1
     let width = self.width
     let lastGroupBit = byteCount &* 8 &- 64
     let lastGroupPosition = end &- 128
-    // The code at which the width changes must go through `expandOneCode`, so groups end before it.
+    // The code after which the width changes must be expanded by `expandOneCode`, so groups end before it.
     let lastGroupCode = isGrowing ? (1 &<< width) &- 5 : Int.max
     var newest = isGrowing ? next &- 1 : 0
     var (bitPosition, position) = (self.bitPosition, self.position)
@@ -355,7 +359,7 @@ extension LZWDecoder.Expansion {
       }
       bitPosition &+= taken &* width
 
-      // A long string or the newest string, handled without leaving the loop.
+      // A long string, or the newest string, is handled without leaving the loop.
       let code = Int(truncatingIfNeeded: bits & mask)
       if code <= endCode || isGrowing && code > newest { break group }
       let start = Int(unsafe table[code])
@@ -374,16 +378,16 @@ extension LZWDecoder.Expansion {
 }
 
 extension LZWDecoder {
-  /// Joins the sub-blocks of `data` and writes up to `count` of their pixels to `storage` from
-  /// offset ``headroom`` on.
+  /// Joins the sub-blocks of `data`, expands them, and writes up to `count` pixels to `storage`, starting at offset
+  /// ``headroom``.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
-  /// - Precondition: `storage` has ``headroom`` and ``slack`` bytes more than `count`.
+  /// - Precondition: The byte count of `storage` is at least `count` plus ``headroom`` plus ``slack``.
   mutating func expand(
     _ data: borrowing RawSpan, minimumCodeSize: Int, into storage: PixelStorage, count: Int
   ) throws(AnimatedImageError) -> (LZWResult, Blocks) {
     precondition(count >= 0 && storage.byteCount - Self.headroom - Self.slack >= count)
-    // Moved out of `self` for the call, because the closure borrows `self` for its table.
+    // The array is moved out of `self` for the call, because the closure needs `self` for its table.
     var payload: [UInt8] = []
     swap(&payload, &self.payload)
     defer { swap(&payload, &self.payload) }
@@ -402,15 +406,15 @@ extension LZWDecoder {
 // MARK: - Codes that are still arriving
 
 extension LZWDecoder {
-  /// Continues at `cursor` (nil at the start) and writes up to `count` pixels to `storage` from
-  /// offset ``headroom`` on. Removes the bytes of `codes` that were fully expanded.
+  /// Continues an expansion at `cursor`, or begins one if `cursor` is nil, and writes up to `count` pixels to
+  /// `storage`, starting at offset ``headroom``. Removes the bytes of `codes` that were fully expanded.
   ///
-  /// After ``LZWResult/Status/dataExhausted``, the expansion continues when more codes arrive.
-  /// Until then this decoder must not expand anything else, because its table and the pixels in
+  /// After ``LZWResult/Status/dataExhausted``, the expansion continues with the next call, when more codes have
+  /// arrived. Until then this decoder must not be used for another expansion, because its table and the pixels in
   /// `storage` are part of the state.
   ///
-  /// - Precondition: See ``expand(_:minimumCodeSize:into:count:)``. `storage` has ``headroom`` and
-  ///   ``slack`` bytes more than `count`.
+  /// - Precondition: `minimumCodeSize` is one of ``minimumCodeSizes``. The byte count of `storage` is at least `count`
+  ///   plus ``headroom`` plus ``slack``.
   mutating func expandMore(
     _ codes: inout [UInt8], at cursor: inout LZWCursor?, minimumCodeSize: Int,
     into storage: PixelStorage, count: Int
@@ -459,31 +463,31 @@ extension LZWDecoder {
 
 // MARK: - Sub-blocks
 
-// A frame's codes continue across sub-blocks. Each sub-block is a length byte followed by that many
-// bytes; one of length 0 ends them. Joining them costs one copy, but then codes can be read eight
-// bytes at a time.
+// A frame's codes continue across sub-blocks. Each sub-block is a length byte followed by that many bytes, and a
+// sub-block of length 0 marks the end. Joining the sub-blocks costs one copy, but allows codes to be read eight bytes
+// at a time.
 extension LZWDecoder {
-  /// The extent of the joined sub-blocks.
+  /// The extent of joined sub-blocks.
   package struct Blocks: Sendable, Hashable {
-    /// The number of bytes of payload.
+    /// The number of bytes of payload in the sub-blocks.
     package var payloadCount = 0
-    /// The number of bytes of the source consumed, including length bytes and the terminator.
+    /// The number of source bytes that were read, including length bytes and the terminator.
     package var sourceCount = 0
     /// Whether the terminating block of length 0 was found.
     package var isTerminated = false
-    /// Whether the source ended inside the last block.
+    /// Whether the source ended inside the last sub-block.
     package var isLastBlockCut = false
   }
 
-  /// Returns the number of bytes of memory needed to join `count` bytes of blocks.
+  /// Returns the byte count of the memory needed to join sub-blocks of `count` bytes in total.
   ///
-  /// The payload is shorter than its source, but copying a fixed number of bytes per block may
-  /// write 255 bytes past its end. Rounding up by at most a quarter avoids an allocation for each
-  /// of many slowly growing frames.
+  /// The payload is shorter than its source, but because a fixed number of bytes is copied per sub-block, up to 255
+  /// bytes may be written past the end of the payload. The result is rounded up by at most a quarter, so that a series
+  /// of slowly growing frames does not cause an allocation for each frame.
   static func byteCount(for count: Int) -> Int { PixelMemory.rounded(count + 256) }
 
-  /// Joins the blocks at the start of `source` in `payload`, which never shrinks, and calls `body` with the joined
-  /// bytes.
+  /// Copies the payloads of the sub-blocks at the start of `source` one after another into `payload`, and calls `body`
+  /// with the joined bytes. `payload` grows if needed, and is never shrunk.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
   @unsafe package static func join<Result>(
@@ -498,9 +502,9 @@ extension LZWDecoder {
     }
   }
 
-  /// Returns the offset within `source`, which consists of blocks, of byte `offset` of their payload.
+  /// Converts an offset in a joined payload to an offset in its sub-blocks. `source` consists of the sub-blocks.
   ///
-  /// For the first byte past the payload, returns the offset past the last available block.
+  /// For the offset just past the payload, returns the offset just past the last available sub-block.
   package static func sourceOffset(
     ofPayload offset: Int, in source: borrowing RawSpan
   ) -> Int {
@@ -530,7 +534,7 @@ extension LZWDecoder {
       let left = source.count - blocks.sourceCount
       let target = unsafe to + blocks.payloadCount
       if left >= 256 {
-        // A copy of fixed size compiles to a few wide moves. The next copy overwrites the excess.
+        // A copy of a fixed size compiles to a few wide moves. The next copy overwrites the excess bytes.
         unsafe memcpy(target, from + blocks.sourceCount, 256)
       } else {
         unsafe memcpy(target, from + blocks.sourceCount, min(declared, left))

@@ -1,26 +1,30 @@
 internal import Glibc
 
 /// Compresses palette indices like ``LZWCompressor``, but searches for a shorter result. A phrase may end early if the
-/// next phrase gains more pixels than this one loses, and for a pixel with two possible indices the search may use
-/// either.
+/// next phrase gains more pixels than this phrase loses. For a pixel with two possible indices, the search may use
+/// either index.
 ///
-/// Phrases form the same trie in a flat table, whose slots contain `(code << 8 | index) << 12 | next code`. The entry
-/// that a phrase creates is added when the next phrase, which determines the entry's last index, is chosen.
+/// As in ``LZWCompressor``, the phrases form a trie in a flat hash table, whose slots contain
+/// `(code << 8 | index) << 12 | next code`. Each phrase creates an entry, which consists of the phrase and the first
+/// index of the next phrase. The entry is therefore added when the next phrase is chosen.
 ///
-/// The time is linear, because no phrase is longer than 4,096 pixels and at most `Rule.branches` nodes are followed at
-/// a time.
+/// The time is linear in the number of pixels, because no phrase is longer than 4,096 pixels and at most
+/// `Rule.branches` nodes are followed at a time.
 ///
-/// Unsafe code: a slot number has 13 bits, and at most 3,839 slots are taken, so every probe ends at a free one. Codes
-/// and depths in the trie are below 4,096; each of the three lists has 4,098 `marks`. A front has `Rule.branches`
-/// nodes, at most 32. Only pixels below the count are read, and both spans are checked to have that count.
+/// Unsafe code: a slot number has 13 bits, and at most 3,839 slots are taken, so every probe ends at a free slot. Codes
+/// and depths in the trie are below 4,096, and each of the three lists in `marks` has 4,098 entries. A front has at
+/// most `Rule.branches` nodes, and `Rule.branches` is at most 32. Only indices within the bounds of the input are read.
+/// Both spans are checked to have the same byte count.
 package final class LZWSearch {
   /// The parameters of a search.
   package struct Rule: Sendable, Hashable {
-    /// The maximum number of pixels by which a phrase may end early. More is not always better, so try 0 too.
+    /// The maximum number of pixels by which a phrase may end early. A larger number does not always give a shorter
+    /// result, so 0 should be tried too.
     var lookahead: Int
-    /// The maximum number of phrases of one length to follow where pixels have two indices.
+    /// The maximum number of phrases of equal length that are followed in parallel where pixels have two possible
+    /// indices.
     var branches: Int
-    /// Whether a full table is kept until phrases become shorter. Otherwise it is cleared at once.
+    /// Whether a full table is kept until phrases become shorter. Otherwise it is cleared as soon as it is full.
     var keepsFullTable: Bool
 
     package init(lookahead: Int, branches: Int = 4, keepsFullTable: Bool = false) {
@@ -32,37 +36,39 @@ package final class LZWSearch {
 
   private static let slotBits = 13
   private static let codeLimit = 4096
-  /// The number of pixels between two checks for cancellation. Processing them takes about twenty milliseconds.
+  /// The number of pixels between two checks for cancellation. Compressing this many pixels takes about twenty
+  /// milliseconds.
   private static let stretch = 1 << 18
-  /// The number of codes after which the mean phrase length is compared with the best one, and the fraction of the best
-  /// below which a kept table is cleared. On the frames of real animations, results with 64 to 512 codes and with
-  /// fractions from 0.8 to 0.95 differ by 1 %.
+  /// The parameters of the test that decides whether a full table is kept. After every `window` codes, the mean phrase
+  /// length is compared with the best mean so far. The table is cleared if the ratio of the two is below `worst`. On
+  /// the frames of real animations, results with windows of 64 to 512 codes and ratios from 0.8 to 0.95 differ by 1 %.
   private static let window = 256
   private static let worst = 0.9
-  /// The minimum gain in pixels for which a phrase ends early. Ending early has a cost: the phrase's entry then exists
-  /// already, so the table grows more slowly. Measured on 125 frames: with 1, files are 2 % larger than with 2, and
-  /// often larger than without looking ahead.
+  /// The minimum gain in pixels for which a phrase ends early. Ending early has a cost: the entry that the phrase
+  /// creates may exist already, and then the table gains no new phrase. Measured on 125 frames: with a margin of 1,
+  /// files are 2 % larger than with 2, and often larger than without lookahead.
   private static let margin = 2
 
   private let table = PixelStorage(byteCount: 4 << slotBits)
   private let chunk = LZWCodeWriter.makeChunk()
-  /// For each phrase length, the code of the best node. There are three lists: for the phrase being written, for the
-  /// best phrase to follow it, and for the one being tried.
+  /// The code of the best phrase of each length, in three lists: one for the phrase being written, one for the best
+  /// phrase found to follow it, and one for the phrase being tried in place of the latter.
   private let marks = PixelStorage(byteCount: 3 * 2 * markCount)
   private static let markCount = 4098
-  /// Two fronts of nodes.
+  /// Two fronts of up to 32 nodes each. A front contains the trie nodes of the phrases of one length.
   private let fronts = PixelStorage(byteCount: 2 * 32 * 4)
 
   /// Creates a search with a working memory of 130 KB.
   package init() {}
 
-  /// Appends the minimum code size, sub-blocks and the terminator, unless they take more than `limit` bytes.
+  /// Appends the minimum code size, the sub-blocks and the terminator, unless they take more than `limit` bytes.
   ///
   /// - Parameters:
-  ///   - indices: The indices to try first.
-  ///   - others: For each pixel, an alternative index, or the same index if there is none.
+  ///   - indices: For each pixel, the index to try first.
+  ///   - others: For each pixel, an alternative index, or the same index again if there is no alternative.
   /// - Precondition: Every index is below `1 << minimumCodeSize`.
-  /// - Returns: Whether the table became full, or nil if the data is too long. In that case `target` is incomplete.
+  /// - Returns: Whether the table became full, or nil if the data is too long. In the latter case `target` is
+  ///   incomplete.
   /// - Throws: `cancelled` once `isCancelled` returns true.
   package func append(
     _ indices: borrowing RawSpan, or others: borrowing RawSpan, minimumCodeSize: Int, _ rule: Rule,
@@ -99,7 +105,7 @@ package final class LZWSearch {
     return state.wasFull
   }
 
-  /// The two indices of each pixel.
+  /// The two possible indices of each pixel.
   @unsafe
   private struct Pixels {
     let first, second: UnsafeRawBufferPointer
@@ -113,14 +119,15 @@ package final class LZWSearch {
     /// The pixel at which the next phrase begins, and the index used for that pixel.
     var place = 0
     var start = 0
-    /// The length of the longest phrase at that pixel, with its codes in the list `marks.current`, or 0 if it is not
-    /// known yet.
+    /// The length of the longest phrase that begins at `place`, or 0 if the length is not known yet. The codes of this
+    /// phrase are in the list `marks.current`.
     var longest = 0
-    /// The numbers of the lists in ``LZWSearch/marks``: for the phrase being written, for the best phrase to follow it,
-    /// and for the one being tried.
+    /// The numbers of the three lists in ``LZWSearch/marks``: the list for the phrase being written, the list for the
+    /// best phrase found to follow it, and the list for the phrase being tried in place of the latter.
     var marks = (current: 0, best: 1, tried: 2)
     var wasFull = false
-    /// The numbers of codes and pixels since the last comparison, and the best ratio since the table became full.
+    /// The numbers of codes and pixels since the last comparison, and the greatest mean phrase length, in pixels, since
+    /// the table became full.
     private var codes = 0
     private var pixels = 0
     private var best = 0.0
@@ -138,8 +145,8 @@ package final class LZWSearch {
       (codes, pixels, best) = (0, 0, 0)
     }
 
-    /// Returns whether phrases have become too short for a full table to be worth keeping. The last phrase had `length`
-    /// pixels.
+    /// Counts a phrase of `length` pixels, and returns whether phrases have become so short that the full table should
+    /// be cleared.
     mutating func isStale(_ length: Int) -> Bool {
       codes += 1
       pixels += length
@@ -152,7 +159,7 @@ package final class LZWSearch {
     }
 
     mutating func end(into target: inout [UInt8]) {
-      // A decoder adds the last phrase to its table like any other, which may widen its codes.
+      // A decoder adds an entry for the last phrase as for any other, which may widen the end code.
       if next == 1 << width, width < 12 { width += 1 }
       writer.put(clearCode + 1, width)
       writer.finish(into: &target)
@@ -160,7 +167,7 @@ package final class LZWSearch {
     }
   }
 
-  /// Writes the phrase that begins at `state.place` and adds the entry that it creates.
+  /// Writes the phrase that begins at `state.place` and adds the entry that the phrase creates.
   @inline(__always)
   private func step(_ pixels: Pixels, _ rule: Rule, _ state: inout State) {
     let count = unsafe pixels.first.count
@@ -186,7 +193,7 @@ package final class LZWSearch {
         }
         for choice in 0..<(choices.0 == choices.1 ? 1 : 2) {
           let index = choice == 0 ? choices.0 : choices.1
-          // A decoder already has the new entry when it reads the next phrase.
+          // A decoder already has the new entry when it reads the next phrase, so that phrase may use the entry.
           let found = unsafe find(node, index, slots)
           let isNew = found.code < 0 && state.next < Self.codeLimit
           if isNew { unsafe slots[found.slot] = Self.entry(node, index, state.next) }
@@ -210,7 +217,8 @@ package final class LZWSearch {
     swap(&state.marks.current, &state.marks.best)
     guard state.place < count else { return }
     if state.next < Self.codeLimit {
-      // If the phrase ended early, the entry may exist already. A decoder adds it again.
+      // If the phrase ended early, the entry may exist already. A decoder adds it again, so its code is used up in any
+      // case.
       let found = unsafe find(code, following, slots)
       if found.code < 0 { unsafe slots[found.slot] = Self.entry(code, following, state.next) }
       if state.next == 1 &<< state.width { state.width &+= 1 }
@@ -225,7 +233,7 @@ package final class LZWSearch {
     }
   }
 
-  /// Returns the list of `marks` with this number, which must be below three.
+  /// Returns the list in `marks` that has this number, which must be below three.
   @inline(__always)
   private func list(_ number: Int) -> UnsafeMutablePointer<UInt16> {
     unsafe marks.baseAddress.assumingMemoryBound(to: UInt16.self) + number &* Self.markCount
@@ -235,7 +243,8 @@ package final class LZWSearch {
     UInt32(truncatingIfNeeded: node &<< 8 | index) &<< 12 | UInt32(truncatingIfNeeded: next)
   }
 
-  /// Returns the code of `node` followed by `index`, or -1 and the free slot for it.
+  /// Returns the code of the phrase that consists of `node` and `index`. If there is no such phrase, returns -1 and the
+  /// free slot for it.
   @inline(__always)
   private func find(
     _ node: Int, _ index: Int, _ slots: UnsafeMutablePointer<UInt32>
@@ -250,10 +259,10 @@ package final class LZWSearch {
     }
   }
 
-  /// Returns the length of the longest phrase in the table that matches from `place` on and whose first index is
-  /// `start`.
+  /// Returns the length of the longest phrase in the table that matches the pixels from `place` on and has `start` as
+  /// its first index.
   ///
-  /// - Parameter marks: Receives the best code for each length.
+  /// - Parameter marks: Receives the code of the best phrase for each length.
   @inline(__always)
   private func match(
     _ pixels: Pixels, _ place: Int, _ start: Int, _ branches: Int,
@@ -288,9 +297,10 @@ package final class LZWSearch {
     return length
   }
 
-  /// Extends the two phrases at `nodes`, which cover `length` pixels from `place` on, until only one can continue.
+  /// Extends the two phrases whose nodes are `nodes`, which cover `length` pixels from `place` on, until only one
+  /// phrase can continue.
   ///
-  /// - Returns: The node of that phrase, or -1 if several remain and none of them can be extended.
+  /// - Returns: The node of that phrase, or -1 if several phrases remain and none of them can be extended.
   private func follow(
     _ pixels: Pixels, _ place: Int, _ nodes: (Int, Int), _ branches: Int, _ length: inout Int,
     _ marks: UnsafeMutablePointer<UInt16>

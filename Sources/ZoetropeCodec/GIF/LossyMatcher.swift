@@ -1,32 +1,36 @@
-/// Changes pixels of a frame to similar colours so that LZW finds longer phrases.
+/// Replaces pixels of a frame by similar colours so that LZW finds longer phrases.
 ///
-/// It searches as a compressor does. Phrases form a trie, and a phrase continues as long as a child's colour is close
-/// enough to the next pixel. A phrase ends where its length outweighs its error most. The output is pixels rather than
-/// codes: a lossless encoder then finds the same phrases or longer ones, and can store the pixels in the shortest way.
+/// The matcher searches as an LZW compressor does. Phrases form a trie, and a phrase continues as long as a child node
+/// has a colour close enough to the next pixel. The search chooses the phrase whose length outweighs its error most.
+/// The output consists of pixels rather than codes: a lossless encoder then finds the same phrases or longer ones, and
+/// can store the pixels in the shortest way.
 ///
-/// A frame's symbols are the colours of changed pixels, and one symbol for unchanged pixels. Every pixel stays within
-/// the tolerance of its true colour. Its error is carried to the next pixel of the row, so that errors even out.
+/// The symbols of a frame are the colours of its changed pixels, and one symbol for unchanged pixels. Every pixel stays
+/// within the tolerance of its true colour. Most of a pixel's error is carried to the next pixel of the row, so that
+/// errors even out.
 ///
-/// Has one owner at a time. Keeps its working memory, about 40 KB and 16 bytes per colour, for the next frame.
+/// A matcher has one owner at a time. It keeps its working memory, about 40 KB plus 16 bytes per colour, for the next
+/// frame.
 package struct LossyMatcher: Sendable {
   private let square: Int32
-  /// For each code: its last symbol, the code of the phrase before it, its first child, and its parent's next child.
+  /// The trie. For each code, these arrays contain the last symbol of its phrase, the code of the phrase without that
+  /// symbol, the first child, and the next child of the same parent.
   private var symbols = [UInt16](repeating: 0, count: codeLimit)
   private var parents = [Int32](repeating: -1, count: codeLimit)
   private var children = [Int32](repeating: -1, count: codeLimit)
   private var siblings = [Int32](repeating: -1, count: codeLimit)
   private var next = 0
-  /// The frame's colours, as words and as perceived.
+  /// The frame's colours, both as `RGBA.word` and as perceived colours.
   private var words: [UInt32] = []
   private var colors: [PerceivedColor] = []
   private var front: [Node] = []
   private var grown: [Node] = []
 
   private static let codeLimit = 4096
-  /// The maximum number of phrases of one length to follow: those with the least error.
+  /// The maximum number of phrases of one length that are followed. These are the phrases with the smallest error.
   private static let branches = 12
-  /// The value of a pixel in a phrase, and the cost of the maximum error. With a lower cost, long phrases of inaccurate
-  /// colours win. With a higher cost, only close colours are used.
+  /// The value of a pixel in a phrase, and the cost of the maximum error. With a lower `errorCost`, the search prefers
+  /// long phrases of inaccurate colours. With a higher one, it uses only close colours.
   private static let pixelValue: Int32 = 64
   private static let errorCost: Int32 = 48
 
@@ -34,24 +38,26 @@ package struct LossyMatcher: Sendable {
   private struct Node {
     var code: Int32
     var cost: Int32
-    /// The error of its last pixel, which the next pixel compensates.
+    /// The error of the phrase's last pixel, which the next pixel compensates.
     var carry: PerceivedColor
   }
 
   /// Creates a matcher.
   ///
-  /// - Parameter tolerance: The tolerance of ``PerceivedColor/greatestSquare(_:)``, greater than 0.
+  /// - Parameter tolerance: The tolerance that is passed to ``PerceivedColor/greatestSquare(_:)``. It is greater than
+  ///   0.
   package init(tolerance: Int) {
     square = max(1, PerceivedColor.greatestSquare(tolerance))
   }
 
-  /// Draws `truth` with similar colours in `rect` of `picture`.
+  /// Draws an approximation of `truth` in `rect` of `picture`.
   ///
   /// - Parameters:
   ///   - truth: The picture to approximate. Its pixels are opaque or transparent.
-  ///   - shown: The picture before the frame, or nil if the canvas is clear.
-  ///   - picture: Receives the pixels to show, each within the tolerance of the truth. Pixels equal to `shown` need no
-  ///     colour of the frame. It is not changed if 255 colours do not suffice.
+  ///   - shown: The picture shown before the frame, or nil if the canvas is clear.
+  ///   - picture: Receives the pixels to show, each within the tolerance of the pixel in `truth`. Pixels equal to those
+  ///     of `shown` can be left unchanged by the frame, so they need none of its colours. `picture` is not changed if
+  ///     255 colours do not suffice.
   /// - Returns: Whether the changed pixels now have at most 255 colours.
   /// - Throws: `cancelled` once `isCancelled` returns true.
   package mutating func match(
@@ -89,7 +95,7 @@ package struct LossyMatcher: Sendable {
       if before >= 0 { add(before, path[length - 1]) }
       before = code
       if next >= Self.codeLimit {
-        // An encoder begins a new table with the next phrase.
+        // An encoder clears its table before the next phrase.
         reset()
         before = -1
       }
@@ -107,7 +113,7 @@ package struct LossyMatcher: Sendable {
 
   // MARK: Symbols
 
-  /// Collects the colours of pixels that change. Returns false if there are too many or none.
+  /// Collects the colours of the pixels that change. Returns false if there are too many such colours, or none.
   private mutating func collect(_ truth: Bitmap, _ shown: Bitmap?, _ rect: PixelRect) -> Bool {
     words.removeAll(keepingCapacity: true)
     colors.removeAll(keepingCapacity: true)
@@ -123,7 +129,7 @@ package struct LossyMatcher: Sendable {
         guard word &>> 24 == 255 else { return false }
         if shown != nil {
           let under = below.load(UInt32.self, at: x &* 4)
-          // The same rule as in ``Pixels/load(_:)``: the pixel may stay unchanged.
+          // The pixel may stay unchanged, by the same rule as in ``Pixels/load(_:)``.
           if under &>> 24 == 255, PerceivedColor.isNear(word, under, square) { continue }
         }
         if word != last.word {
@@ -138,7 +144,8 @@ package struct LossyMatcher: Sendable {
     let found = counts.sorted { ($0.value, $0.key) > ($1.value, $1.key) }
     for (word, _) in found {
       let color = PerceivedColor(word: word)
-      // One index is reserved for unchanged pixels. Rare colours are replaced by frequent ones that are close enough.
+      // One index is reserved for unchanged pixels. If there are too many colours, a rare colour is left out if a more
+      // frequent one is close enough.
       if found.count > 255, colors.contains(where: { $0.squareDistance(to: color) <= square }) {
         continue
       }
@@ -151,7 +158,8 @@ package struct LossyMatcher: Sendable {
 
   // MARK: Phrases
 
-  /// Discards all phrases except those of one symbol: the colours, then the symbol for unchanged pixels.
+  /// Discards all phrases except those of one symbol. The code of such a phrase equals its symbol: first come the
+  /// colours, then the symbol for unchanged pixels.
   private mutating func reset() {
     let count = words.count + 1
     for code in 0..<max(next, count) { (children[code], siblings[code]) = (-1, -1) }
@@ -159,13 +167,14 @@ package struct LossyMatcher: Sendable {
       symbols[symbol] = UInt16(symbol)
       parents[symbol] = -1
     }
-    // The clear code and the end code take two numbers.
+    // The next two codes are the clear code and the end code.
     let bits = max(2, Int.bitWidth - words.count.leadingZeroBitCount)
     next = max(count, 1 << bits) + 2
     for code in count..<next { (children[code], siblings[code]) = (-1, -1) }
   }
 
-  /// Adds the phrase of `code` and `symbol`, even if it exists already, as a decoder does.
+  /// Adds the phrase that consists of the phrase `code` and `symbol`. Like a decoder, uses up a code even if the phrase
+  /// exists already.
   private mutating func add(_ code: Int32, _ symbol: UInt16) {
     var child = children[Int(code)]
     while child >= 0, symbols[Int(child)] != symbol { child = siblings[Int(child)] }
@@ -179,7 +188,7 @@ package struct LossyMatcher: Sendable {
     next += 1
   }
 
-  /// Returns the best phrase starting at `place`, its length, and the error of its last pixel.
+  /// Returns the code of the best phrase that starts at `place`, the phrase's length, and the error of its last pixel.
   private mutating func longest(
     at place: Int, _ carry: PerceivedColor, _ pixels: inout Pixels
   ) -> (code: Int32, length: Int, carry: PerceivedColor) {
@@ -231,7 +240,7 @@ package struct LossyMatcher: Sendable {
       wanted.blue &+= node.carry.blue
       wanted.red &+= node.carry.red
     }
-    // The carry is below three tolerances, so this is below 2^31 after division.
+    // Each component of the carry is below three tolerances, so the error is below 2^31 after the division.
     let error = Int64(wanted.squareDistance(to: color)) &* Int64(Self.errorCost) / Int64(square)
     push(
       Node(
@@ -241,7 +250,7 @@ package struct LossyMatcher: Sendable {
           red: (wanted.red &- color.red) &* 3 / 4)))
   }
 
-  /// Keeps the nodes with the lowest cost.
+  /// Adds `node` to the grown front, which keeps the nodes with the lowest cost.
   @inline(__always)
   private mutating func push(_ node: Node) {
     guard grown.count == Self.branches else {
@@ -291,7 +300,7 @@ package struct LossyMatcher: Sendable {
       }
     }
 
-    /// Returns the colour that an unchanged pixel shows, which is transparent where the truth is transparent.
+    /// Returns the colour that an unchanged pixel shows. This is transparent where `truth` is transparent.
     func kept(_ x: Int, _ y: Int) -> UInt32 {
       let word = truth.row(y).load(UInt32.self, at: x * 4)
       return word >> 24 == 0 ? word : shown?.row(y).load(UInt32.self, at: x * 4) ?? word

@@ -1,11 +1,11 @@
-/// The pixel order of an interlaced PNG: seven passes, each a grid of the frame's pixels (PNG 3rd
-/// edition 8.1).
+/// The order of the pixels in an interlaced PNG. There are seven passes, each of which contains a grid of the frame's
+/// pixels (PNG 3rd edition, 8.1).
 enum Adam7 {
   struct Pass {
-    /// The first column and row of the pass, and the distances between its pixels.
+    /// The first column and the first row of the pass, and the distances between its columns and between its rows.
     let column, columnStep, row, rowStep: Int
 
-    /// Returns the size of the pass for a frame. Either side may be 0.
+    /// Returns the size of the pass in a frame of size `frame`. The width or the height may be 0.
     func size(of frame: PixelSize) -> PixelSize {
       PixelSize(
         width: max(frame.width - column + columnStep - 1, 0) / columnStep,
@@ -23,6 +23,6 @@ enum Adam7 {
     last,
   ]
 
-  /// The last pass: every second row, complete.
+  /// The last pass, which contains every second row of the frame with all its pixels.
   static let last = Pass(column: 0, columnStep: 1, row: 1, rowStep: 2)
 }

@@ -1,14 +1,15 @@
-/// Decodes an APNG frame or a PNG while its bytes arrive.
+/// Decodes a frame of an APNG, or the picture of a PNG, while its bytes arrive.
 struct PNGArrival: ArrivalDecoding {
   let pixels = FramePixels()
   private(set) var progress = ArrivalProgress()
   private let reader: LibpngArrival?
   private var isOver: Bool
-  /// The bytes of a chunk's header received so far.
+  /// The bytes of the current chunk's length and type that were received so far.
   private var head: [UInt8] = []
-  /// The type of the chunks that contain the frame's data.
+  /// The type of the chunks that contain the frame's data, or nil before the first chunk.
   private var type: UInt32?
-  /// The numbers of bytes of the current chunk still to come: before the data, of the data, and after it.
+  /// The numbers of bytes of the current chunk still to come. `gap` counts bytes to skip before the image data, `data`
+  /// counts bytes of image data, and `tail` counts bytes of the CRC.
   private var (gap, data, tail) = (0, 0, 0)
 
   private static let fdAT: UInt32 = 0x6664_4154
@@ -46,7 +47,7 @@ struct PNGArrival: ArrivalDecoding {
     }
   }
 
-  /// Begins a chunk. The type of the first chunk is the type of all data chunks.
+  /// Begins a chunk whose length and type were received. All data chunks of a frame have the type of its first chunk.
   private mutating func beginChunk() {
     let (length, name) = (Int(head.bigEndian32(at: 0)), head.bigEndian32(at: 4))
     head = []

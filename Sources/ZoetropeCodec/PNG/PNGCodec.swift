@@ -1,4 +1,4 @@
-/// PNG, still or animated.
+/// The codec of PNG and APNG.
 struct PNGCodec: FormatCodec {
   var name: String { "PNG" }
   var fileExtensions: [String] { ["png", "apng"] }
@@ -44,7 +44,7 @@ struct PNGCodec: FormatCodec {
   func decodedPixelSize(_ header: ImageHeader, _ options: DecodingOptions) -> Int {
     let converted = options.canvasFormat == .rgba16 && header.bitDepth == 16 ? 8 : 4
     guard options.decoder == .fast, let format = PNGSampleFormat(header) else { return converted }
-    // Packed or interlaced pixels are in memory in both forms.
+    // Packed or interlaced pixels are in memory twice: as they are stored, and as they are decoded.
     return format.isDirect ? format.pixelSize : format.pixelSize + format.filterSize
   }
 
@@ -52,8 +52,9 @@ struct PNGCodec: FormatCodec {
     PixelMemory.rounded(byteCount)
   }
 
-  /// Returns nil unless a stored pixel has four bytes, like a pixel of the canvas. In place, RGB took 2.5 % longer,
-  /// because moving three bytes per pixel between cores costs less than moving the four bytes of the block.
+  /// Returns nil unless a stored pixel has four bytes, as a pixel of the canvas has. Decoding RGB in place took 2.5 %
+  /// longer: pixels of three bytes then fill a block with four bytes per pixel, which costs more to move between cores
+  /// than three bytes per pixel.
   func inPlaceLayout(_ header: ImageHeader, _ options: DecodingOptions) -> InPlaceLayout? {
     guard options.decoder == .fast, options.canvasFormat == .rgba8,
       let format = PNGSampleFormat(header), format.isDirect, format.pixelSize == 4
@@ -61,9 +62,7 @@ struct PNGCodec: FormatCodec {
     return InPlaceLayout(header.canvasSize, isOpaque: header.isOpaquePNG)
   }
 
-  // A still PNG is what ``PNGEncoder`` writes.
-
-  // A still PNG is what ``PNGEncoder`` writes.
+  // Only animations are written through the codec. ``PNGEncoder`` writes a PNG with a single picture.
   func writable(as format: AnimationFormat) -> WritableFormat? {
     guard format == .apng else { return nil }
     return WritableFormat(
@@ -73,7 +72,7 @@ struct PNGCodec: FormatCodec {
 }
 
 extension ScannedImage {
-  /// Makes the static image the only frame, since the animation has none.
+  /// Makes the static image the only frame of a file that has no valid animation.
   package mutating func showStaticImage() {
     header?.format = .png
     storedLoopCount = nil

@@ -1,10 +1,10 @@
-/// Decodes frames with libdeflate and this package's own loops.
+/// Decodes PNG frames with libdeflate and this package's own unfiltering and deinterlacing.
 ///
-/// Produces the pixels of ``PNGReferenceDecoder``, in the file's own layout. Data that is too short or too long is
-/// inflated by zlib instead of libdeflate. Other data that libdeflate and the checksums do not prove valid goes to
-/// libpng, which keeps the rows before the damage.
+/// The pixels are those of ``PNGReferenceDecoder``, in the layout that the file uses. Data that is too short or too
+/// long is inflated by zlib instead of libdeflate. All other data that libdeflate and the checksums do not prove valid
+/// goes to libpng, which keeps the rows before the damage.
 package struct PNGFastDecoder: FrameDecoding {
-  /// Whether the samples of a 16-bit file keep their low byte.
+  /// Whether samples of 16 bits keep all their bits. Otherwise only the high byte is kept.
   package let keeps16Bit: Bool
   private var data = PNGStreamAssembler()
   private let inflater = Inflater()
@@ -18,9 +18,9 @@ package struct PNGFastDecoder: FrameDecoding {
     guard try data.begin(control, bytes: bytes, into: pixels) else { return }
     var outcome = PNGFrameOutcome(fault: .stream)
     let isDone = data.withBytes(of: bytes) { stream in
-      // A single damaged bit can turn the longest match into a code that zlib rejects but
-      // libdeflate treats as the same match. The Adler-32 is then correct, and only the chunk's CRC
-      // reveals the damage.
+      // A single damaged bit can change the code of the longest match to a reserved code. zlib rejects this code, but
+      // libdeflate treats it as the longest match. The Adler-32 is then correct, and only the CRC of the chunk reveals
+      // the damage.
       guard data.badChunk == nil, let format = PNGSampleFormat(header) else { return false }
       return decode(stream, format, header: header, into: pixels, &outcome)
     }
@@ -38,19 +38,19 @@ package struct PNGFastDecoder: FrameDecoding {
     if isDone { pixels.expandInPlace(at: control.rect) }
   }
 
-  /// Inflates, unfilters and deinterlaces. Returns false if the data is not proven valid. In that case nothing is set,
-  /// except possibly the fault.
+  /// Inflates, unfilters and deinterlaces a frame. Returns false if the data is not proven valid. In that case the
+  /// pixels are not set, but the fault may be.
   ///
-  /// The storage contains the raster, then the samples from byte `front` on. The inflater, the filters and
-  /// ``PNGRaster`` require ``InPlaceLayout/back`` spare bytes after the samples. A block shaped like the canvas has
-  /// them too.
+  /// The storage contains the raster, followed by the samples from byte `front` on. The inflater, the filters and
+  /// ``PNGRaster`` require ``InPlaceLayout/back`` spare bytes after the samples. A block that is shaped like the canvas
+  /// has these bytes too.
   private func decode(
     _ stream: borrowing RawSpan, _ format: PNGSampleFormat, header: ImageHeader,
     into pixels: FramePixels, _ outcome: inout PNGFrameOutcome
   ) -> Bool {
     let size = pixels.content.size
     let form = format.isDirect ? pixels.inPlaceLayout : nil
-    // Frames that are too large go to libpng, which needs even more memory and reports the error.
+    // A frame that is too large goes to libpng, which needs even more memory and reports the error.
     guard let expected = format.storedByteCount(of: size),
       let rasterEnd = format.isDirect ? InPlaceLayout.back : PNGRaster.front(size, format),
       let lastRows = format.lastRows(of: size),
@@ -82,16 +82,17 @@ package struct PNGFastDecoder: FrameDecoding {
     return true
   }
 
-  /// The number of bytes after the last row from which a stream has surplus data. It is more than libpng would read.
+  /// The maximum number of unread bytes after the last row that may belong to the end of the stream. If there are more,
+  /// the stream has surplus data. libpng would read fewer bytes than this.
   private static let longestEnd = 2048 + 64
 
-  /// Inflates the samples and returns the number of valid bytes, or nil if libpng must determine it. In that case
-  /// nothing is set, except possibly the fault.
+  /// Inflates the samples and returns the number of valid bytes. Returns nil if libpng must find out how many bytes are
+  /// valid. In that case the contents of the storage are unspecified, and the fault may be set.
   private func inflate(
     _ stream: borrowing RawSpan, into storage: PixelStorage, at front: Int, expected: Int,
     _ rows: PNGStoredRows, _ fault: inout PNGFrameOutcome.Fault
   ) -> Int? {
-    // libdeflate would report a missing end only after the same amount of work.
+    // libdeflate is not tried, because it would report the missing end only after the same amount of work.
     if data.isDataCut,
       case .cut(let count) = Inflater.inflatePart(
         stream, into: storage, at: front, expected: expected, rows: rows)
@@ -111,7 +112,7 @@ package struct PNGFastDecoder: FrameDecoding {
       switch part {
       case .cut(let count): return count
       case .full(let unread) where unread > Self.longestEnd:
-        // The surplus is not examined, because that can take long even for a small file.
+        // The surplus data is not examined, because that can take long even for a small file.
         fault = .surplus
         return expected
       case .full, .other: return nil
@@ -119,7 +120,7 @@ package struct PNGFastDecoder: FrameDecoding {
     }
   }
 
-  /// Unfilters the rows in `count` bytes and returns the number of valid rows.
+  /// Unfilters the rows that lie in the first `count` bytes of samples, and returns the number of valid rows.
   private static func unfilter(
     _ storage: PixelStorage, at offset: Int, count: Int, _ format: PNGSampleFormat,
     _ size: PixelSize, _ fault: inout PNGFrameOutcome.Fault
@@ -136,8 +137,8 @@ package struct PNGFastDecoder: FrameDecoding {
     return done
   }
 
-  /// Unfilters the rows of all passes in `count` bytes and puts their pixels in place. Returns the number of valid rows
-  /// of the frame.
+  /// Unfilters the rows of all passes that lie in the first `count` bytes of samples, and moves their pixels to their
+  /// places in the raster. Returns the number of valid rows of the frame.
   private static func unfilterPasses(
     at offset: Int, count: Int, into raster: PNGRaster, _ fault: inout PNGFrameOutcome.Fault
   ) -> Int {
@@ -152,7 +153,8 @@ package struct PNGFastDecoder: FrameDecoding {
       raster.place(samplesAt: start, rows: done, of: pass)
       guard done == part.height else {
         fault = done < rows ? .filter : .short
-        // The row above the first row missing from the last pass is complete.
+        // The last pass contains every second row. The row above its first missing row belongs to an earlier pass and
+        // is complete.
         return pass.row == Adam7.last.row ? 2 * done + 1 : 0
       }
       start += rows * (rowBytes + 1)
@@ -162,19 +164,19 @@ package struct PNGFastDecoder: FrameDecoding {
 }
 
 extension FramePixels {
-  /// Sets the properties that all PNG frames share, before any pixel is valid.
+  /// Sets the properties that all PNG frames share. No pixel is valid afterwards.
   func resetForPNG(_ size: PixelSize) {
     content = Content(width: size.width, height: size.height)
     damage = nil
   }
 
-  /// Sets the colours for `layout`.
+  /// Sets the palette or the transparent colour, whichever `layout` requires.
   func setPNGColors(_ header: ImageHeader, for layout: Layout) {
     let key = header.hasTransparentColor ? header.transparency : []
     switch layout {
     case .indexed8 where header.colorType == 3: setPNGPalette(header.palette)
     case .indexed8:
-      // Use only the low bits, as libpng does.
+      // Only the low bits of the transparent grey are used, as in libpng.
       let key = key.last.map { Int($0) & (1 << Int(header.bitDepth) - 1) }
       setGreyPalette(bitDepth: Int(header.bitDepth), transparent: key)
     case .keyedGrey16, .keyedRGB16: setKey(key)
@@ -183,12 +185,13 @@ extension FramePixels {
     }
   }
 
-  /// Sets the colours of PLTE. Entries past them become opaque black, as the specification requires.
+  /// Sets the palette to the colours of PLTE. The remaining entries become opaque black, as the specification requires.
   private func setPNGPalette(_ colors: [UInt32]) {
     setPalette(colors.span, rest: RGBA.black.word)
   }
 
-  /// Sets the palette to the greys of `bitDepth` bits, one of which may be transparent.
+  /// Sets the palette to the greys that samples of `bitDepth` bits represent. The grey of the sample `transparent`
+  /// becomes transparent.
   private func setGreyPalette(bitDepth: Int, transparent: Int?) {
     let last = 1 << bitDepth - 1
     var entries = takePalette()
@@ -208,7 +211,7 @@ extension FramePixels {
 }
 
 extension ImageHeader {
-  /// Whether the colour type is 0 or 2 and one colour marks transparent pixels.
+  /// Whether one colour of a grey or RGB image marks transparent pixels.
   var hasTransparentColor: Bool {
     (colorType == 0 && transparency.count == 2) || (colorType == 2 && transparency.count == 6)
   }

@@ -1,26 +1,26 @@
 internal import Glibc
 
-/// Converts unfiltered packed or interlaced rows to rows of whole pixels in the frame's order.
+/// Converts unfiltered rows whose pixels are packed or interlaced to rows of whole pixels in the frame's order.
 ///
-/// Unsafe code: the rows lie in one block, with the raster before the samples:
+/// Unsafe code: all rows lie in one block, in which the raster precedes the samples:
 ///
 ///     raster: height * width * pixelSize | spare: slack + width | samples | 64 bytes
 ///
-/// A wide store may write past a row, into the next row, which is written later, or into the spare
-/// bytes. Reads past the samples stay within the 64 bytes after them. Both entry points check that
-/// the block is large enough.
+/// A wide store may write past the end of a row. It then writes into the next row, which is filled later, or into the
+/// spare bytes. A read past the samples stays within the 64 bytes after them. Both entry points check that the block is
+/// large enough.
 struct PNGRaster {
-  /// The number of bytes that ``unpack`` may write past the last pixel or read past the last sample.
+  /// The maximum number of bytes that ``unpack`` writes past the last pixel or reads past the last sample.
   private static let slack = 64
 
   let format: PNGSampleFormat
   let size: PixelSize
-  /// The block. Other owners must not access it meanwhile.
+  /// The block that contains the raster and the samples. Other owners must not access the block while a raster uses it.
   let storage: PixelStorage
 
   @unsafe private var base: UnsafeMutableRawPointer { unsafe storage.baseAddress }
 
-  /// Returns the number of bytes from the start of the block to the samples, or nil on overflow.
+  /// Returns the offset of the samples in the block, or nil on overflow.
   static func front(_ size: PixelSize, _ format: PNGSampleFormat) -> Int? {
     let (pixels, isLarge) = size.width.multipliedReportingOverflow(by: size.height)
     let (bytes, isTooLarge) = pixels.multipliedReportingOverflow(by: format.pixelSize)
@@ -28,10 +28,11 @@ struct PNGRaster {
     return isLarge || isTooLarge || isFar ? nil : sum
   }
 
-  /// Bytes from one row to the next.
+  /// The number of bytes from one row of the raster to the next.
   var bytesPerRow: Int { size.width * format.pixelSize }
 
-  /// Returns the address of `byteCount` bytes of samples at `offset`, which lie between the raster and the slack.
+  /// Returns the address of the samples at `offset`. Checks that `byteCount` bytes of samples lie between the raster
+  /// and the last 64 bytes of the block.
   private func samples(at offset: Int, byteCount: Int) -> UnsafeRawPointer {
     guard let front = Self.front(size, format) else { preconditionFailure("too large a raster") }
     precondition(
@@ -39,8 +40,8 @@ struct PNGRaster {
     return unsafe UnsafeRawPointer(base) + offset
   }
 
-  /// Places the first `rows` rows of a frame that is not interlaced. The first row's filter byte
-  /// lies at `offset`.
+  /// Unpacks the first `rows` rows of a frame that is not interlaced into the raster. `offset` is the position of the
+  /// first row's filter byte in the block.
   func place(samplesAt offset: Int, rows: Int) {
     precondition(rows <= size.height)
     let pitch = 1 + (size.width * format.bitsPerPixel + 7) / 8
@@ -50,7 +51,8 @@ struct PNGRaster {
     }
   }
 
-  /// Places the first `rows` rows of one pass of an interlaced frame. The first row's filter byte lies at `offset`.
+  /// Moves the first `rows` rows of one pass of an interlaced frame to their places in the raster. `offset` is the
+  /// position of the first row's filter byte in the block.
   func place(samplesAt offset: Int, rows: Int, of pass: Adam7.Pass) {
     let part = pass.size(of: size)
     precondition(rows <= part.height)
@@ -73,7 +75,7 @@ struct PNGRaster {
     let part = pass.size(of: size)
     let pitch = 1 + (part.width * format.bitsPerPixel + 7) / 8
     let isPacked = format.bitsPerPixel < 8
-    // Packed rows are first unpacked into the spare bytes, which fit because a row has at most `width` pixels.
+    // A packed row is first unpacked into the spare bytes. It fits, because a row has at most `width` pixels.
     let spare = unsafe base + bytesPerRow * size.height
     for line in 0..<rows {
       var from = unsafe samples + (line * pitch + 1)
@@ -91,8 +93,8 @@ struct PNGRaster {
     }
   }
 
-  /// Writes `count` pixels, `step` pixels apart. Each is read as a word, which for pixels of 3 and
-  /// 6 bytes extends into the next pixel or past the samples. The extra bytes are not written.
+  /// Copies `count` adjacent pixels to places that are `step` pixels apart. Each pixel is read as a word. For pixels of
+  /// 3 and 6 bytes, the word extends into the next pixel or past the samples; the extra bytes are not written.
   @inline(__always) @unsafe
   private func scatter<Pixel: PNGPixelSize>(
     _ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer, _ count: Int, step: Int,
@@ -108,9 +110,12 @@ struct PNGRaster {
     }
   }
 
-  /// Writes a byte for each of `count` samples of 1, 2 or 4 bits, the first of which is in the highest bits. Processes
-  /// eight bytes at a time, but only one byte at 1 bit per sample, where splitting the lanes a third time would cost
-  /// more. It therefore reads up to 7 bytes and writes up to 31 bytes too many.
+  /// Writes one byte for each of `count` samples of 1, 2 or 4 bits. The highest bits of a packed byte contain its first
+  /// sample.
+  ///
+  /// Samples of 2 or 4 bits are unpacked from eight bytes at a time. Samples of 1 bit are unpacked from one byte at a
+  /// time, because splitting the lanes a third time would cost more. The function therefore reads up to 7 bytes and
+  /// writes up to 31 bytes more than necessary.
   @unsafe
   private func unpack(_ from: UnsafeRawPointer, to: UnsafeMutableRawPointer, count: Int) {
     typealias Block = SIMD8<UInt8>
@@ -144,16 +149,17 @@ struct PNGRaster {
     }
   }
 
-  /// Returns the bits of a byte as bytes in memory order, the highest bit first.
+  /// Returns eight bytes, in memory order, that contain the bits of `byte`, the highest bit first.
   @inline(__always)
   private static func bits(_ byte: UInt8) -> UInt64 {
-    // Byte i keeps bit 7 - i. The addition then carries that bit into the highest bit of its byte.
+    // Byte i keeps bit 7 - i of the original byte. The addition then carries that bit into the highest bit of byte i.
     let kept = UInt64(byte) &* 0x0101_0101_0101_0101 & 0x0102_0408_1020_4080
     let result = (kept &+ 0x7f7f_7f7f_7f7f_7f7f) &>> 7 & 0x0101_0101_0101_0101
     return result.littleEndian
   }
 
-  /// Splits each lane in two: the bits from `bits` up, and the bits below.
+  /// Splits each lane into two lanes. The first contains the bits from bit number `bits` up, and the second contains
+  /// the bits below it.
   @inline(__always)
   private static func split(_ bytes: SIMD8<UInt8>, _ bits: UInt8) -> SIMD16<UInt8> {
     var result = SIMD16<UInt8>.zero
@@ -171,11 +177,10 @@ struct PNGRaster {
   }
 }
 
-/// The storage format of the pixels of a file's frames, and the layout in which the fast decoder
-/// outputs them.
+/// The format in which a file stores the pixels of its frames, and the layout in which the fast decoder outputs them.
 struct PNGSampleFormat {
-  /// The output layout. Grey with a transparent value and grey of fewer than 8 bits become indices
-  /// into a palette of greys.
+  /// The layout of decoded pixels. Grey pixels with fewer than 8 bits, or with 8 bits and a transparent grey, become
+  /// indices into a palette of greys.
   let layout: FramePixels.Layout
   /// The number of bits per pixel in the file.
   let bitsPerPixel: Int
@@ -205,29 +210,29 @@ struct PNGSampleFormat {
   /// The number of bytes per decoded pixel.
   var pixelSize: Int { layout.bytesPerPixel }
 
-  /// The distance in bytes from a byte to the one on its left, as filters count it.
+  /// The number of bytes by which filters look to the left: the byte count of a pixel, but at least one.
   var filterSize: Int { max(bitsPerPixel / 8, 1) }
 
-  /// Whether the frame is complete once its rows are unfiltered. Otherwise its pixels are still
-  /// packed or in pass order, and ``PNGRaster`` converts them to separate rows.
+  /// Whether a frame is complete once its rows are unfiltered. If not, its pixels are still packed or in the order of
+  /// the passes, and ``PNGRaster`` converts them.
   var isDirect: Bool { bitsPerPixel >= 8 && !isInterlaced }
 
-  /// Returns the number of bytes of a row of `width` pixels without its filter byte, or nil on overflow.
+  /// Returns the number of bytes of a row of `width` pixels, without its filter byte, or nil on overflow.
   func rowByteCount(width: Int) -> Int? {
     let (bits, isTooLarge) = width.multipliedReportingOverflow(by: bitsPerPixel)
     return isTooLarge || bits > Int.max - 7 ? nil : (bits + 7) / 8
   }
 
-  /// Returns the number of bytes of a frame's rows in all passes, including filter bytes, or nil on overflow.
+  /// Returns the number of bytes of a frame's rows, in all passes and including filter bytes, or nil on overflow.
   func storedByteCount(of size: PixelSize) -> Int? {
     guard isInterlaced else { return pictureByteCount(size) }
-    // Each pass has at most as many bytes as the frame; in fact a quarter or half of them.
+    // No pass has more bytes than a frame that is not interlaced, so the sum of the seven passes cannot overflow.
     guard let whole = pictureByteCount(size), whole < Int.max / 8 else { return nil }
     return Adam7.passes.reduce(0) { $0 + (pictureByteCount($1.size(of: size)) ?? 0) }
   }
 
-  /// Returns the location of a frame's last rows: all rows, or in an interlaced frame the rows of the last pass,
-  /// between which all other rows are complete. Returns nil on overflow.
+  /// Returns the location of the rows that are stored last. These are all rows of the frame or, if it is interlaced,
+  /// the rows of the last pass, which alternate with rows of earlier passes. Returns nil on overflow.
   func lastRows(of size: PixelSize) -> PNGStoredRows? {
     guard let rowBytes = rowByteCount(width: size.width), let all = storedByteCount(of: size)
     else { return nil }
@@ -235,7 +240,8 @@ struct PNGSampleFormat {
     return last.map { PNGStoredRows(start: all - $0, byteCount: rowBytes + 1) }
   }
 
-  /// Returns the number of bytes of the rows of one picture, including filter bytes.
+  /// Returns the number of bytes of the rows of a frame that is not interlaced, or of a pass, including filter bytes.
+  /// Returns nil on overflow.
   func pictureByteCount(_ size: PixelSize) -> Int? {
     guard size.width > 0, size.height > 0 else { return 0 }
     guard let rowBytes = rowByteCount(width: size.width) else { return nil }
@@ -244,9 +250,9 @@ struct PNGSampleFormat {
   }
 }
 
-/// The rows of equal length at the end of a frame's inflated data.
+/// The rows at the end of a frame's inflated data that all have the same length.
 struct PNGStoredRows {
-  /// The number of bytes before the first row.
+  /// The number of bytes of inflated data before the first of these rows.
   let start: Int
   /// The number of bytes of a row, including its filter byte.
   let byteCount: Int

@@ -1,16 +1,16 @@
-/// A chunk's four-letter type, as one number.
+/// The four-letter type of a chunk, as a number.
 ///
-/// The known types are literals. Each chunk is compared with several of them, and with computed
-/// constants every comparison would first check whether they are initialized.
+/// The known types are literals. Each chunk is compared with several of them. If they were computed constants, each
+/// comparison would first check whether the constant is initialized.
 struct PNGChunkType: Sendable, Hashable {
   let code: UInt32
 
   init(code: UInt32) { self.code = code }
 
-  /// Whether a decoder that does not know the chunk must stop (5.4: bit 5 of the first byte).
+  /// Whether a decoder that does not know the chunk must stop. Bit 5 of the type's first byte is then clear (5.4).
   var isCritical: Bool { code & 0x2000_0000 == 0 }
 
-  /// The letters; other bytes are shown as `?`.
+  /// The four letters of the type. Bytes that are not letters are shown as `?`.
   var name: String {
     let letters = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: code >> $0) }
     return String(
@@ -19,7 +19,8 @@ struct PNGChunkType: Sendable, Hashable {
   }
 
   static let header = PNGChunkType(code: 0x4948_4452)  // IHDR
-  /// Precedes IHDR in files that Xcode converted for iPhones: raw deflate data, premultiplied BGRA.
+  /// A chunk that precedes IHDR in files that Xcode converted for iPhones. Such files contain raw deflate data and
+  /// premultiplied BGRA pixels.
   static let appleHeader = PNGChunkType(code: 0x4367_4249)  // CgBI
   static let palette = PNGChunkType(code: 0x504c_5445)  // PLTE
   static let transparency = PNGChunkType(code: 0x7452_4e53)  // tRNS
@@ -39,7 +40,7 @@ struct PNGChunkType: Sendable, Hashable {
   static let compressedText = PNGChunkType(code: 0x7a54_5874)  // zTXt
   static let internationalText = PNGChunkType(code: 0x6954_5874)  // iTXt
 
-  /// Whether the scanner reads the chunk's data. It skips other chunks.
+  /// Whether the scanner reads the data of chunks of this type. It skips the data of other chunks.
   var isCollected: Bool {
     switch self {
     case .header, .palette, .transparency, .animationControl, .frameControl, .gamma,
@@ -51,18 +52,18 @@ struct PNGChunkType: Sendable, Hashable {
   }
 }
 
-/// The CRC-32 of a chunk's type and data (PNG 3rd edition, 5.3).
+/// The CRC-32 of the type and data of a chunk (PNG 3rd edition, 5.3).
 enum ChunkCRC {
   static func compute(type: PNGChunkType, data: [UInt8]) -> UInt32 {
     CRC32.of(data.rawBytes, after: CRC32.of(type.code.bigEndianBytes.rawBytes))
   }
 }
 
-/// The IHDR chunk (PNG 3rd edition, 11.2.1).
+/// The contents of an IHDR chunk (PNG 3rd edition, 11.2.1).
 ///
 ///     size  field
 ///        4  width, 1 to 2³¹ − 1
-///        4  height, the same
+///        4  height, 1 to 2³¹ − 1
 ///        1  bit depth: 1, 2, 4, 8 or 16
 ///        1  colour type: 0 grey, 2 RGB, 3 palette, 4 grey + alpha, 6 RGB + alpha
 ///        1  compression method, 0
@@ -74,14 +75,14 @@ struct PNGHeader: Sendable {
   let colorType: UInt8
   let isInterlaced: Bool
 
-  /// A violation of the chunk's rules.
+  /// An error that describes how an IHDR chunk violates the specification.
   struct Fault: Error {
     let detail: String
 
     init(_ detail: String) { self.detail = detail }
   }
 
-  /// Parses the chunk's data.
+  /// Parses the data of an IHDR chunk.
   ///
   /// - Throws: ``Fault`` if a field has a value that the specification forbids.
   init(parsing bytes: [UInt8]) throws(Fault) {
@@ -112,7 +113,7 @@ struct PNGHeader: Sendable {
   }
 }
 
-/// The fcTL chunk (PNG 3rd edition, 11.3.6.2).
+/// The contents of an fcTL chunk (PNG 3rd edition, 11.3.6.2).
 ///
 ///     size  field
 ///        4  sequence number
@@ -131,10 +132,10 @@ struct PNGFrameControl: Sendable {
     init(_ detail: String) { self.detail = "an fcTL " + detail }
   }
 
-  /// Parses the chunk's data.
+  /// Parses the data of an fcTL chunk.
   ///
-  /// - Throws: ``Fault`` if the size or sequence number is wrong, the rectangle is empty or extends
-  ///   past the canvas, or an operation is unknown.
+  /// - Throws: ``Fault`` if the byte count or the sequence number is wrong, the rectangle is empty or extends past the
+  ///   canvas, or the disposal or blend operation is unknown.
   init(parsing bytes: [UInt8], sequence: Int, canvas: PixelSize) throws(Fault) {
     guard bytes.count == 26 else { throw Fault("of \(bytes.count) bytes, it has 26") }
     let number = Int(bytes.bigEndian32(at: 0))
@@ -162,7 +163,8 @@ struct PNGFrameControl: Sendable {
 }
 
 extension ImageHeader {
-  /// Whether IHDR may contain these values and tRNS this colour. Checks a header that was stored instead of scanned.
+  /// Whether an IHDR chunk can contain these values and a tRNS chunk can contain this transparent colour. This checks a
+  /// header that was stored in an index instead of scanned.
   package var isPossibleInPNG: Bool {
     guard (1...0x7fff_ffff).contains(canvasSize.width),
       (1...0x7fff_ffff).contains(canvasSize.height)

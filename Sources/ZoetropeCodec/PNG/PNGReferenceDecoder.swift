@@ -1,6 +1,6 @@
-/// Decodes frames with libpng and zlib: any colour type, depth and interlacing.
+/// Decodes PNG frames of any colour type, depth and interlacing with libpng and zlib.
 ///
-/// The pixels are 8-bit RGBA, or 16-bit if the frame has 16 bits and they are requested.
+/// The pixels are 8-bit RGBA, or 16-bit RGBA if the frame has 16 bits per sample and 16 bits are requested.
 package struct PNGReferenceDecoder: FrameDecoding {
   package let keeps16Bit: Bool
   private var data = PNGStreamAssembler()

@@ -1,5 +1,5 @@
 extension PNGScanner {
-  /// Reads the acTL chunk (11.3.6.1): number of frames, number of plays.
+  /// Reads an acTL chunk (11.3.6.1): the number of frames and the number of plays.
   mutating func readAnimationControl(hasValidCRC: Bool) {
     guard animation.phase == .beforeData, animation.announcedFrames == nil else {
       note(.pngAnimationControl, "acTL after another one or after the image data")
@@ -16,7 +16,7 @@ extension PNGScanner {
     image.storedLoopCount = plays
   }
 
-  /// Processes a complete frame control chunk.
+  /// Processes an fcTL chunk whose data was read.
   mutating func readFrameControl(hasValidCRC: Bool) throws(AnimatedImageError) {
     animation.hasFrameControl = true
     guard !animation.isListEnded, !animation.isBroken else { return }
@@ -56,23 +56,24 @@ extension PNGScanner {
     animation.pendingControl = control
   }
 
-  /// Records an invalid control chunk before the image data. Its effect is decided when the image
-  /// data begins.
+  /// Records an invalid acTL or fcTL chunk that precedes the image data. The effect of the chunk is decided when the
+  /// image data begins.
   private mutating func passOver(_ detail: String) {
     if animation.fault == nil {
       animation.fault = .init(type: chunkType, detail: detail, offset: chunkOffset)
     }
   }
 
-  /// Reports and clears the fault of a control chunk that a valid chunk replaces.
+  /// If an invalid chunk was recorded that the current, valid chunk replaces, reports it as a deviation and clears the
+  /// record.
   private mutating func replaceFault(_ kind: Damage.Kind) {
     guard let fault = animation.fault, fault.type == chunkType else { return }
     note(kind, "\(fault.detail); another one follows", at: fault.offset)
     animation.fault = nil
   }
 
-  /// Decides the effect of a recorded fault when the image data begins: without a valid control
-  /// chunk, the file is a still picture.
+  /// Decides the effect of a recorded fault when the image data begins. If no valid chunk of the same type was found,
+  /// the file becomes a still picture.
   private mutating func settleFault() {
     guard let fault = animation.fault else { return }
     if fault.type == .animationControl
@@ -110,7 +111,7 @@ extension PNGScanner {
     }
   }
 
-  /// Processes the sequence number of an fdAT chunk.
+  /// Processes the sequence number of an fdAT chunk, which was just read.
   mutating func readSequenceNumber() throws(AnimatedImageError) {
     guard animation.isAnimated, !animation.isListEnded else { return }
     guard animation.phase != .beforeData else {
@@ -132,10 +133,10 @@ extension PNGScanner {
     }
   }
 
-  /// Skips all chunks that continue the data of the open picture and are available whole.
+  /// Skips all chunks that continue the data of the open picture and are available in full.
   ///
-  /// A file may consist of chunks of one byte. Running all steps of the scanner for each would cost
-  /// more than decoding.
+  /// A file may consist of one-byte chunks. Running all steps of the scanner for each of these would take longer than
+  /// decoding.
   mutating func passOverData(_ bytes: borrowing RawSpan, at position: inout Int, base: Int) {
     guard collector.bytes.isEmpty, animation.openPicture != nil, !animation.isListEnded else {
       return
@@ -176,7 +177,7 @@ extension PNGScanner {
       || chunkType == .imageData && animation.phase == .staticData
   }
 
-  /// Ends a skipped chunk at `end`.
+  /// Processes the end of a skipped chunk. `end` is the file offset just past it.
   mutating func endSkippedChunk(at end: Int) throws(AnimatedImageError) {
     if chunkType == .frameData, chunkLength < 4, animation.isAnimated, !animation.isListEnded {
       try rejectFrameData("fdAT of \(chunkLength) bytes")
@@ -191,8 +192,9 @@ extension PNGScanner {
     }
   }
 
-  /// Processes an invalid fdAT chunk. Its frame is lost, but not the previous one. If it follows
-  /// another kind of chunk, which may have been a damaged fcTL, it belongs to an unknown frame.
+  /// Processes an invalid fdAT chunk. If the chunk continues the data of the open frame, this frame is lost. If the
+  /// chunk follows a chunk of another type, which may have been a damaged fcTL, it belongs to an unknown frame, and the
+  /// open frame is kept.
   private mutating func rejectFrameData(_ detail: String) throws(AnimatedImageError) {
     if animation.phase == .frames, animation.lastType == .frameData {
       animation.openPicture = nil
@@ -202,9 +204,9 @@ extension PNGScanner {
     rejectFrame(detail)
   }
 
-  /// Closes the open picture, whose data is complete. It becomes a frame or the static image.
+  /// Closes the open picture, whose data is complete. The picture becomes a frame or the static image.
   ///
-  /// - Parameter offset: The current file offset, for the report.
+  /// - Parameter offset: The current file offset, which is used in reports.
   mutating func closePicture(at offset: Int) throws(AnimatedImageError) {
     guard let picture = animation.openPicture else {
       if animation.pendingControl != nil, animation.phase == .frames {
@@ -223,7 +225,7 @@ extension PNGScanner {
     }
   }
 
-  /// Returns the properties of a picture, or nil before IHDR.
+  /// Returns the frame control of a picture, or nil if IHDR was not read yet.
   func makeFrame(_ picture: PNGAnimationState.OpenPicture, isIndependent: Bool) -> FrameControl? {
     guard let header = image.header else { return nil }
     let control = picture.control
@@ -253,8 +255,8 @@ extension PNGScanner {
     return makeFrame(picture, isIndependent: isIndependent)
   }
 
-  /// Processes a violation of the rules about frames. Before the image data, the file becomes a
-  /// still picture. Later, the list of frames ends.
+  /// Processes a violation of the rules about frames. If the image data has not begun, the file becomes a still
+  /// picture. Otherwise the list of frames ends.
   mutating func rejectFrame(_ detail: String) {
     if animation.phase == .beforeData {
       breakAnimation(detail)
@@ -272,21 +274,21 @@ extension PNGScanner {
   }
 }
 
-/// The scanner's state in the sequence of animation chunks (PNG 3rd edition, 4.9.2 and 5.6).
+/// The state of the scanner in the sequence of animation chunks (PNG 3rd edition, 4.9.2 and 5.6).
 struct PNGAnimationState: Sendable {
-  /// The phase of the file, which determines the chunks that may come next.
+  /// The part of the file being read, which determines the chunks that may come next.
   enum Phase: Sendable {
-    /// No IDAT was seen.
+    /// No IDAT was read yet.
     case beforeData
-    /// IDAT was seen, and no fcTL or fdAT after it.
+    /// An IDAT was read, but no fcTL or fdAT after it.
     case staticData
-    /// An fcTL or fdAT was seen after IDAT.
+    /// An IDAT was read, and an fcTL or fdAT after it.
     case frames
   }
 
   /// A picture whose data chunks are being skipped.
   struct OpenPicture: Sendable {
-    /// Nil for a static image that is not a frame.
+    /// The frame control of the picture, or nil if the picture is a static image that is not a frame.
     var control: PNGFrameControl?
     var start: Int
     var end: Int
@@ -299,26 +301,26 @@ struct PNGAnimationState: Sendable {
   }
 
   var phase = Phase.beforeData
-  /// The number of frames that acTL announces, or nil without a valid acTL.
+  /// The number of frames that acTL announces, or nil if there is no valid acTL.
   var announcedFrames: Int?
-  /// Whether an error before the image data makes the file a still picture.
+  /// Whether an error before the image data has made the file a still picture.
   var isBroken = false
-  /// Whether the list of frames has ended, either at an error or with as many frames as announced.
+  /// Whether the list of frames has ended. It ends at an error, or when it contains as many frames as announced.
   var isListEnded = false
-  /// The error in an acTL or the first fcTL, and its offset. Kept while a later valid chunk may
-  /// still replace the invalid one, because browsers skip chunks that they cannot read.
+  /// The first error in an acTL or fcTL before the image data, and its offset. It is kept because a valid chunk may
+  /// still replace the invalid chunk; browsers skip chunks that they cannot read.
   var fault: Fault?
-  /// The sequence number of the next fcTL or fdAT. It wraps around, which takes a file of 64 GiB.
+  /// The sequence number of the next fcTL or fdAT. It can wrap around only in a file of at least 64 GiB.
   var nextSequence: UInt32 = 0
-  /// An fcTL whose frame data has not begun.
+  /// The last fcTL, if the data of its frame has not begun.
   var pendingControl: PNGFrameControl?
   var openPicture: OpenPicture?
-  /// The type of the last chunk read, used to detect other chunks between data chunks.
+  /// The type of the last chunk read. It is used to detect chunks of other types between data chunks.
   var lastType = PNGChunkType.header
   var hasTransparency = false
-  /// Whether any fcTL was seen.
+  /// Whether an fcTL was read, valid or not.
   var hasFrameControl = false
-  /// Whether the image data before all fdAT is frame 0.
+  /// Whether the image data in the IDAT chunks is frame 0.
   var hasStaticFrame = false
 
   /// Whether frames are being collected.

@@ -1,5 +1,6 @@
 extension PNGScanner {
-  /// Stores the contents of the first ancillary chunk of each kind (11.3.2 to 11.3.5).
+  /// Stores the metadata in an ancillary chunk (11.3.2 to 11.3.5). Apart from texts, only the first chunk of each type
+  /// counts.
   mutating func readMetadata() {
     let type = chunkType
     let size = chunkData.count
@@ -33,7 +34,8 @@ extension PNGScanner {
     }
   }
 
-  /// Inflates text or a profile and charges it to the budget. Returns nil if it is damaged or too large.
+  /// Inflates a text or a profile and charges its byte count to the metadata budget. Returns nil if the data is damaged
+  /// or too large.
   private mutating func inflate(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
     let limit = metadataBudget.itemBytes
     guard let inflated = Inflate.zlib(bytes, limit: limit) else { return nil }
@@ -47,7 +49,7 @@ extension PNGScanner {
     if image.metadata[keyPath: path] == nil { image.metadata[keyPath: path] = value }
   }
 
-  /// Reads iCCP: name, 0, compression method 0, zlib stream.
+  /// Reads an iCCP chunk: the profile name, a zero byte, compression method 0, and a zlib stream.
   private mutating func readProfile() {
     guard image.metadata.iccProfile == nil else { return }
     guard let zero = chunkData.firstIndex(of: 0), zero + 1 < chunkData.count,
@@ -60,9 +62,11 @@ extension PNGScanner {
     keep(\.iccProfileName, Self.latin1(chunkData[..<zero]))
   }
 
-  /// Reads a text chunk. tEXt: key, 0, Latin-1. zTXt: key, 0, method, zlib stream of Latin-1. iTXt:
-  /// key, 0, compression flag, method, language, 0, translated key, 0, UTF-8, possibly as a zlib
-  /// stream.
+  /// Reads a text chunk. After the key and a zero byte, the chunk contains:
+  /// - tEXt: Latin-1 text;
+  /// - zTXt: the compression method and a zlib stream of Latin-1 text;
+  /// - iTXt: the compression flag, the compression method, the language, a zero byte, the translated key, a zero byte,
+  ///   and UTF-8 text, which may be compressed to a zlib stream.
   private mutating func readText() {
     let type = chunkType
     let parts = chunkData.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
@@ -96,8 +100,8 @@ extension PNGScanner {
   }
 
   private static func latin1(_ bytes: ArraySlice<UInt8>) -> String {
-    // Decode UTF-8 in one call: scalar by scalar it takes 90 ns per byte, and a small file can
-    // inflate to megabytes.
+    // The bytes are converted to UTF-8 and decoded in one call. Appending one scalar at a time takes 90 ns per byte,
+    // and a small file can inflate to megabytes.
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count * 2)

@@ -1,8 +1,8 @@
-/// Reads the chunks of a PNG or APNG (PNG 3rd edition, 5 and 4.9), fed in pieces.
+/// Reads the chunks of a PNG or APNG (PNG 3rd edition, 5 and 4.9) from bytes that are fed in pieces.
 ///
-/// Only the scanner owns the list of frames; a decoder sees one frame's data at a time. After an
-/// error in the animation before the first frame, only the static image remains. A later error ends
-/// the list of frames. Data chunks are skipped, and their CRC is checked when they are decoded.
+/// Only the scanner knows the list of frames; a decoder is given the data of one frame at a time. If there is an error
+/// in the animation before the first frame, only the static image remains. A later error ends the list of frames. Data
+/// chunks are skipped, and their CRC is checked when they are decoded.
 package struct PNGScanner: Scanning {
   package internal(set) var image = ScannedImage()
   package internal(set) var isAtEnd = false
@@ -127,7 +127,7 @@ package struct PNGScanner: Scanning {
     }
   }
 
-  /// Begins a chunk whose length and type have been read.
+  /// Begins a chunk whose length and type were read.
   private mutating func beginChunk() throws(AnimatedImageError) {
     if !chunkData.isEmpty { chunkData.removeAll(keepingCapacity: chunkData.count <= 4096) }
     if chunkOffset == Self.signatureSize {
@@ -150,7 +150,7 @@ package struct PNGScanner: Scanning {
       next(chunkLength == 0 ? .crcOfSkipped : .skip(remaining: chunkLength))
       try beginImageData()
     case .frameData where chunkLength >= 4:
-      // Collect the sequence number and skip the rest.
+      // Only the sequence number is collected, and the rest of the chunk is skipped.
       next(.collect(length: 4))
     case _ where chunkType.isCollected && isWorthCollecting:
       next(chunkLength == 0 ? .checksum : .collect(length: chunkLength))
@@ -166,7 +166,7 @@ package struct PNGScanner: Scanning {
     chunkLength <= max(min(metadataBudget.limits.metadataBytes, 1 << 26), 1024)
   }
 
-  /// Reads a chunk whose data begins at `position` in place, if it is available whole. Otherwise
+  /// Reads in place a chunk whose data begins at `position`, if the data and the CRC are available in full. Otherwise
   /// does nothing and returns false.
   private mutating func readCollected(
     _ length: Int, _ bytes: borrowing RawSpan, at position: inout Int
@@ -176,7 +176,7 @@ package struct PNGScanner: Scanning {
       end <= bytes.byteCount - 4
     else { return false }
     chunkData.append(copying: bytes.extracting(position..<end))
-    // The type lies before the data.
+    // The CRC covers the type too, which lies in the four bytes before the data.
     let sum = CRC32.of(bytes.extracting(position - 4..<end))
     let stored = UInt32(bigEndian: bytes.load(UInt32.self, at: end))
     position = end + 4
@@ -190,7 +190,7 @@ package struct PNGScanner: Scanning {
     self.state = state
   }
 
-  /// Records a deviation in the current chunk, or at `offset`.
+  /// Records a deviation from the format, at `offset` or, if that is nil, at the start of the current chunk.
   mutating func note(
     _ kind: Damage.Kind, _ detail: @autoclosure () -> String, frame: Int? = nil,
     at offset: Int? = nil
@@ -200,7 +200,7 @@ package struct PNGScanner: Scanning {
 }
 
 extension PNGScanner {
-  /// Processes a complete collected chunk.
+  /// Processes a chunk whose data and CRC were read.
   mutating func endChunk(hasValidCRC: Bool) throws(AnimatedImageError) {
     let type = chunkType
     defer { animation.lastType = type }
@@ -233,8 +233,8 @@ extension PNGScanner {
     image.header = header
   }
 
-  /// Reads PLTE (11.2.2): 1 to 256 colours of three bytes. Bytes past the last whole colour are
-  /// ignored, as in Chromium. Only palette images use it.
+  /// Reads a PLTE chunk (11.2.2), which contains 1 to 256 colours of three bytes. Bytes after the last whole colour are
+  /// ignored, as in Chromium. The palette is kept only for palette images.
   private mutating func readPalette(hasValidCRC: Bool) {
     let size = chunkData.count
     guard image.header?.colorType == 3, animation.phase == .beforeData,
@@ -245,7 +245,8 @@ extension PNGScanner {
     image.header?.palette = chunkData.paletteWords
   }
 
-  /// Reads tRNS (11.3.1.1): the alphas of palette entries, or the one transparent colour.
+  /// Reads a tRNS chunk (11.3.1.1), which contains the alpha values of the first palette entries, or the one
+  /// transparent colour of a grey or RGB image.
   private mutating func readTransparency() {
     guard let header = image.header, animation.phase == .beforeData else { return }
     guard !animation.hasTransparency else {
@@ -264,8 +265,8 @@ extension PNGScanner {
     }
   }
 
-  /// Reads the transparent colour of a grey or RGB image. If the chunk is too long, Chromium uses
-  /// its first bytes, but at 16 bits it compares all bytes, so that no pixel matches.
+  /// Reads the transparent colour of a grey or RGB image. If the chunk is too long, Chromium uses its first bytes. At
+  /// 16 bits, however, Chromium compares all bytes, so that no pixel matches.
   private mutating func readTransparentColor(byteCount: Int, bitDepth: UInt8) {
     let size = chunkData.count
     guard size == byteCount || size > byteCount && bitDepth < 16 else {
@@ -273,7 +274,7 @@ extension PNGScanner {
     }
     let low = chunkData[1]
     if byteCount == 2, bitDepth < 8, low >> bitDepth > 0 {
-      // No sample can have this value. libpng masks it to the bit depth; in browsers no pixel matches.
+      // No sample can have this value. libpng would use only its low bits, but in browsers no pixel matches.
       return note(.pngAncillaryChunk, "tRNS \(low) at \(bitDepth) bits")
     }
     if size > byteCount { note(.pngAncillaryChunk, "tRNS of \(size) bytes") }
@@ -281,7 +282,8 @@ extension PNGScanner {
     animation.hasTransparency = true
   }
 
-  /// Checks a skipped chunk that is not image data. Only an unknown critical chunk matters.
+  /// Checks the type of a skipped chunk. A critical chunk of unknown type is an error if it precedes the image data.
+  /// Later in an animation, it ends the list of frames.
   mutating func checkUnknownChunk() throws(AnimatedImageError) {
     guard chunkType.isCritical, !chunkType.isCollected,
       chunkType != .imageData, chunkType != .end
@@ -314,7 +316,7 @@ extension PNGScanner {
     settleAnimation(isCut: isCut)
   }
 
-  /// Ends a file without IEND. Only decoding shows whether the open picture is complete.
+  /// Ends the scan of a file without IEND. Only decoding shows whether the data of the open picture is complete.
   private mutating func finishEarly() throws(AnimatedImageError) {
     let end = image.byteCount
     let type = chunkType
@@ -337,8 +339,8 @@ extension PNGScanner {
     image.cutFrame = makeFrame(picture, isIndependent: image.frames.isEmpty)
   }
 
-  /// Returns the end of the open picture's bytes read so far. The bytes of a chunk without pixels do not belong to the
-  /// picture.
+  /// Returns the offset just past the bytes of the open picture that were read so far. The bytes of a chunk that
+  /// contains no pixels do not belong to the picture.
   private func availableEnd(of picture: PNGAnimationState.OpenPicture) -> Int {
     switch state {
     case .skip, .crcOfSkipped: isDataChunk ? image.byteCount : picture.end
@@ -346,7 +348,7 @@ extension PNGScanner {
     }
   }
 
-  /// Decides what kind of file this is, after all of it has been read.
+  /// Decides, after the whole file has been read, whether it is an APNG or a PNG.
   private mutating func settleAnimation(isCut: Bool) {
     guard animation.isAnimated,
       animation.phase == .frames || image.cutFrame == nil || animation.hasStaticFrame

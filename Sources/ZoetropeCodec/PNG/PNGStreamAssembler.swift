@@ -1,24 +1,26 @@
-/// Joins the data chunks of one frame to its zlib stream.
+/// Joins the data chunks of one frame into a zlib stream.
 struct PNGStreamAssembler {
-  /// The offset, within the frame's range, of the first data chunk with a wrong CRC.
+  /// The offset, within the frame's range, of the first data chunk that has a wrong CRC, or nil if there is none.
   private(set) var badChunk: Int?
-  /// Whether the data lies in fdAT chunks, not IDAT.
+  /// Whether the data lies in fdAT chunks. Otherwise it lies in IDAT chunks.
   private(set) var isSequenced = false
-  /// Whether the bytes end inside a chunk.
+  /// Whether the frame's bytes end inside a chunk.
   private(set) var isCut = false
-  /// Whether bytes of the stream are certain to be missing, because the bytes end inside a chunk's data.
+  /// Whether part of the stream is certain to be missing, because the frame's bytes end inside the data of a chunk.
   private(set) var isDataCut = false
-  /// The number of bytes of the stream.
+  /// The number of bytes of the zlib stream.
   private(set) var count = 0
-  // A single chunk is not copied. The stream is then a range of the file's bytes.
+  // The position of the stream in the frame's bytes, if a single chunk contains all of it. The stream is then not
+  // copied.
   private var single: Range<Int>?
   private var joined: [UInt8] = []
 
   private static let fdAT: UInt32 = 0x6664_4154
 
-  /// Walks the chunks of `bytes`. Chunks of the same type as the first one contain the data.
+  /// Collects the data of the chunks in `bytes`. The type of the first chunk is the type of all data chunks; other
+  /// chunks are skipped.
   ///
-  /// - Throws: `outOfMemory` if allocating memory to join them fails.
+  /// - Throws: `outOfMemory` if allocating memory for the stream fails.
   mutating func collect(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
     badChunk = nil
     isCut = false
@@ -53,7 +55,7 @@ struct PNGStreamAssembler {
     isCut = total > position
   }
 
-  /// Appends a payload. The stream never grows larger than the bytes it comes from.
+  /// Appends the data of a chunk to the stream. The stream never becomes longer than the frame's bytes.
   private mutating func append(
     _ bytes: borrowing RawSpan, _ range: Range<Int>, isLast: Bool
   ) throws(AnimatedImageError) {
@@ -62,7 +64,7 @@ struct PNGStreamAssembler {
       single = range
     } else {
       if count == 0 {
-        // Allocate once for the whole frame: all payloads together are shorter than the frame's range.
+        // Memory is allocated once for the whole frame, because all data together is shorter than the frame's range.
         joined.removeAll(keepingCapacity: true)
         if joined.capacity < bytes.byteCount { try PixelMemory.require(bytes.byteCount) }
         joined.reserveCapacity(bytes.byteCount)
@@ -72,7 +74,7 @@ struct PNGStreamAssembler {
     count += range.count
   }
 
-  /// Calls `body` with the stream. `bytes` must be the bytes that were collected.
+  /// Calls `body` with the zlib stream. `bytes` must be the bytes that were passed to ``collect(_:)``.
   func withBytes<Result>(
     of bytes: borrowing RawSpan, _ body: (borrowing RawSpan) -> Result
   ) -> Result {
@@ -81,9 +83,9 @@ struct PNGStreamAssembler {
   }
 }
 
-/// The steps of both PNG decoders before and after decoding the pixels.
+/// The steps that both PNG decoders share.
 extension PNGStreamAssembler {
-  /// Collects the data of `control` and prepares `pixels`. Returns false for a frame without pixels.
+  /// Collects the data of the frame `control` and resets `pixels` for it. Returns false if the frame has no pixels.
   mutating func begin(
     _ control: FrameControl, bytes: borrowing RawSpan, into pixels: FramePixels
   ) throws(AnimatedImageError) -> Bool {
@@ -92,7 +94,7 @@ extension PNGStreamAssembler {
     return !control.rect.isEmpty
   }
 
-  /// Decodes the stream with libpng. `bytes` must be the bytes that were collected.
+  /// Decodes the stream with libpng. `bytes` must be the bytes that were passed to ``collect(_:)``.
   func decodeByLibpng(
     _ bytes: borrowing RawSpan, header: ImageHeader, keeps16Bit: Bool, into pixels: FramePixels
   ) throws(AnimatedImageError) -> PNGFrameOutcome {

@@ -1,8 +1,7 @@
 /// Reverses PNG's row filters in place.
 ///
-/// Unsafe code: rows are addressed by pointer. Every access stays inside the `rows` rows of
-/// `1 + rowBytes` bytes that start at `base` and the 8 bytes after the last row. Callers own `base`
-/// and provide those 8 bytes.
+/// Unsafe code: rows are accessed through pointers. Every access stays inside the `rows` rows of `1 + rowBytes` bytes
+/// that start at `base`, or in the 8 bytes after the last row. Callers own this memory and must provide those 8 bytes.
 package enum PNGUnfilter {
   /// The filter types, as stored in the first byte of a row.
   static let none: UInt8 = 0
@@ -11,13 +10,13 @@ package enum PNGUnfilter {
   static let average: UInt8 = 3
   static let paeth: UInt8 = 4
 
-  /// Unfilters rows from the top until all are done or one has an unknown filter type.
+  /// Unfilters rows from the top, until all rows are done or a row has an unknown filter type.
   ///
   /// - Parameters:
   ///   - offset: The offset of the first row's filter byte in `storage`.
-  ///   - pixelSize: Bytes in a pixel: 1, 2, 3, 4, 6 or 8.
-  /// - Returns: The number of rows unfiltered.
-  /// - Precondition: The rows and 8 more bytes lie in `storage`.
+  ///   - pixelSize: The number of bytes per pixel: 1, 2, 3, 4, 6 or 8.
+  /// - Returns: The number of rows that were unfiltered.
+  /// - Precondition: The rows, and 8 bytes after them, lie in `storage`.
   static func unfilter(
     _ storage: PixelStorage, at offset: Int, rows: Int, rowBytes: Int, pixelSize: Int
   ) -> Int {
@@ -28,12 +27,12 @@ package enum PNGUnfilter {
       storage.baseAddress + offset, rows: rows, rowBytes: rowBytes, pixelSize: pixelSize)
   }
 
-  /// Like ``unfilter(_:at:rows:rowBytes:pixelSize:)``, for rows at `base`.
+  /// Unfilters rows at an address, like ``unfilter(_:at:rows:rowBytes:pixelSize:)``.
   ///
   /// - Parameters:
   ///   - base: The address of the first row's filter byte.
-  ///   - pixelSize: Bytes in a pixel: 1, 2, 3, 4, 6 or 8.
-  /// - Returns: The number of rows unfiltered.
+  ///   - pixelSize: The number of bytes per pixel: 1, 2, 3, 4, 6 or 8.
+  /// - Returns: The number of rows that were unfiltered.
   @unsafe
   package static func unfilter(
     _ base: UnsafeMutableRawPointer, rows: Int, rowBytes: Int, pixelSize: Int
@@ -57,7 +56,7 @@ package enum PNGUnfilter {
     var y = 0
     while y < rows {
       let row = unsafe base + (y * pitch + 1)
-      // The row above the first row counts as zero.
+      // For the first row, the bytes above count as zero.
       let above = unsafe y > 0 ? row - pitch : nil
       switch unsafe (row - 1).load(as: UInt8.self) {
       case none: break
@@ -67,7 +66,7 @@ package enum PNGUnfilter {
       case average: unsafe undoAverage(row, above: above, count: rowBytes, pixel)
       case paeth:
         guard let above = unsafe above else {
-          // Without a row above, left is always the nearest of left, 0 and 0.
+          // In the first row, the bytes above are zero, and the Paeth predictor always chooses the byte to the left.
           unsafe undoSub(row, count: rowBytes, pixel)
           break
         }
@@ -104,10 +103,10 @@ package enum PNGUnfilter {
   }
 }
 
-// Unsafe code: bounds as above. Each loop reads and writes `count` bytes of `row`. Words of 3- and
-// 6-byte pixels extend into the 8 bytes after the row, which are read but never written.
+// Unsafe code: the bounds stated for ``PNGUnfilter`` apply. Each loop reads and writes `count` bytes of `row`. Words of
+// 3-byte and 6-byte pixels extend into the 8 bytes after the row, which are read but never written.
 extension PNGUnfilter {
-  /// Adds the row above.
+  /// Reverses the Up filter: adds the bytes of the row above to those of `row`.
   @inline(always) @unsafe
   static func undoUp(
     _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int
@@ -128,7 +127,7 @@ extension PNGUnfilter {
     }
   }
 
-  /// Adds the pixel to the left.
+  /// Reverses the Sub filter: adds to each pixel the pixel to its left.
   @unsafe
   static func undoSub<Pixel: PNGPixelSize>(
     _ row: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
@@ -137,7 +136,8 @@ extension PNGUnfilter {
     var left = unsafe PNGPixelLanes()
     var next = unsafe PNGPixelLanes(at: row, size: size)
     var x = 0
-    // Read the next pixel before writing this one: a word of 3 or 6 bytes overlaps it.
+    // The next pixel is read before the current pixel is written, because a word of a 3-byte or 6-byte pixel overlaps
+    // the next pixel.
     while x &+ size < count {
       unsafe left = left &+ next
       unsafe next = PNGPixelLanes(at: row + (x &+ size), size: size)
@@ -147,7 +147,8 @@ extension PNGUnfilter {
     unsafe PNGPixelLanes.storeExactly((left &+ next).word, at: row + x, size: size)
   }
 
-  /// Adds half the sum of left and above, rounded down. If `above` is nil, it counts as zero.
+  /// Reverses the Average filter: adds to each byte half the sum of the byte to the left and the byte above, rounded
+  /// down. If `above` is nil, the bytes above count as zero.
   @unsafe
   static func undoAverage<Pixel: PNGPixelSize>(
     _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer?, count: Int, _: Pixel.Type
@@ -183,7 +184,7 @@ extension PNGUnfilter {
   }
 }
 
-/// The number of bytes per pixel as a type, so that every filter loop is specialised for one size.
+/// A type that represents the number of bytes per pixel, so that the compiler specialises each filter loop for it.
 protocol PNGPixelSize {
   static var byteCount: Int { get }
 }
@@ -195,10 +196,10 @@ enum PNGPixel4: PNGPixelSize { @inline(always) static var byteCount: Int { 4 } }
 enum PNGPixel6: PNGPixelSize { @inline(always) static var byteCount: Int { 6 } }
 enum PNGPixel8: PNGPixelSize { @inline(always) static var byteCount: Int { 8 } }
 
-/// One PNG pixel of 1 to 8 bytes. Each byte lies in its own 16-bit lane, whose high half is zero.
+/// A PNG pixel of 1 to 8 bytes. Each byte lies in its own 16-bit lane, whose upper half is zero.
 ///
-/// Unsafe code: the loads and stores below. Callers guarantee that the documented bytes are valid
-/// memory.
+/// Unsafe code: the loads and stores below are unchecked. Callers must pass addresses of as many valid bytes as
+/// documented.
 @unsafe
 struct PNGPixelLanes {
   var lanes = SIMD8<Int16>.zero
@@ -206,8 +207,8 @@ struct PNGPixelLanes {
   @inline(always) init() {}
   @inline(always) init(_ lanes: SIMD8<Int16>) { unsafe self.lanes = lanes }
 
-  /// Reads the word that contains a pixel of `size` bytes. For sizes 3 and 6, it includes the next
-  /// one or two bytes, which are never stored.
+  /// Reads the word that contains a pixel of `size` bytes. For sizes 3 and 6, the word includes the next one or two
+  /// bytes, which are never stored.
   @inline(always)
   init(at address: UnsafeRawPointer, size: Int) {
     unsafe self.init(word: Self.word(at: address, size: size))
@@ -223,10 +224,10 @@ struct PNGPixelLanes {
     }
   }
 
-  /// Creates a lane for each byte of `word`, the lowest first.
+  /// Creates a value with one lane for each byte of `word`, the lowest byte first.
   ///
-  /// Works in halves, here and in ``word``. The standard library's conversions amount to the same
-  /// two instructions, but remain calls in large loops.
+  /// This initializer and ``word`` use the even half of a vector. The standard library's conversions amount to the same
+  /// two instructions, but remain function calls in large loops.
   @inline(always)
   init(word: UInt64) {
     var bytes = SIMD16<UInt8>.zero
@@ -234,12 +235,12 @@ struct PNGPixelLanes {
     unsafe self.init(fromBytes: bytes)
   }
 
-  /// The low bytes of the lanes, packed.
+  /// The lower halves of the lanes, packed into a word.
   @inline(always) var word: UInt64 {
     unsafe unsafeBitCast(bytes.evenHalf, to: UInt64.self).littleEndian
   }
 
-  /// Writes the pixel as a whole word: 4 bytes for size 3, 8 bytes for size 6.
+  /// Writes the pixel as a whole word, which has 4 bytes for size 3 and 8 bytes for size 6.
   @inline(always)
   func store(at address: UnsafeMutableRawPointer, size: Int) {
     unsafe Self.store(word, at: address, size: size)
@@ -255,7 +256,7 @@ struct PNGPixelLanes {
     }
   }
 
-  /// Writes exactly `size` bytes.
+  /// Writes exactly `size` bytes of `word`.
   @inline(always)
   static func storeExactly(_ word: UInt64, at address: UnsafeMutableRawPointer, size: Int) {
     switch size {
@@ -269,13 +270,13 @@ struct PNGPixelLanes {
     }
   }
 
-  /// Adds byte by byte, modulo 256. The high halves of the lanes stay zero.
+  /// Adds the bytes of two pixels modulo 256. The upper halves of the lanes stay zero.
   @inline(always)
   static func &+ (left: Self, right: Self) -> Self {
     unsafe Self(fromBytes: left.bytes &+ right.bytes)
   }
 
-  /// Subtracts byte by byte, modulo 256. The high halves of the lanes stay zero.
+  /// Subtracts the bytes of two pixels modulo 256. The upper halves of the lanes stay zero.
   @inline(always)
   static func &- (left: Self, right: Self) -> Self {
     unsafe Self(fromBytes: left.bytes &- right.bytes)
@@ -292,16 +293,17 @@ struct PNGPixelLanes {
 
 // MARK: - The Paeth filter
 
-// Unsafe code: bounds as above. Each loop reads and writes `count` bytes of its rows. Words of 3-
-// and 6-byte pixels extend into the 8 bytes after a row, which are read but never written. A pixel
-// is read before its left neighbour is written, because the neighbour's word overlaps it.
+// Unsafe code: the bounds stated for ``PNGUnfilter`` apply. Each loop reads and writes `count` bytes of its rows. Words
+// of 3-byte and 6-byte pixels extend into the 8 bytes after a row, which are read but never written. A pixel is read
+// before its left neighbour is written, because the neighbour's word overlaps the pixel.
 extension PNGUnfilter {
-  /// Returns `raw` plus whichever of left (a), above (b) and above-left (c) is nearest to a + b - c.
+  /// Returns the sum of `raw` and the Paeth prediction, which is whichever of left (a), above (b) and above-left (c) is
+  /// nearest to a + b - c.
   ///
-  /// Let low and high be the lesser and the greater of a and b, and let `threshold` be t = 3c - a - b. The result is
+  /// Let low be the lesser and high the greater of a and b, and let `threshold` be t = 3c - a - b. The prediction is
   /// low if high <= t, high if t <= low, and otherwise c. Both conditions hold only if a = b = c. This equals the
-  /// specification's rule of three distances, including ties, but takes five dependent operations per pixel instead of
-  /// ten. That chain determines the loop's speed.
+  /// specification's rule of three distances, including ties. However, it takes a chain of five dependent operations
+  /// per pixel instead of ten, and the length of this chain determines the speed of the loop.
   @inline(always) @unsafe
   static func predict(
     _ raw: PNGPixelLanes, left: PNGPixelLanes, up: PNGPixelLanes, corner: PNGPixelLanes,
@@ -317,7 +319,7 @@ extension PNGUnfilter {
     return unsafe (raw &+ corner) &+ PNGPixelLanes(takeLow | takeHigh)
   }
 
-  /// Unfilters one Paeth row.
+  /// Unfilters one row with the filter type Paeth.
   @unsafe
   static func undoPaeth<Pixel: PNGPixelSize>(
     _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
@@ -328,7 +330,7 @@ extension PNGUnfilter {
     var x = 0
     var raw = unsafe PNGPixelLanes(at: row, size: size)
     var up = unsafe PNGPixelLanes(at: above, size: size)
-    // 3 * corner - up, which does not depend on the pixel to the left.
+    // This is 3 * corner - up, the part of the threshold that does not depend on the pixel to the left.
     var base = unsafe SIMD8<Int16>.zero &- up.lanes
     while true {
       unsafe left = predict(
@@ -345,7 +347,7 @@ extension PNGUnfilter {
     unsafe PNGPixelLanes.storeExactly(left.word, at: row + x, size: size)
   }
 
-  /// Unfilters this row and the one below it, both Paeth.
+  /// Unfilters `row` and the row below it, which both have the filter type Paeth.
   @unsafe
   static func undoPaethPair<Pixel: PNGPixelSize>(
     _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
@@ -375,7 +377,7 @@ extension PNGUnfilter {
     unsafe PNGPixelLanes.storeExactly(pair.left.word >> 32, at: below + x, size: size)
   }
 
-  /// Unfilters three rows: Paeth, Up and Paeth, which encoders often choose for graphics.
+  /// Unfilters three rows with the filter types Paeth, Up and Paeth. Encoders often choose this sequence for graphics.
   @unsafe
   static func undoPaethUpPaeth<Pixel: PNGPixelSize>(
     _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
@@ -412,14 +414,15 @@ extension PNGUnfilter {
   }
 }
 
-// Unsafe code: bounds as above. Pixels of 3 bytes are read and written as words of 4, which overlap
-// the next pixel by one byte. A pixel is therefore read before its left neighbour is written, and
+// Unsafe code: the bounds stated for ``PNGUnfilter`` apply. A pixel of 3 bytes is read and written as a word of 4
+// bytes, which overlaps the next pixel by one byte. A pixel is therefore read before its left neighbour is written, and
 // the last pixel of a row is written without the extra byte.
 extension PNGUnfilter {
   /// The minimum number of pixels in a row for ``undoPaethQuad(_:above:count:_:)``.
   static let quadWidth = 8
 
-  /// Unfilters this row and the three below it, all Paeth, of at least ``quadWidth`` pixels.
+  /// Unfilters `row` and the three rows below it, which all have the filter type Paeth and at least ``quadWidth``
+  /// pixels.
   @unsafe
   static func undoPaethQuad<Pixel: PNGPixelSize>(
     _ row: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer, count: Int, _: Pixel.Type
@@ -435,7 +438,7 @@ extension PNGUnfilter {
       unsafe PNGPixelLanes.store(UInt64(word), at: address, size: size)
     }
     var quad = unsafe PaethQuad(above: load(above))
-    // Reads the word at byte `x`, or zero before a row has begun or after it has ended.
+    // Reads the word at byte `x` of a row. The result is zero if `x` lies outside the row.
     func word(_ row: UnsafeMutableRawPointer, _ x: Int) -> UInt32 {
       x >= 0 && x < count ? unsafe load(row + x) : 0
     }
@@ -466,7 +469,7 @@ extension PNGUnfilter {
       unsafe storeAll(quad.left, x)
       x &+= size
     }
-    // All four rows are in progress here, and none of them has reached its last pixel.
+    // In this loop, all four rows have begun, and none of them has reached its last pixel.
     while x &+ size < count {
       let ahead = x &+ size
       unsafe quad.next(next, above: load(above + ahead))
@@ -489,24 +492,23 @@ extension PNGUnfilter {
   }
 }
 
-/// Two rows of the Paeth filter at once, for pixels of up to 4 bytes. The low half of each vector
-/// contains a pixel of the first row, the high half a pixel of a row further down. That row runs
-/// one pixel behind, so that the pixels it needs from the first row are finished.
+/// Unfilters two Paeth rows in parallel, for pixels of up to 4 bytes. The lower half of each vector contains a pixel of
+/// the first row, and the upper half a pixel of a row further down. The second of these rows runs one pixel behind, so
+/// that the pixels that it needs from the first row are finished.
 ///
-/// The chain of dependent operations is barely longer than for one row, so this takes half the
-/// time.
+/// The chain of dependent operations is barely longer than that for one row, so two rows take little longer than one.
 @unsafe
 struct PaethPair {
-  /// The most recently finished pixels.
+  /// The pixels that were finished last.
   private(set) var left = unsafe PNGPixelLanes()
   private var raw: PNGPixelLanes
   private var up: PNGPixelLanes
   private var corner = unsafe PNGPixelLanes()
-  // 3 * corner - left. Carried from one step to the next, because the compiler would otherwise add
-  // left and up first, which lengthens the chain.
+  // This is 3 * corner - left. It is carried from one step to the next, because the compiler would otherwise add left
+  // and up first, which would lengthen the chain of dependent operations.
   private var base = SIMD8<Int16>.zero
 
-  /// Starts with the first pixel of the first row, and with zero for the other row.
+  /// Starts with the first pixel of the first row. The second row starts with zero.
   @inline(always)
   init(raw: PNGPixelLanes, up: PNGPixelLanes) {
     unsafe self.raw = raw
@@ -516,13 +518,13 @@ struct PaethPair {
     unsafe step()
   }
 
-  /// Advances to the next pixels.
+  /// Advances both rows by one pixel.
   ///
   /// - Parameters:
   ///   - row: The filtered pixel of the first row.
-  ///   - below: The filtered pixel of the other row.
-  ///   - up: The pixel above that of the first row.
-  ///   - between: The pixel above that of the other row.
+  ///   - below: The filtered pixel of the second row.
+  ///   - up: The pixel above `row`.
+  ///   - between: The pixel above `below`.
   @inline(always)
   mutating func next(
     row: PNGPixelLanes, below: PNGPixelLanes, up above: PNGPixelLanes, between: PNGPixelLanes
@@ -543,29 +545,29 @@ struct PaethPair {
   }
 }
 
-/// Four rows of the Paeth filter at once, for pixels of up to 4 bytes. Each 32-bit word of the
-/// vector contains a pixel of one row. Each row runs two pixels behind the row above it, so that
-/// the pixels it needs are finished. (One pixel would suffice, but with two, moving words is not
-/// part of the chain of dependent operations, which determines the speed.)
+/// Unfilters four Paeth rows in parallel, for pixels of up to 4 bytes. Each 32-bit word of a vector contains a pixel of
+/// one row. Each row runs two pixels behind the row above it, so that the pixels that it needs are finished. A distance
+/// of one pixel would suffice, but with two pixels, moving words between lanes is not part of the chain of dependent
+/// operations, which determines the speed.
 ///
-/// Works in lanes of 8 bits, which need no widening.
+/// The lanes have 8 bits, so bytes need no widening.
 @unsafe
 struct PaethQuad {
-  /// The most recently finished pixels, with the first row's pixel in the lowest word.
+  /// The pixels that were finished last. The lowest word contains that of the first row.
   private(set) var left = SIMD4<UInt32>.zero
   private var corner = SIMD16<UInt8>.zero
   private var up: SIMD16<UInt8>
 
-  /// Starts with the pixel above the first pixel of the first row.
+  /// Starts before the first pixel of the first row. `above` is the pixel above that pixel.
   @inline(always) init(above: UInt32) {
     unsafe up = Self.bytes(SIMD4(above, 0, 0, 0))
   }
 
-  /// Advances to the next pixels.
+  /// Advances all rows by one pixel.
   ///
   /// - Parameters:
-  ///   - raw: The filtered pixels, one for each row; zero for a row that has not begun.
-  ///   - above: The pixel above the next pixel of the first row.
+  ///   - raw: The filtered pixels, one for each row. The pixel of a row that has not begun is zero.
+  ///   - above: The pixel above the pixel of the first row that follows `raw`.
   @inline(always)
   mutating func next(_ raw: SIMD4<UInt32>, above: UInt32) {
     let before = unsafe Self.bytes(left)
@@ -574,8 +576,8 @@ struct PaethQuad {
     let isLess = before .< up
     let low = up.replacing(with: before, where: isLess)
     let high = before.replacing(with: up, where: isLess)
-    // The distances from the corner up to high and from low up to the corner. With them, the rule
-    // of `PNGUnfilter.predict` reads "low if 2 * rise <= fall, high if 2 * fall <= rise".
+    // The rise is the distance from the corner up to `high`, and the fall is the distance from the corner down to
+    // `low`. With them, the rule of `PNGUnfilter.predict` reads "low if 2 * rise <= fall, high if 2 * fall <= rise".
     let rise = unsafe Self.difference(high, corner)
     let fall = unsafe Self.difference(corner, low)
     let takesLow = unsafe rise .<= Self.difference(fall, rise)
@@ -593,7 +595,7 @@ struct PaethQuad {
     unsafe unsafeBitCast(words, to: SIMD16<UInt8>.self)
   }
 
-  /// Returns `a - b`, or zero where that is negative. This is one instruction.
+  /// Returns `a - b`, or zero where the difference is negative. This compiles to one instruction.
   @inline(always)
   private static func difference(_ a: SIMD16<UInt8>, _ b: SIMD16<UInt8>) -> SIMD16<UInt8> {
     a.replacing(with: b, where: a .< b) &- b

@@ -1,40 +1,43 @@
 import ZoetropeTerminal
 
-/// Queries that the terminal has not answered yet.
+/// The queries that the terminal has not answered yet.
 ///
-/// An answer that arrives after the terminal was released would reach the shell as if it had been typed. Playback
-/// therefore waits for answers in flight before it ends, but not for long.
+/// An answer that arrives after the terminal was released would reach the shell as if it had been typed. Before the
+/// player ends, it therefore waits a short time for outstanding answers.
 ///
-/// An answer to the probe can still reach the shell if it takes more than twice as long as the probe waited (0.4 s, or
-/// 2 s if it waited a second) and playback ends before that. Waiting longer would delay every exit on the many
-/// terminals that never answer, and a process left behind to read the answer would also read what is typed to the
-/// shell.
+/// An answer to the probe can still reach the shell if playback ends before the answer arrives and the answer takes
+/// more than twice as long as the probe waited (at least 0.4 s; 2 s if the probe waited a second). Waiting longer would
+/// delay every exit on the many terminals that never answer. A process left behind to read the answer would also read
+/// what the user types to the shell.
 struct AwaitedAnswers: Sendable {
-  /// When to give up waiting for the last query of the probe; nil once it was answered.
+  /// The time after which the answer to the last query of the probe is no longer awaited, or nil if no answer is
+  /// awaited.
   var probeEnd: ContinuousClock.Instant?
-  /// Whether the mouse was used.
+  /// Whether the terminal has reported mouse events.
   var hasMouse = false
-  /// Frames that were followed by a query the terminal has not answered yet.
+  /// The number of frames followed by a query that the terminal has not answered yet.
   var frameCount = 0
 
-  /// How long the terminal took to answer on an idle link.
+  /// The time that the terminal took to answer a query when no output was pending.
   var latency = Duration.zero
 
-  /// How long to wait at the end for the answers about frames: twice the latency.
+  /// The time to wait at the end of playback for the answers to the queries that follow frames. It is twice the
+  /// latency, but at least 100 ms and at most 400 ms.
   ///
-  /// The latest answer is not a good measure: on a slow link it waited behind pictures, which are discarded at the end.
+  /// The latency of the last answer is not a good measure. On a slow link, that answer was delayed by pictures, which
+  /// are discarded at the end.
   private var patience: Duration {
     min(max(latency * 2, .milliseconds(100)), .milliseconds(400))
   }
 
-  /// When waiting ends if it starts at `now`; nil when nothing is awaited.
+  /// Returns the time at which to stop waiting for answers if waiting starts at `now`, or nil if no answer is awaited.
   func deadline(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     let probe = probeEnd.flatMap { $0 > now ? $0 : nil }
     let frames: ContinuousClock.Instant? = frameCount > 0 ? now + patience : nil
     return [probe, frames].compactMap { $0 }.max()
   }
 
-  /// Records answers among `events`.
+  /// Records the answers and the mouse events among `events`.
   mutating func take(_ events: [InputEvent]) {
     for event in events {
       switch event {

@@ -4,16 +4,17 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// The terminal of standard output, opened again.
+/// The terminal to which standard output goes, opened again.
 ///
-/// A separate descriptor can be non-blocking without affecting the shell, which shares the other
-/// one, and keys can be read from it when standard input is the animation.
+/// The separate descriptor can be made non-blocking without affecting the shell, which shares the descriptor of
+/// standard output. It also allows keys to be read when standard input is the animation.
 struct TerminalDevice: Sendable {
   let descriptor: Int32
 
-  /// Opens the terminal; nil when standard output is not a terminal, or cannot be opened for reading.
+  /// Opens the terminal. Returns nil if standard output is not a terminal, or if the terminal cannot be opened for
+  /// reading.
   ///
-  /// With `controlling`, falls back on the controlling terminal, wherever output goes.
+  /// - Parameter controlling: Whether to open the controlling terminal if standard output is not a terminal.
   init?(controlling: Bool = false) {
     guard controlling || isatty(1) == 1 else { return nil }
     let paths = isatty(1) == 1 ? ["/proc/self/fd/1", "/dev/tty"] : ["/dev/tty"]
@@ -27,7 +28,8 @@ struct TerminalDevice: Sendable {
     descriptor = found.rawValue
   }
 
-  /// The size according to the kernel; `cell` takes precedence over the kernel's pixels.
+  /// Returns the size that the kernel reports. If `cell` is not nil, it determines the size of a cell instead of the
+  /// size in pixels that the kernel reports.
   func size(cell: (width: Int, height: Int)?) -> ScreenSize {
     guard let size = FileDescriptor(rawValue: descriptor).terminalSize else {
       return ScreenSize(columns: 80, rows: 24)
@@ -41,7 +43,7 @@ struct TerminalDevice: Sendable {
       pixelHeight: size.pixelHeight)
   }
 
-  /// The available input: empty if there is none, nil if the terminal has gone away.
+  /// Returns the available input. The result is empty if there is none, and nil if the terminal has gone away.
   func read() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 4096)
     do {
@@ -52,7 +54,7 @@ struct TerminalDevice: Sendable {
     }
   }
 
-  /// Writes as much as the terminal accepts now; returns the number of bytes.
+  /// Writes as many bytes as the terminal accepts without blocking. Returns their number.
   func write(_ bytes: ArraySlice<UInt8>) throws(Errno) -> Int {
     do {
       return try FileDescriptor(rawValue: descriptor).writeSome(bytes)
@@ -63,7 +65,7 @@ struct TerminalDevice: Sendable {
     }
   }
 
-  /// Writes everything; returns false if that takes longer than `time` or the terminal is gone.
+  /// Writes all bytes. Returns false if that takes longer than `time` or the terminal has gone away.
   @discardableResult
   func writeAll(_ bytes: [UInt8], within time: Duration = .seconds(1)) -> Bool {
     let deadline = ContinuousClock.now + time
@@ -87,8 +89,8 @@ struct TerminalDevice: Sendable {
     static let wake = Readiness(rawValue: 4)
   }
 
-  /// Waits for input, for room to write, for the ``WakePipe`` if it `wakes`, or for `time` to pass; nil
-  /// waits indefinitely.
+  /// Waits until there is input, until there is room for output, until the ``WakePipe`` is written to (if `wakes` is
+  /// true), or until `time` has passed. If `time` is nil, there is no time limit.
   func wait(
     forInput input: Bool, output: Bool, wakes: Bool = true, for time: Duration?
   ) -> Readiness {
@@ -97,7 +99,8 @@ struct TerminalDevice: Sendable {
       pollfd(fd: descriptor, events: events, revents: 0),
       pollfd(fd: wakes ? WakePipe.descriptor : -1, events: Int16(POLLIN), revents: 0),
     ]
-    // `poll` takes whole milliseconds and `ppoll` is not visible to Swift, so less than a millisecond is slept first.
+    // `poll` accepts whole milliseconds only, and `ppoll` is not visible to Swift. A wait of less than a millisecond
+    // therefore sleeps before it polls.
     let nanoseconds = time.map { max($0, .zero).wholeNanoseconds }
     if let nanoseconds, nanoseconds > 0, nanoseconds < 1_000_000 {
       timespec(tv_sec: 0, tv_nsec: Int(nanoseconds)).sleep()
@@ -114,7 +117,7 @@ struct TerminalDevice: Sendable {
 }
 
 extension Duration {
-  /// Rounded down.
+  /// The number of whole nanoseconds, rounded down.
   fileprivate var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     return seconds > 4_000_000_000 ? .max : seconds * 1_000_000_000 + attoseconds / 1_000_000_000
@@ -122,7 +125,8 @@ extension Duration {
 }
 
 extension TerminalDevice {
-  /// Waits for input: empty when `time` is up, nil if the terminal has gone away or a signal asks to end.
+  /// Waits for input and returns it. The result is empty if no input arrives within `time`, and nil if the terminal has
+  /// gone away or a signal asks the process to end.
   func read(within time: Duration) -> [UInt8]? {
     let deadline = ContinuousClock.now + time
     while true {
@@ -135,10 +139,10 @@ extension TerminalDevice {
     }
   }
 
-  /// Scrolls in `rows` empty rows; returns the first of them.
+  /// Scrolls the screen until there are `rows` empty rows below the text, and returns the first of them.
   ///
-  /// The terminal is asked for the cursor's position; one that does not answer within `patience` is
-  /// assumed to have scrolled to its end. Keys typed meanwhile are added to `typed`.
+  /// The function asks the terminal for the position of the cursor. If the terminal does not answer within `patience`,
+  /// the cursor is assumed to be in the last row. Keys typed in the meantime are added to `typed`.
   func makeRoom(
     rows: Int, screen: ScreenSize, patience: Duration, decoder: inout InputDecoder,
     typed: inout [InputEvent]

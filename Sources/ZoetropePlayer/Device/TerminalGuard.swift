@@ -3,47 +3,47 @@ import Synchronization
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// Restores the terminal whatever happens, even on a fatal signal.
+/// Restores the terminal when the process ends, even on a fatal signal.
 ///
-/// Everything a handler needs is prepared before the terminal is changed: the bytes to write, in
-/// memory that is never freed, the line settings and the descriptor. The handler calls only
-/// `tcflush`, `write`, `poll`, `tcsetattr` and `raise`, which are async-signal-safe, and reads statics
-/// whose exclusivity checks are bookkeeping on the thread's own stack.
+/// Everything that a handler needs is prepared before the terminal is changed: the bytes to write (in memory that is
+/// never freed), the line settings and the descriptor. The handler calls only `tcflush`, `write`, `poll`, `tcsetattr`
+/// and `raise`, which are async-signal-safe. It also reads static variables, whose exclusivity checks only use the
+/// thread's own stack.
 ///
-/// The main thread's handlers run on an alternate stack, so that the terminal is restored after a
-/// stack overflow too. Other threads have none: an alternate stack belongs to the thread that sets
-/// it, and the depth of those threads does not depend on files.
+/// Handlers on the main thread run on an alternate stack, so that the terminal is restored after a stack overflow too.
+/// Other threads have no alternate stack: such a stack belongs to the thread that sets it, and the depth of recursion
+/// on those threads does not depend on files.
 ///
-/// Unsafe code: handlers can only reach globals. The main thread alone writes them, while `isArmed`
-/// is unset: setting it releases the preceding writes, and whichever thread clears it, in a handler
-/// or not, acquires them and is the only one to use the globals. A buffer is never freed, since a
+/// Unsafe code: handlers can access only global variables. Only the main thread writes these variables, and only while
+/// `isArmed` is false. Setting `isArmed` releases the preceding writes. The thread that clears it, in a handler or not,
+/// acquires these writes and is then the only thread that uses the variables. A buffer is never freed, because a
 /// handler that cleared `isArmed` may still be reading it.
 @safe
 enum TerminalGuard {
   nonisolated(unsafe) private static var bytes: UnsafeMutablePointer<UInt8>?
   nonisolated(unsafe) private static var byteCount = 0
   nonisolated(unsafe) private static var descriptor: Int32 = -1
-  /// Behind a pointer, because the compiler makes a global of this type 57 bytes long and copies
-  /// 60.
+  /// The settings are stored behind a pointer, because the compiler gives a global variable of this type 57 bytes but
+  /// copies 60.
   nonisolated(unsafe) private static var settings: UnsafeMutablePointer<termios>?
   private static let isArmed = Atomic(false)
 
-  /// The handlers' stack; kept so that the leak check finds it.
+  /// The alternate stack of the handlers. It is kept in a variable so that the leak check finds it.
   nonisolated(unsafe) private static var stack: UnsafeMutableRawPointer?
-  /// Earlier ``bytes``, which a handler may still be reading.
+  /// Former values of ``bytes``, which a handler may still be reading.
   nonisolated(unsafe) private static var retired: [UnsafeMutablePointer<UInt8>] = unsafe []
 
-  /// Traps, and the other signals that end a process by default, which a timer or a user may send. The signals that the
-  /// player handles are in ``Signals``.
+  /// Traps, and other signals that end a process by default and that a timer or a user may send. Signals that the
+  /// player handles itself are in ``Signals``.
   private static let fatalSignals =
     [SIGILL, SIGTRAP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGSYS] + lethalSignals
   private static let lethalSignals =
     [SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGIO, SIGPWR, SIGSTKFLT, SIGXCPU] + (34...64)
 
-  /// Prepares to restore the terminal by writing the bytes of `restore`.
+  /// Prepares to restore the terminal. The bytes of `restore` will be written to `descriptor`.
   static func arm(restore: [UInt8], rawMode: RawMode?, descriptor: Int32) {
     isArmed.store(false, ordering: .sequentiallyConsistent)
-    // The old buffer is kept, since a handler may be reading it; that costs a few bytes per change.
+    // The old buffer is kept, because a handler may be reading it. This costs a few bytes for each change.
     if let bytes = unsafe bytes { unsafe retired.append(bytes) }
     let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: max(restore.count, 1))
     for (index, byte) in restore.enumerated() { unsafe copy[index] = byte }
@@ -51,7 +51,7 @@ enum TerminalGuard {
     unsafe byteCount = restore.count
     unsafe self.descriptor = descriptor
     if let rawMode {
-      // Allocated once, and never freed.
+      // This block is allocated only once, and is never freed.
       let block = unsafe settings ?? .allocate(capacity: 1)
       unsafe block.initialize(to: rawMode.original)
       unsafe settings = block
@@ -61,10 +61,11 @@ enum TerminalGuard {
     installHandlers()
   }
 
-  /// Restores the terminal, once; has no effect when there is nothing to restore.
+  /// Restores the terminal once. Further calls have no effect until ``arm(restore:rawMode:descriptor:)`` is called
+  /// again.
   ///
-  /// Output that a stuck terminal has not read would block the exit, so it is discarded by default. `settle` runs once
-  /// the screen is restored, while echo is still off.
+  /// By default, output that the terminal has not read yet is discarded, because output to a stuck terminal would block
+  /// the exit. `settle` is called after the screen is restored, while echo is still off.
   static func restore(dropsOutput: Bool = true, settle: () -> Void = {}) {
     guard isArmed.exchange(false, ordering: .acquiringAndReleasing) else { return }
     if dropsOutput { unsafe tcflush(descriptor, TCOFLUSH) }
@@ -77,7 +78,7 @@ enum TerminalGuard {
     var done = 0
     var attempts = 0
     while unsafe done < byteCount, attempts < 50, let start = unsafe bytes {
-      // `done` stays within the buffer, which holds `byteCount` bytes.
+      // `done` is less than `byteCount`, so this address lies within the buffer.
       let count = unsafe write(descriptor, start + done, byteCount - done)
       if count > 0 {
         done += count
@@ -93,7 +94,8 @@ enum TerminalGuard {
 
   private static func provideStack() {
     guard unsafe stack == nil else { return }
-    // Never freed, since a handler may be running on it. Four times the system's recommended size.
+    // The stack is never freed, because a handler may be running on it. It has four times the size that the system
+    // recommends.
     let byteCount = 65536
     let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 16)
     var request = unsafe stack_t(ss_sp: memory, ss_flags: 0, ss_size: byteCount)
@@ -109,7 +111,7 @@ enum TerminalGuard {
     for number in fatalSignals where !Signals.isIgnored(number) {
       Signals.onFatal(number) { number in
         TerminalGuard.restore()
-        // The default action has been restored, and takes effect when this handler returns.
+        // The default action was restored before this handler ran. It takes effect when the handler returns.
         raise(number)
       }
     }

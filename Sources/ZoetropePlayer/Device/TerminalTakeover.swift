@@ -2,18 +2,19 @@ internal import Zoetrope
 internal import ZoetropeProcess
 package import ZoetropeTerminal
 
-/// Takes the terminal over and releases it, as often as necessary.
+/// Takes over the terminal and releases it, as often as needed.
 package final class TerminalTakeover {
   let device: TerminalDevice
   let rawMode: RawMode
   private(set) var mode = TerminalMode()
-  /// The bytes to write after those that restore the terminal: for an inline picture, they move the
-  /// cursor below it.
+  /// The bytes to write after the bytes that restore the terminal. For an inline picture, they move the cursor below
+  /// the picture.
   private var epilogue: [UInt8] = []
-  /// Queries that have not been answered.
+  /// The queries that the terminal has not answered yet.
   var awaited = AwaitedAnswers()
 
-  /// Turns echo and line editing off, after preparing to restore them. Nil when the system refuses.
+  /// Prepares to restore the terminal, and then turns off echo and line editing. Returns nil if the system does not
+  /// allow that.
   init?(_ device: TerminalDevice) {
     guard let rawMode = RawMode(descriptor: device.descriptor) else { return nil }
     self.device = device
@@ -23,17 +24,18 @@ package final class TerminalTakeover {
     guard rawMode.enter(descriptor: device.descriptor) else { return nil }
   }
 
-  /// How long a terminal may take to answer; nil uses each query's default.
+  /// The time that a terminal may take to answer a query, or nil to use the default of each query.
   ///
-  /// Set in whole seconds by `ZOETROPE_TERMINAL_PATIENCE`, for terminals on a busy machine, as in tests.
+  /// The environment variable `ZOETROPE_TERMINAL_PATIENCE` sets the time in whole seconds. It is meant for terminals on
+  /// a busy machine, for example in tests.
   static let patience: Duration? = environmentVariable("ZOETROPE_TERMINAL_PATIENCE")
     .flatMap { Int($0) }.map { .seconds(min(max($0, 0), 3600)) }
 
-  /// Probes the controlling terminal, wherever output goes; nil without a terminal.
+  /// Queries the controlling terminal, even if output does not go there. Returns nil if there is no terminal.
   package static func probe() -> TerminalCapabilities? {
     let known = TerminalCapabilities(environment: .current)
     guard let device = TerminalDevice(controlling: true) else { return nil }
-    // A dumb terminal would display the bytes that restore other terminals.
+    // A dumb terminal is not queried, because it would display the bytes that restore other terminals.
     if known.isDumb { return known }
     guard let terminal = TerminalTakeover(device) else { return nil }
     let probe = TerminalProbe(
@@ -50,33 +52,33 @@ package final class TerminalTakeover {
       restore: mode.restore + epilogue, rawMode: rawMode, descriptor: device.descriptor)
   }
 
-  /// Sets the modes that playing needs.
+  /// Sets the modes that playback needs.
   func enter(_ mode: TerminalMode, epilogue: [UInt8] = []) {
     self.mode = mode
     self.epilogue = epilogue
     enter()
   }
 
-  /// Changes where the cursor is left at the end.
+  /// Changes the bytes that move the cursor to its final position.
   func changeEpilogue(_ bytes: [UInt8]) {
     epilogue = bytes
     arm()
   }
 
-  /// Sets the modes again, after ``leave(keepingOutput:)``.
+  /// Sets the terminal's modes again, after a call of ``leave(keepingOutput:)``.
   func enter() {
     arm()
     _ = rawMode.enter(descriptor: device.descriptor)
     device.writeAll(mode.enter)
   }
 
-  /// Releases the terminal; does nothing if it is released already. Output that it has not read is
-  /// discarded unless `keepingOutput`.
+  /// Releases the terminal, or does nothing if the terminal is already released. Output that the terminal has not read
+  /// yet is discarded unless `keepingOutput` is true.
   func leave(keepingOutput: Bool = false) {
     TerminalGuard.restore(dropsOutput: !keepingOutput) { swallowAnswers() }
   }
 
-  /// Reads answers that are in flight, so that the shell does not get them.
+  /// Reads the answers that are still outstanding, so that they do not reach the shell.
   private func swallowAnswers() {
     var decoder = InputDecoder()
     if mode.usesMouse, awaited.hasMouse { swallowMouse(&decoder) }
@@ -94,7 +96,7 @@ package final class TerminalTakeover {
 }
 
 extension TerminalTakeover {
-  /// Reads queued input, because reports of a mouse that was just used would reach the shell.
+  /// Reads queued input. Otherwise the reports of a mouse that was just used would reach the shell.
   private func swallowMouse(_ decoder: inout InputDecoder) {
     for _ in 0..<16 {
       let readiness = device.wait(forInput: true, output: false, wakes: false, for: .zero)

@@ -1,19 +1,19 @@
 import ZoetropeTerminal
 
-/// Maps keys to actions. The keys are those of mpv and less where these have an equivalent.
+/// Maps keys to actions. Actions that also exist in `mpv` or `less` have the same keys as in these programs.
 ///
-/// A pure value, whose only state is the number typed so far. Typed frame numbers count from 1, as on the screen;
-/// frames in actions count from 0.
+/// A reducer is a value whose only state is the number typed so far. Typed frame numbers count from 1, as on the
+/// screen, but frames in actions count from 0.
 struct KeyReducer: Sendable, Hashable {
-  /// The number typed so far; nil when there is none.
+  /// The number typed so far, or nil if no digit was typed.
   private(set) var count: Int?
 
-  /// The action for `event`; nil when it only extends a number or has no meaning.
+  /// Returns the action for `event`, or nil if the key has no meaning or only extends a number.
   mutating func action(for event: KeyEvent) -> PlayerAction? {
     if case .character(let character) = event.key, event.modifiers.isEmpty,
       let digit = character.wholeNumberValue, character.isASCII, digit > 0 || count != nil
     {
-      // No frame index has more digits.
+      // The number is limited to eight digits, because no frame index has more.
       count = min((count ?? 0) * 10 + digit, 99_999_999)
       return nil
     }
@@ -37,10 +37,11 @@ struct KeyReducer: Sendable, Hashable {
     }
   }
 
-  /// How far a key moves the visible part, as a share of its size.
+  /// The distance by which a key moves the visible part, as a fraction of the visible part's size.
   private static let panStep = 0.125
 
-  /// Alt or Ctrl with an arrow moves the visible part, as in mpv, and so does Alt with h, j, k, l.
+  /// Returns the action for a key that moves the visible part, or nil for other keys. The visible part is moved by the
+  /// arrows with Alt or Ctrl, as in `mpv`, and by h, j, k and l with Alt.
   private static func pan(_ event: KeyEvent) -> PlayerAction? {
     guard !event.modifiers.isDisjoint(with: [.alt, .control]) else { return nil }
     let hasAlt = event.modifiers.contains(.alt)

@@ -1,9 +1,9 @@
 import ZoetropeTerminal
 
-/// Maps the mouse to actions: the left button seeks on the progress bar and moves the picture, the
-/// right one pauses as in mpv, and the wheel zooms, or seeks on the bar.
+/// Maps mouse events to actions. The left button seeks on the progress bar and elsewhere moves the picture. The right
+/// button pauses, as in mpv. The wheel seeks on the progress bar and elsewhere zooms.
 ///
-/// A pure value, whose only state is the drag in progress.
+/// A reducer is a value whose only state is the drag in progress.
 struct MouseReducer: Sendable, Hashable {
   private enum Drag: Sendable, Hashable {
     case bar
@@ -12,9 +12,11 @@ struct MouseReducer: Sendable, Hashable {
 
   private var drag: Drag?
 
-  /// The action for `event`; nil when it has no meaning.
+  /// Returns the action for `event`, or nil if the event has no meaning.
   ///
-  /// `barRow` is the row of the progress bar, nil without one, and `columns` its width.
+  /// - Parameters:
+  ///   - barRow: The row of the progress bar, or nil if there is none.
+  ///   - columns: The width of the progress bar.
   mutating func action(
     for event: MouseEvent, barRow: Int?, columns: Int
   ) -> PlayerAction? {
@@ -48,7 +50,7 @@ struct MouseReducer: Sendable, Hashable {
     }
   }
 
-  /// The middle of a column as a fraction of the bar.
+  /// Returns the position of the middle of a column, as a fraction of the bar's width.
   private static func part(_ column: Int, of columns: Int) -> Double {
     min(max((Double(column) + 0.5) / Double(max(columns, 1)), 0), 1)
   }

@@ -1,12 +1,12 @@
-/// What the player does in response to a key.
+/// An action that the player performs in response to a key or the mouse.
 enum PlayerAction: Sendable, Hashable {
   case togglePause
-  /// A number of frames forward, or back.
+  /// Moves forward by a number of frames, or back if the number is negative.
   case step(Int)
   case seek(by: Duration)
   case seekToFrame(Int)
   case seekToEnd
-  /// Multiplies the speed.
+  /// Multiplies the playback speed by a factor.
   case scaleSpeed(Double)
   case resetSpeed
   case reverse
@@ -15,15 +15,15 @@ enum PlayerAction: Sendable, Hashable {
   case cycleFit
   case cycleBackdrop
   case cycleMode
-  /// Multiplies the zoom; 0 resets it and the visible part.
+  /// Multiplies the zoom by a factor. The factor 0 resets the zoom and the visible part.
   case zoom(Double)
-  /// Multiplies the zoom around a cell, whose content stays in place.
+  /// Multiplies the zoom by a factor so that the part of the picture in the given cell stays in place.
   case zoomAt(Double, column: Int, row: Int)
-  /// Moves the visible part by fractions of its size.
+  /// Moves the visible part by fractions of its width and height.
   case pan(x: Double, y: Double)
-  /// Moves the picture with the mouse, by cells.
+  /// Moves the picture with the mouse, by a number of cells.
   case drag(columns: Int, rows: Int)
-  /// Seeks to a fraction of the animation's duration.
+  /// Seeks to a time, given as a fraction of the animation's duration.
   case seekToPart(Double)
   case toggleInfo
   case toggleHelp
@@ -31,24 +31,25 @@ enum PlayerAction: Sendable, Hashable {
   case showList
   case nextFile
   case previousFile
-  /// Sets the start of a repeated section, then its end, then removes it.
+  /// Sets the start of the repeated section the first time, sets its end the second time, and removes the section the
+  /// third time.
   case markSection
-  /// Outlines what each frame changes.
+  /// Turns on or off the outline around the area that each frame changes.
   case toggleOutline
-  /// Shows the stored pixels of each frame instead of the canvas.
+  /// Switches between the canvas and the stored pixels of each frame.
   case toggleStored
-  /// Stops on the first frame, or plays again.
+  /// Stops on the first frame, or plays again if motion is off.
   case toggleMotion
-  /// Shows the delays of the frames as bars.
+  /// Turns on or off the bars that show the delays of the frames.
   case toggleTimeline
   case saveFrame
-  /// Saves the frames of the section, or all frames.
+  /// Saves the frames of the repeated section, or all frames if there is no section.
   case saveSection
   case repaint
   case suspend
   case quit
-  /// Ctrl-C: quits with status 130.
+  /// Quits with exit status 130, as Ctrl-C does.
   case interrupt
-  /// Ctrl-\: quits with status 131, without a core file.
+  /// Quits with exit status 131, as Ctrl-\ does, but without a core file.
   case abort
 }

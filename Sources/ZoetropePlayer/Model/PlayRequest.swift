@@ -2,16 +2,16 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// A file to play, and how.
+/// A file to play, and the way in which it is played.
 struct PlayRequest: Sendable {
   var file: PlayedFile
-  /// The files to choose from; a single file has no list.
+  /// The files from which the user can choose. A single file has no list.
   var files = FileList(entries: [], current: 0)
-  /// Whether a file follows that can be opened.
+  /// Whether the list has a later file that is not known to be unusable.
   var hasNextFile = false
-  /// Whether the last frame stays until a key is pressed.
+  /// Whether the last frame stays on the screen until a key is pressed.
   var holds = true
-  /// The first frame; nil for the first in the direction of playing.
+  /// The index of the first frame to show, or nil to start with the first frame in the direction of playback.
   var startIndex: Int?
   var isPaused = false
 }

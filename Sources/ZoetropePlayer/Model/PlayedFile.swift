@@ -2,26 +2,26 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// What the player knows about the file that it plays.
+/// The facts that the player knows about the file being played.
 struct PlayedFile: Sendable {
-  /// The name for messages.
+  /// The file's name in messages.
   let name: String
-  /// The name for the status line, without directories.
+  /// The file's name in the status line, without directories.
   let shortName: String
   let size: PixelSize
   let format: AnimationFormat
-  /// Whether opening the file found that data was lost.
+  /// Whether part of the file's data was found to be lost when the file was opened.
   let isDamaged: Bool
-  /// The frames that have arrived; none only at the beginning of a stream.
+  /// The frames that have arrived. The array is empty only at the beginning of a stream.
   private(set) var frames: [FrameControl]
   private(set) var timeline: PlaybackTimeline
   /// The number of plays that the file specifies.
   private(set) var playCount: PlayCount
-  /// The progress of a stream; nil for a whole image.
+  /// The progress of the stream, or nil if the file was read as a whole.
   private(set) var progress: StreamProgress?
 
   init(_ opened: OpenedInput, from input: InputFile, options: PlaybackOptions) {
-    // Read before the frames, so that it never counts frames that are missing from them.
+    // The progress is read before the frames, so that it never counts a frame that is missing from them.
     let progress = opened.stream?.progress
     self.init(
       name: input.name, shortName: input.shortName, size: opened.canvasSize, format: opened.format,
@@ -46,7 +46,7 @@ struct PlayedFile: Sendable {
       frames, policy: options.delayPolicy, fixedDelay: options.fixedDelay)
   }
 
-  /// Adds what has arrived of a stream.
+  /// Adds the frames of a stream that have arrived, and updates its play count and progress.
   mutating func append(
     _ frames: [FrameControl], playCount: PlayCount, progress: StreamProgress
   ) {
@@ -57,26 +57,27 @@ struct PlayedFile: Sendable {
   }
 
   var frameCount: Int { frames.count }
-  /// Whether there is, or may be, more than one frame.
+  /// Whether the file has more than one frame, or may get more than one.
   var mayMove: Bool { progress != nil || frameCount > 1 }
   /// The duration of one play at speed 1.
   var duration: Duration { timeline.startTime(frameCount) }
 
-  /// When frame `index` starts at speed 1; for a frame that does not exist, when the last one ends.
+  /// Returns the time at which frame `index` starts at speed 1. If there is no such frame, returns the time at which
+  /// the last frame ends.
   func startTime(_ index: Int) -> Duration { timeline.startTime(min(index, frameCount)) }
 
-  /// The frame shown at `time`, counted from the start of the animation.
+  /// Returns the index of the frame shown at `time`, which counts from the start of the animation.
   func frameIndex(at time: Duration) -> Int {
     guard frameCount > 0 else { return 0 }
     return timeline.position(at: time, in: 0..<frameCount, playCount: .once).frame
   }
 
-  /// How long each frame is shown, in milliseconds.
+  /// The times for which the frames are shown, in milliseconds.
   var delays: [Int] {
     frames.indices.map { Int(timeline.ticks($0) * 1000 / timeline.timescale) }
   }
 
-  /// The share of the animation, 0 to 1, that has been played when frame `index` starts.
+  /// Returns the position of the start of frame `index`, as a fraction of the animation's duration.
   func part(before index: Int) -> Double {
     duration > .zero ? startTime(index) / duration : 0
   }

@@ -1,39 +1,39 @@
 import Zoetrope
 import ZoetropeTerminal
 
-/// What the player does in response to a ``PlayerEvent``.
+/// An operation that the player performs in response to a ``PlayerEvent``.
 enum PlayerEffect: Sendable {
-  /// Starts a scheduler with these options, in place of the previous one.
+  /// Starts a scheduler with these options and stops the previous scheduler.
   case start(PlaybackOptions, isPaused: Bool)
   case pause
   case resume
-  /// Seeks to a frame; a scheduler that has ended is replaced by a new one with the options `restart`.
+  /// Seeks to a frame. If the scheduler has ended, starts a new scheduler with the options `restart` instead.
   case seek(to: Int, isPaused: Bool, restart: PlaybackOptions)
   case setRate(Double)
   case setDirection(PlaybackDirection)
 
-  /// Encodes the next frame, and answers with ``PlayerEvent/encoded(_:)``.
+  /// Encodes the next frame, and reports the result with ``PlayerEvent/encoded(_:)``.
   case encode(Picture)
-  /// Removes what is drawn, and with `clears` the screen's text; encodes the picture anew, and answers with
-  /// ``PlayerEvent/redrawn(_:isWhole:)``.
+  /// Removes the drawn picture, encodes the given picture (if any) with a new encoder, and reports the result with
+  /// ``PlayerEvent/redrawn(_:isWhole:)``. If `clears` is true, also clears the text on the screen.
   case redraw(Picture?, clears: Bool)
-  /// Answers with ``PlayerEvent/room`` if there is room now.
+  /// Sends ``PlayerEvent/room`` if there is room for a picture now.
   case offerRoom
-  /// Writes a screen of text; the first one removes the picture.
+  /// Writes a screen of text. If `clears` is true, first removes the picture.
   case cover([UInt8], clears: Bool)
-  /// Writes bytes after everything that is pending.
+  /// Appends bytes to the pending output.
   case write([UInt8])
-  /// Writes the bytes of a picture, followed by a query that the terminal answers once it has read this far.
+  /// Writes the bytes of a picture, followed by a query. The terminal answers the query once it has read the picture.
   case writePicture([UInt8])
-  /// Answers with ``PlayerEvent/refresh``, after the effects before this one.
+  /// Sends ``PlayerEvent/refresh``, after the effects before this one were performed.
   case refresh
-  /// Discards output that the terminal has not read, because it was made for another screen size.
+  /// Discards output that the terminal has not read yet, because the output was made for another screen size.
   case dropOutput
-  /// Releases the terminal, stops the process until it is continued, and takes the terminal again.
+  /// Releases the terminal, stops the process until it is continued, and takes over the terminal again.
   case suspend
 
-  /// Saves a frame, never over another file, and answers with a message.
+  /// Saves a frame as a new file, and reports the result with a message.
   case save(Bitmap, index: Int)
-  /// Saves frames while playing continues; answers with a message, and another one at the end.
+  /// Saves frames while playback continues. A message appears now, and another one when saving has ended.
   case saveAll(Range<Int>)
 }

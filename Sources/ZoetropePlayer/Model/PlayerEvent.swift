@@ -2,48 +2,50 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// An event that the player responds to.
+/// An event to which the player responds.
 enum PlayerEvent: Sendable {
-  /// A file is being opened. Most keys are kept until it is open.
+  /// A file is being opened. Most keys are kept until the file is open.
   case opening(name: String, hasNextFile: Bool)
-  /// The file is open, and will be played or reported.
+  /// Opening the file has ended. The file will be played or, if opening failed, reported.
   case opened
-  /// A file will now be played, on a screen that was cleared for it.
+  /// A file starts to play, on a screen that was cleared for it.
   case play(PlayRequest)
 
-  /// A key, the mouse, or an answer of the terminal.
+  /// The user pressed a key or used the mouse, or the terminal answered a query.
   case input(InputEvent)
-  /// Frames of a stream have arrived, or more of its bytes.
+  /// Frames of a stream, or only more of its bytes, have arrived.
   case arrived([FrameControl], playCount: PlayCount, StreamProgress)
-  /// The scheduler delivered a frame, some milliseconds early; `direction` is the scheduler's current direction.
+  /// The scheduler delivered a frame some milliseconds before the frame is due. `direction` is the scheduler's current
+  /// direction.
   case frame(ScheduledFrame, due: ContinuousClock.Instant, direction: PlaybackDirection)
   /// The scheduler has ended.
   case ended(PlaybackState)
 
-  /// The link has room for a picture, and no input waits.
+  /// The link to the terminal has room for a picture, and no input is waiting.
   case room
-  /// The answer to ``PlayerEffect/encode(_:)``; nil when encoding was given up.
+  /// The frame of ``PlayerEffect/encode(_:)`` was encoded. The bytes are nil if encoding was cancelled.
   case encoded([UInt8]?)
-  /// The answer to ``PlayerEffect/redraw(_:clears:)``; not whole when encoding was given up.
+  /// The picture of ``PlayerEffect/redraw(_:clears:)`` was encoded. `isWhole` is false if encoding was cancelled.
   case redrawn([UInt8], isWhole: Bool)
-  /// The next frame is due, on a screen of the size that it was encoded for.
+  /// The next frame is due, and the screen has the size for which the frame was encoded.
   case due
   /// All pending output has been written.
   case written
 
-  /// Time has passed; `isIdle` when nothing waits to be written.
+  /// Time has passed. `isIdle` is true if no output is pending.
   case time(isIdle: Bool)
-  /// The status line has to be updated.
+  /// The status line must be updated.
   case refresh
-  /// A message for the status line, until a key is pressed or for a time.
+  /// There is a message for the status line. It is shown for the given time, or until a key is pressed if the time is
+  /// nil.
   case message(String, for: Duration?)
 
-  /// The screen has another size.
+  /// The size of the screen has changed.
   case resized(ScreenSize)
-  /// The contents of the screen are unknown.
+  /// The contents of the screen are unknown, so everything must be redrawn.
   case repaint
-  /// The system asks the process to stop, as Ctrl-Z does.
+  /// The system asks the process to stop, as when the user presses Ctrl-Z.
   case stopping
-  /// A signal or the loss of the terminal ends playing.
+  /// A signal, or the loss of the terminal, ends playback.
   case ending(ExitStatus)
 }

@@ -1,34 +1,35 @@
 import Zoetrope
 
-/// The frames between the scheduler and the screen.
+/// The frame on the screen and the frame to be shown next.
 struct PlayerFrames: Sendable {
-  /// What has to be redrawn.
+  /// The extent of a redraw.
   enum Redraw: Sendable, Comparable {
     case nothing
-    /// The picture, because another part of it becomes visible.
+    /// Only the picture is redrawn, because another part of it becomes visible.
     case picture
     case screen
   }
 
-  /// The frame on screen; nil before the first.
+  /// The frame on the screen, or nil before the first frame is shown.
   private(set) var shown: ScheduledFrame?
-  /// The next frame, and its bytes once it is encoded.
+  /// The next frame, the time at which it is due, and its bytes if it has been encoded.
   var next: (frame: ScheduledFrame, due: ContinuousClock.Instant, bytes: [UInt8]?)?
-  /// Where frames that were not drawn may have changed the picture; nil means everywhere.
+  /// The region that may have been changed by frames that were not drawn, or nil if that may be the whole picture.
   private var missed: PixelRect? = .empty
-  /// When the duration of ``shown`` is over; nil before the first frame.
+  /// The time at which the duration of ``shown`` is over, or nil before the first frame is shown.
   private(set) var shownUntil: ContinuousClock.Instant?
-  /// When the file ends, once its scheduler has finished.
+  /// The time at which the file ends. It is nil until the scheduler has finished.
   var endsAt: ContinuousClock.Instant?
-  /// What to redraw as soon as the link has room.
+  /// The redraw to perform as soon as the link to the terminal has room.
   ///
-  /// Keys arrive faster than a slow link transmits pictures, so several requests become one.
+  /// Keys arrive faster than a slow link transmits pictures, so several requests are combined into one.
   private(set) var redraw = Redraw.nothing
 
-  /// Whether the next frame waits to be encoded.
+  /// Whether there is a next frame that has not been encoded yet.
   var isNextPlain: Bool { next.map { $0.bytes == nil } ?? false }
 
-  /// Makes `frame` the next one, in place of a frame that was not encoded in time; returns whether there was one.
+  /// Makes `frame` the next frame. A next frame that was not encoded in time is dropped. Returns whether a frame was
+  /// dropped.
   mutating func take(_ frame: ScheduledFrame, due: ContinuousClock.Instant) -> Bool {
     let late = next?.frame
     if let late { missed = missed.map { $0.union(late.dirtyRect) } }
@@ -36,7 +37,7 @@ struct PlayerFrames: Sendable {
     return late != nil
   }
 
-  /// The next frame, which is about to be encoded.
+  /// Returns the picture of the next frame, which is about to be encoded, or nil if there is no next frame.
   mutating func pictureOfNext() -> Picture? {
     guard let frame = next?.frame else { return nil }
     let changed = missed.map { $0.union(frame.dirtyRect) }
@@ -45,7 +46,8 @@ struct PlayerFrames: Sendable {
       bitmap: frame.bitmap, index: frame.index, dirtyRect: frame.dirtyRect, changed: changed)
   }
 
-  /// The frame on screen, which is about to be redrawn; nil before the first one.
+  /// Returns the picture of the frame on the screen, which is about to be redrawn, or nil before the first frame is
+  /// shown.
   mutating func pictureOfShown() -> Picture? {
     redraw = .nothing
     missed = shown == nil ? nil : .empty
@@ -54,7 +56,8 @@ struct PlayerFrames: Sendable {
     }
   }
 
-  /// Makes the next frame the one on screen; under an overlay it was not drawn.
+  /// Makes the next frame the frame on the screen. If `isCovered` is true, an overlay covers the picture, and the frame
+  /// was not drawn.
   mutating func showNext(isCovered: Bool) -> (frame: ScheduledFrame, bytes: [UInt8]?)? {
     guard let (frame, due, bytes) = next.take() else { return nil }
     shown = frame
@@ -63,20 +66,21 @@ struct PlayerFrames: Sendable {
     return (frame, bytes)
   }
 
-  /// Requests a redraw. Drops the bytes of a frame that was encoded ahead, because they assume the previous screen.
+  /// Requests a redraw. The bytes of a frame that was encoded ahead are dropped, because they assume the previous
+  /// contents of the screen.
   mutating func request(_ what: Redraw) {
     redraw = max(redraw, what)
     next?.bytes = nil
   }
 
-  /// Forgets the frames of a scheduler that is replaced, or seeks.
+  /// Drops the frames of the scheduler, which is about to be replaced or to seek.
   mutating func forgetScheduler() {
     next = nil
     missed = nil
     endsAt = nil
   }
 
-  /// Forgets the frames of a file.
+  /// Drops all frames of the file, including the frame on the screen.
   mutating func forgetFile() {
     forgetScheduler()
     shown = nil

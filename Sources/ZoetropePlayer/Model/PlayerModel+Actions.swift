@@ -6,7 +6,7 @@ extension PlayerModel {
   /// Shows a message in the status line until a key is pressed.
   private mutating func say(_ text: String) { message = Message(text: text) }
 
-  /// Performs the action of a key or the mouse.
+  /// Performs an action that a key or the mouse requested.
   mutating func perform(_ action: PlayerAction) -> [PlayerEffect] {
     defer { if action != .saveSection { asksToSave = false } }
     switch action {
@@ -58,7 +58,7 @@ extension PlayerModel {
       if hasOtherFiles { return cover(with: .list(request.files)) }
       say("the only file")
     case .nextFile:
-      // One key press too many must not end the player.
+      // Pressing the key once too often must not end the player.
       if request.hasNextFile {
         phase = .over(.skip(1))
       } else {
@@ -82,18 +82,18 @@ extension PlayerModel {
     return all[(index + 1) % all.count]
   }
 
-  /// The frames to play.
+  /// The range of frames that are played.
   private var range: Range<Int> { options.range ?? 0..<file.frameCount }
 
-  /// The first frame in the current direction.
+  /// The index of the first frame in the current direction.
   private var firstIndex: Int {
     options.direction == .forward ? range.lowerBound : max(range.upperBound - 1, 0)
   }
 
-  /// Continues from frame `index`, by default the current one, with other options.
+  /// Continues from frame `index`, or from the current frame if `index` is nil, with changed options.
   ///
-  /// Options that cannot be changed while a scheduler runs (plays, bouncing, playing again after the end) need a new
-  /// scheduler.
+  /// A running scheduler cannot change its number of plays, start or stop bouncing, or play again after the end. Each
+  /// of these requires a new scheduler.
   private mutating func restart(
     at index: Int? = nil, _ change: (inout PlaybackOptions) -> Void = { _ in }
   ) -> [PlayerEffect] {
@@ -104,7 +104,7 @@ extension PlayerModel {
     return [.start(options, isPaused: motion.isPaused)]
   }
 
-  /// The options of a scheduler that starts at a frame, with motion.
+  /// Returns the options of a scheduler that starts at frame `index` and plays, even if motion was off.
   private func restarting(at index: Int) -> PlaybackOptions {
     var options = options
     options.startIndex =
@@ -127,7 +127,7 @@ extension PlayerModel {
   private mutating func step(_ count: Int) -> [PlayerEffect] {
     motion.isPaused = true
     let range = range
-    // Nothing of a stream has arrived.
+    // The range is empty if nothing of a stream has arrived.
     guard !range.isEmpty else { return [] }
     let place = (position - range.lowerBound + count) % range.count
     return jump(to: range.lowerBound + (place + range.count) % range.count)
@@ -136,17 +136,18 @@ extension PlayerModel {
   private mutating func seek(by distance: Duration) -> [PlayerEffect] {
     let time = file.startTime(position) + distance
     var index = file.frameIndex(at: min(max(time, .zero), file.duration))
-    // A seek shorter than the frame still moves by one.
+    // If the distance is shorter than the frame, the seek still moves by one frame.
     if index == position { index += distance < .zero ? -1 : 1 }
     return jump(to: index)
   }
 
-  /// Shows frame `wanted`, or the nearest that is played, and continues from there unless paused.
+  /// Shows frame `wanted`, or the nearest frame within the range that is played. Playback continues from there unless
+  /// it is paused.
   private mutating func jump(to wanted: Int) -> [PlayerEffect] {
     let range = range
     guard !range.isEmpty else { return [] }
     position = min(max(wanted, range.lowerBound), range.upperBound - 1)
-    // Frames delivered early are obsolete.
+    // Frames that were delivered before the jump are obsolete.
     frames.forgetScheduler()
     motion.isEnded = false
     return [
@@ -175,9 +176,9 @@ extension PlayerModel {
     return restart { $0.playCount = next.count }
   }
 
-  /// Sets the start of the repeated section, then its end, then removes it.
+  /// Sets the start of the repeated section. The next call sets its end, and the call after that removes the section.
   private mutating func markSection() -> [PlayerEffect] {
-    // The frame at which a stream is to start may not have arrived.
+    // The start frame of a stream may not have arrived yet.
     guard position < file.frameCount else { return [] }
     if options.range != nil {
       say("section off")
@@ -208,8 +209,8 @@ extension PlayerModel {
     return restart()
   }
 
-  /// Saves the frames of the section, or all frames, once the key is pressed twice: a slip of the finger must not fill
-  /// the directory.
+  /// Saves the frames of the repeated section, or all frames if there is no section. The key must be pressed twice, so
+  /// that a single mistaken key press does not fill the directory.
   private mutating func saveSection() -> [PlayerEffect] {
     guard file.frameCount > 0 else { return [] }
     guard asksToSave || range.count == 1 else {
@@ -221,7 +222,7 @@ extension PlayerModel {
     return [.saveAll(range)]
   }
 
-  /// Saves the current frame; during a jump the target, once it is shown.
+  /// Saves the current frame. During a jump, saves the target frame once it is shown.
   mutating func saveFrame() -> [PlayerEffect] {
     savesTarget = frames.shown?.index != position
     guard let shown = frames.shown, !savesTarget else { return [] }

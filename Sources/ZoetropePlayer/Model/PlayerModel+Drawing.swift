@@ -2,27 +2,27 @@ import Zoetrope
 import ZoetropeTerminal
 
 extension PlayerModel {
-  /// Whether the oldest delivered item is taken now: when no frame waits, or when one that could not
-  /// be encoded has been overtaken by a frame that is due.
+  /// Returns whether to take the oldest delivered item now. This is the case if there is no next frame, or if the next
+  /// frame could not be encoded before the delivered frame is due.
   func takes(due: ContinuousClock.Instant?, at now: ContinuousClock.Instant) -> Bool {
     guard let next = frames.next else { return true }
     let drops = options.latePolicy == .skip || options.latePolicy == .latest
     return next.bytes == nil && drops && due.map { $0 <= now } ?? false
   }
 
-  /// Whether the next frame can be shown now.
+  /// Returns whether the next frame can be shown now.
   func isDue(at now: ContinuousClock.Instant) -> Bool {
     frames.next.map { $0.due <= now && ($0.bytes != nil || overlay != nil) } ?? false
   }
 
-  /// Whether something is to be redrawn once there is room.
+  /// Whether a redraw was requested and can be performed once there is room.
   var wantsRedraw: Bool { overlay == nil && frames.redraw != .nothing }
 
-  /// Whether a picture waits for room.
+  /// Whether a picture is waiting for room on the link to the terminal.
   var wantsRoom: Bool { wantsRedraw || overlay == nil && frames.isNextPlain }
 
-  /// Performs the requested redraw, or encodes the next frame, but only if it can be sent: by the time there is room
-  /// again, another frame may be due.
+  /// Performs the requested redraw, or encodes the next frame. Nothing is encoded before it can be sent, because
+  /// another frame may be due by the time there is room.
   mutating func useRoom() -> [PlayerEffect] {
     guard wantsRoom else { return [] }
     if wantsRedraw {
@@ -37,7 +37,8 @@ extension PlayerModel {
     return [.encode(picture)]
   }
 
-  /// Completes a redraw. All of it is one synchronized update, so that nothing appears without the picture.
+  /// Completes a redraw with the status rows. Everything is sent as one synchronized update, so that the text never
+  /// appears without the picture.
   mutating func redrawn(
     _ bytes: [UInt8], isWhole: Bool, at now: ContinuousClock.Instant
   ) -> [PlayerEffect] {
@@ -48,7 +49,7 @@ extension PlayerModel {
     return [.writePicture(bytes)]
   }
 
-  /// Shows the next frame, or only records it under an overlay.
+  /// Shows the next frame. Under an overlay, the frame is recorded but not drawn.
   mutating func showNext(at now: ContinuousClock.Instant) -> [PlayerEffect] {
     guard isDue(at: now), let (frame, made) = frames.showNext(isCovered: overlay != nil) else {
       return []
@@ -65,20 +66,20 @@ extension PlayerModel {
     return [.writePicture(bytes)] + effects
   }
 
-  /// Redraws everything with a new encoder, as soon as there is room.
+  /// Requests that everything be redrawn with a new encoder as soon as there is room.
   mutating func repaint() -> [PlayerEffect] {
     frames.request(.screen)
     if let overlay { return cover(with: overlay) }
     return [.offerRoom]
   }
 
-  /// Redraws the picture, as soon as there is room, because another part of it becomes visible.
+  /// Requests that the picture be redrawn as soon as there is room, because another part of it becomes visible.
   mutating func reframe() -> [PlayerEffect] {
     frames.request(.picture)
     return [.offerRoom]
   }
 
-  /// Adapts everything to a new screen size.
+  /// Adapts the layout to a new screen size and redraws everything.
   mutating func fit(_ screen: ScreenSize) -> [PlayerEffect] {
     stage.screen = screen
     if settings.isInline {

@@ -1,8 +1,8 @@
 import ZoetropeTerminal
 
-/// What covers the picture until it is closed.
+/// A page or a list that covers the picture until it is closed.
 enum PlayerOverlay: Sendable {
-  /// A page of the help, counted from 0.
+  /// A page of the help. Pages are counted from 0.
   case help(page: Int)
   case list(FileList)
 }
@@ -41,7 +41,7 @@ extension PlayerModel {
     }
   }
 
-  /// Shows `overlay` instead of the picture.
+  /// Shows `overlay` in place of the picture.
   mutating func cover(with overlay: PlayerOverlay) -> [PlayerEffect] {
     let screen = stage.screen
     let clears = self.overlay == nil
@@ -61,13 +61,13 @@ extension PlayerModel {
     }
   }
 
-  /// Shows the picture again.
+  /// Closes the overlay and shows the picture again.
   private mutating func close() -> [PlayerEffect] {
     overlay = nil
     return repaint()
   }
 
-  /// Performs an action in the list of files.
+  /// Performs an action in the list of files, or does nothing if `action` is nil.
   private mutating func perform(_ action: ListAction?, in list: FileList) -> [PlayerEffect] {
     switch action {
     case nil: return []

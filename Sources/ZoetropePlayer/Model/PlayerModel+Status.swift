@@ -2,17 +2,17 @@ import Zoetrope
 import ZoetropeTerminal
 
 extension PlayerModel {
-  /// Writes only the status line and the progress bar.
+  /// Writes the status line and the progress bar, but no picture.
   mutating func refresh(now: Bool, at instant: ContinuousClock.Instant) -> [PlayerEffect] {
     changedStatus(now: now, at: instant).map { [.write($0)] } ?? []
   }
 
-  /// The bytes of the status line and the progress bar where they changed; at most four times a
-  /// second unless `now`.
+  /// Returns the bytes that update the status line and the progress bar, or nil if no update is due or nothing changed.
+  /// Unless `now` is true, there are at most four updates per second.
   mutating func changedStatus(now: Bool, at instant: ContinuousClock.Instant) -> [UInt8]? {
     let plan = plan
     guard let statusRow = plan.statusRow, overlay == nil, outcome == nil else {
-      // A time in the past would end every wait immediately.
+      // A due time in the past would end every wait immediately, so it is removed.
       status.due = nil
       return nil
     }
@@ -26,7 +26,8 @@ extension PlayerModel {
       bar: hasUTF8 ? bar : bar.map { (Array(TerminalText.ascii(String($0))), $1) }, at: instant)
   }
 
-  /// How much of the animation has been shown, the current frame included.
+  /// The progress bar for the part of the animation before the current frame, or for the whole animation if the current
+  /// frame is the last one.
   private var progress: ProgressBar {
     ProgressBar(
       played: file.frameCount > 0 && position + 1 >= file.frameCount
@@ -35,10 +36,10 @@ extension PlayerModel {
       sectionEnd: section.flatMap { $0.isEmpty ? nil : file.part(before: $0.upperBound) })
   }
 
-  /// The repeated section; empty while it has only a start.
+  /// The repeated section. The range is empty while only the start of the section is set.
   private var section: Range<Int>? { options.range ?? sectionStart.map { $0..<$0 } }
 
-  /// What the status line says.
+  /// The contents of the status line.
   var statusLine: StatusLine {
     StatusLine(
       file: hasOtherFiles ? (request.files.current + 1, request.files.entries.count) : nil,

@@ -2,35 +2,35 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// Decides what the player does.
+/// The part of the player that decides what to do.
 ///
-/// A pure value: ``handle(_:at:)`` takes an event and returns the effects to perform, in order.
-/// ``Player`` performs them, and knows the terminal, the scheduler and the files.
+/// A model is a value. ``handle(_:at:)`` takes an event and returns the effects to perform, in order. ``Player``
+/// performs these effects, and manages the terminal, the scheduler and the files.
 struct PlayerModel: Sendable {
-  /// What the player is busy with.
+  /// The current activity of the player.
   enum Phase: Sendable {
     case opening, playing
     case over(PlayerOutcome)
   }
 
-  /// Whether frames advance.
+  /// The properties that determine whether the frame on the screen advances.
   struct Motion: Sendable, Hashable {
     var isPaused = false
-    /// Whether the last frame of the last play stays on the screen.
+    /// Whether playback has ended and the last frame stays on the screen.
     var isEnded = false
-    /// Whether a key, or the settings, turned motion off.
+    /// Whether motion was turned off by a key or in the settings.
     var isOff = false
   }
 
-  /// A text in the status line.
+  /// A temporary message in the status line.
   struct Message: Sendable, Hashable {
     var text: String
-    /// When it disappears by itself; nil if it stays until a key is pressed.
+    /// The time at which the message disappears, or nil if it stays until a key is pressed.
     var endsAt: ContinuousClock.Instant?
   }
 
   let settings: PlayerSettings
-  /// When `--duration` ends playing.
+  /// The time at which `--duration` ends playback, or nil if there is no such limit.
   let deadline: ContinuousClock.Instant?
   var phase = Phase.opening
   var stage: Stage
@@ -39,29 +39,30 @@ struct PlayerModel: Sendable {
   var statistics = PlayerStatistics()
 
   var request: PlayRequest
-  /// How the file is played now.
+  /// The options with which the file is currently played.
   var options: PlaybackOptions
   var motion = Motion()
-  /// The frame that keys count from, which is ahead of the one on screen during a jump.
+  /// The index of the frame from which steps and seeks count. During a jump, this is already the target, which is not
+  /// on the screen yet.
   var position = 0
-  /// The start of a section that has no end yet.
+  /// The start of a repeated section whose end is not set yet.
   var sectionStart: Int?
-  /// Whether to save the target of a jump once it is shown.
+  /// Whether to save the target frame of a jump once that frame is shown.
   var savesTarget = false
-  /// Whether the next key may confirm that all frames are saved.
+  /// Whether the player has asked for confirmation before it saves all frames, so that the next key may confirm it.
   var asksToSave = false
 
   var keys = KeyReducer()
   var mouse = MouseReducer()
-  /// Input for the file that comes next.
+  /// The input that is kept for the next file.
   private(set) var typed: [InputEvent] = []
-  /// What covers the picture.
+  /// The overlay that covers the picture, or nil if the picture is visible.
   var overlay: PlayerOverlay?
   var message: Message?
   var showsDetails = false
   var showsTimeline = false
 
-  /// A player for a list of files, the first of which, `request`, has been opened.
+  /// Creates the model of a player for a list of files. The first file, described by `request`, has been opened.
   init(
     settings: PlayerSettings, stage: Stage, request: PlayRequest, typed: [InputEvent] = [],
     at now: ContinuousClock.Instant
@@ -74,24 +75,24 @@ struct PlayerModel: Sendable {
     deadline = settings.wallTime.map { now + $0 }
   }
 
-  /// How the file ended; nil while it is played or opened.
+  /// The outcome of the file, or nil while the file is being opened or played.
   var outcome: PlayerOutcome? {
     if case .over(let outcome) = phase { outcome } else { nil }
   }
 
   var file: PlayedFile { request.file }
 
-  /// Whether there are other files.
+  /// Whether the list contains other files.
   var hasOtherFiles: Bool { request.files.entries.count > 1 }
 
-  /// The contents of each row of the screen.
+  /// The allocation of the screen's rows to the picture, the progress bar and the status line.
   var plan: ScreenPlan {
     ScreenPlan(
       stage.screen, showsStatus: settings.showsStatus && !settings.isInline,
       isAnimated: file.mayMove)
   }
 
-  /// Handles `event`; returns the effects to perform, in order.
+  /// Handles `event` and returns the effects to perform, in order.
   mutating func handle(
     _ event: PlayerEvent, at now: ContinuousClock.Instant
   ) -> [PlayerEffect] {
@@ -101,7 +102,7 @@ struct PlayerModel: Sendable {
       request.hasNextFile = hasNextFile
       (frames.next, frames.endsAt) = (nil, nil)
       if message?.endsAt == nil { message = Message(text: "opening \(name)") }
-      // Most files are open before anybody could read the message.
+      // The message appears after a delay, because most files are open before anybody could read it.
       status.due = now + .milliseconds(150)
       return []
     case .opened:
@@ -125,7 +126,7 @@ struct PlayerModel: Sendable {
     case .redrawn(let bytes, let isWhole): return redrawn(bytes, isWhole: isWhole, at: now)
     case .due: return showNext(at: now)
     case .written:
-      // An inline picture is complete when the terminal has read all of it.
+      // An inline picture is complete once all its bytes have been written.
       if settings.isStill, frames.shown != nil, outcome == nil { phase = .over(.next) }
       return []
     case .time(let isIdle): return take(isIdle: isIdle, at: now)
@@ -142,8 +143,8 @@ struct PlayerModel: Sendable {
     }
   }
 
-  /// When ``PlayerEvent/due`` or ``PlayerEvent/time(isIdle:)`` has something to do, if nothing else
-  /// happens before; nil for never.
+  /// Returns the time at which ``PlayerEvent/due`` or ``PlayerEvent/time(isIdle:)`` will next have an effect if no
+  /// other event occurs before. Returns nil if there is no such time.
   func wakeTime(isIdle: Bool) -> ContinuousClock.Instant? {
     let due = overlay != nil || frames.next?.bytes != nil ? frames.next?.due : nil
     return [
@@ -152,13 +153,13 @@ struct PlayerModel: Sendable {
     ].compactMap { $0 }.min()
   }
 
-  /// Removes and returns the input that was kept for this file, to be handled now.
+  /// Removes and returns the input that was kept for this file and can now be handled.
   mutating func takeTyped() -> [InputEvent] {
     defer { typed = [] }
     return typed
   }
 
-  /// Keeps input for the file that comes next.
+  /// Keeps input for the next file.
   mutating func keep(_ events: [InputEvent]) { typed += events }
 
   private mutating func play(_ request: PlayRequest) -> [PlayerEffect] {
@@ -180,7 +181,7 @@ struct PlayerModel: Sendable {
   private mutating func take(_ event: InputEvent) -> [PlayerEffect] {
     if case .reply = event { return [] }
     switch (phase, event) {
-    // Keys after the end of a file are for the next one.
+    // Keys that arrive after the end of a file are kept for the next file.
     case (.over, _):
       typed.append(event)
       return []
@@ -199,7 +200,8 @@ struct PlayerModel: Sendable {
     return outcome == nil ? effects + [.refresh] : effects
   }
 
-  /// Whether a key has an effect while a file is being opened, and need not wait for a picture that is being encoded.
+  /// Returns whether a key has an effect while a file is being opened. Such a key also interrupts the encoding of a
+  /// picture.
   static func interrupts(_ key: KeyEvent) -> Bool {
     var keys = KeyReducer()
     return switch keys.action(for: key) {
@@ -228,7 +230,7 @@ struct PlayerModel: Sendable {
     return effects
   }
 
-  /// Whether the file may end: an inline picture must be complete, and the help must not be open.
+  /// Returns whether the file may end. An inline picture must have been written completely, and no overlay may be open.
   private func mayEnd(isIdle: Bool) -> Bool { (isIdle || !settings.isInline) && overlay == nil }
 
   private mutating func end(
@@ -242,7 +244,7 @@ struct PlayerModel: Sendable {
     return []
   }
 
-  /// Stops the process as Ctrl-Z does, and resumes when it is continued.
+  /// Stops the process, as Ctrl-Z does. Playback resumes when the process is continued.
   mutating func suspend() -> [PlayerEffect] {
     motion.isPaused || motion.isEnded ? [.suspend] : [.pause, .suspend, .resume]
   }

@@ -1,15 +1,15 @@
 import ZoetropeProcess
 
-/// How the playing of one file ended.
+/// The way in which the playback of one file ended.
 enum PlayerOutcome: Sendable, Hashable {
-  /// The file ended.
+  /// The file ended, so the next file follows.
   case next
-  /// A key asked for the next file (1) or the previous one (-1).
+  /// The user asked for the next file (1) or the previous file (-1).
   case skip(Int)
-  /// A file was chosen from the list, by its number from 0.
+  /// The user chose a file from the list. Files are numbered from 0.
   case choose(Int)
   case quit
-  /// A signal, a key or the terminal ended playing.
+  /// A signal, a key or the loss of the terminal ended playback.
   case ended(ExitStatus)
   case failed(CommandFailure)
 }

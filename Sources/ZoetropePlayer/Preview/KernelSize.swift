@@ -4,12 +4,13 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// The size of the terminal according to the kernel.
+/// The size of a terminal as the kernel reports it.
 struct KernelSize: Hashable, Sendable {
   let screen: ScreenSize
 
-  /// The size of the terminal that output, errors or input belong to, else of the controlling one;
-  /// else from `COLUMNS` and `LINES`.
+  /// The size of the terminal to which standard output, standard error or standard input belongs, in this order. If
+  /// none of them is a terminal, this is the size of the controlling terminal. If there is no controlling terminal
+  /// either, the size is given by `COLUMNS` and `LINES`, or is nil if these variables are not set.
   static var current: KernelSize? {
     for descriptor in [FileDescriptor.standardOutput, .standardError, .standardInput] {
       if let size = KernelSize(descriptor) { return size }

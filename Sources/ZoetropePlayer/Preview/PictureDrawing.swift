@@ -2,14 +2,16 @@ package import Zoetrope
 package import ZoetropeProcess
 import ZoetropeTerminal
 
-/// Draws single pictures on standard output: at a place of the screen, or at the cursor, one below
-/// the other.
+/// Draws single pictures on standard output, either at a given place of the screen or at the cursor. Successive
+/// pictures at the cursor are drawn below one another.
 package struct PictureDrawing {
   private let settings: PreviewSettings
   private let output = PreviewOutput()
-  /// The terminal's answers, if it was queried.
+  /// The capabilities that the terminal reported, or nil if it was not queried.
   private let probed: TerminalCapabilities?
 
+  /// Creates a value that draws on standard output.
+  ///
   /// - Throws: A usage failure if no drawing mode can be chosen.
   package init(_ settings: PreviewSettings) throws(CommandFailure) {
     self.settings = settings
@@ -17,11 +19,11 @@ package struct PictureDrawing {
       throw .usage(
         "standard output is not a terminal; write files with -o, or draw anyway with --protocol")
     }
-    // A terminal that no other program uses can be queried. Even if the protocol is given, its answers provide the
+    // The terminal can be queried if no other program uses it. Even if the protocol is given, the answers provide the
     // colours and the size of a cell.
     let mayAsk = output.isTerminal && settings.place == nil
     probed = mayAsk ? TerminalTakeover.probe() : nil
-    // Usage errors are found before anything is opened.
+    // A target is created here so that usage errors are found before any file is opened.
     _ = try target()
   }
 
@@ -29,7 +31,7 @@ package struct PictureDrawing {
     try PreviewTarget(settings, isTerminal: output.isTerminal, probed: probed)
   }
 
-  /// Draws `bitmap`. A signal removes an incomplete picture.
+  /// Draws `bitmap`. If a signal interrupts the drawing, the incomplete picture is removed.
   package func draw(_ bitmap: Bitmap) throws(CommandFailure) -> Delivery {
     let target = try target()
     var canvas = PreviewCanvas(target)
@@ -66,14 +68,15 @@ package struct PictureDrawing {
       if target.capabilities.colors != .none { drawn += Array("\u{1B}[m".utf8) }
       return output.isTerminal ? [13] + drawn + [13, 10] : (drawn + [10]).withoutReturns
     }
-    // The rows are scrolled in first, and the cursor is saved in the first of them.
+    // The rows of the picture are scrolled in first. The cursor then moves back to the first of them, and its position
+    // is saved.
     let rows = [UInt8](repeating: 10, count: encoder.area.rows)
     let start = Array("\u{1B}[\(encoder.area.rows)A\u{1B}[m\u{1B}7".utf8)
     return [13] + rows + start + drawn + PreviewCanvas.close + [13] + rows
   }
 
-  /// Removes what was drawn with these settings: kitty images by their number, anything else by erasing its
-  /// cells.
+  /// Removes a picture that was drawn with these settings. An image of the kitty protocol is removed by its number, and
+  /// any other picture by erasing its cells.
   package static func clear(_ settings: PreviewSettings) throws(CommandFailure) {
     let output = PreviewOutput()
     let target = try PreviewTarget(settings, isTerminal: output.isTerminal)

@@ -1,17 +1,17 @@
 internal import Zoetrope
 internal import ZoetropeTerminal
 
-/// Where a preview is drawn, in cells: `COLSxROWS`, or `COLSxROWS@X,Y`.
+/// The place at which a preview is drawn, in cells. Its textual form is `COLSxROWS` or `COLSxROWS@X,Y`.
 package struct PicturePlace: Hashable, Sendable {
   private static let largestOffset = 9999
 
   package let columns: Int
   package let rows: Int
-  /// The first column and row, counted from 0; nil is where the cursor is.
+  /// The first column and row, counted from 0 at the top left of the screen, or nil for the position of the cursor.
   package let position: (column: Int, row: Int)?
 
-  /// Reads `COLSxROWS@X,Y`, counted from 0 at the screen's top left. `COLSxROWS@XxY`, the syntax of `kitty
-  /// +kitten icat --place`, means the same. Nil for anything else.
+  /// Parses `COLSxROWS` or `COLSxROWS@X,Y`, where X and Y count from 0 at the top left of the screen. `COLSxROWS@XxY`,
+  /// the syntax of `kitty +kitten icat --place`, is accepted too. Returns nil for any other text.
   package init?(_ text: String) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard parts.count <= 2, let first = parts.first,
@@ -39,12 +39,12 @@ package struct PicturePlace: Hashable, Sendable {
     return (first, second)
   }
 
-  /// Digits alone: `Int` would accept a sign.
+  /// Parses a number that consists only of digits. `Int` would also accept a sign.
   private static func number(_ text: Substring) -> Int? {
     text.allSatisfy { $0.isASCII && $0.isNumber } ? Int(text) : nil
   }
 
-  /// The cells at ``position``; at the origin without one.
+  /// The cells at ``position``, or at the top left of the screen if there is no position.
   var cells: CellRect {
     CellRect(
       column: position?.column ?? 0, row: position?.row ?? 0, columns: columns, rows: rows)

@@ -2,24 +2,26 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// Turns the frames of a preview into bytes. Each frame is one write, which leaves the cursor's position
-/// and attributes unchanged.
+/// Converts the frames of a preview to bytes. The bytes of each frame are sent in one write, which leaves the position
+/// and the attributes of the cursor unchanged.
 struct PreviewCanvas {
   private(set) var target: PreviewTarget
-  /// The cells that were drawn to; nil before the first frame.
+  /// The cells on which pictures were drawn, or nil before the first frame.
   private(set) var area: CellRect?
   private var writer: FrameWriter?
   private var cache = DeltaCache()
 
   init(_ target: PreviewTarget) { self.target = target }
 
-  /// The bytes that show frame `index`; empty when nothing changes.
+  /// Returns the bytes that show frame `index`, or an empty array if the picture does not change.
   ///
-  /// `changed` is where it may differ from the frame before; nil when unknown. A signal that ends the preview
-  /// ends encoding too.
+  /// Encoding stops early if a signal asks the preview to end.
+  ///
+  /// - Parameter changed: The region in which the bitmap may differ from the previous frame, or nil if it is unknown.
   mutating func bytes(showing bitmap: Bitmap, index: Int, changed: PixelRect?) -> [UInt8] {
     let picture = endingWithoutMemory(try bitmap.converted(to: .rgba8))
-    // No synchronized output: its end could end an update of the other program.
+    // The frame is not a synchronized update, because the end of the update could also end an update of the other
+    // program.
     var writer =
       writer ?? FrameWriter(encoder: target.encoder(for: picture.size), isSynchronized: false)
     writer.pen = PenState(foreground: .default, background: .default)
@@ -38,12 +40,12 @@ struct PreviewCanvas {
     return output.isEmpty ? [] : Self.open + output + Self.close
   }
 
-  /// Saves the cursor with its attributes, which are reset.
+  /// Saves the cursor with its attributes, and resets the attributes.
   private static let open = Array("\u{1B}7\u{1B}[m".utf8)
-  /// Restores what ``open`` saved.
+  /// Restores the cursor and the attributes that ``open`` saved.
   static let close = Array("\u{1B}8".utf8)
 
-  /// Switches to another target; returns the bytes that remove the picture from the old one.
+  /// Switches to another target. Returns the bytes that remove the picture from the previous target.
   mutating func move(to target: PreviewTarget) -> [UInt8] {
     let bytes = removal
     self.target = target
@@ -52,6 +54,6 @@ struct PreviewCanvas {
     return bytes
   }
 
-  /// The bytes that remove what was drawn, and nothing else.
+  /// The bytes that remove the picture and change nothing else on the screen.
   var removal: [UInt8] { area.map { target.removal(from: $0) } ?? [] }
 }

@@ -3,16 +3,16 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// Standard output for pictures in a terminal that another program uses.
+/// Standard output, for drawing pictures in a terminal that another program uses.
 ///
-/// Each picture is one blocking write. The kernel completes it before another program writes to the
-/// terminal, so neither program cuts the other's sequences.
+/// Each picture is sent in one blocking write. The kernel completes this write before another program can write to the
+/// terminal, so neither program interrupts an escape sequence of the other.
 struct PreviewOutput: Sendable {
   let isTerminal: Bool
-  /// Whether it is a pipe or a terminal, whose reader can go away.
+  /// Whether standard output is a pipe or a terminal, whose reader can go away.
   let isStream: Bool
   let descriptor: FileDescriptor
-  /// Whether ``descriptor`` is not shared, so that it may be made non-blocking.
+  /// Whether ``descriptor`` is not shared with other processes, so that it may be made non-blocking.
   private let isOwn: Bool
 
   init() {
@@ -21,7 +21,7 @@ struct PreviewOutput: Sendable {
     let options: FileDescriptor.OpenOptions = [
       .init(rawValue: O_NOCTTY), .closeOnExec, .nonBlocking,
     ]
-    // Opening a regular file again would write from its beginning.
+    // A regular file is not opened again, because the new descriptor would write from the beginning of the file.
     let own =
       isStream ? try? FileDescriptor.open("/proc/self/fd/1", .writeOnly, options: options) : nil
     descriptor = own ?? .standardOutput
@@ -33,23 +33,24 @@ struct PreviewOutput: Sendable {
     if isOwn { _ = fcntl(descriptor.rawValue, F_SETFL, isBlocking ? 0 : O_NONBLOCK) }
   }
 
-  /// How a write ended.
+  /// The result of a write.
   enum Outcome: Equatable {
     case written
-    /// A signal arrived before anything was written.
+    /// A signal arrived before any byte was written.
     case notBegun
-    /// A signal arrived in the middle.
+    /// A signal arrived when only some of the bytes were written.
     case cut
     /// The terminal or the reader has gone away.
     case gone
   }
 
-  /// Writes all of `bytes`, unless a signal ends the process.
+  /// Writes all of `bytes`, unless a signal asks the process to end.
   func write(_ bytes: [UInt8]) -> Outcome {
     var done = 0
     while done < bytes.count {
       if Signals.ending != nil { return done == 0 ? .notBegun : .cut }
-      // A signal also interrupts a write that has begun, but one that comes just before would be missed.
+      // A signal interrupts a write that has begun, but a signal that arrives just before the write does not. The wake
+      // pipe is therefore checked first.
       if done == 0, wait(forOutput: true, for: nil).contains(.wake) {
         WakePipe.drain()
         continue
@@ -65,7 +66,7 @@ struct PreviewOutput: Sendable {
     return .written
   }
 
-  /// Writes the bytes that end a preview, even after a signal, for at most `time`.
+  /// Writes the bytes that end a preview, even after a signal. Gives up after `time`.
   func finish(_ bytes: [UInt8], within time: Duration = .seconds(2)) {
     setBlocking(false)
     let deadline = ContinuousClock.now + time
@@ -85,7 +86,7 @@ struct PreviewOutput: Sendable {
     }
   }
 
-  /// Whether a picture can be written at once.
+  /// Whether standard output accepts a picture now.
   var hasRoom: Bool { wait(forOutput: true, wakes: false, for: .zero).contains(.output) }
 
   /// The result of ``wait(forOutput:wakes:for:)``.
@@ -97,14 +98,14 @@ struct PreviewOutput: Sendable {
     static let gone = Readiness(rawValue: 4)
   }
 
-  /// Waits for room to write, for the ``WakePipe`` if it `wakes`, for the end of the terminal or the
-  /// reader, or for `time` to pass; nil waits indefinitely.
+  /// Waits until there is room for output, until the ``WakePipe`` is written to (if `wakes` is true), until the
+  /// terminal or the reader goes away, or until `time` has passed. If `time` is nil, there is no time limit.
   func wait(forOutput output: Bool, wakes: Bool = true, for time: Duration?) -> Readiness {
     var requests = [
       pollfd(fd: descriptor.rawValue, events: output ? Int16(POLLOUT) : 0, revents: 0),
       pollfd(fd: wakes ? WakePipe.descriptor : -1, events: Int16(POLLIN), revents: 0),
     ]
-    // Rounded up: a wait that ends too early would be repeated immediately.
+    // The time is rounded up, because a wait that ended too early would be repeated immediately.
     let milliseconds = time.map {
       Int32((min(max($0, .zero), .seconds(3600)) / .milliseconds(1)).rounded(.up))
     }

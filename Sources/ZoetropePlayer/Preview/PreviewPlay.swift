@@ -3,10 +3,11 @@ import Zoetrope
 package import ZoetropeProcess
 import ZoetropeTerminal
 
-/// Plays a file in a part of a terminal that another program uses: no queries, no keys, no modes.
+/// Plays a file in a part of a terminal that another program uses. No queries are sent to the terminal, no keys are
+/// read, and no modes are set.
 ///
-/// Plays until a signal ends it, which removes the picture, or until the terminal or the pipe is gone.
-/// When playing ends by itself, the last frame stays.
+/// Playback continues until a signal arrives, or until the terminal or the pipe goes away. A signal removes the
+/// picture. If playback ends by itself, the last frame stays on the screen.
 package struct PreviewPlay {
   let input: InputFile
   let settings: PlayerSettings
@@ -32,9 +33,10 @@ package struct PreviewPlay {
   }
 }
 
-/// One thread draws, and waits for frames, signals and the end of the terminal at once.
+/// The playback of a preview. A single thread draws, and waits for frames, signals and the loss of the terminal in one
+/// place.
 private final class PreviewSession {
-  /// How playing ended.
+  /// The way in which playback ended.
   private enum Outcome {
     case finished
     case signal(ExitStatus)
@@ -45,7 +47,7 @@ private final class PreviewSession {
   private struct Next {
     var frame: ScheduledFrame
     var due: ContinuousClock.Instant
-    /// Nil until it is encoded.
+    /// The bytes that show the frame, or nil if it has not been encoded yet.
     var bytes: [UInt8]?
   }
 
@@ -63,16 +65,16 @@ private final class PreviewSession {
 
   private var outcome: Outcome?
   private var next: Next?
-  /// Where skipped frames may have changed the picture.
+  /// The region that may have been changed by frames that were skipped.
   private var missed = PixelRect.empty
-  /// The frame on screen, to draw it again.
+  /// The frame on the screen, which is kept so that it can be drawn again.
   private var shown: ScheduledFrame?
-  /// When the duration of the last frame is over, once the scheduler has finished.
+  /// The time at which the duration of the last frame is over. It is nil until the scheduler has finished.
   private var endsAt: ContinuousClock.Instant?
   private var lastEnd = ContinuousClock.now
-  /// Whether the terminal is too small for the place now, so that nothing is drawn.
+  /// Whether the terminal is currently too small for the place of the preview, so that nothing is drawn.
   private var isHidden = false
-  /// Whether the last write stopped in the middle.
+  /// Whether a signal interrupted the last write.
   private var isCut = false
 
   init(
@@ -82,7 +84,7 @@ private final class PreviewSession {
     (self.opened, self.output, self.settings, self.preview) = (opened, output, settings, preview)
     canvas = PreviewCanvas(target)
     deadline = settings.wallTime.map { .now + $0 }
-    // A file accepts bytes immediately: without an end, playback would fill the disk.
+    // A regular file accepts bytes without delay, so playback that did not end would fill the disk.
     holds = output.isStream ? settings.holds ?? true : false
     var options = settings.playback
     options.startIndex = settings.start?.index(in: opened, policy: options.delayPolicy)
@@ -97,7 +99,7 @@ private final class PreviewSession {
   }
 
   func run(_ input: InputFile) throws(CommandFailure) -> ExitStatus {
-    // One at a time: while the terminal accepts nothing, the scheduler skips frames.
+    // Frames are requested one at a time, so that the scheduler skips frames while the terminal accepts no output.
     let shifts = settings.playback.latePolicy == .stretch
     inbox.take(from: scheduler, clock, waits: true, shifts: shifts)
     while outcome == nil { turn() }
@@ -118,7 +120,7 @@ private final class PreviewSession {
     }
   }
 
-  /// Does everything that can be done now, then waits once.
+  /// Does everything that can be done now, and then waits once.
   private func turn() {
     if let status = Signals.ending {
       outcome = .signal(status)
@@ -145,7 +147,8 @@ private final class PreviewSession {
     return times.min().map { ContinuousClock.now.duration(to: $0) }
   }
 
-  /// Takes the next frame, skips it if another one is due as well, and encodes it.
+  /// Takes the next frame and encodes it. A frame that could not be encoded yet is skipped once the frame after it is
+  /// due.
   private func takeFrame() {
     while next?.bytes == nil {
       if let frame = next?.frame {
@@ -188,7 +191,7 @@ private final class PreviewSession {
     }
   }
 
-  /// Makes fatal signals remove the picture too.
+  /// Ensures that fatal signals remove the picture too.
   private func arm() {
     guard output.isTerminal, armedArea != canvas.area else { return }
     armedArea = canvas.area
@@ -198,14 +201,14 @@ private final class PreviewSession {
   }
   private var armedArea: CellRect?
 
-  /// Draws the whole picture after the terminal was resized or used by others; removes it while there
-  /// is no room.
+  /// Draws the whole picture again after the terminal was resized or used by other programs. If the terminal has become
+  /// too small, only removes the picture.
   private func drawAgain() {
     let target = try? PreviewTarget(
       preview, isTerminal: output.isTerminal, imageID: canvas.target.imageID)
     isHidden = target == nil
     var bytes = canvas.move(to: target ?? canvas.target)
-    // The frame encoded ahead was for the old place.
+    // The next frame was encoded for the old place, so it must be encoded again.
     next?.bytes = nil
     missed = PixelRect(opened.canvasSize)
     guard let shown, !isHidden else { return write(bytes) }

@@ -1,26 +1,28 @@
 package import Zoetrope
 package import ZoetropeTerminal
 
-/// How pictures are drawn without asking the terminal.
+/// The settings with which pictures are drawn on a terminal that is not queried.
 package struct PreviewSettings: Hashable, Sendable {
-  /// Nil chooses a mode from the environment.
+  /// The drawing mode, or nil to choose a mode from the environment.
   package var mode: DrawingMode?
-  /// Nil uses the environment's.
+  /// The colour depth, or nil to use that of the environment.
   package var colors: ColorDepth?
-  /// Nil uses the multiplexer in which the program runs.
+  /// The multiplexer through which graphics are passed, or nil to use the multiplexer in which the program runs.
   package var passthrough: Passthrough?
   package var backdrop = PlayerBackdrop.terminal
   package var fit = FrameLayout.Fit.contain
-  /// Whether every change is sent, however small.
+  /// Whether every change of a picture is sent, however small the change is.
   package var isExact = false
-  /// Nil is the whole screen, at the cursor.
+  /// The place of the picture. If it is nil, the picture is drawn at the cursor and may be as large as the screen.
   package var place: PicturePlace?
-  /// The picture's number, from which kitty's image ids follow; nil chooses one at random.
+  /// The number of the picture, from which the ids of its kitty images are computed, or nil to choose a number at
+  /// random.
   package var number: Int?
-  /// The size of a cell in pixels; nil uses the kernel's.
+  /// The size of a cell in pixels, or nil to use the size that the kernel reports.
   package var cell: PixelSize?
 
-  /// The valid numbers. Each gives two image ids, which have 24 bits inside tmux.
+  /// The range of valid picture numbers. Two image ids are computed from each number, and inside tmux an id has 24
+  /// bits.
   package static let numbers = 1...0x7F_FFFF
 
   package init() {}

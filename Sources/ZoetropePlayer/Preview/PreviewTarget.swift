@@ -4,9 +4,10 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// What is known about the terminal of a preview without querying it, and how pictures are drawn there.
+/// The terminal of a preview, as far as it is known without a query, and the way in which pictures are drawn there.
 ///
-/// A preview shares its terminal with another program, which reads the input and would take an answer for typed keys.
+/// A preview shares its terminal with another program. That program reads the input, and would mistake the answer to a
+/// query for typed keys.
 struct PreviewTarget {
   let capabilities: TerminalCapabilities
   let mode: DrawingMode
@@ -14,21 +15,25 @@ struct PreviewTarget {
   let screen: ScreenSize
   /// The cells that pictures may use.
   let room: CellRect
-  /// Whether ``room`` counts from the cursor instead of the screen's top left.
+  /// Whether the position of ``room`` is relative to the cursor instead of the top left of the screen.
   let isAtCursor: Bool
-  /// The first of the two ids of kitty's images.
+  /// The first of the two ids that kitty images use.
   let imageID: Int
   private let settings: PreviewSettings
 
-  /// The maximum number of pixels in a place: twice those of an 8K screen, because encoders take a few bytes for each.
+  /// The maximum number of pixels in a place. It is about twice that of an 8K screen; encoders take a few bytes for
+  /// each pixel.
   private static let pixelLimit = 1 << 26
 
+  /// Creates a target.
+  ///
   /// - Parameters:
-  ///   - isTerminal: Whether output goes to a terminal, on which the place has to fit.
-  ///   - probed: The terminal's answers, if it was queried.
-  ///   - environment: The variables that describe the terminal.
-  ///   - size: The terminal's size as the kernel reports it; nil when unknown.
-  ///   - imageID: The first of the two ids of kitty's images; nil follows from the settings.
+  ///   - isTerminal: Whether output goes to a terminal. The place must then fit on the terminal's screen.
+  ///   - probed: The capabilities that the terminal reported, or nil if it was not queried.
+  ///   - environment: The environment variables that describe the terminal.
+  ///   - size: The size of the terminal as the kernel reports it, or nil if the size is unknown.
+  ///   - imageID: The first of the two ids that kitty images use, or nil to compute it from the settings.
+  /// - Throws: A usage failure if pictures cannot be drawn at the place.
   init(
     _ settings: PreviewSettings, isTerminal: Bool, probed: TerminalCapabilities? = nil,
     environment: TerminalEnvironment = .current, size: KernelSize? = .current,
@@ -57,7 +62,7 @@ struct PreviewTarget {
     if isTerminal, let whole = size?.screen {
       screen = ScreenSize(columns: whole.columns, rows: whole.rows, cell: cell)
       room.columns = min(room.columns, whole.columns - room.column)
-      // A line below a picture at the cursor stays free for the next output.
+      // The line below a picture at the cursor stays free for the output that follows.
       room.rows = min(room.rows, whole.rows - room.row - (isAtCursor && whole.rows > 1 ? 1 : 0))
       guard !room.isEmpty else {
         throw .usage(
@@ -65,7 +70,8 @@ struct PreviewTarget {
             + "\(whole.rows) rows; X and Y count from 0")
       }
     } else {
-      // The bytes may reach any terminal, so its size is unknown. Sixels need a row below them.
+      // The bytes may be sent to any terminal, so the size of its screen is unknown. One more row is added, because
+      // sixels need a row below them.
       screen = ScreenSize(
         columns: room.column + room.columns, rows: room.row + room.rows + 1, cell: cell)
     }
@@ -85,7 +91,7 @@ struct PreviewTarget {
     _ wanted: DrawingMode?, _ capabilities: TerminalCapabilities
   ) -> DrawingMode {
     guard let wanted else { return DrawingMode(best: capabilities) }
-    // Two images work where edits may not.
+    // Two alternating images also work in terminals that may not support edits of an image.
     if wanted == .graphics(.kittyEdits), !capabilities.hasKittyEdits {
       return .graphics(.kittyImages)
     }
@@ -97,24 +103,24 @@ struct PreviewTarget {
   ) -> Passthrough {
     guard case .graphics(let graphics) = mode.kind, graphics != .cells else { return .none }
     if let wanted { return wanted }
-    // A multiplexer that reports sixels draws them itself.
+    // A multiplexer that reports support for sixels draws them itself.
     if graphics == .sixel, capabilities.hasSixel { return .none }
     return capabilities.multiplexer
   }
 
   var isKitty: Bool { mode == .graphics(.kittyEdits) || mode == .graphics(.kittyImages) }
 
-  /// Whether pictures are graphics, not characters.
+  /// Whether pictures are drawn as graphics instead of characters.
   var isGraphics: Bool {
     if case .graphics(let graphics) = mode.kind { graphics != .cells } else { false }
   }
 
-  /// Where a picture of `size` goes, at the top left of the room.
+  /// Returns the layout of a picture of `size`, which is placed at the top left of the room.
   func layout(of size: PixelSize) -> FrameLayout {
     FrameLayout(of: size, in: room, screen: screen, fit: settings.fit, isCentered: false)
   }
 
-  /// An encoder for pictures of `size`.
+  /// Returns an encoder for pictures of `size`.
   func encoder(for size: PixelSize) -> any FrameEncoding {
     var options = settings.isExact ? EncodingOptions.exact : EncodingOptions()
     options.backdrop = settings.backdrop.backdrop ?? capabilities.backdrop
@@ -126,24 +132,24 @@ struct PreviewTarget {
 
   // MARK: - Removing
 
-  /// The bytes that end a truncated sequence of this program.
+  /// The bytes that end an incomplete escape sequence of this program.
   var abort: [UInt8] {
     TerminalMode(usesKittyGraphics: isKitty, passthrough: passthrough).abort
   }
 
-  /// The bytes that remove a picture from `area`: kitty's images by their ids; anything else by
-  /// erasing its cells.
+  /// Returns the bytes that remove a picture from `area`. Images of the kitty protocol are removed by their ids, and
+  /// any other picture by erasing its cells.
   func removal(from area: CellRect) -> [UInt8] {
     var bytes: [UInt8] = []
     if isKitty {
       for id in [imageID, imageID + 1] {
         passthrough.append(Array("\u{1B}_Ga=d,d=I,q=2,i=\(id)\u{1B}\\".utf8), to: &bytes)
       }
-      // Inside tmux the placeholder characters that hold the image have to be erased too.
+      // Inside tmux, placeholder characters mark the place of the image, and must be erased too.
       if passthrough != .tmux { return bytes }
     }
     let erasure = Self.erasure(of: area)
-    // Graphics that were passed through the multiplexer are on the outer screen.
+    // Graphics that were passed through the multiplexer are on the screen of the outer terminal.
     if passthrough != .none, !isKitty { passthrough.append(erasure, to: &bytes) }
     return bytes + erasure
   }
@@ -158,10 +164,10 @@ struct PreviewTarget {
 }
 
 extension TerminalCapabilities {
-  /// Creates the capabilities of a terminal that is not queried, from the environment.
+  /// Creates the capabilities of a terminal that is not queried, from environment variables.
   ///
-  /// Graphics follow from `TERM` alone; the player queries the terminal instead. Other variables prove nothing, because
-  /// a shell may have inherited them from another terminal.
+  /// The graphics that the terminal supports are derived from `TERM` alone, whereas the player queries the terminal.
+  /// Other variables prove nothing, because a shell may have inherited them from another terminal.
   init(unasked environment: TerminalEnvironment) {
     self.init(environment: environment)
     switch environment["TERM"] {

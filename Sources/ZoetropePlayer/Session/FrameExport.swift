@@ -3,9 +3,10 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// Writes frames as PNG files while playing continues.
+/// Writes frames as PNG files while playback continues.
 ///
-/// Files go to the working directory and never replace others: a name that is taken gets a number.
+/// The files are written to the working directory and never replace existing files. If a name is already used, a number
+/// is added to it.
 final class FrameExport: Sendable {
   private struct Progress {
     var message: String?
@@ -16,7 +17,8 @@ final class FrameExport: Sendable {
   private let isRunning = Atomic<Bool>(false)
   private let progress = Mutex(Progress())
 
-  /// Starts to write the frames in `range`; returns false while others are still being written.
+  /// Starts to write the frames in `range`. Returns false if frames are still being written, or if no thread can be
+  /// started.
   func start(_ image: AnimatedImage, range: Range<Int>, stem: [UInt8]) -> Bool {
     guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else { return false }
     let thread = SystemThread { [self] in
@@ -30,15 +32,15 @@ final class FrameExport: Sendable {
       defer { progress.thread = thread }
       return progress.thread
     }
-    // The previous thread has ended; otherwise `isRunning` would be set.
+    // The previous thread has ended, because `isRunning` was false.
     before?.join()
     return thread != nil
   }
 
-  /// Returns the message for the status line, once.
+  /// Returns the message for the status line, and removes it. Returns nil if there is none.
   func takeMessage() -> String? { progress.withLock { $0.message.take() } }
 
-  /// Stops after the current frame, and waits for that.
+  /// Stops after the frame that is being written, and waits until it has been written.
   func cancel() {
     isCancelled.store(true, ordering: .relaxed)
     let thread = progress.withLock { $0.thread.take() }
@@ -57,15 +59,17 @@ final class FrameExport: Sendable {
       }
       return "saved \(count) frames"
     } catch {
-      // The screen counts frames from 1, and an error from 0.
+      // Only the detail of an error is shown, because an error counts frames from 0, whereas the screen counts them
+      // from 1.
       let reason = (error as? AnimatedImageError)?.detail ?? "\(error)"
       return "saved \(count) frames, then: \(reason)"
     }
   }
 
-  /// Writes one of `count` frames to the working directory; returns the file's name.
+  /// Writes one of `count` frames to the working directory, and returns the name of the file.
   ///
-  /// `extract` gives the frame the same name. Both count from 0, the status line from 1.
+  /// The command `extract` gives the frame the same name. The name contains the frame's index, which counts from 0,
+  /// whereas the status line counts frames from 1.
   static func save(_ bitmap: Bitmap, index: Int, of count: Int, stem: [UInt8]) throws -> FilePath {
     let digits = String(index)
     let width = max(String(count - 1).count, 4)

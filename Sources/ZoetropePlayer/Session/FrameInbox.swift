@@ -5,12 +5,12 @@ import ZoetropeProcess
 /// Passes frames from a scheduler to the drawing thread.
 final class FrameInbox: Sendable {
   enum Item: Sendable {
-    /// A frame, and when it is due.
+    /// A frame, and the time at which it is due.
     case frame(ScheduledFrame, due: ContinuousClock.Instant)
     /// The scheduler has ended.
     case ended(PlaybackState)
 
-    /// When the frame is due; nil for the end.
+    /// The time at which the frame is due, or nil if the item is not a frame.
     var due: ContinuousClock.Instant? {
       if case .frame(_, let due) = self { due } else { nil }
     }
@@ -24,13 +24,13 @@ final class FrameInbox: Sendable {
 
   private let contents = Mutex(Contents())
 
-  /// Starts a task that adds the frames of `scheduler`, and finally its end.
+  /// Starts a task that adds the frames of `scheduler` to the inbox and, after the last frame, an item for the end.
   ///
   /// - Parameters:
-  ///   - clock: The scheduler's clock. It runs ahead from the first frame on.
-  ///   - waits: Whether the next frame is requested only after everything here has been taken, so that the scheduler
-  ///     notices the delay.
-  ///   - shifts: Whether a late frame shifts the schedule, and is due when it is delivered.
+  ///   - clock: The clock of the scheduler. It starts to run ahead at the first frame.
+  ///   - waits: Whether the next frame is requested only after all items in the inbox have been taken, so that the
+  ///     scheduler notices the delay.
+  ///   - shifts: Whether a late frame shifts the schedule. Such a frame is due when it is delivered.
   func take(from scheduler: FrameScheduler, _ clock: LeadClock, waits: Bool, shifts: Bool) {
     Task {
       var anchor: ContinuousClock.Instant?
@@ -54,10 +54,10 @@ final class FrameInbox: Sendable {
     WakePipe.wake()
   }
 
-  /// The oldest item, without taking it.
+  /// The oldest item, which stays in the inbox, or nil if the inbox is empty.
   var first: Item? { contents.withLock { $0.items.first } }
 
-  /// Takes the oldest item.
+  /// Removes and returns the oldest item, or returns nil if the inbox is empty.
   func take() -> Item? {
     let (item, waiter) = contents.withLock { contents in
       let item = contents.items.isEmpty ? nil : contents.items.removeFirst()
@@ -67,7 +67,7 @@ final class FrameInbox: Sendable {
     return item
   }
 
-  /// Waits until everything has been taken or the inbox is closed.
+  /// Waits until all items have been taken or the inbox is closed.
   private func emptied() async {
     await withCheckedContinuation { continuation in
       let isDone = contents.withLock { contents in
@@ -79,7 +79,7 @@ final class FrameInbox: Sendable {
     }
   }
 
-  /// Closes the inbox: nothing more will be taken.
+  /// Closes the inbox, so that nobody waits any longer for its items to be taken.
   func close() {
     let waiter = contents.withLock { contents in
       contents.isClosed = true

@@ -1,18 +1,19 @@
 import ZoetropeTerminal
 
-/// Input that was read but not handled yet.
+/// Input that was read but has not been handled yet.
 struct InputQueue: Sendable {
   var decoder: InputDecoder
-  /// Events that were read while a frame was encoded; they are handled before the next frame is encoded.
+  /// The events that have not been handled yet. Events that are read while a frame is encoded are handled before the
+  /// next frame is encoded.
   private(set) var events: [InputEvent] = []
-  /// When a lone ESC counts as the key.
+  /// The time at which a pending ESC byte is treated as the Escape key, or nil if no such byte is pending.
   private(set) var escapeAt: ContinuousClock.Instant?
-  /// When input was last checked while a frame was encoded.
+  /// The time at which input was last checked while a frame was encoded.
   private var lookedAt = ContinuousClock.now
 
   init(_ decoder: InputDecoder) { self.decoder = decoder }
 
-  /// Decodes bytes; returns the new events.
+  /// Decodes bytes, and returns the new events.
   mutating func feed(_ bytes: [UInt8]) -> [InputEvent] {
     let new = decoder.feed(bytes)
     events += new
@@ -20,32 +21,32 @@ struct InputQueue: Sendable {
     return new
   }
 
-  /// Waits for the bytes after an ESC, if the input ends with one.
+  /// Starts to wait for further bytes if the input ends with an ESC byte.
   mutating func awaitEscape() {
     escapeAt = decoder.hasPending ? .now + .milliseconds(25) : nil
   }
 
-  /// Treats an ESC as the key if nothing has followed it in time.
+  /// Treats a pending ESC byte as the Escape key if no byte has followed it in time.
   mutating func settle(at now: ContinuousClock.Instant) {
     guard let time = escapeAt, time <= now else { return }
     escapeAt = nil
     events += decoder.flush()
   }
 
-  /// Takes the events.
+  /// Removes and returns all events.
   mutating func take() -> [InputEvent] {
     defer { events = [] }
     return events
   }
 
-  /// Whether to check for input again while a frame is encoded: every 20 ms.
+  /// Returns whether to check for input again while a frame is encoded. This is the case every 20 ms.
   mutating func isTimeToLook(at now: ContinuousClock.Instant) -> Bool {
     guard now - lookedAt > .milliseconds(20) else { return false }
     lookedAt = now
     return true
   }
 
-  /// Whether a key that waits ends the file that is playing, or replaces what is drawn.
+  /// Whether the events contain a key that ends playback of the file or replaces what is drawn.
   var hasInterrupt: Bool {
     events.contains {
       if case .key(let key) = $0 { PlayerModel.interrupts(key) } else { false }

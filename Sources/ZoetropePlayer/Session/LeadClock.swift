@@ -1,10 +1,10 @@
 import Synchronization
 import Zoetrope
 
-/// The system's clock, some milliseconds ahead.
+/// A clock that runs some milliseconds ahead of the system's clock.
 ///
-/// A scheduler on this clock delivers each frame early, which leaves time to encode it before it is due. It starts
-/// without a lead, because the first frame is due immediately.
+/// A scheduler on this clock delivers each frame early, which leaves time to encode the frame before it is due. The
+/// clock starts without a lead, because the first frame is due immediately.
 struct LeadClock: SystemClockAhead {
   typealias Instant = ContinuousClock.Instant
 
@@ -24,6 +24,6 @@ struct LeadClock: SystemClockAhead {
       until: deadline.advanced(by: .zero - lead), tolerance: tolerance)
   }
 
-  /// Starts to run 15 ms ahead.
+  /// Makes the clock run 15 ms ahead from now on.
   func runAhead() { ahead.nanoseconds.store(15_000_000, ordering: .relaxed) }
 }

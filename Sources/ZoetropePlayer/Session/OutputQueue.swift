@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// Bytes for a terminal that may accept only some of them at a time.
+/// Bytes that wait to be written to a terminal, which may accept only some of them at a time.
 struct OutputQueue: Sendable {
   private var bytes: [UInt8] = []
   private var start = 0
@@ -11,16 +11,16 @@ struct OutputQueue: Sendable {
     if bytes.isEmpty { bytes = more } else { bytes += more }
   }
 
-  /// Discards everything, and appends `bytes`.
+  /// Discards all pending bytes, and appends `bytes`.
   mutating func replace(with bytes: [UInt8]) {
     self.bytes.removeAll(keepingCapacity: true)
     self.bytes += bytes
     start = 0
   }
 
-  /// Writes as much as the terminal accepts now.
+  /// Writes as many bytes as the terminal accepts without blocking.
   ///
-  /// - Throws: The error after which nothing can be written; the queue is then empty.
+  /// - Throws: An error after which nothing can be written to the terminal. The queue is then empty.
   mutating func flush(to device: TerminalDevice) throws(Errno) {
     while start < bytes.count {
       do throws(Errno) {
@@ -35,7 +35,7 @@ struct OutputQueue: Sendable {
     replace(with: [])
   }
 
-  /// Writes everything, for at most a second; returns whether that was done.
+  /// Writes all pending bytes, but gives up after a second. Returns whether all bytes were written.
   mutating func finish(on device: TerminalDevice) -> Bool {
     defer { replace(with: []) }
     return device.writeAll(Array(bytes[start...]))

@@ -1,13 +1,13 @@
 internal import Zoetrope
 internal import ZoetropeProcess
 
-/// Where playing starts.
+/// The point at which playback starts.
 package enum PlayStart: Sendable, Hashable {
-  /// A frame, counted from 0; negative from the end.
+  /// A frame, counted from 0. Negative numbers count from the end.
   case frame(Int)
   case time(Duration)
 
-  /// The frame of `image` that it refers to.
+  /// Returns the index of the start frame in `image`.
   func index(in image: AnimatedImage, policy: DelayPolicy) -> Int {
     switch self {
     case .frame(let number): number < 0 ? image.frames.count + number : number
@@ -15,7 +15,7 @@ package enum PlayStart: Sendable, Hashable {
     }
   }
 
-  /// The frame that it refers to. For a stream, requires ``isKnownAtOnce``.
+  /// Returns the index of the start frame in `input`. For a stream, ``isKnownAtOnce`` must be true.
   func index(in input: OpenedInput, policy: DelayPolicy) -> Int {
     switch (input, self) {
     case (.whole(let image), _): index(in: image, policy: policy)
@@ -24,7 +24,7 @@ package enum PlayStart: Sendable, Hashable {
     }
   }
 
-  /// Whether it names a frame by a number from the start, so that no other frame need be known.
+  /// Whether the start is a frame counted from the beginning, so that its index is known before other frames are.
   package var isKnownAtOnce: Bool {
     if case .frame(let number) = self { number >= 0 } else { false }
   }

@@ -4,24 +4,24 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// Plays files on a terminal that has been taken over: passes events to a ``PlayerModel``, and
-/// performs the effects that it returns.
+/// Plays files on a terminal that has been taken over. A player passes events to a ``PlayerModel`` and performs the
+/// effects that the model returns.
 ///
-/// One thread draws, reads keys and handles signals, in one wait. A frame is encoded when the
-/// scheduler delivers it, some milliseconds early, and written when it is due.
+/// A single thread draws, reads keys and handles signals, and waits for all of these in one place. A frame is encoded
+/// when the scheduler delivers it, some milliseconds early, and written when it is due.
 final class Player {
   let terminal: TerminalTakeover
   private(set) var model: PlayerModel
   private var painter: Painter
   private var input: InputQueue
   private var output = OutputQueue()
-  /// Tracks how far the terminal has read.
+  /// The fence that tracks how much of the output the terminal has read.
   private var fence: LinkFence
-  /// The moment from which ``fence`` counts.
+  /// The instant from which the times of ``fence`` count.
   private let began = ContinuousClock.now
   private(set) var transport: Transport
   private let export = FrameExport()
-  /// The start of the names of saved frames.
+  /// The beginning of the names of saved frames.
   private var stem: [UInt8]
 
   init(
@@ -37,7 +37,7 @@ final class Player {
     transport = Transport(image, options: settings.playback, store: settings.store)
     let capabilities = model.stage.capabilities
     fence = LinkFence(
-      // A single picture has no successor, and the answer might reach the shell.
+      // A still picture needs no fence: no picture follows it, and the answer to the query might reach the shell.
       isEnabled: capabilities.reportsStatus && capabilities.didAnswer && !settings.isStill,
       latency: latency)
   }
@@ -45,14 +45,14 @@ final class Player {
   private var device: TerminalDevice { terminal.device }
   var outcome: PlayerOutcome? { model.outcome }
 
-  /// Plays a file until it ends, or until an event ends playing earlier.
+  /// Plays a file until it ends, or until an event ends playback.
   func play(_ request: PlayRequest, _ image: OpenedInput, from input: InputFile) -> PlayerOutcome {
     let settings = model.settings
     stem = input.stem
     transport = Transport(image, options: settings.playback, store: settings.store)
     handle(.play(request))
     handleTyped()
-    // An ESC typed during the probe waits for more bytes, like any other.
+    // If the last byte typed during the probe is an ESC, more bytes may follow it.
     self.input.awaitEscape()
     while outcome == nil { turn() }
     transport.stop()
@@ -60,7 +60,8 @@ final class Player {
     return outcome ?? .quit
   }
 
-  /// Waits until `opening` is done; nil when a key or a signal comes first, which sets ``outcome``.
+  /// Waits until `opening` is done, and returns its result. Returns nil if a key or a signal ends the wait first;
+  /// ``outcome`` is then set.
   func wait(
     for opening: InputOpening, of input: InputFile, hasNextFile: Bool
   ) -> Result<OpenedInput, CommandFailure>? {
@@ -78,14 +79,14 @@ final class Player {
     return nil
   }
 
-  /// Shows a message in the status line for a time.
+  /// Shows a message in the status line for the given time.
   func say(_ text: String, for time: Duration) { handle(.message(text, for: time)) }
 
-  /// Clears the screen for the next file's picture.
+  /// Clears the screen before the picture of the next file is drawn.
   func clear() { write(painter.clear(model.stage)) }
 
-  /// Leaves the picture in the text, and draws the next one in the room that `makeRoom` scrolls in
-  /// below.
+  /// Leaves the picture in the terminal's text. The next picture is drawn below it, in the room that `makeRoom` scrolls
+  /// in.
   func leavePicture(
     makeRoom: (
       _ model: PlayerModel, _ decoder: inout InputDecoder, _ typed: inout [InputEvent]
@@ -99,7 +100,7 @@ final class Player {
     painter.leavePicture()
   }
 
-  /// Writes what is pending, for at most a second; returns whether everything was written.
+  /// Writes all pending output, but gives up after a second. Returns whether everything was written.
   func finishWriting() -> Bool { output.finish(on: device) }
 
   // MARK: Events
@@ -108,24 +109,23 @@ final class Player {
 
   private func handleTyped() { for event in model.takeTyped() { handle(.input(event)) } }
 
-  /// Does everything that can be done now, then waits once.
+  /// Does everything that can be done now, and then waits once.
   private func turn() {
     redraw()
     takeFrames()
     writeDue()
-    // Frames that arrived meanwhile have already woken the thread: they must be taken before it
-    // waits.
+    // Frames that arrived in the meantime have already woken the thread, so they must be taken before it waits.
     takeFrames()
     if output.isEmpty { handle(.written) }
     if outcome == nil { attend() }
   }
 
-  /// Waits, then handles everything except frames.
+  /// Waits for an event, and then handles everything except frames.
   private func attend() {
     let readiness = device.wait(
       forInput: true, output: !output.isEmpty, for: input.events.isEmpty ? timeLeft() : .zero)
     if readiness.contains(.wake) { WakePipe.drain() }
-    // Checked in every round: the pipe may have been read elsewhere.
+    // Signals are checked in every round, because other code may have drained the wake pipe.
     if Signals.hasCome { takeSignals() }
     if let stream = transport.source.stream { takeArrivals(of: stream) }
     if readiness.contains(.input) { readInput() }
@@ -143,7 +143,7 @@ final class Player {
     return times.compactMap { $0 }.min().map { ContinuousClock.now.duration(to: $0) }
   }
 
-  /// When the fence opens without an answer; nil while nothing waits for it.
+  /// The time at which the fence opens even without an answer, or nil if no picture is waiting for it.
   private var fenceOpening: ContinuousClock.Instant? {
     guard model.wantsRoom else { return nil }
     return fence.opening.map { began + $0 + .milliseconds(1) }
@@ -165,7 +165,7 @@ final class Player {
   }
 
   private func takeArrivals(of stream: StreamedImage) {
-    // Read before the frames, so that it never counts frames that are missing from them.
+    // The progress is read before the frames, so that it never counts a frame that is missing from them.
     let progress = stream.progress
     let arrival = stream.core.arrival(after: model.file.frameCount)
     handle(.arrived(arrival.frames, playCount: arrival.playCount, progress))
@@ -182,13 +182,13 @@ final class Player {
     terminal.awaited.frameCount = fence.unansweredCount
   }
 
-  /// Takes delivered frames, skips late ones, and encodes the next.
+  /// Takes the frames that were delivered, skips late ones, and encodes the next frame.
   private func takeFrames() {
     let inbox = transport.inbox
     while let item = inbox.first, model.takes(due: item.due, at: .now) {
       switch inbox.take() {
       case .frame(let frame, let due):
-        // Frames that were in transit during a seek precede it.
+        // A frame that was in transit during a seek belongs to the time before the seek, and is dropped.
         let scheduler = transport.scheduler
         guard frame.seekCount == scheduler.seekCount else { continue }
         handle(.frame(frame, due: due, direction: scheduler.direction))
@@ -199,10 +199,10 @@ final class Player {
     offerRoom()
   }
 
-  /// Writes the next frame if it is due, and the rest of earlier writes.
+  /// Writes the rest of earlier output, and the next frame if it is due.
   private func writeDue() {
     flush()
-    // A frame encoded for another size could scroll a smaller screen.
+    // If the screen has become smaller, a frame that was encoded for the old size could scroll it.
     guard model.isDue(at: .now), !fitScreen() else { return }
     handle(.due)
   }
@@ -262,7 +262,8 @@ final class Player {
     }
   }
 
-  /// The bytes that show a picture in the current view; nil once nobody waits for it any more.
+  /// Returns the bytes that show a picture in the current view, or nil if encoding was cancelled because the picture is
+  /// no longer needed.
   private func draw(_ picture: Picture) -> [UInt8]? {
     var picture = picture
     let view = model.stage.view
@@ -274,8 +275,8 @@ final class Player {
     return painter.draw(picture, on: model.stage, while: isFrameWanted)
   }
 
-  /// Whether the frame being encoded is still needed: false once a key or a signal ends or replaces it. Other keys
-  /// are handled after the frame.
+  /// Returns whether the frame being encoded is still needed. It is not needed if a key or a signal ends playback or
+  /// replaces what is drawn. Other keys are handled after the frame.
   private func isFrameWanted() -> Bool {
     let now = ContinuousClock.now
     guard input.isTimeToLook(at: now) else { return true }
@@ -317,7 +318,7 @@ final class Player {
     }
   }
 
-  /// Takes the terminal again and redraws everything.
+  /// Takes over the terminal again, and redraws everything.
   private func comeBack() {
     output.replace(with: [])
     fence.reset()
@@ -325,7 +326,7 @@ final class Player {
     if !fitScreen() { handle(.repaint) }
   }
 
-  /// Fits the picture to the current size of the screen; returns false if that has not changed.
+  /// Fits the picture to the current size of the screen. Returns false if the size has not changed.
   @discardableResult
   private func fitScreen() -> Bool {
     let cell = model.stage.capabilities.cellSize.map { ($0.width, $0.height) }

@@ -2,22 +2,23 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// The files to play, and the current one.
+/// The files to play, and the number of the current file.
 ///
-/// A file that cannot be opened is reported once and skipped from then on.
+/// A file that cannot be opened is reported once and is skipped from then on.
 struct Playlist {
   private let inputs: [InputFile]
   private let settings: PlayerSettings
-  /// The number of the current file, from 0.
+  /// The number of the current file. Files are numbered from 0.
   private(set) var index = 0
   private var unusable: Set<Int> = []
-  /// Why files were skipped.
+  /// For each file that was skipped, the reason.
   private var problems: [Int: String] = [:]
-  /// Failures that are not reported on the screen yet.
+  /// The failures that have not been shown on the screen yet.
   private var skipped: [CommandFailure] = []
-  /// Files that were left while they were being opened.
+  /// The files that are still being opened although the player has moved on.
   private var openings: [Int: InputOpening] = [:]
-  /// Images from standard input and pipes, which can be read only once, and files that are followed.
+  /// The images that are kept open. These are images from standard input and pipes, which can be read only once, and
+  /// images that are read while their bytes arrive.
   private var kept: [Int: OpenedInput] = [:]
   var report: PlayReport
 
@@ -26,34 +27,34 @@ struct Playlist {
     report = PlayReport(inputs.count)
   }
 
-  /// The file that was opened last.
+  /// The file that was opened last, or that was being opened when the wait for it ended.
   var input: InputFile { inputs[index] }
 
-  /// Whether a later file exists that is not known to be unusable.
+  /// Whether there is a later file that is not known to be unusable.
   var hasNext: Bool { hasNext(after: index) }
 
   private func hasNext(after index: Int) -> Bool {
     inputs.indices.contains { $0 > index && !unusable.contains($0) }
   }
 
-  /// The files, and why some were skipped.
+  /// The list of the files, with the reasons why some were skipped.
   var list: FileList {
     FileList(
       entries: inputs.indices.map { .init(name: inputs[$0].name, problem: problems[$0]) },
       current: index)
   }
 
-  /// A message about the files that were skipped since the last call; nil if there are none.
+  /// Returns a message about the files that were skipped since the last call, or nil if none were skipped.
   mutating func takeNotice() -> String? {
     defer { skipped = [] }
     guard var first = skipped.first else { return nil }
-    // The screen counts frames from 1, but the failure counts from 0.
+    // The frame number is left out, because a failure counts frames from 0, whereas the screen counts them from 1.
     first.frame = nil
     return skipped.count == 1
       ? "skipped \(first.line)" : "skipped \(skipped.count) files: \(first.line), ..."
   }
 
-  /// Opens the first usable file on this thread; nil when there is none.
+  /// Opens the first usable file on this thread. Returns nil if there is none, or if a signal asks the process to end.
   mutating func open() -> OpenedInput? {
     for candidate in inputs.indices {
       do throws(CommandFailure) {
@@ -65,24 +66,25 @@ struct Playlist {
     return nil
   }
 
-  /// Waits for a file that is being opened on another thread; nil when it gives up. `hasNext` tells
-  /// whether another file follows.
+  /// A function that waits for a file that is being opened on another thread. It returns nil if it stops waiting.
+  /// `hasNext` is true if another file follows in the list.
   typealias Wait = (
     _ opening: InputOpening, _ input: InputFile, _ hasNext: Bool
   ) -> Result<OpenedInput, CommandFailure>?
 
-  /// Which file to open.
+  /// The choice of the file to open.
   enum Request {
-    /// The next usable file (1) or the previous one (-1). Before the first file comes the first one again.
+    /// The next usable file (1) or the previous usable file (-1). If there is no usable file before the current one,
+    /// the current file is opened again, or else a later one.
     case step(Int)
-    /// A file by its number from 0, even one that was skipped.
+    /// The file with a number, counted from 0, even if the file was skipped before.
     case file(Int)
   }
 
-  /// Opens a file, skipping those that cannot be opened.
+  /// Opens a file, and skips files that cannot be opened.
   ///
-  /// Nil when there is none, when a signal asks to end, and when `wait` gives up. In the last case the
-  /// file that was being opened becomes the current one, and opening it continues in the background.
+  /// Returns nil if no file can be opened, if a signal asks the process to end, or if `wait` stops waiting. In the last
+  /// case, the file that was being opened becomes the current file, and continues to be opened in the background.
   mutating func open(_ request: Request, wait: Wait) -> OpenedInput? {
     for candidate in candidates(for: request) {
       if let image = kept[candidate] { return use(image, of: candidate) }
@@ -105,7 +107,7 @@ struct Playlist {
     return nil
   }
 
-  /// The candidate files for a request, in the order in which they are tried.
+  /// Returns the numbers of the files that a request allows, in the order in which to try them.
   private func candidates(for request: Request) -> [Int] {
     switch request {
     case .file(let number): return [number]
@@ -117,7 +119,7 @@ struct Playlist {
     }
   }
 
-  /// Makes file `number` the current one again, because no other could be opened.
+  /// Makes file `number` the current file again, because no other file could be opened.
   mutating func stay(at number: Int) { index = number }
 
   private mutating func use(_ image: OpenedInput, of candidate: Int) -> OpenedInput {
@@ -130,7 +132,7 @@ struct Playlist {
     return image
   }
 
-  /// Adds how the streams ended to the report, once playing is over.
+  /// Adds to the report the way in which each stream ended. This is called after playback has ended.
   mutating func reportEndings() {
     for (candidate, image) in kept.sorted(by: { $0.key < $1.key }) {
       guard let stream = image.stream else { continue }
@@ -139,7 +141,7 @@ struct Playlist {
     }
   }
 
-  /// Records that a file cannot be opened; returns whether that is because a signal asks to end.
+  /// Records that a file cannot be opened. Returns whether opening failed because a signal asks the process to end.
   private mutating func fails(_ error: CommandFailure, of candidate: Int) -> Bool {
     openings[candidate] = nil
     if unusable.insert(candidate).inserted, problems[candidate] == nil {

@@ -3,9 +3,10 @@ internal import Zoetrope
 package import ZoetropeProcess
 internal import ZoetropeTerminal
 
-/// Writes one frame of each file as characters, for pipes, files and terminals without a cursor.
+/// Writes one frame of each file as characters, to a pipe, a file or a terminal without cursor movement.
 ///
-/// A pipe gets neither queries nor an endless stream of escape sequences.
+/// No queries and no animation are written, because a pipe cannot answer and would receive an endless stream of escape
+/// sequences.
 package struct StillOutput {
   let settings: PlayerSettings
   let inputs: [InputFile]
@@ -26,7 +27,7 @@ package struct StillOutput {
     for (number, input) in inputs.enumerated() {
       do throws(CommandFailure) {
         let picture = try picture(of: try open(input), name: input.name)
-        // The reader has gone; earlier failures still count.
+        // If the reader has gone away, nothing more is written, but earlier failures still count.
         if try OutputStream.print(picture) == .readerGone { return report.finish() }
       } catch {
         report.add(error, of: number)
@@ -35,7 +36,7 @@ package struct StillOutput {
     return report.finish()
   }
 
-  /// Opens an image. Reads a stream only as far as the frame requires.
+  /// Opens an image. A stream is read only as far as the frame requires.
   private func open(_ input: InputFile) throws(CommandFailure) -> AnimatedImage {
     let opened = try settings.open(input)
     let stream: StreamedImage
@@ -69,7 +70,7 @@ package struct StillOutput {
       throw CommandFailure(error, file: name, damage: settings.decoding.damage)
     }
     var capabilities = TerminalCapabilities(environment: .current)
-    // Without colours unless requested, since the reader is unknown.
+    // There are no colours unless they are requested, because it is unknown who reads the output.
     capabilities.colors = settings.colors ?? (settings.mode == nil ? .none : capabilities.colors)
     let mode =
       settings.mode
@@ -86,7 +87,7 @@ package struct StillOutput {
     var encoder = mode.encoder(
       layout: layout, screen: screen, pictureSize: frame.bitmap.size, capabilities: capabilities,
       options: options)
-    // The row is unknown, so rows are reached by line feeds alone.
+    // The row of the cursor is unknown, so only line feeds move it to the next row.
     var pen = PenState(column: 0, row: 0, foreground: .default, background: .default)
     pen.isAnchored = true
     var output: [UInt8] = []
@@ -97,7 +98,7 @@ package struct StillOutput {
     return (output + [10]).withoutReturns
   }
 
-  /// The size from `COLUMNS` and `LINES`, else 80 x 24.
+  /// Returns the size given by `COLUMNS` and `LINES`, whose defaults are 80 and 24.
   private static func size() -> ScreenSize {
     func number(_ name: String) -> Int? {
       environmentVariable(name).flatMap { Int($0) }
@@ -108,7 +109,7 @@ package struct StillOutput {
 }
 
 extension [UInt8] {
-  /// Rows of characters that end as lines of text do, without carriage returns.
+  /// The bytes without the carriage return before each line feed, so that rows of characters end as lines of text do.
   var withoutReturns: [UInt8] {
     indices.filter { self[$0] != 13 || $0 + 1 == count || self[$0 + 1] != 10 }.map { self[$0] }
   }

@@ -1,9 +1,9 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// The player's messages about streams.
+/// The messages of the player about streams.
 enum StreamWord {
-  /// The line for a stream that ended before its animation did.
+  /// Returns the message for a stream that ended before its animation was complete.
   static func cut(_ progress: StreamProgress, input: InputFile) -> String {
     let frames = "\(progress.frameCount) frame\(progress.frameCount == 1 ? "" : "s")"
     return

@@ -2,7 +2,7 @@ internal import Zoetrope
 package import ZoetropeProcess
 internal import ZoetropeTerminal
 
-/// Plays files on the terminal of standard output.
+/// Plays files on the terminal to which standard output goes.
 package struct TerminalPlay {
   let settings: PlayerSettings
   let inputs: [InputFile]
@@ -16,7 +16,7 @@ package struct TerminalPlay {
       return refuse("the terminal cannot be opened")
     }
     var playlist = Playlist(inputs, settings: settings)
-    // Errors in the first file are reported before the terminal is touched.
+    // The first file is opened before the terminal is changed, so that errors in it are reported first.
     guard let first = playlist.open() else { return playlist.report.finish() }
     guard let terminal = TerminalTakeover(device) else {
       return refuse("the terminal's settings cannot be changed")
@@ -31,7 +31,7 @@ package struct TerminalPlay {
       let player = makePlayer(
         terminal, probe, latency: asked.duration(to: .now), first: first, in: playlist)
       trace = play(playlist: &playlist, from: first, with: player)
-      // An inline picture is completed first.
+      // An inline picture stays after the end, so its pending output is written first.
       let keepsPicture =
         settings.isInline && playlist.report.ending == nil && player.finishWriting()
       terminal.leave(keepingOutput: keepsPicture)
@@ -50,13 +50,13 @@ package struct TerminalPlay {
     return .terminal
   }
 
-  /// Plays one file after another; returns the trace of the last.
+  /// Plays one file after another. Returns the trace of the last file that was played, if a trace was requested.
   private func play(
     playlist: inout Playlist, from first: OpenedInput, with player: Player
   ) -> String? {
     var trace: String?
     var image: OpenedInput? = first
-    /// Where to continue after another file could not be opened.
+    /// The frame at which the current file continues after another file could not be opened, and whether it was paused.
     var place: (index: Int, isPaused: Bool)?
     while let current = image {
       let number = playlist.index
@@ -66,7 +66,7 @@ package struct TerminalPlay {
       place = nil
       if settings.trace != nil { trace = player.transport.scheduler.trace.json }
       image = nil
-      // Keys may select another file while one is being opened.
+      // While a file is being opened, keys may select another file.
       while image == nil {
         var request = Playlist.Request.step(1)
         var isWish = true
@@ -96,7 +96,7 @@ package struct TerminalPlay {
         if let wish {
           outcome = wish
         } else if isWish {
-          // Nothing else can be shown: the file stays where it was.
+          // No other file can be shown, so the current file continues where it was.
           playlist.stay(at: number)
           image = current
           place = (player.model.position, player.model.motion.isPaused)
@@ -109,8 +109,8 @@ package struct TerminalPlay {
     return trace
   }
 
-  /// How to play the current file of `playlist`; from `place`, if given, instead of where the settings
-  /// say.
+  /// Returns the request to play the current file of `playlist`. If `place` is not nil, playback starts there instead
+  /// of at the start that the settings specify.
   private func request(
     for image: OpenedInput, in playlist: Playlist, at place: (index: Int, isPaused: Bool)? = nil
   ) -> PlayRequest {
@@ -122,7 +122,7 @@ package struct TerminalPlay {
       isPaused: place?.isPaused ?? false)
   }
 
-  /// Makes room for another file's picture, below the previous one if that stays on screen.
+  /// Makes room for the picture of another file. If the previous picture stays on the screen, the room is below it.
   private func prepare(_ player: Player, for image: OpenedInput) {
     guard settings.isStill else { return player.clear() }
     player.leavePicture { model, decoder, typed in
@@ -133,7 +133,7 @@ package struct TerminalPlay {
     player.terminal.changeEpilogue(Self.epilogue(below: player.model.stage.room))
   }
 
-  /// Scrolls in room for an inline picture, and returns its cells.
+  /// Scrolls in room for an inline picture, and returns the cells for the picture.
   private func inlineRoom(
     for image: OpenedInput, on screen: ScreenSize, in mode: DrawingMode, of device: TerminalDevice,
     _ capabilities: TerminalCapabilities, decoder: inout InputDecoder, typed: inout [InputEvent]
@@ -150,7 +150,7 @@ package struct TerminalPlay {
       isCentered: false
     ).layout
     room.rows = layout.area.rows
-    // A terminal that answered the probe answers this too, but may take longer on a busy machine.
+    // A terminal that answered the probe answers this query too, but may take longer on a busy machine.
     room.row = device.makeRoom(
       rows: room.rows, screen: screen,
       patience: capabilities.didAnswer
@@ -159,7 +159,7 @@ package struct TerminalPlay {
     return room
   }
 
-  /// The bytes that move below an inline picture.
+  /// Returns the bytes that move the cursor below an inline picture.
   private static func epilogue(below room: CellRect) -> [UInt8] {
     Array("\u{1B}[\(room.row + room.rows + 1);1H".utf8)
   }
@@ -174,7 +174,7 @@ package struct TerminalPlay {
     if probe.capabilities.didAnswer {
       terminal.awaited.latency = spent
     } else if !start.isDumb {
-      // Twice as long as the probe waited.
+      // The answer is awaited for twice as long as the probe waited, but at least for 0.4 s.
       terminal.awaited.probeEnd = asked + max(spent * 2, .milliseconds(400))
     }
     return probe
@@ -190,10 +190,10 @@ package struct TerminalPlay {
     let mode = chooseMode(capabilities)
     let screen = device.size(cell: capabilities.cellSize.map { ($0.width, $0.height) })
     var decoder = probe.decoder
-    // Keys typed during the probe are handled too.
+    // Keys that were typed during the probe are handled by the player.
     var typed = probe.typed
     var epilogue: [UInt8] = []
-    // The player makes room for the status line.
+    // The player itself reduces this room by the rows of the status line and the progress bar.
     var room = CellRect(column: 0, row: 0, columns: screen.columns, rows: screen.rows)
     if settings.isInline {
       room = inlineRoom(
@@ -228,7 +228,8 @@ package struct TerminalPlay {
 
   private func chooseMode(_ capabilities: TerminalCapabilities) -> DrawingMode {
     guard let mode = settings.mode else { return DrawingMode(best: capabilities) }
-    // `kitty` allows both methods; edits are used only if the terminal confirmed them.
+    // The setting `kitty` allows both methods of kitty graphics. Edits are used only if the terminal confirmed that it
+    // supports them.
     if mode == .graphics(.kittyEdits), capabilities.hasKittyGraphics, !capabilities.hasKittyEdits {
       return .graphics(.kittyImages)
     }

@@ -1,13 +1,13 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// The playback of one file: a scheduler, which is replaced when necessary.
+/// The playback of one file. It has a scheduler, which is replaced when necessary.
 final class Transport {
   let source: OpenedInput
   private(set) var scheduler: FrameScheduler
   private(set) var inbox = FrameInbox()
   private let shared: SharedFrames
-  /// Wakes the drawing thread when more of a stream has arrived.
+  /// The task that wakes the drawing thread when more of a stream has arrived.
   private var watch: Task<Void, Never>?
 
   init(_ source: OpenedInput, options: PlaybackOptions, store: FrameStore? = nil) {
@@ -23,20 +23,20 @@ final class Transport {
 
   deinit { watch?.cancel() }
 
-  /// Starts a scheduler with these options, and stops the previous one.
+  /// Stops the previous scheduler, and starts a scheduler with these options.
   func start(_ options: PlaybackOptions, isPaused: Bool = false) {
     stop()
     let clock = LeadClock()
     scheduler = FrameScheduler(sharing: shared, options: options, clock: clock)
     inbox = FrameInbox()
     if isPaused { scheduler.pause() }
-    // Without skipping, playback waits for the terminal.
+    // If late frames are not skipped, playback waits for the terminal.
     let waits = options.latePolicy != .skip && options.latePolicy != .latest
     inbox.take(from: scheduler, clock, waits: waits, shifts: options.latePolicy == .stretch)
   }
 
-  /// Shows frame `index` next. A scheduler that has ended does not seek: a new one with the options
-  /// `restart` takes its place.
+  /// Shows frame `index` next. A scheduler that has ended cannot seek, so it is replaced by a new scheduler with the
+  /// options `restart`.
   func seek(
     to index: Int, isPaused: Bool, restart: PlaybackOptions
   ) throws(AnimatedImageError) {

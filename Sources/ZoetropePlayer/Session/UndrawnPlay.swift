@@ -12,8 +12,8 @@ package struct UndrawnPlay {
     (self.input, self.settings) = (input, settings)
   }
 
-  /// Plays to the end, to ``PlayerSettings/wallTime``, or until a signal comes, and prints
-  /// statistics or writes the trace.
+  /// Plays until the animation ends, ``PlayerSettings/wallTime`` has passed, or a signal arrives. Prints statistics,
+  /// and writes the trace if one is requested.
   package func run() -> ExitStatus {
     do throws(CommandFailure) {
       let opened = try settings.open(input)
@@ -36,7 +36,7 @@ package struct UndrawnPlay {
     }
   }
 
-  /// Takes every frame; ends early on a signal or when the time is up.
+  /// Takes all frames of the scheduler. Stops it early if a signal arrives or the time is up.
   private static func play(
     _ scheduler: FrameScheduler, for wallTime: Duration?
   ) async -> PlaybackState {
@@ -44,7 +44,7 @@ package struct UndrawnPlay {
       let clock = ContinuousClock()
       let deadline = wallTime.map { clock.now + $0 }
       while !Task.isCancelled, Signals.ending == nil {
-        // Polling more often would cost as much as playing does.
+        // Signals are polled only every 100 ms, because polling more often would cost as much as playback does.
         let next = clock.now + .milliseconds(100)
         try? await clock.sleep(until: min(next, deadline ?? next))
         if let deadline, clock.now >= deadline { break }

@@ -1,20 +1,20 @@
 import ZoetropeTerminal
 
-/// The list of files that Tab shows.
+/// The list of files that the Tab key shows.
 struct FileList: Sendable, Hashable {
   struct Entry: Sendable, Hashable {
     var name: String
-    /// Why the file was skipped; nil when it was not.
+    /// The reason why the file was skipped, or nil if it was not.
     var problem: String?
   }
 
   var entries: [Entry]
-  /// The file that is playing.
+  /// The index of the file that is playing.
   var current: Int
   private(set) var selection: Int
-  /// The searched text; nil unless one is being typed.
+  /// The text to search for, or nil if no search is active.
   private(set) var search: String?
-  /// The entry in the first row.
+  /// The index of the entry in the first row.
   private var top = 0
 
   init(entries: [Entry], current: Int) {
@@ -23,7 +23,7 @@ struct FileList: Sendable, Hashable {
     selection = current
   }
 
-  /// Performs a movement on a screen of `rows` rows.
+  /// Performs an action on a screen of `rows` rows.
   mutating func perform(_ action: ListAction, rows: Int) {
     switch action {
     case .move(let count): selection += count
@@ -33,7 +33,7 @@ struct FileList: Sendable, Hashable {
       if row < page(rows), entries.indices.contains(top + row) { selection = top + row }
     case .search: search = ""
     case .type(let character):
-      // Names are no longer than this.
+      // The searched text is limited to 255 characters, because file names are not longer.
       if let text = search, text.count < 255 { search = text + String(character) }
       find(from: selection, by: 1)
     case .erase:
@@ -47,13 +47,14 @@ struct FileList: Sendable, Hashable {
     scroll(rows: rows)
   }
 
-  /// Whether the name of an entry contains the searched text, ignoring case.
+  /// Returns whether the name of an entry contains the searched text, ignoring case.
   private func matches(_ index: Int) -> Bool {
     guard let search, !search.isEmpty else { return true }
     return entries[index].name.lowercased().contains(search.lowercased())
   }
 
-  /// Selects the first match from `start` on, wrapping around at the end of the list.
+  /// Selects the first match, starting with entry `start` and moving by `step`. The search wraps around at either end
+  /// of the list.
   private mutating func find(from start: Int, by step: Int) {
     for offset in entries.indices {
       let index = start + offset * step
@@ -66,17 +67,17 @@ struct FileList: Sendable, Hashable {
     }
   }
 
-  /// The rows for entries on a screen of `rows` rows.
+  /// Returns the number of entries that fit on a screen of `rows` rows.
   func page(_ rows: Int) -> Int { max(rows - 2, 1) }
 
-  /// Keeps the selection on the screen.
+  /// Scrolls the list so that the selected entry is visible.
   private mutating func scroll(rows: Int) {
     let page = page(rows)
     top = min(max(top, selection - page + 1), selection)
     top = min(top, max(entries.count - page, 0))
   }
 
-  /// The visible rows: number, name, and why a file was skipped.
+  /// Returns the visible rows. Each row has the number and the name of a file and, if the file was skipped, the reason.
   func lines(columns: Int, rows: Int) -> [String] {
     let digits = "\(entries.count)".count
     return entries.indices.dropFirst(top).prefix(page(rows)).map { index in
@@ -90,7 +91,7 @@ struct FileList: Sendable, Hashable {
     }
   }
 
-  /// The bytes that show it.
+  /// Returns the bytes that show the list.
   mutating func bytes(columns: Int, rows: Int, hasUTF8: Bool) -> [UInt8] {
     scroll(rows: rows)
     let footer: String

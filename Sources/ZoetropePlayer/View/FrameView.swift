@@ -1,18 +1,19 @@
 import Zoetrope
 
-/// How a frame is shown: as the composited picture, or as what it stores or changes.
+/// A way of showing a frame: as the composited picture, as its stored pixels, or with its changed area outlined.
 struct FrameView {
-  /// Whether the frame's own pixels are shown instead of the canvas.
+  /// Whether the frame's stored pixels are shown instead of the canvas.
   var isStored = false
   /// Whether the area that the frame changed is outlined.
   var isOutlined = false
 
-  /// Whether only the picture is shown.
+  /// Whether the composited picture is shown without an outline.
   var isPlain: Bool { !isStored && !isOutlined }
 
-  /// The picture to show for `bitmap`, frame `index` of `image`, which changed `changed`.
+  /// Returns the picture to show for frame `index` of `image`. `bitmap` is the composited picture, and `changed` is the
+  /// area that the frame changed.
   ///
-  /// A frame whose stored pixels cannot be decoded is shown composited.
+  /// If the stored pixels of the frame cannot be decoded, the composited picture is shown.
   func picture(
     _ bitmap: Bitmap, index: Int, of image: AnimatedImage, changed: PixelRect
   ) -> Bitmap {
@@ -27,7 +28,7 @@ struct FrameView {
       ? Self.outline(isStored ? image.frames[index].rect : changed, on: result) : result
   }
 
-  /// The status line's note on `frame`; nil in the plain view.
+  /// Returns the note on `frame` for the status line, or nil in the plain view.
   func note(of frame: FrameControl) -> String? {
     guard !isPlain else { return nil }
     return "\(frame.rect) \(frame.disposal) \(frame.blend)"
@@ -45,7 +46,7 @@ struct FrameView {
       })
   }
 
-  /// Outlines `rect` in magenta, wide enough to be visible.
+  /// Returns `picture` with a magenta outline of `rect` that is wide enough to be visible.
   private static func outline(_ rect: PixelRect, on picture: Bitmap) -> Bitmap {
     let inside = rect.intersection(PixelRect(picture.size))
     let width = max(1, max(picture.width, picture.height) / 160)
@@ -64,7 +65,7 @@ struct FrameView {
 }
 
 extension MutableRawSpan {
-  /// Stores a pixel of a row of straight RGBA.
+  /// Stores a pixel at column `x` of a row in straight RGBA.
   fileprivate mutating func store(_ pixel: RGBA, x: Int) {
     storeBytes(of: pixel.red, toByteOffset: x * 4, as: UInt8.self)
     storeBytes(of: pixel.green, toByteOffset: x * 4 + 1, as: UInt8.self)

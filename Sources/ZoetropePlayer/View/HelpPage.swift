@@ -1,15 +1,15 @@
 import ZoetropeTerminal
 
-/// The page that `?` shows, laid out for a screen's size.
+/// The help that the `?` key shows, laid out for the size of the screen.
 package enum HelpPage {
-  /// Keys that belong together.
+  /// A group of related keys.
   package struct Section: Sendable {
     package let title: String
-    /// Each with its keys, separated by spaces.
+    /// The keys, separated by spaces, and their descriptions.
     package let entries: [(keys: String, text: String)]
   }
 
-  /// The sections, ordered so that they fill two columns of an 80 x 24 screen.
+  /// The sections of the help. Their order lets them fill two columns of an 80 x 24 screen.
   package static let sections = [
     Section(
       title: "Playing",
@@ -53,11 +53,11 @@ package enum HelpPage {
       ]),
   ]
 
-  /// The width of a column: the keys and the longest text, with a space after each.
+  /// The width of a column, which contains the keys and the longest text, each followed by a space.
   private static let columnWidth = 40
   private static let keyWidth = 16
 
-  /// The lines of each section, its title first.
+  /// The lines of each section. The title comes first.
   private static var blocks: [[String]] {
     sections.map { section in
       [section.title.uppercased()]
@@ -68,8 +68,8 @@ package enum HelpPage {
     }
   }
 
-  /// The sections one below the other, in columns of at most `height` lines. A section is not divided
-  /// unless it is longer than that.
+  /// Returns the lines of all sections, arranged in columns of at most `height` lines. A section is split only if it is
+  /// longer than a column.
   private static func columns(height: Int) -> [[String]] {
     var columns: [[String]] = [[]]
     for block in blocks {
@@ -89,11 +89,12 @@ package enum HelpPage {
     return columns
   }
 
-  /// The pages for a screen, each a list of rows; the last row is for the ``footer(page:of:)``.
+  /// Returns the pages for a screen of this size. Each page is a list of rows, without the last row of the screen,
+  /// which shows the ``footer(page:of:)``.
   static func pages(columns: Int, rows: Int) -> [[String]] {
     let room = max(rows - 2, 1)
     let across = max((columns + 1) / columnWidth, 1)
-    // On a large screen the columns are about equally long.
+    // On a large screen, the columns have about the same length.
     let longest = blocks.map(\.count).max() ?? 1
     var height = min(longest, room)
     while height < room, Self.columns(height: height).count > across { height += 1 }
@@ -111,13 +112,13 @@ package enum HelpPage {
     }
   }
 
-  /// How to leave the page, or to show the next one.
+  /// Returns the line that tells the user how to close the help or show the next page.
   static func footer(page: Int, of count: Int) -> String {
     page + 1 < count
       ? "Esc closes, any other key: page \(page + 2) of \(count)" : "any key closes this page"
   }
 
-  /// The bytes that show page `page`; the last one for a number beyond it.
+  /// Returns the bytes that show the page with number `page`, or the last page if there is no such number.
   static func bytes(page: Int, columns: Int, rows: Int) -> [UInt8] {
     let pages = pages(columns: columns, rows: rows)
     let page = min(page, pages.count - 1)

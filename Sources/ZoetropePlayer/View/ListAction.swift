@@ -1,28 +1,29 @@
 import ZoetropeTerminal
 
-/// What the list of files does in response to a key or the mouse.
+/// An action that the list of files performs in response to a key or the mouse.
 enum ListAction: Sendable, Hashable {
-  /// Moves the selection by this many rows.
+  /// Moves the selection by a number of rows.
   case move(Int)
   case moveToStart
   case moveToEnd
-  /// Selects the entry in a row of the screen.
+  /// Selects the entry that is shown in the given row of the screen.
   case select(row: Int)
   /// Plays the selected file.
   case choose
   case close
-  /// Begins a search by name.
+  /// Begins a search for a name.
   case search
-  /// Appends to the searched text.
+  /// Appends a character to the searched text.
   case type(Character)
-  /// Removes the last character of that text.
+  /// Removes the last character of the searched text.
   case erase
-  /// Moves to the next match, or the previous one (-1).
+  /// Moves to the next match (1) or the previous match (-1).
   case match(Int)
   /// Ends the search.
   case endSearch
 
-  /// The action for `event`; nil when it has no meaning. `page` is the number of rows of a page.
+  /// Creates the action for `event`, or returns nil if the key has no meaning. `page` is the number of rows by which
+  /// the page keys move the selection.
   init?(_ event: KeyEvent, page: Int) {
     switch event.key {
     case .up, .character("k"), .character("N"), .character("<"): self = .move(-1)
@@ -38,7 +39,7 @@ enum ListAction: Sendable, Hashable {
     }
   }
 
-  /// The action for `event` while the searched text is being typed.
+  /// Creates the action for `event` while the user types the searched text, or returns nil if the key has no meaning.
   init?(searching event: KeyEvent) {
     switch event.key {
     case .character(let character): self = .type(character)
@@ -51,7 +52,8 @@ enum ListAction: Sendable, Hashable {
     }
   }
 
-  /// The action for `event`: the wheel and a press move the selection.
+  /// Creates the action for `event`, or returns nil if the event has no meaning. The wheel and the left button move the
+  /// selection.
   init?(_ event: MouseEvent) {
     switch event.kind {
     case .press(1): self = .select(row: event.row)

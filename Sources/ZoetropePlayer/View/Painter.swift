@@ -4,36 +4,37 @@ import ZoetropeTerminal
 /// A picture to draw.
 struct Picture: Sendable {
   var bitmap: Bitmap
-  /// The frame that it shows.
+  /// The index of the frame that the picture shows.
   var index: Int
-  /// What the frame changed.
+  /// The region that the frame changed.
   var dirtyRect: PixelRect
-  /// Where it may differ from the picture drawn before; nil when unknown.
+  /// The region that may differ from the picture drawn before, or nil if it is unknown.
   var changed: PixelRect?
 }
 
-/// Draws pictures on a ``Stage``: makes the bytes, and writes nothing itself.
+/// Converts pictures to the bytes that draw them on a ``Stage``. A painter writes nothing itself.
 ///
-/// After ``clear(_:)`` or ``removePicture()`` a new encoder sends the next picture whole, where the
-/// stage then places it.
+/// After ``clear(_:)`` or ``removePicture()``, the next picture is sent whole by a new encoder, at the place that the
+/// stage then determines.
 struct Painter {
-  /// The first of the two ids of kitty's images; see ``newImageID()``.
+  /// The first of the two ids that kitty images use. See ``newImageID()``.
   private var imageID = Self.newImageID()
   private var writer: FrameWriter?
   private var cache = DeltaCache()
 
-  /// A random even id.
+  /// Returns a random even id.
   ///
-  /// An inline picture is replaced by the next one with the same id, even by another run or another
-  /// program. Inside tmux ids have 24 bits.
+  /// The id is random because an inline picture would be replaced by a later picture with the same id, even one from
+  /// another run or another program. Inside tmux, an id has 24 bits.
   private static func newImageID() -> Int { Int.random(in: 0x8000...0x7F_FFFF) * 2 }
 
-  /// The ids of kitty's images.
+  /// The two ids that kitty images use.
   var imageIDs: [Int] { [imageID, imageID + 1] }
 
-  /// The bytes that draw `picture`: only what changed since the previous one.
+  /// Returns the bytes that draw the parts of `picture` that changed since the previous picture.
   ///
-  /// Nil once `isWanted` returns false, which is called while a large picture is encoded.
+  /// Returns nil if encoding was cancelled. While a large picture is encoded, `isWanted` is called repeatedly, and
+  /// encoding is cancelled once it returns false.
   mutating func draw(
     _ picture: Picture, on stage: Stage, while isWanted: () -> Bool = { true }
   ) -> [UInt8]? {
@@ -45,7 +46,7 @@ struct Painter {
         isSynchronized: stage.capabilities.hasSynchronizedOutput)
     defer { self.writer = writer }
     var output: [UInt8] = []
-    // The cache's keys do not cover anything drawn over a picture.
+    // Only pictures in the plain view are cached, because the keys of the cache do not distinguish views.
     guard stage.view.isPlain else {
       cache.leave()
       let isWhole = writer.frame(bitmap, changed: nil, into: &output, while: isWanted)
@@ -69,13 +70,14 @@ struct Painter {
       options: stage.encodingOptions(filter: filter))
   }
 
-  /// The bytes that remove the picture and erase its cells.
+  /// Returns the bytes that remove the picture and erase the screen or, for an inline picture, the rows from the first
+  /// row of the picture on.
   mutating func clear(_ stage: Stage) -> [UInt8] {
     let row = stage.ownsScreen ? 1 : stage.room.row + 1
     return removePicture() + Array("\u{1B}[m\u{1B}[\(row)H\u{1B}[J".utf8)
   }
 
-  /// The bytes that remove the picture and erase no cells.
+  /// Returns the bytes that remove the picture without erasing its cells.
   mutating func removePicture() -> [UInt8] {
     var output: [UInt8] = []
     if var writer {
@@ -86,7 +88,7 @@ struct Painter {
     return output
   }
 
-  /// Leaves the picture in place; the next one gets new ids.
+  /// Leaves the picture on the screen. The next picture gets new ids, so that it does not replace this one.
   mutating func leavePicture() {
     writer = nil
     cache.removeAll()

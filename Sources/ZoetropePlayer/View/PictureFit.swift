@@ -1,14 +1,17 @@
 import Zoetrope
 import ZoetropeTerminal
 
-/// How pictures are fitted: as requested, or by the rule for pixel art.
+/// The rule by which pictures are fitted into the available room: as requested or, without a request, depending on
+/// whether they are pixel art.
 struct PictureFit: Sendable, Hashable {
-  /// Nil fits the whole picture into the room, and pixel art by a whole factor.
+  /// The requested fit. If it is nil, the whole picture is fitted into the room, and pixel art is scaled by a whole
+  /// factor.
   var fit: FrameLayout.Fit?
-  /// Nil smooths, except pixel art.
+  /// The requested filter. If it is nil, pictures are smoothed, except for pixel art.
   var filter: ScalingFilter?
 
-  /// The layout of a picture of `size`, and the filter for it; nil leaves scaling to the encoder.
+  /// Returns the layout of a picture of `size`, and the filter with which to scale it. If the filter is nil, the
+  /// encoder chooses how to scale.
   func layout(
     of size: PixelSize, isPixelArt: Bool, in room: CellRect, screen: ScreenSize, mode: DrawingMode,
     isCentered: Bool, viewport: Viewport = Viewport()
@@ -22,7 +25,8 @@ struct PictureFit: Sendable, Hashable {
     }
     let isCrisp = filter == .nearest || filter == nil && (isPixelArt || fit == .integer)
     let grid = mode.grid(cell: screen.cell).map { grid in
-      // Character cells are two squares high, so a picture with an odd number of rows takes an even factor.
+      // A character cell is two squares high. If the picture has an odd number of rows, the factor must therefore be
+      // even.
       let isHalved = grid.height > 1 && size.height % 2 == 1
       return isHalved ? (width: grid.width * 2, height: grid.height * 2) : grid
     }
@@ -46,12 +50,12 @@ struct PictureFit: Sendable, Hashable {
     return (result, isCrisp && isEnlarged ? .nearest : nil)
   }
 
-  /// Whether a cell divides into parts that are square enough to represent pixels.
+  /// Returns whether a cell is divided into parts that are square enough to represent pixels.
   private static func isSquare(_ grid: (width: Double, height: Double)) -> Bool {
     (0.75...1.34).contains(grid.width / grid.height)
   }
 
-  /// The largest whole factor at which a picture fits.
+  /// Returns the largest whole factor at which a picture fits into the room.
   private static func factor(
     _ size: PixelSize, in room: CellRect, _ screen: ScreenSize,
     _ grid: (width: Double, height: Double)

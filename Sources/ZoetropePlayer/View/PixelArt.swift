@@ -1,21 +1,22 @@
 import Zoetrope
 import ZoetropeTerminal
 
-/// Decides which pictures are pixel art, which is enlarged by whole factors instead of smoothed.
+/// Decides which pictures are pixel art. Pixel art is enlarged by whole factors and is not smoothed.
 enum PixelArt {
-  /// The longest side of pixel art.
+  /// The maximum width and height of pixel art, in pixels.
   static let longestSide = 256
-  /// The most colours of pixel art, including transparency.
+  /// The maximum number of colours in pixel art. Transparent pixels count as one colour.
   static let mostColors = 64
-  /// The least factor by which it is enlarged; below that, it is fitted like any other picture.
+  /// The smallest whole factor by which pixel art is enlarged. If there is only room for a smaller factor, pixel art is
+  /// fitted like any other picture.
   static let leastFactor = 2
 
-  /// Whether `size` could be that of pixel art.
+  /// Returns whether a picture of this size may be pixel art.
   static func canBe(_ size: PixelSize) -> Bool {
     size.width <= longestSide && size.height <= longestSide
   }
 
-  /// Whether a picture counts as pixel art: small, with few colours.
+  /// Returns whether a picture counts as pixel art, because it is small and has few colours.
   static func isLikely(_ bitmap: Bitmap) -> Bool {
     guard canBe(bitmap.size) else { return false }
     let picture = endingWithoutMemory(try bitmap.converted(to: .rgba8))
@@ -33,7 +34,7 @@ enum PixelArt {
     return true
   }
 
-  /// Whether the first frame of `image` counts as pixel art.
+  /// Returns whether the first frame of `image` counts as pixel art.
   static func isLikely(_ image: AnimatedImage) -> Bool {
     guard canBe(image.canvasSize), let frame = try? FrameReader(image).next() else { return false }
     return isLikely(frame.bitmap)

@@ -1,19 +1,19 @@
 internal import ZoetropeTerminal
 
-/// The background of transparent pixels.
+/// The background that shows through transparent pixels.
 package enum PlayerBackdrop: Sendable, Hashable {
-  /// The terminal's own background; images keep their transparency.
+  /// The background of the terminal. Images keep their transparency.
   case terminal
   case checker
   case color(red: UInt8, green: UInt8, blue: UInt8)
 
-  /// The backdrops that a key steps through.
+  /// The backdrops through which the key `c` steps.
   static let cycle: [PlayerBackdrop] = [
     .terminal, .checker, .color(red: 0, green: 0, blue: 0),
     .color(red: 255, green: 255, blue: 255),
   ]
 
-  /// The name in the status line.
+  /// The name of the backdrop in the status line.
   package var name: String {
     switch self {
     case .terminal: "terminal"
@@ -24,7 +24,7 @@ package enum PlayerBackdrop: Sendable, Hashable {
     }
   }
 
-  /// Nil for the terminal's own.
+  /// The backdrop for an encoder, or nil for the terminal's own background.
   var backdrop: Backdrop? {
     switch self {
     case .terminal: nil

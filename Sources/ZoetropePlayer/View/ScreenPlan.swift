@@ -1,16 +1,18 @@
 import ZoetropeTerminal
 
-/// Which rows of a screen belong to the picture, the progress bar and the status line.
+/// The allocation of a screen's rows to the picture, the progress bar and the status line.
 struct ScreenPlan: Sendable, Hashable {
-  /// The cells for the picture.
+  /// The cells that the picture may use.
   let room: CellRect
   let barRow: Int?
   let statusRow: Int?
 
+  /// Creates a plan.
+  ///
   /// - Parameters:
-  ///   - screen: The whole screen.
-  ///   - showsStatus: Whether a status line is wanted. Screens of fewer than three rows have none.
-  ///   - isAnimated: Whether there is progress to show, which needs a status line and at least eight rows.
+  ///   - screen: The size of the screen.
+  ///   - showsStatus: Whether a status line is requested. A screen of fewer than three rows has none.
+  ///   - isAnimated: Whether there is progress to show. A progress bar requires a status line and at least eight rows.
   init(_ screen: ScreenSize, showsStatus: Bool, isAnimated: Bool) {
     let hasStatus = showsStatus && screen.rows > 2
     let hasBar = hasStatus && isAnimated && screen.rows >= ProgressBar.leastRows

@@ -1,6 +1,6 @@
 /// A screen of text, such as the help.
 enum ScreenText {
-  /// The bytes that clear the screen and show `lines`, with `footer` in the last row.
+  /// Returns the bytes that clear the screen and show `lines`, with `footer` in the last row.
   static func bytes(_ lines: [String], selected: Int? = nil, footer: String, rows: Int) -> [UInt8] {
     var text = "\u{1B}[m\u{1B}[H\u{1B}[J"
     for (row, line) in lines.prefix(max(rows - 1, 0)).enumerated() {

@@ -1,25 +1,25 @@
 import Zoetrope
 import ZoetropeTerminal
 
-/// Where pictures are drawn, and how.
+/// The place where pictures are drawn, and the way in which they are drawn.
 ///
-/// A value that draws nothing itself: ``Painter`` uses it to turn pictures into bytes.
+/// A stage is a value that draws nothing itself. ``Painter`` uses it to convert pictures to bytes.
 struct Stage: Sendable {
   var capabilities: TerminalCapabilities
   var screen: ScreenSize
-  /// The cells available to the picture.
+  /// The cells that the picture may use.
   var room: CellRect
   var mode: DrawingMode
   var fit: PictureFit
   var backdrop: PlayerBackdrop
   private(set) var viewport = Viewport()
-  /// Whether the file counts as pixel art; nil until its first picture is drawn.
+  /// Whether the file counts as pixel art, or nil before its first picture is drawn.
   private(set) var isPixelArt: Bool?
-  /// Where the picture was last drawn, and its size; nil before it is drawn.
+  /// The layout and the size of the picture that was drawn last, or nil before a picture is drawn.
   private(set) var shown: (layout: FrameLayout, size: PixelSize)?
-  /// What is drawn of each frame.
+  /// The way in which frames are shown, such as their stored pixels or their changed area.
   var view = FrameView()
-  /// Whether the whole screen may be cleared.
+  /// Whether the player uses the whole screen, so that it may clear all of it.
   let ownsScreen: Bool
   private let isExact: Bool
   private let requestedPassthrough: Passthrough?
@@ -39,19 +39,19 @@ struct Stage: Sendable {
     requestedPassthrough = settings.passthrough
   }
 
-  /// How graphics of the current mode pass through the multiplexer.
+  /// The way in which graphics of the current mode are passed through the multiplexer.
   var passthrough: Passthrough { passthrough(for: mode) }
 
-  /// How graphics of `mode` pass through the multiplexer.
+  /// Returns the way in which graphics of `mode` are passed through the multiplexer.
   func passthrough(for mode: DrawingMode) -> Passthrough {
     if let requestedPassthrough { return requestedPassthrough }
     guard case .graphics(let graphics) = mode.kind, graphics != .cells else { return .none }
-    // A multiplexer that reports sixels draws them itself.
+    // A multiplexer that reports support for sixels draws them itself.
     if graphics == .sixel, capabilities.hasSixel { return .none }
     return capabilities.multiplexer
   }
 
-  /// The options of an encoder for pictures that `filter` scales.
+  /// Returns the options of an encoder for pictures that are scaled with `filter`.
   func encodingOptions(filter: ScalingFilter?) -> EncodingOptions {
     var options = isExact ? .exact : EncodingOptions()
     options.backdrop = backdrop.backdrop ?? capabilities.backdrop
@@ -60,7 +60,7 @@ struct Stage: Sendable {
     return options
   }
 
-  /// Where a picture of `size` goes, and the filter that scales it.
+  /// Returns the layout of a picture of `size`, and the filter that scales it.
   func placement(of size: PixelSize) -> (layout: FrameLayout, filter: ScalingFilter?) {
     placement(of: size, in: viewport)
   }
@@ -75,7 +75,8 @@ struct Stage: Sendable {
       isCentered: ownsScreen, viewport: viewport)
   }
 
-  /// Places a picture that is about to be drawn. The first one of a file decides whether it is pixel art.
+  /// Determines the place of a picture that is about to be drawn. The first picture of a file also decides whether the
+  /// file counts as pixel art.
   mutating func place(_ bitmap: Bitmap) {
     if isPixelArt == nil {
       isPixelArt = PixelArt.isLikely(endingWithoutMemory(try bitmap.converted(to: .rgba8)))
@@ -83,21 +84,22 @@ struct Stage: Sendable {
     shown = (placement(of: bitmap.size).layout, bitmap.size)
   }
 
-  /// Whether the next picture covers every pixel of the one on screen.
+  /// Whether the next picture will cover every pixel of the picture on the screen.
   var keepsPlace: Bool {
     guard let shown else { return false }
     let next = placement(of: shown.size).layout
     return next.area == shown.layout.area && next.imageSize == shown.layout.imageSize
   }
 
-  /// Prepares for another file, which is shown whole.
+  /// Prepares for another file, which is shown without zoom.
   mutating func forgetFile() {
     viewport = Viewport()
     isPixelArt = nil
     shown = nil
   }
 
-  /// Changes what is visible; returns false when that changes nothing.
+  /// Multiplies the zoom by `factor`, or resets it if `factor` is 0. If `cell` is not nil, the part of the picture in
+  /// that cell stays in place. Returns false if nothing changes.
   mutating func zoom(by factor: Double, at cell: (column: Int, row: Int)? = nil) -> Bool {
     let before = viewport
     if let cell, let size = shown?.size {
@@ -112,13 +114,13 @@ struct Stage: Sendable {
     return viewport != before
   }
 
-  /// Moves the visible part by fractions of its size; returns false at the edge.
+  /// Moves the visible part by fractions of its width and height. Returns false if it cannot move any further.
   mutating func pan(x: Double, y: Double) -> Bool {
     guard let shown else { return false }
     return viewport.pan(x: x, y: y, size: shown.size, layout: shown.layout)
   }
 
-  /// Moves the picture by cells; returns false at the edge.
+  /// Moves the picture by a number of cells. Returns false if it cannot move any further.
   mutating func drag(columns: Int, rows: Int) -> Bool {
     guard let area = shown?.layout.area else { return false }
     return pan(
@@ -126,13 +128,13 @@ struct Stage: Sendable {
       y: -Double(rows) / Double(max(area.rows, 1)))
   }
 
-  /// Selects the next of ``PlayerBackdrop/cycle``.
+  /// Selects the next backdrop of ``PlayerBackdrop/cycle``.
   mutating func cycleBackdrop() {
     let all = PlayerBackdrop.cycle
     backdrop = all[((all.firstIndex(of: backdrop) ?? 0) + 1) % all.count]
   }
 
-  /// Appends `text` to a frame's bytes, inside synchronized output.
+  /// Appends `text` to the bytes of a frame. If the frame is a synchronized update, `text` becomes part of the update.
   func append(_ text: [UInt8], to output: inout [UInt8]) {
     let close = Array("\u{1B}[?2026l".utf8)
     let isMarked = capabilities.hasSynchronizedOutput && output.suffix(close.count) == close[...]
@@ -141,7 +143,7 @@ struct Stage: Sendable {
     if isMarked { output += close }
   }
 
-  /// Makes `output` a single synchronized update, if the terminal has them.
+  /// Makes `output` a single synchronized update, if the terminal supports synchronized output.
   func synchronize(_ output: inout [UInt8]) {
     guard capabilities.hasSynchronizedOutput else { return }
     let close = Array("\u{1B}[?2026l".utf8)
@@ -149,7 +151,8 @@ struct Stage: Sendable {
     if output.suffix(close.count) != close[...] { output += close }
   }
 
-  /// The modes that the terminal supports, and the one that was requested.
+  /// Returns the modes that the terminal supports, and the mode `wanted` even if the terminal does not report support
+  /// for it.
   func modes(including wanted: DrawingMode?) -> [DrawingMode] {
     DrawingMode.all.filter { mode in
       if mode == wanted { return true }

@@ -2,17 +2,17 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// The line below the picture.
+/// The line of text below the picture.
 ///
-/// A narrow screen has no room for the least important parts: those of ``Part`` are left out from the
-/// last to the first. The name is shortened before the more important ones go.
+/// On a narrow screen, the least important parts are left out, from the last case of ``Part`` to the first. The name of
+/// the file is shortened first if the part to be left out is more important than the full name.
 struct StatusLine: Sendable {
-  /// The number of the file and how many there are; nil for a single one.
+  /// The number of the file and the number of files, or nil if there is only one file.
   var file: (number: Int, count: Int)?
   var name = ""
   var size = PixelSize(width: 0, height: 0)
   var format = AnimationFormat.gif
-  /// The frame, counted from 0; shown from 1.
+  /// The index of the frame. The line shows frame numbers, which count from 1.
   var index = 0
   var count = 1
   var time = Duration.zero
@@ -22,27 +22,28 @@ struct StatusLine: Sendable {
   var play = 0
   var plays = PlayCount.indefinite
   var mode = ""
-  /// How much the picture is enlarged by the zoom keys.
+  /// The factor by which the zoom keys have enlarged the picture.
   var zoom = 1.0
   var isPaused = false
   var isEnded = false
-  /// Whether it is a picture without motion, which has neither frames nor times.
+  /// Whether the file is a still picture, for which neither frame numbers nor times are shown.
   var isStill = false
-  /// The bytes received of a stream that has not ended; nil otherwise.
+  /// The number of bytes received of a stream that has not ended, or nil if there is no such stream.
   var received: Int?
-  /// Whether a stream ended before its animation was complete.
+  /// Whether the file is a stream that ended before its animation was complete.
   var isCut = false
-  /// Whether data of the file, or of the frame, was lost.
+  /// Whether some data of the file, or of the frame, was lost.
   var isDamaged = false
-  /// The repeated section; empty while it has only a start.
+  /// The repeated section. The range is empty while only the start of the section is set.
   var section: Range<Int>?
-  /// A temporary message, such as where a frame was saved.
+  /// A temporary message, for example the name of a file to which a frame was saved.
   var message: String?
-  /// A note on the frame, in views other than the plain one.
+  /// A note on the frame, which is shown in views other than the plain view.
   var note: String?
-  /// How long each frame is shown, in milliseconds, for the bars; nil for none.
+  /// The times for which the frames are shown, in milliseconds, to be drawn as bars. The array is nil if no bars are
+  /// shown.
   var timeline: [Int]?
-  /// The details that `i` adds.
+  /// The details that the key `i` shows, or nil if they are hidden.
   var details: String?
 
   /// The parts of the line, from the most to the least important.
@@ -50,23 +51,24 @@ struct StatusLine: Sendable {
     case frame, name, section, hint, details, note, file, stream, time, zoom, rate, loops, size,
       normalRate, mode
 
-    /// Whether the name is shortened before this part is left out.
+    /// Whether this part is important enough that the name is shortened before the part is left out.
     var outranksName: Bool { rawValue <= Self.time.rawValue }
   }
 
-  /// The order in which parts are shown.
+  /// The parts in the order in which they are shown.
   private static let order: [Part] = [
     .file, .name, .size, .frame, .time, .rate, .normalRate, .loops, .zoom, .section, .stream,
     .mode, .note, .details,
   ]
 
-  /// Parts that follow the one before without a bar.
+  /// The parts that are separated from the part before them by a space instead of a bar.
   private static let joined: Set<Part> = [.name, .size, .time, .loops]
 
-  /// The fewest columns to which a name is shortened.
+  /// The width, in columns, to which a name may be shortened so that more important parts fit.
   private static let leastName = 12
 
-  /// The line, at most `columns` wide; empty on a screen too narrow for one.
+  /// Returns the line, which is at most `columns` wide. The result is empty if the screen is too narrow for a status
+  /// line.
   func text(columns: Int) -> String {
     guard columns >= 20 else { return "" }
     if let message { return TerminalText.sanitized(message, limit: columns) }
@@ -108,12 +110,12 @@ struct StatusLine: Sendable {
     return isEnded ? "■ " : isPaused ? "‖ " : isReversed ? "◂ " : "▸ "
   }
 
-  /// The frame's number and the frame count, with a `+` while more frames may arrive.
+  /// The number of the frame and the number of frames, followed by a `+` if more frames may arrive.
   private var place: String {
     "\(count == 0 ? 0 : index + 1)/\(count)\(received == nil ? "" : "+")"
   }
 
-  /// The columns that these parts take, without the mark.
+  /// Returns the number of columns that these parts take, without the mark at the beginning.
   private static func width(of texts: [Part: String]) -> Int {
     let hint = texts[.hint].map { $0.count + 2 } ?? 0
     return TerminalText.columns(of: body(texts)) + hint
@@ -129,7 +131,8 @@ struct StatusLine: Sendable {
     return line
   }
 
-  /// The leading mark shows the direction only while playing.
+  /// The speed. A minus sign precedes it if playback is reversed, because the mark at the beginning of the line shows
+  /// the direction only during playback.
   private var rateText: String { "\(isReversed ? "-" : "")\(Self.hundredths(rate))x" }
 
   private func text(of part: Part) -> String? {
@@ -173,24 +176,24 @@ struct StatusLine: Sendable {
     }
   }
 
-  /// Bars for the delays of the frames, at most `columns` of them; a line stands for the current frame.
+  /// Returns at most `columns` bars that show the delays of the frames. A vertical line marks the current frame.
   static func bars(_ timeline: [Int], index: Int, columns: Int) -> String {
     let count = min(max(columns, 0), timeline.count)
     guard count > 0, let longest = timeline.max(), longest > 0 else { return "" }
     let bars = Array("▁▂▃▄▅▆▇█")
     return String(
       (0..<count).map { place in
-        // A bar for several frames shows the longest.
+        // If a bar represents several frames, it shows the longest of their delays.
         let frames = place * timeline.count / count..<(place + 1) * timeline.count / count
         if frames.contains(index) { return "│" }
         return bars[(timeline[frames].max() ?? 0) * (bars.count - 1) / longest]
       })
   }
 
-  /// The bytes that show `text` on row `row` of a screen of `columns` columns, and keep the cursor and
-  /// colours.
+  /// Returns the bytes that show `text` in row `row` of a screen of `columns` columns. They leave the cursor and the
+  /// colours unchanged.
   static func bytes(_ text: String, row: Int, columns: Int) -> [UInt8] {
-    // After a character in the last column, erasing to the end would erase that character.
+    // If `text` reaches the last column, the rest of the row must not be erased: that would erase the last character.
     let rest = TerminalText.columns(of: text) < columns ? "\u{1B}[K" : ""
     return Array("\u{1B}7\u{1B}[\(row + 1);1H\u{1B}[m\(text)\(rest)\u{1B}8".utf8)
   }

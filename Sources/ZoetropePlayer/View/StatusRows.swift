@@ -1,24 +1,24 @@
-/// What is written below the picture: the status line and the progress bar.
+/// The text below the picture: the status line and the progress bar.
 struct StatusRows: Sendable {
   private var text = ""
   private var bar: [Character] = []
   private var writtenAt: ContinuousClock.Instant?
-  /// When to write a delayed change; nil when the rows are up to date.
+  /// The time at which to write a change that was delayed, or nil if no change is delayed.
   var due: ContinuousClock.Instant?
 
-  /// The least time between updates that were not requested.
+  /// The minimum time between two updates, unless an immediate update is requested.
   private static let interval = Duration.milliseconds(250)
 
-  /// Records that the rows were erased.
+  /// Records that the rows were erased from the screen.
   mutating func forget() { (text, bar) = ("", []) }
 
-  /// Whether the rows may change now; if not, sets when.
+  /// Returns whether the rows may be updated now. If not, sets ``due`` to the time at which they may be.
   mutating func mayChange(now: Bool, at instant: ContinuousClock.Instant) -> Bool {
     due = now ? nil : writtenAt.map { $0 + Self.interval }.flatMap { $0 > instant ? $0 : nil }
     return due == nil
   }
 
-  /// The bytes that change the rows; nil when they are up to date.
+  /// Returns the bytes that update the rows, or nil if the rows are up to date.
   mutating func change(
     to text: String, row: Int, columns: Int, bar: (text: [Character], row: Int)?,
     at instant: ContinuousClock.Instant

@@ -1,16 +1,16 @@
 import Zoetrope
 import ZoetropeTerminal
 
-/// How far the picture is zoomed, and which part of it is visible.
+/// The zoom of the picture, and the position of its visible part.
 struct Viewport: Sendable, Hashable {
   private(set) var zoom = 1.0
-  /// How far the visible part is from the middle towards the edges, from -1 to 1.
+  /// The position of the visible part, horizontally and vertically. It is 0 in the middle, and -1 or 1 at an edge.
   private(set) var x = 0.0
   private(set) var y = 0.0
 
   static let range = 0.05...32.0
 
-  /// Multiplies the zoom; 0 resets everything.
+  /// Multiplies the zoom by `factor`. The factor 0 resets the zoom and the visible part.
   mutating func zoom(by factor: Double) {
     guard factor != 0 else {
       self = Viewport()
@@ -19,9 +19,9 @@ struct Viewport: Sendable, Hashable {
     zoom = min(max(zoom * factor, Self.range.lowerBound), Self.range.upperBound)
   }
 
-  /// Multiplies the zoom so that the content of a cell stays in place.
+  /// Multiplies the zoom by `factor` so that the part of the picture in the given cell stays in place.
   ///
-  /// `layout` lays a picture of `size` out in a viewport.
+  /// - Parameter layout: A function that returns the layout of a picture of `size` in a viewport.
   mutating func zoom(
     by factor: Double, atColumn column: Int, row: Int, size: PixelSize,
     layout: (Viewport) -> FrameLayout
@@ -54,13 +54,13 @@ struct Viewport: Sendable, Hashable {
       (after.area.row, after.area.rows, new.y..<new.maxY), size.height)
   }
 
-  /// Moves the visible part by fractions of its size; returns false at the edge.
+  /// Moves the visible part by fractions of its width and height. Returns false if it cannot move any further.
   mutating func pan(x right: Double, y down: Double, size: PixelSize, layout: FrameLayout) -> Bool {
     guard let crop = layout.crop else { return false }
     let before = self
     func moved(_ pan: Double, by part: Double, _ visible: Int, of length: Int) -> Double {
       let free = Double(length - visible)
-      // At least a pixel.
+      // The visible part moves by at least one pixel.
       let distance = part == 0 ? 0 : max(abs(part) * Double(visible), 1) * (part < 0 ? -1 : 1)
       return free > 0 ? min(max(pan + 2 * distance / free, -1), 1) : pan
     }

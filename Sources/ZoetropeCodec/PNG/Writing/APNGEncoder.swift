@@ -1,20 +1,21 @@
-/// Writes the chunks of an APNG, with one sequence counter (PNG 3rd edition, 4.9.2).
+/// Writes the chunks of an APNG. A single counter numbers all fcTL and fdAT chunks (PNG 3rd edition, 4.9.2).
 ///
-/// The first fcTL follows PLTE and tRNS, because existing decoders reject it before them. Each frame after the first
-/// has at least one fdAT, which is never empty.
+/// The first fcTL follows PLTE and tRNS, because existing decoders reject an fcTL that precedes them. Each frame after
+/// the first has at least one fdAT, and no fdAT is empty.
 struct APNGEncoder: AnimationEncoding {
   private let request: AnimationRequest
   private let storage: PNGStorage
   private let metadata: PNGMetadataChunks
   private var sequence: UInt32 = 0
-  /// Whether the next frame is the static image.
+  /// Whether the next frame is also the static image, so that its data goes into IDAT chunks.
   private var isStatic: Bool
-  /// The maximum number of bytes in one chunk: PNG's limit, which compressed noise may exceed.
+  /// The maximum number of data bytes in one chunk. The default is PNG's limit, which noise can exceed even when
+  /// compressed.
   var dataLimit = 0x7fff_ffff
 
   /// Creates the encoder of one file.
   ///
-  /// - Throws: `limitExceeded` for a canvas or a number of plays that does not fit.
+  /// - Throws: `limitExceeded` if the canvas is too large for an APNG; `unwritable` if the number of plays is.
   init(_ request: AnimationRequest) throws(AnimatedImageError) {
     let mostPixels = 0x7fff_ffff / 8
     guard request.canvasSize.area <= mostPixels else {
@@ -42,12 +43,12 @@ struct APNGEncoder: AnimationEncoding {
     isStatic = !request.hasPoster
   }
 
-  // Frames may replace the canvas, alpha included.
+  // A frame can replace pixels of the canvas, including their alpha.
   var framesCanClear: Bool { true }
 
   var isDeep: Bool { storage.form.bitDepth == 16 }
 
-  // Pillow disposes to black, which is opaque unless black is the transparent colour.
+  // On disposal to the background, Pillow clears to black, which is opaque unless black is the transparent colour.
   var canDisposeToBackground: Bool { storage.key?.contains { $0 != 0 } != true }
 
   func start(frameCount: Int) -> [UInt8] {
@@ -59,7 +60,7 @@ struct APNGEncoder: AnimationEncoding {
     return chunks.bytes
   }
 
-  // The bytes follow the signature and IHDR.
+  // The acTL chunk follows the signature and IHDR.
   func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int)? {
     (animationControl(frameCount), 8 + 25)
   }

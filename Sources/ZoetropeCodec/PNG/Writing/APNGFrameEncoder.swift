@@ -1,27 +1,28 @@
 internal import Synchronization
 
-/// Compresses the frames of an APNG. Each frame either replaces the canvas or is blended over it with unchanged pixels
-/// transparent, whichever takes fewer bytes.
+/// Compresses the frames of an APNG. Each frame either replaces the canvas, or leaves unchanged pixels transparent and
+/// is blended over the canvas, whichever takes fewer bytes.
 ///
-/// Frames with 16 bits always replace the canvas, because blending rounds and some decoders do not support it.
+/// Frames of 16 bits per sample always replace the canvas, because blending them involves rounding and some decoders do
+/// not support it.
 final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
-  // Sendable: only `encode` and the thread that it starts access the stored properties that can change. `isBusy` is set
-  // from the beginning of a call until that thread's work ends, which a cancelled call does not await.
+  // Sendable: the mutable stored properties are accessed only by `encode` and by the thread that it starts. `isBusy` is
+  // set from the beginning of a call until the work of that thread ends. A cancelled call returns before the work ends.
   private let storage: PNGStorage
   private let effort: EncodingEffort
   private let scanlines: ScanlineCompressor
   private let indexer = ColorIndexer()
   private let isBusy = Atomic<Bool>(false)
 
-  /// Frames of up to this many bytes are compressed in both ways. For larger frames, a sample
-  /// decides.
+  /// The maximum byte count of a frame that is compressed in both ways. For a larger frame, a sample decides between
+  /// the two.
   private static let trialLimit = 1 << 18
-  /// The size in bytes of a sample, and of the bands in which frames are converted to scanlines.
+  /// The byte count of a sample, and that of a band. Frames are converted to scanlines band by band.
   private static let (sampleBytes, bandBytes) = (3 << 15, 1 << 15)
 
   /// Creates an encoder.
   ///
-  /// - Parameter isTrial: Whether only an estimate of the number of bytes is needed.
+  /// - Parameter isTrial: Whether the frames are compressed only to estimate their byte counts.
   init(_ storage: PNGStorage, effort: EncodingEffort, isTrial: Bool) {
     self.storage = storage
     self.effort = effort
@@ -38,7 +39,8 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
       defer { isBusy.store(false, ordering: .releasing) }
       return try code(work, isCancelled)
     }
-    // libdeflate cannot be interrupted and takes up to half a minute for a large picture.
+    // The frame is compressed on another thread, because libdeflate cannot be interrupted and takes up to half a minute
+    // for a large picture.
     let coded = resultOnThread(unless: isCancelled) { [self] flag in
       defer { isBusy.store(false, ordering: .releasing) }
       return Result { () throws(AnimatedImageError) in try code(work) { flag.isRaised } }
@@ -84,7 +86,7 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
     return best
   }
 
-  /// Returns three bands of rows, spread over a frame.
+  /// Returns the ranges of the sampled rows: three bands, spread over the frame.
   private func sampleRows(_ size: PixelSize) -> [Range<Int>] {
     let line = storage.form.rowBytes(width: size.width) + 1
     let rows = max(1, min(size.height / 3, Self.sampleBytes / line / 3))
@@ -94,7 +96,7 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
     }
   }
 
-  /// Fills the scanlines with `rows` of the frame, one range after another.
+  /// Converts the given ranges of rows to scanlines, one range after another.
   private func fill(
     _ work: FrameWork, _ blend: BlendOperation, rows: [Range<Int>], _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) {

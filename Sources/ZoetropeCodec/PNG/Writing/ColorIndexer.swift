@@ -1,19 +1,19 @@
 internal import Glibc
 
-/// Finds the distinct colours of a picture and writes each pixel's index, in one pass.
+/// Finds the distinct colours of a picture and writes the index of each pixel's colour, in one pass.
 ///
-/// Unsafe code: `target` has room for the rows of `width + 1` bytes, and the rectangle lies in the bitmap (both are
-/// checked). Only `width * 4` bytes of each row of the rectangle are read. At most 256 of the hash table's 2,048 slots
-/// are taken, so every probe ends at a free one.
+/// Unsafe code: the functions check that `target` has room for the rows of `width + 1` bytes and that the rectangle
+/// lies in the bitmap. Only `width * 4` bytes of each row of the rectangle are read. At most 256 of the hash table's
+/// 2,048 slots are taken, so every probe ends at a free slot.
 struct ColorIndexer {
   /// The maximum number of colours that one-byte indices can distinguish.
   static let maximumCount = 256
   private static let slotBits: UInt32 = 11
-  /// A hash table: `(1 << 32 | colour) << 16 | index`, or 0 for a free slot.
+  /// A hash table. A slot contains `(1 << 32 | colour) << 16 | index`, or 0 if it is free.
   private let slots = PixelStorage(byteCount: 8 << slotBits)
 
-  /// Writes the rows of `rect`, each with a zero byte (the filter *none*) and one index per pixel. Returns the colours
-  /// in the order of their indices, or nil if there are more than 256.
+  /// Writes the rows of `rect`. Each row has a zero byte (the filter type *none*), followed by one index per pixel.
+  /// Returns the colours in the order of their indices, or nil if there are more than 256 colours.
   func index(_ bitmap: Bitmap, _ rect: PixelRect, into target: PixelStorage) -> [UInt32]? {
     unsafe memset(slots.baseAddress, 0, 8 << Int(Self.slotBits))
     var colors: [UInt32] = []
@@ -22,7 +22,7 @@ struct ColorIndexer {
       ? colors : nil
   }
 
-  /// Prepares ``index(_:_:into:atRow:)`` with the colours of a palette.
+  /// Sets the palette in which ``index(_:_:into:atRow:)`` looks up colours.
   func prepare(_ table: ColorTable) {
     precondition(table.colors.count <= Self.maximumCount)
     unsafe memset(slots.baseAddress, 0, 8 << Int(Self.slotBits))
@@ -35,8 +35,8 @@ struct ColorIndexer {
     }
   }
 
-  /// Writes the rows of `rect` to `target` from row `row` on, with palette indices for pixels. Returns false if a pixel
-  /// has a colour that is not in the palette.
+  /// Writes the rows of `rect` to `target`, starting at row `row`, with each pixel's index in the palette. Returns
+  /// false if a pixel has a colour that is not in the palette.
   func index(
     _ bitmap: Bitmap, _ rect: PixelRect, into target: PixelStorage, atRow row: Int
   ) -> Bool {
@@ -53,7 +53,7 @@ struct ColorIndexer {
     precondition(storage.byteCount >= (width + 1) * (first + height))
     precondition(PixelRect(bitmap.size).contains(rect))
     let target = unsafe storage.baseAddress + first * (width + 1)
-    // Fetched once, because it is a call to another module.
+    // The address is fetched once, because fetching it is a call to another module.
     let table = unsafe slots.baseAddress.assumingMemoryBound(to: UInt64.self)
     for y in 0..<height {
       let source =
@@ -77,9 +77,9 @@ struct ColorIndexer {
 
   /// Writes the indices of a row. Returns false if there are too many colours.
   ///
-  /// Processes eight pixels at a time. If they equal those of the row above, or all have one colour, they need at most
-  /// one look-up. Otherwise they are looked up one by one without comparing neighbours, because such branches are
-  /// mispredicted in dithered pictures.
+  /// Eight pixels are processed at a time. If they equal the pixels above them, their indices are copied from the row
+  /// above. If they all have one colour, it is looked up once. Otherwise each pixel is looked up. Neighbours are not
+  /// compared in that case, because the branch would often be mispredicted in dithered pictures.
   @inline(__always)
   private static func indexRow(
     _ source: UnsafeRawPointer, above: UnsafeRawPointer?, width: Int,
@@ -118,20 +118,20 @@ struct ColorIndexer {
     return true
   }
 
-  /// Returns two of eight pixels.
+  /// Returns the pair of pixels that has this number, from 0 to 3, in a group of eight pixels.
   @inline(__always)
   private static func pair(_ pixels: UnsafeRawPointer, _ number: Int) -> UInt64 {
     unsafe pixels.loadUnaligned(fromByteOffset: number &* 8, as: UInt64.self)
   }
 
-  /// Returns whether eight pixels equal those at `other`.
+  /// Returns whether the eight pixels at `pixels` equal the eight at `other`.
   @inline(__always)
   private static func areEqual(_ pixels: UnsafeRawPointer, _ other: UnsafeRawPointer) -> Bool {
     unsafe (pair(pixels, 0) ^ pair(other, 0)) | (pair(pixels, 1) ^ pair(other, 1))
       | (pair(pixels, 2) ^ pair(other, 2)) | (pair(pixels, 3) ^ pair(other, 3)) == 0
   }
 
-  /// Returns whether eight pixels are all the same.
+  /// Returns whether the eight pixels at `pixels` all have the same colour.
   @inline(__always)
   private static func isOneColor(_ pixels: UnsafeRawPointer) -> Bool {
     let first = unsafe pair(pixels, 0)
@@ -139,7 +139,8 @@ struct ColorIndexer {
       | (first ^ pair(pixels, 3)) | (first ^ (first &<< 32 | first &>> 32)) == 0
   }
 
-  /// Returns the index of the pixel at `place`, or nil if its colour is one too many.
+  /// Returns the index of the colour of the pixel at `place`, or nil if the colour is new and there are `limit` colours
+  /// already.
   @inline(__always)
   private static func index(
     of place: UnsafeRawPointer, _ table: UnsafeMutablePointer<UInt64>, _ colors: inout [UInt32],
@@ -164,26 +165,27 @@ struct ColorIndexer {
   }
 }
 
-/// The distinct colours of a picture, at most 256, and the form in which their indices are written.
+/// The distinct colours of a picture, at most 256, and the form in which the indices of its pixels are stored.
 struct ColorTable {
-  /// The colours as `RGBA.word`, in the order of the file.
+  /// The colours, as `RGBA.word`, in the order in which the file stores them.
   var colors: [UInt32]
-  /// The mapping from the indices of ``ColorIndexer`` to those in the file, or nil if they are the same.
+  /// A mapping from the indices of ``ColorIndexer`` to those in the file, or nil if the two are equal.
   var remap: [UInt8]?
-  /// The number of leading colours that are not opaque: the length of tRNS.
+  /// The number of leading colours that are not opaque. This is the byte count of tRNS.
   var translucentCount = 0
   /// The form in which the indices are stored.
   var form: PNGForm
 
-  /// Creates the smallest lossless form for the colours `found`, listed in order of appearance in a picture of `area`
-  /// pixels.
+  /// Creates a table in the smallest lossless form for a picture of `area` pixels. `found` lists the colours of the
+  /// picture in the order of their first appearance.
   ///
-  /// Returns nil if true colour is smaller, as in tiny pictures whose PLTE would outweigh the pixels.
+  /// Returns nil if RGB or RGBA samples take fewer bytes, as in tiny pictures, for which PLTE would take more bytes
+  /// than the indices save.
   init?(found: [UInt32], area: Int, allowsGrey: Bool) {
     let isOpaque = found.allSatisfy { $0 >> 24 == 0xff }
     let depth = found.count <= 2 ? 1 : found.count <= 4 ? 2 : found.count <= 16 ? 4 : 8
     if isOpaque, allowsGrey, let grey = Self.greyDepth(of: found),
-      // A palette of a few greys that need eight bits packs tighter than eight-bit grey.
+      // If there are few greys but they need eight bits as samples, the indices of a palette take fewer bits.
       grey <= depth || found.count > 16
     {
       colors = found
@@ -202,7 +204,7 @@ struct ColorTable {
       colors = found
       return
     }
-    // Translucent colours come first, so that tRNS can end after the last of them.
+    // Colours that are not opaque come first, so that tRNS can end after the last of them.
     let order = translucent + found.indices.filter { found[$0] >> 24 == 0xff }
     colors = order.map { found[$0] }
     var target = [UInt8](repeating: 0, count: found.count)
@@ -210,8 +212,8 @@ struct ColorTable {
     remap = target
   }
 
-  /// Returns the smallest depth at which grey samples represent every colour exactly, or nil if a
-  /// colour is not grey.
+  /// Returns the smallest bit depth at which grey samples represent all `colors` exactly, or nil if one of the colours
+  /// is not grey.
   private static func greyDepth(of colors: [UInt32]) -> Int? {
     var depth = 1
     for word in colors {
@@ -222,7 +224,7 @@ struct ColorTable {
     return depth
   }
 
-  /// The data of PLTE.
+  /// The data of the PLTE chunk.
   var paletteBytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(3 * colors.count)
@@ -235,6 +237,6 @@ struct ColorTable {
     return bytes
   }
 
-  /// The data of tRNS, or empty if every colour is opaque.
+  /// The data of the tRNS chunk, or an empty array if every colour is opaque.
   var transparencyBytes: [UInt8] { colors.prefix(translucentCount).map { UInt8($0 >> 24) } }
 }

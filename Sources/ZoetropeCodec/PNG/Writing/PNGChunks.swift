@@ -1,6 +1,6 @@
 /// The bytes of a PNG file, built chunk by chunk.
 struct PNGChunks {
-  /// The eight bytes that every PNG starts with.
+  /// The eight bytes at the start of every PNG file.
   static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
   private(set) var bytes: [UInt8]
@@ -12,7 +12,7 @@ struct PNGChunks {
 
   mutating func append(raw: [UInt8]) { bytes += raw }
 
-  /// Appends a chunk: length, type, data and CRC.
+  /// Appends a chunk, which consists of a length, a type, data and a CRC.
   mutating func append(_ type: StaticString, _ data: [UInt8]) {
     open(type, count: data.count)
     bytes += data
@@ -27,18 +27,18 @@ struct PNGChunks {
     close(count: head.count + data.count)
   }
 
-  /// Appends `data`, at least one byte, in as many chunks as needed.
+  /// Appends `data`, which must not be empty, split into as many chunks as needed.
   ///
-  /// - Parameter limit: The maximum number of bytes in one chunk.
+  /// - Parameter limit: The maximum number of data bytes in one chunk.
   mutating func append(_ type: StaticString, _ data: [UInt8], limit: Int) {
     for start in stride(from: 0, to: data.count, by: limit) {
       append(type, [], data[start..<min(start + limit, data.count)])
     }
   }
 
-  /// Appends the first `count` bytes of `storage`, at least one, in as many chunks as needed.
+  /// Appends the first `count` bytes of `storage`, at least one, split into as many chunks as needed.
   ///
-  /// - Parameter limit: The maximum number of bytes in one chunk.
+  /// - Parameter limit: The maximum number of data bytes in one chunk.
   mutating func append(
     _ type: StaticString, _ storage: PixelStorage, count: Int, limit: Int
   ) {
@@ -50,7 +50,7 @@ struct PNGChunks {
     }
   }
 
-  /// Appends IHDR.
+  /// Appends the IHDR chunk for a picture that is not interlaced.
   mutating func append(header size: PixelSize, _ form: PNGForm) {
     append(
       "IHDR",
@@ -58,9 +58,10 @@ struct PNGChunks {
         + [UInt8(form.bitDepth), form.colorType.rawValue, 0, 0, 0])
   }
 
-  /// Appends the chunks between IHDR and the first pixels: colour space, palette, transparency, density.
+  /// Appends the chunks that lie between IHDR and the first pixels. They contain the colour space, the palette, the
+  /// transparency and the other metadata.
   ///
-  /// - Parameter key: The data of tRNS for a form without a table.
+  /// - Parameter key: The data of tRNS if `table` is nil, or nil if there is no transparent colour.
   mutating func append(
     _ metadata: PNGMetadataChunks, _ form: PNGForm, _ table: ColorTable?, key: [UInt8]? = nil
   ) {
@@ -82,7 +83,7 @@ struct PNGChunks {
   }
 
   private mutating func close(count: Int) {
-    // The CRC covers the type and the data, which were just appended.
+    // The CRC covers the type and the data, which were appended last.
     append(CRC32.of(bytes.rawBytes.extracting(last: count + 4)))
   }
 
@@ -90,7 +91,7 @@ struct PNGChunks {
 }
 
 extension UInt32 {
-  /// The four bytes, most significant first, as PNG stores numbers.
+  /// The four bytes of the number, most significant byte first, as PNG stores numbers.
   package var bigEndianBytes: [UInt8] {
     [
       UInt8(truncatingIfNeeded: self >> 24), UInt8(truncatingIfNeeded: self >> 16),
@@ -99,17 +100,17 @@ extension UInt32 {
   }
 }
 
-/// The metadata of an animation as PNG chunks, to be written with each frame.
+/// The metadata of an animation as PNG chunks, which are written to each file.
 struct PNGMetadataChunks {
-  /// Chunks that must precede PLTE, except the colour profile.
+  /// The chunks that must precede PLTE, except the colour profile.
   private(set) var color: [UInt8] = []
-  /// iCCP, and whether the profile is for grey or for RGB.
+  /// The iCCP chunk, and whether its profile is for grey pictures rather than RGB.
   private(set) var profile: [UInt8] = []
   private(set) var profileIsGrey = false
-  /// Chunks that must precede IDAT, and text chunks, which Pillow finds in an animation only before IDAT.
+  /// The chunks that must precede IDAT, and the text chunks, which in an animation Pillow finds only before IDAT.
   private(set) var other: [UInt8] = []
 
-  /// Creates an empty set of chunks.
+  /// Creates an empty set of metadata chunks.
   init() {}
 
   init(_ metadata: AnimationMetadata) {
@@ -127,7 +128,7 @@ struct PNGMetadataChunks {
       profile = chunk.bytes
       profileIsGrey = Array(icc[16..<20]) == Array("GRAY".utf8)
     } else if let intent = metadata.srgbIntent, intent <= 3 {
-      // Never alongside iCCP: the specification allows only one of the two.
+      // A file never has both sRGB and iCCP, because the specification allows only one of the two.
       color.append("sRGB", [intent])
     }
     self.color = color.bytes
@@ -148,7 +149,8 @@ struct PNGMetadataChunks {
     self.other = other.bytes
   }
 
-  /// Appends Latin-1 text as tEXt, or as zTXt if that is shorter. Appends other text as iTXt.
+  /// Appends a text chunk. Text that Latin-1 can represent is stored as tEXt, or as zTXt if that is shorter. Other text
+  /// is stored as iTXt.
   private static func append(
     key: [UInt8], _ value: String, to chunks: inout PNGChunks, compressor: ZlibCompressor?
   ) {
@@ -167,7 +169,7 @@ struct PNGMetadataChunks {
     chunks.append("iTXt", key + [0, isPacked ? 1 : 0, 0, 0, 0] + (isPacked ? packed : utf8))
   }
 
-  /// Returns `bytes`, compressed if there are many.
+  /// Returns `bytes` as a zlib stream if there are more than 256 bytes, and unchanged otherwise.
   private static func packed(_ bytes: [UInt8], _ compressor: ZlibCompressor?) -> [UInt8] {
     guard bytes.count > 256, let compressor else { return bytes }
     return compressor.compress(bytes)
@@ -182,8 +184,8 @@ struct PNGMetadataChunks {
     return bytes
   }
 
-  /// Returns `text` as a PNG keyword, or nil if it is not a valid one: 1 to 79 printable Latin-1
-  /// bytes, without leading, trailing or consecutive spaces.
+  /// Returns `text` as a PNG keyword, or nil if it is not valid. A keyword has 1 to 79 printable Latin-1 bytes, without
+  /// leading, trailing or consecutive spaces.
   private static func keyword(_ text: String) -> [UInt8]? {
     guard let bytes = latin1(text), (1...79).contains(bytes.count),
       bytes.allSatisfy({ (32...126).contains($0) || $0 > 160 }),

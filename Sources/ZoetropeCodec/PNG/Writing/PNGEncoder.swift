@@ -1,21 +1,22 @@
-/// Writes bitmaps as PNG files, each in the smallest lossless form that is cheap to find.
+/// Encodes bitmaps as PNG files, each in the smallest lossless form that is cheap to find.
 ///
-/// Pictures of up to 256 colours become palette or grey pictures of 1, 2, 4 or 8 bits. Of the
-/// others, opaque pictures lose their alpha channel, and the rest stay RGBA. 16-bit pictures keep
-/// their 16 bits. Decoding returns exactly the original pixels, including the colours of
+/// A picture with up to 256 colours becomes a palette or grey picture of 1, 2, 4 or 8 bits. Any other picture becomes
+/// an RGB picture if it is opaque, and otherwise a picture with an alpha channel, either grey or RGBA. Pictures with 16
+/// bits per sample keep their 16 bits. Decoding returns exactly the original pixels, including the colours of
 /// transparent pixels.
 ///
-/// An encoder is not `Sendable` and has one owner at a time. It keeps its working memory, about
-/// three pictures, for the next picture, so use one encoder per thread for many pictures.
+/// An encoder is not `Sendable` and has one owner at a time. It keeps its working memory, which has about the size of
+/// three pictures, for the next picture. To encode many pictures in parallel, use one encoder per thread.
 public final class PNGEncoder {
   private let scanlines: ScanlineCompressor
   private let metadata: PNGMetadataChunks
-  /// The maximum number of bytes in one IDAT: PNG's limit, which compressed noise may exceed.
+  /// The maximum number of data bytes in one IDAT chunk. The default is PNG's limit, which noise can exceed even when
+  /// compressed.
   var dataLimit = 0x7fff_ffff
   private let indexer = ColorIndexer()
 
-  /// Creates an encoder that adds the chunks of `metadata` (colour space, profile, density, Exif,
-  /// text) to each file. Working memory is allocated with the first picture.
+  /// Creates an encoder that adds `metadata` to each file: the colour space, the profile, the density, Exif and texts.
+  /// Working memory is allocated when the first picture is encoded.
   public init(effort: EncodingEffort = .balanced, metadata: AnimationMetadata? = nil) {
     scanlines = ScanlineCompressor(effort: effort)
     self.metadata = metadata.map { PNGMetadataChunks($0) } ?? PNGMetadataChunks()
@@ -23,14 +24,16 @@ public final class PNGEncoder {
 
   /// Encodes `bitmap` as a PNG file.
   ///
-  /// Takes about 10 to 40 nanoseconds per pixel by default. Throws ``AnimatedImageError/Code/parameter`` for a picture
-  /// without pixels or with premultiplied alpha, which PNG does not support, ``AnimatedImageError/Code/limitExceeded``
-  /// for a picture that is too large for PNG, and ``AnimatedImageError/Code/outOfMemory`` if allocation fails.
+  /// Encoding takes about 10 to 40 nanoseconds per pixel at the default effort.
+  ///
+  /// - Throws: ``AnimatedImageError/Code/parameter`` if the bitmap has no pixels or has premultiplied alpha, which PNG
+  ///   does not support; ``AnimatedImageError/Code/limitExceeded`` if the bitmap is too large for PNG;
+  ///   ``AnimatedImageError/Code/outOfMemory`` if allocation fails.
   public func encode(_ bitmap: Bitmap) throws(AnimatedImageError) -> [UInt8] {
     try encode(bitmap, in: PixelRect(bitmap.size))
   }
 
-  /// Encodes the part of `bitmap` inside `rect`, which must lie within the picture.
+  /// Encodes the part of `bitmap` inside `rect`, which must lie within the bitmap.
   package func encode(
     _ bitmap: Bitmap, in rect: PixelRect
   ) throws(AnimatedImageError) -> [UInt8] {
@@ -61,7 +64,7 @@ public final class PNGEncoder {
     let (isOpaque, isGrey) = PixelPacking.survey(bitmap, rect)
     let type: PNGForm.ColorType =
       switch (isOpaque, isGrey && allowsGrey) {
-      // Opaque 8-bit grey pictures have a table, unless they are tiny.
+      // Opaque grey pictures of 8 bits have a colour table, unless they are tiny.
       case (true, let isGrey): isGrey && isDeep ? .grey : .rgb
       case (false, let isGrey): isGrey ? .greyAlpha : .rgba
       }
@@ -76,7 +79,7 @@ public final class PNGEncoder {
     return try file(rect.size, form, nil)
   }
 
-  /// Filters and compresses the scanlines and wraps them in chunks.
+  /// Compresses the scanlines and returns a PNG file that contains them.
   private func file(
     _ size: PixelSize, _ form: PNGForm, _ table: ColorTable?
   ) throws(AnimatedImageError) -> [UInt8] {

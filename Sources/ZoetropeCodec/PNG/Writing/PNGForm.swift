@@ -1,6 +1,7 @@
-/// The form in which the pixels of a written PNG are stored: colour type and bit depth, and therefore bytes per row.
+/// The form in which a written PNG stores its pixels: the colour type and the bit depth, which determine the number of
+/// bytes per row.
 struct PNGForm: Hashable, Sendable {
-  /// The colour types of IHDR, with their codes.
+  /// The colour types of PNG. The raw values are those in IHDR.
   enum ColorType: UInt8, Sendable {
     case grey = 0
     case rgb = 2
@@ -18,7 +19,7 @@ struct PNGForm: Hashable, Sendable {
       }
     }
 
-    /// Whether the colour profile must be for grey.
+    /// Whether pixels are grey. The colour profile of the file must then be for grey.
     var isGrey: Bool { self == .grey || self == .greyAlpha }
   }
 
@@ -26,13 +27,13 @@ struct PNGForm: Hashable, Sendable {
   /// The number of bits per sample: 1, 2, 4, 8 or 16.
   let bitDepth: Int
 
-  /// Whether filters may help. They do not help for indices or packed samples, because neighbouring values are
-  /// unrelated.
+  /// Whether row filters may reduce the compressed size. They do not help for indices or packed samples, because the
+  /// values of neighbouring bytes are unrelated.
   var canFilter: Bool { colorType != .palette && bitDepth >= 8 }
 
-  /// The distance to the pixel on the left as filters count it: in whole bytes, at least one.
+  /// The number of bytes by which filters look to the left: the byte count of a pixel, but at least one.
   var bytesPerPixel: Int { max(1, colorType.channels * bitDepth / 8) }
 
-  /// Returns the number of bytes of one row without its filter byte.
+  /// Returns the number of bytes of a row of `width` pixels, without its filter byte.
   func rowBytes(width: Int) -> Int { (width * colorType.channels * bitDepth + 7) / 8 }
 }

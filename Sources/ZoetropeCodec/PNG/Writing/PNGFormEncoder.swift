@@ -1,21 +1,26 @@
-/// Compresses pictures in the form of the frames of an existing file: its colour type, depth, palette and interlacing.
+/// Compresses pictures in the form in which an existing file stores its frames, with the same colour type, bit depth,
+/// palette and interlacing.
 ///
-/// Has one owner at a time. Keeps its working memory, two pictures, for the next picture. Takes ``PixelFormat/rgba16``
-/// for 16 bits per sample, and otherwise ``PixelFormat/rgba8``.
+/// The pictures must be in ``PixelFormat/rgba16`` if the file has 16 bits per sample, and otherwise in
+/// ``PixelFormat/rgba8``.
+///
+/// An encoder has one owner at a time. It keeps its working memory, which has the size of two pictures, for the next
+/// picture.
 package final class PNGFormEncoder {
   private let header: ImageHeader
   private let form: PNGForm
-  /// The first index of each colour in the palette.
+  /// For each colour in the palette, its first index there.
   private let indices: [UInt32: UInt8]
-  /// The index of a fully transparent entry, whatever its colour.
+  /// The index of the first fully transparent palette entry, whatever its colour, or nil if there is none.
   private let clearIndex: UInt8?
-  /// The sample of the transparent grey, or the three samples of the transparent RGB colour, in the file's depth.
+  /// The samples of the transparent colour, in the file's bit depth: one sample for grey, three for RGB, and none if
+  /// there is no transparent colour.
   private let key: [UInt16]
   private let scanlines: ScanlineCompressor
 
   /// Creates an encoder.
   ///
-  /// - Parameter header: The header of a PNG. Its palette may be longer than the file's.
+  /// - Parameter header: The header of a PNG. Its palette may have more entries than the palette in the file.
   package init(_ header: ImageHeader, effort: EncodingEffort = .balanced) {
     self.header = header
     scanlines = ScanlineCompressor(effort: effort, levelAfterTrials: 12)
@@ -29,16 +34,16 @@ package final class PNGFormEncoder {
     key = stride(from: 0, to: bytes.count - 1, by: 2).map { bytes.bigEndian16(at: $0) }
   }
 
-  /// Whether the form can store a picture, and otherwise the reason.
+  /// Whether the form can store a picture and, if not, the reason.
   package enum Fit: Sendable, Hashable {
     case fits
-    /// The picture has these colours, which are not in the palette.
+    /// The form cannot store the picture, because the palette lacks these colours.
     case lacks([UInt32])
-    /// The picture has transparency or colours that the form cannot store.
+    /// The form cannot store the transparency or the colours of the picture.
     case never
   }
 
-  /// Returns whether the pixels of `bitmap` in `rect` can be stored.
+  /// Returns whether the form can store the pixels of `bitmap` in `rect`.
   package func fit(_ bitmap: Bitmap, in rect: PixelRect) -> Fit {
     if form.colorType == .rgba { return .fits }
     var missing: Set<UInt32> = []
@@ -57,7 +62,7 @@ package final class PNGFormEncoder {
     return missing.isEmpty ? .fits : .lacks(missing.sorted())
   }
 
-  /// Returns the zlib stream of the pixels of `bitmap` in `rect`, which must fit.
+  /// Returns the pixels of `bitmap` in `rect`, which must fit the form, as a zlib stream.
   ///
   /// - Throws: `outOfMemory`; `cancelled` once `isCancelled` returns true.
   package func compress(
@@ -71,7 +76,7 @@ package final class PNGFormEncoder {
           bitmap, rect, columns: pass.column, pass.columnStep, rows: pass.row, pass.rowStep,
           isCancelled)
       }
-      // Filters gain little for pixels that are far apart.
+      // The rows are not filtered, because filters gain little if neighbouring pixels are far apart in the picture.
       let bytes = ZlibCompressor(level: 8)?.compress(rows) ?? []
       if bytes.isEmpty { throw AnimatedImageError(.outOfMemory, "no memory to compress a picture") }
       return bytes
@@ -93,13 +98,13 @@ package final class PNGFormEncoder {
     return bytes
   }
 
-  /// Whether pixels are stored as they are.
+  /// Whether ``PixelPacking`` can write the pixels, so that they need not be converted one by one with ``stored(_:)``.
   private var isDirect: Bool {
     key.isEmpty && form.bitDepth >= 8 && form.colorType != .palette
       && (form.colorType != .grey || form.bitDepth == 16)
   }
 
-  /// The samples of a pixel: red, green, blue and alpha, with the file's 8 or 16 bits.
+  /// The red, green, blue and alpha samples of a pixel, with 8 or 16 bits as in the bitmap.
   private typealias Samples = SIMD4<UInt16>
 
   private static func pixel(_ bitmap: Bitmap, _ x: Int, _ y: Int) -> Samples {
@@ -115,15 +120,15 @@ package final class PNGFormEncoder {
       UInt16(word & 0xff), UInt16(word >> 8 & 0xff), UInt16(word >> 16 & 0xff), UInt16(word >> 24))
   }
 
-  /// Returns the stored samples of a pixel, one for each channel of the form, or nil if the pixel
-  /// cannot be stored.
+  /// Returns the samples that represent a pixel in the file, one for each channel of the form. Returns nil if the form
+  /// cannot store the pixel.
   private func stored(_ pixel: Samples) -> Samples? {
     let full: UInt16 = form.bitDepth == 16 ? 0xffff : 0xff
     let isGrey = pixel.x == pixel.y && pixel.y == pixel.z
     switch form.colorType {
     case .rgba: return pixel
     case .greyAlpha:
-      // Invisible pixels may have any colour.
+      // The colour of an invisible pixel does not matter.
       guard isGrey || pixel.w == 0 else { return nil }
       return Samples(isGrey ? pixel.x : 0, pixel.w, 0, 0)
     case .palette:
@@ -145,7 +150,8 @@ package final class PNGFormEncoder {
     }
   }
 
-  /// Returns the scanlines of every `columnStep`th pixel of every `rowStep`th row.
+  /// Returns the scanlines that contain every `columnStep`th pixel of every `rowStep`th row of `rect`, starting at
+  /// column `column` and row `row`.
   private func rows(
     _ bitmap: Bitmap, _ rect: PixelRect, columns column: Int, _ columnStep: Int, rows row: Int,
     _ rowStep: Int, _ isCancelled: () -> Bool
@@ -186,7 +192,7 @@ package final class PNGFormEncoder {
 }
 
 extension SIMD4<UInt16> {
-  /// An 8-bit pixel as `RGBA.word`.
+  /// The word of an 8-bit pixel, as in `RGBA.word`.
   fileprivate var word: UInt32 {
     UInt32(x) | UInt32(y) << 8 | UInt32(z) << 16 | UInt32(w) << 24
   }

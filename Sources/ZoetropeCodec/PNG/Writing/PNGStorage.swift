@@ -1,12 +1,12 @@
-/// The form in which the pixels of all frames of an APNG are stored.
+/// The form in which an APNG stores the pixels of all its frames.
 ///
-/// It has at least eight bits per sample, because ffmpeg draws frames of packed pixels in the wrong place and does not
-/// draw frames of one bit at all.
+/// Samples have at least eight bits, because ffmpeg draws frames of packed pixels in the wrong place and does not draw
+/// frames of one-bit pixels at all.
 struct PNGStorage: Sendable {
   let form: PNGForm
-  /// The colours of a palette, or nil if samples are stored directly.
+  /// The palette, or nil if pixels are stored as samples.
   let table: ColorTable?
-  /// The samples of the transparent colour, one for grey and three for RGB, or nil if there is none.
+  /// The samples of the transparent colour (one for grey, three for RGB), or nil if there is no such colour.
   let key: [UInt16]?
   /// Whether a frame can have transparent pixels.
   let holdsClear: Bool
@@ -21,10 +21,10 @@ struct PNGStorage: Sendable {
     self.holdsClear = holdsClear
   }
 
-  /// Creates the form RGBA, which can store all pictures.
+  /// Creates the form RGBA with 8 or 16 bits per sample, which can store all pictures.
   init(isDeep: Bool) { self.init(.rgba, bitDepth: isDeep ? 16 : 8) }
 
-  /// Creates a form with a palette of up to 256 colours, or returns nil without a palette.
+  /// Creates a form with a palette of up to 256 colours. Returns nil if `palette` is nil.
   init?(palette: [UInt32]?) {
     guard let palette, let table = Self.table(palette) else { return nil }
     self.init(.palette, bitDepth: 8, table: table, holdsClear: table.colors.contains(0))
@@ -32,7 +32,8 @@ struct PNGStorage: Sendable {
 
   /// Creates the smallest form that can store the colours of `survey`.
   ///
-  /// Opaque pictures also get a transparent colour if one is left, for unchanged pixels of frames.
+  /// If the pictures are opaque and leave a colour unused, that colour becomes the transparent colour, so that a frame
+  /// can leave pixels unchanged.
   init(_ survey: ColorSurvey, allowsGrey: Bool) {
     let isDeep = survey.isDeep && !survey.fits8Bits
     let depth = isDeep ? 16 : 8
@@ -48,7 +49,8 @@ struct PNGStorage: Sendable {
     }
   }
 
-  /// Returns grey or RGB with one transparent colour, or nil if that cannot store all colours.
+  /// Returns the form grey or RGB, with a transparent colour if there is an unused colour for that. Returns nil if this
+  /// form cannot store all colours.
   private static func marked(
     _ survey: ColorSurvey, _ type: PNGForm.ColorType, _ depth: Int
   ) -> Self? {
@@ -57,8 +59,8 @@ struct PNGStorage: Sendable {
       type == .grey
       ? survey.unusedGrey.map { [UInt16($0)] }
       : survey.unusedColor.map { color in (0..<3).map { UInt16(color >> ($0 * 8) & 0xff) } }
-    // Decoders give transparent pixels the key's colour. Transparent pixels are black here, so only a black key keeps
-    // hidden colours.
+    // Decoders give transparent pixels the colour of the key. In the pictures encoded here, transparent pixels are
+    // black, so a key of another colour would change their hidden colour.
     if survey.keepsHiddenColors, !survey.isOpaque, samples?.contains(where: { $0 != 0 }) == true {
       samples = nil
     }
@@ -67,15 +69,15 @@ struct PNGStorage: Sendable {
     return Self(type, bitDepth: depth, key: key, holdsClear: key != nil)
   }
 
-  /// Returns a palette of up to 256 colours. The transparent colour comes first, because some decoders dispose to the
-  /// first entry.
+  /// Returns a palette of up to 256 colours. The transparent colour comes first, because some decoders fill with the
+  /// first entry when they dispose to the background.
   private static func table(_ found: [UInt32]) -> ColorTable? {
     var colors = found.filter { $0 != 0 }
     if colors.count < ColorIndexer.maximumCount { colors.insert(0, at: 0) }
     return ColorTable(found: colors, area: .max / 64, allowsGrey: false)
   }
 
-  /// The data of tRNS for ``key``.
+  /// The data of the tRNS chunk for ``key``, or nil if there is no transparent colour.
   var keyBytes: [UInt8]? {
     key.map { $0.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] } }
   }

@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// Converts pixels to the samples of PNG rows, each after a zero filter byte.
+/// Converts pixels to PNG rows. Each row has a zero filter byte, followed by samples.
 ///
-/// Unsafe code: before its first store, every function checks that the rectangle lies in the bitmap, and that `target`
-/// has room for `height` rows of `rowBytes + 1` bytes and for the few bytes by which the last wide store may overrun
-/// them.
+/// Unsafe code: before its first store, every function checks that `target` has room for `height` rows of
+/// `rowBytes + 1` bytes and for the few bytes by which the last wide store may exceed them. Functions that read a
+/// bitmap also check that the rectangle lies in it.
 enum PixelPacking {
-  /// The number of bytes that a buffer of scanlines needs after the scanlines.
+  /// The number of spare bytes that a buffer must have after its scanlines.
   static let slack = 16
 
-  /// Copies finished scanlines to `target`, whose sole owner is the caller.
+  /// Copies scanlines, which already have filter bytes, to `target`. The caller must be the only owner of `target`.
   static func write(_ scanlines: [UInt8], into target: PixelStorage) {
     unsafe target.store(scanlines.rawBytes)
   }
 
-  /// Maps indices through `remap` and packs them to `depth` bits, in place.
+  /// Replaces the indices in `target` by their entries in `remap` and packs them to `depth` bits, in place.
   static func pack(
     _ target: PixelStorage, width: Int, height: Int, remap: [UInt8]?, depth: Int
   ) {
@@ -27,7 +27,7 @@ enum PixelPacking {
     let rowBytes = (width * depth + 7) / 8
     let perByte = 8 / depth
     let base = unsafe target.baseAddress.assumingMemoryBound(to: UInt8.self)
-    // Packed rows are never longer than their source rows, so writing never overtakes reading.
+    // A packed row is never longer than its source row, so writing never overtakes reading.
     unsafe table.withUnsafeBufferPointer { table in
       for y in 0..<height {
         let source = unsafe base + y * (width + 1) + 1
@@ -51,7 +51,7 @@ enum PixelPacking {
     }
   }
 
-  /// Returns whether every pixel of `rect` is opaque, and whether every pixel is grey.
+  /// Returns whether all pixels of `rect` are opaque, and whether all of them are grey.
   static func survey(_ bitmap: Bitmap, _ rect: PixelRect) -> (isOpaque: Bool, isGrey: Bool) {
     let isDeep = bitmap.format.bytesPerPixel == 8
     var (opaque, grey) = (true, true)
@@ -80,7 +80,8 @@ enum PixelPacking {
     return (opaque, grey)
   }
 
-  /// Writes the 8-bit RGBA pixels in `rect` as RGBA, RGB, grey with alpha or grey to `target` from row `first` on.
+  /// Writes the 8-bit RGBA pixels in `rect` to `target`, starting at row `first`. `type` determines the samples: RGBA,
+  /// RGB, grey with alpha, or grey.
   static func write(
     _ bitmap: Bitmap, _ rect: PixelRect, as type: PNGForm.ColorType, into target: PixelStorage,
     atRow first: Int = 0
@@ -103,7 +104,7 @@ enum PixelPacking {
         }
       case .rgb:
         for x in 0..<width {
-          // Stores four bytes, the last of which the next pixel or row overwrites.
+          // Four bytes are stored. The next pixel or row overwrites the last of them.
           let word = unsafe source.loadUnaligned(fromByteOffset: x * 4, as: UInt32.self)
           unsafe row.storeBytes(of: word, toByteOffset: 1 + x * 3, as: UInt32.self)
         }
@@ -118,7 +119,8 @@ enum PixelPacking {
     }
   }
 
-  /// Writes the 16-bit RGBA pixels in `rect` to `target` from row `first` on, most significant byte first.
+  /// Writes the 16-bit RGBA pixels in `rect` to `target`, starting at row `first`. The most significant byte of each
+  /// sample comes first.
   static func writeDeep(
     _ bitmap: Bitmap, _ rect: PixelRect, as type: PNGForm.ColorType, into target: PixelStorage,
     atRow first: Int = 0
@@ -151,18 +153,19 @@ enum PixelPacking {
 }
 
 extension Bitmap {
-  /// Returns the bytes of row `y` between the left and right sides of `rect`.
+  /// Returns the bytes of row `y` that lie between the left and right sides of `rect`.
   @_lifetime(borrow self)
   borrowing func row(_ y: Int, _ rect: PixelRect) -> RawSpan {
     let pixel = format.bytesPerPixel
     return row(y).extracting(rect.x * pixel..<rect.maxX * pixel)
   }
 
-  /// Returns the picture in ``PixelFormat/rgba8``, or itself if it already has that format.
+  /// Returns the bitmap converted to ``PixelFormat/rgba8``. A bitmap in ``PixelFormat/rgba8`` or ``PixelFormat/rgbx8``
+  /// is returned unchanged.
   ///
-  /// Throws ``AnimatedImageError/Code/parameter`` for premultiplied alpha, whose straight colours
-  /// cannot be recovered exactly, and for 16 bits; ``AnimatedImageError/Code/outOfMemory`` if
-  /// allocation fails.
+  /// - Throws: ``AnimatedImageError/Code/parameter`` if the bitmap has premultiplied alpha, from which straight colours
+  ///   cannot be recovered exactly, or has 16 bits per sample; ``AnimatedImageError/Code/outOfMemory`` if allocation
+  ///   fails.
   package func straightRGBA() throws(AnimatedImageError) -> Bitmap {
     switch format {
     case .rgba8, .rgbx8: return self
@@ -191,7 +194,7 @@ extension Bitmap {
     case .rgb565:
       let word = byte(x * 2) | byte(x * 2 + 1) << 8
       let (red, green, blue) = (word >> 11, word >> 5 & 63, word & 31)
-      // The top bits are repeated at the bottom, so that 31 becomes 255 and 0 stays 0.
+      // The top bits of each sample are repeated at its bottom, so that 31 becomes 255 and 0 stays 0.
       return red << 3 | red >> 2 | (green << 2 | green >> 4) << 8 | (blue << 3 | blue >> 2) << 16
         | 0xff00_0000
     default:

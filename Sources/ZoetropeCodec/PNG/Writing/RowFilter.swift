@@ -1,19 +1,21 @@
 internal import Glibc
 
-/// Applies PNG's row filters: for each row the filter with the smallest sum of absolute differences, or one filter for
-/// all rows.
+/// Applies PNG's row filters. Each row gets the filter whose output has the smallest sum of absolute values, or all
+/// rows get the same filter.
 ///
-/// Unsafe code: rows lie in buffers with `padding` bytes before and after them (zero before the
-/// first pixel, as the format requires), and every access is within `rowBytes` rounded up to 16.
+/// Unsafe code: rows lie in buffers that have `padding` bytes before them and more bytes after them. The bytes before
+/// the first pixel are zero, as the format requires. Every access stays within `rowBytes` rounded up to a multiple of
+/// 16.
 struct RowFilter {
-  /// The number of zero bytes before a copied row: the largest distance to the left, rounded up for alignment.
+  /// The number of zero bytes before a copied row. It is the greatest distance by which filters look to the left,
+  /// rounded up for alignment.
   private static let padding = 16
   private let bytesPerPixel: Int
   private let rowBytes: Int
   private let stride: Int
-  /// This row and the one above, each after `padding` zero bytes.
+  /// The current row and the row above it, each after `padding` zero bytes.
   private let rows: PixelStorage
-  /// Candidates for Sub, Up, Average and Paeth.
+  /// The row as filtered by Sub, Up, Average and Paeth.
   private let candidates: PixelStorage
 
   init(form: PNGForm, width: Int) {
@@ -24,10 +26,10 @@ struct RowFilter {
     candidates = PixelStorage(byteCount: 4 * stride)
   }
 
-  /// Filters rows `range` of `source` into `target`. Both are buffers of scanlines (a filter byte
-  /// and `rowBytes` bytes each), and row `r` has the same position in both.
+  /// Filters the rows `range` of `source` and writes them to `target`. Both buffers contain scanlines, which consist of
+  /// a filter byte and `rowBytes` bytes. Row `r` has the same position in both buffers, which may be the same.
   ///
-  /// - Parameter fixed: The number of the filter for all rows, 1 to 4, or nil to choose one for each row.
+  /// - Parameter fixed: The type of the filter for all rows, 1 to 4, or nil to choose a filter for each row.
   func filter(
     _ source: PixelStorage, rows range: Range<Int>, into target: PixelStorage, fixed: Int? = nil
   ) {
@@ -46,7 +48,7 @@ struct RowFilter {
       let input = unsafe source.baseAddress + y * line + 1
       unsafe memcpy(current, input, rowBytes)
       if fixed == 4 {
-        // Paeth alone is a third of the work.
+        // Computing only the Paeth filter takes a third of the time of computing all four.
         unsafe computePaeth(current: current, above: above)
       }
       let chosenBest = unsafe fixed == 4 ? 4 : choose(current: current, above: above)
@@ -61,25 +63,26 @@ struct RowFilter {
   }
 
   private typealias Lane = SIMD16<UInt8>
-  // A vector operand, because the standard library broadcasts a scalar lane by lane.
+  // The operand is a vector, because the standard library broadcasts a scalar lane by lane.
   private static var half: Lane { @inline(always) get { Lane(repeating: 127) } }
   private static var full: Lane { @inline(always) get { Lane(repeating: 0xff) } }
 
-  /// The sums of byte magnitudes, one per filter. Each 16-bit lane adds up two bytes.
+  /// The sum of the absolute values of the bytes that one filter outputs. Each 16-bit lane receives the values of two
+  /// bytes per addition.
   private struct Sums {
     private var lanes = SIMD8<UInt16>.zero
     private(set) var total: UInt64 = 0
 
     @inline(always)
     mutating func add(_ value: Lane) {
-      // Compute the distance from zero modulo 256, then add neighbours in one lane. This avoids the
-      // standard library's conversions, which remain calls in large loops.
+      // The absolute value of a byte is its distance from zero modulo 256. The values of neighbouring bytes are then
+      // added in one lane. This avoids the standard library's conversions, which remain function calls in large loops.
       let magnitude = value.replacing(with: Lane.zero &- value, where: value .> RowFilter.half)
       let pairs = unsafe unsafeBitCast(magnitude, to: SIMD8<UInt16>.self)
       lanes &+= (pairs & SIMD8(repeating: 0xff)) &+ (pairs &>> SIMD8(repeating: 8))
     }
 
-    /// Drains the lanes, which have room for 255 additions of at most 256 each.
+    /// Adds the lanes to the total and clears them. The lanes have room for 255 additions of at most 256 each.
     @inline(always)
     mutating func flush() {
       for lane in 0..<8 { total &+= UInt64(lanes[lane]) }
@@ -87,7 +90,7 @@ struct RowFilter {
     }
   }
 
-  /// Computes the four candidates and returns the number of the best filter, 0 for *none*.
+  /// Computes the output of all four filters and returns the type of the best one, or 0 for *none*.
   private func choose(current: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer) -> Int {
     var (none, sub, up, average, paeth) = (Sums(), Sums(), Sums(), Sums(), Sums())
     let target = unsafe candidates.baseAddress
@@ -96,7 +99,7 @@ struct RowFilter {
     var x = 0
     var mask = Lane(repeating: 0xff)
     while x < rowBytes {
-      // The last, partial vector extends past the row's end, where bytes must not count.
+      // The last vector may extend past the end of the row, where bytes must not count.
       if x == whole { mask = Self.mask(rowBytes &- whole) }
       let end = x == whole ? rowBytes : min(x &+ 255 &* 16, whole)
       while x < end {
@@ -132,7 +135,7 @@ struct RowFilter {
     return paeth.total < least ? 4 : best
   }
 
-  /// Computes the candidate of Paeth's filter.
+  /// Computes the output of the Paeth filter.
   private func computePaeth(current: UnsafeMutableRawPointer, above: UnsafeMutableRawPointer) {
     let target = unsafe candidates.baseAddress + 3 * stride
     var x = 0
@@ -160,9 +163,9 @@ struct RowFilter {
       &- second.replacing(with: first, where: isLess)
   }
 
-  /// Computes Paeth's predictor in 8 bits. If both neighbours lie on the same side of the corner,
-  /// the third distance is the sum of the other two and can be replaced by 255. Otherwise it is
-  /// their difference.
+  /// Computes the Paeth predictor with 8-bit operations. If left and above lie on the same side of the corner, the
+  /// distance of the corner from the estimate is the sum of the other two distances, so it can be replaced by 255.
+  /// Otherwise it is the difference of those two.
   @inline(always)
   private static func paeth(_ left: Lane, _ over: Lane, _ corner: Lane) -> Lane {
     let toLeft = distance(over, corner)
@@ -172,7 +175,7 @@ struct RowFilter {
     let apart = leftBelow ^ overBelow
     let toCorner = (distance(toLeft, toOver) & apart) | ~apart
     let upward = corner.replacing(with: over, where: toOver .<= toCorner)
-    // Left is used if it is no farther than the nearer of the other two.
+    // Left is chosen if it is no farther from the estimate than the nearer of the other two.
     let other = toOver.replacing(with: toCorner, where: toCorner .< toOver)
     return upward.replacing(with: left, where: toLeft .<= other)
   }

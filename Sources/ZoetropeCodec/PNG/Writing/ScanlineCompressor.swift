@@ -1,24 +1,26 @@
-/// Filters and compresses the scanlines of pictures. Keeps its working memory for the next picture.
+/// Filters and compresses the scanlines of pictures.
 ///
-/// Has one owner at a time, which fills ``lines`` and calls ``pack(_:_:)``.
+/// A compressor has one owner at a time, which fills ``lines`` and calls ``pack(_:_:)``. It keeps its working memory
+/// for the next picture.
 final class ScanlineCompressor {
   private let effort: EncodingEffort
-  /// The level at which ``EncodingEffort/balanced`` compresses small pictures after trying all filters, or nil if small
-  /// pictures are sampled like large ones.
+  /// The level at which ``EncodingEffort/balanced`` compresses small pictures after it has tried all filters. If the
+  /// level is nil, small pictures are sampled as large ones are.
   private let levelAfterTrials: Int?
   private let compressors = CompressorSet()
-  /// For ``EncodingEffort/fast``.
+  /// The compressor that ``EncodingEffort/fast`` uses.
   private lazy var deflater = ScanlineDeflater()
-  /// The unfiltered scanlines, each after a filter byte of 0.
+  /// The unfiltered scanlines. Each of them begins with a filter byte of 0.
   private(set) var lines = PixelStorage(byteCount: 64)
   private var filtered = PixelStorage(byteCount: 64)
-  /// The result of ``pack(_:_:)``.
+  /// The compressed data, which is the result of ``pack(_:_:)``.
   private(set) var packed = PixelStorage(byteCount: 64)
-  /// A second result, for ``EncodingEffort/small``.
+  /// A second compressed result, for comparison, which only ``EncodingEffort/small`` uses.
   private var spare = PixelStorage(byteCount: 64)
 
-  /// Pictures with up to this many bytes of scanlines are small. The search for the best matches takes 28 bytes for
-  /// each of these bytes (libdeflate, levels 10 to 12), and with this limit two threads stay within a writer's memory.
+  /// The maximum byte count of the scanlines of a small picture. The search for the best matches takes 28 bytes of
+  /// memory for each byte of scanlines (libdeflate, levels 10 to 12). With this limit, two threads stay within the
+  /// memory of a writer.
   static let trialLimit = 3 << 16
 
   init(effort: EncodingEffort, levelAfterTrials: Int? = nil) {
@@ -26,10 +28,11 @@ final class ScanlineCompressor {
     self.levelAfterTrials = levelAfterTrials
   }
 
-  /// Returns the maximum memory that a search for the best matches takes for `lines` bytes of scanlines.
+  /// Returns the maximum number of bytes of memory that the search for the best matches takes for `lines` bytes of
+  /// scanlines.
   static func searchByteCount(_ lines: Int) -> Int { 1 << 20 + min(28 * lines, 8 << 20) }
 
-  /// Returns ``lines`` with room for `count` bytes of scanlines. Their contents are lost.
+  /// Ensures that ``lines`` has room for `count` bytes of scanlines, and returns it. The previous contents are lost.
   func reserve(_ count: Int) throws(AnimatedImageError) -> PixelStorage {
     try Self.reserve(&lines, count + PixelPacking.slack)
     return lines
@@ -41,10 +44,10 @@ final class ScanlineCompressor {
     if storage.byteCount < count { storage = try PixelStorage(asking: count, zeroed: false) }
   }
 
-  /// Filters ``lines``, compresses them into ``packed`` and returns the number of bytes. The contents of ``lines`` are
-  /// lost.
+  /// Filters ``lines``, compresses them into ``packed``, and returns the number of compressed bytes. The contents of
+  /// ``lines`` are lost.
   ///
-  /// - Parameter isCancelled: Polled between attempts, each of which compresses the whole picture.
+  /// - Parameter isCancelled: A function that is polled between attempts. Each attempt compresses the whole picture.
   /// - Throws: `outOfMemory`; `cancelled` once `isCancelled` returns true.
   func pack(
     _ size: PixelSize, _ form: PNGForm, isCancelled: () -> Bool = { false }
@@ -70,9 +73,11 @@ final class ScanlineCompressor {
     return compressor.compress(lines, range: 0..<total, into: packed)
   }
 
-  /// Compresses ``lines`` into ``packed``, filtered if that makes a sample smaller. Returns the number of bytes.
+  /// Compresses ``lines`` into ``packed`` for ``EncodingEffort/fast``, and returns the number of compressed bytes. The
+  /// lines are filtered if that makes a sample smaller.
   ///
-  /// Dithered and noisy pictures, for which filters do not help, go to libdeflate, which finds more short repetitions.
+  /// Dithered and noisy pictures, for which filters do not help, are compressed by libdeflate, which finds more short
+  /// repetitions.
   private func packFast(
     _ size: PixelSize, _ form: PNGForm, line: Int
   ) throws(AnimatedImageError) -> Int {
@@ -93,10 +98,11 @@ final class ScanlineCompressor {
       filter.filter(lines, rows: rows, into: self.filtered, fixed: 4)
       byFilter += deflater.compress(self.filtered, range: range, form: filtered, into: packed)
     }
-    // ``packed`` contains the pixels that were compressed last, so nothing remains to do if the sample was the whole
-    // picture. Drawings that compress well repeat at longer distances than a sample shows, and lose by filtering. 199
-    // pictures of 87 animations from other sources take the same number of bytes with any limit from 1/8 to 1/20, and
-    // more without a limit.
+    // If the sample was the whole picture, ``packed`` already contains the result, because the filtered pixels were
+    // compressed last. Drawings that compress well contain repetitions at longer distances than a sample shows, and
+    // become larger by filtering. The lines are therefore not filtered if the unfiltered sample compresses to 1/20 of
+    // its size or less. Measured for 199 pictures of 87 animations from sources other than these drawings: the files
+    // have the same size with any limit from 1/8 to 1/20, and are larger without a limit.
     if let filter, byFilter < unfiltered, unfiltered > sampled / 20 {
       if sampled == total { return byFilter }
       filter.filter(lines, rows: 0..<size.height, into: lines, fixed: 4)
@@ -111,7 +117,7 @@ final class ScanlineCompressor {
     return deflater.compress(lines, range: 0..<total, form: plain, into: packed)
   }
 
-  /// Returns up to three bands of rows, spread over a picture.
+  /// Returns the ranges of the sampled rows: up to three bands, spread over the picture.
   private func sample(
     _ size: PixelSize, line: Int, bandBytes: Int, leastRows: Int
   ) -> [Range<Int>] {
@@ -123,11 +129,12 @@ final class ScanlineCompressor {
     }
   }
 
-  /// Filters the scanlines if that helps, and returns the compression level.
+  /// Filters the scanlines if that helps, and returns the compression level to use.
   ///
-  /// Both are chosen by compressing a few bands of rows at the fastest level. Drawings often repeat
-  /// exactly and lose by filtering, whereas filtering halves photographs. The exhaustive search for
-  /// block splits at levels 8 and up pays only for pictures that compress very well.
+  /// Whether to filter and which level to use is decided by compressing a few bands of rows at the fastest level.
+  /// Drawings often contain exact repetitions and become larger by filtering, whereas filtering halves the size of
+  /// photographs. At levels 8 and up, libdeflate searches exhaustively for places to split blocks, which pays off only
+  /// for pictures that compress very well.
   private func prepare(
     _ size: PixelSize, _ form: PNGForm, line: Int
   ) throws(AnimatedImageError) -> Int {
@@ -145,9 +152,9 @@ final class ScanlineCompressor {
       byFilter += probe.compress(filtered, range: range, into: packed)
     }
     if let filter, byFilter < plain {
-      // Filter in place, which saves the memory of one picture.
+      // The lines are filtered in place, which saves the memory of one picture.
       filter.filter(lines, rows: 0..<size.height, into: lines)
-      // Level 6 takes a third longer and saves half a percent.
+      // Level 6 would take a third longer and save half a percent.
       return 5
     }
     return plain < sampled / 12 ? 8 : 7
@@ -162,7 +169,8 @@ final class ScanlineCompressor {
     return try trials(size, form, line: line) { false }[0].count
   }
 
-  /// Returns the number of bytes that ``lines`` take at a middle level with each filtering, smallest first.
+  /// Returns, for each way of filtering, the number of bytes to which ``lines`` are compressed at a middle level. The
+  /// smallest number comes first.
   private func trials(
     _ size: PixelSize, _ form: PNGForm, line: Int, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [(filtering: Filtering, count: Int)] {
@@ -180,10 +188,11 @@ final class ScanlineCompressor {
     return trials.sorted { $0.count < $1.count }
   }
 
-  /// Compresses ``lines`` into ``packed`` in every way that may be the smallest, and returns the number of bytes.
+  /// Compresses ``lines`` into ``packed`` in every way that may give the smallest result, and returns the number of
+  /// compressed bytes.
   ///
-  /// All filterings are tried at a middle level, and the best one or two also at `level`, because only the longest
-  /// searches decide which of them wins.
+  /// All ways of filtering are tried at a middle level. The best one or two of these are then tried at `level`, because
+  /// only the most thorough search shows which of them is better.
   private func packBest(
     _ size: PixelSize, _ form: PNGForm, line: Int, level: Int, finals: Int,
     _ isCancelled: () -> Bool
@@ -201,14 +210,14 @@ final class ScanlineCompressor {
     try Self.reserve(&spare, packed.byteCount)
     let second = apply(trials[1].filtering, filter, height: size.height)
     let other = best.compress(second, range: 0..<total, into: spare)
-    // 0 would mean that the result did not fit, which the bound rules out.
+    // A count of 0 would mean that the result did not fit in the buffer, which the bound rules out.
     guard other > 0, other < count else { return count }
     swap(&packed, &spare)
     return other
   }
 
-  /// Returns the filter if it may help. With `small`, it may help for palettes too, because the palettes are sorted by
-  /// lightness, which suits some gradients.
+  /// Returns a row filter if filtering may help. With ``EncodingEffort/small``, it may help for palette indices too:
+  /// palettes are sorted by lightness, so the indices of a gradient may be similar.
   private func filterForTrials(_ form: PNGForm, width: Int) -> RowFilter? {
     let isTried = effort == .small && form.bitDepth == 8
     return form.canFilter || isTried ? RowFilter(form: form, width: width) : nil
@@ -218,7 +227,7 @@ final class ScanlineCompressor {
     if isCancelled() { throw AnimatedImageError(.cancelled, "cancelled while compressing") }
   }
 
-  /// The filtering of all rows of a picture.
+  /// The way in which all rows of a picture are filtered.
   private enum Filtering {
     case none, chosen
     case fixed(Int)
@@ -226,7 +235,8 @@ final class ScanlineCompressor {
     static let all: [Filtering] = [.none, .chosen] + (1...4).map { .fixed($0) }
   }
 
-  /// Returns ``lines``, filtered.
+  /// Returns the scanlines after the given filtering. The result is ``lines`` if no filter is used, and otherwise
+  /// ``filtered``.
   private func apply(_ filtering: Filtering, _ filter: RowFilter?, height: Int) -> PixelStorage {
     switch filtering {
     case .none: return lines
