@@ -1,4 +1,4 @@
-// Imports for all files of this module.
+// The imports on which all files of this module rely.
 @_exported public import ZoetropeCodec
 @_exported public import ZoetropeCore
 @_exported public import ZoetropeScaling

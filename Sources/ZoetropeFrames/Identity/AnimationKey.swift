@@ -1,16 +1,16 @@
-/// Identifies all cached bitmaps of one image in one ``Rendition``.
+/// A key that all cached bitmaps of one image in one ``Rendition`` share.
 public struct AnimationKey: Sendable, Hashable {
-  /// The content of the image.
+  /// The identity of the image's content.
   public let content: ContentIdentity
-  /// How its frames were rendered.
+  /// The rendition of the bitmaps: how the image's frames were rendered.
   package let rendition: Rendition
 
-  /// Creates the key of an image and a rendition.
+  /// Creates the key of the image with the identity `content`, in `rendition`.
   public init(content: ContentIdentity, rendition: Rendition) {
     self.content = content
     self.rendition = rendition
   }
 
-  /// The key of frame `index`.
+  /// Returns the key of the bitmap of frame `index`.
   public subscript(index: Int) -> FrameKey { FrameKey(self, index: index) }
 }

@@ -1,10 +1,11 @@
 internal import Synchronization
 package import SystemPackage
 
-/// Maps the stamps of files that have been hashed to their identities, to avoid hashing them again.
+/// A map from the stamps of files that have been hashed to the identities of those files, which avoids hashing a file
+/// again.
 ///
-/// Holds at most ``capacity`` entries, and is cleared when full: hashing again is cheap (tens of GB/s), so a
-/// finer eviction order does not justify its code.
+/// The map holds at most ``capacity`` entries, and is cleared when it is full. Hashing a file again is cheap (tens of
+/// GB/s), so evicting entries one by one would not be worth the code.
 package final class FileIdentities: Sendable {
   /// The map shared by the whole process.
   package static let shared = FileIdentities()
@@ -14,13 +15,13 @@ package final class FileIdentities: Sendable {
 
   package init(capacity: Int = 4096) { self.capacity = capacity }
 
-  /// The identity of the file with this stamp; nil if it has not been hashed.
+  /// The identity of the file with this stamp, or nil if no file with this stamp has been hashed.
   package subscript(stamp: FileStamp) -> ContentIdentity? {
     known.withLock { $0[stamp] }
   }
 
-  /// Records an identity, unless the file changed so recently that another write could leave its
-  /// stamp unchanged.
+  /// Records `identity` for `stamp`, unless the file changed so recently that its bytes could change once more without
+  /// changing the stamp.
   package func remember(_ identity: ContentIdentity, for stamp: FileStamp, now: Int64) {
     guard stamp.isSettled(at: now) else { return }
     known.withLock { known in
@@ -29,29 +30,33 @@ package final class FileIdentities: Sendable {
     }
   }
 
-  /// Number of entries.
+  /// The number of entries.
   package var count: Int { known.withLock { $0.count } }
 }
 
 extension ContentIdentity {
   /// Computes the identity of the file at `path`.
   ///
-  /// Costs one `open` and one `fstat` if this process has hashed a file with the same device,
-  /// inode, size and times; otherwise the file is read once, 1 MiB at a time. Throws
-  /// ``AnimatedImageError/Code/io`` if it cannot be read or changes while being read, and
-  /// ``AnimatedImageError/Code/cancelled`` if the task is cancelled.
+  /// If this process has already hashed a file with the same device, inode, size and times, this costs one `open` and
+  /// one `fstat`. Otherwise the file is read once, 1 MiB at a time.
+  ///
+  /// - Throws: ``AnimatedImageError/Code/io`` if the file cannot be read or changes while it is read;
+  ///   ``AnimatedImageError/Code/cancelled`` if the task is cancelled.
   public init(contentsOf path: some FilePathConvertible) throws(AnimatedImageError) {
     try self.init(contentsOf: path.filePath) { Task.isCancelled }
   }
 
-  /// Like ``init(contentsOf:)``, for threads without a task.
+  /// Computes the identity of the file at `path` like ``init(contentsOf:)``, for threads without a task. `isCancelled`
+  /// replaces the check whether the task is cancelled.
   package init(contentsOf path: FilePath, isCancelled: () -> Bool) throws(AnimatedImageError) {
     self = try Self.opened(path) { file throws(AnimatedImageError) in
       try Self(of: file, knowing: .shared, now: FileStamp.now(), isCancelled: isCancelled)
     }
   }
 
-  /// Like ``init(contentsOf:)``, for an open file, with a map and a time passed by the caller.
+  /// Computes the identity of the open file `file` like ``init(contentsOf:)``, with a map and a time that the caller
+  /// passes. If `identities` contains the identity, the file is not read. Otherwise the identity is computed and
+  /// recorded in `identities`, with `now` as the current time.
   package init(
     of file: FileDescriptor, knowing identities: FileIdentities, now: Int64,
     isCancelled: () -> Bool = { Task.isCancelled }
@@ -90,7 +95,7 @@ extension ContentIdentity {
       throw AnimatedImageError(
         .io, "cannot open \(path): \(error)", systemError: error as? Errno)
     }
-    // Nothing was written, so no data is lost if closing fails.
+    // The file was only read, so no data is lost if closing it fails.
     defer { try? file.close() }
     return try body(file)
   }
@@ -107,14 +112,14 @@ extension ContentIdentity {
 }
 
 extension AnimatedImage {
-  /// Returns the identity of the file's bytes, under which its frames are cached.
+  /// Returns the identity of the file's bytes, under which the image's frames are cached.
   ///
-  /// Computed once for all copies of the image, on one of the library's threads, by reading the whole file 1 MiB at a
-  /// time. If this process has already hashed the file and its device, inode, size and times are unchanged, the file is
-  /// not read.
+  /// The identity is computed once for all copies of the image, on one of the library's threads, by reading the whole
+  /// file 1 MiB at a time. If this process has already hashed the file and the file's device, inode, size and times are
+  /// unchanged, the file is not read.
   ///
-  /// - Throws: `io` if the file cannot be read or was modified after it was opened; `cancelled` if
-  ///   the task is cancelled.
+  /// - Throws: `io` if the file cannot be read or was modified after it was opened; `cancelled` if the task is
+  ///   cancelled.
   public func contentIdentity() async throws(AnimatedImageError) -> ContentIdentity {
     if let identity = state.identity { return identity }
     return try await DecodeThreads.loading.value { [self] flag throws(AnimatedImageError) in
@@ -122,7 +127,10 @@ extension AnimatedImage {
     }
   }
 
-  /// Like ``contentIdentity()``, on the calling thread.
+  /// Returns the identity of the file's bytes like ``contentIdentity()``, but computes it on the calling thread.
+  ///
+  /// - Throws: `io` if the file cannot be read or was modified after it was opened; `cancelled` once `isCancelled`
+  ///   returns true.
   package func contentIdentity(
     isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity {
@@ -141,7 +149,7 @@ extension AnimatedImage {
     return identity
   }
 
-  /// Returns the identity of the file's bytes, keyed with `secret`. Reads them all.
+  /// Computes the hash of the file's bytes, keyed with `secret`, and returns it as an identity. The whole file is read.
   package func identity(
     keyedWith secret: HashSecret, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity {

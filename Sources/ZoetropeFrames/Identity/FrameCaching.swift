@@ -1,55 +1,57 @@
 internal import Synchronization
 
-/// A rendered frame as a cache keeps it.
+/// A rendered frame in the form in which a cache keeps it.
 public struct CachedFrame: Sendable {
-  /// The pixels.
+  /// The pixels of the frame.
   public let bitmap: Bitmap
-  /// Damage found in the frame, if any.
+  /// The damage found in the frame, or nil if the frame is intact.
   public let damage: Damage?
-  /// Bytes of the pixels, padding included.
+  /// The number of bytes that the pixels take, including padding.
   public var byteCount: Int { bitmap.byteCount }
 
-  /// Creates a frame to cache. Default: no damage.
+  /// Creates a frame to cache from its pixels and the damage found in it. Default: nil, no damage.
   public init(_ bitmap: Bitmap, damage: Damage? = nil) {
     self.bitmap = bitmap
     self.damage = damage
   }
 }
 
-/// A cache of rendered frames. Implement it where ``MemoryFrameCache`` does not fit.
+/// A cache of rendered frames. Implement this protocol where ``MemoryFrameCache`` does not suit you.
 ///
-/// Methods are called from any thread and must not block for long. A cache may drop any frame at
-/// any time, but a frame that it returns must be the one last stored under an equal key.
+/// The methods are called from any thread and must not block for long. A cache may drop any frame at any time, but a
+/// frame that it returns must be the frame last stored under an equal key.
 public protocol FrameCaching: Sendable {
-  /// Returns the frame stored under `key`, if it is still there.
+  /// Returns the frame stored under `key`, or nil if the cache has no such frame.
   func frame(for key: FrameKey) -> CachedFrame?
-  /// Stores `frame` under `key` if there is room for it, replacing any previous frame.
+  /// Stores `frame` under `key` if the cache has room for it, and replaces any frame stored under `key` before.
   func storeIfPossible(_ frame: CachedFrame, for key: FrameKey)
-  /// Removes every frame of the image with this content, in every rendition.
+  /// Removes all frames of the image with this content, in all renditions.
   func remove(_ content: ContentIdentity)
-  /// Removes all frames of all images.
+  /// Removes all frames of all images from the cache.
   func removeAll()
-  /// Whether looking up and storing may wait for a disk. Default: false.
+  /// Whether looking up or storing a frame may wait for a disk. Default: false.
   ///
-  /// If true, these calls are made only on the library's own threads, never on the cooperative pool or on the thread
-  /// that delivers frames on time.
+  /// If true, frames are looked up and stored only on the library's own threads, never on the cooperative pool or on
+  /// the thread that delivers frames on time.
   var mayBlock: Bool { get }
-  /// The cache that is queried for frames that this cache lacks. Default: nil, none.
+  /// The cache that is queried for frames that this cache lacks. Default: nil, which means that there is no such cache.
   ///
-  /// If it is a ``FrameStore``, frames decoded for one format are stored in all formats of its family, and
-  /// ``FrameLoader`` opens files and shows their posters from the store.
+  /// If the backing cache is a ``FrameStore``, frames decoded for one format are stored in all formats of that format's
+  /// family, and ``FrameLoader`` opens files and shows their posters from the store.
   var backing: (any FrameCaching)? { get }
   /// Returns the identity of the image's bytes that this cache uses in its keys. Default: the identity in this process,
   /// ``AnimatedImage/contentIdentity()``.
   ///
-  /// May read the whole file. Throws `cancelled` once `isCancelled` returns true.
+  /// This method may read the whole file.
+  ///
+  /// - Throws: `cancelled` once `isCancelled` returns true.
   func identity(
     of image: AnimatedImage, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity
 }
 
 extension FrameCaching {
-  /// Returns the bitmap stored under `key`, if it is still there.
+  /// Returns the bitmap stored under `key`, or nil if the cache has no such bitmap.
   package func bitmap(for key: FrameKey) -> Bitmap? { frame(for: key)?.bitmap }
 
   /// Stores `bitmap` under `key` as a frame without damage.
@@ -57,13 +59,13 @@ extension FrameCaching {
     storeIfPossible(CachedFrame(bitmap), for: key)
   }
 
-  /// False.
+  /// The default: false.
   public var mayBlock: Bool { false }
 
-  /// Nil.
+  /// The default: nil, no backing cache.
   public var backing: (any FrameCaching)? { nil }
 
-  /// Returns the identity in this process.
+  /// Returns the image's identity in this process, ``AnimatedImage/contentIdentity()``.
   public func identity(
     of image: AnimatedImage, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity {
@@ -71,44 +73,46 @@ extension FrameCaching {
   }
 }
 
-/// A cache that runs none of the caller's code, so a thread with deadlines may query it.
+/// A cache that runs no code of the library's user, so that a thread with deadlines may query it.
 package protocol QuickCaching: FrameCaching {
-  /// Marks `animation` as being played until the hold ends or is released.
+  /// Marks `animation` as being played until the returned hold ends.
   ///
-  /// The cache keeps the two most recently used frames of a held animation, whatever its limits, so that one player
-  /// cannot starve another.
+  /// Whatever its limits, the cache keeps the two most recently used frames of an animation that has a hold, so that no
+  /// player can make the cache evict the frames that another player needs next.
   func hold(_ animation: AnimationKey) -> FrameHold
-  /// Returns the last frame of `range` that is in memory; a replay may start from it.
+  /// Returns the bitmap and index of the last frame in `range` whose bitmap is in memory, or nil if there is none. A
+  /// replay may start from that frame.
   func lastBitmap(in range: Range<Int>, of animation: AnimationKey) -> (index: Int, bitmap: Bitmap)?
 }
 
-/// A cache that keeps frames in several formats at the same time.
+/// A cache that may keep each frame in several formats.
 package protocol FormatKeeping: FrameCaching {
-  /// Returns a filler that stores decoded frames of `image` in the other formats of the family of `rendering`; nil if
-  /// there are none.
+  /// Returns a filler that stores decoded frames of `image` in the other formats of the family to which `rendering`
+  /// belongs, or nil if the family has no other formats to fill.
   func filler(
     ofFamily rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
   ) -> (any FrameFilling)?
-  /// Removes the frames of one format of the image with this content.
+  /// Removes the frames in `format` of the image with this content.
   func remove(_ content: ContentIdentity, in format: FrameFormat)
-  /// Removes the frames that any image has in a format with the same name as `format`.
+  /// Removes the frames, of all images, that are in a format with the same name as `format`.
   func removeAll(in format: FrameFormat)
 }
 
-/// Stores decoded frames of one image in several formats.
+/// A filler, which stores the decoded frames of one image in several formats.
 package protocol FrameFilling: Sendable {
-  /// Stores `frame` in the formats that lack it. Errors are recorded, not thrown.
+  /// Stores `frame` in each of the filler's formats in which it is not stored yet. Errors are recorded, not thrown.
   mutating func fillIfPossible(_ frame: CompositedFrame, isCancelled: () -> Bool)
 }
 
 extension FrameCaching {
-  /// This cache and those behind it.
+  /// This cache, its backing cache, the backing cache of that one, and so on.
   package var levels: UnfoldFirstSequence<any FrameCaching> {
     sequence(first: self as any FrameCaching) { $0.backing }
   }
 
-  /// Returns a filler that stores decoded frames of `image` in the other formats of the family of `rendering`; nil if
-  /// there are none.
+  /// Returns a filler that stores decoded frames of `image` in the other formats of the family to which `rendering`
+  /// belongs, or nil if there is nothing to fill. The filler comes from the first cache in ``levels`` that keeps
+  /// several formats.
   func filler(
     besides rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
   ) -> (any FrameFilling)? {
@@ -117,16 +121,17 @@ extension FrameCaching {
   }
 }
 
-/// Protects an animation's last two cached frames from eviction while it exists.
+/// A hold on an animation: while it exists, the animation's two most recently used frames are not evicted from the
+/// cache.
 ///
-/// Ends once, at ``end()`` or when the last reference is released, whichever comes first.
+/// A hold ends once, when ``end()`` is called or when the last reference to it is released, whichever comes first.
 package final class FrameHold: Sendable {
   private let ending: Mutex<(@Sendable () -> Void)?>
 
-  /// Creates a hold that calls `atEnd` once when it ends. Default: nil.
+  /// Creates a hold that calls `atEnd` once, when the hold ends. Default: nil, no call.
   package init(atEnd: (@Sendable () -> Void)? = nil) { ending = Mutex(atEnd) }
 
-  /// Ends the hold. Further calls do nothing.
+  /// Ends the hold. Calling this method again does nothing.
   package func end() {
     let call = ending.withLock { $0.take() }
     call?()

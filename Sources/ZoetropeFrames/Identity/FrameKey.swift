@@ -1,8 +1,8 @@
-/// Identifies one cached bitmap by content, rendition and frame index.
+/// A key that identifies one cached bitmap by its image, its rendition and its frame index.
 public struct FrameKey: Sendable, Hashable {
-  /// The content and rendition, which all frames of one playback share.
+  /// The content and the rendition, which are the same for all frames of one playback.
   public let animation: AnimationKey
-  /// The frame index, from 0.
+  /// The index of the frame, counted from 0.
   public let index: Int
 
   /// Creates the key of frame `index` of `animation`.

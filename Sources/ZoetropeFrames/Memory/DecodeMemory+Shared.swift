@@ -1,6 +1,6 @@
 import ZoetropeCodec
 
 extension DecodeMemory {
-  /// The account shared by the whole process. Its limit is half of the caches' default limit.
+  /// The account that the whole process shares. Its limit is half of the default limit of a ``MemoryBudget``.
   static let shared = DecodeMemory(byteLimit: MemoryBudget.defaultByteLimit / 2)
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Reads the files that ``MemoryFacts`` parses. `root` prefixes every path, for tests.
+/// Reads the files that ``MemoryFacts`` parses. Every path is prefixed with `root`, which is empty except in tests.
 package struct MachineMemory: Sendable {
   private let root: String
   private let group: ControlGroup
@@ -12,15 +12,16 @@ package struct MachineMemory: Sendable {
     group = ControlGroup(of: "memory", root: root)
   }
 
-  /// The bytes that this process may use: the machine's memory or the lowest limit of its control groups, whichever is
-  /// less.
+  /// The number of bytes that this process may use: the size of the machine's memory or the lowest limit of the
+  /// process's control groups, whichever is less.
   package var byteLimit: Int {
     min(groupFolders.compactMap(limit).min() ?? .max, Self.physicalBytes)
   }
 
-  /// Takes a reading.
+  /// Reads the current memory figures and returns them.
   ///
-  /// Ancestor groups may set limits too; the group with the least room counts.
+  /// Ancestors of the process's control group may set limits too. Usage and limit are those of the group that has the
+  /// least room.
   package func read() -> MemoryReading {
     var reading = MemoryReading()
     let stall =
@@ -31,7 +32,7 @@ package struct MachineMemory: Sendable {
       reading.fullStall = stall.full
     }
     if isVersion2 {
-      // These counters include events of descendant groups.
+      // These counters include the events of descendant groups.
       let events = first { ControlGroup.text($0 + "/memory.events") }.map(MemoryFacts.events)
       reading.highEvents = events?["high"]
       reading.maxEvents = events.map { ($0["max"] ?? 0) + ($0["oom"] ?? 0) }
@@ -50,8 +51,8 @@ package struct MachineMemory: Sendable {
     return reading
   }
 
-  /// Returns the value of the innermost group that has one. In a container, the directory of the process's own group
-  /// may be the mount point itself.
+  /// Returns the result of `read` for the innermost group for which the result is not nil, or nil if there is none. In
+  /// a container, the directory of the process's own group may be the mount point itself.
   private func first<Value>(_ read: (String) -> Value?) -> Value? {
     for folder in groupFolders {
       if let value = read(folder) { return value }
@@ -59,13 +60,15 @@ package struct MachineMemory: Sendable {
     return nil
   }
 
-  /// Returns the bytes that a group may use before its processes are throttled or killed.
+  /// Returns the number of bytes that a group may use before its processes are throttled or killed, or nil if the group
+  /// has no limit.
   private func limit(of folder: String) -> Int? {
     let names = isVersion2 ? ["memory.max", "memory.high"] : ["memory.limit_in_bytes"]
     return names.compactMap { number("\(folder)/\($0)") }.min()
   }
 
-  /// Returns the bytes that a group uses, excluding inactive file pages, which the kernel reclaims first.
+  /// Returns the number of bytes that a group uses, excluding inactive file pages, which the kernel reclaims first.
+  /// `filePages` is the part of this number that is active file pages.
   private func usage(of folder: String) -> (total: Int, filePages: Int)? {
     guard let all = number(folder + (isVersion2 ? "/memory.current" : "/memory.usage_in_bytes"))
     else { return nil }

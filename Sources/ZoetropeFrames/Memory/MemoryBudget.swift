@@ -1,37 +1,38 @@
 internal import Synchronization
 
-/// A limit on the total bytes held by the caches and checkpoints of all images and players.
+/// A limit on the total number of bytes that the caches and checkpoints of all images and players hold.
 ///
-/// There is one limit for the whole process, because limits per view or player would add up. Bytes are charged before
-/// anything is evicted, so the total may exceed the limit by the frames being stored and by the minimum that each
-/// playing animation keeps.
+/// One budget serves the whole process, because separate limits for each view or player would add up. Bytes are charged
+/// before anything is evicted. The total may therefore exceed the limit by the frames that are being stored and by the
+/// minimum that each playing animation keeps.
 public final class MemoryBudget: Sendable {
-  /// The shared budget, with a limit of ``defaultByteLimit`` bytes unless changed.
+  /// The shared budget. Its limit is ``defaultByteLimit`` unless you change it.
   ///
-  /// Monitors system memory while anything is charged; see ``watchesPressure``.
+  /// The shared budget monitors system memory while anything is charged to it; see ``watchesPressure``.
   public static let shared = MemoryBudget(watch: PressureWatch(), boundsPixelMemory: true)
 
-  /// What the bytes are used for.
+  /// The purpose for which charged bytes are used.
   package enum Kind: Sendable { case frames, checkpoints, images }
 
   private let limit: Atomic<Int>
-  /// The ``MemoryPressure/shift`` of the pressure set by the caller, and that of the measured pressure.
+  /// The ``MemoryPressure/shift`` of the pressure that the caller has set. `foundShift` is that of the measured
+  /// pressure.
   private let shift = Atomic<Int>(0)
   private let foundShift = Atomic<Int>(0)
-  /// The maximum number of bytes held, given the room in the control group.
+  /// The maximum number of bytes that may be held, given the room in the control group.
   private let ceiling = Atomic<Int>(.max)
   private let usedForFrames = Atomic<Int>(0)
   private let usedForCheckpoints = Atomic<Int>(0)
   private let usedForImages = Atomic<Int>(0)
-  /// The total number of bytes ever charged. Serves as the clock for members' last uses.
+  /// The total number of bytes that have ever been charged. It serves as the clock for the last uses of members.
   private let time = Atomic<UInt64>(1)
   private let members = Mutex(Members())
-  /// The number of ``evict()`` calls that are pending. The first one evicts for all of them: two threads evicting at
-  /// once would each free the whole amount.
+  /// The number of calls of ``evict()`` that have not been answered yet. The first call evicts for all of them, because
+  /// two threads that evict at the same time would each free the whole excess.
   private let evictions = Atomic<Int>(0)
   private let watch: PressureWatch
-  /// Whether this budget also limits the memory reserved for the next frames of players, which is not charged, to a
-  /// quarter of the budget's limit.
+  /// Whether this budget also limits the memory that is reserved for the next frames of players to a quarter of the
+  /// budget's limit. The reserved memory is not charged to the budget.
   private let boundsPixelMemory: Bool
 
   private struct Members: Sendable {
@@ -59,7 +60,7 @@ public final class MemoryBudget: Sendable {
 
   /// Creates a budget of `byteLimit` bytes. Default: ``defaultByteLimit``.
   ///
-  /// It does not monitor system memory unless ``watchesPressure`` is set.
+  /// The budget does not monitor system memory unless ``watchesPressure`` is set.
   public convenience init(byteLimit: Int = MemoryBudget.defaultByteLimit) {
     self.init(byteLimit: byteLimit, watch: PressureWatch(isEnabled: false))
   }
@@ -73,15 +74,15 @@ public final class MemoryBudget: Sendable {
     self.boundsPixelMemory = boundsPixelMemory
   }
 
-  /// Whether to monitor system memory and hold less while memory is short. Readings are taken once per second while at
-  /// least 1 MiB is held. Default: true for ``shared``, false for others.
+  /// Whether to monitor system memory and hold fewer bytes while memory is short. Memory is checked once per second
+  /// while at least 1 MiB is held. Default: true for ``shared``, false for other budgets.
   ///
   /// In a control group with a limit, a monitoring budget also leaves an eighth of that limit free (at most 64 MiB),
-  /// whatever ``byteLimit`` is: when a group is full, its process is killed without a stall to warn of it. Memory is
-  /// then checked ten times per second while there is less room than ``byteLimit``, and whenever a quarter of the room
-  /// has been filled.
+  /// whatever ``byteLimit`` is. This is necessary because the process is killed when the group is full, without a stall
+  /// as a warning. In such a group, memory is checked ten times per second while the group has less room than
+  /// ``byteLimit``, and whenever a quarter of the room has been filled.
   ///
-  /// Monitoring uses no thread: a task on the cooperative pool reads a few small files (in about 50 µs) and ends when
+  /// Monitoring uses no thread. A task on the cooperative pool reads a few small files (in about 50 µs) and ends when
   /// nothing is held. Kernel notifications would need a waiting thread, and privileges that most containers lack.
   public var watchesPressure: Bool {
     get { watch.isEnabled }
@@ -94,7 +95,7 @@ public final class MemoryBudget: Sendable {
   /// Whether system memory is being monitored.
   package var isWatching: Bool { watch.isRunning }
 
-  /// The maximum number of bytes held when memory is not short. Lowering it evicts immediately.
+  /// The maximum number of bytes that may be held when memory is not short. Lowering this limit evicts immediately.
   public var byteLimit: Int {
     get { limit.load(ordering: .relaxed) }
     set {
@@ -103,25 +104,26 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// The maximum number of bytes held now: ``byteLimit``, reduced by ``pressure`` and by a lack of room in the control
-  /// group (see ``watchesPressure``).
+  /// The maximum number of bytes that may be held now: ``byteLimit``, reduced because of ``pressure`` and because of a
+  /// lack of room in the control group (see ``watchesPressure``).
   package var effectiveLimit: Int { min(pressedLimit, ceiling.load(ordering: .relaxed)) }
 
   private var pressedLimit: Int { byteLimit >> pressure.shift }
 
-  /// Returns whether the control group has less room than the budget could use. Once true, it needs a quarter more room
-  /// to become false again. This hysteresis keeps reports from flapping.
+  /// Returns whether the control group has less room than the budget could use. `before` is the previous result. If it
+  /// was true, the result becomes false again only when the room exceeds what the budget could use by at least a
+  /// quarter, so that the reports do not alternate rapidly.
   package func lacksRoom(since before: Bool) -> Bool {
     let limit = pressedLimit
     let ceiling = ceiling.load(ordering: .relaxed)
-    // Both are 0 or more, so the difference cannot overflow.
+    // Both numbers are 0 or more, so the difference cannot overflow.
     return ceiling < .max && ceiling - (before ? limit / 4 : 0) < limit
   }
 
-  /// Reads the room in the control group and records it. Evicts nothing.
+  /// Takes a reading with `read`, records the room in the control group, and returns the reading. Nothing is evicted.
   ///
-  /// Held bytes may change while `read` runs. The lower of the values before and after counts, so that the ceiling is
-  /// never set too high.
+  /// The number of held bytes may change while `read` runs. The lower of the numbers before and after it is used, so
+  /// that the ceiling is never set too high.
   package func fit(_ read: () -> MemoryReading) -> MemoryReading {
     let before = byteCount
     let reading = read()
@@ -130,22 +132,22 @@ public final class MemoryBudget: Sendable {
     return reading
   }
 
-  /// Records the measured pressure. A rise evicts at the next ``settle()``.
+  /// Records the measured pressure. If the pressure has risen, the next ``settle()`` evicts.
   package func find(_ pressure: MemoryPressure) {
     foundShift.store(pressure.shift, ordering: .relaxed)
   }
 
-  /// Resets the measured room and pressure when monitoring ends.
+  /// Resets the measured room and pressure. Called when monitoring ends.
   package func forgetFindings() {
     ceiling.store(.max, ordering: .relaxed)
     find(.none)
   }
 
-  /// Bytes held now.
+  /// The number of bytes held now.
   public var byteCount: Int { used(for: .frames) + used(for: .checkpoints) + used(for: .images) }
 
-  /// The memory pressure: the higher of the level set by the caller and the measured one (see ``watchesPressure``).
-  /// Setting a higher level evicts immediately.
+  /// The memory pressure: the level set by the caller or the measured level (see ``watchesPressure``), whichever is
+  /// higher. Setting a higher level evicts immediately.
   package var pressure: MemoryPressure {
     get {
       MemoryPressure(
@@ -157,17 +159,17 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Returns the number of entries of one kind, including those of deallocated members.
+  /// Returns the number of listed members of one kind, including deallocated members that are still listed.
   package func listedCount(for kind: Kind) -> Int { members.withLock { $0[kind].count } }
 
-  /// Bytes held for one purpose.
+  /// Returns the number of bytes held for one purpose.
   package func used(for kind: Kind) -> Int { counter(kind) { $0.load(ordering: .relaxed) } }
 
-  /// Returns the bytes that may be held for one purpose.
+  /// Returns the number of bytes that may be held for one purpose.
   ///
-  /// Compressed images may take a quarter. Checkpoints may take what is otherwise unused, and keep up to half of the
-  /// limit while they are in use: a cached frame saves only the replay to that frame, a checkpoint saves part of the
-  /// replay to all frames after it.
+  /// Compressed images may take a quarter of the limit. Checkpoints may take the part that is otherwise unused, and
+  /// keep up to half of the limit while they are in use. Checkpoints have this precedence over frames because a cached
+  /// frame saves only the replay to that frame, whereas a checkpoint saves part of the replay to every frame after it.
   package func limit(for kind: Kind) -> Int {
     switch kind {
     case .frames: effectiveLimit
@@ -177,7 +179,7 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Returns the bytes that one purpose keeps when others compete for them.
+  /// Returns the number of bytes that one purpose keeps when other purposes compete for them.
   private func share(of kind: Kind) -> Int {
     switch kind {
     case .frames: 0
@@ -186,18 +188,18 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Adds `byteCount`, which may be negative, to the charge of `member`, whose ``BudgetMember/shed(_:)`` may be called
-  /// later. Evicts nothing: call ``settle()`` when no lock is held.
+  /// Adds `byteCount`, which may be negative, to the charge of `member`. The member's ``BudgetMember/shed(_:)`` may be
+  /// called later. Nothing is evicted: call ``settle()`` when no lock is held.
   package func charge(_ byteCount: Int, to member: some BudgetMember) {
     let share = member.share
     let held = add(byteCount, to: share)
     if held > 0, share.list(true) { members.withLock { $0[share.kind].append(member) } }
   }
 
-  /// Refunds `byteCount` bytes of a member, which may be deinitializing.
+  /// Refunds `byteCount` bytes of the member with the record `share`. The member may be deinitializing.
   package func refund(_ byteCount: Int, of share: BudgetShare) { _ = add(-byteCount, to: share) }
 
-  /// Refunds everything charged to a member.
+  /// Refunds everything that is charged to the member with the record `share`.
   package func refundAll(of share: BudgetShare) { refund(share.heldBytes, of: share) }
 
   private func add(_ byteCount: Int, to share: BudgetShare) -> Int {
@@ -218,28 +220,28 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Records a use of the member with `share`.
+  /// Records a use of the member with the record `share`.
   package func stamp(_ share: BudgetShare) { share.stamp(time.load(ordering: .relaxed)) }
 
-  /// Evicts until the limits are met or members can release no more. Call it with no lock held.
+  /// Evicts until the limits are met or the members can release no more memory. Call this method with no lock held.
   ///
-  /// Its cost does not depend on the number of members.
+  /// The cost of a call does not depend on the number of members.
   package func settle() {
     watch.start(for: self)
     evict()
     defer { if boundsPixelMemory { PixelMemory.limitCanvasBytes(to: effectiveLimit / 4) } }
-    // Look after evicting, because only what remains fills the room.
+    // The room is read after evicting, because only what remains takes up room.
     if watch.lookIfDue(for: self) { evict() }
   }
 
-  /// Releases everything that can be released: cached frames, seek checkpoints and opened images. Keeps the frames that
-  /// players hold and the last two cached frames of each playing animation.
+  /// Releases everything that can be released: cached frames, checkpoints and opened images. The frames that players
+  /// hold and the last two cached frames of each playing animation are kept.
   public func removeAll() {
     for kind in [Kind.checkpoints, .frames, .images] { removeAll(of: kind) }
     if boundsPixelMemory { PixelMemory.freeWaiting() }
   }
 
-  /// Like ``removeAll()``, for one kind.
+  /// Releases everything of one kind that can be released.
   package func removeAll(of kind: Kind) { _ = relieve(.max, of: kind) }
 
   private var exceedsLimits: Bool {
@@ -247,8 +249,9 @@ public final class MemoryBudget: Sendable {
       || used(for: .images) > limit(for: .images)
   }
 
-  /// Evicts what exceeds the limits. Does not wait for a thread that is already evicting: that thread checks again when
-  /// it has finished, because a hold that ends meanwhile may make more memory releasable.
+  /// Evicts what exceeds the limits. If another thread is already evicting, this method does not wait for that thread.
+  /// That thread checks the limits again when it has finished, because a hold that ends in the meantime may make more
+  /// memory releasable.
   private func evict() {
     guard exceedsLimits else { return }
     guard evictions.add(1, ordering: .acquiringAndReleasing).oldValue == 0 else { return }
@@ -276,14 +279,16 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Makes members of one kind release memory, the least recently used first. Returns whether anything was freed.
+  /// Makes members of one kind release memory, the least recently used member first, until `byteCount` bytes have been
+  /// freed. Returns whether anything was freed.
   ///
-  /// - Parameter onlyStale: Skips members used since bytes worth half of the limit were charged. Checkpoints of
-  ///   animations that are no longer watched are thus dropped before frames that are being shown.
+  /// - Parameter onlyStale: Whether to spare members that have been used recently: after their last use, fewer bytes
+  ///   have been charged than half of the limit. With this option, checkpoints of animations that are no longer watched
+  ///   are dropped before frames that are being shown.
   private func relieve(_ byteCount: Int, of kind: Kind, onlyStale: Bool = false) -> Bool {
     guard used(for: kind) > 0 else { return false }
     var freed = 0
-    // Bounds the loop: each member fails to release memory at most once.
+    // This number bounds the loop: each member fails to release memory at most once.
     var attempts = members.withLock { $0[kind].count }
     while freed < byteCount, attempts > 0,
       let member = members.withLock({ $0[kind].oldest() })
@@ -296,7 +301,7 @@ public final class MemoryBudget: Sendable {
       members.withLock { members in
         guard members[kind].removeFirst(member.share) else { return }
         if member.share.heldBytes == 0, member.share.list(false) {
-          // A concurrent charge may have seen it still listed.
+          // A concurrent charge may have seen that the member was still listed, and so may not have listed it again.
           guard member.share.heldBytes > 0, member.share.list(true) else { return }
         }
         members[kind].append(member)

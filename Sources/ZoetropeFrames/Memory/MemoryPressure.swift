@@ -1,32 +1,32 @@
 internal import Logging
 internal import Synchronization
 
-/// The degree to which the machine or this process's control group is short of memory.
+/// The degree to which the machine or the control group of this process is short of memory.
 package struct MemoryPressure: Sendable, Hashable, Comparable {
-  /// The budget is divided by two to this power.
+  /// The exponent of the power of two by which the budget is divided.
   let shift: Int
 
-  /// No shortage: the whole budget may be used.
+  /// Memory is not short: the whole budget may be used.
   package static let none = MemoryPressure(shift: 0)
   /// Some tasks wait for memory: half of the budget may be used.
   package static let some = MemoryPressure(shift: 1)
-  /// All tasks wait for memory, or the limit was reached: an eighth of the budget may be used.
+  /// All tasks wait for memory, or the limit of the control group was reached: an eighth of the budget may be used.
   package static let severe = MemoryPressure(shift: 3)
 
-  /// Every level, in order.
+  /// All levels, in ascending order.
   package static let allLevels = [none, some, severe]
 
-  /// The level below this one.
+  /// The level below this level, or ``none`` if this is the lowest level.
   var lower: MemoryPressure { Self.allLevels.last { $0 < self } ?? .none }
 
-  /// Orders by shortage.
+  /// Returns whether memory is less short at the level `left` than at the level `right`.
   package static func < (left: MemoryPressure, right: MemoryPressure) -> Bool {
     left.shift < right.shift
   }
 }
 
 extension MemoryPressure: CustomStringConvertible {
-  /// The level's name, as logged.
+  /// The name of the level, as it is written to the log.
   package var description: String {
     switch self {
     case .none: "none"
@@ -36,38 +36,41 @@ extension MemoryPressure: CustomStringConvertible {
   }
 }
 
-/// One reading of the system's memory figures; those that the system does not report are nil.
+/// One reading of the system's memory figures. Figures that the system does not report are nil.
 package struct MemoryReading: Sendable, Hashable {
-  /// Percentage of the last ten seconds in which some tasks waited for memory.
+  /// The percentage of the last ten seconds in which some tasks waited for memory.
   package var someStall: Double?
-  /// Percentage of the last ten seconds in which all tasks waited for memory.
+  /// The percentage of the last ten seconds in which all tasks waited for memory.
   package var fullStall: Double?
-  /// The number of times that the group has exceeded `memory.high`.
+  /// The number of times that the control group has exceeded `memory.high`.
   package var highEvents: Int?
-  /// The number of times that the group has reached `memory.max` or had a process killed for it.
+  /// The number of times that the control group has reached `memory.max`, plus the number of times that it has run out
+  /// of memory because of this limit.
   package var maxEvents: Int?
-  /// Bytes used by the group with the least room, excluding inactive file pages.
+  /// The number of bytes that the control group with the least room uses, excluding inactive file pages.
   package var usage: Int?
-  /// Bytes that this group may use.
+  /// The number of bytes that the control group with the least room may use.
   package var limit: Int?
   /// The part of ``usage`` that is active file pages, which the system reclaims before it kills a process.
   package var filePages: Int?
 
-  /// Bytes that caches may add (or, if negative, must release) so that an eighth of the group's limit, at most 64 MiB,
-  /// stays free for canvases in use and for what the rest of the process allocates between two readings. Nil if there
-  /// is no limit.
+  /// The number of bytes that caches may add, or nil if the control group has no limit. If the number is negative,
+  /// caches must release that many bytes.
+  ///
+  /// The number leaves an eighth of the group's limit, at most 64 MiB, free for canvases in use and for what the rest
+  /// of the process allocates between two readings.
   package var room: Int? {
     guard let usage, let limit else { return nil }
     return limit - min(limit / 8, 64 << 20) - (usage - (filePages ?? 0))
   }
 }
 
-/// Turns readings into a ``MemoryPressure``. A pure value: one reading in, one level out.
+/// Turns each ``MemoryReading`` into a ``MemoryPressure``.
 ///
-/// A rise takes effect immediately. The level falls by one after ``calmReadings`` consecutive lower readings, so that a
-/// cache does not immediately refill up to the same limit.
+/// The level rises immediately. It falls by one after ``calmReadings`` consecutive lower readings, so that a cache does
+/// not immediately fill up to the same limit again.
 package struct PressureGauge: Sendable, Hashable {
-  /// Consecutive lower readings after which the level falls by one.
+  /// The number of consecutive lower readings after which the level falls by one.
   package static let calmReadings = 10
 
   package private(set) var level = MemoryPressure.none
@@ -76,7 +79,7 @@ package struct PressureGauge: Sendable, Hashable {
 
   package init() {}
 
-  /// Takes one reading and returns the current level.
+  /// Takes one reading into account and returns the resulting level.
   package mutating func update(_ reading: MemoryReading) -> MemoryPressure {
     let seen = Self.level(of: reading, after: last)
     last = reading
@@ -93,9 +96,11 @@ package struct PressureGauge: Sendable, Hashable {
     return level
   }
 
-  /// Returns the level of a single reading. At 5 % stall, interactive work feels slow. A group that reads large files
-  /// keeps reaching its limit, because file pages are charged to it until they are reclaimed. That is a shortage only
-  /// if the remaining pages also fill the limit.
+  /// Returns the level of a single reading, given the previous reading.
+  ///
+  /// At 5 % stall, interactive work feels slow. A group that reads large files keeps reaching its limit, because file
+  /// pages are charged to the group until they are reclaimed. Reaching the limit is a shortage only if the pages other
+  /// than inactive file pages also fill the limit.
   private static func level(of reading: MemoryReading, after last: MemoryReading?) -> MemoryPressure
   {
     let fill: Double? =
@@ -117,10 +122,10 @@ package struct PressureGauge: Sendable, Hashable {
 /// Monitors system memory while anything is charged to one ``MemoryBudget``, and reduces the budget while memory is
 /// short.
 ///
-/// Reads pressure-stall information and the counters and usage of this process's control group.
-/// Does nothing where the system offers neither. Runs as a task on the cooperative pool.
+/// A watch reads pressure-stall information, and the counters and the usage of the process's control group. Where the
+/// system offers neither, a watch has no effect. The watch runs as a task on the cooperative pool.
 package final class PressureWatch: Sendable {
-  /// Below this number of held bytes, there is nothing worth releasing.
+  /// The number of held bytes below which there is nothing worth releasing.
   package static let threshold = 1 << 20
 
   private struct Findings: Sendable {
@@ -132,13 +137,14 @@ package final class PressureWatch: Sendable {
   private let running = Atomic<Bool>(false)
   private let findings = Mutex(Findings())
   private let interval: Duration
-  /// The number of held bytes at which the room is read before the interval is over.
+  /// The number of held bytes at which the room is read before the interval has passed.
   private let nextLook = Atomic<Int>(PressureWatch.threshold)
   private let clock: any Clock<Duration>
   private let read: @Sendable () -> MemoryReading
   private let logger = Logger(label: "zoetrope.memory")
 
-  /// Creates a watch that reads system memory once per second. The stall averages that it reads span ten seconds.
+  /// Creates a watch that reads system memory once per second. The stall percentages that it reads are averages over
+  /// ten seconds.
   package convenience init(isEnabled: Bool = true) {
     self.init(isEnabled: isEnabled, clock: ContinuousClock()) { Self.machine.read() }
   }
@@ -154,19 +160,21 @@ package final class PressureWatch: Sendable {
   }
 
   private static let machine = MachineMemory()
-  /// If fewer bytes of room are left, storing does not trigger another reading.
+  /// The number of bytes of room below which storing a frame does not trigger another reading.
   private static let leastRoom = 4 << 20
 
-  /// Whether the watch starts when there is something to monitor. Once false, a running task ends at its next reading.
+  /// Whether the watch starts when there is something to monitor. When this is set to false, a running task ends at its
+  /// next reading.
   package var isEnabled: Bool {
     get { enabled.load(ordering: .relaxed) }
     set { enabled.store(newValue, ordering: .relaxed) }
   }
 
-  /// Whether the task is running.
+  /// Whether the monitoring task is running.
   package var isRunning: Bool { running.load(ordering: .acquiring) }
 
-  /// Starts the task unless it is running or there is nothing to do. Costs two atomic loads if it is running.
+  /// Starts the monitoring task, unless it is running or there is nothing to do. If the task is running, a call costs
+  /// two atomic loads.
   package func start(for budget: MemoryBudget) {
     guard isEnabled, !isRunning, isNeeded(for: budget),
       running.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing)
@@ -174,7 +182,8 @@ package final class PressureWatch: Sendable {
     else { return }
     Task.detached(priority: .utility) {
       self.findings.withLock { $0 = Findings() }
-      // The task retains the budget until it is empty, at most one interval longer than the owners do.
+      // The task retains the budget until the budget is empty. This is at most one interval longer than the owners of
+      // the budget retain it.
       while self.isEnabled, self.isNeeded(for: budget) {
         self.poll(budget)
         self.planLook(for: budget)
@@ -182,15 +191,16 @@ package final class PressureWatch: Sendable {
       }
       if !self.isEnabled { budget.forgetFindings() }
       self.running.store(false, ordering: .releasing)
-      // Start again for bytes that were stored since the last reading, while this task still counted as running.
+      // Bytes may have been stored after the last reading, while this task still counted as running. The task is
+      // started again for these bytes.
       self.start(for: budget)
     }
   }
 
-  /// Takes one reading, sets the budget's pressure and ceiling, and returns the current level.
+  /// Takes one reading, sets the pressure and the ceiling of the budget, and returns the current level.
   ///
-  /// Logs changes under `zoetrope.memory`: a warning when the pressure rises or the group has less room than the budget
-  /// needs, a notice when either ends. Reads about five small files, in 50 µs.
+  /// Changes are logged under `zoetrope.memory`: a warning when the pressure rises or the group has less room than the
+  /// budget needs, and a notice when either condition ends. A reading takes 50 µs, for about five small files.
   @discardableResult
   package func poll(_ budget: MemoryBudget) -> MemoryPressure {
     let reading = budget.fit(read)
@@ -218,10 +228,10 @@ package final class PressureWatch: Sendable {
     return level
   }
 
-  /// Reads the room in the control group if much of it was filled since the last reading, because a cache can fill a
-  /// small group within one interval. Otherwise costs two atomic loads.
+  /// Reads the room in the control group if much of the room has been filled since the last reading, because a cache
+  /// can fill a small group within one interval. Otherwise, a call costs two atomic loads.
   ///
-  /// - Returns: Whether it took a reading.
+  /// - Returns: Whether a reading was taken.
   package func lookIfDue(for budget: MemoryBudget) -> Bool {
     guard isEnabled else { return false }
     let due = nextLook.load(ordering: .relaxed)
@@ -234,8 +244,8 @@ package final class PressureWatch: Sendable {
     return true
   }
 
-  /// Schedules the next reading for when a quarter of the room is filled. Schedules none when little room is left,
-  /// because then the budget's own limit applies.
+  /// Schedules the next reading for the moment when a quarter of the room has been filled. If little room is left,
+  /// schedules no reading, because then the budget's own limit applies.
   private func planLook(for budget: MemoryBudget) {
     let used = budget.byteCount
     let room = budget.effectiveLimit - used
@@ -243,22 +253,22 @@ package final class PressureWatch: Sendable {
       room < Self.leastRoom ? .max : max(used + room / 4, Self.threshold), ordering: .relaxed)
   }
 
-  /// Returns the time to the next reading: a tenth of the interval if bytes are held and the control group has less
-  /// room than the budget could use.
+  /// Returns the time until the next reading. This is a tenth of the interval if bytes are held and the control group
+  /// has less room than the budget could use, otherwise the interval.
   private func pause(for budget: MemoryBudget) -> Duration {
     budget.byteCount >= Self.threshold && budget.lacksRoom(since: false) ? interval / 10 : interval
   }
 
-  /// Returns whether monitoring must continue. A reduced budget is monitored until it is restored, even if nothing is
-  /// held.
+  /// Returns whether monitoring must continue. While the budget is reduced, monitoring continues even if nothing is
+  /// held, until the budget is restored.
   private func isNeeded(for budget: MemoryBudget) -> Bool {
     budget.byteCount >= Self.threshold || budget.effectiveLimit < budget.byteLimit
   }
 }
 
 extension MemoryBudget {
-  /// The default limit of a budget: a quarter of the memory that this process may use (the machine's memory or the
-  /// lowest limit of its control groups), clamped to 16...512 MiB.
+  /// The default limit of a budget. It is a quarter of the memory that this process may use (the machine's memory or
+  /// the lowest limit of the process's control groups, whichever is less), clamped to 16...512 MiB.
   ///
   /// A quarter leaves room for the rest of the program. 512 MiB hold 128 canvases of one megapixel; beyond that,
   /// decoding again is cheaper than using more memory. 16 MiB hold one large canvas with its checkpoints.
@@ -269,17 +279,17 @@ extension MemoryBudget {
   }
 }
 
-/// Parsers of the memory files in `/proc` and `/sys/fs/cgroup`. Pure functions of text.
+/// Parsers of the memory files in `/proc` and `/sys/fs/cgroup`. The parsers are pure functions of text.
 package enum MemoryFacts {
-  /// Parses a number in a control-group file. Nil for `max`, for its equivalent in version 1 (2⁶³), and for anything
-  /// else that is not a byte count.
+  /// Parses a number of bytes in a control-group file. Returns nil for `max`, for the number that means `max` in
+  /// version 1 (close to 2⁶³), and for anything else that is not a number of bytes.
   package static func byteCount(_ text: some StringProtocol) -> Int? {
     let words = text.split(whereSeparator: \.isWhitespace)
     guard words.count == 1, let value = Int(words[0]), 0..<1 << 60 ~= value else { return nil }
     return value
   }
 
-  /// Parses the counters of `memory.events`, keyed by name.
+  /// Parses the counters of `memory.events` and returns them, keyed by name.
   package static func events(_ text: String) -> [String: Int] {
     var counters: [String: Int] = [:]
     for line in text.split(whereSeparator: \.isNewline) {
@@ -290,8 +300,9 @@ package enum MemoryFacts {
     return counters
   }
 
-  /// Parses the ten-second averages of a pressure-stall file: the percentages of time in which some or all tasks waited
-  /// for memory.
+  /// Parses the ten-second averages of a pressure-stall file. These are the percentages of time in which some tasks
+  /// waited for memory and in which all tasks waited for memory. Returns nil if the file contains no average for some
+  /// tasks.
   package static func stall(_ text: String) -> (some: Double, full: Double)? {
     var some: Double?
     var full: Double?

@@ -1,9 +1,9 @@
 extension AnimatedImage: AnimationSource {
-  /// How the frames are read: all of them are available.
+  /// Describes how the frames are read. All frames are available at any time.
   public var origin: FrameOrigin { FrameOrigin(self) }
 
-  /// Returns the image for readers without animation support: the static image of an APNG if it is not a
-  /// frame, else frame 0.
+  /// Returns the image that readers without animation support show: the static image of an APNG if that image is not a
+  /// frame, otherwise frame 0.
   ///
   /// - Throws: The errors of ``AnimationSource/bitmap(at:rendering:cache:)``.
   public func staticBitmap() async throws(AnimatedImageError) -> Bitmap {
@@ -12,7 +12,7 @@ extension AnimatedImage: AnimationSource {
     }
   }
 
-  /// Like ``staticBitmap()``, on the calling thread.
+  /// Returns the same image as ``staticBitmap()``, decoded on the calling thread.
   package func renderStaticBitmap() throws(AnimatedImageError) -> Bitmap {
     guard let staticImage else { return try FrameReader(self).frame(at: 0).bitmap }
     let pixels = FramePixels()

@@ -1,56 +1,60 @@
-// Re-exported so that callers can create descriptors without depending on SystemPackage themselves.
+// These types are re-exported so that callers can create descriptors without depending on SystemPackage themselves.
 @_exported public import struct SystemPackage.Errno
 @_exported public import struct SystemPackage.FileDescriptor
 @_exported public import struct SystemPackage.FilePath
 
 /// An opened GIF or PNG: its frames, play count and metadata. Pixels are decoded on demand.
 ///
-/// A value that may be used from any task. Opening an image scans the structure of the whole file, in time linear in
-/// the file's size and memory linear in the number of frames. No pixels are decoded, except those of a truncated last
-/// frame, to determine whether that frame is complete. If it is the only frame, its pixels are kept for the first
-/// reader and charged like frames decoded ahead.
+/// An image may be used from any task. Opening an image scans the structure of the whole file, in time linear in the
+/// size of the file and memory linear in the number of frames. No pixels are decoded, except those of a truncated last
+/// frame, to determine whether that frame is complete. If the truncated frame is the only frame, its pixels are kept
+/// for the first reader and charged to the memory budget like frames decoded ahead.
 public struct AnimatedImage: Sendable {
   /// The file's format.
   public var format: AnimationFormat { header.format }
   /// The size of every composited frame.
   public var canvasSize: PixelSize { header.canvasSize }
-  /// The total number of plays.
+  /// The total number of times the animation plays.
   public let playCount: PlayCount
-  /// The loop count as stored: the number of repeats in a GIF, of plays in an APNG; nil if the file stores none.
+  /// The loop count as stored, or nil if the file stores none. In a GIF, this is the number of repeats; in an APNG, the
+  /// number of plays.
   public let storedLoopCount: UInt32?
-  /// The frames, in order; at least one.
+  /// The frames in playing order. There is at least one frame.
   public internal(set) var frames: [FrameControl]
-  /// Comments, text, colour information and other metadata.
+  /// The comments, text, colour information and other metadata of the file.
   public let metadata: AnimationMetadata
-  /// Damage found in the structure of the file. Damage in pixels is reported with each ``CompositedFrame``.
+  /// The damage found in the structure of the file. Damage in a frame's pixels is reported with each
+  /// ``CompositedFrame``.
   public let damage: [Damage]
   /// The options with which the image was opened.
   public package(set) var options: DecodingOptions
   /// The size of the file in bytes.
   public var byteCount: Int { source.byteCount }
-  /// The static image of an APNG for readers without animation support; nil if that image is a frame.
+  /// The image that readers without animation support show, if the file is an APNG in which that image is not a frame;
+  /// otherwise nil.
   public let staticImage: FrameControl?
 
   package let header: ImageHeader
   package var source: any ByteSource
   package var state: ReadingState
 
-  /// Opens the file at `path`. The file stays open until the last copy of the value is released.
+  /// Opens the file at `path`. The file stays open until the last copy of the image is released.
   ///
-  /// A pipe or a device is read to its end, which blocks the calling thread, and kept in memory: at most
-  /// ``DecodingLimits/liveBytes``, and only the first bytes if they are not an image. Cancelling the task
-  /// ends the wait within a tenth of a second.
+  /// If `path` is a pipe or a device, it is read to its end and its bytes are kept in memory, which blocks the calling
+  /// thread. Reading stops with an error after ``DecodingLimits/liveBytes`` bytes, and as soon as the first bytes show
+  /// that the data is not an image. Cancelling the task ends the wait for data within a tenth of a second.
   ///
-  /// - Throws: `io` with the path if the file cannot be read; `notAnImage`, `truncated`, `malformed`,
-  ///   `unsupported` or `noFrames` if nothing can be decoded; `limitExceeded`; with ``DamagePolicy/strict``
-  ///   also for the first damage that loses pixels.
+  /// - Throws: `io` with the path if the file cannot be read; `notAnImage`, `truncated`, `malformed`, `unsupported` or
+  ///   `noFrames` if nothing can be decoded; `limitExceeded` if the file exceeds one of the limits. With
+  ///   ``DamagePolicy/strict``, also throws an error for the first damage that loses pixels.
   public init(
     contentsOf path: some FilePathConvertible, options: DecodingOptions = .init()
   ) throws(AnimatedImageError) {
     try self.init(contentsOf: path.filePath, options: options) { Task.isCancelled }
   }
 
-  /// Like ``init(contentsOf:options:)``, for threads without a task.
+  /// Opens the file at `path` like ``init(contentsOf:options:)``, for threads without a task. `isCancelled` replaces
+  /// the check whether the task is cancelled.
   package init(
     contentsOf path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
@@ -59,7 +63,7 @@ public struct AnimatedImage: Sendable {
       isCancelled: isCancelled)
   }
 
-  /// Returns the bytes of the file at `path`; for a pipe, after all of them have been read.
+  /// Opens the file at `path` and returns access to its bytes. A pipe or a device is read to its end first.
   package static func source(
     at path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> any ByteSource {
@@ -68,7 +72,7 @@ public struct AnimatedImage: Sendable {
     ) { (start) throws(AnimatedImageError) in try ScannedImage.checkSignature(start) }
   }
 
-  /// Opens the image in `bytes` and retains them.
+  /// Opens the image in `bytes`. The image retains `bytes`.
   ///
   /// - Throws: The errors of ``init(contentsOf:options:)`` except `io`.
   public init(bytes: [UInt8], options: DecodingOptions = .init()) throws(AnimatedImageError) {
@@ -83,7 +87,7 @@ public struct AnimatedImage: Sendable {
       options: options)
   }
 
-  /// Creates the image in `source`, which was scanned to its end.
+  /// Creates the image in `source` from `scan`, the result of scanning `source` to its end.
   package init(
     _ scan: ScannedImage, source: any ByteSource, options: DecodingOptions
   ) throws(AnimatedImageError) {
@@ -91,15 +95,16 @@ public struct AnimatedImage: Sendable {
     guard let header = scan.header else {
       throw AnimatedImageError(.truncated, "no header", byteOffset: scan.byteCount)
     }
-    // Counts the truncated frame, which is decoded next. It may be the only frame, and then the file is not an
-    // animation.
+    // The live-byte check includes the truncated frame, because that frame is decoded next. The truncated frame may be
+    // the only frame, in which case the file is not an animation.
     try scan.checkLiveBytes(header: header, options: options)
     let pixels = try scan.settleCutFrame(header: header, source: source, options: options)
     try self.init(settled: scan, scannedAs: header.format, source: source, options: options)
     state.openingFrame = pixels.flatMap { OpeningFrame($0, memory: .shared) }
   }
 
-  /// Creates the image in `source` that `scan` describes, after it was decided whether to keep a truncated frame.
+  /// Creates the image in `source` from `scan`, in which it has already been decided whether to keep a truncated last
+  /// frame.
   package init(
     settled scan: ScannedImage, scannedAs format: AnimationFormat, source: any ByteSource,
     options: DecodingOptions
@@ -124,15 +129,17 @@ public struct AnimatedImage: Sendable {
     self.init(arrived: scan, header: settled, source: source, options: options)
   }
 
-  /// Returns the error for an image without any pixels.
+  /// Returns the error for a file whose canvas has no pixels.
   static func emptyCanvas(_ header: ImageHeader) -> AnimatedImageError {
-    // IHDR does not allow such sizes, so the file is a GIF. Its logical screen follows the signature.
+    // A PNG with an empty canvas is rejected when IHDR is read, so the file is a GIF. The logical screen size follows
+    // the six bytes of the signature.
     AnimatedImageError(
       .malformed, "a canvas of \(header.canvasSize) that no frame enlarges",
       format: header.format, byteOffset: 6)
   }
 
-  /// Creates the image in `source` as known so far, without checks. `scan` has at least one frame.
+  /// Creates an image of the part of `source` that has been scanned so far, without any checks. `scan` must have at
+  /// least one frame.
   init(
     arrived scan: ScannedImage, header: ImageHeader, source: any ByteSource,
     options: DecodingOptions
@@ -153,10 +160,10 @@ public struct AnimatedImage: Sendable {
 // MARK: - Opening without blocking
 
 extension AnimatedImage {
-  /// Opens the file at `path` on one of the library's threads. See ``init(contentsOf:options:)``.
+  /// Opens the file at `path` on one of the library's threads. For details, see ``init(contentsOf:options:)``.
   ///
-  /// Never blocks the cooperative pool, however slow the disk or the pipe is. Throws
-  /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, as soon as the calling task is cancelled; a read
+  /// This method never blocks the cooperative pool, however slow the disk or the pipe is. It throws
+  /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, as soon as the calling task is cancelled. A read
   /// in progress still completes, and its result is discarded. A pipe is read on a separate thread, which ends within a
   /// tenth of a second of the cancellation.
   public static func open(
@@ -168,9 +175,9 @@ extension AnimatedImage {
     }
   }
 
-  /// Opens the image in `bytes` on one of the library's threads. See ``init(bytes:options:)``.
+  /// Opens the image in `bytes` on one of the library's threads. For details, see ``init(bytes:options:)``.
   ///
-  /// Throws ``AnimatedImageError/Code/cancelled`` as soon as the calling task is cancelled.
+  /// This method throws ``AnimatedImageError/Code/cancelled`` as soon as the calling task is cancelled.
   public static func open(
     bytes: [UInt8], options: DecodingOptions = .init()
   ) async throws(AnimatedImageError) -> AnimatedImage {
@@ -179,8 +186,8 @@ extension AnimatedImage {
     }
   }
 
-  /// Returns the result of `open` on one of the library's threads, or on a separate one if reading `path` may block
-  /// indefinitely.
+  /// Calls `open` on one of the library's threads and returns its result. If reading `path` may block indefinitely,
+  /// `open` is called on a separate thread instead.
   package static func opened(
     reading path: FilePath? = nil,
     _ open: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> AnimatedImage

@@ -1,15 +1,16 @@
-/// The result of scanning a file: enough to decode any frame from that frame's bytes alone. Contains no pixels.
+/// The result of scanning a file. With its index, any frame of the file can be decoded from the bytes of that frame and
+/// of the frames it is drawn on. The index contains no pixels.
 ///
-/// Create an index once, where you have the whole file, and store its ``bytes`` with the file. Opening the remote file
-/// with its index reads no bytes to find the frames.
+/// Create an index once, where you have the whole file, and store its ``bytes`` with the file. When a remote file is
+/// opened with its index, no bytes have to be read to find the frames.
 ///
 /// ```swift
 /// let data = ImageIndex(of: try AnimatedImage(contentsOf: "party.gif")).bytes
 /// let image = try await RemoteImage(reading: remote, index: ImageIndex(bytes: data))
 /// ```
 ///
-/// An index takes about 20 bytes per frame, plus the metadata. It contains the file's length but nothing else that
-/// identifies the file: store it together with an ETag or another tag that changes with the file.
+/// An index takes about 20 bytes per frame, plus the metadata. The index contains the length of the file but nothing
+/// else that identifies the file. Store the index together with an ETag or another tag that changes with the file.
 public struct ImageIndex: Sendable, Hashable {
   package let scan: ScannedImage
   package let header: ImageHeader
@@ -20,7 +21,7 @@ public struct ImageIndex: Sendable, Hashable {
   package var playCount: PlayCount { scan.playCount }
   package var frames: [FrameControl] { scan.frames }
 
-  /// Creates the index of an opened image. Reads nothing.
+  /// Creates the index of an opened image, without reading the file.
   public init(of image: AnimatedImage) {
     scan = image.scanned
     header = image.header
@@ -29,20 +30,22 @@ public struct ImageIndex: Sendable, Hashable {
 
   // MARK: - Storing
 
-  // The layout: magic, version (4 bytes), file size, image, checksum (8 bytes). Numbers outside the record are
-  // little-endian.
+  // A stored index consists of the magic number, the version (4 bytes), a record that begins with the size of the file,
+  // and the checksum (8 bytes). Numbers outside the record are little-endian.
   private static let magic = Array("ZTINDEX\n".utf8)
-  /// Increment if the record changes, or if a scanner's result for any file changes; `CacheVersionTests`
-  /// fails until then.
+  /// The version of the stored form. Increment the version when the record changes, or when a scanner's result for any
+  /// file changes; `CacheVersionTests` fails until you do.
   static let version: UInt32 = 1
   private static let headCount = magic.count + 4
-  /// Not secret, so that every process computes the same sum. It detects damage, not forgery.
+  /// The hash that computes the checksum. Its key is not secret, so that every process computes the same checksum. The
+  /// checksum detects damage, not forgery.
   private static let checksum = HashSecret(
     (0..<HashSecret.byteCount).map {
       UInt8(truncatingIfNeeded: (UInt64($0) &+ 1) &* 0x9e37_79b9_7f4a_7c15 >> 56)
     })
 
-  /// The index as bytes to store, which are the same on all machines. Takes time linear in the number of frames.
+  /// The bytes to store for this index. An index has the same bytes on all machines. Computing them takes time linear
+  /// in the number of frames.
   public var bytes: [UInt8] {
     var record = RecordWriter()
     record.put(byteCount)
@@ -50,15 +53,15 @@ public struct ImageIndex: Sendable, Hashable {
     return Self.sealed(Self.magic + Self.bytes(of: Self.version) + record.bytes)
   }
 
-  /// Returns `content` and its checksum.
+  /// Returns `content` followed by its checksum.
   static func sealed(_ content: [UInt8]) -> [UInt8] {
     content + bytes(of: checksum.hash64(content.rawBytes))
   }
 
-  /// Reads a stored index.
+  /// Creates an index from its stored bytes.
   ///
-  /// The bytes need not be trusted: an index is rejected if it could make decoding fail in ways that a damaged file
-  /// cannot. A forged index shows wrong pictures, just as a forged file does.
+  /// The bytes need not be trusted. An index is rejected if it could make decoding fail in ways in which a damaged file
+  /// cannot. A forged index leads to wrong pictures, just as a forged file does.
   ///
   /// - Throws: `invalidImageIndex` if the bytes are not an intact index of this version.
   public init(bytes: [UInt8]) throws(AnimatedImageError) {
@@ -94,7 +97,7 @@ public struct ImageIndex: Sendable, Hashable {
     (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
   }
 
-  /// Throws if the file exceeds `limits`, as scanning it would.
+  /// Throws the error that scanning the file would throw, if the file exceeds `limits`.
   package func check(_ limits: DecodingLimits) throws(AnimatedImageError) {
     func check(
       _ kind: LimitExcess.Kind, _ asked: Int, _ allowed: Int
@@ -102,7 +105,7 @@ public struct ImageIndex: Sendable, Hashable {
       guard asked > allowed else { return }
       throw .exceeding(kind, asked: asked, allowed: allowed, format: format)
     }
-    // An upper bound that no memory can hold, whatever the limits say.
+    // The canvas has an upper bound even if `limits` has none: no memory can hold a larger canvas.
     let canvasPixels = min(limits.canvasPixels, 1 << 40)
     try check(.canvasPixels, canvasSize.area, canvasPixels)
     try check(.frameCount, frames.count, limits.frameCount)
@@ -117,7 +120,7 @@ public struct ImageIndex: Sendable, Hashable {
 }
 
 extension AnimatedImage {
-  /// The result of scanning the image.
+  /// The result of scanning the file, reconstructed from the image.
   var scanned: ScannedImage {
     var scan = ScannedImage()
     scan.header = header
@@ -132,7 +135,8 @@ extension AnimatedImage {
 }
 
 extension ScannedImage {
-  /// Explains why no scanner could have produced this from a file of `byteCount` bytes; nil if one could.
+  /// Returns the reason why no scanner could have produced this scan from a file of `byteCount` bytes, or nil if a
+  /// scanner could have produced it.
   fileprivate func fault(in byteCount: Int) -> String? {
     guard let header, byteCount >= 0 else { return "the file has no size" }
     let codec = header.codec

@@ -1,12 +1,12 @@
-/// Writes numbers and text in sequence; small numbers take few bytes.
+/// Encodes numbers and text as a sequence of bytes, in which small numbers take few bytes.
 package struct RecordWriter {
   package private(set) var bytes: [UInt8] = []
 
   package init() {}
 
   package mutating func put(_ number: Int) {
-    // The sign goes into the lowest bit (zigzag). Then seven bits per byte, lowest first; the top
-    // bit says that more bytes follow.
+    // Zigzag encoding moves the sign into the lowest bit. The number is then written seven bits per byte, the lowest
+    // bits first; the top bit of a byte says that more bytes follow.
     var rest = UInt64(bitPattern: Int64(number << 1 ^ number >> (Int.bitWidth - 1)))
     while rest >= 0x80 {
       bytes.append(UInt8(rest & 0x7f) | 0x80)
@@ -39,8 +39,8 @@ package struct RecordWriter {
   }
 }
 
-/// Reads the output of a ``RecordWriter``. Past the end, and for invalid numbers, it returns zeros and records
-/// the damage.
+/// Decodes the bytes that a ``RecordWriter`` has written. For reads past the end and for invalid numbers, the reader
+/// returns zero or an empty value, and records that the bytes are damaged.
 package struct RecordReader {
   private let bytes: [UInt8]
   private var place: Int
@@ -51,7 +51,7 @@ package struct RecordReader {
     self.place = place
   }
 
-  /// Whether everything was read and all of it was valid.
+  /// Whether the reader has read all bytes and found no damage.
   package var isComplete: Bool { !isDamaged && place == bytes.count }
 
   private mutating func damaged() { isDamaged = true }
@@ -98,13 +98,13 @@ package struct RecordReader {
 
   package mutating func list<Value>(_ body: (inout RecordReader) -> Value?) -> [Value] {
     let count = int()
-    // Every element takes at least one byte.
+    // Every element is encoded in at least one byte.
     guard count >= 0, count <= bytes.count - place else {
       damaged()
       return []
     }
     var values: [Value] = []
-    // Do not trust the count: an element may take far more memory than its encoding takes bytes.
+    // The count is not trusted: an element may take far more memory than its encoding has bytes.
     values.reserveCapacity(min(count, 1 << 12))
     for _ in 0..<count where !isDamaged {
       guard let value = body(&self) else {
@@ -123,10 +123,10 @@ package struct RecordReader {
 // MARK: - Images
 
 extension RecordWriter {
-  /// Writes the result of opening `image`.
+  /// Writes what is known about `image` after opening it: the result of the scan and the header.
   package mutating func put(_ image: AnimatedImage) { put(image.scanned, image.header) }
 
-  /// Writes the result of a scan and the image's header.
+  /// Writes the result of a scan and the header of the image.
   package mutating func put(_ image: ScannedImage, _ header: ImageHeader) {
     put(header.format.rawValue)
     put(header.canvasSize.width)
@@ -196,7 +196,7 @@ extension RecordWriter {
 }
 
 extension RecordReader {
-  /// Reads the output of ``RecordWriter/put(_:)-(AnimatedImage)``; nil if it is invalid.
+  /// Reads an image that ``RecordWriter/put(_:)-(AnimatedImage)`` has written. Returns nil if the bytes are damaged.
   package mutating func image() -> ScannedImage? {
     let format = AnimationFormat(rawValue: text())
     guard FormatTable.row(of: format) != nil else { return nil }

@@ -1,16 +1,20 @@
 extension ScannedImage {
-  /// Decides whether to keep a truncated last frame. It is kept if its pixels are complete, if it is the only frame and
-  /// has any rows, or if partial frames are requested.
+  /// Decides whether to keep a truncated last frame. The frame is kept in three cases: if its pixels are complete, if
+  /// it is the only frame and has at least one pixel, or if partial frames are requested and it has at least one pixel.
   ///
-  /// - Returns: The frame's pixels if it is kept and is the only frame, because decoding them takes most of the time
-  ///   until it can be shown.
+  /// - Returns: The frame's pixels if the frame is kept, is the only frame, and `options` select the fast decoder;
+  ///   otherwise nil. Returning the pixels saves most of the time until such a frame can be shown, because that time is
+  ///   spent on decoding.
+  /// - Throws: `truncated` if no pixel of the truncated frame can be decoded and the file has no other frame and no
+  ///   static image.
   mutating func settleCutFrame(
     header: ImageHeader, source: any ByteSource, options: DecodingOptions
   ) throws(AnimatedImageError) -> FramePixels? {
     guard let control = cutFrame else { return nil }
     let pixels = FramePixels()
     let decodesFast = options.decoder == .fast
-    // Never use giflib here, which counts complete rows only: the list of frames must not depend on the decoder.
+    // giflib must not be used here, because it counts complete rows only and the list of frames must not depend on the
+    // decoder.
     var options = options
     options.decoder = .fast
     var decoder = FrameDecoder(header: header, options: options)

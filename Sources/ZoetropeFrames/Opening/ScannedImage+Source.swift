@@ -1,11 +1,11 @@
 package import SystemPackage
 
-// Scanning a whole source: the I/O around the pure scanners.
+// The functions that read a whole source and pass its bytes to the scanners, which do no I/O themselves.
 extension ScannedImage {
-  /// Scans the structure of the file in `source`.
+  /// Scans the structure of the file in `source` and returns the result.
   ///
-  /// - Parameter isCancelled: Polled every 128 KiB.
-  /// - Throws: `cancelled` once `isCancelled` returns true.
+  /// - Parameter isCancelled: A closure that is called every 128 KiB and returns whether to stop.
+  /// - Throws: `cancelled` once `isCancelled` returns true, and the errors of the scanner and of `source`.
   static func scan(
     _ source: any ByteSource, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ScannedImage {
@@ -20,7 +20,7 @@ extension ScannedImage {
     return file.scanner.image
   }
 
-  /// Throws `notAnImage` if no image starts with `start`, which has the length of the longest signature.
+  /// Throws `notAnImage` if `start` is not the beginning of an image. `start` has the length of the longest signature.
   static func checkSignature(_ start: borrowing RawSpan) throws(AnimatedImageError) {
     var file = FileScanner(limits: .none)
     try file.feed(start)
@@ -28,7 +28,7 @@ extension ScannedImage {
 }
 
 extension StandardInput {
-  /// Reads all bytes of `descriptor`, but stops after the first ones if they do not begin an image.
+  /// Reads all bytes of `descriptor`, but stops after the first 13 bytes if they are not the beginning of an image.
   ///
   /// - Throws: The errors of ``readAll(from:byteLimit:shouldStop:checkingStart:)``, and `notAnImage`.
   package static func readAll(

@@ -15,10 +15,10 @@ extension AnimatedImage: ImageOrigin {
     try cache.identity(of: self, isCancelled: isCancelled)
   }
 
-  /// Returns the same image with its own random-access state, charged to `budget`.
+  /// Returns the same image with a random-access state of its own, which is charged to `budget`.
   package func charged(to budget: MemoryBudget) -> AnimatedImage { detached(chargedTo: budget) }
 
-  /// Bytes of memory that the opened image holds, apart from pixels.
+  /// The number of bytes of memory that the opened image holds, apart from pixels.
   package var residentCost: Int {
     let metadata = metadata
     let texts = metadata.texts.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
@@ -29,14 +29,14 @@ extension AnimatedImage: ImageOrigin {
       + frames.count * (MemoryLayout<FrameControl>.stride + ReplayCosts.bytesPerFrame)
   }
 
-  /// The estimated bytes of one damage entry with its text.
+  /// The estimated number of bytes that one damage entry takes, including its text.
   private static let damageCost = MemoryLayout<Damage>.stride + 64
 
-  /// The image with its parallelism adjusted for playing: one core, unless that may be too slow.
+  /// This image with its parallelism adjusted for playing: frames are decoded on one core, unless that may be too slow.
   ///
-  /// A scheduler decodes ahead anyway, and decoding on several cores takes four more canvases and wakes threads for
-  /// every frame. All cores are used above about 40 million pixels per second, which is a tenth of one core's
-  /// throughput for GIF and a third for APNG.
+  /// A scheduler decodes ahead anyway. Decoding on several cores would take four more canvases and wake threads for
+  /// every frame. All cores are used if playing decodes more than about 40 million pixels per second. That is a tenth
+  /// of the throughput of one core for GIF and a third of it for APNG.
   private var preparedForPlaying: AnimatedImage {
     guard options.parallelism == 0, pixelRate < Self.lightPixelRate else { return self }
     var image = self
@@ -46,7 +46,7 @@ extension AnimatedImage: ImageOrigin {
 }
 
 extension ImageOrigin {
-  /// Whether decoding takes only a small part of the playing time, and a canvas little memory.
+  /// Whether decoding takes only a small part of the playing time, and a canvas takes little memory.
   var isLightToPlay: Bool {
     arrivals == nil && !isFetched && pixelRate < Self.lightPixelRate
       && canvasSize.area <= Self.lightArea
@@ -55,7 +55,7 @@ extension ImageOrigin {
   fileprivate static var lightPixelRate: Double { 40_000_000 }
   private static var lightArea: Int { 1 << 20 }
 
-  /// Pixels decoded per second of playing.
+  /// The number of pixels that are decoded per second of playing.
   fileprivate var pixelRate: Double {
     var area = 0.0
     var seconds = 0.0

@@ -1,15 +1,15 @@
-/// An animation whose frames can be decoded and played: a whole file (``AnimatedImage``), one whose bytes are still
-/// arriving (``StreamedImage``), or one read by byte ranges (``RemoteImage``).
+/// An animation whose frames can be decoded and played: a whole file (``AnimatedImage``), a file whose bytes are still
+/// arriving (``StreamedImage``), or a file that is read by byte ranges (``RemoteImage``).
 ///
-/// Only these three types conform. To play pictures that a program computes, write them to a `MemorySink` and open the
-/// resulting bytes.
+/// Only these three types conform to this protocol. To play pictures that a program computes, write them to a
+/// `MemorySink` and open the resulting bytes.
 public protocol AnimationSource: Sendable {
-  /// How the frames are read.
+  /// Describes how the frames are read.
   var origin: FrameOrigin { get }
 }
 
-/// How the frames of an animation are read. Does not retain the animation, so releasing a ``StreamedImage`` still ends
-/// it.
+/// A description of how the frames of an animation are read. It does not retain the animation, so releasing a
+/// ``StreamedImage`` still ends the stream.
 public struct FrameOrigin: Sendable {
   package let base: any ImageOrigin
 
@@ -17,56 +17,57 @@ public struct FrameOrigin: Sendable {
 }
 
 extension AnimationSource {
-  /// The file's format.
+  /// The format of the file.
   public var format: AnimationFormat { origin.base.format }
   /// The size of every composited frame.
   public var canvasSize: PixelSize { origin.base.canvasSize }
-  /// The frames, in order; those known so far of a ``StreamedImage``.
+  /// The frames in order. For a ``StreamedImage``, these are the frames that have arrived so far.
   public var frames: [FrameControl] { origin.base.frames }
-  /// The total number of plays, as known so far.
+  /// The total number of plays. For a ``StreamedImage``, this is the number that is known so far.
   public var playCount: PlayCount { origin.base.playCount }
 }
 
 extension AnimationSource {
   /// Returns the bitmap of frame `index`.
   ///
-  /// Frames may be requested in any order and concurrently; equal requests are decoded once. Decoding runs on the
-  /// library's own threads and continues from the previous request or the nearest checkpoint, so a jump decodes a
-  /// bounded number of frames. (The first jump into a part that has not been visited yet decodes every frame between it
-  /// and the nearest earlier checkpoint or independent frame.) A step back costs about as much as a step forward,
-  /// except in a ``RemoteImage``. Copies of the image share the checkpoints, which are charged to
+  /// Frames may be requested in any order and concurrently; requests for the same frame share one decode. Decoding runs
+  /// on the library's own threads and continues from the previous request or from the nearest checkpoint, so a jump
+  /// decodes a bounded number of frames. (The first jump into a part of the animation that has not been visited yet
+  /// decodes every frame from the nearest earlier checkpoint or independent frame on.) A step back costs about as much
+  /// as a step forward, except in a ``RemoteImage``. Copies of the image share the checkpoints, which are charged to
   /// ``MemoryBudget/shared`` and freed with the last copy.
   ///
-  /// For a ``StreamedImage``, waits until the frame has arrived. A ``RemoteImage`` reads the bytes of the frame
-  /// and of the frames it depends on.
+  /// For a ``StreamedImage``, this method waits until the frame has arrived. For a ``RemoteImage``, it reads the bytes
+  /// of the frame and of the frames that it depends on.
   ///
   /// - Parameters:
-  ///   - index: The frame, from 0.
-  ///   - rendering: The size and format of the bitmap. Default: as decoded.
+  ///   - index: The index of the frame, from 0.
+  ///   - rendering: The size and format of the bitmap. Default: the size and format in which frames are decoded.
   ///   - cache: The cache for rendered frames. Default: nil, no caching. With a cache, such as
-  ///     ``MemoryFrameCache/shared``, the first call reads the whole file once, to compute its
-  ///     ``ContentIdentity``. A ``StreamedImage`` is cached once it is complete, a ``RemoteImage`` only if
-  ///     ``SharedFrames`` was given its identity.
-  /// - Throws: `parameter` if the frame does not exist; the errors of ``FrameReader/next()``; errors of reading byte
-  ///   ranges; `cancelled`, never `CancellationError`, as soon as the task is cancelled. Decoding then stops within one
-  ///   frame, unless other callers are waiting for it.
+  ///     ``MemoryFrameCache/shared``, the first call reads the whole file once, to compute its ``ContentIdentity``. The
+  ///     frames of a ``StreamedImage`` are cached once the stream is complete; the frames of a ``RemoteImage`` are
+  ///     cached only if ``SharedFrames`` was given its identity.
+  /// - Throws: `parameter` if the frame does not exist; the errors of ``FrameReader/next()``; the errors of reading
+  ///   byte ranges; `cancelled`, never `CancellationError`, as soon as the task is cancelled. Decoding then stops
+  ///   within one frame, unless other callers are waiting for the frame.
   public func bitmap(
     at index: Int, rendering: Rendering = .init(), cache: (any FrameCaching)? = nil
   ) async throws(AnimatedImageError) -> Bitmap {
     try await frame(at: index, rendering: rendering, cache: cache).bitmap
   }
 
-  /// Returns frame `index` with the damage found in it. Otherwise like ``bitmap(at:rendering:cache:)``.
+  /// Returns frame `index` with the damage found in it. In all other respects, this method behaves like
+  /// ``bitmap(at:rendering:cache:)``.
   public func frame(
     at index: Int, rendering: Rendering = .init(), cache: (any FrameCaching)? = nil
   ) async throws(AnimatedImageError) -> CompositedFrame {
     try await origin.base.frame(at: index, rendering, cache)
   }
 
-  /// Returns the bitmap shown `time` after the start of the first play.
+  /// Returns the bitmap that is shown `time` after the start of the first play.
   ///
-  /// A time past the last play means the last frame. For a ``StreamedImage``, waits until the frame shown at
-  /// that time has arrived. Otherwise like ``bitmap(at:rendering:cache:)``.
+  /// A time after the last play gives the last frame. For a ``StreamedImage``, this method waits until the frame that
+  /// is shown at `time` has arrived. In all other respects, it behaves like ``bitmap(at:rendering:cache:)``.
   public func bitmap(
     at time: Duration, policy: DelayPolicy = .browser, rendering: Rendering = .init(),
     cache: (any FrameCaching)? = nil
@@ -75,17 +76,18 @@ extension AnimationSource {
     return try await base.frame(at: base.frameIndex(at: time, policy), rendering, cache).bitmap
   }
 
-  /// Returns composited frames, without timing, decoded on demand.
+  /// Returns a sequence of composited frames, which are decoded on demand and delivered without timing.
   ///
-  /// For a whole file, later frames are decoded ahead on all processors (see ``DecodingOptions/parallelism``), bounded
-  /// in bytes. For a ``StreamedImage``, each frame is awaited; for a ``RemoteImage``, its bytes are read first. Frames
-  /// before the range are decoded too if the first frame of the range needs them. Each iterator starts over. The range
-  /// is clamped to the image's frames, so a range past the end is empty.
+  /// For a whole file, later frames are decoded ahead on all processors (see ``DecodingOptions/parallelism``), within a
+  /// bound on memory. For a ``StreamedImage``, the sequence waits for each frame to arrive. For a ``RemoteImage``, it
+  /// reads the bytes of each frame before decoding it. Frames before the range are decoded too if the first frame of
+  /// the range depends on them. Each iterator starts at the beginning of the range. The range is clamped to the frames
+  /// of the image, so a range past the end is empty.
   ///
   /// - Parameters:
-  ///   - range: The frames. Default: all.
-  ///   - rendering: The size and format of the frames. Default: as decoded. Only the changed part of each frame is
-  ///     scaled.
+  ///   - range: The indices of the frames. Default: all frames.
+  ///   - rendering: The size and format of the frames. Default: the size and format in which frames are decoded. Only
+  ///     the changed part of each frame is scaled.
   ///   - cache: The cache for rendered frames, as in ``bitmap(at:rendering:cache:)``. Default: nil, no caching.
   public func bitmaps(
     _ range: some RangeExpression<Int> & Sendable = 0..., rendering: Rendering = .init(),
@@ -96,7 +98,7 @@ extension AnimationSource {
 }
 
 extension AnimationSource {
-  /// The frames that ``bitmap(at:rendering:cache:)`` reads.
+  /// The shared frames from which ``bitmap(at:rendering:cache:)`` reads.
   package var randomAccessFrames: SharedFrames { origin.base.randomAccessFrames }
 }
 
@@ -130,11 +132,12 @@ extension ImageOrigin {
         return try renderer.render(composited) { flag.isRaised }
       }
     }
-    // If the file was overwritten meanwhile, these pixels do not belong to the content in the key.
+    // If the file has been overwritten in the meantime, these pixels do not belong to the content that the key
+    // identifies.
     if let key, let cache, isUnchanged {
       let stored = CachedFrame(frame.bitmap, damage: frame.damage)
       if cache.mayBlock {
-        // The frame was decoded, so return it even if the task was cancelled meanwhile.
+        // The frame has been decoded, so it is returned even if the task has been cancelled in the meantime.
         try? await DecodeThreads.shared.value { [self] flag throws(AnimatedImageError) in
           cache.storeIfPossible(stored, for: key)
           var filler = cache.filler(besides: rendering, of: self, key.animation.content)
@@ -148,7 +151,8 @@ extension ImageOrigin {
     return frame
   }
 
-  /// Returns the key of frame `index`, and the frame if `cache` has it; nil if the image cannot be cached.
+  /// Returns the key of frame `index` in `cache`, together with the frame if `cache` contains it. Returns nil if the
+  /// image cannot be cached.
   private func lookUp(
     _ index: Int, _ rendition: Rendition, in cache: any FrameCaching
   ) async throws(AnimatedImageError) -> (key: FrameKey, frame: CachedFrame?)? {
@@ -163,7 +167,7 @@ extension ImageOrigin {
     }
   }
 
-  /// Returns the frame shown `time` after the start, once that frame has arrived.
+  /// Returns the index of the frame that is shown `time` after the start, once that frame has arrived.
   fileprivate func frameIndex(
     at time: Duration, _ policy: DelayPolicy
   ) async throws(AnimatedImageError) -> Int {
@@ -185,9 +189,10 @@ extension ImageOrigin {
 }
 
 extension DecodeThreads {
-  /// Runs `work` on one of these threads; the flag is raised when the calling task is cancelled.
+  /// Runs `work` on one of these threads and returns its result. The flag passed to `work` is raised when the calling
+  /// task is cancelled.
   ///
-  /// - Throws: `cancelled` immediately if it is already cancelled; errors of `work`.
+  /// - Throws: `cancelled` immediately if the calling task is already cancelled; otherwise the errors of `work`.
   package func value<Value: Sendable>(
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {

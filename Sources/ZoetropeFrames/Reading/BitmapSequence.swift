@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Composited frames without timing, decoded on demand.
+/// A sequence of composited frames, which are decoded on demand and delivered without timing.
 ///
-/// Ends after the last frame, or without an error if the iterating task is cancelled. An error is thrown only after all
-/// frames before it have been consumed.
+/// The sequence ends after the last frame. If the iterating task is cancelled, the sequence ends without an error. An
+/// error is thrown only after all frames before it have been consumed.
 public struct BitmapSequence: AsyncSequence, Sendable {
-  /// Retained, because releasing a streamed image ends the stream.
+  /// The image is retained, because releasing a ``StreamedImage`` ends its stream.
   private let image: any AnimationSource
   private let rendering: Rendering
   private let cache: (any FrameCaching)?
@@ -21,12 +21,12 @@ public struct BitmapSequence: AsyncSequence, Sendable {
     self.contains = contains
   }
 
-  /// Creates an iterator at the first frame of the range.
+  /// Creates an iterator that begins at the first frame of the range.
   public func makeAsyncIterator() -> Iterator {
     Iterator(image, rendering: rendering, cache: cache, where: contains)
   }
 
-  /// Iterates over the frames. Copies of an iterator share one decoder and wait for each other.
+  /// An iterator over the frames. Copies of an iterator share one decoder and wait for each other.
   public struct Iterator: AsyncIteratorProtocol {
     private let image: any AnimationSource
     private let origin: any ImageOrigin
@@ -46,14 +46,14 @@ public struct BitmapSequence: AsyncSequence, Sendable {
       let reader = RenderedReader(origin, rendering: rendering, cache: cache)
       reader.isOnePass = true
       if origin.arrivals == nil {
-        // Not `relative(to:)`, which traps for a closed range up to `Int.max`, and reverses the bounds of a
-        // partial range that begins past the last frame. Frames past the range are not decoded ahead.
+        // `relative(to:)` is not used: it traps for a closed range up to `Int.max`, and it reverses the bounds of a
+        // partial range that begins past the last frame. Frames after the range are not decoded ahead.
         reader.lastWanted = (0..<origin.frameCount).last(where: contains)
       }
       self.reader = Lent(reader)
     }
 
-    /// Decodes the next frame; nil after the last one, and if the task is cancelled.
+    /// Decodes the next frame and returns it. Returns nil after the last frame, and if the task is cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(AnimatedImageError) -> CompositedFrame? {
@@ -69,12 +69,13 @@ public struct BitmapSequence: AsyncSequence, Sendable {
       }
     }
 
-    /// Waits for the next frame of the range to arrive and returns its index; nil if there is none.
+    /// Waits until the next frame of the range has arrived, and returns the index of that frame. Returns nil if the
+    /// range has no further frame.
     private func nextIndex() async -> Int? {
       var index = next
       while true {
         let isWanted = contains(index)
-        // A range is contiguous, so no later frame is in it.
+        // A range is contiguous, so it contains no later frame.
         if hasBegun, !isWanted { return nil }
         if index >= origin.frameCount {
           guard let arrivals = origin.arrivals, await arrivals.waitForFrame(index),
@@ -88,16 +89,16 @@ public struct BitmapSequence: AsyncSequence, Sendable {
   }
 }
 
-/// A reader used on decode threads, one call at a time.
+/// A reader that is used on decode threads by one call at a time.
 ///
-/// Locked because an iterator can be copied: an actor that copies an iterator, awaits a frame and stores the copy back
-/// may be reentered during the await, and two decode threads would then use the same reader.
+/// The lock is needed because an iterator can be copied. An actor that copies an iterator, awaits a frame and stores
+/// the copy back may be reentered during the await. Two decode threads would then use the same reader.
 final class Lent<Reader>: Sendable {
   private let reader: Mutex<Reader>
 
   init(_ reader: sending Reader) { self.reader = Mutex(reader) }
 
-  /// Calls `body` with the reader, on the calling thread.
+  /// Calls `body` with the reader on the calling thread, and returns the result of `body`.
   func withReader<Value: Sendable>(
     _ body: (Reader) throws(AnimatedImageError) -> Value
   ) throws(AnimatedImageError) -> Value {
@@ -111,7 +112,7 @@ extension Lent<RenderedReader> {
     case lacking(FrameFetch)
   }
 
-  /// Decodes frame `index` on another thread after its bytes have arrived.
+  /// Decodes frame `index` on another thread, after the bytes that the frame needs have been fetched, and returns it.
   func frame(at index: Int) async throws(AnimatedImageError) -> CompositedFrame {
     while true {
       let step = try await DecodeThreads.shared.value { [self] flag throws(AnimatedImageError) in
@@ -120,7 +121,7 @@ extension Lent<RenderedReader> {
           do throws(AnimatedImageError) {
             return .done(try reader.frame(at: index) { flag.isRaised })
           } catch {
-            // The replay was longer than expected, or bytes have been dropped meanwhile.
+            // Either the replay is longer than expected, or bytes have been dropped in the meantime.
             guard error.code == .bytesMissing else { throw error }
             return .lacking(reader.fetch(for: index) ?? { nil })
           }

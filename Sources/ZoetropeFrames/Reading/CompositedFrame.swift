@@ -1,18 +1,18 @@
-/// The whole canvas as shown during one frame.
+/// The whole canvas as it looks while one frame is shown.
 public struct CompositedFrame: Sendable {
-  /// The frame index, from 0.
+  /// The index of the frame, from 0.
   public let index: Int
   /// The canvas after the frame was drawn.
   public let bitmap: Bitmap
-  /// The area in which the bitmap may differ from that of the previous frame, clipped to the canvas; the whole canvas
-  /// for the first frame.
+  /// A rectangle that contains every difference between this bitmap and that of the previous frame, clipped to the
+  /// canvas. For the first frame, it is the whole canvas.
   public let dirtyRect: PixelRect
-  /// The damage found in the frame, if any.
+  /// The damage found in the frame, or nil if there is none.
   public let damage: Damage?
 
   /// Creates a frame, for example to test code that consumes frames.
   ///
-  /// By default the whole bitmap is dirty and there is no damage.
+  /// By default, the dirty rectangle is the whole bitmap, and there is no damage.
   public init(index: Int, bitmap: Bitmap, dirtyRect: PixelRect? = nil, damage: Damage? = nil) {
     self.index = index
     self.bitmap = bitmap

@@ -1,31 +1,34 @@
-/// Chooses the frames that look least alike.
+/// Chooses those frames of an animation that look least alike.
 ///
-/// Compares frames at 16x16 pixels. A frame takes 1 KiB of memory, or none if it looks like the one before, and about
-/// as much time as decoding it, however large the canvas. Only changed areas are scaled, each separately. Large
-/// canvases are scaled in two steps, because scaling one small pixel reads the whole area that it covers.
+/// Frames are compared as thumbnails of 16x16 pixels. A thumbnail takes 1 KiB of memory, or none if it looks like the
+/// thumbnail of the previous frame. Making a thumbnail takes about as much time as decoding its frame, however large
+/// the canvas is. Only the changed areas of a frame are scaled, each area separately. Large canvases are scaled in two
+/// steps, because scaling one pixel of a thumbnail reads the whole area that the pixel covers.
 package struct DistinctFrames {
   private var thumbnails: [[UInt8]] = []
   private var steps: [Step] = []
   private let crop: Rendering?
-  /// The index of the frame added last.
+  /// The index of the frame that was added last, or nil if the next frame must be compared with no other.
   private var last: Int?
 
   private static let side = 16
-  /// The side of the picture after the first step, and the canvas side from which that step pays off.
+  /// The side of the bitmap that the first of two scaling steps yields, and the side of a canvas above which two
+  /// scaling steps are faster than one.
   private static let (coarseSide, largeSide) = (128, 512)
 
-  /// One scaling step and its result for the last frame.
+  /// One scaling step, and the result of this step for the frame added last.
   private struct Step {
     let scaler: FrameScaler
     var result: Bitmap?
 
-    /// Scales `bitmap`, which differs from the last one only in `changes`; nil means everywhere. Returns the areas in
-    /// which the results differ.
+    /// Scales `bitmap` and returns the areas in which the result differs from the previous result. `changes` are the
+    /// areas in which `bitmap` differs from the previous bitmap. If `changes` or the result is nil, everything may
+    /// differ.
     mutating func scale(
       _ bitmap: Bitmap, _ changes: [PixelRect]?, isCancelled: () -> Bool
     ) throws(AnimatedImageError) -> [PixelRect]? {
       let previous = result
-      // Reset first: after an error, the next frame must be scaled completely.
+      // The result is reset first, so that after an error the next bitmap is scaled completely.
       result = nil
       guard var scaled = previous, let changes else {
         result = try scaler.scale(bitmap, isCancelled: isCancelled)
@@ -43,18 +46,21 @@ package struct DistinctFrames {
     }
   }
 
-  /// - Parameter rendering: How frames will be shown; areas that it crops away are ignored. Default: nil, the whole
-  ///   canvas.
+  /// Creates a chooser without frames.
+  ///
+  /// - Parameter rendering: The rendering in which the frames will be shown. The areas that it crops away are ignored.
+  ///   Default: nil, which compares the whole canvas.
   package init(shownAs rendering: Rendering? = nil) { crop = rendering }
 
-  /// Adds frame `index` of `reader`. Cheaper if it directly follows the frame added before.
+  /// Adds frame `index` of the image that `reader` reads. This is cheaper if the frame directly follows the frame that
+  /// was added before.
   ///
   /// - Throws: The errors of ``FrameReader/frame(at:isCancelled:)``.
   package mutating func add(
     _ index: Int, of reader: FrameReader, isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
     let changes = last.flatMap { reader.image.changes(from: $0, to: index) }
-    // Reset first: after an error, the next frame is compared with no other.
+    // The index is reset first, so that after an error the next frame is compared with no other.
     last = nil
     try add(
       reader.frame(at: index, isCancelled: isCancelled).bitmap, changes: changes,
@@ -62,7 +68,8 @@ package struct DistinctFrames {
     last = index
   }
 
-  /// Adds a frame that differs from the one added before only in `changes`; nil means everywhere.
+  /// Adds a frame, given its bitmap. `changes` are the areas in which the bitmap differs from the bitmap that was added
+  /// before; nil means everywhere.
   package mutating func add(
     _ bitmap: Bitmap, changes: [PixelRect]? = nil, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) {
@@ -108,7 +115,7 @@ package struct DistinctFrames {
     for y in 0..<picture.height {
       let row = picture.pixels(row: y)
       for x in 0..<picture.width {
-        // The colours of transparent pixels must not count.
+        // Multiplying by alpha makes the colours of transparent pixels irrelevant.
         let alpha = Int(row[x].alpha)
         for channel in [row[x].red, row[x].green, row[x].blue, 255] {
           bytes.append(UInt8(Int(channel) * alpha / 255))
@@ -118,9 +125,9 @@ package struct DistinctFrames {
     return bytes
   }
 
-  /// Returns the positions, ascending, of at most `count` of the frames added. Chooses the first frame, and then
-  /// repeatedly the one that differs most from all chosen so far. Returns fewer if all others look like chosen ones, or
-  /// once `isCancelled` returns true.
+  /// Chooses at most `count` of the frames added, and returns their positions in ascending order. The first frame is
+  /// always chosen. Each further choice is the frame that differs most from all frames chosen so far. The result has
+  /// fewer than `count` frames if all other frames look like chosen ones, or once `isCancelled` returns true.
   package func choose(_ count: Int, isCancelled: () -> Bool = { false }) -> [Int] {
     guard !thumbnails.isEmpty, count > 0 else { return [] }
     var chosen = [0]
@@ -140,7 +147,7 @@ package struct DistinctFrames {
     return chosen.sorted()
   }
 
-  /// Returns the sum of the squared differences.
+  /// Returns the sum of the squared differences between the bytes of two thumbnails.
   private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
     var sum = 0
     for index in left.indices {
@@ -152,11 +159,11 @@ package struct DistinctFrames {
 }
 
 extension AnimatedImage {
-  /// Returns the areas in which frame `index` may differ from the earlier frame `previous`; nil if it is simplest to
-  /// assume that everything differs.
+  /// Returns the areas in which frame `index` may differ from the earlier frame `previous`. Returns nil if it is
+  /// simplest to assume that the frames differ everywhere.
   ///
-  /// A frame's bitmap is the same whichever frames were read before it, so the two can differ only where frames from
-  /// `previous` to `index` cleared or drew something.
+  /// A frame's bitmap is the same whichever frames were read before it. The two bitmaps can therefore differ only where
+  /// the frames from `previous` to `index` cleared or drew something.
   fileprivate func changes(from previous: Int, to index: Int) -> [PixelRect]? {
     guard previous <= index else { return nil }
     let canvas = PixelRect(canvasSize)
@@ -168,7 +175,7 @@ extension AnimatedImage {
       for rect in touched.map({ $0.intersection(canvas) }) where !rect.isEmpty && rect != areas.last
       {
         areas.append(rect)
-        // Each area has a fixed cost, however small it is.
+        // Comparing an area has a fixed cost, however small the area is.
         pixels += rect.size.area + 1 << 12
       }
       if pixels >= canvas.size.area + 1 << 14 { return nil }

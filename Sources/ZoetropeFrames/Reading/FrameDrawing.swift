@@ -1,12 +1,13 @@
-/// A drawing applied to every rendered frame, such as rounded corners or a badge.
+/// A drawing that is applied to every rendered frame, such as rounded corners or a badge.
 ///
-/// Two drawings are equal if their name and version are equal, because closures cannot be compared. Change the
-/// version whenever the closure draws something else; otherwise caches return old frames.
+/// Two drawings are equal if their names and versions are equal, because closures cannot be compared. Change the
+/// version whenever the closure draws something else. Otherwise caches return frames with the old drawing.
 public struct FrameDrawing: Sendable, Hashable {
-  /// A closure that changes the bytes of row `y` of a frame of `size`, in ``PixelFormat/rgba8`` without padding.
+  /// A closure that draws on row `y` of a frame of `size` by changing the bytes of the row, which are in
+  /// ``PixelFormat/rgba8`` without padding.
   ///
-  /// Called on the library's own threads. A pixel may depend only on its position and its old value, because dirty
-  /// rectangles cover only what the animation itself changed.
+  /// The closure is called on the library's own threads. A pixel may depend only on its position and its old value,
+  /// because dirty rectangles cover only what the animation itself changed.
   public typealias Row =
     @Sendable (_ y: Int, _ size: PixelSize, _ bytes: inout MutableRawSpan) -> Void
 
@@ -19,16 +20,16 @@ public struct FrameDrawing: Sendable, Hashable {
   /// Creates a drawing.
   ///
   /// - Parameters:
-  ///   - name: Distinguishes it from other drawings.
-  ///   - version: Distinguishes it from other versions of this drawing.
-  ///   - drawRow: Called for each row of each frame.
+  ///   - name: The name of the drawing, which distinguishes it from other drawings.
+  ///   - version: The version of the drawing, which distinguishes it from other versions of the same drawing.
+  ///   - drawRow: A closure that is called for each row of each frame.
   public init(_ name: String, version: Int, drawRow: @escaping Row) {
     self.name = name
     self.version = version
     self.drawRow = drawRow
   }
 
-  /// Returns a copy of `bitmap`, in ``PixelFormat/rgba8``, with the drawing on it.
+  /// Returns a copy of `bitmap` in ``PixelFormat/rgba8``, with the drawing applied to it.
   func applied(to bitmap: Bitmap) throws(AnimatedImageError) -> Bitmap {
     var buffer = try PixelBuffer(asking: bitmap.size, zeroed: false)
     buffer.copy(try bitmap.converted(to: .rgba8))
@@ -41,12 +42,12 @@ public struct FrameDrawing: Sendable, Hashable {
     return buffer.finish()
   }
 
-  /// Whether name and version are equal.
+  /// Returns whether the names and the versions of two drawings are equal.
   public static func == (left: FrameDrawing, right: FrameDrawing) -> Bool {
     left.name == right.name && left.version == right.version
   }
 
-  /// Hashes name and version.
+  /// Hashes the name and the version.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(name)
     hasher.combine(version)

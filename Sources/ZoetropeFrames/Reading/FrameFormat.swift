@@ -1,5 +1,5 @@
-/// A format in which a ``FrameStore`` keeps frames, in a table of its own: everything that determines the pixels, and
-/// the maximum number of frames.
+/// A format in which a ``FrameStore`` keeps frames. A format consists of everything that determines the pixels, and the
+/// maximum number of frames. Each format has its own table in the store.
 ///
 /// ```swift
 /// let list = FrameFormat("list", size: PixelSize(width: 96, height: 96), family: "party")
@@ -8,32 +8,34 @@
 /// let frames = image.play(rendering: list.rendering, cache: MemoryFrameCache(backing: store))
 /// ```
 ///
-/// Formats with different parameters have different tables: after a change, the frames of this format are rendered
-/// again, and those of other formats are kept.
+/// Formats with different parameters have different tables. If you change a parameter of a format, the frames of this
+/// format are rendered again, and the frames of other formats are kept.
 public struct FrameFormat: Sendable, Hashable {
   /// The name of the format.
   package let name: String
-  /// The name shared by formats that are filled in one decode pass; nil for a format that is filled alone.
+  /// The name of the family of this format, or nil if the format belongs to no family. The formats of a family are
+  /// filled together, in one decode pass.
   public let family: String?
-  /// The size of the box that frames are scaled into.
+  /// The size of the box into which frames are scaled.
   package let size: PixelSize
-  /// The maximum number of frames kept.
+  /// The maximum number of frames that are kept in this format.
   package let maximumCount: Int
-  /// The rendering to pass to playback, loading and ``AnimationSource/bitmap(at:rendering:cache:)``.
+  /// The rendering to pass to playback, to loading and to ``AnimationSource/bitmap(at:rendering:cache:)``.
   public let rendering: Rendering
 
   /// Creates a format.
   ///
   /// - Parameters:
-  ///   - name: The name. Formats in use at the same time need different names.
-  ///   - size: The size of the box that frames are scaled into.
-  ///   - family: A name; formats with the same family are filled together. Default: nil, filled alone.
+  ///   - name: The name of the format. Formats that are in use at the same time need different names.
+  ///   - size: The size of the box into which frames are scaled.
+  ///   - family: The name of a family. Formats of the same family are filled together. Default: nil, which means that
+  ///     the format is filled alone.
   ///   - fit: How frames are fitted into the box. Default: ``ScalingFit/fit``.
   ///   - filter: The resampling filter. Default: ``ScalingFilter/bilinear``.
   ///   - format: The pixel format. Default: ``PixelFormat/rgba8``.
-  ///   - drawing: A drawing on every frame after scaling. Default: nil, nothing.
-  ///   - maximumCount: The maximum number of frames kept. Above 16, rounded down to a multiple of
-  ///     16. At most 8192. Default: 1024.
+  ///   - drawing: A drawing that is applied to every frame after scaling. Default: nil, no drawing.
+  ///   - maximumCount: The maximum number of frames that are kept. A number above 16 is rounded down to a multiple of
+  ///     16. The highest possible number is 8192. Default: 1024.
   public init(
     _ name: String, size: PixelSize, family: String? = nil, fit: ScalingFit = .fit,
     filter: ScalingFilter = .bilinear, format: PixelFormat = .rgba8,
@@ -45,7 +47,7 @@ public struct FrameFormat: Sendable, Hashable {
     self.maximumCount = min(max(maximumCount, 1), 8192)
     var rendering = Rendering(
       target: TargetSize(size), fit: fit, filter: filter, format: format, drawing: drawing)
-    // Covers everything that determines the pixels, and nothing else.
+    // The parameters cover the properties that determine the pixels in addition to the size and the pixel format.
     let parameters =
       "\(fit.rawValue) \(filter.rawValue) \(drawing?.version ?? 0) \(drawing?.name ?? "")"
     rendering.table = TableName(

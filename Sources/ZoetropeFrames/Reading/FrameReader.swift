@@ -1,46 +1,52 @@
-/// Reads the composited frames of one image on the calling thread.
+/// A reader of the composited frames of one image, which it decodes on the calling thread.
 ///
-/// Not `Sendable`. Decoding happens in ``next()`` and ``frame(at:isCancelled:)``; with a parallelism above one, other
-/// threads decode later frames meanwhile.
+/// A reader is not `Sendable`. Decoding happens in ``next()`` and ``frame(at:isCancelled:)``. With a parallelism above
+/// one, other threads decode later frames at the same time.
 public final class FrameReader {
-  /// The index of the frame that ``next()`` returns.
+  /// The index of the frame that the next call of ``next()`` returns.
   package private(set) var nextIndex = 0
-  /// The image.
+  /// The image that is read.
   package private(set) var image: AnimatedImage
-  /// The compositor's canvas has no pixels until the first frame is drawn.
+  /// The compositor, whose canvas has no pixels until the first frame is drawn.
   private var compositor = Compositor()
   private var decoder: FrameDecoder
   private var pixels: FramePixels
-  /// A placeholder for the pixels of a recycled frame.
+  /// The placeholder that replaces ``pixels`` after they have been recycled.
   private let noPixels: FramePixels
-  /// The damage of the last frame drawn.
+  /// The damage found in the frame that was drawn last.
   private var damage: Damage?
-  /// Whether the next frame begins on a clear canvas, created on demand.
+  /// Whether the canvas must be cleared, or created if there is none, before the next frame is drawn.
   private var needsClearCanvas = true
-  /// Whether the canvas was cleared because the next frame is independent. If it is damaged, earlier frames are needed.
+  /// Whether the canvas was cleared because the next frame is independent. If that frame turns out to be damaged, the
+  /// earlier frames are needed after all.
   private var isAssumedClear = false
-  /// The side that decoded the pixels that are now the canvas, if a frame became the canvas.
+  /// The side that decoded the pixels of the canvas. It matters only if the pixels of a frame have become the canvas.
   private var canvasSide = DecodeSide.consumer
-  /// The only frame, if opening the image had to decode it and it has not been used; nil after the first
-  /// request.
+  /// The pixels of the only frame, if opening the image had to decode that frame and they have not been used yet. Nil
+  /// after the first request for a frame.
   private var openingFrame: OpeningFrame?
-  /// Decodes frames ahead; nil if frames are decoded sequentially on the calling thread.
+  /// The object that decodes frames ahead, or nil if frames are decoded sequentially on the calling thread.
   private let ahead: DecodeAhead?
 
-  /// Creates a reader at the start of `image`. Decodes nothing yet.
+  /// Creates a reader at the start of `image`. Nothing is decoded yet.
   public convenience init(_ image: AnimatedImage) {
     self.init(image, sharingAbove: Self.worthwhilePixels)
   }
 
-  /// The number of pixels above which decoding takes about a millisecond or more, so that starting threads pays off.
+  /// The number of pixels above which decoding takes about a millisecond or more, so that it is worthwhile to start
+  /// threads.
   private static let worthwhilePixels = 1 << 18
 
-  /// - Parameter threshold: Images whose frames have more pixels in total are decoded on threads.
+  /// Creates a reader at the start of `image`.
+  ///
+  /// - Parameter threshold: The total number of pixels of all frames above which frames are decoded on several threads.
   package convenience init(_ image: AnimatedImage, sharingAbove threshold: Int) {
     self.init(image, sharingAbove: threshold, memory: .shared)
   }
 
-  /// - Parameter memory: The account that frames decoded ahead are charged to.
+  /// Creates a reader at the start of `image`.
+  ///
+  /// - Parameter memory: The account to which frames decoded ahead are charged.
   init(_ image: AnimatedImage, sharingAbove threshold: Int, memory: DecodeMemory) {
     self.image = image
     decoder = FrameDecoder(header: image.header, options: image.options)
@@ -57,21 +63,24 @@ public final class FrameReader {
 
   deinit { ahead?.stop() }
 
-  /// Returns the next frame, composited; nil after the last one.
+  /// Returns the next frame, composited, or nil after the last frame.
   ///
-  /// The bitmap shares the reader's canvas. If you release the bitmap before the next call, nothing is copied.
+  /// The bitmap shares the memory of the reader's canvas. If you release the bitmap before the next call, nothing is
+  /// copied.
   ///
-  /// - Throws: With ``DamagePolicy/strict``, for a damaged frame; `io` if the file cannot be read; `outOfMemory` if
-  ///   allocating the canvas or the frame fails. After an error, the next call decodes the same frame again.
+  /// - Throws: With ``DamagePolicy/strict``, an error for a damaged frame; `io` if the file cannot be read;
+  ///   `outOfMemory` if the canvas or the frame cannot be allocated. After an error, the next call decodes the same
+  ///   frame again.
   public func next() throws(AnimatedImageError) -> CompositedFrame? { try next { false } }
 
-  /// Like ``next()``, but if other frames must be decoded first, throws `cancelled` once `isCancelled` returns true.
+  /// Returns the next frame like ``next()``. If other frames must be decoded first, this method throws `cancelled` once
+  /// `isCancelled` returns true.
   package func next(isCancelled: () -> Bool) throws(AnimatedImageError) -> CompositedFrame? {
     guard nextIndex < image.frames.count else { return nil }
     return try composeNext(isCancelled)
   }
 
-  /// Like ``next(isCancelled:)``, but requires that frame ``nextIndex`` exists.
+  /// Returns the next frame like ``next(isCancelled:)``. There must be a next frame.
   private func composeNext(
     _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
@@ -81,7 +90,7 @@ public final class FrameReader {
       index: index, bitmap: compositor.canvas.bitmap, dirtyRect: dirty, damage: damage)
   }
 
-  /// Draws the next frame onto the canvas.
+  /// Draws the next frame onto the canvas, and returns the dirty rectangle.
   @discardableResult
   private func drawNext(_ isCancelled: () -> Bool) throws(AnimatedImageError) -> PixelRect {
     let control = image.frames[nextIndex]
@@ -89,7 +98,8 @@ public final class FrameReader {
       try clearCanvas()
       try decode(control)
       if isAssumedClear, !isComplete(control) {
-        // The canvas beneath shows through a damaged frame, so draw that first, then decode the frame again.
+        // The canvas shows through a damaged frame. The earlier frames are therefore drawn first, and then this frame
+        // is decoded again.
         try replay(before: control.index, isCancelled)
         try clearCanvas()
         try decode(control)
@@ -100,7 +110,7 @@ public final class FrameReader {
       if becomesCanvas { swap(&canvasSide, &pixels.side) }
       damage = pixels.damage
       if let ahead {
-        // Recycle the pixels immediately, so that their memory is reused while it is in the CPU caches.
+        // The pixels are recycled immediately, so that their memory is reused while it is in the CPU caches.
         ahead.recycle(pixels)
         pixels = noPixels
       }
@@ -109,18 +119,18 @@ public final class FrameReader {
       return dirty
     } catch {
       resume(at: control.index)
-      // The byte source does not know the frame, so add its index.
+      // The byte source does not know which frame its bytes belong to, so the index of the frame is added here.
       throw error.code == .io ? error.inFrame(control.index) : error
     }
   }
 
-  /// Returns whether all pixels of the frame just decoded are present.
+  /// Returns whether all pixels of the frame `control`, which was just decoded, are present.
   private func isComplete(_ control: FrameControl) -> Bool {
     pixels.content.validPixels >= control.rect.size.area
   }
 
-  /// Makes the next call decode frame `index` again after a failure. Decoding ahead is already past that frame and must
-  /// restart, and a failed read is retried.
+  /// Makes the next call decode frame `index` again after an error. Decoding ahead has already passed that frame and is
+  /// restarted there. A read that has failed is thereby tried again.
   private func resume(at index: Int) {
     if nextIndex == index {
       ahead?.restart(at: index)
@@ -129,16 +139,18 @@ public final class FrameReader {
     }
   }
 
-  /// Returns frame `index`, composited; ``next()`` continues after it.
+  /// Returns frame `index`, composited. After this call, ``next()`` returns the frame after it.
   ///
-  /// The frame that ``next()`` would return costs one decode, any other a replay from the nearest earlier independent
-  /// frame. ``CompositedFrame/dirtyRect`` is the whole canvas after a jump.
+  /// If `index` is the frame that ``next()`` would return, the call costs one decode. For any other frame, the call
+  /// also decodes the frames before it: from the nearest earlier independent frame on or, if that is nearer, from the
+  /// reader's position on. After a jump, the ``CompositedFrame/dirtyRect`` is the whole canvas.
   ///
   /// - Parameters:
-  ///   - index: The frame, from 0.
-  ///   - isCancelled: Called between frames. Default: never cancelled.
-  /// - Throws: `parameter` if the frame does not exist; `cancelled` once `isCancelled` returns true, after which the
-  ///   reader stays usable and keeps its position; the errors of ``next()``.
+  ///   - index: The index of the frame, from 0.
+  ///   - isCancelled: A closure that is called between frames and returns whether to stop. Default: a closure that
+  ///     returns false.
+  /// - Throws: `parameter` if the frame does not exist; the errors of ``next()``; `cancelled` once `isCancelled`
+  ///   returns true. After `cancelled`, the reader stays usable and keeps its position.
   public func frame(
     at index: Int, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> CompositedFrame {
@@ -159,24 +171,24 @@ public final class FrameReader {
     return try composeNext(isCancelled)
   }
 
-  /// Returns to the first frame with a transparent canvas, as at the start of each play.
+  /// Returns to the first frame and to a transparent canvas, as at the start of each play.
   public func rewind() { jump(to: 0) }
 
   package func rest() { compositor.rest() }
 
   package var frameCount: Int { image.frames.count }
 
-  /// Appends frames whose bytes are already in the source of ``image``. The reader must decode on the calling thread
-  /// alone (``DecodingOptions/parallelism`` 1).
+  /// Appends frames whose bytes are already in the source of ``image``. The reader must decode frames on the calling
+  /// thread only (``DecodingOptions/parallelism`` 1).
   package func append(_ frames: [FrameControl]) {
     precondition(ahead == nil, "frames decoded ahead are fixed in number")
     image.frames.append(contentsOf: frames)
   }
 
-  /// Prevents decoding ahead beyond frame `last`; nil removes the limit.
+  /// Prevents decoding ahead beyond frame `last`. If `last` is nil, removes the limit.
   package func limitDecodingAhead(to last: Int?) { ahead?.limit(to: last) }
 
-  /// Returns the canvas that the next frame is drawn on.
+  /// Returns the canvas on which the next frame is drawn.
   package func canvas() throws(AnimatedImageError) -> Bitmap {
     try clearCanvas()
     return try compositor.disposedCanvas()
@@ -192,7 +204,8 @@ public final class FrameReader {
     ahead?.restart(at: nextIndex)
   }
 
-  /// Continues with frame `index` on `canvas`, which ``canvas()`` returned; nil means a clear canvas.
+  /// Continues with frame `index` on `canvas`, which was a result of ``canvas()``. If `canvas` is nil, continues on a
+  /// clear canvas.
   package func restart(at index: Int, on canvas: Bitmap?) throws(AnimatedImageError) {
     if let canvas { return restore(nextIndex: index, canvas: canvas) }
     guard index > 0 else { return rewind() }
@@ -200,9 +213,9 @@ public final class FrameReader {
     restore(nextIndex: index, canvas: clear.bitmap)
   }
 
-  /// Draws the canvas beneath frame `index`, starting at an earlier independent frame that is complete. The canvas
-  /// beneath shows through a damaged independent frame, so the search goes on to an earlier one. A loop, not recursion,
-  /// so that a file cannot control the stack depth.
+  /// Draws the canvas on which frame `index` is drawn. Drawing starts at the nearest earlier independent frame that is
+  /// complete: a damaged independent frame does not suffice, because the canvas shows through it. The search is a loop
+  /// rather than a recursion, so that a file cannot control the stack depth.
   private func replay(
     before index: Int, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
@@ -228,7 +241,7 @@ public final class FrameReader {
     }
   }
 
-  /// Continues at an independent frame, on a clear canvas.
+  /// Continues at frame `index` on a clear canvas. The frame must be independent.
   private func jump(to index: Int) {
     needsClearCanvas = true
     nextIndex = index
@@ -262,7 +275,7 @@ public final class FrameReader {
 extension FrameReader: FrameReading {}
 
 extension AnimatedImage {
-  /// Returns whether there are several frames with more than `limit` pixels in total.
+  /// Returns whether the image has several frames that have more than `limit` pixels in total.
   fileprivate func hasMorePixels(than limit: Int) -> Bool {
     var pixels = 0
     for control in frames {

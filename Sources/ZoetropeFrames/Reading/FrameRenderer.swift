@@ -2,19 +2,20 @@ internal import Synchronization
 
 /// Renders composited frames as bitmaps of one ``Rendition``.
 ///
-/// If a frame directly follows the last one, only its changed part is scaled and converted. If a bitmap is reused, only
-/// its outdated parts are copied.
+/// If a frame directly follows the frame rendered last, only the changed part of the frame is scaled and converted. If
+/// a bitmap of an earlier frame is reused, only the outdated parts of the bitmap are copied.
 package struct FrameRenderer: Sendable {
   package let rendition: Rendition
   package let rendering: Rendering
-  /// Nil if frames keep the canvas size.
+  /// The scaler of the frames, or nil if frames keep the canvas size or cannot be rendered.
   package let scaler: FrameScaler?
-  /// The last frame, scaled and converted; nil before the first one.
+  /// The frame rendered last, scaled and converted, or nil before the first frame.
   private var last: RenderedFrame?
-  /// The error to throw if frames would be too large; there is no scaler then.
+  /// The error to throw because rendered frames would be too large, or nil if they are not. If there is an error, there
+  /// is no ``scaler``.
   private let refusal: AnimatedImageError?
 
-  /// Bytes of the bitmaps kept for the next frame; 0 if frames are used as decoded.
+  /// The number of bytes of the bitmaps that are kept to render the next frame, or 0 if frames are used as decoded.
   package var bitmapCost: Int {
     if refusal != nil { return 0 }
     let formats =
@@ -23,7 +24,7 @@ package struct FrameRenderer: Sendable {
     return formats.reduce(0) { $0 + $1.cost(of: rendition.size) }
   }
 
-  /// Creates a renderer of frames of `canvasSize`, opened with `options`.
+  /// Creates a renderer of the frames of an image that has the size `canvasSize` and was opened with `options`.
   package init(_ rendering: Rendering, of canvasSize: PixelSize, options: DecodingOptions) {
     self.rendering = rendering
     rendition = Rendition(rendering, of: canvasSize, options: options)
@@ -38,24 +39,25 @@ package struct FrameRenderer: Sendable {
     }
   }
 
-  /// Throws if frames cannot be rendered. Call it before reading a frame, which may take long.
+  /// Throws an error if frames cannot be rendered. Call this method before reading a frame, because reading may take
+  /// long.
   ///
-  /// - Throws: `limitExceeded` if frames would be too large.
+  /// - Throws: `limitExceeded` if rendered frames would be too large.
   package func check() throws(AnimatedImageError) {
     if let refusal { throw refusal }
   }
 
-  /// Renders `frame`. If it directly follows the last rendered frame, its dirty rectangle must be relative to that
-  /// frame.
+  /// Renders `frame`. If `frame` directly follows the frame rendered last, the dirty rectangle of `frame` must be
+  /// relative to that frame.
   ///
-  /// - Throws: `cancelled` between rows once `isCancelled` returns true; `limitExceeded` if frames would
-  ///   be too large or allocation fails.
+  /// - Throws: `cancelled` between rows once `isCancelled` returns true; `limitExceeded` if rendered frames would be
+  ///   too large; `outOfMemory` if a bitmap cannot be allocated.
   package mutating func render(
     _ frame: CompositedFrame, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> CompositedFrame {
     try check()
-    // Take the last frame out, so that no later frame builds on it if rendering fails half-way. If a copy of this
-    // renderer shares the canvases, this renderer gets new ones.
+    // The last frame is removed first, so that no later frame builds on it if rendering fails half-way. If a copy of
+    // this renderer shares the canvases of the last frame, this renderer gets new canvases.
     var taken = last.take()
     let isOwned = isKnownUniquelyReferenced(&taken)
     let rendered = if isOwned, let taken { taken } else { RenderedFrame() }
@@ -84,15 +86,16 @@ package struct FrameRenderer: Sendable {
   }
 }
 
-/// The canvases on which successive frames are scaled and converted.
+/// The canvases onto which successive frames are scaled and converted.
 private final class RenderedFrame: Sendable {
-  // Only `FrameRenderer` holds references, and it uses an instance only if its reference is unique, so these locks are
-  // never contended.
+  // These locks are never contended: only a `FrameRenderer` holds references to an instance, and it uses the instance
+  // only if its reference is the only one.
   let index = Atomic(-1)
   private let scaled = Mutex<Canvas?>(nil)
   private let converted = Mutex<Canvas?>(nil)
 
-  /// Scales the pixels that depend on `changed`, which is the whole bitmap for the first frame.
+  /// Scales the part of `bitmap` that depends on `changed`, and returns the scaled bitmap and the region of it that was
+  /// redrawn. For the first frame, `changed` must be the whole bitmap.
   func scale(
     _ bitmap: Bitmap, changed: PixelRect, _ scaler: FrameScaler, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> (Bitmap, dirty: PixelRect) {
@@ -105,7 +108,8 @@ private final class RenderedFrame: Sendable {
     return (picture, region)
   }
 
-  /// Converts the rows of `changed`, which is the whole bitmap for the first frame.
+  /// Converts the rows of `bitmap` that `changed` touches, and returns the converted bitmap. For the first frame,
+  /// `changed` must be the whole bitmap.
   func convert(
     _ bitmap: Bitmap, to format: PixelFormat, changed: PixelRect
   ) throws(AnimatedImageError) -> Bitmap {
@@ -116,7 +120,7 @@ private final class RenderedFrame: Sendable {
     }
   }
 
-  /// Draws `region` of `canvas`. The canvas is created for the first frame.
+  /// Redraws `region` of `canvas`, and returns the bitmap of the canvas. For the first frame, the canvas is created.
   private static func redraw(
     _ canvas: borrowing Mutex<Canvas?>, _ size: PixelSize, _ format: PixelFormat,
     _ region: PixelRect, _ draw: (inout PixelBuffer) throws(AnimatedImageError) -> Void

@@ -1,15 +1,16 @@
 internal import Synchronization
 
 /// The pixels of a frame that was decoded while its image was opened, kept for the first reader. Copies of the image
-/// share them.
+/// share these pixels.
 ///
-/// The pixels are charged like frames decoded ahead until they are used, and are not kept if there is no room.
+/// The pixels are charged like frames decoded ahead until they are used. They are not kept if the memory account has no
+/// room for them.
 final class OpeningFrame: Sendable {
   private let pixels: Mutex<FramePixels?>
   private let byteCount: Int
   private let memory: DecodeMemory
 
-  /// Takes over `pixels`. Returns nil if `memory` has no room.
+  /// Takes over `pixels`. Returns nil if `memory` has no room for them.
   init?(_ pixels: FramePixels, memory: DecodeMemory) {
     byteCount = pixels.storage.byteCount
     guard memory.reserve(byteCount) else { return nil }
@@ -19,7 +20,7 @@ final class OpeningFrame: Sendable {
 
   deinit { _ = take() }
 
-  /// Returns the pixels on the first call, nil afterwards.
+  /// Returns the pixels on the first call, and nil on later calls.
   func take() -> FramePixels? {
     pixels.withLock { kept in
       guard let pixels = kept else { return nil }

@@ -1,10 +1,12 @@
 extension PNGEncoder {
-  /// Encodes `bitmap` as a PNG file on one of the library's threads. See ``init(effort:metadata:)`` and
-  /// ``encode(_:)``.
+  /// Encodes `bitmap` as a PNG file on one of the library's threads and returns the bytes of the file. For the
+  /// parameters and the result, see ``init(effort:metadata:)`` and ``encode(_:)``.
   ///
-  /// Each call allocates an encoder's working memory. For many pictures, use one encoder per thread. Throws
-  /// ``AnimatedImageError/Code/cancelled`` as soon as the calling task is cancelled; an encoding in progress still
-  /// completes, and its result is discarded.
+  /// Each call allocates the working memory of an encoder. To encode many bitmaps, create one encoder per thread
+  /// instead.
+  ///
+  /// - Throws: The errors of ``encode(_:)``; ``AnimatedImageError/Code/cancelled`` as soon as the calling task is
+  ///   cancelled. An encoding in progress still completes, and its result is discarded.
   public static func encode(
     _ bitmap: Bitmap, effort: EncodingEffort = .balanced, metadata: AnimationMetadata? = nil
   ) async throws(AnimatedImageError) -> [UInt8] {

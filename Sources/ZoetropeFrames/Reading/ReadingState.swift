@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The state kept between reads of an image: the identity of its bytes, checkpoints, and a reader at its last
-/// position. All copies of the image share it.
+/// The state that is kept between reads of an image: the identity of the image's bytes, checkpoints, and a reader at
+/// its last position. All copies of the image share this state.
 ///
-/// Everything is created when first needed. Checkpoints and the reader's canvases are charged to the budget and
+/// Each part is created when it is first needed. Checkpoints and the reader's canvases are charged to the budget and
 /// released on demand.
 package final class ReadingState: Sendable {
   let ownBudget: MemoryBudget?
@@ -25,14 +25,14 @@ package final class ReadingState: Sendable {
     }
   }
 
-  /// Charges memory to `budget`; nil means the shared budget. The shared budget queries the machine's memory when it is
-  /// created, so it is not created for images that are only inspected.
+  /// Creates a state that charges memory to `budget`, or to the shared budget if `budget` is nil. The shared budget
+  /// queries the machine's memory when it is created, so it is not created for images that are only inspected.
   package init(budget: MemoryBudget? = nil) {
     ownBudget = budget
     contents = Mutex(Contents())
   }
 
-  /// Creates a state with what `other` knows about the image, but without checkpoints or readers.
+  /// Creates a state that contains what `other` knows about the image, but no checkpoints or readers.
   init(knowing other: ReadingState, budget: MemoryBudget?) {
     ownBudget = budget
     contents = Mutex(
@@ -44,39 +44,39 @@ package final class ReadingState: Sendable {
 
   package var budget: MemoryBudget { ownBudget ?? .shared }
 
-  /// The identity of the image's bytes; nil until it has been computed.
+  /// The identity of the image's bytes, or nil until it has been computed.
   package var identity: ContentIdentity? {
     get { contents.withLock { $0.identity } }
     set { contents.withLock { $0.identity = newValue } }
   }
 
-  /// The identity of the image's bytes in a store, with the store's secret and the file's stamp.
+  /// The identity of the image's bytes in a store, together with the secret of the store and the stamp of the file.
   package typealias StoredIdentity = (
     secret: HashSecret, stamp: FileStamp?, identity: ContentIdentity
   )
 
-  /// The identity in the store that was queried last; nil until one was.
+  /// The identity of the image's bytes in the store that was queried last, or nil until a store has been queried.
   package var storedIdentity: StoredIdentity? {
     get { contents.withLock { $0.storedIdentity } }
     set { contents.withLock { $0.storedIdentity = newValue } }
   }
 
-  /// The threads for looking up the image in a store. If its identity is known, the lookup is short and does not run on
-  /// the threads for loads. (If the file was touched or the store is a different one, the file is hashed once more on
-  /// these threads.)
+  /// The threads on which the image is looked up in a store. If the identity of the image in a store is known, the
+  /// lookup is short and does not run on the threads for loads. (If the file was touched or the store is a different
+  /// one, the file is hashed once more on these threads.)
   package var lookupThreads: DecodeThreads { storedIdentity == nil ? .loading : .checking }
 
-  /// The pixels of the only frame, if opening had to decode it; nil after they were used.
+  /// The pixels of the only frame, if opening the image had to decode that frame. Nil after they were used.
   var openingFrame: OpeningFrame? {
     get { contents.withLock { $0.openingFrame } }
     set { contents.withLock { $0.openingFrame = newValue } }
   }
 
-  /// The frames that replays may start from, in the cache that was used last.
+  /// The frames from which replays may start, in the cache that was used last.
   var shownFrames: ShownFrames? {
     get { contents.withLock { $0.shownFrames } }
     set {
-      // Freed after the lock is released: it may be the last reference to a cache.
+      // The old value is freed after the lock is released, because it may hold the last reference to a cache.
       let old = contents.withLock { contents in
         let old = contents.shownFrames
         contents.shownFrames = newValue
@@ -86,20 +86,20 @@ package final class ReadingState: Sendable {
     }
   }
 
-  /// Returns the checkpoints of `image`, to which this state must belong.
+  /// Returns the checkpoints of `image`. This state must be the state of `image`.
   package func checkpoints(of image: some ImageOrigin) -> CheckpointStore {
     contents.withLock { $0.store(for: image, budget) }
   }
 
-  /// Keeps checkpoints in `store`. Call it before the image is read.
+  /// Sets the store in which checkpoints are kept. Call this method before the image is read.
   package func useCheckpoints(_ store: CheckpointStore) {
     contents.withLock { $0.checkpoints = store }
   }
 
-  /// Returns the frames of `image`, read by one reader that keeps its position.
+  /// Returns the shared frames of `image`, which are read by one reader that keeps its position between requests.
   package func frames(of image: some ImageOrigin) -> SharedFrames {
     if let frames = contents.withLock({ $0.frames }) { return frames }
-    // Read through a copy with its own state, because this state retains these frames.
+    // The frames are read through a copy of the image with a state of its own, because this state retains the frames.
     let bare = image.detached()
     return contents.withLock { contents in
       if let frames = contents.frames { return frames }

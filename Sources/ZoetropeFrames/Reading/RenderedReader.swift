@@ -1,29 +1,32 @@
-/// Reads rendered frames in any order. If there is a cache, looks frames up in it and stores decoded frames there.
+/// Reads rendered frames in any order. If there is a cache, the reader looks frames up in the cache and stores decoded
+/// frames there.
 ///
-/// Holds its animation in the cache from its first frame until ``rest()`` or deinitialization. Not
-/// thread-safe; several readers of one image may share its cache and checkpoints.
+/// From its first frame until ``rest()`` or its release, the reader holds its animation in the cache, which protects
+/// frames from eviction. A reader is not thread-safe. Several readers of one image may share the cache and the
+/// checkpoints.
 package final class RenderedReader {
-  /// The key of the cached frames; nil before the first frame, and if frames are not cached.
+  /// The key under which the animation's frames are cached, or nil before the first frame and if frames are not cached.
   package private(set) var animation: AnimationKey?
   private let origin: any ImageOrigin
   private let cache: (any FrameCaching)?
   private let reader: SeekingReader
   private var renderer: FrameRenderer
   private var hold: FrameHold?
-  /// Stores decoded frames in the other formats of the family; nil without a family.
+  /// The filler that stores decoded frames in the other formats of the rendering's family, or nil if there is nothing
+  /// to fill.
   private var filler: (any FrameFilling)?
-  /// The last frame read; -1 before the first.
+  /// The index of the frame that was read last, or -1 before the first frame.
   private var lastIndex = -1
-  /// Whether ``animation`` is final.
+  /// Whether ``animation`` has been determined and no longer changes.
   private var hasLookedUp = false
 
   /// Creates a reader of `origin`. Nothing is read yet.
   ///
   /// - Parameters:
-  ///   - rendering: The size and format of the frames. Default: as decoded.
-  ///   - cache: The cache of rendered frames.
-  ///   - store: The store for checkpoints. Default: nil, the one for the image's random access.
-  ///   - role: The reader's purpose.
+  ///   - rendering: The size and format of the frames. Default: the size and format in which frames are decoded.
+  ///   - cache: The cache of rendered frames. Default: nil, no caching.
+  ///   - store: The store for checkpoints. Default: nil, which selects the store that random access to the image uses.
+  ///   - role: The purpose of the reader.
   package convenience init(
     _ origin: any ImageOrigin, rendering: Rendering = .init(), cache: (any FrameCaching)? = nil,
     store: CheckpointStore? = nil, for role: ReaderRole = .reading
@@ -47,29 +50,30 @@ package final class RenderedReader {
 
   package var decodedCount: Int { reader.decodedCount }
 
-  /// The last frame that will be read in order; nil for all. Later ones are not decoded ahead.
+  /// The index of the last frame that will be read in order, or nil if all frames will be read. Later frames are not
+  /// decoded ahead.
   var lastWanted: Int? {
     get { reader.lastWanted }
     set { reader.lastWanted = newValue }
   }
 
-  /// Whether frames are read only once, in order.
+  /// Whether each frame is read only once, and frames are read in order.
   var isOnePass: Bool {
     get { reader.isOnePass }
     set { reader.isOnePass = newValue }
   }
 
-  /// Returns frame `index`. The dirty rectangle of a cached frame is the whole picture.
+  /// Returns frame `index`. If the frame was cached, its dirty rectangle is the whole bitmap.
   ///
-  /// With a cache, the first call reads the whole image, unless its identity is known.
+  /// If there is a cache, the first call reads the whole file, unless the identity of the image is known.
   ///
   /// - Throws: The errors of ``SeekingReader/frame(at:)``.
   package func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame {
     try frame(at: index) { false }
   }
 
-  /// Like ``frame(at:)``, but throws `cancelled` once `isCancelled` returns true: between frames,
-  /// between scaled rows and while the file is hashed.
+  /// Returns frame `index` like ``frame(at:)``, but throws `cancelled` once `isCancelled` returns true. `isCancelled`
+  /// is called between frames, between scaled rows, and while the file is hashed.
   package func frame(
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
@@ -87,7 +91,7 @@ package final class RenderedReader {
     origin.noteDecoded(index)
     if renderer.rendering == Rendering(), cache == nil { return composited }
     let frame = try renderer.render(composited, isCancelled: isCancelled)
-    // If the file has been overwritten, these pixels do not match the identity in the key.
+    // If the file has been overwritten, these pixels do not belong to the identity in the key.
     if let key, origin.isUnchanged {
       cache?.storeIfPossible(CachedFrame(frame.bitmap, damage: frame.damage), for: key)
       filler?.fillIfPossible(composited, isCancelled: isCancelled)
@@ -95,7 +99,7 @@ package final class RenderedReader {
     return frame
   }
 
-  /// Determines the animation key once and holds the animation in the cache.
+  /// Determines the animation key if it is not known yet, and begins a hold on the animation if there is none.
   private func findCachedFrames(
     in cache: any FrameCaching, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
@@ -108,7 +112,7 @@ package final class RenderedReader {
           reader.shownCanvas = { [origin] range in shown.last(in: range, of: origin) }
         }
       }
-      // An image that is still arriving has no identity, but may get one later.
+      // An image that is still arriving has no identity yet, but may get one later.
       hasLookedUp = animation != nil || !isOpen
     }
     if hold == nil, let animation {
@@ -125,7 +129,8 @@ extension RenderedReader: FrameProducing {
     return reader.fetch(for: index)
   }
 
-  /// Ends the hold on the cached frames until the next one is read.
+  /// Releases the memory that is reserved for the next frames, and ends the hold on the cached frames until the next
+  /// frame is read.
   package func rest() {
     reader.rest()
     renderer.rest()
@@ -135,8 +140,8 @@ extension RenderedReader: FrameProducing {
 }
 
 extension ImageOrigin {
-  /// Returns the key of the image's frames in `cache`; nil if they cannot be cached, for example because the file was
-  /// overwritten after it was opened.
+  /// Returns the key of the image's frames in `cache`. Returns nil if the frames cannot be cached, for example because
+  /// the file was overwritten after it was opened.
   ///
   /// - Throws: `cancelled` once `isCancelled` returns true.
   func animationKey(
@@ -153,14 +158,15 @@ extension ImageOrigin {
   }
 }
 
-/// Finds cached frames that a replay can start from. A cached frame that the next frame is drawn on directly serves as
-/// a checkpoint that takes no additional memory.
+/// Finds cached frames from which a replay can start. If the next frame is drawn directly on a cached frame, that
+/// cached frame serves as a checkpoint and takes no additional memory.
 struct ShownFrames: Sendable {
   private let cache: any QuickCaching
   private let animation: AnimationKey
 
-  /// Finds frames of `animation` in `cache`. Nil if the cached frames are not canvases of `image`, or are not in
-  /// memory.
+  /// Creates a finder of the frames of `animation` in `cache`. Returns nil if the cached frames are not canvases of
+  /// `image` because they were scaled, converted or drawn on, or if the cache may wait for a disk or run the user's
+  /// code.
   init?(_ animation: AnimationKey, of image: any ImageOrigin, in cache: any FrameCaching) {
     guard animation.rendition.scaling == nil, animation.rendition.drawing == nil,
       animation.rendition.format == image.options.canvasFormat,
@@ -170,7 +176,8 @@ struct ShownFrames: Sendable {
     self.animation = animation
   }
 
-  /// Returns the last cached frame of `range` that the next frame is drawn on directly.
+  /// Returns the last frame of `range` that is cached and on which the next frame is drawn directly, or nil if there is
+  /// none.
   func last(in range: Range<Int>, of image: any ImageOrigin) -> (index: Int, canvas: Bitmap)? {
     var range = range
     while let found = cache.lastBitmap(in: range, of: animation) {

@@ -1,31 +1,33 @@
-/// How an image's frames were rendered before they were cached.
+/// A description of how the frames of an image were rendered before they were cached.
 ///
-/// Contains everything that affects pixels and nothing else: no delays or play counts. Equivalent renderings have equal
-/// renditions: if the box leaves the canvas at its size, nothing is scaled, whatever the filter.
+/// A rendition contains everything that affects pixels and nothing else: no delays or play counts. Equivalent
+/// renderings have equal renditions. For example, if the box leaves the canvas at its size, nothing is scaled, whatever
+/// the filter.
 public struct Rendition: Sendable, Hashable {
   /// The size of the bitmaps.
   package let size: PixelSize
   /// The pixel format of the bitmaps.
   package let format: PixelFormat
-  /// The pixel format of the canvas, from which frames were scaled and converted.
+  /// The pixel format of the canvas, from which the bitmaps were scaled and converted.
   package let canvasFormat: PixelFormat
-  /// How damaged frames were handled.
+  /// The policy with which damaged frames were handled.
   package let damage: DamagePolicy
-  /// The decoder of the frames: decoders keep different numbers of pixels of damaged frames.
+  /// The decoder of the frames. It is part of the rendition because decoders keep different numbers of pixels of
+  /// damaged frames.
   package let decoder: PixelDecoder
-  /// How the canvas was scaled to ``size``; nil if it was not.
+  /// The way in which the canvas was scaled to ``size``, or nil if the canvas was not scaled.
   package let scaling: Scaling?
-  /// The drawing on the frames after scaling.
+  /// The drawing that was applied to the frames after scaling, or nil if there was none.
   package let drawing: FrameDrawing?
-  /// The store's table for the frames; nil for the table of their size and format.
+  /// The table of the store in which the frames are kept, or nil for the table that belongs to their size and format.
   package let table: TableName?
 
-  /// Everything that affects the pixels of a scaled bitmap besides its size.
+  /// Everything besides its size that affects the pixels of a scaled bitmap.
   package struct Scaling: Sendable, Hashable {
     package let fit: ScalingFit
     package let filter: ScalingFilter
     package let linearLight: Bool
-    /// The pixel aspect ratio, which determines what the fit crops.
+    /// The pixel aspect ratio, which determines what the fit crops away.
     package let pixelAspect: Double
 
     package init(
@@ -53,7 +55,8 @@ public struct Rendition: Sendable, Hashable {
     self.table = table
   }
 
-  /// Returns the rendition of the unscaled canvas. It has 16 bits per channel if `format` has.
+  /// Returns the rendition of the unscaled canvas. The canvas has 16 bits per channel if `format` has 16 bits per
+  /// channel.
   package static func canvas(
     _ size: PixelSize, format: PixelFormat = .rgba8, damage: DamagePolicy = .salvage
   ) -> Rendition {
@@ -62,7 +65,8 @@ public struct Rendition: Sendable, Hashable {
       damage: damage)
   }
 
-  /// Creates the rendition that `rendering` yields for frames of `canvasSize`, opened with `options`.
+  /// Creates the rendition that `rendering` yields for the frames of an image that has the size `canvasSize` and was
+  /// opened with `options`.
   public init(_ rendering: Rendering, of canvasSize: PixelSize, options: DecodingOptions = .init())
   {
     var scaling: Scaling?
@@ -85,15 +89,17 @@ public struct Rendition: Sendable, Hashable {
 }
 
 extension Rendition {
-  /// The maximum number of pixels of a canvas, whatever the limits: with more, byte counts would overflow.
+  /// The maximum number of pixels of a canvas, whatever the limits allow. With more pixels, byte counts would overflow.
   private static let maximumPixels = 1 << 40
 
+  /// Checks that scaled frames would not be too large.
+  ///
   /// - Throws: `limitExceeded` if scaled frames would be too large.
   func check(_ limits: DecodingLimits) throws(AnimatedImageError) {
     if let refusal = refusal(limits) { throw refusal }
   }
 
-  /// Returns the error to throw if the scaled size exceeds `limits`, else nil.
+  /// Returns the error to throw because the scaled size exceeds `limits`, or nil if it does not.
   func refusal(_ limits: DecodingLimits) -> AnimatedImageError? {
     guard scaling != nil else { return nil }
     let allowed = min(limits.canvasPixels, Self.maximumPixels)

@@ -1,8 +1,8 @@
-/// The part of a table's file name that identifies its format: the format's name, a digest of its parameters,
-/// and its maximum count.
+/// The part of a table's file name that identifies the format of the table. It consists of the name of the format, a
+/// digest of its parameters, and its maximum number of frames.
 package struct TableName: Sendable, Hashable {
   package let text: String
-  /// The size of the largest frame.
+  /// The size of the largest possible frame in the table.
   package let box: PixelSize
   package let maximumCount: Int
 
@@ -12,7 +12,7 @@ package struct TableName: Sendable, Hashable {
     self.maximumCount = maximumCount
   }
 
-  /// Parses `text`; nil if it is not the text of a table name.
+  /// Parses `text`. Returns nil if `text` is not the text of a table name.
   package init?(text: String, box: PixelSize) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let count = Int(parts[2]) else { return nil }
@@ -21,7 +21,7 @@ package struct TableName: Sendable, Hashable {
     maximumCount = count
   }
 
-  /// The part of the text before the parameters, including the dot after it.
+  /// The part of the text that contains the name of the format, including the dot after the name.
   package var prefix: String { Self.prefix(of: text) }
 
   /// The name of the format.
@@ -31,9 +31,11 @@ package struct TableName: Sendable, Hashable {
     String(text[...(text.firstIndex(of: ".") ?? text.startIndex)])
   }
 
-  /// Encodes `name`: letters, digits and `_` stay; other bytes become `%` and two digits.
+  /// Encodes `name` for use in a file name. Letters, digits and `_` stay; every other byte becomes `%` and two
+  /// hexadecimal digits.
   ///
-  /// Truncated to 96 bytes, which leaves room for the rest of a file name of 255 bytes.
+  /// If the result has more than 96 bytes, it is cut off there and followed by a digest of `name`, which leaves room
+  /// for the rest of a file name of 255 bytes.
   package static func encoded(_ name: String) -> String {
     var text = ""
     for scalar in name.unicodeScalars {
@@ -68,8 +70,8 @@ package struct TableName: Sendable, Hashable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Returns a 64-bit FNV-1a hash, which is equal in every process. Collisions do not matter for security, because only
-  /// callers choose the input.
+  /// Returns a 64-bit FNV-1a hash of `text`, which is equal in every process. Collisions do not matter for security,
+  /// because only callers choose `text`.
   private static func digest(_ text: String) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -1,46 +1,49 @@
-/// Decides at which frames a canvas is kept. A pure value without pixels.
+/// Decides for which frames a canvas is kept. The policy is a value without pixels.
 ///
-/// *Checkpoint k* is the canvas that frame `k` is drawn on, where a replay can start. Independent frames are free
-/// starting points and never become checkpoints. The worth of a checkpoint is the replay that it saves: the cost from
-/// the starting point before it, times the number of frames reached through it. All canvases of an image have the same
-/// size, so ordering by worth and by worth per byte is the same.
+/// *Checkpoint k* is the canvas on which frame `k` is drawn, and from which a replay can start. A replay can start at
+/// an independent frame without a canvas, so independent frames never become checkpoints. The worth of a checkpoint is
+/// the replay that it saves: the cost of drawing from the previous starting point to the checkpoint, times the number
+/// of frames that are reached from the checkpoint. All canvases of an image have the same size, so ordering checkpoints
+/// by worth is the same as ordering them by worth per byte.
 package struct CheckpointPolicy: Sendable {
-  /// Indices of the checkpoints kept, ascending.
+  /// The frame indices of the checkpoints, in ascending order.
   package private(set) var kept: [Int] = []
   /// The cost of drawing each frame.
   package var costs: ReplayCosts
   private var independent: [Int]
-  /// The cost of starting at a checkpoint. A checkpoint that saves less is not worth its memory.
+  /// The cost of starting a replay at a checkpoint. A checkpoint that saves less than this cost is not worth its
+  /// memory.
   private let startCost: Int
 
-  /// Creates a policy without checkpoints. `independent` lists, in order, the frames that need no other frame; frame 0
-  /// always counts as independent.
+  /// Creates a policy without checkpoints. `independent` lists, in ascending order, the frames that need no other
+  /// frame. Frame 0 always counts as independent.
   package init(costs: ReplayCosts, independent: [Int], startCost: Int = 0) {
     self.startCost = startCost
     self.costs = costs
     self.independent = independent.first == 0 ? independent : [0] + independent
   }
 
-  /// Number of frames in the animation.
+  /// The number of frames in the animation.
   package var count: Int { costs.count }
 
-  /// Adds a frame at the end of an animation that is still arriving. Takes logarithmic time.
+  /// Appends a frame to the end of an animation that is still arriving. This takes logarithmic time.
   mutating func append(_ estimate: Int, isIndependent: Bool) {
     if isIndependent, count > 0 { independent.append(count) }
     costs.append(estimate)
   }
 
-  /// Returns the last frame at or before `index` where drawing can start.
+  /// Returns the last frame at or before `index` at which drawing can start.
   package func start(upTo index: Int) -> Int {
     max(Self.last(independent, upTo: index) ?? 0, Self.last(kept, upTo: index) ?? 0)
   }
 
-  /// Returns the first frame after `index` where drawing can start; ``count`` if there is none.
+  /// Returns the first frame after `index` at which drawing can start, or ``count`` if there is none.
   package func nextStart(after index: Int) -> Int {
     min(Self.first(independent, after: index) ?? count, Self.first(kept, after: index) ?? count)
   }
 
-  /// The maximum number of frames drawn to reach any frame from its starting point.
+  /// The largest number of frames that must be drawn to show a requested frame, counted from the checkpoint or
+  /// independent frame at which drawing starts.
   package var longestReplay: Int {
     var longest = 0
     var index = 0
@@ -52,11 +55,11 @@ package struct CheckpointPolicy: Sendable {
     return longest
   }
 
-  /// Returns whether a canvas for frame `index` is worth keeping, given room for `capacity` canvases.
+  /// Returns whether it is worthwhile to keep a canvas for frame `index` when there is room for `capacity` canvases.
   ///
-  /// Starting points are spread so that the replays between them cost about the same; a candidate close to another
-  /// starting point is rejected. When there is no room left, a candidate must be worth a quarter more than the least
-  /// valuable checkpoint, so that two of equal worth do not keep evicting each other.
+  /// Starting points are spread so that the replays between them cost about the same. A candidate close to another
+  /// starting point is therefore rejected. When no room is left, a candidate must be worth a quarter more than the
+  /// least valuable checkpoint, so that two checkpoints of equal worth do not keep evicting each other.
   package func accepts(_ index: Int, capacity: Int) -> Bool {
     guard capacity > 0, index > 0, index < count, Self.last(independent, upTo: index) != index,
       Self.last(kept, upTo: index) != index
@@ -69,14 +72,14 @@ package struct CheckpointPolicy: Sendable {
     return worth(of: index) > least.worth + least.worth / 4
   }
 
-  /// Adds `index` to the checkpoints.
+  /// Adds a checkpoint for frame `index`.
   package mutating func keep(_ index: Int) {
     let place = Self.place(of: index, in: kept)
     guard place == kept.count || kept[place] != index else { return }
     kept.insert(index, at: place)
   }
 
-  /// Removes and returns the least valuable checkpoint; nil if there is none.
+  /// Removes the least valuable checkpoint and returns its frame index, or returns nil if there are no checkpoints.
   package mutating func dropLeast() -> Int? {
     guard let least = leastWorth else { return nil }
     kept.remove(at: least.place)
@@ -92,15 +95,15 @@ package struct CheckpointPolicy: Sendable {
     return least
   }
 
-  /// Nanoseconds saved over all frames reached through a checkpoint at `index`, at most half of
-  /// `Int.max`.
+  /// Returns the worth of a checkpoint for frame `index`, and at most half of `Int.max`. If costs are measured, this is
+  /// the number of nanoseconds saved if each frame that is reached from the checkpoint is requested once.
   private func worth(of index: Int) -> Int {
     let (worth, overflow) = costs.sum(start(upTo: index - 1)..<index)
       .multipliedReportingOverflow(by: nextStart(after: index) - index)
     return overflow ? .max / 2 : min(worth, .max / 2)
   }
 
-  /// Returns the position of the first element that is not less than `value`.
+  /// Returns the position of the first element of `sorted` that is not less than `value`.
   private static func place(of value: Int, in sorted: [Int]) -> Int {
     var (low, high) = (0, sorted.count)
     while low < high {

@@ -1,18 +1,18 @@
 internal import Synchronization
 
-/// The checkpoints of one image, shared by all its readers.
+/// The checkpoints of one image, which all readers of the image share.
 ///
-/// The store is charged to a ``MemoryBudget`` and releases the least valuable checkpoint on demand. Losing a checkpoint
-/// costs time, never correctness.
+/// The store is charged to a ``MemoryBudget``, and releases its least valuable checkpoints on demand. Losing a
+/// checkpoint costs time, never correctness.
 package final class CheckpointStore: Sendable {
-  /// The maximum number of bytes of one image's checkpoints, however much the budget has left.
+  /// The maximum number of bytes that the checkpoints of one image take, however much room the budget has.
   package static let defaultByteLimit = 64 << 20
 
   package let budget: MemoryBudget
   package let byteLimit: Int
-  /// Whether measured times replace estimates; false in tests that must be repeatable.
+  /// Whether measured times replace estimated costs. False in tests that must be repeatable.
   private let isMeasuring: Bool
-  /// Bytes of one canvas.
+  /// The number of bytes of one canvas.
   package let canvasCost: Int
   private let state: Mutex<State>
   package let share = BudgetShare(.checkpoints)
@@ -20,11 +20,11 @@ package final class CheckpointStore: Sendable {
   fileprivate struct State: Sendable {
     var policy: CheckpointPolicy
     var canvases: [Int: Bitmap] = [:]
-    /// The bytes that readers hold for stepping back. They count towards the same limit.
+    /// The number of bytes that readers hold for stepping back. They count towards the same limit as the checkpoints.
     var reserved = 0
   }
 
-  /// Creates an empty store for an animation of `frames`.
+  /// Creates an empty store for an animation that consists of `frames`.
   package init(
     frames: [FrameControl], canvasSize: PixelSize, format: PixelFormat,
     budget: MemoryBudget = .shared, byteLimit: Int = CheckpointStore.defaultByteLimit,
@@ -42,18 +42,18 @@ package final class CheckpointStore: Sendable {
     self.isMeasuring = isMeasuring
   }
 
-  /// Estimates the cost of drawing a frame from its header. A compressed byte costs about four times as much as a
-  /// pixel; only the ratio between frames matters.
+  /// Estimates the cost of drawing a frame from the size of the frame and the number of its bytes. A compressed byte
+  /// costs about four times as much as a pixel. Only the ratios between the costs of frames matter.
   private static func estimate(_ frame: FrameControl) -> Int {
     min(frame.rect.size.area, 1 << 61) + min(4 * frame.byteRange.count, 1 << 61)
   }
 
-  /// Adds the frames that have arrived to the policy.
+  /// Adds to the policy those frames that have arrived since the previous call.
   func grow(with arrivals: any FrameArrivals) {
     let known = state.withLock { $0.policy.count }
     let frames = arrivals.arrival(after: known).frames
     state.withLock { state in
-      // Another reader may have added some of them meanwhile.
+      // Another reader may have added some of these frames in the meantime.
       for frame in frames.dropFirst(state.policy.count - known) {
         state.policy.append(Self.estimate(frame), isIndependent: frame.isIndependent)
       }
@@ -62,10 +62,10 @@ package final class CheckpointStore: Sendable {
 
   /// Returns the cost of a replay, in nanoseconds, above which a checkpoint is worthwhile.
   ///
-  /// The canvas is copied to a new block before it is drawn on, and the system must map the pages of that block. This
-  /// takes about 0.75 ns per byte, as long as decoding a small frame, so a checkpoint per frame would double the time
-  /// of a first pass. With the spacing chosen here, copies add an eighth to that time, and a jump replays at most 4 ms
-  /// unless a single copy takes longer.
+  /// Before the canvas of a checkpoint is drawn on, it is copied to a new block of memory, whose pages the system must
+  /// map. This takes about 0.75 ns per byte, as long as decoding a small frame, so a checkpoint per frame would double
+  /// the time of a first pass. With the spacing chosen here, the copies add an eighth to that time, and a jump replays
+  /// at most 4 ms, unless a single copy takes longer.
   private static func startCost(_ canvasCost: Int) -> Int {
     let copy = canvasCost / 4 * 3
     return max(copy, min(8 * copy, 4_000_000))
@@ -73,30 +73,32 @@ package final class CheckpointStore: Sendable {
 
   deinit { budget.refundAll(of: share) }
 
-  /// The maximum number of bytes held now, including reserved ones.
+  /// The maximum number of bytes that may be held now, including the reserved bytes.
   private var limit: Int { min(byteLimit, budget.limit(for: .checkpoints)) }
-  /// The maximum number of canvases held now.
+  /// The maximum number of canvases that may be held now.
   package var capacity: Int {
     state.withLock { max(limit - $0.reserved, 0) / canvasCost }
   }
-  /// The memory that one reader may use for stepping back, in canvases: a quarter of the limit, at
-  /// least two.
+  /// The memory that one reader may use for stepping back, counted in canvases. It is a quarter of the limit, and at
+  /// least two canvases.
   package var trailCapacity: Int { max(limit / canvasCost / 4, 2) }
-  /// Number of canvases held.
+  /// The number of canvases held.
   package var count: Int { state.withLock { $0.canvases.count } }
-  /// Bytes held.
+  /// The number of bytes that the canvases take.
   package var byteCount: Int { state.withLock { $0.canvases.count } * canvasCost }
-  /// The maximum number of frames drawn to reach any frame.
+  /// The largest number of frames that must be drawn to show a requested frame, counted from the checkpoint or
+  /// independent frame at which drawing starts.
   package var longestReplay: Int { state.withLock { $0.policy.longestReplay } }
 
-  /// Returns whether drawing the frames of `stretch` takes at most 1 ns per byte of canvas, the time of about 16 plain
-  /// copies, and at most 4 ms: an occasional step back may take that long unnoticed. False without measurements.
+  /// Returns whether drawing the frames of `stretch` takes at most 1 ns per byte of canvas (the time of about 16 plain
+  /// copies) and at most 4 ms. An occasional step back may take that long without being noticed. Returns false if times
+  /// are not measured.
   package func isShort(_ stretch: Range<Int>) -> Bool {
     guard isMeasuring else { return false }
     return state.withLock { $0.policy.costs.sum(stretch) } <= min(canvasCost, 4_000_000)
   }
 
-  /// Records how long frame `index` took to draw.
+  /// Records that drawing frame `index` took `time`.
   package func record(_ time: Duration, of index: Int) {
     guard isMeasuring else { return }
     let (seconds, attoseconds) = time.components
@@ -104,8 +106,8 @@ package final class CheckpointStore: Sendable {
     state.withLock { $0.policy.costs.record(nanoseconds, of: index) }
   }
 
-  /// Keeps the canvas that frame `index` is drawn on if that is worthwhile. Calls `canvas` only then, with no lock
-  /// held.
+  /// Keeps the canvas on which frame `index` is drawn, if that is worthwhile. `canvas`, which returns the canvas, is
+  /// called only in that case, with no lock held.
   ///
   /// - Returns: Whether the canvas was kept.
   @discardableResult
@@ -116,7 +118,7 @@ package final class CheckpointStore: Sendable {
     let capacity = capacity
     guard state.withLock({ $0.policy.accepts(index, capacity: capacity) }) else { return false }
     let bitmap = try canvas()
-    // Kept here to be freed after the lock is released.
+    // The evicted canvases are collected here so that they are freed after the lock is released.
     var dropped: [Bitmap] = []
     let keeps = state.withLock { state in
       guard state.canvases[index] == nil else { return false }
@@ -133,8 +135,8 @@ package final class CheckpointStore: Sendable {
     return keeps
   }
 
-  /// Adds `byteCount`, which may be negative, to the bytes that readers hold for stepping back, and
-  /// evicts checkpoints to make room. The reader charges these bytes to the budget itself.
+  /// Adds `byteCount`, which may be negative, to the number of bytes that readers hold for stepping back, and evicts
+  /// checkpoints to make room for these bytes. The reader itself charges the bytes to the budget.
   package func reserve(_ byteCount: Int) {
     let limit = limit
     var dropped: [Bitmap] = []
@@ -148,8 +150,8 @@ package final class CheckpointStore: Sendable {
     budget.refund(dropped.count * canvasCost, of: share)
   }
 
-  /// Returns the best start of a replay to frame `index`: the nearest independent frame, or the nearest checkpoint with
-  /// its canvas.
+  /// Returns the best start of a replay to frame `index`: the nearest independent frame at or before `index` or, if it
+  /// is nearer, the nearest checkpoint with its canvas.
   package func start(for index: Int) -> (index: Int, canvas: Bitmap?) {
     budget.stamp(share)
     return state.withLock { state in

@@ -1,30 +1,33 @@
-/// The cost of drawing each frame, and the sum over any range of frames in constant time.
+/// The cost of drawing each frame of an animation. The sum of the costs of any range of frames is available in constant
+/// time.
 ///
-/// A frame's cost is estimated from its header until it is measured. Estimates are scaled by the
-/// ratio of measurements to their estimates; before the first measurement, only ratios matter.
+/// The cost of a frame is estimated until it is measured. The estimates are multiplied by the ratio between the
+/// measurements made so far and the estimates for the same frames. Before the first measurement, only the ratios
+/// between costs are meaningful.
 ///
 /// The sums are recomputed whenever another 1/256 of the frames has been measured, so a measurement costs 256 additions
 /// on average, whatever the number of frames.
 ///
-/// Each cost is clamped so that the sum never exceeds a quarter of `Int.max`, whatever the headers
-/// say and however many frames are appended.
+/// Each cost is clamped so that the sum of all costs never exceeds a quarter of `Int.max`, whatever the estimates are
+/// and however many frames are appended.
 package struct ReplayCosts: Sendable {
   private var estimate: [Int]
   private var measured: [Int?]
   private var measuredSum = 0
   private var measuredEstimates = 0
-  /// The factor that estimates are multiplied by.
+  /// The factor by which estimates are multiplied.
   private var scale = 1.0
-  /// The sum of the costs before each frame, and the sum of all costs, when they were last added up.
+  /// The sum of the costs before each frame, followed by the sum of all costs. The sums do not include the measurements
+  /// that ``newCount`` counts.
   private var sums = [0]
-  /// The number of measurements since ``sums`` was computed.
+  /// The number of measurements that were recorded after ``sums`` was computed.
   private var newCount = 0
   private let most: Int
 
-  /// The bytes of memory used per frame.
+  /// The number of bytes of memory that are used per frame.
   package static let bytesPerFrame = 2 * MemoryLayout<Int>.stride + MemoryLayout<Int?>.stride
 
-  /// Creates costs from estimates in any unit; each counts as at least 1.
+  /// Creates costs from estimates in any unit. An estimate below 1 counts as 1.
   package init(estimates: consuming [Int]) {
     most = Self.greatestSum / max(estimates.count, Self.mostAppended)
     for index in estimates.indices { estimates[index] = min(max(estimates[index], 1), most) }
@@ -34,10 +37,11 @@ package struct ReplayCosts: Sendable {
   }
 
   private static let greatestSum = Int.max / 4
-  /// The number of frames that can always be appended. Even then, each may cost up to a minute.
+  /// The number of frames that can be appended in any case. Even with so many frames, each frame may cost up to a
+  /// minute.
   private static let mostAppended = 1 << 25
 
-  /// Adds a frame at the end, unless the sum could become too large.
+  /// Appends the cost of another frame, unless the sum of all costs could then become too large.
   mutating func append(_ estimate: Int) {
     guard (count + 1) <= Self.greatestSum / most else { return }
     self.estimate.append(min(max(estimate, 1), most))
@@ -45,10 +49,11 @@ package struct ReplayCosts: Sendable {
     sums.append(sums[count - 1] + cost(of: count - 1))
   }
 
-  /// Number of frames.
+  /// The number of frames.
   package var count: Int { estimate.count }
 
-  /// Records a measurement in nanoseconds. Averages it with the previous one, to smooth outliers.
+  /// Records that drawing frame `index` took `nanoseconds`. If the frame has been measured before, the mean of the
+  /// previous value and the new one is recorded, to smooth outliers.
   package mutating func record(_ nanoseconds: Int, of index: Int) {
     guard index < count else { return }
     var value = min(max(nanoseconds, 1), most)

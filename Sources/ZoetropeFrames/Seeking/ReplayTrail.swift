@@ -1,12 +1,13 @@
 internal import Synchronization
 
-/// The results of a replay, kept so that further steps back need not repeat it.
+/// The results of a replay, which are kept so that further steps back need not repeat the replay.
 ///
-/// For each frame of the replayed range, it keeps the pixels that the next frame changes (a patch). It also keeps the
-/// picture at the current position. A step back restores one patch, so its cost is proportional to the change, as for a
-/// step forward. (If whole frames were kept, copying the canvas would make a step back eight times as expensive as a
-/// step forward for small changes.) If not all patches fit, those at the start of the range are left out. Canvases kept
-/// along the way then bound the length of replays, so that each frame is decoded about twice instead of once per step.
+/// For each frame of the replayed range, the trail keeps a patch: the pixels of that frame that the next frame changes.
+/// The trail also keeps the picture of the frame at the current position. A step back restores one patch, so its cost
+/// is proportional to the change, as it is for a step forward. (If whole frames were kept, the copy of the canvas would
+/// make a step back eight times as expensive as a step forward for small changes.) If there is no room for all patches,
+/// those at the start of the range are left out. In this case, canvases are also kept during the replay. They bound the
+/// length of replays, so that each frame is decoded about twice instead of once per step.
 struct ReplayTrail: ~Copyable {
   private struct Patch {
     let pixels: [SavedRect]
@@ -14,22 +15,22 @@ struct ReplayTrail: ~Copyable {
     let cost: Int
   }
 
-  /// The frames of the image, which may grow.
+  /// The frames of the image. An image that is still arriving gets further frames.
   var frames: [FrameControl]
   private let bounds: PixelRect
   private let bytesPerPixel: Int
   private let canvasCost: Int
-  /// Each patch leads from a frame's successor back to that frame. The first patch leads to `firstKept`; the others
-  /// follow in order.
+  /// The patches, each of which turns the picture of a frame's successor into the picture of that frame. The first
+  /// patch is that of frame `firstKept`, and the others follow in order.
   private var patches: [Patch] = []
-  /// Canvases, keyed by the frame that is drawn on them.
+  /// The canvases kept during replays, keyed by the index of the frame that is drawn on each canvas.
   private var canvases: [Int: Bitmap] = [:]
   /// The picture of frame `position`.
   private var picture: Canvas?
   private var position = -1
   private var firstKept = 0
   private var stretch = 0..<0
-  /// The number of frames from one canvas to the next; 0 if no canvases are kept.
+  /// The number of frames between one canvas and the next, or 0 if no canvases are kept.
   private var spacing = 0
   private var patchCost = 0
 
@@ -41,17 +42,17 @@ struct ReplayTrail: ~Copyable {
     bytesPerPixel = image.options.canvasFormat.bytesPerPixel
   }
 
-  /// Bytes held.
+  /// The number of bytes that the trail holds.
   var cost: Int { patchCost + (canvases.count + (picture == nil ? 0 : 1)) * canvasCost }
 
-  /// Prepares for a replay of `stretch`, after which the frame that follows it is shown. `capacity` is the available
-  /// room, counted in canvases.
+  /// Prepares for a replay of the frames in `stretch`. The frame after `stretch` is the one that will be shown.
+  /// `capacity` is the room for the trail, counted in canvases.
   mutating func begin(_ stretch: Range<Int>, capacity: Int) {
     patches.removeAll(keepingCapacity: true)
     patchCost = 0
     picture = nil
     self.stretch = stretch
-    // Canvases of an earlier, longer replay are still useful for the frames before this range.
+    // The canvases of an earlier, longer replay are still useful for the frames before this range.
     canvases = canvases.filter { $0.key <= stretch.lowerBound }
     let room = room(of: capacity)
     firstKept = first(of: stretch, fitting: room)
@@ -63,12 +64,12 @@ struct ReplayTrail: ~Copyable {
     }
   }
 
-  /// Returns whether the patches of all frames of `stretch` fit.
+  /// Returns whether the patches of all frames in `stretch` fit into `capacity` canvases.
   func fits(_ stretch: Range<Int>, capacity: Int) -> Bool {
     first(of: stretch, fitting: room(of: capacity)) == stretch.lowerBound
   }
 
-  /// Returns whether a canvas for frame `index` belongs on the trail.
+  /// Returns whether the trail should keep the canvas on which frame `index` is drawn.
   func wantsCanvas(at index: Int) -> Bool {
     spacing > 0 && index > stretch.lowerBound && (index - stretch.lowerBound) % spacing == 0
   }
@@ -77,7 +78,7 @@ struct ReplayTrail: ~Copyable {
     if wantsCanvas(at: index) { canvases[index] = canvas }
   }
 
-  /// Keeps the part of `frame` that the next frame changes, if there is room.
+  /// Keeps those pixels of `frame` that the next frame changes, if there is room for them.
   mutating func keep(_ frame: CompositedFrame) throws(AnimatedImageError) {
     guard frame.index == firstKept + patches.count, frame.index < stretch.upperBound else { return }
     let canvas = Canvas(frame.bitmap)
@@ -89,16 +90,16 @@ struct ReplayTrail: ~Copyable {
     patchCost += cost
   }
 
-  /// Ends the replay: `frame` is shown, and steps back start from it.
+  /// Ends the replay at `frame`, which is shown now and from which steps back start.
   mutating func arrive(at frame: CompositedFrame) {
-    // Without patches, for example after `removeAll()`, no step can start from the picture.
+    // Without patches, for example after `removeAll()`, no step back could start from the picture of `frame`.
     guard !patches.isEmpty else { return }
     picture = Canvas(frame.bitmap)
     position = frame.index
   }
 
-  /// Steps back to frame `index` if every patch on the way is present. Drops the patches used,
-  /// because the same steps are unlikely to be repeated soon.
+  /// Steps back to frame `index` and returns that frame, or returns nil if a patch on the way is missing. The patches
+  /// used are dropped, because the same steps are unlikely to be repeated soon.
   mutating func step(backTo index: Int) throws(AnimatedImageError) -> CompositedFrame? {
     guard index < position, index >= firstKept, picture != nil,
       patches.count == position - firstKept
@@ -118,12 +119,13 @@ struct ReplayTrail: ~Copyable {
     }
   }
 
-  /// Returns the nearest canvas at or before frame `index`.
+  /// Returns the nearest canvas that is kept for a frame at or before `index`, and the index of that frame. Returns nil
+  /// if there is none.
   func start(for index: Int) -> (index: Int, canvas: Bitmap?)? {
     canvases.keys.filter { $0 <= index }.max().map { ($0, canvases[$0]) }
   }
 
-  /// Releases everything. A replay in progress adds nothing more.
+  /// Releases everything that the trail holds. A replay in progress adds nothing more to the trail.
   mutating func removeAll() {
     patches.removeAll()
     patchCost = 0
@@ -135,7 +137,8 @@ struct ReplayTrail: ~Copyable {
 
   private func room(of capacity: Int) -> Int { max(capacity - canvases.count - 1, 1) * canvasCost }
 
-  /// Returns the first frame of `stretch` from which all patches to the end fit into `room` bytes.
+  /// Returns the first frame in `stretch` for which the patches from that frame to the end of `stretch` fit into `room`
+  /// bytes.
   private func first(of stretch: Range<Int>, fitting room: Int) -> Int {
     var first = stretch.upperBound
     var sum = 0
@@ -147,8 +150,9 @@ struct ReplayTrail: ~Copyable {
     return first
   }
 
-  /// Returns the rectangles in which the frame after `index` may differ from frame `index`: the one that it draws, and
-  /// the one that is disposed before it. They are not merged, because their union is often much larger.
+  /// Returns the rectangles in which the frame after `index` may differ from frame `index`: the rectangle that the
+  /// later frame draws, and the rectangle in which frame `index` is disposed of before that, if any. The rectangles are
+  /// merged only if their union is not larger than both together.
   private func changedRects(after index: Int) -> (PixelRect, PixelRect?) {
     let drawn = frames[index + 1].rect.intersection(bounds)
     let disposed = frames[index].rect.intersection(bounds)
@@ -164,8 +168,8 @@ struct ReplayTrail: ~Copyable {
   }
 }
 
-/// The ``ReplayTrail`` of one reader, charged to a budget that can release it: an idle reader
-/// cannot release anything itself.
+/// The ``ReplayTrail`` of one reader, charged to a memory budget. The budget can release the trail, because an idle
+/// reader cannot release anything itself.
 final class ChargedTrail: Sendable {
   let share = BudgetShare(.checkpoints)
   private let store: CheckpointStore
@@ -181,10 +185,11 @@ final class ChargedTrail: Sendable {
     store.budget.refundAll(of: share)
   }
 
-  /// Whether nothing is held.
+  /// Whether the trail holds nothing.
   var isEmpty: Bool { share.heldBytes == 0 }
 
-  /// Reads or changes the trail, then charges the budget and the store for the memory it holds.
+  /// Calls `body` with the trail, which `body` may change. Then charges the change in the memory that the trail holds
+  /// to the budget and the store.
   func withTrail<Result: Sendable>(
     _ body: (inout ReplayTrail) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
@@ -193,7 +198,7 @@ final class ChargedTrail: Sendable {
       let before = trail.cost
       let result = try body(&trail)
       let change = trail.cost - before
-      // Charge under the lock, so that the budget never claims bytes before they are charged.
+      // The bytes are charged under the lock, so that the budget never claims bytes before they are charged.
       store.budget.charge(change, to: self)
       return (result, change)
     }

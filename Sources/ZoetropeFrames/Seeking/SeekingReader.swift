@@ -1,43 +1,47 @@
-/// Reads composited frames in any order on the calling thread, decoding few frames per request.
+/// A reader that returns composited frames in any order on the calling thread, and decodes few frames per request.
 ///
-/// Reading forward, it is a sequential reader that records checkpoints. A jump starts at the nearest checkpoint or
-/// independent frame. The first step back replays a range and keeps what its frames changed, so the next steps back
-/// decode nothing. On average, a step back decodes about one frame, like a step forward. Not `Sendable`.
+/// When frames are requested in order, the reader decodes them in sequence and records checkpoints. A jump starts at
+/// the nearest checkpoint or independent frame. The first step back replays a range of frames and keeps what these
+/// frames changed, so the next steps back decode nothing. On average, a step back decodes about one frame, like a step
+/// forward. A reader is not `Sendable`.
 public final class SeekingReader {
   private let origin: any ImageOrigin
   private let role: ReaderRole
-  /// The sequential reader; nil before the first frame.
+  /// The reader that decodes frames in sequence, or nil before the first frame.
   private var reader: (any FrameReading)?
   /// Whether ``reader`` was created while further frames could still arrive.
   private var isGrowing = false
   private let store: CheckpointStore
-  /// Finds the last frame of a range from which a replay may start: its picture is available, and the next frame is
-  /// drawn onto it. Default: none.
+  /// Finds the last frame of a range from which a replay may start. The picture of that frame must be available, and
+  /// the next frame must be drawn directly onto that picture. Returns nil if there is no such frame. Default: a closure
+  /// that returns nil.
   var shownCanvas: @Sendable (Range<Int>) -> (index: Int, canvas: Bitmap)? = { _ in nil }
   private let trail: ChargedTrail
-  /// The farthest backward move that counts as a step back, after which more steps are expected; farther ones are
-  /// jumps.
+  /// The longest backward move, in frames, that counts as a step back, after which further steps are expected. A longer
+  /// backward move is a jump.
   private static let longestStep = 8
-  /// Whether checkpoints are recorded.
+  /// Whether the reader records checkpoints for all frames that it draws.
   private var keepsCheckpoints: Bool
-  /// Whether the caller already has the frames between the last one returned and the requested one, and continues in
-  /// order. A jump then keeps only one canvas for the next time, that of the requested frame.
+  /// Whether the caller already has the frames between the frame returned last and the requested frame, and continues
+  /// in order after that. After a jump, the reader then keeps only one canvas, that of the requested frame, for the
+  /// next jump to that frame.
   package var isFollowingOrder = false
-  /// Whether frames are read only once, in order, which makes checkpoints useless.
+  /// Whether frames are read only once and in order, which makes checkpoints useless.
   var isOnePass = false
-  /// The frame whose canvas is kept even if no other checkpoints are; -1 for none.
+  /// The index of the frame whose canvas is kept even if no other checkpoints are kept, or -1 if there is no such
+  /// frame.
   private var keptTarget = -1
-  /// The last frame returned; -1 before the first.
+  /// The index of the frame that was returned last, or -1 before the first frame.
   private var lastIndex = -1
-  /// Whether a checkpoint shares the canvas, which must then be copied before drawing.
+  /// Whether a checkpoint shares the memory of the canvas, which must then be copied before the next frame is drawn.
   private var sharesCanvas = false
-  /// Frames decoded so far, replays included.
+  /// The number of frames decoded so far, including those decoded for replays.
   package private(set) var decodedCount = 0
 
   var lastWanted: Int?
 
-  /// Creates a reader of `image` that shares the checkpoints of its random access (see
-  /// ``AnimationSource/bitmap(at:rendering:cache:)``). Decodes nothing yet.
+  /// Creates a reader of `image` that shares the checkpoints of random access to the image (see
+  /// ``AnimationSource/bitmap(at:rendering:cache:)``). Nothing is decoded yet.
   public convenience init(_ image: AnimatedImage) {
     self.init(image, keepsCheckpoints: true)
   }
@@ -45,10 +49,10 @@ public final class SeekingReader {
   /// Creates a reader of `origin`.
   ///
   /// - Parameters:
-  ///   - store: The store for checkpoints. Default: nil, the one for the image's random access.
-  ///   - keepsCheckpoints: False for a player, which may only ever loop: it records none until the
-  ///     first seek.
-  ///   - role: The reader's purpose.
+  ///   - store: The store for checkpoints. Default: nil, which selects the store that random access to the image uses.
+  ///   - keepsCheckpoints: Whether the reader records checkpoints from the start. False for a player: because it may
+  ///     only ever loop, it records no checkpoints until the first seek. Default: true.
+  ///   - role: The purpose of the reader.
   package init(
     _ origin: any ImageOrigin, store: CheckpointStore? = nil, keepsCheckpoints: Bool = true,
     for role: ReaderRole = .reading
@@ -63,12 +67,13 @@ public final class SeekingReader {
 
   /// Returns frame `index`, composited.
   ///
-  /// The frame's dirty rectangle is relative to the frame of the previous call if that was `index` - 1; otherwise it is
-  /// the whole canvas.
+  /// If the previous call returned frame `index` - 1, the dirty rectangle of the result is relative to that frame.
+  /// Otherwise the dirty rectangle is the whole canvas.
   ///
   /// - Parameters:
-  ///   - index: The frame, from 0.
-  ///   - isCancelled: Called between frames. Default: never cancelled.
+  ///   - index: The index of the frame, from 0.
+  ///   - isCancelled: A closure that is called between frames and returns whether to stop. Default: a closure that
+  ///     returns false.
   /// - Throws: The errors of ``FrameReader/frame(at:isCancelled:)``.
   public func frame(
     at index: Int, isCancelled: () -> Bool = { false }
@@ -85,7 +90,7 @@ public final class SeekingReader {
     }
     // Frame 0 needs no replay, so a short loop that starts over does not count as stepping back.
     let isBackward = index > 0 && index < previous && previous - index <= Self.longestStep
-    // The bytes that a further step back needs become known only during the replay, so they cannot be fetched in
+    // Which bytes a further step back needs becomes known only during the replay, so these bytes cannot be fetched in
     // advance.
     let leavesTrail = isBackward && !origin.isFetched
     if !leavesTrail, !trail.isEmpty { try trail.withTrail { $0.removeAll() } }
@@ -94,8 +99,8 @@ public final class SeekingReader {
     return index == previous + 1 ? frame : frame.allDirty
   }
 
-  /// Returns a closure that fetches bytes that frame `index` needs; nil if all are available, or if the frame does not
-  /// exist.
+  /// Returns a closure that fetches bytes that frame `index` needs. Returns nil if all of these bytes are available, or
+  /// if the frame does not exist.
   package func fetch(for index: Int) -> FrameFetch? {
     guard origin.isFetched, let reader = try? reader(knowing: index) else { return nil }
     let current = reader.nextIndex
@@ -107,17 +112,18 @@ public final class SeekingReader {
     return reader.fetch(for: start...index)
   }
 
-  /// Releases memory reserved for the next frames.
+  /// Releases the memory that is reserved for the next frames.
   package func rest() { reader?.rest() }
 
-  /// Returns the canvas on which the frame after the last returned one is drawn.
+  /// Returns the canvas on which the frame after the one returned last is drawn.
   func canvas() throws(AnimatedImageError) -> Bitmap {
     try reader(knowing: max(lastIndex, 0)).canvas()
   }
 
   // MARK: - The sequential reader
 
-  /// Returns the reader, after making sure that it knows frame `index`.
+  /// Returns the sequential reader, after making sure that it knows frame `index`. The reader is created if there is
+  /// none.
   ///
   /// - Throws: `parameter` if the frame does not exist.
   private func reader(knowing index: Int) throws(AnimatedImageError) -> any FrameReading {
@@ -149,13 +155,15 @@ public final class SeekingReader {
     return made
   }
 
-  /// Adds new frames to the checkpoint store and the trail. Call it after they were added to the reader.
+  /// Adds the frames that have arrived to the checkpoint store and to the trail. Call this method after the frames were
+  /// added to the reader.
   private func takeNote(of arrivals: any FrameArrivals) throws(AnimatedImageError) {
     store.grow(with: arrivals)
     try trail.withTrail { $0.frames += arrivals.arrival(after: $0.frames.count).frames }
   }
 
-  /// Returns `start`, or a later starting point whose picture is available.
+  /// Returns a starting point after `start` if the picture of the frame before that point is available, otherwise
+  /// `start`.
   private func shownStart(
     _ start: (index: Int, canvas: Bitmap?), for index: Int, from current: Int
   ) -> (index: Int, canvas: Bitmap?) {
@@ -164,13 +172,13 @@ public final class SeekingReader {
     return (found.index + 1, found.canvas)
   }
 
-  /// Draws frame `index` after drawing the frames that it needs.
+  /// Draws frame `index`, after drawing the frames that it depends on, and returns it.
   private func draw(
     _ index: Int, leavesTrail: Bool, with reader: any FrameReading, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
     var reader = reader
     let current = reader.nextIndex
-    // Decode ahead beyond this frame only when reading sequentially.
+    // Frames beyond this one are decoded ahead only if frames are read in sequence.
     reader.limitDecodingAhead(to: index == lastIndex + 1 ? lastWanted : index)
     if index != current {
       var start = store.start(for: index)
@@ -218,8 +226,9 @@ public final class SeekingReader {
     return frame
   }
 
-  /// Moves the start of a backward replay further back than `start` as long as that is cheap and the patches fit. The
-  /// range should be long enough to justify the two canvas copies that stepping back through it takes.
+  /// Returns the start of a backward replay: a starting point at or before `start`, as far back as the replay stays
+  /// cheap and its patches fit. A longer range better justifies the two canvas copies that stepping back through the
+  /// range takes.
   private func earlier(
     than start: (index: Int, canvas: Bitmap?), for index: Int
   ) throws(AnimatedImageError) -> (index: Int, canvas: Bitmap?) {
@@ -235,7 +244,8 @@ public final class SeekingReader {
     return start
   }
 
-  /// Offers the canvas of the reader's next frame to the store, then draws the frame and measures the time.
+  /// Offers the canvas on which the reader's next frame is drawn to the store, then draws that frame, returns it and
+  /// records the time that drawing it took.
   private func drawNext(
     with reader: any FrameReading, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {
@@ -250,7 +260,7 @@ public final class SeekingReader {
       throw unknownFrame(reader.nextIndex)
     }
     decodedCount += 1
-    // If a checkpoint shares the canvas, most of the time is spent copying it.
+    // If a checkpoint shares the canvas, most of the time is spent on copying the canvas, so the time is not recorded.
     if !sharesCanvas { store.record(begin.duration(to: .now), of: frame.index) }
     sharesCanvas = false
     return frame

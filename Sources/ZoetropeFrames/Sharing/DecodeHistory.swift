@@ -1,42 +1,45 @@
-/// A thread that itself decodes the frames it requests, if they are likely to be quick: waking another thread takes
-/// longer, and costs as much as decoding many frames.
+/// A thread that may itself decode the frames it requests, if they are likely to be decoded quickly. Waking another
+/// thread instead takes longer than a quick decode, and costs as much as decoding many frames.
 package protocol QuickThread: AnyObject, Sendable {
-  /// Accepts `work`, which is expected to take `time`, if the caller runs on this thread, nothing else is due within
-  /// that time, and `isReady` returns true (checked last).
+  /// Accepts `work`, which is expected to take `time`, and returns whether the thread has accepted it. The thread
+  /// accepts the work if the caller runs on this thread, if nothing else is due on this thread within `time`, and if
+  /// `isReady` returns true. `isReady` is called last.
   func offer(
     _ work: @escaping @Sendable () -> Void, lasting time: Duration, if isReady: () -> Bool
   ) -> Bool
 }
 
-/// A lane's recent decode times, which decide whether the next decode may run on the requesting thread.
+/// The recent decode times of a lane, which decide whether its next decode may run on the thread that requested the
+/// frame.
 struct DecodeHistory: Sendable {
-  /// The longest decode that may delay other playbacks.
+  /// The longest time that a decode on a requesting thread may take, because the decode delays other playbacks on that
+  /// thread.
   static let lightTime = Duration.milliseconds(1)
 
-  /// What is known about a frame's cost before decoding.
+  /// What is known about the cost of a frame before it is decoded.
   struct Weight: Sendable {
-    /// Pixels covered.
+    /// The number of pixels that the frame covers.
     var area: Int
-    /// Compressed bytes.
+    /// The number of compressed bytes of the frame.
     var bytes: Int
   }
 
-  /// Confidence that decodes take at most `lightTime`. A quick decode adds one, up to a limit; a slow one
-  /// halves it, because a single one may have been preempted.
+  /// The confidence that decodes take at most ``lightTime``. A quick decode adds one, up to a limit. A slow decode only
+  /// halves the confidence, because the thread may have been preempted during that decode.
   private var lightCount = 0
   private var lastIndex = -1
-  /// The heaviest frame known to be quick. Small frames do not predict the cost of the first frame of a play, which
-  /// usually covers the whole canvas.
+  /// The largest area and the largest number of bytes that are expected to be decoded quickly. They are needed because
+  /// small frames do not predict the cost of the first frame of a play, which usually covers the whole canvas.
   private var lightWeight = Weight(area: 0, bytes: 0)
 
-  /// Returns whether decoding frame `index` is likely to be quick. False after a jump, which may require decoding any
-  /// number of frames.
+  /// Returns whether decoding frame `index` is likely to be quick. After a jump to a frame other than frame 0, returns
+  /// false, because any number of frames may have to be decoded first.
   func isLight(_ index: Int, _ weight: Weight) -> Bool {
     lightCount >= 16 && (index == lastIndex + 1 || index == 0)
       && weight.area <= lightWeight.area && weight.bytes <= lightWeight.bytes
   }
 
-  /// Records that frame `index` took `time`.
+  /// Records that decoding frame `index` took `time`.
   mutating func note(_ index: Int, _ weight: Weight, _ time: Duration) {
     lastIndex = index
     if time <= Self.lightTime {

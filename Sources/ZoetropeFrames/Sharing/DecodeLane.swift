@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// A producer and its queue of tickets, served one at a time on the decoding threads.
+/// A producer of frames and its queue of tickets. The tickets are served one at a time on the decoding threads.
 ///
-/// After each ticket the lane queues behind the other lanes, so that one long animation does not monopolize the
+/// After each ticket, the lane queues behind the other lanes, so that one long animation does not monopolize the
 /// threads.
 final class DecodeLane: Sendable {
   typealias Factory = @Sendable () throws(AnimatedImageError) -> sending any FrameProducing
@@ -10,7 +10,7 @@ final class DecodeLane: Sendable {
   private struct WeakTicket {
     weak var ticket: FrameTicket?
     let index: Int
-    /// The requesting thread, if it may decode the frame itself.
+    /// The thread that requested the frame, if it may decode the frame itself.
     let asker: (any QuickThread)?
   }
 
@@ -18,14 +18,15 @@ final class DecodeLane: Sendable {
     var tickets: [WeakTicket] = []
     var isScheduled = false
     var history = DecodeHistory()
-    /// Whether the producer exists and has been used.
+    /// Whether the producer has been created and has served a ticket.
     var isOpen = false
-    /// Whether nothing is playing, in which case the producer should rest when there is no work.
+    /// Whether the producer should release the memory that it reserves when it has no work, because nothing is playing.
     var isResting = false
   }
 
   private let makeProducer: Factory
-  /// Rarely contended: only the thread that serves the lane and, briefly, ``rest()`` lock it.
+  /// The producer, or nil until it has been created. The lock is rarely contended: only the thread that serves the lane
+  /// and, briefly, ``rest()`` take it.
   private let producer = Mutex<(any FrameProducing)?>(nil)
   private let queue = Mutex(Queue())
   private let threads: DecodeThreads
@@ -34,12 +35,15 @@ final class DecodeLane: Sendable {
   private let weight: @Sendable (Int) -> DecodeHistory.Weight
   private let isAtHand: (@Sendable (Int) -> Bool)?
 
+  /// Creates a lane.
+  ///
   /// - Parameters:
-  ///   - openingThreads: The threads on which the producer is created and decodes its first frame, which may involve
-  ///     slow input.
-  ///   - weight: Returns what is known about a frame's cost before decoding.
-  ///   - isAtHand: Whether a frame's bytes are in memory, in which case the requesting thread may decode a quick frame.
-  ///     Nil, the default, if that is unknown or if the producer runs the caller's code.
+  ///   - openingThreads: The threads on which the producer is created and decodes its first frame, both of which may
+  ///     wait for slow input.
+  ///   - weight: Returns what is known about the cost of a frame before it is decoded.
+  ///   - isAtHand: Returns whether the bytes of a frame are in memory, in which case the requesting thread may decode
+  ///     the frame if it is likely to be quick. Default: nil, which means that this is unknown or that the producer
+  ///     runs the caller's code; frames are then never decoded on the requesting thread.
   init(
     threads: DecodeThreads, openingThreads: DecodeThreads, live: LiveObjects,
     weight: @escaping @Sendable (Int) -> DecodeHistory.Weight = { _ in
@@ -55,7 +59,8 @@ final class DecodeLane: Sendable {
     self.makeProducer = makeProducer
   }
 
-  /// Enqueues `ticket` for `asker`. The ticket is skipped if nothing holds it when its turn comes.
+  /// Enqueues `ticket`, which the thread `asker` has requested. If no reference to the ticket is left when its turn
+  /// comes, the lane skips the ticket.
   func enqueue(_ ticket: FrameTicket, for asker: (any QuickThread)? = nil) {
     let (schedules, light, isOpen) = queue.withLock { queue in
       queue.tickets.append(WeakTicket(ticket: ticket, index: ticket.index, asker: asker))
@@ -66,7 +71,8 @@ final class DecodeLane: Sendable {
     if schedules { schedule(light, on: isOpen ? threads : openingThreads) }
   }
 
-  /// Returns the next ticket, if its frame is likely to be quick and its thread may decode it.
+  /// Returns the next ticket if its frame is likely to be decoded quickly and the thread that requested the frame may
+  /// decode it, or nil otherwise.
   private func lightTicket(in queue: Queue) -> WeakTicket? {
     guard isAtHand != nil, let next = queue.tickets.first, next.asker != nil,
       queue.history.isLight(next.index, weight(next.index))
@@ -74,7 +80,10 @@ final class DecodeLane: Sendable {
     return next
   }
 
-  /// - Parameter light: The next ticket, if its frame is likely to be quick.
+  /// Schedules the next call of `serve()`.
+  ///
+  /// - Parameter light: The next ticket, if its frame is likely to be decoded quickly. The call is then offered to the
+  ///   thread that requested the frame.
   private func schedule(_ light: WeakTicket? = nil, on threads: DecodeThreads) {
     let work: @Sendable () -> Void = { [self] in serve() }
     if let light, let asker = light.asker, let isAtHand,
@@ -88,8 +97,9 @@ final class DecodeLane: Sendable {
   private func serve() {
     guard let next = beginNextTicket() else { return restIfAsked() }
     let step = decode(next.index, for: next)
-    // Rest before the decode counts as finished: `idle()` promises that nothing is held any more. Count it
-    // as finished before the lane can be scheduled again, so that each lane counts once.
+    // The producer rests before the decode counts as finished, so that the memory it reserves has been released when
+    // `waitUntilIdle()` returns. The decode counts as finished before the lane can be scheduled again, so that each
+    // lane has at most one decode.
     restIfAsked()
     live.remove(.decode)
     let time: Duration
@@ -97,7 +107,7 @@ final class DecodeLane: Sendable {
     case .done(let taken): time = taken
     case .lacking(let fetch): return goOn(after: fetch, for: next)
     }
-    // Request a thread only when there is work: a needless wake-up costs more than many frames.
+    // A thread is requested only if there is work, because a needless wake-up costs more than decoding many frames.
     let (goesOn, light) = queue.withLock { queue in
       queue.history.note(next.index, weight(next.index), time)
       queue.isOpen = true
@@ -107,16 +117,15 @@ final class DecodeLane: Sendable {
     if goesOn { schedule(light, on: threads) }
   }
 
-  /// Fetches bytes that the frame of `wanted` needs, without occupying a thread, and then serves the lane
-  /// again.
+  /// Fetches the bytes that the frame of `wanted` needs, without occupying a thread, and then serves the lane again.
   ///
-  /// The lane stays scheduled during the fetch. If the frame is no longer needed, the fetch is cancelled and the next
-  /// ticket gets its turn.
+  /// The lane stays scheduled during the fetch. If the frame is no longer needed, the fetch is cancelled and the lane
+  /// serves the next ticket.
   ///
-  /// The other tickets wait as well. Most of them are for later frames that are drawn on this one and therefore need
-  /// the same bytes; a reader that skipped ahead would have to come back and replay the frames it skipped. Unrelated
-  /// callers share a lane, and so may wait for each other's bytes, only if there are more than four positions at the
-  /// same time.
+  /// The other tickets of the lane also wait for the fetch. Most of them are for later frames that are drawn on this
+  /// frame and therefore need the same bytes. A reader that skipped ahead to them would have to come back and replay
+  /// the frames it skipped. Callers that are unrelated share a lane, and so may wait for each other's bytes, only if
+  /// more than four decoding positions are needed at the same time.
   private func goOn(after fetch: @escaping FrameFetch, for wanted: WeakTicket) {
     guard let ticket = wanted.ticket else { return schedule(on: threads) }
     ticket.begin { [self] in
@@ -129,7 +138,7 @@ final class DecodeLane: Sendable {
     }
   }
 
-  /// Makes the producer release the memory it reserves for players as soon as it has no work.
+  /// Makes the producer release the memory that it reserves for players, as soon as the producer has no work.
   func rest() {
     queue.withLock { $0.isResting = true }
     restIfAsked()
@@ -137,13 +146,15 @@ final class DecodeLane: Sendable {
 
   private func restIfAsked() {
     guard queue.withLock({ $0.isResting }) else { return }
-    // If the producer is busy, the thread that serves the lane does this later.
+    // If the producer is busy, the thread that serves the lane calls `rest()` after the decode.
     _ = producer.withLockIfAvailable { $0?.rest() }
   }
 
-  /// Dequeues the oldest ticket that is still held and counts it as a decode.
+  /// Dequeues tickets up to and including the first whose frame is still needed, counts a decode for that ticket and
+  /// returns it. Returns nil if no such ticket is queued.
   private func beginNextTicket() -> WeakTicket? {
-    // Return the ticket from the lock: this may be its last reference.
+    // The ticket must leave the lock with a strong reference. Otherwise the ticket's last reference might be released
+    // while the lock is held.
     let found = queue.withLock { queue -> FrameTicket? in
       while !queue.tickets.isEmpty {
         if let ticket = queue.tickets.removeFirst().ticket { return ticket }
@@ -152,7 +163,8 @@ final class DecodeLane: Sendable {
       return nil
     }
     guard let found else { return nil }
-    // Counted before the ticket may be released, so that at every moment either the ticket or the decode is counted.
+    // The decode is counted before the ticket can be released, so that at every moment either the ticket or the decode
+    // is counted.
     return withExtendedLifetime(found) {
       live.add(.decode)
       return WeakTicket(ticket: found, index: found.index, asker: nil)
@@ -160,14 +172,14 @@ final class DecodeLane: Sendable {
   }
 
   private enum Step {
-    /// The outcome was delivered, after a decode of this duration.
+    /// The outcome was delivered after a decode that took this long.
     case done(Duration)
-    /// Bytes must be fetched first.
+    /// Bytes are missing, and this closure fetches them.
     case lacking(FrameFetch)
   }
 
-  /// Decodes frame `index`, unless bytes are missing. Holds the ticket weakly, so that a replay stops once the ticket's
-  /// frame is no longer needed.
+  /// Decodes frame `index` and delivers the outcome to the ticket, unless bytes are missing. The ticket is held weakly,
+  /// so that a replay stops as soon as nothing needs the frame any more.
   private func decode(_ index: Int, for wanted: WeakTicket) -> Step {
     let clock = ContinuousClock()
     let start = clock.now
@@ -176,7 +188,8 @@ final class DecodeLane: Sendable {
     let outcome = FrameTicket.Outcome { () throws(AnimatedImageError) in
       try producer.withLock { producer throws(AnimatedImageError) in
         if producer == nil {
-          // Keep the producer even if cancelled, so that the frames replayed so far are not lost.
+          // The producer is kept even if this decode is cancelled, so that the frames it has replayed so far are not
+          // lost.
           producer = try makeProducer()
         }
         lacking = producer?.fetch(for: index)
@@ -184,8 +197,8 @@ final class DecodeLane: Sendable {
         do throws(AnimatedImageError) {
           return try producer.frame(at: index, isCancelled: isCancelled)
         } catch {
-          // The replay is longer than expected, or the cache has dropped bytes. (By now another reader may have
-          // fetched them again.)
+          // Either the replay is longer than expected, or the cache has dropped bytes. The result of `fetch(for:)` is
+          // nil if another reader has fetched these bytes again in the meantime.
           if error.code == .bytesMissing { lacking = producer.fetch(for: index) ?? { nil } }
           throw error
         }
@@ -200,7 +213,8 @@ final class DecodeLane: Sendable {
   private static let bytesMissing = AnimatedImageError(.bytesMissing, "bytes are not here yet")
 }
 
-/// Fetches bytes; returns an error if that failed. Cancelled when the frame is no longer needed.
+/// A closure that fetches bytes, and returns an error if they could not be fetched, otherwise nil. The closure's task
+/// is cancelled when the frame that needs the bytes is no longer needed.
 package typealias FrameFetch = @Sendable () async -> AnimatedImageError?
 
 extension SeekingReader: FrameProducing {

@@ -1,21 +1,22 @@
-/// Produces composited frames on the calling thread.
+/// A producer of composited frames, which it decodes on the calling thread.
 ///
-/// Need not be `Sendable`: it is owned by one ``DecodeLane``, which never calls it concurrently. One call is one decode
-/// step, the unit of cancellation.
+/// A producer need not be `Sendable`, because it is owned by one ``DecodeLane``, which never calls it concurrently.
+/// Each call is one decode step, which is the unit of cancellation.
 package protocol FrameProducing: AnyObject {
-  /// Returns frame `index`, composited. Requests in ascending order must be the cheapest.
+  /// Returns the composited frame `index`. Ascending order must be the cheapest order in which to request frames.
   func frame(at index: Int) throws(AnimatedImageError) -> CompositedFrame
 
-  /// Like ``frame(at:)``, but throws `cancelled` soon after `isCancelled` returns true, and stays usable.
+  /// Returns the composited frame `index`, but throws `cancelled` soon after `isCancelled` returns true. After that,
+  /// the producer can still be used.
   func frame(
     at index: Int, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame
 
-  /// Returns a closure that fetches bytes that frame `index` needs; nil if none are missing. Called before each frame,
-  /// and again after each fetch. The default implementation returns nil.
+  /// Returns a closure that fetches bytes that frame `index` needs, or nil if no bytes are missing. This method is
+  /// called before each frame, and again after each fetch. The default implementation returns nil.
   func fetch(for index: Int) -> FrameFetch?
 
-  /// Releases resources reserved for playing. The default implementation does nothing.
+  /// Releases the resources that are reserved for playing. The default implementation does nothing.
   func rest()
 }
 

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// One requested frame: a future for the picture or an error.
+/// A request for one frame, and a future for the result: the composited frame or an error.
 ///
-/// Consumers of the frame hold the ticket. A frame whose ticket nothing holds is not decoded, and its bitmap is freed
-/// with the last reference. Cancellation and the memory bound rely on nothing else.
+/// The consumers of a frame hold its ticket. If nothing holds the ticket, the frame is not decoded, and a bitmap that
+/// has been decoded is freed with the ticket. Cancellation and the bound on memory rely on nothing else.
 package final class FrameTicket: Sendable {
   package typealias Outcome = Result<CompositedFrame, AnimatedImageError>
 
@@ -15,7 +15,7 @@ package final class FrameTicket: Sendable {
     var outcome: Outcome?
     var decodeTime = Duration.zero
     var waiters: [ResultHandover<Outcome>] = []
-    /// Objects that wait without a task.
+    /// The objects that wait for the outcome without a task.
     var clients: [any TicketClient] = []
     /// The task that fetches the bytes that the frame needs.
     var fetch: Task<Void, Never>?
@@ -34,43 +34,45 @@ package final class FrameTicket: Sendable {
     state.withLock { $0.fetch }?.cancel()
   }
 
-  /// Starts a task that fetches the frame's bytes and is cancelled when the frame is no longer needed.
+  /// Starts a task that calls `fetch` to fetch the frame's bytes. The task is cancelled when the ticket is released.
   ///
-  /// The task is created under the lock, so that one that finishes immediately is not mistaken for its successor.
+  /// The task is created and stored under the lock. Otherwise a task that finishes immediately could start its
+  /// successor first, and would then be stored in place of the successor.
   func begin(_ fetch: @escaping @Sendable () async -> Void) {
     state.withLock { $0.fetch = Task { await fetch() } }
   }
 
-  /// The frame or its error, once it has been decoded.
+  /// The frame or the error, or nil until the frame has been decoded.
   package var outcome: Outcome? { state.withLock { $0.outcome } }
 
-  /// Whether there is an error instead of a frame.
+  /// Whether the outcome is an error.
   var isFailed: Bool {
     if case .failure = outcome { true } else { false }
   }
 
-  /// Bytes of its picture; 0 until it is decoded.
+  /// The number of bytes of the frame's bitmap, or 0 until the frame has been decoded.
   var cost: Int {
     guard case .success(let frame) = outcome else { return 0 }
     return frame.bitmap.byteCount
   }
 
-  /// Number of waiters.
+  /// The number of tasks and clients that wait for the outcome.
   var waiterCount: Int { state.withLock { $0.waiters.count + $0.clients.count } }
 
-  /// How long decoding took.
+  /// How long decoding the frame took.
   package var decodeTime: Duration { state.withLock { $0.decodeTime } }
 
-  /// Returns the outcome; if there is none yet, returns nil and calls `client` when there is.
+  /// Returns the outcome if there is one. Otherwise returns nil, and calls `client` when the outcome is available.
   package func outcome(orCall client: any TicketClient) -> Outcome? {
     state.withLock { state in
-      // Checked under the lock: a driver is removed from here after it becomes obsolete.
+      // `isObsolete` is read under the lock, because a client is removed from the ticket after it has become obsolete.
+      // A client that becomes obsolete later is therefore still removed.
       if state.outcome == nil, !client.isObsolete { state.clients.append(client) }
       return state.outcome
     }
   }
 
-  /// Forgets a client that has become obsolete.
+  /// Removes a client that has become obsolete.
   package func removeClient(_ client: any TicketClient) {
     let removed = state.withLock { state in
       let removed = state.clients.filter { $0 === client }
@@ -80,7 +82,7 @@ package final class FrameTicket: Sendable {
     _ = consume removed
   }
 
-  /// Waits for the outcome; nil if the calling task is cancelled first.
+  /// Waits for the outcome and returns it. Returns nil if the calling task is cancelled first.
   package func value() async -> Outcome? {
     let waiter = ResultHandover<Outcome>()
     let outcome = state.withLock { state in
@@ -93,7 +95,7 @@ package final class FrameTicket: Sendable {
     }
   }
 
-  /// Delivers the outcome to all waiters.
+  /// Sets the outcome and delivers it to all waiters.
   func complete(_ outcome: Outcome, after decodeTime: Duration) {
     let (waiters, clients) = state.withLock { state in
       state.outcome = outcome
@@ -112,8 +114,8 @@ package final class FrameTicket: Sendable {
 
 /// An object that waits for the outcome of a ticket without using a task.
 package protocol TicketClient: AnyObject, Sendable {
-  /// Whether the client no longer needs to be called. Once true, always true.
+  /// Whether the client no longer needs to be called. Once true, this stays true.
   var isObsolete: Bool { get }
-  /// Called when the outcome is available, on the decoding thread with no lock held.
+  /// Called when the outcome is available, on the decoding thread and with no lock held.
   func frameIsDone()
 }

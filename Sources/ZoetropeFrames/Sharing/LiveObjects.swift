@@ -1,19 +1,18 @@
 internal import Synchronization
 
-/// Counts the live objects and the work of playbacks that share their frames, so that tests can detect
-/// leaks.
+/// Counts the live objects and the pending work of playbacks that share their frames, so that tests can detect leaks.
 ///
-/// Enabled in release builds too: the cost of one uncontended lock per frame is too small to measure, and cancellation
-/// latency must be measured in the build that ships.
+/// The counting is enabled in release builds too. Its cost of one uncontended lock per frame is too small to measure,
+/// and the latency of cancelling must be measured in the build that ships.
 package final class LiveObjects: Sendable {
   package enum Kind: Int, Sendable, CaseIterable {
-    /// Playbacks in memory.
+    /// Playbacks that exist in memory.
     case session
-    /// Drivers of a playback.
+    /// Drivers, the objects that run a playback.
     case driver
-    /// Frames held.
+    /// Tickets that exist in memory.
     case ticket
-    /// Frames that have been requested, are not decoded yet, and are still needed.
+    /// Tickets whose frames have been requested but not decoded yet.
     case wanted
     /// Decodes that are running.
     case decode
@@ -31,11 +30,12 @@ package final class LiveObjects: Sendable {
     }
   }
 
-  /// A condition to wait for.
+  /// A condition that ``reach(_:)`` waits for.
   package enum Goal: Sendable {
-    /// Nothing runs or is about to run.
+    /// No decode is running, no requested frame is still to be decoded, and no driver exists. Playbacks and tickets may
+    /// still exist.
     case noWork
-    /// Nothing runs or is about to run, and no object is held.
+    /// All counts are zero: nothing is running or is about to run, and no object exists.
     case nothing
   }
 
@@ -45,10 +45,10 @@ package final class LiveObjects: Sendable {
 
   package func count(_ kind: Kind) -> Int { state.withLock { $0.counts[kind.rawValue] } }
 
-  /// Returns the maximum number of objects of this kind at one time.
+  /// Returns the highest number of objects of this kind that have existed at the same time.
   package func peak(_ kind: Kind) -> Int { state.withLock { $0.peaks[kind.rawValue] } }
 
-  /// Returns when the goal is met, or when the calling task is cancelled.
+  /// Waits until `goal` is met or the calling task is cancelled.
   package func reach(_ goal: Goal) async {
     let handover = ResultHandover<Void>()
     let isMet = state.withLock { state in

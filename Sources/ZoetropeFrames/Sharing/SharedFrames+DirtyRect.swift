@@ -1,8 +1,9 @@
 extension SharedFrames {
-  /// Returns the area in which the bitmaps of two frames may differ; the whole canvas if there is no previous frame.
+  /// Returns a rectangle that contains all differences between the bitmaps of the frames `previous` and `index`. If
+  /// there is no previous frame, returns the whole bitmap.
   ///
-  /// A frame's bitmap is the same in whatever order frames are played, so the two can differ only where the frames from
-  /// one to the other cleared or drew something.
+  /// A frame's bitmap does not depend on the order in which frames are played. The two bitmaps can therefore differ
+  /// only where the frames from the earlier one to the later one cleared or drew something.
   package func dirtyRect(from previous: Int?, to index: Int) -> PixelRect {
     guard let previous else { return PixelRect(frameSize) }
     let canvas = PixelRect(sourceSize)

@@ -2,42 +2,42 @@ internal import Synchronization
 
 /// The composited frames of one image, decoded once for any number of consumers.
 ///
-/// Pass one to several ``FrameScheduler``s: each has its own position, rate, direction and late policy, and schedulers
-/// that show the same part of the animation share its decoding. Consumers that have drifted apart use separate decoding
-/// positions, at most four.
+/// Pass the same shared frames to several ``FrameScheduler``s. Each scheduler has its own position, rate, direction and
+/// late policy, and schedulers that show the same part of the animation share its decoding. Consumers whose positions
+/// have drifted apart use separate decoding positions, of which there are at most four.
 ///
-/// Memory consists of the frames that consumers hold (see ``PlaybackOptions/decodeAhead``), the last `keeping` frames
-/// shown, and one canvas per decoding position. While nothing plays or waits, the frames shown and the canvases are
-/// charged to the ``MemoryBudget`` and released on demand.
+/// The memory in use consists of the frames that consumers hold (see ``PlaybackOptions/decodeAhead``), the last
+/// `keeping` frames shown, and one canvas per decoding position. While nothing plays or waits for a frame, the frames
+/// last shown and the canvases are charged to the ``MemoryBudget`` and released on demand.
 public final class SharedFrames: Sendable {
   /// The maximum number of decoding positions.
   static let maximumPositions = 4
 
-  /// The frames, in order; for a ``StreamedImage``, those that have arrived.
+  /// The frames in order. For a ``StreamedImage``, these are the frames that have arrived.
   package var frames: [FrameControl] { list.all }
   let list: FrameList
-  /// The size of every frame, after scaling.
+  /// The size of every frame after scaling.
   public let frameSize: PixelSize
-  /// The total number of plays; for a ``StreamedImage``, as known so far.
+  /// The total number of plays. For a ``StreamedImage``, this is the number that is known so far.
   package var playCount: PlayCount { list.playCount }
-  /// The source of further frames; nil if all are known.
+  /// The source of frames that are still to arrive, or nil if all frames are known.
   package var arrivals: (any FrameArrivals)? { list.arrivals }
-  /// The frames to play, and whether more may follow.
+  /// The frames that can be played now, and whether more frames may follow.
   package var arrival: FrameArrival {
     arrivals?.arrival(after: 0)
       ?? FrameArrival(frames: frames, playCount: playCount, isOpen: false)
   }
-  /// Counts the objects that consumers of these frames keep alive.
+  /// The counts of the objects that consumers of these frames keep alive.
   package let live = LiveObjects()
-  /// The unscaled canvas size.
+  /// The size of the canvas before scaling.
   let sourceSize: PixelSize
   let scaler: FrameScaler?
   private let keeping: Int
   private let threads: DecodeThreads
   private let openingThreads: DecodeThreads
   private let isAtHand: (@Sendable (Int) -> Bool)?
-  /// The number of frames that a consumer may decode in one batch beyond its lookahead; above 0 only if decoding is
-  /// cheap in time and memory.
+  /// The number of frames beyond its lookahead that a consumer may decode in one batch. It is above 0 only if decoding
+  /// is cheap in time and memory.
   package let burst: Int
   private let makeProducer: DecodeLane.Factory
   private let resting: RestingCost?
@@ -56,35 +56,36 @@ public final class SharedFrames: Sendable {
   }
 
   private struct State {
-    /// Least recently used first.
+    /// The decoding positions, the least recently used first.
     var positions: [Position] = []
     var live: [Int: WeakTicket] = [:]
-    /// The most recently released decoded frames, oldest first.
+    /// The tickets of decoded frames that consumers have released, the oldest first; at most `keeping` of them.
     var recent: [FrameTicket] = []
     var decodeCount = 0
     var userCount = 0
-    /// The numbers, from -1 down, of calls that wait for a frame.
+    /// The identifiers of the calls that wait for a frame, numbered from -1 downwards.
     var callers: Set<Int> = []
-    /// Number of playing streams and of calls that wait for a frame.
+    /// The number of playing streams plus the number of calls that wait for a frame.
     var activeCount = 0
   }
 
-  /// Creates the shared frames of `image`. Decodes nothing yet.
+  /// Creates the shared frames of `image`. Nothing is decoded yet.
   ///
   /// Frames may be requested in any order. After the first seek or backward step, checkpoints limit the number of
   /// frames that a jump decodes, and stepping back decodes about one frame per step (more in a ``RemoteImage``). While
-  /// a decoding position is in use, the cache keeps the two most recently used frames, whatever its limits.
+  /// a decoding position is in use, the cache keeps the two most recently used frames of the animation, whatever the
+  /// limits of the cache.
   ///
   /// - Parameters:
   ///   - image: The image.
-  ///   - rendering: The size and format of the frames. Default: as decoded.
+  ///   - rendering: The size and format of the frames. Default: the size and format in which frames are decoded.
   ///   - cache: The cache for decoded frames. Default: nil, no caching. With a cache, the whole file is read once
-  ///     before the first frame, to compute its ``ContentIdentity``. A ``StreamedImage`` is cached once it is complete,
-  ///     a ``RemoteImage`` only if its identity is given.
-  ///   - identity: The image's identity, if known, which avoids reading the whole file.
-  ///   - keeping: The number of frames kept for consumers slightly behind. Default: 2.
-  ///   - budget: The budget that canvases are charged to. Default: nil, the image's own budget, which is
-  ///     ``MemoryBudget/shared`` unless the image was opened with another.
+  ///     before the first frame, to compute its ``ContentIdentity``. The frames of a ``StreamedImage`` are cached once
+  ///     the stream is complete; the frames of a ``RemoteImage`` are cached only if its identity is given.
+  ///   - identity: The identity of the image, if it is known, which avoids reading the whole file. Default: nil.
+  ///   - keeping: The number of frames that are kept after they were shown, for consumers slightly behind. Default: 2.
+  ///   - budget: The memory budget to which canvases are charged. Default: nil, which selects the budget of the image:
+  ///     ``MemoryBudget/shared``, unless the image was opened with another budget.
   public convenience init(
     _ image: some AnimationSource, rendering: Rendering = .init(),
     cache: (any FrameCaching)? = nil, identity: ContentIdentity? = nil, keeping: Int = 2,
@@ -106,13 +107,14 @@ public final class SharedFrames: Sendable {
     let renderer = FrameRenderer(rendering, of: origin.canvasSize, options: origin.options)
     let isIdentified =
       cache?.mayBlock == true ? state.storedIdentity != nil : state.identity != nil
-    // Caches that are not `QuickCaching` run user code.
+    // Caches that do not conform to `QuickCaching` run the user's code.
     let isLight =
       origin.isLightToPlay && cache.map { $0.levels.allSatisfy { $0 is any QuickCaching } } ?? true
     let isAtHand: @Sendable (Int) -> Bool = { origin.isAtHand(origin.control($0)) }
     self.init(
       of: origin, retaining: image, scaler: renderer.scaler, keeping: keeping,
-      // A cached reader reads the whole file first, unless its identity is known.
+      // If frames are cached, the reader reads the whole file before the first frame to compute its identity, unless
+      // the identity is known.
       openingThreads: cache != nil && !isIdentified ? .loading : nil,
       isAtHand: isLight ? isAtHand : nil, burst: isLight ? 1 : 0,
       resting: RestingCost(
@@ -122,7 +124,7 @@ public final class SharedFrames: Sendable {
     }
   }
 
-  /// Creates the shared frames of `origin`. `makeProducer` creates a producer that reads them.
+  /// Creates the shared frames of `origin`. `makeProducer` must create a producer of these frames.
   convenience init(
     of origin: some ImageOrigin, retaining image: (any AnimationSource)? = nil,
     scaler: FrameScaler? = nil, keeping: Int, openingThreads: DecodeThreads? = nil,
@@ -136,7 +138,7 @@ public final class SharedFrames: Sendable {
       resting: resting, makeProducer: makeProducer)
   }
 
-  /// Creates shared frames without an image. `makeProducer` creates a producer that computes them.
+  /// Creates shared frames without an image. `makeProducer` must create a producer that computes the frames.
   package convenience init(
     frames: [FrameControl], canvasSize: PixelSize, scaler: FrameScaler? = nil,
     playCount: PlayCount, keeping: Int = 2,
@@ -173,15 +175,16 @@ public final class SharedFrames: Sendable {
 
   deinit { resting?.budget.refundAll(of: share) }
 
-  /// The number of decodes requested so far. Consumers at the same position share decodes.
+  /// The number of decodes requested so far. Consumers that need the same frame share its decode.
   package var decodeCount: Int { state.withLock { $0.decodeCount } }
 
-  /// Decodes frame `index` on another thread and returns it composited.
+  /// Decodes frame `index` on another thread and returns the composited frame.
   ///
-  /// For a ``StreamedImage``, waits until the frame has arrived.
+  /// For a ``StreamedImage``, this method waits until the frame has arrived.
   ///
-  /// Throws ``AnimatedImageError/Code/parameter`` for an index past the end, decoding errors, and
-  /// ``AnimatedImageError/Code/cancelled``, never `CancellationError`, if the task is cancelled first.
+  /// - Throws: ``AnimatedImageError/Code/parameter`` if no frame has this index; the errors of decoding;
+  ///   ``AnimatedImageError/Code/cancelled``, never `CancellationError`, if the task is cancelled before the frame is
+  ///   decoded.
   public func frame(at index: Int) async throws(AnimatedImageError) -> CompositedFrame {
     if let arrivals, index >= 0, await !arrivals.waitForFrame(index) {
       throw AnimatedImageError(.cancelled, "the task was cancelled", frameIndex: index)
@@ -202,8 +205,9 @@ public final class SharedFrames: Sendable {
     return try outcome.get()
   }
 
-  /// Returns an identifier for a call that waits for a frame. All calls share one position, unless bytes must be
-  /// fetched: then concurrent calls use separate positions, and consecutive calls continue at the same one.
+  /// Returns an identifier for a call that waits for a frame, which serves as the call's `user`. If bytes never have to
+  /// be fetched, all calls have the same identifier and so share one decoding position. Otherwise concurrent calls have
+  /// different identifiers and use separate positions, and consecutive calls continue at the same position.
   private func beginCall() -> Int {
     guard list.isFetched else { return 0 }
     return state.withLock { state in
@@ -217,22 +221,22 @@ public final class SharedFrames: Sendable {
     if caller < 0 { state.withLock { _ = $0.callers.remove(caller) } }
   }
 
-  /// Waits until nothing is being decoded, awaited or played.
+  /// Waits until no frame is being decoded, awaited or played.
   ///
-  /// Once every stream has ended, this takes at most as long as decoding one frame. Does not end playback. Returns
-  /// immediately if the calling task is cancelled.
+  /// Once every stream of frames has ended, this method waits for at most as long as it takes to decode one frame. It
+  /// does not end playback. It returns immediately if the calling task is cancelled.
   package func waitUntilIdle() async { await live.reach(.noWork) }
 
-  /// Marks the frames as in use until ``end()``.
+  /// Marks these frames as in use until ``end()`` is called.
   package func begin() {
     state.withLock { state in
       state.activeCount += 1
-      // Frames in use are not charged, because they cannot be released.
+      // Frames in use cannot be released on demand, so they are not charged to the budget.
       if state.activeCount == 1 { resting?.budget.refundAll(of: share) }
     }
   }
 
-  /// Balances ``begin()``. Call it with no lock held.
+  /// Ends the use of these frames that ``begin()`` began. Call this method with no lock held.
   package func end() {
     let lanes = state.withLock { state -> [DecodeLane]? in
       state.activeCount -= 1
@@ -250,12 +254,12 @@ public final class SharedFrames: Sendable {
     resting?.budget.settle()
   }
 
-  /// Returns the number of waiters for frame `index`.
+  /// Returns the number of tasks and clients that wait for frame `index`.
   package func waiterCount(for index: Int) -> Int {
     state.withLock { $0.live[index]?.ticket }?.waiterCount ?? 0
   }
 
-  /// Returns a number that identifies a consumer.
+  /// Returns a new number that identifies a consumer of these frames.
   package func addUser() -> Int {
     state.withLock { state in
       state.userCount += 1
@@ -263,20 +267,21 @@ public final class SharedFrames: Sendable {
     }
   }
 
-  /// Returns the ticket for frame `index`, whether this call created it, and the tickets that were examined.
+  /// Returns the ticket for frame `index`, whether this call created the ticket, and the other tickets that this call
+  /// examined.
   ///
-  /// The examined tickets may have lost their other holders meanwhile, and releasing the last reference may call the
-  /// user's code, so callers must release them with no lock held.
+  /// The examined tickets may have lost their other holders in the meantime. Releasing the last reference to a ticket
+  /// may call the user's code, so callers must release the examined tickets with no lock held.
   package func ticket(
     for index: Int, user: Int, asking: (any QuickThread)? = nil
   ) -> (ticket: FrameTicket, isNew: Bool, passing: [FrameTicket]) {
     state.withLock { state in
-      // A failed ticket may still be held, but is not reused: the failure may have been a read error, which a new
-      // request should retry.
+      // A ticket whose outcome is an error may still be held, but is not returned again. The error may have been a read
+      // error, and a new request should then try again.
       let known = state.live[index]?.ticket
       if let known, !known.isFailed { return (known, false, [FrameTicket]()) }
       let ticket = FrameTicket(index: index, live: live)
-      // Loading a weak reference retained this ticket, so the caller must release it.
+      // Loading the weak reference has retained the failed ticket, so the caller must release that ticket too.
       var passing = known.map { [$0] } ?? []
       if state.live.count > 64 {
         passing += state.live.values.compactMap(\.ticket)
@@ -289,7 +294,7 @@ public final class SharedFrames: Sendable {
     }
   }
 
-  /// Keeps a decoded frame that a consumer released, for consumers slightly behind.
+  /// Keeps the ticket of a decoded frame that a consumer has released, for consumers slightly behind.
   package func keep(_ ticket: FrameTicket) {
     guard keeping > 0 else { return }
     let dropped = state.withLock { state -> FrameTicket? in
@@ -303,8 +308,9 @@ public final class SharedFrames: Sendable {
     _ = consume dropped
   }
 
-  /// Returns the lane that reaches `index` most cheaply: one nearby, else this consumer's own, else a new one, else the
-  /// least recently used.
+  /// Returns the lane that reaches frame `index` most cheaply. In order of preference, this is a lane whose next frame
+  /// is `index` or up to two frames before it, the lane that this consumer used last, a new lane if there are fewer
+  /// than ``maximumPositions``, or the least recently used lane.
   private func lane(for index: Int, user: Int, in state: inout State) -> DecodeLane {
     let isNear = { (position: Position) in
       let next = position.nextIndex == self.list.count ? 0 : position.nextIndex
@@ -332,15 +338,15 @@ public final class SharedFrames: Sendable {
 }
 
 extension SharedFrames {
-  /// Returns frame `index`, which has arrived.
+  /// Returns the description of frame `index`, which must have arrived.
   package func control(_ index: Int) -> FrameControl { list[index] }
 }
 
-/// The frames of an image: all of them, or those that have arrived so far.
+/// The list of the frames of an image: all of its frames, or those that have arrived so far.
 struct FrameList: Sendable {
   private let fixed: [FrameControl]
   private let fixedPlayCount: PlayCount
-  /// The image whose frames are still arriving; nil if all frames are known.
+  /// The image whose frames are still arriving, or nil if all frames are known.
   private let growing: (any ImageOrigin)?
   let arrivals: (any FrameArrivals)?
   let isFetched: Bool
@@ -372,7 +378,8 @@ struct FrameList: Sendable {
 
 extension SharedFrames: BudgetMember {
   package func shed(_ byteCount: Int) -> Int {
-    // Kept here to be freed after the lock is released. A busy lane completes its frame.
+    // The positions and tickets are moved here so that they are freed after the lock is released. A lane that is busy
+    // still completes its frame.
     var dropped: (positions: [Position], recent: [FrameTicket]) = ([], [])
     let freed = state.withLock { state in
       guard state.activeCount == 0 else { return 0 }
@@ -383,17 +390,17 @@ extension SharedFrames: BudgetMember {
       resting?.budget.refund(freed, of: share)
       return freed
     }
-    // A busy lane releases its hold on cached frames when it has finished.
+    // A lane that is busy releases its hold on cached frames after it has completed its frame.
     for position in dropped.positions { position.lane.rest() }
     withExtendedLifetime(dropped) {}
     return freed
   }
 }
 
-/// The charge for shared frames while nothing plays.
+/// The amount that shared frames charge to a budget while nothing plays.
 package struct RestingCost: Sendable {
   let budget: MemoryBudget
-  /// Bytes that one decoding position holds.
+  /// The number of bytes that one decoding position holds.
   let readerCost: Int
 
   init(in budget: MemoryBudget, ofReader readerCost: Int) {

@@ -2,37 +2,42 @@ internal import Synchronization
 
 /// The frame that is arriving, drawn as far as its bytes have been received.
 ///
-/// Rows that have not arrived show the canvas beneath. In an interlaced frame, each pixel that has arrived fills its
-/// block, so the whole frame shows early and gets finer with every pass.
+/// Rows that have not arrived show the canvas on which the frame is drawn. In an interlaced frame, each pixel that has
+/// arrived also fills the block of missing pixels around it, so the whole frame appears early and gets finer with every
+/// pass.
 public struct PartialFrame: Sendable {
-  /// The frame's index: ``StreamedImage/frameCount`` when it was drawn.
+  /// The index of the frame. It equals ``StreamedImage/frameCount`` at the time when the frame was drawn.
   public let index: Int
-  /// The whole canvas with the part of the frame that has arrived.
+  /// The whole canvas, with the part of the frame that has arrived drawn onto it.
   public let bitmap: Bitmap
-  /// The frame's rectangle on the canvas. In a GIF, it may extend beyond the canvas.
+  /// The rectangle of the frame on the canvas. In a GIF, it may extend beyond the canvas.
   public let rect: PixelRect
-  /// The number of the frame's rows, from the top, that are final. For an interlaced frame, 0 until the last pass.
+  /// The number of the frame's rows, counted from the top, in which every pixel is final. For an interlaced frame, this
+  /// is 0 until the last pass.
   public let completeRows: Int
-  /// The number of rows, from the top, in which part of the frame is visible; at least one.
+  /// The number of the frame's rows, counted from the top, in which part of the frame is visible. It is at least one.
   package let shownRows: Int
-  /// The number of passes that are complete.
+  /// The number of interlacing passes that have completely arrived.
   package let completePasses: Int
-  /// The number of passes: 4 for an interlaced GIF frame, 7 for an interlaced PNG, else 1.
+  /// The number of interlacing passes of the frame: 4 for an interlaced GIF frame, 7 for an interlaced PNG frame,
+  /// otherwise 1.
   package let passCount: Int
 
-  /// Whether every pixel is final. The frame may still be missing from ``StreamedImage/frames``, because its
-  /// end has not arrived.
+  /// Whether every pixel of the frame is final. The frame may still be missing from ``StreamedImage/frames``, because
+  /// the end of its data has not arrived.
   package var isComplete: Bool { completeRows == rect.height }
 }
 
 extension StreamedImage {
-  /// Draws the arriving frame as far as its bytes have been received. Returns nil if there is no row to show: between
-  /// frames, and after the end of the stream, when the frame has been either added to ``frames`` or dropped.
+  /// Draws the arriving frame as far as its bytes have been received. Returns nil if there is no row to show. That is
+  /// the case between frames, and after the end of the stream, when the frame has been either added to ``frames`` or
+  /// dropped.
   ///
-  /// A request decodes the bytes that arrived since the last one, on the library's own threads, and copies the canvas.
-  /// All requests together therefore decode each frame's bytes once, in addition to any playback of the stream. The
-  /// first request for a frame also decodes the earlier frames that it is drawn on. From the first request until the
-  /// stream ends, this takes the memory of about three canvases plus the frame's pixels. Requests run one at a time.
+  /// Each request decodes the bytes that arrived since the previous request, on the library's own threads, and copies
+  /// the canvas. All requests together therefore decode each frame's bytes once, in addition to any playback of the
+  /// stream. The first request for a frame also decodes the earlier frames that it is drawn on. From the first request
+  /// until the stream ends, partial frames take the memory of about three canvases plus the pixels of the arriving
+  /// frame. Requests run one at a time.
   ///
   /// ```swift
   /// for await _ in image.updates {
@@ -40,11 +45,11 @@ extension StreamedImage {
   /// }
   /// ```
   ///
-  /// - Parameter rendering: The size and format of the bitmap. Default: as decoded. Each request scales the whole
-  ///   bitmap.
+  /// - Parameter rendering: The size and format of the bitmap. Default: the size and format in which frames are
+  ///   decoded. If another size or format is given, each request converts the whole bitmap.
   /// - Throws: The errors of ``FrameReader/next()`` for the earlier frames; `limitExceeded` if the frame exceeds
-  ///   ``DecodingLimits/liveBytes``; `cancelled`, never `CancellationError`, if the task is cancelled. The next request
-  ///   may succeed. Damage in the frame itself does not throw: the rows before the damage are shown.
+  ///   ``DecodingLimits/liveBytes``; `cancelled`, never `CancellationError`, if the task is cancelled. After an error,
+  ///   the next request may succeed. Damage in the frame itself does not throw: the rows before the damage are shown.
   public func partialFrame(
     rendering: Rendering = .init()
   ) async throws(AnimatedImageError) -> PartialFrame? {
@@ -60,17 +65,17 @@ extension StreamedImage {
   }
 }
 
-/// Draws the arriving frame on the calling thread, decoding each byte once. Not `Sendable`.
+/// Draws the arriving frame on the calling thread, and decodes each of its bytes once. This class is not `Sendable`.
 final class PartialReader {
   private let core: StreamCore
   private var frame: ArrivingFrame?
-  /// The canvas that ``frame`` is drawn on.
+  /// The canvas on which ``frame`` is drawn, or nil until it has been computed.
   private var base: Bitmap?
-  /// The reader of the frames before ``frame``; nil until one is needed.
+  /// The reader of the frames before ``frame``, or nil until one of these frames is needed.
   private var reader: SeekingReader?
   private var buffer = ReadBuffer()
 
-  /// The number of bytes decoded between two checks for cancellation.
+  /// The number of bytes that are decoded between two checks for cancellation.
   private static let stepSize = 1 << 17
 
   init(_ core: StreamCore) { self.core = core }
@@ -128,7 +133,8 @@ final class PartialReader {
     throw AnimatedImageError(.cancelled, "while decoding", format: header.format)
   }
 
-  /// Returns the arriving frame as the last request left it, or a new one.
+  /// Returns the arriving frame in the state in which the previous request left it. If it is another frame than in the
+  /// previous request, returns a new one.
   private func begun(
     _ control: FrameControl, _ header: ImageHeader
   ) throws(AnimatedImageError) -> ArrivingFrame {

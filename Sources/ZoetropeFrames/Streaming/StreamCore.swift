@@ -1,15 +1,16 @@
 internal import Synchronization
 
-/// The state of a stream, fed by one task and read by any number of others.
+/// The state of a stream, which one task feeds with bytes and any number of other tasks read.
 ///
-/// Separate from ``StreamedImage`` so that the task does not retain the image: releasing the image ends the task.
+/// The state is separate from ``StreamedImage`` so that the feeding task does not retain the image. Releasing the image
+/// therefore ends that task.
 package final class StreamCore: FrameArrivals {
-  /// A condition to wait for. Every condition is also met when the stream ends.
+  /// A condition that a task can wait for. The end of the stream meets every condition.
   package enum Goal: Sendable {
     case canvas
-    /// This frame has arrived.
+    /// The frame with this index has arrived.
     case frame(Int)
-    /// Anything has changed since this version.
+    /// Anything has changed since this version of the state.
     case change(from: Int)
     case end
   }
@@ -29,22 +30,22 @@ package final class StreamCore: FrameArrivals {
       get { file.scanner }
       _modify { yield &file.scanner }
     }
-    /// The number of changes so far.
+    /// The number of changes to this state so far.
     var version = 0
-    /// The number of damage entries that were checked.
+    /// The number of damage entries that have been checked against ``DamagePolicy/strict``.
     var checkedDamage = 0
-    /// The cost of decoding the frames so far; nil before the first one.
+    /// The memory that decoding the frames so far needs, or nil before the first frame.
     var footprint: DecodeFootprint?
-    /// The bytes received, including those after the end marker.
+    /// The number of bytes received, including any bytes after the end marker.
     var byteCount = 0
-    /// Whether `scanner` has failed or finished, and gets no more bytes.
+    /// Whether `scanner` has failed or finished. It then gets no more bytes.
     var isClosed = false
-    /// Whether the ending is being decided.
+    /// Whether the ending has been or is being determined.
     var isSettling = false
     var ending: StreamEnding?
-    /// One more than the last frame that was decoded.
+    /// One more than the index of the last frame that was decoded.
     var decodedCount = 0
-    /// The image after the stream has ended; nil if there is no frame.
+    /// The image of the ended stream, or nil before the end and if the stream has no frame.
     var settled: AnimatedImage?
     var waiters: [Waiter] = []
     var observers: [WeakObserver] = []
@@ -52,7 +53,7 @@ package final class StreamCore: FrameArrivals {
     func meets(_ goal: Goal) -> Bool {
       if ending != nil { return true }
       return switch goal {
-      // An empty canvas ends the stream.
+      // A stream with an empty canvas ends with an error, which meets every goal.
       case .canvas: scanner.isCanvasKnown && scanner.header?.canvasSize.isEmpty == false
       case .frame(let index): index < scanner.frames.count
       case .change(let version): self.version > version
@@ -62,14 +63,14 @@ package final class StreamCore: FrameArrivals {
 
     /// Removes and returns the waiters whose goals are met.
     mutating func takeReached() -> [ResultHandover<Bool>] {
-      // This runs for each chunk, and nearly always there are no such waiters.
+      // This method runs for each chunk, and nearly always no waiter's goal is met.
       guard waiters.contains(where: { meets($0.goal) }) else { return [] }
       let all = waiters
       waiters = all.filter { !meets($0.goal) }
       return all.filter { meets($0.goal) }.map(\.handover)
     }
 
-    /// Returns the players of the stream that still exist.
+    /// Returns the observers of the stream that still exist.
     mutating func livingObservers() -> [any ArrivalObserver] {
       let living = observers.compactMap(\.observer)
       if living.count < observers.count { observers.removeAll { $0.observer == nil } }
@@ -80,10 +81,11 @@ package final class StreamCore: FrameArrivals {
   let options: DecodingOptions
   let received: ReceivedBytes
   private let state: Mutex<State>
-  /// The reader that draws the arriving frame; exists from the first request to the end.
+  /// The reader that draws the arriving frame. It exists from the first request for a partial frame until the end of
+  /// the stream.
   private let partial = Mutex<Lent<PartialReader>?>(nil)
 
-  /// The budget that the bytes in memory are charged to.
+  /// The budget to which the bytes in memory are charged.
   let budget: MemoryBudget
   private let bytesCharge: StreamCharge
 
@@ -97,11 +99,11 @@ package final class StreamCore: FrameArrivals {
     state = Mutex(State(file: FileScanner(limits: options.limits)))
   }
 
-  /// Ends the charge for the bytes in memory.
+  /// Refunds the charge for the bytes in memory, and ends charging.
   package func refund() { bytesCharge.refund() }
 
-  /// Charges the bytes in memory to the budget, in steps. If the budget is exceeded even after other members have
-  /// released memory, later bytes go to the file.
+  /// Raises the charge to the number of bytes in memory, in steps. If the budget is exceeded even after other members
+  /// have released memory, bytes that arrive later go to the file.
   private func charge() {
     guard bytesCharge.grow(to: received.residentByteCount) else { return }
     budget.settle()
@@ -110,20 +112,20 @@ package final class StreamCore: FrameArrivals {
 
   // MARK: - Feeding
 
-  /// Takes the next bytes; returns whether the file is complete and needs no more.
+  /// Stores and scans the next bytes of the stream. Returns whether the file is complete and needs no more bytes.
   func receive(_ bytes: [UInt8]) async throws(AnimatedImageError) -> Bool {
     guard !bytes.isEmpty else { return false }
-    // Store the bytes before scanning them, so that the bytes of every known frame can be read.
+    // The bytes are stored before they are scanned, so that the bytes of every known frame can be read.
     if received.fitsInMemory(bytes.count) {
       try received.append(bytes[...])
     } else {
-      // A write may wait for the disk, so keep it off the cooperative pool.
+      // A write may wait for the disk, so it does not run on the cooperative pool.
       try await DecodeThreads.spilling.result { [received] in
         Result { () throws(AnimatedImageError) in try received.append(bytes[...]) }
       }.get()
     }
     charge()
-    // Scan in slices, so that no thread waits long for the lock while a large chunk is scanned.
+    // The bytes are scanned in slices, so that no thread waits long for the lock while a large chunk is scanned.
     var isComplete = false
     var start = 0
     while start < bytes.count {
@@ -136,15 +138,16 @@ package final class StreamCore: FrameArrivals {
 
   private static let sliceSize = 1 << 18
 
-  /// Scans `range` of `bytes` and reports what has arrived. Returns the same as ``receive(_:)``.
+  /// Scans `range` of `bytes`, wakes the waiters whose goals are met, and notifies the observers. Returns whether the
+  /// file is complete and needs no more bytes.
   private func scan(_ bytes: [UInt8], _ range: Range<Int>) throws(AnimatedImageError) -> Bool {
     var failure: AnimatedImageError?
     let (isComplete, reached, observers) = state.withLock { state in
-      // The stream may have been cancelled meanwhile.
+      // The stream may have been cancelled while the bytes were stored.
       guard !state.isClosed else {
         return (true, [ResultHandover<Bool>](), [any ArrivalObserver]())
       }
-      // A chunk that lies within pixel data changes only the number of bytes. This path keeps small chunks cheap.
+      // If the range lies within pixel data, it changes only the number of bytes. This path keeps small chunks cheap.
       if state.scanner.passOver(range.count) {
         state.byteCount += range.count
         state.version += 1
@@ -191,7 +194,9 @@ package final class StreamCore: FrameArrivals {
     }
   }
 
-  /// Of the frames from index `known` on, keeps those that fit the canvas and the memory limit, and drops the others.
+  /// Checks the frames from index `known` on. At the first frame with which decoding would exceed the memory limit,
+  /// drops that frame and all later frames and throws. Also throws if the canvas is empty, and then drops all frames
+  /// from index `known` on.
   private func admitFrames(
     from known: Int, in state: inout State
   ) throws(AnimatedImageError) {
@@ -215,9 +220,11 @@ package final class StreamCore: FrameArrivals {
     state.footprint = footprint
   }
 
-  /// Ends the stream; `reason` is nil if its producer ended normally. Blocks while a truncated last frame is decoded.
+  /// Ends the stream and determines its ending. This method blocks while a truncated last frame is decoded.
+  ///
+  /// - Parameter reason: The reason why the stream ended, or nil if its producer ended normally.
   func settle(_ reason: StreamEnding?) {
-    // Scan to the end under the lock, but decode outside it.
+    // The scan is finished under the lock, but a truncated frame is decoded without the lock.
     let (scan, hasEndMarker, failure) = state.withLock {
       state -> (ScannedImage?, Bool, AnimatedImageError?) in
       guard !state.isSettling else { return (nil, false, nil) }
@@ -228,7 +235,8 @@ package final class StreamCore: FrameArrivals {
         return (state.scanner.image, hasEndMarker, nil)
       }
       do throws(AnimatedImageError) {
-        // A copy, so that the frames visible to others do not change until the ending is decided.
+        // The scanner is copied, so that the frames visible to others do not change until the ending has been
+        // determined.
         var file = state.file
         try file.finish()
         return (file.scanner.image, hasEndMarker, nil)
@@ -259,14 +267,14 @@ package final class StreamCore: FrameArrivals {
       state.version += 1
       return (state.takeReached(), state.livingObservers())
     }
-    // Taken after the ending is set, so that no second reader is created.
+    // The reader is removed after the ending is set, so that no second reader is created.
     let drawing = partial.withLock { $0.take() }
     _ = consume drawing
     for handover in reached { handover.close(with: true) }
     for observer in observers { observer.framesArrived() }
   }
 
-  /// Returns the image with the complete frames of `scan`; nil if there are none.
+  /// Returns the image that consists of the complete frames of `scan`, or nil if there are none.
   private func arrived(_ scan: ScannedImage, _ source: ReceivedSource) -> AnimatedImage? {
     guard let header = scan.header, !scan.frames.isEmpty, !header.canvasSize.isEmpty else {
       return nil
@@ -276,7 +284,7 @@ package final class StreamCore: FrameArrivals {
 
   // MARK: - Looking
 
-  /// The image with the frames that have arrived; nil if there is none.
+  /// The image that consists of the frames that have arrived, or nil if no frame has arrived.
   var image: AnimatedImage? {
     state.withLock { state in
       if state.ending != nil { return state.settled }
@@ -285,7 +293,7 @@ package final class StreamCore: FrameArrivals {
     }
   }
 
-  /// The image after the stream has ended; nil before that, and if there is no frame.
+  /// The image of the ended stream, or nil before the end and if the stream has no frame.
   package var settled: AnimatedImage? { state.withLock { $0.settled } }
 
   package var ending: StreamEnding? { state.withLock { $0.ending } }
@@ -313,7 +321,8 @@ package final class StreamCore: FrameArrivals {
     }
   }
 
-  /// Returns the arriving frame, with the bytes scanned so far, and the header; nil between frames and after the end.
+  /// Returns the arriving frame, with the range of the bytes scanned so far, and the header of the image. Returns nil
+  /// between frames and after the end of the stream.
   ///
   /// - Throws: `limitExceeded` if decoding the frame would exceed the limit on live bytes.
   func arrivingFrame() throws(AnimatedImageError) -> (FrameControl, ImageHeader)? {
@@ -332,7 +341,7 @@ package final class StreamCore: FrameArrivals {
     }
   }
 
-  /// Returns the reader that draws the arriving frame; nil after the end.
+  /// Returns the reader that draws the arriving frame, or nil after the end of the stream.
   func partialReader() -> Lent<PartialReader>? {
     partial.withLock { partial in
       guard ending == nil else { return nil }
@@ -342,7 +351,7 @@ package final class StreamCore: FrameArrivals {
     }
   }
 
-  /// Records that frame `index` was decoded.
+  /// Records that frame `index` was decoded, which may change the progress of the stream.
   func noteDecoded(_ index: Int) {
     let reached = state.withLock { state in
       guard index >= state.decodedCount else { return [ResultHandover<Bool>]() }
@@ -364,7 +373,7 @@ package final class StreamCore: FrameArrivals {
     }
   }
 
-  /// Waits for `goal` or the end; false if the calling task is cancelled first.
+  /// Waits until `goal` is met or the stream ends. Returns false if the calling task is cancelled first.
   package func reach(_ goal: Goal) async -> Bool {
     let handover = ResultHandover<Bool>()
     let isReached = state.withLock { state in
@@ -382,7 +391,7 @@ package final class StreamCore: FrameArrivals {
 
   package func add(_ observer: any ArrivalObserver) {
     state.withLock { state in
-      // A stream that has ended reports nothing more.
+      // A stream that has ended makes no more calls, so it does not store the observer.
       guard state.ending == nil else { return }
       state.observers.removeAll { $0.observer == nil }
       state.observers.append(WeakObserver(observer: observer))
@@ -390,20 +399,22 @@ package final class StreamCore: FrameArrivals {
   }
 }
 
-/// The charge for a stream's bytes in memory. It lasts until the bytes are freed, because an image of the stream may
-/// outlive the stream.
+/// The charge for the bytes of a stream that are in memory. The charge lasts until the bytes are freed, because an
+/// image of the stream may outlive the stream.
 private final class StreamCharge: Sendable {
   private static let step = 1 << 16
 
   private let budget: MemoryBudget
-  /// The bytes charged; nil after ``refund()``, for example because the holder of the image charges them from then on.
+  /// The number of bytes charged, or nil after ``refund()``. Charging ends, for example, because the holder of the
+  /// stream's image charges the bytes from then on.
   private let charged = Mutex<Int?>(0)
 
   init(_ budget: MemoryBudget) { self.budget = budget }
 
   deinit { refund() }
 
-  /// Raises the charge to `byteCount` bytes if that is at least a step more; returns whether it did.
+  /// Raises the charge to `byteCount` bytes if that raises it by at least one step. Returns whether the charge was
+  /// raised.
   func grow(to byteCount: Int) -> Bool {
     charged.withLock { charged in
       guard let old = charged, byteCount - old >= Self.step else { return false }

@@ -1,6 +1,6 @@
-/// How a stream of bytes ended, and whether the file is complete.
+/// The way in which a stream of bytes ended, which also tells whether the file is complete.
 ///
-/// Not an enum, so that later releases can add endings: end a `switch` over it with `default`.
+/// This type is not an enum, so that later releases can add endings. Write a `default` case in a `switch` over it.
 public struct StreamEnding: Sendable, Hashable {
   private enum Kind: Sendable, Hashable {
     case complete, truncated, cancelled
@@ -9,27 +9,28 @@ public struct StreamEnding: Sendable, Hashable {
 
   private let kind: Kind
 
-  /// The file's end marker has arrived. The stream does not wait for bytes after it.
+  /// The end marker of the file has arrived. The stream does not wait for bytes after the end marker.
   public static let complete = StreamEnding(kind: .complete)
-  /// The stream ended before the file's end marker, or the file is so damaged that nothing after the damage can
-  /// be read. The frames that arrived are available.
+  /// The stream ended before the end marker of the file, or the file is so damaged that nothing after the damage can be
+  /// read. The frames that have arrived are available.
   public static let truncated = StreamEnding(kind: .truncated)
-  /// ``StreamedImage/cancel()`` was called, or the stream's task was cancelled.
+  /// ``StreamedImage/cancel()`` was called, or the task of the stream was cancelled. The frames that have arrived are
+  /// available.
   public static let cancelled = StreamEnding(kind: .cancelled)
-  /// The stream threw, or its bytes cannot be used: they are not an image, or exceed a limit. The frames that
-  /// arrived before are available.
+  /// The stream threw an error, or its bytes cannot be used because they are not an image or exceed a limit. The frames
+  /// that arrived before the failure are available.
   public static func failed(_ error: AnimatedImageError) -> StreamEnding {
     StreamEnding(kind: .failed(error))
   }
 
-  /// Why the stream failed; nil for every other ending.
+  /// The error with which the stream failed, or nil for every other ending.
   public var error: AnimatedImageError? {
     if case .failed(let error) = kind { error } else { nil }
   }
 }
 
 extension StreamEnding: CustomStringConvertible {
-  /// The ending's name; a failure adds its error.
+  /// The name of the ending, followed by the error if the stream failed.
   public var description: String {
     switch kind {
     case .complete: "complete"

@@ -1,15 +1,16 @@
-/// The progress of a stream. Its numbers never decrease.
+/// The progress of a stream. None of its numbers ever decreases.
 public struct StreamProgress: Sendable, Hashable {
-  /// Bytes received.
+  /// The number of bytes received.
   public let byteCount: Int
-  /// Frames whose bytes have all arrived.
+  /// The number of frames whose bytes have all arrived.
   public let frameCount: Int
-  /// Frames decoded so far, for playback or ``AnimationSource/bitmaps(_:rendering:cache:)``, counting all frames up to
-  /// the furthest one decoded.
+  /// One more than the highest index of a frame that has been decoded so far, for playback or for
+  /// ``AnimationSource/bitmaps(_:rendering:cache:)``.
   package let decodedFrameCount: Int
-  /// The number of frames that the file announces, which may be wrong; nil if it announces none, as in a GIF.
+  /// The number of frames that the file announces, or nil if it announces none, as in a GIF. The announced number may
+  /// be wrong.
   public let announcedFrameCount: Int?
-  /// How the stream ended; nil until it has ended.
+  /// The way in which the stream ended, or nil while the stream continues.
   public let ending: StreamEnding?
 
   package init(
@@ -24,17 +25,17 @@ public struct StreamProgress: Sendable, Hashable {
   }
 }
 
-/// The progress of a stream, whenever it changes.
+/// A sequence of the progress of a stream, with a new value whenever the progress changes.
 ///
 /// A consumer that is slower than the stream gets only the newest value. The sequence ends after the value with an
-/// ``StreamProgress/ending``, or when the iterating task is cancelled. It retains the stream.
+/// ``StreamProgress/ending``, or when the iterating task is cancelled. The sequence retains the stream.
 struct StreamUpdates: AsyncSequence, Sendable {
   let image: StreamedImage
 
   /// Creates an iterator that begins with the current progress.
   func makeAsyncIterator() -> Iterator { Iterator(image: image) }
 
-  /// Iterates over the progress values.
+  /// An iterator over the progress values.
   struct Iterator: AsyncIteratorProtocol {
     let image: StreamedImage
     private var version = -1
@@ -42,7 +43,7 @@ struct StreamUpdates: AsyncSequence, Sendable {
 
     init(image: StreamedImage) { self.image = image }
 
-    /// Waits for the next value; nil after the last one.
+    /// Waits for the next value and returns it. Returns nil after the last value.
     mutating func next(isolation actor: isolated (any Actor)?) async -> StreamProgress? {
       guard !isOver, await image.core.reach(.change(from: version)) else { return nil }
       let (progress, version) = image.core.versionedProgress

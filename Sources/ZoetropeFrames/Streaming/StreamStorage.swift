@@ -1,16 +1,17 @@
-/// Where the bytes of a stream are kept.
+/// Options that determine where the bytes of a stream are kept.
 public struct StreamStorage: Sendable, Hashable {
-  /// The maximum number of bytes kept in memory; later ones go to an unnamed temporary file. Rounded up to 256 KiB. The
-  /// bytes are charged to ``MemoryBudget/shared``, and fewer are kept in memory while the budget has no room. Default:
-  /// 16 MiB.
+  /// The maximum number of bytes kept in memory, rounded up to 256 KiB. Bytes beyond this number are kept in an unnamed
+  /// temporary file. The bytes in memory are charged to ``MemoryBudget/shared``, and fewer bytes are kept in memory
+  /// while that budget has no room. Default: 16 MiB.
   public var memoryByteLimit: Int
-  /// The maximum number of bytes kept. A longer stream ends with ``AnimatedImageError/Code/limitExceeded``.
-  /// Default: 4 GiB.
+  /// The maximum number of bytes kept in memory and in the file together. A longer stream ends with
+  /// ``AnimatedImageError/Code/limitExceeded``. Default: 4 GiB.
   public var byteLimit: Int
-  /// The directory of the temporary file. Default: nil, the directory in `TMPDIR`, else `/var/tmp`.
+  /// The directory of the temporary file. Default: nil, which selects the directory in the environment variable
+  /// `TMPDIR` or, if the variable is not set, `/var/tmp`.
   public var directory: FilePath?
 
-  /// Creates a storage description; omitted arguments take their defaults.
+  /// Creates storage options. An omitted argument takes the default of the property with the same name.
   public init(
     memoryByteLimit: Int = 16 << 20, byteLimit: Int = 4 << 30,
     directory: (any FilePathConvertible)? = nil

@@ -1,8 +1,8 @@
 /// An animation whose bytes are still arriving: from a pipe, a socket, a growing file, or any other asynchronous
 /// sequence of byte chunks.
 ///
-/// Frames can be played and decoded as soon as their bytes have arrived. A GIF frame is complete with its last
-/// byte, an APNG frame when the next frame control or the end arrives.
+/// A frame can be played and decoded as soon as its bytes have arrived. A GIF frame is complete when its last byte has
+/// arrived; an APNG frame is complete when the next frame control or the end of the file has arrived.
 ///
 /// ```swift
 /// let image = try await StreamedImage(chunks)
@@ -10,31 +10,32 @@
 /// if let ending = await image.waitUntilEnded() { print(ending) }
 /// ```
 ///
-/// **Bytes.** The next chunk is requested only after the previous one was scanned and stored, so a producer with
-/// back-pressure never runs ahead. The bytes are kept for loops and seeks: in memory, and past
-/// ``StreamStorage/memoryByteLimit`` in an unnamed temporary file. Reading ends at the file's end marker. The limits of
-/// ``DecodingOptions/limits`` apply as bytes arrive.
+/// **Bytes.** The next chunk is requested only after the previous chunk has been scanned and stored, so a producer with
+/// back-pressure never runs ahead. The bytes are kept for loops and seeks. They are kept in memory and, beyond
+/// ``StreamStorage/memoryByteLimit``, in an unnamed temporary file. Reading ends at the end marker of the file. The
+/// limits of ``DecodingOptions/limits`` apply as bytes arrive.
 ///
-/// **Endings.** ``waitUntilEnded()`` returns whether the file is complete. However a stream ends, the frames that
-/// arrived are kept. Releasing the image and its players cancels the producer.
+/// **Endings.** ``waitUntilEnded()`` returns how the stream ended, which tells whether the file is complete. However a
+/// stream ends, the frames that have arrived are kept. Releasing the image and its players cancels the producer.
 ///
-/// Safe to use from any thread.
+/// A streamed image may be used from any thread.
 public final class StreamedImage: AnimationSource {
   package let core: StreamCore
-  /// Gives access to the frames that have arrived, without retaining the stream.
+  /// The access to the frames that have arrived, which does not retain the stream.
   private let arriving: ArrivingImage
   private let task: Task<Void, Never>
 
-  /// Begins to read `chunks` and returns when the canvas is known: at the first frame's descriptor in a GIF, at the
-  /// first pixel data in a PNG.
+  /// Begins to read `chunks` and returns when the canvas is known. That is the case at the descriptor of the first
+  /// frame in a GIF, and at the first pixel data in a PNG.
   ///
   /// - Parameters:
-  ///   - chunks: The bytes of the file, in order, in chunks of any size. A chunk that is not an array is first
-  ///     copied into one.
-  ///   - options: The same as for a whole file. While bytes arrive, frames are decoded on one thread at a time.
-  ///   - storage: Where the bytes are kept. Default: 16 MiB in memory, the rest in a file.
+  ///   - chunks: The bytes of the file, in order, in chunks of any size. A chunk that is not an array is first copied
+  ///     into an array.
+  ///   - options: The options for decoding, as for a whole file. While bytes arrive, frames are decoded on one thread
+  ///     at a time.
+  ///   - storage: The place where the bytes are kept. Default: up to 16 MiB in memory, the rest in a file.
   /// - Throws: `notAnImage`, `truncated`, `malformed`, `unsupported`, `noFrames` or `limitExceeded` if the stream ends
-  ///   before the canvas is known; errors of the stream, wrapped as `io` unless they are an ``AnimatedImageError``;
+  ///   before the canvas is known; the errors of `chunks`, wrapped as `io` unless they are an ``AnimatedImageError``;
   ///   `cancelled`, never `CancellationError`, if the task is cancelled.
   public convenience init<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks, options: DecodingOptions = .init(), storage: StreamStorage = .init()
@@ -43,7 +44,9 @@ public final class StreamedImage: AnimationSource {
     try await self.init(chunks, options: options, storage: storage, budget: .shared)
   }
 
-  /// - Parameter budget: The budget for the bytes in memory.
+  /// Creates a streamed image like ``init(_:options:storage:)``, with a budget of the caller's choice.
+  ///
+  /// - Parameter budget: The budget to which the bytes in memory are charged.
   package init<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks, options: DecodingOptions = .init(), storage: StreamStorage = .init(),
     budget: MemoryBudget
@@ -68,7 +71,7 @@ public final class StreamedImage: AnimationSource {
 
   deinit { task.cancel() }
 
-  /// Reads the stream to its end. Runs in the stream's task.
+  /// Reads the stream to its end. This function runs in the stream's task.
   private static func read<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks, into core: StreamCore
   ) async where Chunks.Element: Sequence, Chunks.Element.Element == UInt8 {
@@ -85,30 +88,30 @@ public final class StreamedImage: AnimationSource {
     } catch {
       reason = .failed(AnimatedImageError(.io, "the stream failed: \(error)"))
     }
-    // A sequence ends without an error when its task is cancelled.
+    // A sequence may end without an error when its task is cancelled.
     if Task.isCancelled, reason == nil { reason = .cancelled }
     let ending = reason
     await DecodeThreads.spilling.result { core.settle(ending) }
   }
 
-  /// The file's format. A PNG that announces an animation but turns out to have none becomes
+  /// The format of the file. A PNG that announces an animation but turns out to have none gets the format
   /// ``AnimationFormat/png`` when the stream ends.
   public var format: AnimationFormat { arriving.format }
 
   /// The size of every composited frame.
   public var canvasSize: PixelSize { arriving.canvasSize }
 
-  /// The total number of plays as known so far; a GIF may store it after its frames.
+  /// The total number of plays that is known so far. A GIF may store this number after its frames.
   public var playCount: PlayCount { core.playCount }
 
   /// The frames that have arrived, in order. Frames are only ever added.
   public var frames: [FrameControl] { core.frames }
 
-  /// The number of ``frames``.
+  /// The number of frames that have arrived.
   public var frameCount: Int { core.frameCount }
 
-  /// A snapshot of what has arrived, like the image of a file with only these frames and bytes. It does not grow. Nil
-  /// before the first frame.
+  /// A snapshot of what has arrived, or nil before the first frame. The snapshot behaves like the image of a file with
+  /// only these frames and bytes, and does not grow.
   ///
   /// After a complete stream has ended, the snapshot equals the image of the whole file, except that not all bytes
   /// after the end marker have been read. While a snapshot exists, the arrival of the next frame copies the list of
@@ -118,43 +121,46 @@ public final class StreamedImage: AnimationSource {
   /// The current progress of the stream.
   public var progress: StreamProgress { core.versionedProgress.0 }
 
-  /// The current progress, followed by a new value whenever it changes. Costs nothing unless iterated.
+  /// An asynchronous sequence of the current progress, followed by a new value whenever the progress changes. It costs
+  /// nothing unless iterated.
   public var updates: some AsyncSequence<StreamProgress, Never> & Sendable {
     StreamUpdates(image: self)
   }
 
-  /// Waits for the end of the stream and returns whether the file is complete.
+  /// Waits for the end of the stream and returns how the stream ended.
   ///
-  /// Returns nil as soon as the calling task is cancelled; the stream continues.
+  /// Returns nil as soon as the calling task is cancelled. The stream then continues.
   public func waitUntilEnded() async -> StreamEnding? {
     await core.reach(.end) ? core.ending : nil
   }
 
-  /// Waits until frame `index` has arrived; false if the stream ended without it, or the calling task was
-  /// cancelled.
+  /// Waits until frame `index` has arrived. Returns false if the stream ended without this frame, or if the calling
+  /// task was cancelled.
   package func waitForFrame(_ index: Int) async -> Bool {
     guard index >= 0 else { return false }
     return await core.reach(.frame(index)) && index < frameCount
   }
 
-  /// How the frames are read: as they arrive.
+  /// Describes how the frames are read. Frames are read as they arrive.
   public var origin: FrameOrigin { FrameOrigin(arriving) }
 
-  /// Returns a reader of the stored frames that have arrived so far.
+  /// Returns a reader of the stored pixels of the frames that have arrived so far.
   package func storedReader() throws(AnimatedImageError) -> StoredFrameReader {
     StoredFrameReader(try arriving.growingImage())
   }
 
-  /// Stops the producer. The frames that have arrived are kept, and players continue with them.
+  /// Stops the producer. The frames that have arrived are kept, and players continue with these frames.
   ///
-  /// ``waitUntilEnded()`` returns immediately, even if the producer ignores the cancellation of its task.
+  /// After this call, ``waitUntilEnded()`` returns immediately, even if the producer ignores the cancellation of its
+  /// task.
   public func cancel() {
     task.cancel()
     core.settle(.cancelled)
   }
 }
 
-/// The frames of a stream that have arrived. Does not retain the stream, whose release ends it.
+/// The frames of a stream that have arrived. This value does not retain the ``StreamedImage``, so that releasing the
+/// image still ends the stream.
 package struct ArrivingImage: ImageOrigin {
   private let core: StreamCore
   /// The header at the time when the canvas became known.
@@ -185,7 +191,8 @@ package struct ArrivingImage: ImageOrigin {
     return FrameReader(try growingImage())
   }
 
-  /// Returns nil until the file is complete, because not all of its bytes are known before.
+  /// Returns the identity of the stream's bytes, or nil until the stream is complete, because not all of its bytes are
+  /// known before.
   package func identity(
     in cache: any FrameCaching, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity? {
@@ -197,8 +204,8 @@ package struct ArrivingImage: ImageOrigin {
     return identity
   }
 
-  /// Returns an image of the frames that have arrived, for decoding on one thread. Each read has access to all bytes
-  /// received by then.
+  /// Returns an image that consists of the frames that have arrived, for decoding on one thread. Each read of the image
+  /// has access to all bytes received by the time of the read.
   fileprivate func growingImage() throws(AnimatedImageError) -> AnimatedImage {
     guard var image = core.image else {
       throw AnimatedImageError(.noFrames, "no frame has arrived")

@@ -1,6 +1,6 @@
-/// A playback rate as an exact fraction, so that deadlines are exact.
+/// A playback rate as an exact fraction, so that deadlines can be computed exactly.
 ///
-/// Rates are rounded to a millionth and clamped to 0.001...1000, so that the products below fit in 128 bits
+/// A rate is clamped to 0.001...1000 and rounded to a millionth, so that the products computed with it fit in 128 bits
 /// for every delay that a file can store.
 package struct PlaybackRate: Sendable, Hashable {
   package let numerator: Int128
@@ -16,7 +16,7 @@ package struct PlaybackRate: Sendable, Hashable {
 
   package var value: Double { Double(numerator) / Double(denominator) }
 
-  /// Returns the wall-clock time in which media time `time` passes at this rate.
+  /// Returns the wall-clock time that passes while the media time `time` is played at this rate.
   package func wallTime(_ time: Duration) -> Duration {
     time.scaled(by: denominator, over: numerator)
   }
@@ -28,14 +28,17 @@ extension Duration {
   /// Creates a duration of `numerator`/`denominator` seconds, rounded down to a whole attosecond and clamped to
   /// ±`Int64.max` seconds.
   ///
-  /// Exact for a denominator below 2⁶²: the remainder times 10¹⁸ stays below 2¹²².
+  /// The rounding is correct if `denominator` is below 2⁶²: the remainder of the division multiplied by 10¹⁸ then stays
+  /// below 2¹²², so the arithmetic does not overflow.
   init(seconds numerator: Int128, over denominator: Int128) {
     let (whole, rest) = numerator.quotientAndRemainder(dividingBy: denominator)
     self.init(whole, attoseconds: rest * attosecondsPerSecond / denominator)
   }
 
-  /// Clamps the sum, not only the seconds: otherwise, once the seconds are clamped, a later time with a smaller
-  /// fraction would compare as less.
+  /// Creates a duration from whole seconds and attoseconds, clamped to ±`Int64.max` seconds.
+  ///
+  /// The duration is clamped as a whole. If only the seconds were clamped, one clamped time could be less than another,
+  /// earlier one that has a larger fraction of a second.
   private init(_ seconds: Int128, attoseconds: Int128) {
     guard let whole = Int64(exactly: seconds), abs(seconds) < Int64.max else {
       self = .seconds(seconds > 0 ? Int64.max : -Int64.max)
@@ -44,11 +47,11 @@ extension Duration {
     self.init(secondsComponent: whole, attosecondsComponent: Int64(attoseconds))
   }
 
-  /// Returns this time multiplied by a positive fraction, rounded down to a whole attosecond and clamped to
+  /// Returns this duration multiplied by a positive fraction, rounded down to a whole attosecond and clamped to
   /// ±`Int64.max` seconds.
   ///
-  /// Multiplies seconds and attoseconds separately: several days in attoseconds, multiplied by a rate, would overflow
-  /// 128 bits.
+  /// The seconds and the attoseconds are multiplied separately: if the duration were converted to attoseconds first,
+  /// several days multiplied by a rate would overflow 128 bits.
   package func scaled(by numerator: Int128, over denominator: Int128) -> Duration {
     let (seconds, attoseconds) = clampedComponents
     let (whole, rest) = (Int128(seconds) * numerator).quotientAndRemainder(dividingBy: denominator)
@@ -58,12 +61,13 @@ extension Duration {
     return .init(whole + carry, attoseconds: part)
   }
 
-  /// Like `components`, but clamps seconds that do not fit in 64 bits, where `components` traps.
+  /// The `components` of the duration, with the seconds clamped to 64 bits. `components` itself traps if the seconds do
+  /// not fit.
   var clampedComponents: (seconds: Int64, attoseconds: Int64) {
     min(max(self, .seconds(-Int64.max)), .seconds(Int64.max)).components
   }
 
-  /// This time in whole nanoseconds, rounded down; at most `Int64.max`.
+  /// The duration in whole nanoseconds, rounded down, and at most `Int64.max`.
   package var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = clampedComponents
     return Int64(clamping: Int128(seconds) * 1_000_000_000 + Int128(attoseconds) / 1_000_000_000)

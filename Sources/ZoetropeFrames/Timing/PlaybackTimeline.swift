@@ -1,18 +1,20 @@
-/// How long each frame is shown at rate 1, in whole ticks of one timescale.
+/// The times at which the frames of an animation start at rate 1, in whole ticks of one timescale.
 ///
 /// Sums of ticks are exact: three frames of 1/3 s end at exactly 1 s, not a nanosecond earlier.
 package struct PlaybackTimeline: Sendable {
-  /// Ticks per second: the least common multiple of all delays' denominators, or 10⁹ if that is too large.
+  /// The number of ticks per second: the least common multiple of the denominators of all delays, or 10⁹ if that
+  /// multiple is too large.
   package private(set) var timescale: Int128
-  /// The start of each frame in ticks, and the end of the last one.
+  /// The start of each frame in ticks, followed by the end of the last frame.
   private var starts: [Int128]
-  /// Whether delays are rounded to nanoseconds, because no other timescale fits. Never reset.
+  /// Whether delays are rounded to nanoseconds because their common timescale would be too large. Once true, this stays
+  /// true.
   private var isInNanoseconds = false
   private let policy: DelayPolicy
   private let fixedDelay: Duration?
 
-  /// Larger timescales are replaced by nanoseconds, to bound the arithmetic of ``PlaybackRate``. Only
-  /// crafted files have such delays.
+  /// The maximum timescale, which bounds the arithmetic of ``PlaybackRate``. If the delays need a larger one,
+  /// nanoseconds are used instead. Only files crafted for this purpose have such delays.
   private static let maximumTimescale: Int128 = 1 << 32
   private static let nanoseconds: Int128 = 1_000_000_000
 
@@ -48,9 +50,11 @@ package struct PlaybackTimeline: Sendable {
     self.fixedDelay = fixedDelay
   }
 
-  /// Adds frames at the end. Takes constant time per frame, unless the timescale has to change. That happens at most
-  /// about thirty times: each new timescale is a multiple of the one before, until the maximum is exceeded and
-  /// nanoseconds are used from then on.
+  /// Appends `frames` to the end of the timeline.
+  ///
+  /// This takes constant time per frame, unless the timescale has to change, which takes time linear in the number of
+  /// frames. The timescale changes at most about thirty times: each new timescale is a multiple of the previous one,
+  /// until the maximum is exceeded and nanoseconds are used from then on.
   package mutating func append(_ frames: [FrameControl]) {
     for frame in frames {
       let time = Self.shownTime(of: frame.delay, policy: policy, fixedDelay: fixedDelay)
@@ -75,39 +79,41 @@ package struct PlaybackTimeline: Sendable {
   /// Returns the number of ticks for which frame `index` is shown.
   package func ticks(_ index: Int) -> Int128 { starts[index + 1] - starts[index] }
 
-  /// Returns the number of ticks for which all frames in `range` are shown.
+  /// Returns the total number of ticks for which the frames in `range` are shown.
   package func ticks(_ range: Range<Int>) -> Int128 {
     starts[range.upperBound] - starts[range.lowerBound]
   }
 
-  /// Returns the duration of `ticks` at `rate`.
+  /// Returns the time that `ticks` take at `rate`.
   package func time(_ ticks: Int128, at rate: PlaybackRate) -> Duration {
     Duration(seconds: ticks * rate.denominator, over: timescale * rate.numerator)
   }
 
-  /// Returns the time at which frame `index` starts at rate 1, as in ``startTimes``; if `index` is the number of
-  /// frames, the end of the last one.
+  /// Returns the time at which frame `index` starts at rate 1, as in ``startTimes``. If `index` is the number of
+  /// frames, returns the time at which the last frame ends.
   package func startTime(_ index: Int) -> Duration { time(starts[index], at: PlaybackRate(1)) }
 
-  /// The times at which each frame starts at rate 1, relative to frame 0, and at which the last one ends.
+  /// The times at which the frames start at rate 1, relative to the start of frame 0, followed by the time at which the
+  /// last frame ends.
   ///
-  /// Each is rounded down to a whole attosecond individually, so that ``position(at:in:playCount:)`` finds a frame at
-  /// its start.
+  /// Each time is rounded down to a whole attosecond separately, so that ``position(at:in:playCount:)``, given the
+  /// start time of a frame, finds that frame.
   var startTimes: [Duration] { starts.map { time($0, at: PlaybackRate(1)) } }
 
-  /// Returns the last tick that has begun `time` after the start of frame 0 at rate 1: the greatest number whose
-  /// ``time(_:at:)`` is not later than `time`. Negative times count as zero.
+  /// Returns the last tick that has begun `time` after the start of frame 0 at rate 1. This is the greatest number of
+  /// ticks for which ``time(_:at:)`` is not later than `time`. Negative times count as zero.
   package func ticks(at time: Duration) -> Int128 {
-    // Not `components`, which traps if the seconds need more than 64 bits.
+    // `components` is not used, because it traps if the seconds need more than 64 bits.
     let (seconds, attoseconds) = max(time, .zero).attoseconds
       .quotientAndRemainder(dividingBy: attosecondsPerSecond)
-    // Tick times are rounded down, so a tick that begins before the next attosecond counts as begun.
+    // ``time(_:at:)`` rounds down, so a tick that begins within the attosecond after `time` counts as begun.
     let bound = (attoseconds + 1) * timescale
     return seconds * timescale
       + (bound + attosecondsPerSecond - 1) / attosecondsPerSecond - 1
   }
 
-  /// Returns the frame of `range` shown at `ticks`; never a frame of zero duration.
+  /// Returns the frame in `range` that is shown at `ticks`, counted from the start of frame 0. No frame with a duration
+  /// of zero is returned for `ticks` before the end of the range.
   package func frame(at ticks: Int128, in range: Range<Int>) -> Int {
     var low = range.lowerBound
     var high = range.upperBound - 1
@@ -118,12 +124,12 @@ package struct PlaybackTimeline: Sendable {
     return low
   }
 
-  /// Returns the frame shown `time` after the start of frame 0 when `range` plays forward at rate 1, and the time since
-  /// that frame began. All calls that take a time follow these rules.
+  /// Returns the frame that is shown `time` after the start of frame 0 when `range` plays forward at rate 1, and the
+  /// time since that frame began. All functions of the library that find a frame by its time follow the rules below.
   ///
-  /// The start time of a frame belongs to that frame. A time past one play continues into the next, up to `playCount`.
-  /// A time before the range means the start of its first frame, and a time past the last play means the start of its
-  /// last frame.
+  /// The start time of a frame belongs to that frame. A time after the end of a play falls into the next play, as long
+  /// as there are further plays according to `playCount`. A time before the range gives the start of the first frame,
+  /// and a time after the last play gives the start of the last frame.
   package func position(
     at time: Duration, in range: Range<Int>, playCount: PlayCount
   ) -> (frame: Int, offset: Duration) {
@@ -138,7 +144,7 @@ package struct PlaybackTimeline: Sendable {
     if case .finite(let count) = playCount, plays >= Int128(count) { return last }
     let index = frame(at: first + rest, in: range)
     let normal = PlaybackRate(1)
-    // Clamp first: subtracting from the least `Duration` would overflow.
+    // The time is clamped first, because subtracting from the least `Duration` would overflow.
     let offset = max(time, .zero) - self.time(starts[index] + plays * play, at: normal)
     return (index, min(max(offset, .zero), self.time(ticks(index), at: normal)))
   }
@@ -151,7 +157,8 @@ package struct PlaybackTimeline: Sendable {
     if fixedDelay == nil, shown == stored {
       return reduced(Int128(delay.numerator), Int128(delay.denominator))
     }
-    // Only options can specify a longer delay than the clamp allows, which would overflow the products above.
+    // Only options can specify a delay that is longer than the maximum of ``DelayPolicy/clamped(_:)``. Such a delay is
+    // clamped, because it would overflow the products above.
     return reduced(DelayPolicy.clamped(shown).attoseconds / 1_000_000_000, 1_000_000_000)
   }
 
