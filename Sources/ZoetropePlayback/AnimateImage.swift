@@ -1,18 +1,20 @@
-/// Plays the animation in the file at `path`, calling `handler` with each frame at its time.
+/// Plays the animation in the file at `path`, and calls `handler` with each frame when the frame is due.
 ///
-/// The counterpart of `CGAnimateImageAtURLWithBlock`, with two differences: it returns when the animation has ended,
-/// and the handler runs in the caller's isolation. Delays follow ``DelayPolicy/imageIO`` unless
-/// ``AnimateImageOptions/delayTime`` is set. A still image is passed once and stays for its delay. The handler gets every
-/// frame of every play once, in order. If it takes longer than a frame lasts, the following frames are delayed but keep
+/// This function is the counterpart of `CGAnimateImageAtURLWithBlock` in Image I/O, with two differences: the function
+/// returns when the animation has ended, and the handler runs in the caller's isolation. Delays follow
+/// ``DelayPolicy/imageIO`` unless ``AnimateImageOptions/delayTime`` is set. For a still image, the handler is called
+/// once, and the animation ends after the image's delay. The handler gets every frame of every play once, in order. If
+/// a call of the handler takes longer than the duration of its frame, the following frames are shown later but keep
 /// their durations. The file is read and decoded on the library's own threads.
 ///
 /// - Parameters:
-///   - path: The file.
+///   - path: The path of the file.
 ///   - options: The start frame, frame durations, number of plays and decoding options.
-///   - clock: The clock that frames are timed by. Default: the system's clock.
-///   - handler: Called with the frame's index and bitmap. Setting `stop` ends the animation immediately.
-/// - Returns: How the animation ended: `finished`, `stopped` if the handler set `stop`, `cancelled`, or `failed` with
-///   the error. Cancelling the task ends the animation immediately, even while the file is being opened.
+///   - clock: The clock that times the frames. Default: the system's clock.
+///   - handler: The function to call with each frame's index and bitmap. Setting `stop` ends the animation immediately.
+/// - Returns: How the animation ended: `finished`; `stopped` if the handler set `stop`; `cancelled` if the task was
+///   cancelled; or `failed` with the error. Cancelling the task ends the animation immediately, even while the file is
+///   being opened.
 public func animateImage(
   at path: some FilePathConvertible, options: AnimateImageOptions = .init(),
   clock: some Clock<Duration> = ContinuousClock(),
@@ -25,9 +27,9 @@ public func animateImage(
   } catch { return error.code == .cancelled ? .cancelled : .failed(error) }
 }
 
-/// Plays an animation in memory, calling `handler` with each frame at its time.
+/// Plays an animation in memory, and calls `handler` with each frame when the frame is due.
 ///
-/// See ``animateImage(at:options:clock:handler:)``.
+/// For details, see ``animateImage(at:options:clock:handler:)``.
 public func animateImage(
   bytes: [UInt8], options: AnimateImageOptions = .init(),
   clock: some Clock<Duration> = ContinuousClock(),
@@ -40,7 +42,7 @@ public func animateImage(
   } catch { return error.code == .cancelled ? .cancelled : .failed(error) }
 }
 
-/// Plays the frames of an image that is already open.
+/// Plays `shared`, the frames of an image that is already open, as ``animateImage(at:options:clock:handler:)`` does.
 package func animate(
   _ shared: SharedFrames, options: AnimateImageOptions, clock: some Clock<Duration>,
   handler: (_ index: Int, _ bitmap: Bitmap, _ stop: inout Bool) -> Void
@@ -60,19 +62,21 @@ package func animate(
   return state.isEnded ? state : .cancelled
 }
 
-/// The options of ``animateImage(at:options:clock:handler:)``, which correspond to those documented by Image I/O.
+/// Options of ``animateImage(at:options:clock:handler:)``, which correspond to the options that Image I/O documents for
+/// its function.
 public struct AnimateImageOptions: Sendable, Hashable {
-  /// The index of the first frame shown. Default: 0. An index past the last frame is a parameter error.
+  /// The index of the first frame shown. Default: 0. If the index is past the last frame, playback fails with
+  /// ``AnimatedImageError/Code/parameter``.
   public var startIndex: Int
-  /// The time for which every frame is shown, instead of its own delay. Must not be negative. Default: nil, each
-  /// frame's own delay.
+  /// The time for which every frame is shown, instead of the frame's own delay. The time must not be negative. Default:
+  /// nil, which keeps each frame's own delay.
   public var delayTime: Duration?
-  /// The total number of plays, or `.indefinite`. Default: nil, as stored in the file.
+  /// The total number of plays, or `.indefinite`. Default: nil, the number stored in the file.
   public var loopCount: PlayCount?
   /// The options for opening and decoding the image, including limits. Default: `DecodingOptions()`.
   public var decoding: DecodingOptions
 
-  /// Creates options.
+  /// Creates options. Omitted arguments have the defaults documented for the properties.
   public init(
     startIndex: Int = 0, delayTime: Duration? = nil, loopCount: PlayCount? = nil,
     decoding: DecodingOptions = .init()

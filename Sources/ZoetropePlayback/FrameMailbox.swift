@@ -1,14 +1,15 @@
 internal import Synchronization
 
-/// A buffer for one frame between a session and its consumer.
+/// A buffer for one frame, between a session and its consumer.
 ///
-/// Continuations and clients are never called under the lock (see ``ResultHandover``).
+/// Methods never resume a continuation or call a client while they hold the lock (see ``ResultHandover``).
 final class FrameMailbox: Sendable {
   private struct State {
     var frame: ScheduledFrame?
     var isFinished = false
     var consumers: [ResultHandover<ScheduledFrame>] = []
-    /// The drivers waiting for space. There is more than one only until a replaced driver has left.
+    /// The drivers waiting for the buffered frame to be consumed. There is more than one only while a replaced driver
+    /// has not yet been removed.
     var producers: [any PlaybackThread.Client] = []
 
     mutating func takeProducers() -> [any PlaybackThread.Client] {
@@ -19,23 +20,25 @@ final class FrameMailbox: Sendable {
 
   private let state = Mutex(State())
 
-  /// The outcome of ``FrameMailbox/put(_:)``.
+  /// The result of ``FrameMailbox/put(_:)``. The method ``finish()`` completes the delivery.
   struct Delivery {
     fileprivate let frame: ScheduledFrame
     fileprivate let consumer: ResultHandover<ScheduledFrame>?
-    /// Whether the frame replaced a frame that was not consumed.
+    /// Whether the frame replaced an earlier frame that was not consumed.
     let hasReplaced: Bool
 
-    /// Wakes the consumer that is waiting for the frame. Call it once, with no lock held.
+    /// Wakes the consumer that is waiting for the frame, if there is one. Call this method once, with no lock held.
     ///
-    /// If the consumer is cancelled before this call, the frame is lost, but then its session ends too.
+    /// If the consumer is cancelled before this call, the frame is lost. This does no harm, because the consumer's
+    /// session ends as well.
     func finish() { consumer?.close(with: frame) }
   }
 
-  /// Stores `frame`, or assigns it to the waiting consumer, which ``Delivery/finish()`` then wakes.
+  /// Stores `frame`, or assigns it to a waiting consumer, which ``Delivery/finish()`` then wakes.
   ///
-  /// The two steps let a session put frames in order under its own lock without waking a consumer under that lock. A
-  /// frame that replaces another counts the replaced one as skipped and includes its dirty rectangle.
+  /// Because assigning a frame and waking the consumer are separate steps, a session can put frames in order under its
+  /// own lock and wake the consumer after unlocking. A frame that replaces another counts the replaced frame as
+  /// skipped, and its dirty rectangle includes that of the replaced frame.
   func put(_ frame: ScheduledFrame) -> Delivery {
     state.withLock { state in
       guard !state.isFinished else {
@@ -56,14 +59,15 @@ final class FrameMailbox: Sendable {
     }
   }
 
-  /// The answer to a consumer's request for a frame.
+  /// The response to a consumer's request for a frame.
   private enum Answer {
     case frame(ScheduledFrame, [any PlaybackThread.Client])
     case end
     case wait(ResultHandover<ScheduledFrame>)
   }
 
-  /// Takes the frame, waiting if there is none; nil if the stream has ended or the task is cancelled.
+  /// Removes and returns the buffered frame, or waits for a frame if there is none. Returns nil if the stream has ended
+  /// or the task is cancelled.
   func take() async -> ScheduledFrame? {
     if Task.isCancelled { return nil }
     let answer = state.withLock { state -> Answer in
@@ -85,21 +89,22 @@ final class FrameMailbox: Sendable {
     }
   }
 
-  /// Whether no frame is waiting to be consumed.
+  /// Whether the mailbox holds no frame.
   var isEmpty: Bool { state.withLock { $0.frame == nil } }
 
-  /// Returns whether the last frame was consumed or the stream has ended. If neither, `producer` is called once one of
-  /// them happens.
+  /// Returns true if the last frame was consumed or the stream has ended. Otherwise, returns false, and `producer` is
+  /// called once, as soon as either happens.
   func hasSpace(orCall producer: any PlaybackThread.Client) -> Bool {
     state.withLock { state in
       if state.frame == nil || state.isFinished { return true }
-      // Check under the lock: a driver is removed from this list only after it has become obsolete.
+      // `isObsolete` is read under the lock, because a driver is removed from this list only after the driver has
+      // become obsolete.
       if !producer.isObsolete { state.producers.append(producer) }
       return false
     }
   }
 
-  /// Forgets a producer that has become obsolete.
+  /// Removes `producer`, which has become obsolete, from the waiting drivers.
   func removeProducer(_ producer: any PlaybackThread.Client) {
     let removed = state.withLock { state in
       let removed = state.producers.filter { $0 === producer }
@@ -109,7 +114,8 @@ final class FrameMailbox: Sendable {
     _ = consume removed
   }
 
-  /// Ends the stream. A frame that was not consumed yet is either kept for the consumer or dropped.
+  /// Ends the stream. A frame that was not consumed is kept for the consumer if `keepingFrame` is true, and dropped
+  /// otherwise.
   func finish(keepingFrame: Bool) {
     let (consumers, producers, dropped) = state.withLock { state in
       state.isFinished = true

@@ -1,10 +1,10 @@
 public import Logging
 public import Observation
 
-/// The current picture of a playing animation, as an observable property.
+/// An object whose observable properties hold the current frame of a playing animation.
 ///
-/// Use it for views that redraw when ``bitmap`` changes, through `withObservationTracking` or a user-interface
-/// framework. It consumes the frames of a ``FrameScheduler``.
+/// Use an animator for views that redraw when ``bitmap`` changes, through `withObservationTracking` or a user-interface
+/// framework. The animator consumes the frames of a ``FrameScheduler``.
 ///
 /// ```swift
 /// let animator = ImageAnimator(image, rendering: Rendering(target: target))
@@ -13,28 +13,29 @@ public import Observation
 @MainActor
 @Observable
 public final class ImageAnimator {
-  /// The current picture; nil before the first frame.
+  /// The bitmap of the current frame; nil before the first frame.
   public var bitmap: Bitmap? { frame?.bitmap }
-  /// The current frame with its index and times; nil before the first one.
+  /// The current frame with its index and times; nil before the first frame.
   public private(set) var frame: ScheduledFrame?
-  /// The playback state, or why playback ended.
+  /// The playback state, which gives the reason if playback has ended.
   public private(set) var state = PlaybackState.idle
 
   @ObservationIgnored private let scheduler: FrameScheduler
   @ObservationIgnored private var task: Task<Void, Never>?
 
-  /// Creates an animator for `scheduler`, whose only consumer it must be.
+  /// Creates an animator for `scheduler`. The animator must be the scheduler's only consumer.
   public init(_ scheduler: FrameScheduler) { self.scheduler = scheduler }
 
-  /// Creates an animator for `image`. Decodes nothing yet.
+  /// Creates an animator for `image`, without decoding any frame yet.
   ///
   /// - Parameters:
   ///   - image: The image to play.
   ///   - rendering: The size and format of the frames. Default: as decoded.
   ///   - options: The playback options.
   ///   - cache: The cache for decoded frames. Default: nil, no caching.
-  ///   - clock: The clock that frames are timed by. Default: the system's clock.
-  ///   - logger: Logs endings with statistics, and skipped frames. Default: nil, no logging.
+  ///   - clock: The clock that times the frames. Default: the system's clock.
+  ///   - logger: A logger for the end of playback with its statistics, and for skipped frames. Default: nil, no
+  ///     logging.
   public convenience init(
     _ image: some AnimationSource, rendering: Rendering = .init(),
     options: PlaybackOptions = .init(),
@@ -46,10 +47,10 @@ public final class ImageAnimator {
         image, rendering: rendering, options: options, cache: cache, clock: clock, logger: logger))
   }
 
-  /// Ends playback, which does not outlive the animator.
+  /// Ends playback.
   deinit { task?.cancel() }
 
-  /// Plays from the start, or resumes after ``pause()``. Does nothing while playing.
+  /// Plays the animation from the start, or resumes it after ``pause()``. Has no effect while the animation is playing.
   public func start() {
     if task != nil, !scheduler.state.isEnded {
       scheduler.resume()
@@ -59,14 +60,14 @@ public final class ImageAnimator {
     }
   }
 
-  /// Pauses; the current frame stays. Does nothing unless playing.
+  /// Pauses playback; ``frame`` keeps the current frame. Has no effect before ``start()`` or after playback has ended.
   public func pause() {
     guard task != nil, !state.isEnded else { return }
     scheduler.pause()
     state = scheduler.state
   }
 
-  /// Stops playing; the current frame stays.
+  /// Stops playback; ``frame`` keeps the current frame. Has no effect before ``start()`` or after playback has ended.
   public func stop() {
     guard task != nil, !state.isEnded else { return }
     scheduler.stop()
@@ -75,7 +76,7 @@ public final class ImageAnimator {
     state = scheduler.state
   }
 
-  /// Plays from the start, in any state.
+  /// Plays the animation from the start, regardless of its current state.
   public func restart() {
     task?.cancel()
     let frames = scheduler.play().stream

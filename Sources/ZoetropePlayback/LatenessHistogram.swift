@@ -1,12 +1,12 @@
-/// A histogram of lateness, whose buckets are at most 1/16 of their value wide.
+/// A histogram of how late frames were, with buckets whose width is 1 ns or at most 1/16 of their lower bound.
 ///
-/// Memory use does not depend on the number of samples. Adding one costs a few nanoseconds.
+/// Memory use does not depend on the number of samples. Adding a sample costs a few nanoseconds.
 package struct LatenessHistogram: Sendable, Hashable {
-  /// The number of samples in each bucket. Buckets past the last one are empty.
+  /// The number of samples in each bucket. Buckets after the last element are empty.
   package private(set) var counts: [Int] = []
   /// The total number of samples.
   package private(set) var count = 0
-  /// The greatest sample.
+  /// The greatest sample, or zero if there are no samples.
   package private(set) var maximum = Duration.zero
 
   private static let subdivisions: UInt64 = 16
@@ -15,7 +15,7 @@ package struct LatenessHistogram: Sendable, Hashable {
   /// Creates an empty histogram.
   package init() {}
 
-  /// Adds one sample; a negative one counts as zero.
+  /// Adds one sample. A negative sample counts as zero.
   package mutating func record(_ sample: Duration) {
     let bucket = Self.bucket(of: UInt64(max(sample.wholeNanoseconds, 0)))
     if bucket >= counts.count {
@@ -26,9 +26,10 @@ package struct LatenessHistogram: Sendable, Hashable {
     maximum = max(maximum, sample)
   }
 
-  /// Returns the lateness that the fraction `part` (0 to 1) of all samples does not exceed; zero without samples.
+  /// Returns the lateness that is not exceeded by the fraction `part` (0 to 1) of all samples; zero if there are no
+  /// samples.
   ///
-  /// The result is the upper bound of a bucket, at most ``maximum``.
+  /// The result is the upper bound of a bucket, but not above ``maximum``.
   package func quantile(_ part: Double) -> Duration {
     let wanted = Int((Double(count) * min(max(part, 0), 1)).rounded(.up))
     var seen = 0
@@ -39,7 +40,7 @@ package struct LatenessHistogram: Sendable, Hashable {
     return .zero
   }
 
-  /// Returns the range of times in bucket `bucket`.
+  /// Returns the range of times that fall into bucket `bucket`.
   package static func bounds(of bucket: Int) -> Range<Duration> {
     .nanoseconds(lowerBound(bucket))..<Duration.nanoseconds(lowerBound(bucket + 1))
   }

@@ -1,4 +1,4 @@
-// Imports for all files of this module.
+// Imports and type aliases for all files of this module.
 @_exported public import ZoetropeFrames
 
 #if SANITIZE_THREAD

@@ -2,22 +2,22 @@ internal import Synchronization
 
 /// Advances a session from frame to frame, on the playback thread.
 ///
-/// A session has one driver at a time; a control event replaces it. A driver is retained only by the object that it
-/// waits for, so a driver that waits for nothing is freed.
+/// A session has one driver at a time; a control event replaces the driver. A driver is retained only by the object
+/// that it waits for, so a driver that waits for nothing is released.
 final class PlaybackDriver: PlaybackThread.Client, TicketClient {
   /// What a driver waits for next.
   enum Wait {
     case frame(FrameTicket)
-    /// A time of the session's clock.
+    /// A time on the session's clock.
     case moment(Duration)
-    /// Nothing; the driver is done.
+    /// Nothing, because the driver is done.
     case nothing
   }
 
   private struct Waiting {
     /// The task that sleeps on a clock other than the system's.
     var sleep: Task<Void, Never>?
-    /// Weak, because the ticket retains the driver.
+    /// The ticket that the driver waits for. The reference is weak, because the ticket retains the driver.
     weak var ticket: FrameTicket?
   }
 
@@ -36,7 +36,8 @@ final class PlaybackDriver: PlaybackThread.Client, TicketClient {
 
   var isObsolete: Bool { obsolete.load(ordering: .acquiring) }
 
-  /// Stops the driver from waiting. The driver may be called once more, and then returns immediately.
+  /// Makes the driver obsolete, so that it stops waiting. The driver may be called once more, but then returns
+  /// immediately.
   func cancel() {
     obsolete.store(true, ordering: .releasing)
     PlaybackThread.shared.remove(self)
@@ -46,17 +47,17 @@ final class PlaybackDriver: PlaybackThread.Client, TicketClient {
     ticket?.removeClient(self)
   }
 
-  /// Stores the task in which the driver sleeps. Cancelling the driver cancels the task.
+  /// Stores the task in which the driver sleeps. ``cancel()`` also cancels this task.
   func sleeps(in task: Task<Void, Never>) {
     waiting.withLock { $0.sleep = task }
-    // `cancel()` may already have run.
+    // `cancel()` may have run before the task was stored.
     if isObsolete { task.cancel() }
   }
 
   func frameIsDone() { PlaybackThread.shared.call(self, after: .signal) }
 
-  /// Runs until the driver has to wait, or until it has presented two frames, so that a loop of zero-duration frames
-  /// takes turns with other playbacks.
+  /// Runs until the driver has to wait or has presented two frames. Because of this limit, a loop of frames without
+  /// duration takes turns with other playbacks.
   func goOn(after cause: PlaybackThread.Cause) {
     var presented = 0
     var wait = Wait.nothing

@@ -1,50 +1,52 @@
-/// Options for playing an animation. The defaults play it as browsers do.
+/// Options for playing an animation. With the default options, an animation plays as it does in browsers.
 public struct PlaybackOptions: Sendable, Hashable {
-  /// The total number of plays; `.finite` must be at least 1. Default: nil, as stored in the file.
+  /// The total number of plays, which must be at least 1 if finite. Default: nil, the number stored in the file.
   ///
-  /// A still image, or a ``range`` of one frame, is always shown once, for its delay.
+  /// A still image, or a ``range`` of one frame, is always played once, for the frame's delay.
   public var playCount: PlayCount?
-  /// The index of the first frame shown. Default: nil, the first frame of ``range`` in playback direction.
+  /// The index of the first frame shown. Default: nil, the first frame of ``range`` in the direction of playback.
   public var startIndex: Int?
-  /// The frames to play. Default: nil, all.
+  /// The range of frames to play. Default: nil, all frames.
   ///
   /// Each play goes from one end of the range to the other.
   public var range: Range<Int>?
-  /// The time for which every frame is shown at rate 1, instead of its stored delay. Must not be negative; clamped to
-  /// 10¹⁰ seconds, which is 317 years. Default: nil, the stored delays.
+  /// The time for which every frame is shown at rate 1, instead of the frame's stored delay. The time must not be
+  /// negative, and is clamped to 10¹⁰ seconds (317 years). Default: nil, which keeps the stored delays.
   public var fixedDelay: Duration?
   /// How stored delays are interpreted. Default: ``DelayPolicy/browser``.
   public var delayPolicy: DelayPolicy
-  /// The playback rate: 2 is twice as fast. Clamped to 0.001...1000 and rounded to a millionth. Default: 1.
+  /// The playback rate. At 2, the animation plays twice as fast. The rate is clamped to 0.001...1000 and rounded to a
+  /// millionth. Default: 1.
   public var rate: Double
   /// The playback direction. Default: ``PlaybackDirection/forward``.
   public var direction: PlaybackDirection
-  /// Whether each play reverses the direction of the previous one. Default: false.
+  /// Whether each play runs in the opposite direction of the previous play. Default: false.
   ///
-  /// The frame at the turning point is shown once: two plays of three frames are 0 1 2 1 0.
+  /// The frame at each turning point is shown once: two plays of three frames show frames 0, 1, 2, 1 and 0.
   public var bounces: Bool
-  /// How to handle late frames. Default: ``LatePolicy/skip``.
+  /// The policy for frames that are not ready at their deadlines. Default: ``LatePolicy/skip``.
   public var latePolicy: LatePolicy
-  /// How the schedule continues when the next frame of a ``StreamedImage`` has not arrived. Default:
-  /// ``StallPolicy/shift``.
+  /// The policy for continuing the schedule after the next frame of a ``StreamedImage`` did not arrive in time.
+  /// Default: ``StallPolicy/shift``.
   public var stallPolicy: StallPolicy
-  /// How to handle frames that the consumer has not taken yet. Default: ``FrameBuffering/newest``.
+  /// The policy for frames that the consumer has not taken when the next frame is due. Default:
+  /// ``FrameBuffering/newest``.
   public var buffering: FrameBuffering
-  /// The number of frames decoded ahead of time, each of which holds one bitmap. Clamped to 1...64, or 2...64
-  /// with ``LatePolicy/latest``, and to the number of frames played. Default: 2. To keep more frames, use a
-  /// cache (see ``FrameCaching``).
+  /// The number of frames decoded ahead of time, each of which takes the memory of one bitmap. Default: 2.
   ///
-  /// If decoding takes only a small part of the playing time, one more frame is decoded in the same batch, so that the
-  /// decoder wakes half as often.
+  /// The number is clamped to 1...64, or to 2...64 with ``LatePolicy/latest``, and is never above the number of frames
+  /// played. To keep more frames, use a cache (see ``FrameCaching``). If decoding takes only a small part of the
+  /// playing time, one more frame is decoded in the same batch, so that the decoder wakes half as often.
   public var decodeAhead: Int
-  /// Whether to reduce motion: only one frame is shown, and then the stream ends. Default: false.
+  /// Whether to reduce motion by showing a single frame, after which the stream ends. Default: false.
   public var reducesMotion: Bool
-  /// The index of the frame shown if motion is reduced. Default: nil, the frame at which playback would start.
+  /// The index of the frame shown if ``reducesMotion`` is set. Default: nil, the frame given by ``startIndex``, or else
+  /// the first frame of ``range``.
   public var posterIndex: Int?
   /// Whether to record each frame's times in ``FrameScheduler/trace``. Default: false.
   public var recordsTrace: Bool
 
-  /// Creates options; omitted arguments take their defaults.
+  /// Creates options. Omitted arguments have the defaults documented for the properties.
   public init(
     playCount: PlayCount? = nil, rate: Double = 1, direction: PlaybackDirection = .forward,
     bounces: Bool = false, startIndex: Int? = nil, range: Range<Int>? = nil,
@@ -70,12 +72,12 @@ public struct PlaybackOptions: Sendable, Hashable {
     self.recordsTrace = recordsTrace
   }
 
-  /// Returns ``decodeAhead``, clamped for `range`.
+  /// Returns ``decodeAhead``, clamped to its limits and to the number of frames in `range`.
   func decodeAhead(in range: Range<Int>) -> Int {
     min(max(decodeAhead, latePolicy == .latest ? 2 : 1), 64, range.count)
   }
 
-  /// Options that deliver each frame exactly once; a slow consumer delays playback.
+  /// Options that deliver each frame exactly once. A slow consumer delays playback.
   public static let everyFrame = PlaybackOptions(latePolicy: .stretch, buffering: .lossless)
 }
 
@@ -86,9 +88,9 @@ public enum PlaybackDirection: String, Sendable, Hashable {
   /// From the last frame to the first.
   case backward
 
-  /// The other direction.
+  /// The opposite direction.
   package var reversed: PlaybackDirection { self == .forward ? .backward : .forward }
 
-  /// The change of a frame's index per step.
+  /// The difference between the indices of successive frames in this direction: 1 or -1.
   var offset: Int { self == .forward ? 1 : -1 }
 }

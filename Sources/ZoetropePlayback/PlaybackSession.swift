@@ -1,11 +1,11 @@
 internal import Logging
 internal import Synchronization
 
-/// One stream of a scheduler. Carries out the decisions of the state machine.
+/// One stream of a scheduler. The session carries out the decisions of the state machine.
 ///
-/// Ownership: the scheduler, the stream's subscription and the driver retain the session; the driver is retained by the
-/// object that it waits for. Nothing here retains the scheduler or the subscription, so releasing either takes effect,
-/// and nothing that keeps running retains an ended session.
+/// The scheduler, the stream's subscription and the driver retain the session, and the driver is retained by the object
+/// that it waits for. The session retains neither the scheduler nor the subscription, so releasing either of them ends
+/// playback. Threads and tasks that keep running do not retain an ended session.
 final class PlaybackSession: Sendable {
   let shared: SharedFrames
   let options: PlaybackOptions
@@ -14,47 +14,49 @@ final class PlaybackSession: Sendable {
   let mailbox = FrameMailbox()
   let state: Mutex<State>
   private let user: Int
-  /// Whether playback was started. Avoids taking the lock for each frame.
+  /// Whether playback was started. This copy outside ``state`` makes it unnecessary to lock for each frame.
   private let wasStarted = Atomic(false)
 
   struct Holding {
     let frame: Int
     let ticket: FrameTicket
-    /// Whether this session was the first to request the frame. If so, the decode counts in its statistics.
+    /// Whether this session was the first to request the frame, and has not yet counted the frame's decoding in its
+    /// statistics.
     var isOwn: Bool
   }
 
   struct State {
     var machine: PlaybackStateMachine
     var hasStarted = false
-    /// The zero of the machine's times.
+    /// The time of the session's clock at which playback started. The machine's times are relative to this time.
     var origin = Duration.zero
     var firstDeadline: Duration?
-    /// The number of the current driver; -1 once closed. Reports from other drivers are ignored.
+    /// The number of the current driver; -1 after the session was closed. Reports from other drivers are ignored.
     var epoch = 0
     weak var driver: PlaybackDriver?
-    /// The latest time reported. Two threads may report times out of order.
+    /// The latest time passed to the machine. The machine needs times in order, but two threads may report theirs out
+    /// of order.
     var latest = Duration.zero
-    /// The next frame and those after it, in playback order.
+    /// The tickets of the next frame and of the frames after it, in playback order.
     var holdings: [Holding] = []
-    /// Whether the playback order may have changed since ``holdings`` were requested.
+    /// Whether the playback order may have changed since the tickets in ``holdings`` were requested.
     var isReordered = false
     var lastIndex: Int?
     var seekCount = 0
     var readyAt = Duration.zero
     var statistics = PlaybackStatistics()
     var trace = PlaybackTrace()
-    /// Whether the end was logged and announced.
+    /// Whether the end of playback was logged and announced.
     var isAnnounced = false
     var endWaiters: [ResultHandover<PlaybackState>] = []
 
-    /// Converts `moment` to the machine's time, which never goes back.
+    /// Converts `moment`, a time of the session's clock, to the machine's time, which never goes back.
     mutating func time(of moment: Duration) -> Duration {
       latest = max(latest, moment - origin)
       return latest
     }
 
-    /// The statistics, including those kept by the machine.
+    /// The statistics, including the stalls, which the machine counts.
     var currentStatistics: PlaybackStatistics {
       var statistics = statistics
       statistics.stalls = machine.stalls
@@ -65,7 +67,7 @@ final class PlaybackSession: Sendable {
     /// Returns the holding of frame `index`, if any.
     func holding(_ index: Int) -> Holding? { holdings.first { $0.frame == index } }
 
-    /// Replaces the holdings and returns the tickets no longer held.
+    /// Replaces the holdings, and returns the tickets of frames that are no longer held.
     mutating func hold(_ new: [Holding]) -> [FrameTicket] {
       defer { holdings = new }
       return holdings.filter { old in !new.contains { $0.frame == old.frame } }.map(\.ticket)
@@ -84,7 +86,7 @@ final class PlaybackSession: Sendable {
     shared.live.add(.session)
     if let arrivals = shared.arrivals {
       arrivals.add(self)
-      // Add the frames that arrived since the machine was created.
+      // Add the frames that arrived after the machine was created.
       framesArrived()
     }
     if let error = playbackState.error { end(.failed(error)) }
@@ -94,7 +96,7 @@ final class PlaybackSession: Sendable {
 
   var playbackState: PlaybackState { state.withLock { $0.machine.state } }
 
-  /// Returns the next frame for the consumer. The first call starts playback.
+  /// Returns the next frame for the consumer. The first call also starts playback.
   func next() async -> ScheduledFrame? {
     if !wasStarted.load(ordering: .relaxed) {
       wasStarted.store(true, ordering: .relaxed)
@@ -122,20 +124,23 @@ final class PlaybackSession: Sendable {
     _ = control { _ in event }
   }
 
-  /// Seeks to `frame`; nil if it is outside the played range.
+  /// Seeks to `frame`. Returns nil if the frame is outside the played range.
   func seek(toFrame frame: Int) -> SeekResult? {
     control { state in
       state.machine.order.mayContain(frame) ? .seek(frame: frame, offset: .zero) : nil
     }
   }
 
-  /// Seeks to `time`, unless playback has ended.
+  /// Seeks to `time`, unless playback has ended. Returns ``SeekResult/available`` if it has.
   func seek(to time: Duration) -> SeekResult {
     control { state in state.machine.state.isEnded ? nil : .seekToTime(time) } ?? .available
   }
 
-  /// Passes on the control event that `make` returns for the state, if any. Returns whether the frame to show next has
-  /// arrived. This is decided under the same lock, because the rest of a stream may arrive at any moment.
+  /// Passes the control event that `make` returns on to the machine, and returns whether the frame to show next has
+  /// arrived. Returns nil if `make` returns nil.
+  ///
+  /// `make` and the check for the frame run under the same lock as the event, because the rest of a ``StreamedImage``
+  /// may arrive at any moment.
   private func control(_ make: (State) -> PlaybackStateMachine.Event?) -> SeekResult? {
     let moment = time.now
     let (drivers, ending, result) = state.withLock {
@@ -157,20 +162,20 @@ final class PlaybackSession: Sendable {
     return result
   }
 
-  /// Ends playback with `reason`, unless it has already ended. The stream is closed on return; a decode in progress
-  /// still completes its frame.
+  /// Ends playback with `reason`, unless playback has already ended. The stream is closed when this method returns. A
+  /// frame that is being decoded at that moment is still completed.
   func end(_ reason: PlaybackState) { carryOut(ended(reason)) }
 
-  /// Like ``end(_:)``, for a `deinit`, which may run under any lock, such as that of a stream or of a task being
-  /// cancelled. Only records the end; a task does the rest.
+  /// Ends playback like ``end(_:)``, but can be called from a `deinit`, which may run under any lock, such as that of a
+  /// stream or of a task being cancelled. This method only records the end; a task does the rest.
   func endInDeinit(_ reason: PlaybackState) {
     let aftermath = ended(reason)
     guard aftermath.ending != nil else { return }
     Task { self.carryOut(aftermath) }
   }
 
-  /// Waits for the end to be announced and returns its reason, or the current state if the calling task is
-  /// cancelled.
+  /// Waits until the end of playback has been announced, and returns its reason. If the calling task is cancelled,
+  /// returns the current state.
   func ending() async -> PlaybackState {
     let handover = ResultHandover<PlaybackState>()
     let isAnnounced = state.withLock { state in
@@ -193,7 +198,8 @@ final class PlaybackSession: Sendable {
     }
   }
 
-  /// Releases everything. Called once, after the machine has ended.
+  /// Closes the session: releases the driver and all tickets, and puts the end of playback into `aftermath`. The
+  /// machine must have ended. Later calls have no effect.
   private func close(_ state: inout State, _ aftermath: inout Aftermath) {
     guard state.epoch >= 0 else { return }
     state.epoch = -1
@@ -203,16 +209,16 @@ final class PlaybackSession: Sendable {
     aftermath.ending = (state.machine.state, state.currentStatistics)
   }
 
-  /// Performs, outside the lock, the decisions made under it.
+  /// Performs the actions in `aftermath`. Call this method with no lock held.
   private func carryOut(_ aftermath: Aftermath) {
-    // Do this first, so that all memory is released when `idle()` returns.
+    // Ending the use of `shared` comes first, so that all memory is released when `idle()` returns.
     if aftermath.ending != nil, state.withLock({ $0.hasStarted }) { shared.end() }
     aftermath.obsoleteDriver?.cancel()
     if let skip = aftermath.skip { log(skip: skip.count, before: skip.frame) }
     aftermath.delivery?.finish()
     if let shown = aftermath.shown { shared.keep(shown) }
     guard let (reason, statistics) = aftermath.ending else { return }
-    // A frame presented before the end stays available, unless the consumer stopped or cancelled.
+    // A frame presented before the end stays available, unless playback was stopped or cancelled.
     let keepsFrame = reason != .stopped && reason != .cancelled
     if !keepsFrame { mailbox.finish(keepingFrame: false) }
     log(ending: reason, statistics) { [self] in
@@ -228,7 +234,8 @@ final class PlaybackSession: Sendable {
 
   private typealias Drivers = (new: PlaybackDriver, obsolete: PlaybackDriver?)
 
-  /// Creates a new driver. From now on, the previous one returns immediately when called.
+  /// Creates a driver that replaces the current driver, and returns the two drivers. From then on, the replaced driver
+  /// returns immediately when it is called.
   private func makeDriver(_ state: inout State) -> Drivers {
     let obsolete = state.driver
     state.epoch += 1
@@ -238,13 +245,14 @@ final class PlaybackSession: Sendable {
     return (driver, obsolete)
   }
 
-  /// Starts the new driver. Call it with no lock held.
+  /// Starts the new driver and cancels the obsolete one. Call this method with no lock held.
   private func replace(_ drivers: Drivers) {
     PlaybackThread.shared.call(drivers.new, after: .start)
     drivers.obsolete?.cancel()
   }
 
-  /// Returns a wait for the pending frame, if there is one, for a driver that waited for it or for the consumer.
+  /// Returns a wait for the frame of the machine's pending step, or for nothing if there is no such frame or `epoch` is
+  /// not that of the current driver. Drivers call this method after a signal.
   func pendingFrame(from epoch: Int) -> PlaybackDriver.Wait {
     state.withLock { state in
       guard state.epoch == epoch, let index = state.machine.pending?.frame,
@@ -254,8 +262,8 @@ final class PlaybackSession: Sendable {
     }
   }
 
-  /// Passes `event` to the machine and performs its action. Returns what the driver waits for next, and whether
-  /// a frame was presented.
+  /// Passes `event` to the machine, and performs the resulting action. Returns what the driver waits for next, and
+  /// whether a frame was presented.
   func report(
     _ event: PlaybackStateMachine.Event, from epoch: Int
   ) -> (wait: PlaybackDriver.Wait, presents: Bool) {
@@ -282,7 +290,8 @@ final class PlaybackSession: Sendable {
     return (wait, aftermath.shown != nil)
   }
 
-  /// Passes `event` to the machine, delivers the frame that it presents, and returns the action to perform next.
+  /// Passes `event` to the machine, delivers the frame that the machine presents, if any, and returns the action to
+  /// perform next.
   private func handle(
     _ event: PlaybackStateMachine.Event, _ state: inout State,
     _ aftermath: inout Aftermath, at now: Duration
@@ -310,7 +319,8 @@ final class PlaybackSession: Sendable {
     return action
   }
 
-  /// Requests the pending frame and those that follow it, and releases the others.
+  /// Requests the frame of the machine's pending step and the frames that follow it, and drops the tickets of all
+  /// others. Returns a wait for the pending frame.
   private func fetch(_ state: inout State, _ aftermath: inout Aftermath)
     -> PlaybackDriver.Wait
   {
@@ -329,7 +339,9 @@ final class PlaybackSession: Sendable {
     return holdings.first.map { .frame($0.ticket) } ?? .nothing
   }
 
-  /// Returns the number of decoded steps directly after the pending one; `.max` if all requested frames are decoded.
+  /// Returns the number of steps directly after the pending step whose frames are decoded; `.max` if all requested
+  /// frames are decoded. The result is always 0 if the policy is not ``LatePolicy/latest``, because other policies do
+  /// not use it.
   private func readyAhead(_ state: State) -> Int {
     guard options.latePolicy == .latest else { return 0 }
     let isDecoded = { (holding: Holding?) in
@@ -348,7 +360,7 @@ extension PlaybackSession: ArrivalObserver {
     guard let arrivals = shared.arrivals else { return }
     _ = control { state in
       guard !state.machine.state.isEnded else { return nil }
-      // Frames after a selected range are not needed.
+      // Once all frames of the played range have arrived, later frames are not needed.
       let order = state.machine.order
       let known = order.isOpen ? order.timeline.frameCount : .max
       return .arrived(arrivals.arrival(after: known))
@@ -359,7 +371,7 @@ extension PlaybackSession: ArrivalObserver {
 // MARK: - Delivery
 
 extension PlaybackSession {
-  /// Delivers a frame to the consumer and records it.
+  /// Delivers the frame of `presentation` to the consumer, and records it in the statistics and the trace.
   private func deliver(
     _ presentation: PlaybackStateMachine.Presentation, _ state: inout State,
     _ aftermath: inout Aftermath, at now: Duration
@@ -370,7 +382,8 @@ extension PlaybackSession {
     aftermath.shown = ticket
     let origin = state.firstDeadline ?? presentation.deadline
     state.firstDeadline = origin
-    // Both rectangles cover every change. The reader's is tighter, but valid only for consecutive frames.
+    // Each of the two rectangles covers every change. The rectangle that came with the decoded frame is tighter, but
+    // valid only after the frame with the preceding index.
     let structural = shared.dirtyRect(from: state.lastIndex, to: index)
     let isNextInOrder = state.lastIndex.map { $0 + 1 == index } ?? false
     let scheduled = ScheduledFrame(
@@ -397,7 +410,7 @@ extension PlaybackSession {
     }
   }
 
-  /// Counts the decode of the pending frame, if this session requested it.
+  /// Counts the decoding of the pending frame in the statistics, if this session was the first to request the frame.
   private func noteDecoding(_ state: inout State) {
     guard let index = state.machine.pending?.frame,
       let place = state.holdings.firstIndex(where: { $0.frame == index }),
@@ -410,7 +423,7 @@ extension PlaybackSession {
     state.statistics.maximumDecodeTime = max(state.statistics.maximumDecodeTime, time)
   }
 
-  /// The thread that calls log handlers, so that a blocking handler delays no frame.
+  /// The thread that calls log handlers. Because of it, a log handler that blocks does not delay frames.
   private static let loggingThread = DecodeThreads(count: 1)
 
   private func log(skip count: Int, before index: Int) {
@@ -420,7 +433,7 @@ extension PlaybackSession {
     }
   }
 
-  /// Calls `announce` after the end is logged, so that the log entry precedes the announcement.
+  /// Logs the end of playback and then calls `announce`, so that the log entry precedes the announcement.
   private func log(
     ending reason: PlaybackState, _ statistics: PlaybackStatistics,
     then announce: @escaping @Sendable () -> Void
@@ -439,23 +452,23 @@ extension PlaybackSession {
 }
 
 extension PlaybackSession {
-  /// Decisions made under the session's lock and performed after unlocking.
+  /// Decisions made under the session's lock, to be performed after unlocking.
   ///
-  /// Under the session's lock, no continuation is resumed, no user code (a log handler, a clock) runs and no ticket is
-  /// released. Each of these may take another lock whose holder is waiting for the session's: `Task.cancel()`, for
-  /// example, holds a lock while it calls handlers.
+  /// No continuation is resumed, no user code (a log handler or a clock) runs and no ticket is released under the
+  /// session's lock, because each of these may take another lock, whose holder may be waiting for the session's lock.
+  /// `Task.cancel()`, for example, holds a lock while it calls cancellation handlers.
   struct Aftermath: Sendable {
-    /// The driver that was replaced.
+    /// The driver of a session that was closed.
     var obsoleteDriver: PlaybackDriver?
-    /// The number of steps skipped, and the frame that is shown instead.
+    /// The number of steps skipped, and the frame shown instead of them.
     var skip: (count: Int, frame: Int)?
-    /// The presented frame, if a consumer waited for it.
+    /// The delivery of the presented frame to a consumer that may be waiting for the frame.
     var delivery: FrameMailbox.Delivery?
     /// The ticket of the presented frame.
     var shown: FrameTicket?
-    /// Other tickets that are no longer needed.
+    /// Tickets of other frames that are no longer needed.
     var dropped: [FrameTicket] = []
-    /// How playback ended. Set only once per session.
+    /// The reason why playback ended, and the final statistics. Set only once per session.
     var ending: (reason: PlaybackState, statistics: PlaybackStatistics)?
   }
 }

@@ -1,6 +1,6 @@
-/// The state of a scheduler, including the reason why playback ended.
+/// The state of a scheduler, which includes the reason if playback has ended.
 ///
-/// Not an enum, so that later releases can add states: end a `switch` over it with `default`.
+/// This type is not an enum, so that later releases can add states. End a `switch` over a state with `default`.
 public struct PlaybackState: Sendable, Hashable {
   private enum Kind: Sendable, Hashable {
     case idle, playing, paused, finished, stopped, cancelled
@@ -9,29 +9,29 @@ public struct PlaybackState: Sendable, Hashable {
 
   private let kind: Kind
 
-  /// No frame has been awaited yet.
+  /// The consumer has not awaited a frame yet.
   public static let idle = PlaybackState(kind: .idle)
   /// Frames are being published at their deadlines.
   public static let playing = PlaybackState(kind: .playing)
-  /// Playback time has stopped; the stream stays open.
+  /// Playback is paused. The stream stays open.
   public static let paused = PlaybackState(kind: .paused)
-  /// All plays were shown, including the last frame for its full duration.
+  /// All plays were shown, and the last frame for its full duration.
   public static let finished = PlaybackState(kind: .finished)
   /// ``FrameScheduler/stop()`` was called, or ``FrameScheduler/play()`` began a new stream.
   public static let stopped = PlaybackState(kind: .stopped)
   /// The consumer's task was cancelled, or the stream was released.
   public static let cancelled = PlaybackState(kind: .cancelled)
-  /// A frame could not be decoded, or the options are invalid for this image.
+  /// A frame could not be decoded, or the options are invalid for the image.
   public static func failed(_ error: AnimatedImageError) -> PlaybackState {
     PlaybackState(kind: .failed(error))
   }
 
-  /// Why playback failed; nil in every other state.
+  /// The error that ended playback; nil in all states other than ``failed(_:)``.
   public var error: AnimatedImageError? {
     if case .failed(let error) = kind { error } else { nil }
   }
 
-  /// Whether the stream has ended. An ended state is final.
+  /// Whether the stream has ended. The state of an ended stream never changes.
   public var isEnded: Bool {
     switch kind {
     case .idle, .playing, .paused: false
@@ -41,7 +41,7 @@ public struct PlaybackState: Sendable, Hashable {
 }
 
 extension PlaybackState: CustomStringConvertible {
-  /// The state's name; a failure adds its error.
+  /// The state's name, followed by the error if playback failed.
   public var description: String {
     switch kind {
     case .idle: "idle"

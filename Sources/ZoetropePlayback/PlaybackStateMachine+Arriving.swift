@@ -1,9 +1,9 @@
-/// Playback of a stream whose frames have not all arrived.
+/// Playback of an image that is still arriving.
 ///
-/// While the next frame is missing, the machine suspends with the current frame on screen. It decides again when more
-/// frames have arrived.
+/// While the next frame is missing, the machine suspends with the current frame on screen. When more frames have
+/// arrived, the machine decides again.
 extension PlaybackStateMachine {
-  /// Whether playback is stalled because a frame has not arrived.
+  /// Whether playback has to wait because the next frame has not arrived.
   var isStarved: Bool {
     guard !state.isEnded else { return false }
     if let pending { return !order.contains(pending.frame) }
@@ -11,12 +11,12 @@ extension PlaybackStateMachine {
     return shown.map { order.successor(of: $0) == .unknown } ?? true
   }
 
-  /// Whether the next frame, or the requested time, has not arrived.
+  /// Whether the next frame, or the frame at a requested time, has not arrived.
   var isPendingAwaited: Bool {
     awaitedTime != nil || pending.map { !order.contains($0.frame) } ?? false
   }
 
-  /// Adds frames that have arrived, and continues if playback was waiting for them.
+  /// Adds frames that have arrived, and continues if playback was waiting for these frames.
   mutating func arrive(_ arrival: FrameArrival, at now: Duration) -> Action {
     let wasStarved = isStarved
     let timescale = order.timeline.timescale
@@ -33,14 +33,14 @@ extension PlaybackStateMachine {
     guard let awaited = pending else { return goOn(at: now) }
     if order.isOpen, !order.contains(awaited.frame) { return .none }
     if !order.contains(awaited.frame) {
-      // The requested frame never arrived, so use the last one.
+      // The requested frame never arrived, so show the last frame instead.
       pending?.frame = order.nearest(to: awaited.frame)
       fresh = .zero
     }
     return .restart
   }
 
-  /// Shows the frame at `time` as soon as it has arrived.
+  /// Shows the frame at `time` as soon as that frame has arrived and is decoded.
   mutating func seek(to time: Duration) -> Action {
     if let (frame, offset) = order.position(at: time) { return seek(to: frame, offset: offset) }
     guard order.isOpen else { return .none }
@@ -57,7 +57,8 @@ extension PlaybackStateMachine {
     return seek(to: frame, offset: offset)
   }
 
-  /// Continues after the shown frame, or at the end of the animation if playback begins there.
+  /// Continues with the step after the shown frame. If no frame has been shown, because playback begins at the end of
+  /// the animation, continues there.
   private mutating func goOn(at now: Duration) -> Action {
     guard let shown else {
       pending = order.knownFirst(direction).map { PlaybackStep(frame: $0, direction: direction) }
@@ -78,8 +79,9 @@ extension PlaybackStateMachine {
     }
   }
 
-  /// Converts the steps to the timeline's new timescale: exactly if it is a multiple of the old one, otherwise rounded
-  /// down to nanoseconds, like the timeline itself.
+  /// Converts the start times of the steps to the timeline's new timescale. The conversion is exact if the new
+  /// timescale is a multiple of the old one; otherwise, times are rounded down to nanoseconds, like those of the
+  /// timeline itself.
   private mutating func rescaleSteps(from old: Int128) {
     let new = order.timeline.timescale
     guard new != old else { return }

@@ -1,22 +1,23 @@
 extension PlaybackStateMachine {
-  /// Returns the moment at which `ticks` have passed, which is the deadline of a step that starts at this tick.
+  /// Returns the moment `ticks` ticks after the anchor, which is the deadline of a step that starts at this tick.
   func moment(_ ticks: Int128) -> Duration {
     min(anchor + order.timeline.time(ticks, at: rate), Self.endOfTime)
   }
 
-  /// Returns how long a step lasts on the clock. Computed as the difference of two moments, so that durations add up to
-  /// deadlines.
+  /// Returns how long `step` lasts on the clock. The result is the difference of two moments, so that the sum of
+  /// durations is the difference of deadlines.
   func duration(of step: PlaybackStep) -> Duration {
     moment(order.end(of: step)) - moment(step.start)
   }
 
-  /// The moment from which the next frame, or the end, may follow the shown frame.
+  /// The moment from which the next frame may replace the shown frame, or playback may end.
   var endOfShown: Duration {
     guard let shown else { return anchor }
     return max(moment(order.end(of: shown)), earliestNext)
   }
 
-  /// The moment from which the next frame may be shown while catching up.
+  /// The moment from which the next frame may be shown without exceeding the maximum rate of
+  /// ``LatePolicy/catchUp(maximumRate:)``. Other policies have no such limit.
   var earliestNext: Duration {
     guard case .catchUp(let maximum) = latePolicy.kind, let shown else { return anchor }
     return shownAt + PlaybackRate(maximum > 1 ? maximum : 1).wallTime(duration(of: shown))

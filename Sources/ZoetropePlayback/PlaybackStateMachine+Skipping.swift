@@ -1,5 +1,5 @@
 extension PlaybackStateMachine {
-  /// Decides what to do with ``pending``, which is decoded (or has failed) and may be shown.
+  /// Returns what to do with ``pending``, whose frame is decoded or has failed to decode.
   mutating func decide(at now: Duration, ahead: Int, wasWaiting: Bool) -> Action {
     if isStarved { return .suspend }
     guard let step = pending else {
@@ -7,7 +7,7 @@ extension PlaybackStateMachine {
     }
     if let offset = fresh {
       if let failure { return end(.failed(failure)) }
-      // When playing backward, the part of the frame after the position has already passed.
+      // When playing backward, the part of the frame after the position has already been shown.
       let whole = order.timeline.time(order.timeline.ticks(step.frame), at: PlaybackRate(1))
       let passed = offset == .zero || step.direction == .forward ? offset : whole - offset
       anchor = now - order.timeline.time(step.start, at: rate) - rate.wallTime(passed)
@@ -27,8 +27,8 @@ extension PlaybackStateMachine {
       let choice = newestDue(at: now, from: step, ahead: ahead)
       if choice.skipped > 0 { return choose(choice) }
     case .stretch where now > deadline && (!wasWaiting || now >= moment(order.end(of: step))):
-      // Lateness from an imprecise wake-up must not shift the schedule, because the errors would add up. (The condition
-      // above excludes it.)
+      // The condition above excludes lateness from an imprecise wake-up. Such errors must not shift the schedule,
+      // because they would add up.
       anchor += now - deadline
     case .catchUp where now - deadline > LatePolicy.maximumDebt:
       anchor += now - deadline - LatePolicy.maximumDebt
@@ -37,14 +37,16 @@ extension PlaybackStateMachine {
     return present(step, due: deadline, at: now)
   }
 
-  /// Returns the action that requests ``pending``. Under `skip`, steps whose time is over are not even decoded.
+  /// Returns the action that requests the frame of ``pending``. Under ``LatePolicy/skip``, first skips steps whose time
+  /// is over, so that their frames are not even decoded.
   mutating func fetchDue(at now: Duration) -> Action {
     passOverOvertaken(at: now)
     guard let step = pending else { return .wait(until: endOfShown) }
     return .fetch(step)
   }
 
-  /// Under `skip`, makes the step that is due the pending one, unless the pending step was itself chosen by skipping.
+  /// Under ``LatePolicy/skip``, makes the step that is due the pending step, unless the pending step was itself chosen
+  /// by skipping.
   mutating func passOverOvertaken(at now: Duration) {
     guard latePolicy == .skip, !isChosen, let step = pending else { return }
     let choice = stepDue(at: now, from: step)
@@ -59,10 +61,10 @@ extension PlaybackStateMachine {
     return .fetch(choice.step)
   }
 
-  /// Presents `step` and makes the next step pending.
+  /// Returns the action that presents `step`, and makes the next step pending.
   ///
-  /// - Parameter entry: The moment at which a new schedule starts within the step, which is shown for the rest of its
-  ///   time. Default: nil, no new schedule.
+  /// - Parameter entry: The moment at which a new schedule starts within `step`, whose frame is then shown for the rest
+  ///   of its time. Default: nil, which continues the schedule.
   private mutating func present(
     _ step: PlaybackStep, due: Duration, at now: Duration, entry: Duration? = nil
   ) -> Action {
@@ -90,10 +92,10 @@ extension PlaybackStateMachine {
     return pending == nil ? .wait(until: endOfShown) : fetchDue(at: now)
   }
 
-  /// Returns the step that is due, at or after `step`, and the number of steps skipped.
+  /// Returns the step that is due, which is `step` or a later one, and the number of steps skipped.
   ///
-  /// Steps of zero duration are skipped only together with the next step that has a duration. The last step of all is
-  /// always due.
+  /// Steps without duration are skipped only together with the next step that has a duration. The last step of the last
+  /// play stays due after its time is over.
   private func stepDue(
     at now: Duration, from step: PlaybackStep
   ) -> (step: PlaybackStep, skipped: Int) {
@@ -111,7 +113,7 @@ extension PlaybackStateMachine {
         if skipped > choice.skipped { choice = (step, skipped) }
       }
       guard let next = order.next(after: step) else { break }
-      // In a loop of zero-duration steps, time never advances. Neither does it after ``endOfTime``.
+      // In a loop of steps without duration, time never advances. Time does not advance after ``endOfTime`` either.
       if order.end(of: step) == step.start || end == Self.endOfTime {
         passesInstants += 1
         if passesInstants > order.range.count { break }
@@ -126,8 +128,8 @@ extension PlaybackStateMachine {
     return choice
   }
 
-  /// Advances `step`, which is over, by whole cycles, to one or two cycles before `now`, and returns the number of
-  /// steps skipped. Going through a long stall step by step would take too long.
+  /// Advances `step`, whose time is over, by whole cycles until it is one or two cycles before `now`, and returns the
+  /// number of steps skipped. Going through a long stall step by step would take too long.
   private func jump(
     over cycle: (plays: Int, ticks: Int128), from step: inout PlaybackStep, at now: Duration
   ) -> Int {
@@ -138,7 +140,7 @@ extension PlaybackStateMachine {
     let jumps = min(cycles, most ?? cycles)
     guard jumps > 0 else { return 0 }
     step.start += jumps * cycle.ticks
-    // Clamp: a clock set forward by an enormous time would overflow the counts.
+    // The counts are clamped, because they would overflow if a clock were set forward by an enormous time.
     step.play = Int(min(Int128(step.play) + jumps * Int128(cycle.plays), 1 << 60))
     return Int(min(jumps * Int128(stepsPerCycle), 1 << 48))
   }
@@ -147,7 +149,7 @@ extension PlaybackStateMachine {
     order.bounces ? 2 * (order.range.count - 1) : order.range.count
   }
 
-  /// Returns the last step that is due, among `step` and the `ahead` decoded ones after it.
+  /// Returns the last step that is due, among `step` and the `ahead` steps after it, whose frames are decoded.
   private func newestDue(
     at now: Duration, from step: PlaybackStep, ahead: Int
   ) -> (step: PlaybackStep, skipped: Int) {

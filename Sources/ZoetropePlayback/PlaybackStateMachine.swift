@@ -1,43 +1,43 @@
-/// Decides which frame is shown and when: takes events and returns the next action.
+/// Decides which frame is shown and when. The machine takes events and returns the next action.
 ///
-/// A value without a clock, tasks or pixels; `now` is the time since an arbitrary fixed moment and never goes back.
-/// ``PlaybackSession`` performs its actions and reports back with events. After a control event that changes anything
-/// (``Action/restart``), the session abandons its current work and starts over with ``Event/begin``. The core, `decide`
-/// and `present`, is in `PlaybackStateMachine+Skipping.swift`; deadlines are computed in
-/// `PlaybackStateMachine+Deadlines.swift`.
+/// The machine is a value that contains no clock, tasks or pixels. The argument `now` of its methods is the time since
+/// an arbitrary fixed moment and never goes back. ``PlaybackSession`` performs the actions and reports back with
+/// events. After a control event that changes anything, the machine returns ``Action/restart``, and the session
+/// abandons its current work and starts over with ``Event/begin``. The core, `decide` and `present`, is in
+/// `PlaybackStateMachine+Skipping.swift`; deadlines are computed in `PlaybackStateMachine+Deadlines.swift`.
 package struct PlaybackStateMachine: Sendable {
   package enum Event: Sendable {
-    /// The session has no other work in progress.
+    /// The session starts, or starts over after ``Action/restart``.
     case begin
-    /// The requested frame and the `ahead` steps after it are decoded. `ahead` is `.max` if the decoder has nothing
-    /// left to do.
+    /// The frame of the pending step and the frames of the `ahead` steps after it are decoded. `ahead` is `.max` if the
+    /// decoder has nothing left to do.
     case ready(ahead: Int)
-    /// The requested frame cannot be decoded.
+    /// The frame of the pending step cannot be decoded.
     case unready(AnimatedImageError)
-    /// The awaited moment has been reached.
+    /// The moment that the machine asked to wait for has been reached. `ahead` has the same meaning as in `ready`.
     case due(ahead: Int)
     case pause, resume
     case seek(frame: Int, offset: Duration)
     case setRate(PlaybackRate)
     case setDirection(PlaybackDirection)
-    /// More of a stream has arrived, or it has ended.
+    /// More frames of an image have arrived, or no more will arrive.
     case arrived(FrameArrival)
-    /// A seek to a time, which may be past the frames that have arrived.
+    /// A seek to a time, which may be that of a frame that has not arrived.
     case seekToTime(Duration)
-    /// Playback is over, for this reason.
+    /// Playback ends for this reason.
     case end(PlaybackState)
   }
 
   package indirect enum Action: Sendable, Hashable {
-    /// Request this step's frame, then report `ready` or `unready`.
+    /// Request the frame of this step, then report `ready` or `unready`.
     case fetch(PlaybackStep)
-    /// Wait until this time, then report `due`.
+    /// Wait until this moment, then report `due`.
     case wait(until: Duration)
-    /// Deliver the frame, then perform the next action.
+    /// Deliver the frame of this presentation, then perform the next action.
     case present(Presentation, then: Action)
-    /// Nothing happens until the next control event.
+    /// Wait for the next control event.
     case suspend
-    /// Abandon the current work and report `begin`.
+    /// Abandon the current work, then report `begin`.
     case restart
     /// The event changed nothing.
     case none
@@ -45,31 +45,33 @@ package struct PlaybackStateMachine: Sendable {
     case end(PlaybackState)
   }
 
-  /// A decision to show one frame.
+  /// A decision to show a frame at the current moment.
   package struct Presentation: Sendable, Hashable {
     package var step: PlaybackStep
-    /// The moment when the frame should be shown, before its lateness shifted the schedule.
+    /// The moment at which the frame should have been shown, before its lateness moved the schedule.
     package var deadline: Duration
-    /// How long the frame is shown at the current rate.
+    /// How long the frame is to be shown at the current rate.
     package var duration: Duration
     /// How long after its deadline the frame is shown.
     package var lateness: Duration
-    /// Steps skipped since the previous presentation.
+    /// The number of steps skipped since the previous presentation.
     package var skipped: Int
-    /// Whether this is the last presentation.
+    /// Whether this presentation is the last one.
     package var isLast: Bool
   }
 
-  /// The latest moment, which is also the deadline of everything later. Only clocks in tests reach it.
+  /// The latest moment that the machine uses. All deadlines after this moment are replaced by it; only clocks in tests
+  /// reach it.
   ///
-  /// With this bound, sums and differences of moments stay far from overflow, and their `components` do not trap.
+  /// Because of this bound, sums and differences of moments are far from an overflow, and their `components` do not
+  /// trap.
   package static let endOfTime = Duration.seconds(Int64.max / 2)
 
   package internal(set) var order: PlaybackOrder
   package let latePolicy: LatePolicy
-  /// How the schedule continues after ``pending`` has been missing.
+  /// How the schedule continues after the frame of ``pending`` was missing.
   let stallPolicy: StallPolicy
-  /// Whether the options specify the play count, whatever arrives.
+  /// Whether the options specify the play count, which then overrides the count that arrives with the image.
   var hasOwnPlayCount = false
   /// Whether the stream ends after one frame because motion is reduced.
   let showsPoster: Bool
@@ -77,33 +79,37 @@ package struct PlaybackStateMachine: Sendable {
   package internal(set) var state = PlaybackState.idle
   package internal(set) var rate: PlaybackRate
   package internal(set) var direction: PlaybackDirection
-  /// The step on screen.
+  /// The step whose frame is on screen.
   package internal(set) var shown: PlaybackStep?
-  /// The step after ``shown``; nil if ``shown`` is the last.
+  /// The step after ``shown``; nil if ``shown`` is the last step or the next step is not known yet.
   package internal(set) var pending: PlaybackStep?
-  /// The moment of tick 0, extrapolated back at the current rate.
+  /// The moment of tick 0, calculated as if the current rate had applied from tick 0 on.
   var anchor = Duration.zero
-  /// Not nil while ``pending`` is to start a new schedule: at the beginning and after a seek. The schedule begins when
-  /// that frame is shown, at this position within the frame: the media time from its start in forward playback. Zero
-  /// means the frame's start in playback direction.
+  /// If not nil, ``pending`` starts a new schedule, as at the beginning and after a seek. The new schedule begins when
+  /// the frame of ``pending`` is shown.
+  ///
+  /// The value is a position within that frame: the time since the frame's start in forward playback at rate 1. Zero
+  /// means the start of the frame in the direction of playback.
   var fresh: Duration? = .zero
-  /// Whether the direction determines the first frame, because the options specify none.
+  /// Whether the direction of playback determines the first frame. The value is true until a seek if the options
+  /// specify no first frame.
   var beginsAtEnd: Bool
-  /// The moment when playback was paused; nil unless a frame is on screen.
+  /// The moment at which playback was paused; nil if playback is not paused or no frame is on screen.
   var pausedAt: Duration?
-  /// The moment when ``shown`` was presented. After a seek or a change of direction that leaves out part of its time,
-  /// the moment when it would have started. `catchUp` counts from here.
+  /// The moment at which the frame of ``shown`` was presented. If a seek or a change of direction left out the first
+  /// part of the frame's time, this is the moment at which the whole frame would have started. `catchUp` calculates the
+  /// earliest moment for the next frame from here.
   var shownAt = Duration.zero
-  /// The number of steps skipped since ``shown``.
+  /// The number of steps skipped since ``shown`` was presented.
   var skipped = 0
-  /// Whether ``pending`` was chosen by skipping others. If so, it is shown however late it is.
+  /// Whether ``pending`` was chosen by skipping other steps. If so, its frame is shown no matter how late it is.
   var isChosen = false
-  /// Why ``pending`` cannot be shown.
+  /// The error because of which the frame of ``pending`` cannot be shown.
   var failure: AnimatedImageError?
-  /// The requested time, if the frame at that time has not arrived; ``pending`` is then the first frame that has not
+  /// The time of a seek whose frame has not arrived. The frame of ``pending`` is then the first frame that has not
   /// arrived.
   var awaitedTime: Duration?
-  /// The number of times that playback stalled; ``stallTime`` is the total time.
+  /// The number of times that playback stalled. The total time of these stalls is ``stallTime``.
   package internal(set) var stalls = 0
   package internal(set) var stallTime = Duration.zero
 
@@ -144,7 +150,7 @@ package struct PlaybackStateMachine: Sendable {
     }
   }
 
-  /// Returns up to `count` steps that follow ``pending`` if nothing changes.
+  /// Returns up to `count` steps that will follow ``pending`` if no control event changes the order.
   package func upcoming(_ count: Int) -> [PlaybackStep] {
     var steps: [PlaybackStep] = []
     var step = pending
@@ -157,22 +163,24 @@ package struct PlaybackStateMachine: Sendable {
     return steps
   }
 
-  /// Returns the frames to hold for ``pending`` and the steps after it, in playback order.
+  /// Returns the indices of the frames to hold for ``pending`` and the steps after it, in playback order.
   ///
-  /// If decoding is quick, requests are deferred until only `least` frames are left, and then made in one batch with
-  /// `burst` more, because the first frame decoded after a pause costs more than the next ones.
+  /// If decoding is quick, new frames are requested only once fewer than `least` frames are left, and then together
+  /// with `burst` more frames in one batch, because the first frame decoded after a pause costs more than the frames
+  /// after it.
   ///
   /// - Parameters:
-  ///   - held: The frames held now, which need not be requested again.
+  ///   - held: The indices of the frames that are held now and need not be requested again.
   ///   - least: The minimum number of frames to hold, if there are that many.
   ///   - burst: The number of further frames that may be decoded in the same batch.
-  ///   - isReordered: Whether the playback order may have changed since `held` was requested.
-  ///   - hasRoom: Whether the consumer has taken the last frame. If not, that frame counts towards the memory bound.
+  ///   - isReordered: Whether the playback order may have changed since the frames in `held` were requested.
+  ///   - hasRoom: Whether the consumer has taken the last frame. If not, that frame counts towards the memory limit, so
+  ///     no further frames are requested beyond `least`.
   package func framesToHold(
     _ held: [Int], least: Int, burst: Int, isReordered: Bool, hasRoom: Bool
   ) -> [Int] {
     guard let pending else { return [] }
-    // With bursts, a short loop would drop frames only to request them again immediately.
+    // If the range is short, a batch would drop frames only to request them again immediately.
     let burst = order.range.count > least + burst ? burst : 0
     if burst > 0, !isReordered, let place = held.firstIndex(of: pending.frame),
       held.count - place >= least
@@ -208,7 +216,8 @@ package struct PlaybackStateMachine: Sendable {
 // MARK: - Options
 
 extension PlaybackStateMachine {
-  /// Creates a machine that plays `shared` with `options`. If the options are invalid, it is in the failed state.
+  /// Creates a machine that plays `shared` with `options`. If the options are invalid, the state of the machine is
+  /// `failed`.
   init(for shared: SharedFrames, options: PlaybackOptions) {
     do throws(AnimatedImageError) {
       let arrival = shared.arrival
@@ -230,7 +239,7 @@ extension PlaybackStateMachine {
     guard !frames.isEmpty || isOpen else {
       throw AnimatedImageError(.noFrames, "there are no frames to play")
     }
-    // While a stream is open, any frame may still arrive.
+    // While frames may still arrive, an index has no upper bound.
     let all = isOpen ? 0 ..< .max : 0..<frames.count
     var range = options.range ?? all
     guard !range.isEmpty, all.contains(range.lowerBound), range.upperBound <= all.upperBound else {
@@ -275,7 +284,8 @@ extension PlaybackStateMachine {
 // MARK: - Control
 
 extension PlaybackStateMachine {
-  /// Pauses; the current frame stays. If no frame was shown yet, the first one is still shown.
+  /// Pauses playback; the current frame stays on screen. If no frame has been shown yet, the first frame is still
+  /// shown.
   mutating func pause(at now: Duration) -> Action {
     guard state != .paused else { return .none }
     state = .paused
@@ -283,7 +293,7 @@ extension PlaybackStateMachine {
     return .restart
   }
 
-  /// Resumes: every deadline moves by the length of the pause.
+  /// Resumes playback. Every deadline moves by the length of the pause.
   mutating func resume(at now: Duration) -> Action {
     guard state == .paused else { return .none }
     state = .playing
@@ -295,8 +305,8 @@ extension PlaybackStateMachine {
     return .restart
   }
 
-  /// Shows `frame` as soon as it is decoded, even while paused, and starts a new schedule there. A frame that can never
-  /// be played is replaced by the nearest one that can.
+  /// Shows `frame` as soon as it is decoded, even while playback is paused, and starts a new schedule there. If `frame`
+  /// can never be played, the nearest frame that can be played is shown instead.
   mutating func seek(to frame: Int, offset: Duration) -> Action {
     let play = (shown ?? pending)?.play ?? 0
     let isPlayed = order.mayContain(frame)
@@ -311,10 +321,11 @@ extension PlaybackStateMachine {
     return .restart
   }
 
-  /// Changes the rate without a jump: the position at `now` stays the same, and the remaining time is scaled.
+  /// Changes the rate without a jump: the position in the animation at `now` stays the same, and the time until the
+  /// next deadline is scaled.
   ///
-  /// An overdue step keeps its deadline, because scaling its lateness would move it before the deadlines of frames
-  /// already shown.
+  /// A step that is overdue keeps its deadline, because scaling its lateness would move the deadline before those of
+  /// frames that were already shown.
   mutating func setRate(_ newRate: PlaybackRate, at now: Duration) -> Action {
     guard newRate != rate else { return .none }
     let scaled = { [rate] (time: Duration) in
@@ -334,7 +345,8 @@ extension PlaybackStateMachine {
     return state == .playing ? .restart : .none
   }
 
-  /// Reverses without a jump: the shown frame stays for as long as it has already been shown.
+  /// Changes the direction without a jump: the shown frame stays on screen for as long again as it has already been
+  /// shown.
   mutating func setDirection(_ newDirection: PlaybackDirection, at now: Duration) -> Action {
     guard newDirection != direction else { return .none }
     direction = newDirection

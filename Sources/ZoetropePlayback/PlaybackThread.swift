@@ -3,52 +3,55 @@ internal import Glibc
 internal import HeapModule
 internal import Synchronization
 
-/// The thread that drives all playbacks of this process and serves as their timer. It runs scheduling decisions and
+/// The thread that drives all playbacks of this process and is their timer. The thread makes scheduling decisions and
 /// decodes frames that are likely to be quick.
 ///
-/// Why not use the cooperative pool and the runtime's timer? They wake two threads per deadline, the timer's and a pool
-/// thread, and a caller that blocks the pool makes every playback late. At 50 frames per second, they took 7 thread
-/// wake-ups per frame; this design takes two, for this thread and for the consumer.
+/// Why not use the cooperative pool and the runtime's timer? For each deadline, they wake two threads, the timer's
+/// thread and one of the pool, and a task that blocks the pool makes every playback late. At 50 frames per second, they
+/// needed 7 thread wake-ups per frame; this design needs two, one for this thread and one for the consumer.
 ///
-/// Why are clients called rather than resumed? Apart from decoding, most of a frame's cost is running code that has
-/// been evicted from the CPU caches since the last frame, and most of that code was for resuming a task (continuation,
-/// cancellation handler, job). Tasks that sleep on another clock run here as well.
+/// Why are clients called rather than resumed? Apart from decoding, most of the cost of a frame is in running code that
+/// has been evicted from the CPU caches since the last frame, and most of that code was for resuming a task
+/// (continuation, cancellation handler, job). Tasks that sleep on another clock also run on this thread.
 final class PlaybackThread: TaskExecutor, QuickThread {
   static let shared = PlaybackThread()
 
-  /// An object called on the thread.
+  /// An object that the thread calls.
   protocol Client: AnyObject, Sendable {
-    /// Whether the client no longer needs to be called. Once true, always true.
+    /// Whether the client no longer needs to be called. Once true, the value never changes.
     var isObsolete: Bool { get }
     func goOn(after cause: Cause)
   }
 
   /// The reason why a client is called.
   enum Cause: Sendable {
-    /// Playback starts.
+    /// Playback starts, or starts over after a control event.
     case start
     /// A deadline was reached.
     case deadline
-    /// Another thread made a call.
+    /// Another object has called the client, for example because a frame was decoded.
     case signal
   }
 
   private struct State {
     var queue = PlaybackQueue()
-    /// Whether the thread, or its substitute, serves the queue.
+    /// Whether the thread, or the task that substitutes for it, serves the queue.
     var isServed = false
     var thread: pthread_t?
 
-    /// Whether the caller runs on this thread, in which case the thread need not be signalled.
+    /// Whether the caller runs on this thread, which then need not be woken.
     var isCurrent: Bool { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
   }
 
   private let state = Mutex(State())
-  /// Whether the thread must check the queue again.
+  /// Whether the thread must check the queue again before it waits.
   private let isSignalled = Monitor(false)
   private let start: @Sendable (@escaping @Sendable () -> Void) -> Bool
 
-  /// - Parameter start: Starts a thread; returns false if the system has none left.
+  /// Creates a thread object. The thread itself is started when there is work for it.
+  ///
+  /// - Parameter start: A function that starts a thread running the given closure, and returns false if the system
+  ///   cannot start another thread.
   init(
     start: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = {
       startThread(running: $0)
@@ -62,20 +65,20 @@ final class PlaybackThread: TaskExecutor, QuickThread {
     add { $0.queue.add(.job(job), at: .now) }
   }
 
-  /// Calls `client` as soon as the thread is free.
+  /// Calls `client` on the thread as soon as the thread is free.
   func call(_ client: any Client, after cause: Cause) {
     add { $0.queue.add(.call(client, cause), at: .now) }
   }
 
-  /// Calls `client` at `deadline`, unless the client is removed before.
+  /// Calls `client` on the thread at `deadline`, unless the client is removed before then.
   func call(_ client: any Client, at deadline: ContinuousClock.Instant) {
     add { state in
-      // Check under the lock: a client is removed only after it has become obsolete.
+      // `isObsolete` is read under the lock, because a client is removed only after it has become obsolete.
       if !client.isObsolete { state.queue.add(client, at: deadline) }
     }
   }
 
-  /// Removes the deadlines of `client`, which has become obsolete.
+  /// Removes the deadlines of `client`, which must be obsolete.
   func remove(_ client: any Client) {
     let removed = state.withLock { $0.queue.removeTimers(of: client) }
     _ = consume removed
@@ -115,9 +118,10 @@ final class PlaybackThread: TaskExecutor, QuickThread {
     }
   }
 
-  /// Substitutes for the thread, on the cooperative pool, until a thread can be started or the queue is empty. The
-  /// substitute is needed because a single player makes no further call that could retry starting the thread, and late
-  /// playback is better than none.
+  /// Substitutes for the thread, on the cooperative pool, until a thread can be started or the queue is empty.
+  ///
+  /// The substitute is needed because a single player makes no further call that could try again to start the thread,
+  /// and late playback is better than none.
   private func standIn() async {
     while true {
       let now = ContinuousClock.now
@@ -133,7 +137,7 @@ final class PlaybackThread: TaskExecutor, QuickThread {
         await Task.yield()
       case .wait(let deadline):
         if start({ [self] in loop() }) { return }
-        // Poll for calls from other threads, because a task cannot wait for the signal.
+        // Check the queue regularly for calls from other threads, because a task cannot wait for `isSignalled`.
         let look = now.advanced(by: Self.lookInterval)
         try? await Task.sleep(until: min(deadline ?? look, look), clock: .continuous)
       }
@@ -158,11 +162,11 @@ final class PlaybackThread: TaskExecutor, QuickThread {
   }
 }
 
-/// The work queue of the playback thread, ordered by waiting time, longest first.
+/// The work queue of the playback thread. The work that has waited longest comes first.
 ///
-/// The waiting time of a deadline counts from when it was due, that of other work from when it was requested. A client
-/// that requests work continuously, such as a loop without delays, therefore cannot starve others, and under overload
-/// all are equally late.
+/// The waiting time of a deadline counts from the deadline, and that of other work from the moment of the request.
+/// Therefore, a client that requests work continuously, such as a loop without delays, cannot starve other clients, and
+/// under overload all clients are equally late.
 struct PlaybackQueue {
   typealias Client = PlaybackThread.Client
   typealias Instant = ContinuousClock.Instant
@@ -174,13 +178,13 @@ struct PlaybackQueue {
     case decode(@Sendable () -> Void)
   }
 
-  /// The next thing to do.
+  /// What the thread does next.
   enum Turn {
     case work(Work)
     case wait(until: Instant?)
   }
 
-  /// A timer. Timers are compared by deadline alone.
+  /// A deadline with the client to call. Timers are compared by deadline alone.
   private struct Timer: Comparable {
     let deadline: Instant
     let client: any Client
@@ -195,7 +199,7 @@ struct PlaybackQueue {
   /// The earliest deadline.
   var nextDeadline: Instant? { timers.min?.deadline }
 
-  /// Whether no work is waiting; deadlines do not count.
+  /// Whether no work is waiting. Deadlines do not count as work.
   var isIdle: Bool { waiting.isEmpty }
 
   mutating func add(_ work: Work, at now: Instant) { waiting.append((now, work)) }
@@ -204,10 +208,11 @@ struct PlaybackQueue {
     timers.insert(Timer(deadline: deadline, client: client))
   }
 
-  /// Removes the deadlines of `client` and returns a reference for each, to be released outside the lock.
+  /// Removes the deadlines of `client`, and returns a reference to the client for each, to be released with no lock
+  /// held.
   ///
-  /// Takes time linear in the number of timers, but is called only for control events and endings; scanning a thousand
-  /// timers takes microseconds. An index by client would cost time for every frame.
+  /// The time is linear in the number of timers, but this method is called only for control events and endings, and
+  /// scanning a thousand timers takes microseconds. An index by client would cost time for every frame.
   mutating func removeTimers(of client: any Client) -> [any Client] {
     var removed: [any Client] = []
     timers.removeAll { timer in
@@ -218,7 +223,7 @@ struct PlaybackQueue {
     return removed
   }
 
-  /// Returns the work that has waited longest, or the time to wait for.
+  /// Returns the work that has waited longest or, if there is none, the deadline to wait for.
   mutating func take(at now: Instant) -> Turn {
     if let timer = timers.min, timer.deadline <= now,
       waiting.first.map({ timer.deadline <= $0.since }) ?? true

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// Playback time, counted from the creation of this value, on the system's clock or any other.
+/// The time of a playback, counted from the creation of this value, on the system's clock or any other clock.
 ///
-/// The clock's type is erased, because the metadata lookups of generic code would cost as much per frame as all
-/// scheduling decisions.
+/// The type of the clock is erased, because the metadata lookups of generic code would cost as much per frame as all
+/// scheduling decisions together.
 struct PlaybackTime: Sendable {
   private let start = ContinuousClock.now
-  /// The clock whose lead over the system's clock is added; nil for no lead.
+  /// The clock whose lead over the system's clock is added to the time; nil for clocks without a lead.
   private let systemClock: (any SystemClockAhead)?
-  /// The time of another clock, and how to wait on it; nil for the system's clock, on which the playback thread itself
-  /// waits.
+  /// The time of a clock other than the system's, and how to wait for it. The value is nil if the playback thread
+  /// itself waits, on the system's clock.
   private let otherClock: OtherClock?
 
   private struct OtherClock: Sendable {
@@ -28,7 +28,7 @@ struct PlaybackTime: Sendable {
       let deadline = origin.advanced(by: moment)
       driver.sleeps(
         in: Task(executorPreference: PlaybackThread.shared) {
-          // Sleeping throws only if cancelled, and then the driver returns immediately.
+          // The sleep throws only if it is cancelled, in which case the driver returns immediately.
           try? await clock.sleep(until: deadline, tolerance: .zero)
           driver.goOn(after: .deadline)
         })
@@ -37,7 +37,7 @@ struct PlaybackTime: Sendable {
 
   private var lead: Duration { systemClock?.lead ?? .zero }
 
-  /// The time elapsed since creation.
+  /// The time elapsed since this value was created.
   var now: Duration { otherClock?.now() ?? start.duration(to: .now) + lead }
 
   /// Calls `driver` at `moment`.
@@ -49,8 +49,9 @@ struct PlaybackTime: Sendable {
   }
 }
 
-/// A clock that runs a fixed time ahead of the system's clock, so that a scheduler can wait on the system's clock.
+/// A clock that runs a fixed time ahead of the system's clock, which makes it possible to wait on the system's clock
+/// instead.
 package protocol SystemClockAhead: Clock, Sendable where Duration == Swift.Duration {
-  /// How far the clock is ahead now. A playback that is already waiting does not notice a change.
+  /// The time by which the clock is ahead now. A change has no effect on a playback that is already waiting.
   var lead: Swift.Duration { get }
 }

@@ -1,22 +1,22 @@
-/// The recorded times of each frame of a playback, for measuring and replaying the playback.
+/// The recorded times of each frame of a playback, for measuring the playback or replaying it.
 ///
-/// All times are in nanoseconds since playback began to prepare its first frame.
+/// All times are in nanoseconds and count from the moment at which playback began to prepare its first frame.
 public struct PlaybackTrace: Sendable, Hashable {
-  /// One frame delivered to the stream.
+  /// The record of one frame that was delivered to the stream.
   package struct Entry: Sendable, Hashable {
-    /// The frame index.
+    /// The index of the frame in the animation.
     package var index: Int
-    /// The play that the frame belongs to.
+    /// The number of the play that the frame belongs to, from 0.
     package var play: Int
     /// The time at which the frame should have been shown.
     package var deadline: Int64
-    /// The time at which the frame was decoded and available.
+    /// The time at which the frame was found to be decoded.
     package var decoded: Int64
     /// The time at which the frame was delivered to the stream.
     package var yielded: Int64
     /// How long after its deadline the frame was delivered.
     package var lateness: Int64
-    /// The number of frames skipped before this one.
+    /// The number of frames skipped directly before this frame.
     package var skipped: Int
 
     /// Creates an entry.
@@ -34,15 +34,15 @@ public struct PlaybackTrace: Sendable, Hashable {
     }
   }
 
-  /// The entries in the order of delivery.
+  /// The entries, in the order in which the frames were delivered.
   package var entries: [Entry]
 
-  /// Creates a trace.
+  /// Creates a trace with `entries`.
   package init(entries: [Entry] = []) { self.entries = entries }
 }
 
 extension PlaybackTrace.Entry {
-  /// The entry as a JSON object on one line. All members are integers; times are in nanoseconds.
+  /// The entry as a JSON object on one line. All members are integers, and times are in nanoseconds.
   package var json: String {
     var json = JSONWriter()
     json.object {

@@ -1,40 +1,43 @@
-/// One frame of a playing animation, with its times.
+/// A frame of a playing animation, with its times.
 public struct ScheduledFrame: Sendable {
-  /// The frame index, from 0.
+  /// The index of the frame in the animation, from 0.
   public let index: Int
-  /// The play that the frame belongs to, from 0.
+  /// The number of the play that the frame belongs to, from 0.
   public let play: Int
-  /// The whole canvas to show.
+  /// The bitmap to show, which contains the whole canvas.
   public let bitmap: Bitmap
-  /// The delay exactly as the file stores it.
+  /// The frame's delay, exactly as the file stores it.
   public let delay: FrameDelay
-  /// How long the frame is shown: its delay after applying the delay policy and the rate. After a seek into the middle
-  /// of the frame, the rest of that time.
+  /// How long the frame is shown: the stored delay after applying the delay policy and the rate. After a seek into the
+  /// middle of a frame, the duration is the rest of that time.
   public let duration: Duration
-  /// The frame's deadline, counted from the deadline of the first frame. Includes pauses and, with
+  /// The frame's deadline, relative to the deadline of the first frame. The time includes pauses and, with
   /// ``LatePolicy/stretch``, the lateness of earlier frames.
   public let presentationTime: Duration
-  /// How long after its deadline the frame was delivered. With ``LatePolicy/stretch``, later deadlines move by this
+  /// How long after its deadline the frame was delivered. With ``LatePolicy/stretch``, all later deadlines move by this
   /// time.
   public let lateness: Duration
-  /// The area in which the bitmap may differ from the last one delivered; the whole canvas for the first frame.
+  /// The area in which the bitmap may differ from the bitmap of the last delivered frame; the whole canvas for the
+  /// first frame.
   public internal(set) var dirtyRect: PixelRect
-  /// The number of frames since the last delivered one that were not delivered, because they were skipped or replaced.
+  /// The number of frames that were due after the last delivered frame but were not delivered, because they were
+  /// skipped or replaced.
   public internal(set) var skipped: Int
-  /// Whether this is the last frame of the last play. It stays on screen when the stream has ended.
+  /// Whether this frame is the last frame of the last play. A last frame should stay on screen when the stream has
+  /// ended.
   public let isLast: Bool
-  /// The damage found in the frame, if any.
+  /// The damage found while decoding the frame, if any.
   public let damage: Damage?
   /// The number of seeks before the frame was delivered.
   ///
-  /// A frame that is already being delivered when ``FrameScheduler/seek(toFrame:)`` is called still arrives, but with a
-  /// lower count than ``FrameScheduler/seekCount``.
+  /// A frame that is already being delivered when ``FrameScheduler/seek(toFrame:)`` is called still arrives, but its
+  /// number is lower than ``FrameScheduler/seekCount``.
   public let seekCount: Int
 
   /// Creates a frame, for example to test a view.
   ///
-  /// The defaults are those of a first frame without delay. `duration` defaults to the stored delay, and
-  /// `dirtyRect` to the whole bitmap.
+  /// The default arguments are those of a first frame without delay. If `duration` is nil, the duration is that of
+  /// `delay`; if `dirtyRect` is nil, the dirty rectangle is the whole bitmap.
   public init(
     index: Int, play: Int = 0, bitmap: Bitmap,
     delay: FrameDelay = FrameDelay(numerator: 0, denominator: 100),
@@ -57,11 +60,11 @@ public struct ScheduledFrame: Sendable {
   }
 }
 
-/// The frames of a playing animation, each at its deadline.
+/// An asynchronous sequence of the frames of a playing animation, each delivered at its deadline.
 ///
 /// The sequence has one consumer. It ends after the last frame or when playback is stopped or cancelled, and throws if
-/// playback fails. Cancelling the consumer's task ends it without an error. Playback lasts while the sequence or an
-/// iterator exists; both retain the ``FrameScheduler``.
+/// playback fails. If the consumer's task is cancelled, the sequence ends without an error. Playback lasts as long as
+/// the sequence or an iterator exists; both retain the ``FrameScheduler``.
 public struct ScheduledFrames: AsyncSequence, Sendable {
   private let subscription: Subscription
 
@@ -69,8 +72,8 @@ public struct ScheduledFrames: AsyncSequence, Sendable {
     subscription = Subscription(session, of: scheduler)
   }
 
-  /// A stream's reference to its session and scheduler. Playback ends when this object is released, together with the
-  /// stream and its iterators.
+  /// A stream's reference to its session and scheduler. The object is shared by the stream and its iterators. When the
+  /// last of them releases it, playback ends.
   final class Subscription: Sendable {
     private let session: PlaybackSession
     private let scheduler: FrameScheduler
@@ -87,19 +90,19 @@ public struct ScheduledFrames: AsyncSequence, Sendable {
     var error: AnimatedImageError? { session.playbackState.error }
   }
 
-  /// The same frames as a stream that does not throw. A failure ends it, and ``FrameScheduler/state`` has
-  /// the error.
+  /// The frames of this sequence, as a stream that does not throw. If playback fails, the stream ends, and
+  /// ``FrameScheduler/state`` gives the error.
   public var stream: AsyncStream<ScheduledFrame> {
     AsyncStream { [subscription] in await subscription.next() }
   }
 
-  /// Iterates over the frames.
+  /// An iterator over the frames.
   public struct Iterator: AsyncIteratorProtocol {
     var subscription: Subscription?
 
-    /// Waits for the next frame; nil if playback has finished, was stopped or was cancelled.
+    /// Waits for the next frame and returns it; returns nil if playback has finished, was stopped or was cancelled.
     ///
-    /// If playback failed, throws the error once, after the last intact frame.
+    /// If playback failed, this method throws the error once, after the last intact frame.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(AnimatedImageError) -> ScheduledFrame? {
@@ -111,6 +114,6 @@ public struct ScheduledFrames: AsyncSequence, Sendable {
     }
   }
 
-  /// Creates an iterator. Use only one, because two iterators would take frames from each other.
+  /// Creates an iterator. Create only one, because each frame goes to only one iterator.
   public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 }

@@ -6,8 +6,8 @@
   internal import Darwin
 #endif
 
-/// Loads and stores pixels for the blending passes. A loaded pixel is four numbers with
-/// premultiplied colours, so that a transparent pixel's colour does not bleed into its neighbours.
+/// Loads and stores pixels for the blending passes. A loaded pixel consists of four numbers with premultiplied colours,
+/// so that the colour of a transparent pixel does not bleed into the neighbouring pixels.
 protocol BlendCodec {
   associatedtype Scalar: BlendScalar
   /// A pixel as stored in memory.
@@ -15,25 +15,25 @@ protocol BlendCodec {
 
   /// The number of bytes of one pixel.
   static var bytesPerPixel: Int { get }
-  /// Whether windows of opaque pixels may use the fixed-point passes, which give the same result
-  /// except for rounding.
+  /// Whether windows of opaque pixels may use the fixed-point passes, whose results differ from those of the blending
+  /// passes only by rounding.
   static var allowsFixedPoint: Bool { get }
 
-  /// Whether vertical sums may use integer products (``ProductRows``).
+  /// Whether vertical sums may use integer products (see ``ProductRows``).
   static var allowsProducts: Bool { get }
 
-  /// Loads a pixel and premultiplies it.
+  /// Returns the loaded form of a stored pixel, with its colours premultiplied.
   func decode(_ pixel: Pixel) -> SIMD4<Scalar>
 
-  /// Converts a weighted sum to a pixel by dividing colours by alpha and clamping every channel.
-  /// All channels are zero if alpha rounds to 0.
+  /// Converts a weighted sum to a stored pixel, by dividing the colours by alpha and clamping every channel. If alpha
+  /// rounds to 0, all channels are 0.
   func encode(_ sum: SIMD4<Scalar>) -> Pixel
 }
 
 /// The number type of a blending pass.
 ///
-/// The operations are requirements, not generic code over `SIMD4<Scalar>`, so that each compiles to
-/// vector instructions.
+/// The operations are protocol requirements rather than generic code over `SIMD4<Scalar>`, so that each operation
+/// compiles to vector instructions.
 protocol BlendScalar: SIMDScalar, Hashable, Codable {
   static func multiplyAdd(
     _ sum: SIMD4<Self>, _ pixel: SIMD4<Self>, _ weight: Self
@@ -41,7 +41,7 @@ protocol BlendScalar: SIMDScalar, Hashable, Codable {
 
   static func add(_ one: SIMD4<Self>, _ other: SIMD4<Self>) -> SIMD4<Self>
 
-  /// Returns the kernel's weights in this type.
+  /// Returns the weights of `kernel` as numbers of this type.
   static func weights(of kernel: ResamplingKernel) -> [Self]
 }
 
@@ -73,7 +73,7 @@ extension Double: BlendScalar {
   static func weights(of kernel: ResamplingKernel) -> [Double] { kernel.weights }
 }
 
-/// Four 8-bit sRGB channels, alpha last, blended in linear light.
+/// The codec for pixels of four 8-bit sRGB channels with alpha last, which are blended in linear light.
 struct LinearCodec8: BlendCodec {
   static var bytesPerPixel: Int { 4 }
   static var allowsFixedPoint: Bool { false }
@@ -109,7 +109,8 @@ struct LinearCodec8: BlendCodec {
   }
 }
 
-/// Four 16-bit sRGB channels, alpha last, blended in linear light. Slow, because each channel takes one call of `pow`.
+/// The codec for pixels of four 16-bit sRGB channels with alpha last, which are blended in linear light. This codec is
+/// slow, because each colour channel takes a call of `pow`.
 struct LinearCodec16: BlendCodec {
   static var bytesPerPixel: Int { 8 }
   static var allowsFixedPoint: Bool { false }
@@ -137,9 +138,9 @@ struct LinearCodec16: BlendCodec {
   }
 }
 
-/// Four 8-bit channels, alpha last, blended as coded values.
+/// The codec for pixels of four 8-bit channels with alpha last, which are blended as coded values.
 ///
-/// Products of two bytes are integers below 65536, which single precision represents exactly.
+/// The product of two bytes is an integer below 65536, which single precision represents exactly.
 struct StraightCodec8: BlendCodec {
   static var bytesPerPixel: Int { 4 }
   static var allowsFixedPoint: Bool { true }
@@ -148,7 +149,7 @@ struct StraightCodec8: BlendCodec {
   @inline(__always)
   func decode(_ bytes: SIMD4<UInt8>) -> SIMD4<Float> {
     let words = SIMD4<UInt16>(widening: bytes)
-    // Alpha is loaded as 255 * alpha, so that all four numbers have the same scale.
+    // Alpha is loaded as 255 * alpha, so that alpha has the same scale as the premultiplied colours.
     let full = SIMD4<UInt16>(words[0], words[1], words[2], 255)
     let products = full &* SIMD4<UInt16>(repeating: words[3])
     return BlendMath.float(products)
@@ -158,7 +159,7 @@ struct StraightCodec8: BlendCodec {
   func encode(_ sum: SIMD4<Float>) -> SIMD4<UInt8> {
     let total = sum[3]
     var bytes = SIMD4<UInt8>()
-    // 127.5 is half a step of alpha. Below it, alpha rounds to 0.
+    // 127.5 is half a step of alpha. If the total is below this value, alpha rounds to 0.
     if total >= 127.5 {
       var scaled = sum * SIMD4<Float>(repeating: 255 / total)
       scaled[3] = total * (1 / 255)
@@ -168,9 +169,9 @@ struct StraightCodec8: BlendCodec {
   }
 }
 
-/// Four 16-bit channels, alpha last, blended as coded values in double precision.
+/// The codec for pixels of four 16-bit channels with alpha last, which are blended as coded values in double precision.
 ///
-/// Single precision would be off by hundreds where alpha is a few steps above 0.
+/// With single precision, colours would be off by hundreds of steps where alpha is only a few steps above 0.
 struct StraightCodec16: BlendCodec {
   static var bytesPerPixel: Int { 8 }
   static var allowsFixedPoint: Bool { false }
@@ -198,19 +199,19 @@ struct StraightCodec16: BlendCodec {
   }
 }
 
-/// Conversions between integers and floating point that compile to a few vector instructions.
+/// Conversions between integers and floating-point numbers, each of which compiles to a few vector instructions.
 enum BlendMath {
   /// Converts integers below 65536 to floating point, exactly.
   ///
-  /// Puts the number into the low bits of the floating-point number 2^23, where the lowest bit has
-  /// value 1, and subtracts 2^23. The generic conversion would work lane by lane.
+  /// The conversion puts each integer into the low bits of the floating-point number 2^23, whose lowest bit has the
+  /// value 1, and subtracts 2^23. The standard library's generic conversion would convert one lane at a time.
   @inline(__always)
   static func float(_ words: SIMD4<UInt16>) -> SIMD4<Float> {
     let bits = SIMD4<UInt32>(widening: words) | 0x4B00_0000
     return SIMD4<Float>(bits: bits) - 8_388_608
   }
 
-  /// Clamps to 0...255 and rounds to nearest.
+  /// Clamps each value to 0...255 and rounds it to the nearest integer.
   @inline(__always)
   static func bytes(_ values: SIMD4<Float>) -> SIMD4<UInt8> {
     let low = values.replacing(with: 0, where: values .< 0)
@@ -219,36 +220,36 @@ enum BlendMath {
     return SIMD4<UInt8>(truncating: bits)
   }
 
-  /// Clamps to 0...65535 and rounds to nearest.
+  /// Clamps `value` to 0...65535 and rounds it to the nearest integer.
   @inline(__always)
   static func word(_ value: Double) -> UInt16 {
     UInt16(min(max(value, 0), 65535) + 0.5)
   }
 }
 
-/// The sRGB transfer curve (IEC 61966-2-1), with tables that are created on first use.
+/// The sRGB transfer curve (IEC 61966-2-1), with tables that are computed on first use.
 enum SRGB {
-  /// The last index of ``codes``.
+  /// The index of the last element of ``codes``.
   ///
-  /// The curve rises at most 0.2 codes per step. Light converted from a code therefore always
-  /// converts back to that code, and for any other light the code is off by at most 1.
+  /// From one element to the next, the curve rises by at most 0.2 codes. Therefore, linear light that was converted
+  /// from a code always converts back to the same code, and for any other light the resulting code is off by at most 1.
   static let codeSteps = 16383
 
-  /// Light from 0 to 1 for each 8-bit code.
+  /// The linear light (0 to 1) of each 8-bit code.
   static let light8: [Float] = (0..<256).map { Float(light(of: Double($0) / 255)) }
-  /// Light from 0 to 1 for each 16-bit code. Takes 512 KiB.
+  /// The linear light (0 to 1) of each 16-bit code. The table takes 512 KiB.
   static let light16: [Double] = (0..<65536).map { light(of: Double($0) / 65535) }
-  /// The 8-bit code for light `index / codeSteps`.
+  /// The 8-bit codes of linear light. The element at `index` is the code of the light `index / codeSteps`.
   static let codes: [UInt8] = (0...codeSteps).map {
     UInt8((code(of: Double($0) / Double(codeSteps)) * 255).rounded())
   }
 
-  /// Returns the linear light, 0 to 1, of `code`, 0 to 1.
+  /// Returns the linear light (0 to 1) of `code` (0 to 1).
   static func light(of code: Double) -> Double {
     code <= 0.04045 ? code / 12.92 : pow((code + 0.055) / 1.055, 2.4)
   }
 
-  /// Returns the code, clamped to 0...1, of linear light.
+  /// Returns the code (0 to 1) of linear light, which is clamped to 0...1.
   static func code(of light: Double) -> Double {
     let light = min(max(light, 0), 1)
     return light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055

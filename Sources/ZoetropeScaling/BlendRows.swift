@@ -1,18 +1,19 @@
 // The blending passes, with their tables and scratch rows.
 //
-// Unsafe, for speed: rows and tables are addressed by pointer. `RegionScaler`, the only caller,
-// passes rows that contain every pixel of the given windows and ranges, and scratch rows padded by
-// 8 pixels. No pass reads or writes past them.
+// This code is unsafe for speed: rows and tables are addressed by pointer. The only caller, `RegionScaler`, passes rows
+// that contain every pixel of the given windows and ranges, and scratch rows that are padded by 8 pixels. No pass reads
+// or writes past these rows.
 
-/// The floating-point passes over rows of four channels, for pixels weighted by alpha and for
-/// everything else that the fixed-point passes cannot process.
+/// The floating-point passes over rows of four channels. They process pixels that are weighted by alpha, and all other
+/// pixels for which the fixed-point passes cannot be used.
 ///
-/// Sums are computed in the order of the taps, so a pixel does not depend on the range with which it is computed.
+/// Sums are computed in the order of the taps, so the value of a pixel does not depend on the range that is computed in
+/// one call.
 enum BlendRows<Codec: BlendCodec> {
   typealias Scalar = Codec.Scalar
   typealias Pixels = UnsafeMutablePointer<SIMD4<Scalar>>
 
-  /// Decodes pixels `range` of a source row.
+  /// Decodes pixels `range` of a source row into `target`.
   static func decode(
     _ codec: Codec, row: UnsafeRawPointer, range: Range<Int>, into target: Pixels
   ) {
@@ -22,7 +23,7 @@ enum BlendRows<Codec: BlendCodec> {
     }
   }
 
-  /// Sums pixels `range` of `count` source rows.
+  /// Computes the weighted sums of `count` source rows, for pixels `range`.
   static func vertical(
     _ codec: Codec, rows: UnsafePointer<UnsafeRawPointer>, weights: UnsafePointer<Scalar>,
     count: Int, range: Range<Int>, into target: Pixels
@@ -38,8 +39,8 @@ enum BlendRows<Codec: BlendCodec> {
     }
   }
 
-  /// Returns the sum of one window. Even and odd taps are summed separately, because each addition in a sum waits for
-  /// the previous one.
+  /// Returns the weighted sum of one window. Even and odd taps are summed separately, because each addition to a sum
+  /// has to wait for the previous addition.
   @inline(__always)
   static func window(
     row: Pixels, start: Int, count: Int, weights: UnsafePointer<Scalar>
@@ -58,7 +59,7 @@ enum BlendRows<Codec: BlendCodec> {
     return Scalar.add(even, odd)
   }
 
-  /// Sums windows of a row into encoded pixels `range` of `target`.
+  /// Computes the weighted sums of the windows for pixels `range`, and stores them as encoded pixels in `target`.
   static func horizontalEncoded(
     _ codec: Codec, row: Pixels, table: KernelTable<Scalar>, range: Range<Int>,
     into target: UnsafeMutableRawPointer
@@ -73,7 +74,7 @@ enum BlendRows<Codec: BlendCodec> {
     }
   }
 
-  /// Sums windows of a row into pixels `range` of `target`.
+  /// Computes the weighted sums of the windows for pixels `range`, and stores them in `target` without encoding them.
   static func horizontal(
     row: Pixels, table: KernelTable<Scalar>, range: Range<Int>, into target: Pixels
   ) {
@@ -85,7 +86,8 @@ enum BlendRows<Codec: BlendCodec> {
     }
   }
 
-  /// Sums pixels `range` of `count` decoded rows into encoded pixels of `target`.
+  /// Computes the weighted sums of `count` decoded rows, for pixels `range`, and stores them as encoded pixels in
+  /// `target`.
   static func verticalEncoded(
     _ codec: Codec, rows: UnsafePointer<UnsafeRawPointer>, weights: UnsafePointer<Scalar>,
     count: Int, range: Range<Int>, into target: UnsafeMutableRawPointer
@@ -103,27 +105,26 @@ enum BlendRows<Codec: BlendCodec> {
   }
 }
 
-/// The vertical pass over premultiplied colours in integers, with 24-bit weights. The counterpart
-/// of ``FixedRows`` for pixels that are not opaque.
+/// The vertical pass over premultiplied colours in integers, with 24-bit weights. It is the counterpart of
+/// ``FixedRows`` for pixels that are not opaque.
 ///
-/// If alpha is small, dividing by it magnifies the rounding errors of the weights, so 16 bits are
-/// not enough. A weight is split into `high * 1024 + low`. Each part has its own multiply-and-add
-/// of 16-bit pairs, and both sums are exact. Single precision has the same accuracy at a third of
-/// the speed.
+/// If alpha is small, dividing by alpha magnifies the rounding errors of the weights, so that 16-bit weights are not
+/// precise enough. Each weight is therefore split into `high * 1024 + low`, and each part is multiplied and added in
+/// 16-bit pairs, which gives exact sums. Single precision is as accurate, but takes three times as long.
 ///
-/// Products of two bytes are below 65536. With 32768 subtracted, they fit in signed 16 bits. The
-/// sums start with 32768 times the sum of the weights, which adds it back.
+/// The product of two bytes is below 65536. After subtracting 32768, the product fits in a signed 16-bit integer. To
+/// compensate for the subtraction, each sum starts with 32768 times the sum of its weights.
 ///
-/// Range: high parts sum to at most `1.6 * 2^14` in magnitude, low parts to `maximumTaps * 512`;
-/// times 65535, both are below 2^31.
+/// Range: the high parts of a window sum to at most `1.6 * 2^14` in magnitude, and the low parts to at most
+/// `maximumTaps * 512`. Both, multiplied by 65535, are below 2^31.
 ///
-/// Bounds: rows are padded to a multiple of the 8 pixels that a step reads and writes.
+/// Bounds: rows are padded to a multiple of 8 pixels, because a step reads and writes 8 pixels.
 enum ProductRows {
-  /// The longest window whose low parts cannot overflow.
+  /// The maximum number of taps for which the sum of the low parts cannot overflow.
   static let maximumTaps = 60
 
-  /// Computes the products, minus 32768, of straight pixels `range` of a row. Rounds the range
-  /// outwards to multiples of 4.
+  /// Computes the products for pixels `range` of a source row with straight alpha, and subtracts 32768 from each. The
+  /// range is rounded outwards to multiples of 4.
   static func multiply(
     row: UnsafeRawPointer, range: Range<Int>, into target: UnsafeMutableRawPointer
   ) {
@@ -139,7 +140,8 @@ enum ProductRows {
     }
   }
 
-  /// Returns two pixels with their colours, and 255 in place of alpha, multiplied by alpha.
+  /// Returns the products of two pixels: in each pixel, alpha is replaced by 255, and then all channels are multiplied
+  /// by the original alpha.
   @inline(__always)
   private static func products(_ two: SIMD8<UInt16>) -> SIMD8<UInt16> {
     let alpha = SIMD8<UInt16>(
@@ -148,9 +150,10 @@ enum ProductRows {
     return (full &* alpha) ^ SIMD8<UInt16>(repeating: 0x8000)
   }
 
-  /// Sums pixels `range` of `2 * pairs` rows of products, rounded outwards to multiples of 2.
+  /// Computes the weighted sums of `2 * pairs` rows of products, for pixels `range`, rounded outwards to multiples of
+  /// 2.
   ///
-  /// `weights` are pairs of words: the high parts of two taps, followed by their low parts.
+  /// `weights` consists of two words for each pair of taps: the high parts of both taps, followed by their low parts.
   static func vertical(
     rows: UnsafePointer<UnsafeRawPointer>, weights: UnsafePointer<UInt32>, pairs: Int,
     range: Range<Int>, into target: UnsafeMutablePointer<SIMD4<Float>>
@@ -183,7 +186,7 @@ enum ProductRows {
     }
   }
 
-  /// Returns 32768 times the sum of the parts.
+  /// Returns 32768 times the sum of the high parts, and 32768 times the sum of the low parts.
   private static func bias(
     weights: UnsafePointer<UInt32>, pairs: Int
   ) -> (high: Int32, low: Int32) {
@@ -206,17 +209,18 @@ enum ProductRows {
   }
 }
 
-/// The source rows of the current vertical window as products. Each row is computed when first needed.
+/// The source rows of the current vertical window, converted to products. Each row is converted when it is first
+/// needed.
 ///
-/// Bounds: a slot has room for `width` pixels, padded to the steps of ``ProductRows``. A window has at most `slots`
-/// rows, so no two of its rows share a slot.
+/// Bounds: a slot has room for `width` pixels, rounded up to the steps of ``ProductRows``. A window has at most `slots`
+/// rows, so no two rows of a window share a slot.
 @unsafe
 struct ProductRing {
   private let slots: Int
   private let rowBytes: Int
   private var block: PixelStorage?
   private var rows: [Int]
-  /// The addresses that were returned last. The block never moves.
+  /// The addresses that ``addresses(_:count:make:)`` returned last. The memory block never moves.
   private let list: PixelStorage
 
   init(slots: Int, width: Int) {
@@ -226,8 +230,8 @@ struct ProductRing {
     unsafe list = PixelStorage(byteCount: slots * MemoryLayout<UnsafeRawPointer>.stride)
   }
 
-  /// Returns the addresses of the rows of `window`, with the last one repeated up to `count`. Valid
-  /// until the next call.
+  /// Returns the addresses of the rows of `window`. The address of the last row is repeated until there are `count`
+  /// addresses. The result is valid until the next call.
   mutating func addresses(
     _ window: Range<Int>, count: Int, make: (Int, UnsafeMutableRawPointer) -> Void
   ) -> UnsafePointer<UnsafeRawPointer> {
@@ -247,11 +251,11 @@ struct ProductRing {
   }
 }
 
-/// The horizontally scaled source rows of the current vertical window, in both arithmetics. Each
-/// row is computed when first needed.
+/// The horizontally scaled source rows of the current vertical window, separately for both kinds of arithmetic. Each
+/// row is computed when it is first needed.
 ///
-/// Bounds: a slot has room for `width` target pixels, padded to what ``FixedRows`` reads. A window
-/// has at most `slots` rows, so no two of its rows share a slot.
+/// Bounds: a slot has room for `width` target pixels, with the padding that ``FixedRows`` reads. A window has at most
+/// `slots` rows, so no two rows of a window share a slot.
 @unsafe
 struct RowRing<Scalar: BlendScalar> {
   private let slots: Int
@@ -276,10 +280,10 @@ struct RowRing<Scalar: BlendScalar> {
     unsafe numberRows = [Int](repeating: -1, count: slots)
   }
 
-  /// Memory for a source row as 16-bit channels.
+  /// Scratch memory for one source row as 16-bit channels.
   var wideSource: UnsafeMutableRawPointer { unsafe wideBlock.baseAddress }
 
-  /// Memory for a decoded source row.
+  /// Scratch memory for one source row of decoded pixels.
   var numberSource: UnsafeMutablePointer<SIMD4<Scalar>> {
     mutating get {
       let bytes = unsafe sourceWidth * MemoryLayout<SIMD4<Scalar>>.stride
@@ -289,15 +293,16 @@ struct RowRing<Scalar: BlendScalar> {
     }
   }
 
-  /// Returns whether source row `row` is present in 16 bits. Marks it as present, so the caller
-  /// must compute it if it was not.
+  /// Returns whether the scaled source row `row` is present as 16-bit channels, and marks the row as present. If the
+  /// result is false, the caller must compute the row.
   mutating func hasWords(_ row: Int) -> Bool {
     let had = unsafe wordRows[row % slots] == row
     unsafe wordRows[row % slots] = row
     return had
   }
 
-  /// Like ``hasWords(_:)``, for floating-point rows.
+  /// Returns whether the scaled source row `row` is present as floating-point numbers, and marks the row as present. If
+  /// the result is false, the caller must compute the row.
   mutating func hasNumbers(_ row: Int) -> Bool {
     let had = unsafe numberRows[row % slots] == row
     unsafe numberRows[row % slots] = row
@@ -317,26 +322,28 @@ struct RowRing<Scalar: BlendScalar> {
   }
 }
 
-/// The addresses of a kernel's tables, valid while the kernel's `withTable` runs.
+/// The addresses of a kernel's tables, which are valid only while the kernel's `withTable` runs.
 @unsafe
 struct KernelTable<Scalar: BlendScalar> {
   let starts: UnsafePointer<Int32>
   let ends: UnsafePointer<Int32>
-  /// `taps` for each target pixel.
+  /// The weights: `taps` elements for each target pixel.
   let weights: UnsafePointer<Scalar>
-  /// `taps / 2` for each target pixel. Must not be read if the kernel has no fixed-point weights.
+  /// The fixed-point weights: `taps / 2` words for each target pixel. They must not be read if the kernel has no
+  /// fixed-point weights.
   let pairs: UnsafePointer<UInt32>
-  /// `taps` for each target pixel, in the layout of ``ProductRows``, or nil if there are none.
+  /// The 24-bit weights in the layout of ``ProductRows``: `taps` words for each target pixel. The value is nil if the
+  /// kernel has no such weights.
   let finePairs: UnsafePointer<UInt32>?
   let taps: Int
 }
 
 extension ResamplingKernel {
-  /// Calls `body` with the addresses of the tables.
+  /// Calls `body` with the addresses of the kernel's tables.
   func withTable<Scalar: BlendScalar, Result>(
     of _: Scalar.Type, _ body: (KernelTable<Scalar>) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result {
-    // At least one word, so that the buffer has an address.
+    // The array has at least one word, because the buffer of an empty array may have no address.
     let words = pairs.isEmpty ? [0] : pairs
     let numbers = Scalar.weights(of: self)
     return try unsafe starts.withUnsafeBufferPointer {

@@ -1,34 +1,35 @@
-// Fixed-point scaling of opaque pixels, and the map of the pixels for which it may be used.
+// Fixed-point scaling of opaque pixels, and the classification that finds the pixels for which it may be used.
 //
-// Unsafe, for speed: rows are addressed by pointer. Each type states its bounds, and `RegionScaler`
-// ensures them.
+// This code is unsafe for speed: rows are addressed by pointer. Each type documents its bounds, and `RegionScaler`
+// ensures that they hold.
 
-/// The fixed-point passes over rows of four 8-bit channels: the hot loops of scaling.
+/// The fixed-point passes over rows of four 8-bit channels. These passes are the hot loops of scaling.
 ///
-/// Sums add up 32-bit products of 16-bit values, two taps at a time. Multiplying sign-extended
-/// pairs and adding neighbours is one `pmaddwd` on x86-64 (from SSE2 on), and `smull` and `smlal`
-/// on arm64. Single-precision sums ran at half the speed.
+/// A sum adds up 32-bit products of 16-bit values, two taps at a time. Multiplying pairs of sign-extended values and
+/// adding the two products compiles to one `pmaddwd` on x86-64 (from SSE2 on), and to `smull` and `smlal` on arm64.
+/// Single-precision sums ran at half the speed.
 ///
-/// Bounds: callers pass rows whose memory extends past the last requested channel to the next
-/// multiple of 32 channels and, for the horizontal pass, to the end of the last window's padding.
-/// ``Bitmap`` rows and the scratch rows are padded accordingly.
+/// Bounds: the memory of the rows extends past the last requested channel to the next multiple of 32 channels and, for
+/// the horizontal pass, to the end of the last window's padding. ``Bitmap`` rows and the scratch rows are padded
+/// accordingly.
 ///
-/// Range: a weight is below 2 in magnitude. A row of weights sums to 1, and their magnitudes to at
-/// most 1.6. A first sum is therefore below `255 * 1.6 * 2^bits`, an intermediate below
-/// `255 * 1.6 * 2^6`, and a second sum below `255 * 2.56 * 2^20`, so all of them fit in their
-/// types.
+/// Range: the magnitude of a weight is below 2. The weights of a window sum to 1, and their magnitudes sum to at most
+/// 1.6. Therefore, a sum in the first pass is below `255 * 1.6 * 2^bits`, an intermediate value is below `255 * 1.6 *
+/// 2^6`, and a sum in the second pass is below `255 * 2.56 * 2^20`, so all of these values fit in their types.
 enum FixedRows {
-  /// The weights of two taps per word.
+  /// Words, each with the weights of two taps.
   typealias Weights = UnsafePointer<UInt32>
 
-  /// The number of fraction bits of the second sum: those of the intermediate plus those of the weights.
+  /// The number of fraction bits of a sum in the second pass: the fraction bits of the intermediate values plus those
+  /// of the weights.
   static let sumBits = 20
 
   // MARK: Vertical first
 
-  /// Sums `2 * pairs` rows of 8-bit channels into 16-bit channels with `fraction` bits.
+  /// Computes the weighted sums of `2 * pairs` rows of 8-bit channels, and stores them as 16-bit channels with
+  /// `fraction` fraction bits.
   ///
-  /// Writes channels `range`, rounded outwards to multiples of 32.
+  /// The method writes channels `range`, rounded outwards to multiples of 32.
   static func vertical(
     rows: UnsafePointer<UnsafeRawPointer>, weights: Weights, pairs: Int, bits: Int,
     fraction: Int, range: Range<Int>, into target: UnsafeMutableRawPointer
@@ -73,9 +74,9 @@ enum FixedRows {
     }
   }
 
-  /// Sums windows of a 16-bit row into 8-bit pixels `range` of `target`.
+  /// Computes the weighted sums of the windows of a 16-bit row, and stores them as 8-bit pixels `range` of `target`.
   ///
-  /// `weights` are `2 * quads` words for each target pixel, in the order described at ``window``.
+  /// `weights` consists of `2 * quads` words for each target pixel, in the order described at ``window``.
   static func horizontalToBytes(
     row: UnsafeRawPointer, starts: UnsafePointer<Int32>, weights: Weights, quads: Int,
     range: Range<Int>, into target: UnsafeMutableRawPointer
@@ -83,7 +84,7 @@ enum FixedRows {
     let round = SIMD4<Int32>(repeating: 1 << Int32(sumBits - 1))
     var index = range.lowerBound
     while index < range.upperBound {
-      // An odd last pixel is computed twice, which is cheaper than a separate step.
+      // If the number of pixels is odd, the last pixel is computed twice, which is cheaper than a separate step.
       let next = min(index + 1, range.upperBound - 1)
       let first = unsafe window(
         row: row, start: Int(starts[index]), weights: weights + index * 2 * quads, quads: quads,
@@ -100,7 +101,7 @@ enum FixedRows {
 
   // MARK: Horizontal first
 
-  /// Widens 8-bit channels to 16 bits. `count` is rounded up to a multiple of 16.
+  /// Converts 8-bit channels to 16-bit channels. `count` is rounded up to a multiple of 16.
   static func widen(
     row: UnsafeRawPointer, count: Int, into target: UnsafeMutableRawPointer
   ) {
@@ -114,7 +115,8 @@ enum FixedRows {
     }
   }
 
-  /// Sums windows of a 16-bit row of integers into 16-bit pixels with `fraction` bits.
+  /// Computes the weighted sums of the windows of a row of 16-bit integers, and stores them as 16-bit pixels with
+  /// `fraction` fraction bits.
   static func horizontalToWords(
     row: UnsafeRawPointer, starts: UnsafePointer<Int32>, weights: Weights, quads: Int,
     bits: Int, fraction: Int, range: Range<Int>, into target: UnsafeMutableRawPointer
@@ -130,8 +132,8 @@ enum FixedRows {
     }
   }
 
-  /// Sums `2 * pairs` rows of 16-bit channels into 8-bit channels. Writes only channels `range`, so
-  /// that pixels beside a dirty area keep their values.
+  /// Computes the weighted sums of `2 * pairs` rows of 16-bit channels, and stores them as 8-bit channels. The method
+  /// writes only channels `range`, so that pixels outside a dirty rectangle keep their values.
   static func verticalToBytes(
     rows: UnsafePointer<UnsafeRawPointer>, weights: Weights, pairs: Int, range: Range<Int>,
     into target: UnsafeMutableRawPointer
@@ -151,11 +153,13 @@ enum FixedRows {
 
   // MARK: Steps
 
-  /// Returns the sum of one window of the horizontal pass, `4 * quads` pixels from `start` on.
+  /// Returns the weighted sum of one window of the horizontal pass, which consists of `4 * quads` pixels from `start`
+  /// on.
   ///
-  /// Two loads contain pixels 0 and 1, and 2 and 3. Interleaving them pairs 0 with 2 and 1 with 3,
-  /// so a quad of weights lists taps 0, 2, 1, 3. (Pairing neighbours needs a shuffle within one
-  /// vector, which took three times as long.)
+  /// Of the four pixels of a quad, the first load contains pixels 0 and 1, and the second load pixels 2 and 3.
+  /// Interleaving the two loads pairs pixel 0 with 2 and pixel 1 with 3, so the weights of a quad are stored in the
+  /// order of taps 0, 2, 1, 3. (Pairing neighbouring pixels would need a shuffle within one vector, which took three
+  /// times as long.)
   @inline(__always)
   private static func window(
     row: UnsafeRawPointer, start: Int, weights: Weights, quads: Int, from round: SIMD4<Int32>
@@ -175,7 +179,7 @@ enum FixedRows {
     return even &+ odd
   }
 
-  /// Returns sixteen channels of the vertical pass over 16-bit rows.
+  /// Returns the weighted sums of sixteen channels from `position` on, in the vertical pass over 16-bit rows.
   @inline(__always)
   private static func column(
     rows: UnsafePointer<UnsafeRawPointer>, weights: Weights, pairs: Int, at position: Int
@@ -204,8 +208,8 @@ enum FixedRows {
     SIMD8<Int16>(truncating: a &>> Int32(sumBits), b &>> Int32(sumBits))
   }
 
-  /// Shifts left by `left`, then right by 16. From the last shift the compiler sees that the result
-  /// fits in 16 bits, and uses a pack instruction.
+  /// Shifts each sum left by `left` bits, and then right by 16. Because the last shift is by a constant, the compiler
+  /// can tell that the result fits in 16 bits, and uses a pack instruction.
   @inline(__always)
   private static func narrow(
     _ a: SIMD4<Int32>, _ b: SIMD4<Int32>, left: SIMD4<Int32>
@@ -213,8 +217,8 @@ enum FixedRows {
     SIMD8<Int16>(truncating: (a &<< left) &>> 16, (b &<< left) &>> 16)
   }
 
-  /// Clamps without comparisons, which do not compile to vector instructions here: `x & ~(x >> 15)`
-  /// is the greater of `x` and 0.
+  /// Clamps each word to 0...255. The method avoids comparisons, which do not compile to vector instructions here, and
+  /// instead uses the fact that `x & ~(x >> 15)` is the greater of `x` and 0.
   @inline(__always)
   private static func clamp(_ words: SIMD8<Int16>) -> SIMD8<UInt8> {
     let top = SIMD8<Int16>(repeating: 255)
@@ -232,7 +236,7 @@ enum FixedRows {
     SIMD8<Int16>(widening: bytes)
   }
 
-  /// Returns the products of the lanes, each added to the product of its neighbour.
+  /// Returns four sums: the products of lanes 0 and 1 added together, those of lanes 2 and 3, and so on.
   @inline(__always)
   static func multiplyAdd(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD4<Int32> {
     let products = SIMD8<Int32>(widening: a) &* SIMD8<Int32>(widening: b)
@@ -272,10 +276,9 @@ enum FixedRows {
   }
 }
 
-/// Classifies the target pixels of a row by whether they depend only on opaque source pixels, only
-/// on transparent ones, or on a mixture.
+/// Classifies the target pixels of a row by their source pixels, which are all opaque, all transparent, or neither.
 ///
-/// Bounds: columns lie in the source, which has 4 bytes per pixel, and windows lie in `columns`.
+/// Bounds: `columns` lie in the source, which has 4 bytes per pixel, and the windows lie in `columns`.
 struct OpacityMap {
   enum Kind: UInt8 {
     case clear, opaque, blended
@@ -286,19 +289,19 @@ struct OpacityMap {
     let kind: Kind
   }
 
-  /// The target pixels of the last classified row, from left to right.
+  /// The target pixels of the last classified row as runs of equal kind, from left to right.
   private(set) var runs: [Run] = []
 
-  /// The window classified last. Several rows of an enlarged picture share a window.
+  /// The source rows that were classified last. If a bitmap is enlarged, several target rows have the same source rows.
   private var lastRows = 0..<0
-  /// The kind of each source row over `columns`, computed when first needed.
+  /// The kind of each source row within ``columns``. Each element is computed when it is first needed.
   private var rowKinds: [Kind?]
   private let columns: Range<Int>
-  /// For each column, the pixels of all rows of the window, combined with AND and with OR.
+  /// For each column, the pixels of the window's rows, combined with AND in this array and with OR in ``any``.
   private var all: [UInt32]
   private var any: [UInt32]
-  /// For each column, the number of earlier columns that are not fully opaque, and the number of
-  /// those that are not fully transparent.
+  /// For each column, the number of columns to its left that are not fully opaque, and the number of columns to its
+  /// left that are not fully transparent.
   private var counts: [SIMD2<Int32>]
 
   init(sourceHeight: Int, columns: Range<Int>) {
@@ -309,14 +312,14 @@ struct OpacityMap {
     counts = []
   }
 
-  /// Sets the row to a single run.
+  /// Makes all target pixels in `range` a single run of `kind`.
   mutating func setRun(_ range: Range<Int>, _ kind: Kind) {
     runs.removeAll(keepingCapacity: true)
     runs.append(Run(range: range, kind: kind))
   }
 
-  /// Sets the runs of target pixels `range` for source rows `rows`. `starts` and `ends` delimit the
-  /// windows of the target pixels.
+  /// Classifies target pixels `range` of a row that depends on source rows `rows`. The window of each target pixel is
+  /// given by `starts` and `ends`.
   mutating func classify(
     rows: Range<Int>, source: UnsafeRawPointer, stride: Int, starts: UnsafePointer<Int32>,
     ends: UnsafePointer<Int32>, range: Range<Int>
@@ -340,7 +343,7 @@ struct OpacityMap {
     }
     unsafe countColumns(rows: rows, source: source, stride: stride)
     runs.removeAll(keepingCapacity: true)
-    // Windows lie in `columns`, so starts and ends are valid indices of the counts.
+    // Windows lie in `columns`, so their starts and ends are valid indices of `counts`.
     unsafe counts.withUnsafeBufferPointer { counts in
       let base = columns.lowerBound
       var first = range.lowerBound
@@ -394,7 +397,8 @@ struct OpacityMap {
     }
   }
 
-  /// Returns the common kind of all pixels of a source row, or `.blended` if they differ.
+  /// Returns the kind that all pixels of a source row within `columns` have in common, or `.blended` if their kinds
+  /// differ.
   private static func kind(of row: UnsafeRawPointer, _ columns: Range<Int>) -> Kind {
     let pixels = unsafe row.assumingMemoryBound(to: UInt32.self)
     var all = UInt32.max

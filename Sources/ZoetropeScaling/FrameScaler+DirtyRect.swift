@@ -1,5 +1,6 @@
 extension FrameScaler {
-  /// Returns the rectangle of target pixels that depend on source pixels in `dirty`, which is empty if there are none.
+  /// Returns the rectangle of the target pixels that depend on source pixels in `dirty`. The rectangle is empty if no
+  /// target pixel does.
   package func touched(by dirty: PixelRect) -> PixelRect {
     let inside = dirty.intersection(PixelRect(sourceSize))
     guard !inside.isEmpty else { return .empty }
@@ -20,7 +21,7 @@ extension FrameScaler {
       x: columns.lowerBound, y: rows.lowerBound, width: columns.count, height: rows.count)
   }
 
-  /// Returns the indices of the picks that lie in `range`. Picks are ascending.
+  /// Returns the indices of the elements of `picks` whose values lie in `range`. The values are in ascending order.
   private static func span(of range: Range<Int>, in picks: [Int32]) -> Range<Int> {
     let first = picks.firstIndex { $0 >= range.lowerBound } ?? picks.count
     let last = picks.firstIndex { $0 >= range.upperBound } ?? picks.count

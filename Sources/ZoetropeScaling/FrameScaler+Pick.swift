@@ -1,11 +1,11 @@
 // Copying and converting rows pixel by pixel.
 //
-// Unsafe, for speed: rows are addressed by pointer. Each function states how many pixels it reads
-// and writes, and the two entry points check that both pictures contain them.
+// This code is unsafe for speed: rows are addressed by pointer. Each function documents how many pixels it reads and
+// writes, and the two entry points check that both bitmaps contain these pixels.
 
 extension FrameScaler {
-  /// Copies the picked pixels of `region`. Target rows that repeat a source row are copied from the
-  /// row above.
+  /// Draws `region` by copying one source pixel for each target pixel. A target row with the same source row as the
+  /// target row above it is copied from that row.
   func pick(
     _ bitmap: Bitmap, columns: [Int32], rows: [Int32], region: PixelRect,
     into buffer: inout PixelBuffer, isCancelled: () -> Bool
@@ -19,7 +19,7 @@ extension FrameScaler {
     while y < region.maxY {
       if isCancelled() { throw AnimatedImageError(.cancelled, "scaling was cancelled") }
       let round = Round(from: y, to: region.maxY, rows: rows)
-      // Picks lie inside the source rows, and there is one for each column of the region.
+      // `picks` has one element for each column of the region, and each element is a valid column of the source rows.
       if pixelBytes == 4, round.isFull {
         unsafe Self.copyWords(
           picks, of: source, bitmap.bytesPerRow, rows, round, to: target, stride)
@@ -36,7 +36,7 @@ extension FrameScaler {
         }
       }
       for y in y + 1..<round.end where rows[y] == rows[y - 1] {
-        // The row above lies in the region, so its pixels are initialized.
+        // The row above lies in the region, so its pixels are already drawn.
         let out = unsafe target + y * stride
         unsafe out.copyMemory(from: out - stride, byteCount: region.width * pixelBytes)
       }
@@ -45,13 +45,13 @@ extension FrameScaler {
     extendLifetime(bitmap)
   }
 
-  /// Target rows that are drawn together: up to four rows that pick different source rows, each
-  /// followed by the rows that repeat it.
+  /// The target rows that are drawn together: up to four rows that pick different source rows, each followed by the
+  /// rows that repeat it.
   private struct Round {
-    /// The rows to draw, of which only the first `count` are valid.
+    /// The rows that are drawn from source rows. Only the first `count` elements are valid.
     private var firsts = SIMD4<Int>()
     private var count = 0
-    /// The index after the last row.
+    /// The index after the last target row of the round.
     private(set) var end: Int
 
     init(from start: Int, to limit: Int, rows: [Int32]) {
@@ -71,12 +71,12 @@ extension FrameScaler {
     subscript(index: Int) -> Int { firsts[index] }
   }
 
-  /// Draws the four rows of a full round, with four bytes per pixel and four pixels per store.
+  /// Draws the four rows of a full round, for formats with four bytes per pixel. Each store writes four pixels.
   ///
-  /// The rows are drawn side by side. Each pick is loaded once for all rows, and while one row
-  /// waits for memory, which is common in a thumbnail of a large picture, the three others proceed.
-  /// (Drawing one row at a time took a third longer, and 50 % longer with everything in cache.) Not
-  /// inlined, because its loop needs every register.
+  /// The four rows are drawn side by side, so that each pick is loaded once for all rows. While one row waits for
+  /// memory, which is common when a large bitmap is reduced to a thumbnail, the other three rows proceed. (Drawing one
+  /// row at a time took a third longer, and 50 % longer with everything in cache.) The method is not inlined, because
+  /// its loop needs every register.
   @inline(never)
   private static func copyWords(
     _ picks: ArraySlice<Int32>, of source: UnsafeRawPointer, _ sourceStride: Int, _ rows: [Int32],
@@ -91,8 +91,8 @@ extension FrameScaler {
     let (out0, out1, out2, out3) = unsafe (out(0), out(1), out(2), out(3))
     unsafe picks.withUnsafeBytes { picks in
       guard let pick = picks.baseAddress else { return }
-      // A pick and a pixel take four bytes each, so one offset serves both. Each step reads four
-      // picks and writes four pixels to each row. The rest is copied one by one.
+      // Picks and pixels take four bytes each, so the same offset applies to both. Each step reads four picks and
+      // writes four pixels to each row. The remaining pixels are copied one by one.
       let whole = picks.count & ~15
       var offset = 0
       while offset != whole {
@@ -138,11 +138,11 @@ extension FrameScaler {
   }
 }
 
-/// Converts rows of pixels from and to straight 8-bit RGBA.
+/// Converts rows of pixels from and to RGBA with 8 bits per channel and straight alpha.
 ///
-/// Bounds: both rows contain `count` pixels of their format. They do not overlap.
+/// Bounds: the source row and the target row contain `count` pixels of their formats, and do not overlap.
 enum PixelRows {
-  /// Converts `count` RGBA pixels to `format`.
+  /// Converts `count` RGBA pixels to pixels of `format`.
   static func encode(
     _ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, _ format: PixelFormat,
     count: Int
@@ -173,7 +173,7 @@ enum PixelRows {
     }
   }
 
-  /// Converts `count` pixels of `format` to RGBA.
+  /// Converts `count` pixels of `format` to RGBA pixels.
   static func decode(
     _ source: UnsafeRawPointer, _ format: PixelFormat, to target: UnsafeMutableRawPointer,
     count: Int
@@ -217,7 +217,7 @@ enum PixelRows {
     for index in 0..<count { unsafe out[index] = transform(source[index]) }
   }
 
-  /// Swaps bytes 0 and 2 of each pixel.
+  /// Copies `count` pixels, exchanging bytes 0 and 2 of each pixel.
   private static func swapRedAndBlue(
     _ source: UnsafeRawPointer, _ target: UnsafeMutableRawPointer, _ count: Int
   ) {
@@ -232,8 +232,8 @@ enum PixelRows {
 }
 
 extension PixelRows {
-  /// Converts `rows` of `bitmap` to the format of `buffer`, which has the same size. `hub` has room for one row of
-  /// rgba8.
+  /// Converts rows `rows` of `bitmap` to the format of `buffer`, which has the same size as the bitmap. `hub` is
+  /// scratch memory with room for one row of RGBA pixels.
   static func convert(
     _ bitmap: Bitmap, rows: Range<Int>, into buffer: borrowing PixelBuffer, hub: PixelStorage
   ) {
@@ -241,7 +241,7 @@ extension PixelRows {
     precondition((0..<bitmap.height).contains(rows) || rows.isEmpty)
     let target = unsafe buffer.baseAddress
     for y in rows {
-      // Each row contains `width` pixels of its format, and the hub has room for as many of rgba8.
+      // Each of the two rows contains `width` pixels of its format, and `hub` has room for `width` RGBA pixels.
       let from = unsafe UnsafeRawPointer(bitmap.storage.baseAddress) + y * bitmap.bytesPerRow
       let to = unsafe target + y * buffer.bytesPerRow
       if bitmap.format == .rgba8 {

@@ -1,15 +1,15 @@
-/// Scales bitmaps of one size to another, with weights precomputed once.
+/// Scales bitmaps of one size to another size, with weights that are computed only once.
 ///
-/// Create one scaler per animation and target size, and share it between tasks. Creating a scaler takes a few
+/// Create one scaler per animation and target size, and share the scaler between tasks. Creating a scaler takes a few
 /// microseconds per target row and column.
 ///
-/// Results are deterministic: on every machine, and in both ``scale(_:isCancelled:)`` and
-/// ``rescale(_:previous:dirty:isCancelled:)``, the same source pixels give bit-identical target pixels. Each channel is
-/// within 1 of exact arithmetic.
+/// The results are deterministic: on every machine, and with both ``scale(_:isCancelled:)`` and
+/// ``rescale(_:previous:dirty:isCancelled:)``, the same source pixels give bit-identical target pixels. Each channel
+/// differs by at most 1 from the result of exact arithmetic.
 public struct FrameScaler: Sendable {
-  /// The size of source bitmaps.
+  /// The size of the bitmaps to scale.
   package let sourceSize: PixelSize
-  /// The size of scaled bitmaps.
+  /// The size of the scaled bitmaps.
   public let size: PixelSize
   /// The resampling filter.
   package let filter: ScalingFilter
@@ -21,20 +21,20 @@ public struct FrameScaler: Sendable {
   enum Plan: Sendable {
     /// The bitmap is returned unchanged.
     case same
-    /// Copies single pixels. Each target column has a source column, and each target row a source
-    /// row.
+    /// Each target pixel is a copy of one source pixel. The arrays contain the source column of each target column, and
+    /// the source row of each target row.
     case pick(columns: [Int32], rows: [Int32])
-    /// Computes weighted sums.
+    /// Each target pixel is a weighted sum of source pixels.
     case resample(horizontal: ResamplingKernel, vertical: ResamplingKernel, verticalFirst: Bool)
-    /// A side is 0, so there is nothing to draw.
+    /// The bitmaps have no pixels, so there is nothing to draw.
     case nothing
   }
 
-  /// Creates a scaler from `sourceSize` to exactly `size`.
+  /// Creates a scaler from bitmaps of `sourceSize` to bitmaps of exactly `size`.
   ///
   /// - Parameters:
-  ///   - sourceSize: The size of source bitmaps.
-  ///   - size: The size of scaled bitmaps.
+  ///   - sourceSize: The size of the bitmaps to scale.
+  ///   - size: The size of the scaled bitmaps.
   ///   - filter: The resampling filter.
   ///   - linearLight: Whether to resample in linear light, which is slower, but preserves the brightness of fine
   ///     patterns. Default: false, as in browsers and image tools.
@@ -50,7 +50,8 @@ public struct FrameScaler: Sendable {
       linearLight: linearLight)
   }
 
-  /// Creates a scaler from `sourceSize` into the box `target`, which determines ``size``.
+  /// Creates a scaler from bitmaps of `sourceSize` to bitmaps that are fitted into the box `target`, which determines
+  /// ``size``.
   ///
   /// - Throws: The errors of ``init(from:to:filter:linearLight:)``.
   public init(
@@ -64,22 +65,23 @@ public struct FrameScaler: Sendable {
       filter: filter, linearLight: linearLight)
   }
 
-  /// The maximum side of a scaled picture. The weights for a side take up to about 100 bytes per pixel, so for a longer
-  /// side they would take far more memory than the picture.
+  /// The maximum side of a scaled bitmap. The weights take up to about 100 bytes per pixel of a side, so for a longer
+  /// side they could take far more memory than the bitmap.
   package static let longestSide = 1 << 20
 
   private static func check(_ source: PixelSize, _ size: PixelSize) throws(AnimatedImageError) {
     guard min(source.width, source.height, size.width, size.height) >= 0 else {
       throw AnimatedImageError(.parameter, "\(source) cannot be scaled to \(size)")
     }
-    // The number of weights for a source is about the number of its rows and columns.
+    // A source is also limited, because the number of weights depends on it: there are about as many as the source has
+    // rows and columns.
     for (size, limit) in [(source, 1 << 26), (size, longestSide)] {
       let side = max(size.width, size.height)
       if side > limit { throw .exceeding(.scaledSide, asked: side, allowed: limit) }
     }
   }
 
-  /// Creates a scaler for sizes that are checked elsewhere.
+  /// Creates a scaler. The caller must have checked the sizes.
   package init(
     from sourceSize: PixelSize, box: SourceBox, to size: PixelSize, filter: ScalingFilter,
     linearLight: Bool
@@ -111,7 +113,7 @@ public struct FrameScaler: Sendable {
     }
   }
 
-  /// Returns the source pixel at the centre of each target pixel.
+  /// Returns, for each target pixel along one axis, the source pixel that contains its centre.
   private static func picks(
     _ count: Int, from start: Double, _ length: Double, limit: Int
   ) -> [Int32] {
@@ -121,8 +123,8 @@ public struct FrameScaler: Sendable {
     }
   }
 
-  /// Returns whether running the vertical pass first is less work. A tap of the horizontal pass
-  /// costs about twice as much as a tap of the vertical pass, which runs along the rows.
+  /// Returns whether running the vertical pass first is less work than running the horizontal pass first. A tap of the
+  /// horizontal pass costs about twice as much as a tap of the vertical pass, which runs along the rows.
   private static func isVerticalFirst(
     _ source: PixelSize, _ size: PixelSize, _ horizontal: ResamplingKernel,
     _ vertical: ResamplingKernel
@@ -138,16 +140,16 @@ public struct FrameScaler: Sendable {
 extension FrameScaler {
   /// Returns `bitmap` scaled to ``size``, in the same format.
   ///
-  /// Colours are weighted by alpha, and a pixel with a resulting alpha of 0 is transparent black.
-  /// (``ScalingFilter/nearest`` copies pixels unchanged.) If the sizes are equal, the result is
-  /// `bitmap` itself.
+  /// Colours are weighted by alpha, and a pixel whose resulting alpha is 0 becomes transparent black.
+  /// (``ScalingFilter/nearest`` copies pixels unchanged.) If nothing has to be scaled, the result is `bitmap` itself.
   ///
   /// - Parameters:
-  ///   - bitmap: A bitmap of `sourceSize`.
-  ///   - isCancelled: Polled every few rows. Default: never cancelled.
+  ///   - bitmap: A bitmap of the size for which the scaler was created.
+  ///   - isCancelled: A closure that is called every few rows and returns whether to stop. Default: a closure that
+  ///     returns false.
   /// - Throws: ``AnimatedImageError/Code/cancelled`` if `isCancelled` returns true;
-  ///   ``AnimatedImageError/Code/parameter`` if `bitmap` has another size;
-  ///   ``AnimatedImageError/Code/outOfMemory`` if allocation fails.
+  ///   ``AnimatedImageError/Code/parameter`` if `bitmap` has another size; ``AnimatedImageError/Code/outOfMemory`` if
+  ///   allocation fails.
   public func scale(
     _ bitmap: Bitmap, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) -> Bitmap {
@@ -165,12 +167,14 @@ extension FrameScaler {
     return buffer.finish()
   }
 
-  /// Returns `bitmap` scaled to ``size``, recomputing only what depends on `dirty`.
+  /// Returns `bitmap` scaled to ``size``, and recomputes only the pixels that depend on `dirty`.
   ///
-  /// `previous` must be the result of this scaler (or an equal one) for a bitmap that differs from `bitmap` only in
-  /// `dirty`. The result is bit-identical to `scale(bitmap)`, and `dirtyOut` contains every pixel that can differ from
-  /// `previous`: `dirty` scaled and grown by the filter's support. Costs a copy of `previous` plus work proportional to
-  /// `dirtyOut`. In formats other than 32-bit ones and ``PixelFormat/rgba16``, the whole picture is converted.
+  /// `previous` must be the result of this scaler, or of an equal scaler, for a bitmap that differs from `bitmap` only
+  /// in `dirty`. The returned bitmap is bit-identical to `scale(bitmap)`, and `dirtyOut` contains every pixel that can
+  /// differ from `previous`: the rectangle `dirty`, scaled and grown by the filter's support. The cost is that of
+  /// copying `previous`, plus work proportional to the area of `dirtyOut`. Bitmaps that have to be converted for
+  /// scaling are scaled as a whole: with filters other than ``ScalingFilter/nearest``, these are bitmaps in
+  /// ``PixelFormat/rgb565`` and ``PixelFormat/grey8``, and premultiplied bitmaps in linear light.
   ///
   /// - Throws: The errors of ``scale(_:isCancelled:)``, and `parameter` if `previous` does not have the size ``size``
   ///   and the format of `bitmap`.
@@ -191,7 +195,7 @@ extension FrameScaler {
     }
     if case .same = plan { return (bitmap, region) }
     var buffer = try PixelBuffer(asking: size, format: bitmap.format, zeroed: false)
-    // Both have the same size and format, and therefore the same layout.
+    // The buffer and the previous bitmap have the same size and format, and therefore the same layout.
     buffer.copy(previous)
     try draw(bitmap, region: region, into: &buffer, isCancelled: isCancelled)
     return (buffer.finish(), region)
@@ -204,7 +208,7 @@ extension FrameScaler {
     }
   }
 
-  /// Returns the intermediate format for scaling bitmaps of `format`, or nil if they are scaled directly.
+  /// Returns the intermediate format in which bitmaps of `format` are scaled, or nil if they are scaled in `format`.
   private func detour(of format: PixelFormat) -> PixelFormat? {
     switch (plan, format) {
     case (.pick, _), (.same, _), (.nothing, _): nil
@@ -214,8 +218,8 @@ extension FrameScaler {
     }
   }
 
-  /// Draws `region` of the scaled `bitmap` into `buffer`, which has ``size`` and the bitmap's format. That must be the
-  /// format of a canvas, which needs no intermediate format.
+  /// Draws `region` of the scaled `bitmap` into `buffer`, which has the size ``size`` and the format of `bitmap`. The
+  /// format must be one in which canvases are decoded, because these formats need no intermediate format.
   package func redraw(
     _ bitmap: Bitmap, region: PixelRect, into buffer: inout PixelBuffer, isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
@@ -251,7 +255,7 @@ extension FrameScaler {
     let verticalFirst: Bool
   }
 
-  /// Draws `region` with the arithmetic that suits the format.
+  /// Draws `region` with the arithmetic for the bitmap's format.
   func resample(
     _ bitmap: Bitmap, _ axes: Axes, region: PixelRect, into buffer: inout PixelBuffer,
     isCancelled: () -> Bool

@@ -1,13 +1,14 @@
 public import ZoetropeCore
 
-// Pixels as display panels receive them over a bus: packed, with the high byte first, or dithered to one bit.
+// Pixels in the form in which display panels receive them over a bus: packed, with the high byte of each word first, or
+// dithered to one bit.
 extension Bitmap {
-  /// Returns the pixels of `rect`, row by row without padding, with the high byte of 16-bit words first.
+  /// Returns the pixels of `rect`, row by row without padding, with the high byte of each 16-bit word first.
   ///
-  /// Panels with ``PixelFormat/rgb565`` expect this byte order over SPI. Bytes of formats without 16-bit words keep
-  /// their order. To update a panel, send only a frame's ``CompositedFrame/dirtyRect``.
+  /// Panels with ``PixelFormat/rgb565`` expect this byte order over SPI. In formats without 16-bit words, the order of
+  /// bytes does not change. To update a panel, send only the pixels of a frame's ``CompositedFrame/dirtyRect``.
   ///
-  /// - Parameter rect: The part to return, clipped to the picture. Default: nil, the whole picture.
+  /// - Parameter rect: The rectangle to return, which is clipped to the bitmap. Default: nil, the whole bitmap.
   public func bigEndianBytes(in rect: PixelRect? = nil) -> [UInt8] {
     let rect = clipped(rect)
     let count = format.bytesPerPixel
@@ -17,7 +18,7 @@ extension Bitmap {
       let row = bytes(row: y)
       let columns = rect.x * count..<(rect.x + rect.width) * count
       if format.hasWords {
-        // A row consists of whole words.
+        // A row consists of whole words, so the index after that of a low byte is valid.
         for index in stride(from: columns.lowerBound, to: columns.upperBound, by: 2) {
           result.append(row[index + 1])
           result.append(row[index])
@@ -29,14 +30,17 @@ extension Bitmap {
     return result
   }
 
-  /// Returns the pixels of `rect` dithered to black and white, with one bit per pixel, 1 for white. A byte contains
-  /// eight pixels, the leftmost in the high bit. Each row starts on a new byte.
+  /// Returns the pixels of `rect`, dithered to black and white, with one bit per pixel.
   ///
-  /// Uses an ordered 8x8 pattern that is fixed to the picture. Unlike error diffusion, the pattern does not affect
-  /// unchanged pixels, so a panel needs to update only a frame's ``CompositedFrame/dirtyRect``. Luma is that of
-  /// ``PixelFormat/grey8``. White stays white and black stays black.
+  /// A bit of 1 means white. Each byte contains eight pixels, with the leftmost pixel in the high bit, and each row
+  /// starts on a new byte.
   ///
-  /// - Parameter rect: The part to return, clipped to the picture. Default: nil, the whole picture.
+  /// The method uses an ordered pattern of 8x8 thresholds, which has a fixed position in the bitmap. Unlike error
+  /// diffusion, ordered dithering of unchanged pixels always gives the same bits, so a panel needs to update only a
+  /// frame's ``CompositedFrame/dirtyRect``. A pixel is compared by its luma, calculated as for ``PixelFormat/grey8``.
+  /// White pixels stay white and black pixels stay black.
+  ///
+  /// - Parameter rect: The rectangle to return, which is clipped to the bitmap. Default: nil, the whole bitmap.
   /// - Throws: `outOfMemory` if allocation fails.
   public func ditheredBits(in rect: PixelRect? = nil) throws(AnimatedImageError) -> [UInt8] {
     let grey = try converted(to: .grey8)
@@ -62,9 +66,9 @@ extension Bitmap {
     return rect.intersection(PixelRect(size))
   }
 
-  /// Returns an entry of the Bayer matrix, scaled to 2...253. Luma above it is white.
+  /// Returns an element of the Bayer matrix, scaled to 2...253. A pixel is white if its luma is above this threshold.
   private static func threshold(_ x: Int, _ y: Int) -> Int {
-    // Interleave the bits of x ^ y and y, lowest first.
+    // Interleave the bits of `x ^ y` and `y`, starting with the lowest bits.
     let (mixed, row) = (x ^ y, y)
     var rank = 0
     for bit in 0..<3 {

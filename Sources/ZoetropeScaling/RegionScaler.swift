@@ -1,17 +1,18 @@
-// The order of passes over one region.
+// The scaling of one region, pass by pass.
 //
-// Unsafe, for speed: kernels, source and target are addressed by pointer. `draw`, the only entry point, takes
-// them from values that outlive the call and checks that the region lies in the target.
+// This code is unsafe for speed: kernels, source and target are addressed by pointer. The only entry point, `draw`,
+// takes these pointers from values that outlive the call, and checks that the region lies in the target.
 
-/// Draws one region of a scaled picture: addresses, scratch rows and the order of passes.
+/// Draws one region of a scaled bitmap. The scaler contains the addresses and scratch rows, and decides the order of
+/// the passes.
 ///
-/// Bounds: `region` lies in the target and contains at least one pixel. The windows of its rows and
-/// columns lie in the source by construction of the kernels. Scratch rows have room for a whole
-/// source or target row and the padding that ``FixedRows`` requires.
+/// Bounds: `region` lies in the target and contains at least one pixel. The windows of the region's rows and columns
+/// lie in the source, which the construction of the kernels ensures. Scratch rows have room for a whole source or
+/// target row and the padding that ``FixedRows`` requires.
 ///
-/// A target pixel is computed by the fixed-point passes if every pixel of its window is opaque, and
-/// otherwise by the blending passes. The choice depends on nothing outside the window, so drawing a
-/// region gives the same pixels as drawing the whole picture.
+/// A target pixel is computed by the fixed-point passes if every pixel of its window is opaque, and otherwise by the
+/// blending passes. Because this choice depends only on the window, drawing a region gives the same pixels as drawing
+/// the whole bitmap.
 @unsafe
 struct RegionScaler<Codec: BlendCodec> {
   typealias Scalar = Codec.Scalar
@@ -28,18 +29,19 @@ struct RegionScaler<Codec: BlendCodec> {
   let region: PixelRect
   /// The source columns that the region depends on.
   let columns: Range<Int>
-  /// The arithmetic to use, or `.mixed` if it depends on opacity.
+  /// The arithmetic to use.
   let arithmetic: Arithmetic
-  /// Whether to clamp colours to alpha, because filters that overshoot may exceed it.
+  /// Whether to clamp each colour to alpha. A filter that overshoots may otherwise produce colours above alpha, which
+  /// are invalid in a premultiplied format.
   let isPremultiplied: Bool
   var opacity: OpacityMap
-  /// The addresses of the rows of one vertical window, padding included.
+  /// The addresses of the rows of one vertical window, including the taps that pad the window.
   var taps: [UnsafeRawPointer]
 
   enum Arithmetic {
-    /// Fixed point for every pixel, because there is no alpha or colours are premultiplied.
+    /// Fixed point for every pixel, because the format has no alpha or premultiplied colours.
     case fixed
-    /// Blending for every pixel.
+    /// Blending for every pixel, because the fixed-point passes cannot be used.
     case blended
     /// Fixed point or blending, depending on the opacity of each window.
     case mixed
@@ -76,7 +78,8 @@ struct RegionScaler<Codec: BlendCodec> {
       repeating: UnsafeRawPointer(target), count: axes.vertical.taps)
   }
 
-  /// Draws the region, calling `isCancelled` before every eighth row.
+  /// Draws the region. The method calls `isCancelled` before every eighth row, and throws `cancelled` if the result is
+  /// true.
   mutating func run(isCancelled: () -> Bool) throws(AnimatedImageError) {
     if unsafe axes.verticalFirst {
       try unsafe runVerticalFirst(isCancelled: isCancelled)
@@ -100,12 +103,12 @@ struct RegionScaler<Codec: BlendCodec> {
     }
   }
 
-  /// Returns the number of fraction bits between the passes, chosen so that the second sum always has
-  /// ``FixedRows/sumBits``.
+  /// Returns the number of fraction bits of the values between the passes. The number is chosen so that the sums of the
+  /// second pass always have ``FixedRows/sumBits`` fraction bits.
   func fraction(before second: ResamplingKernel) -> Int { FixedRows.sumBits - second.bits }
 
-  /// Classifies the target pixels of a row that depends on source rows `rows` as clear, opaque or
-  /// blended.
+  /// Classifies the region's target pixels in a row that depends on source rows `rows`. The result is in the runs of
+  /// ``opacity``.
   mutating func classify(rows: Range<Int>) {
     let all = unsafe region.x..<region.maxX
     switch unsafe arithmetic {
@@ -120,13 +123,13 @@ struct RegionScaler<Codec: BlendCodec> {
     }
   }
 
-  /// Makes pixels of target row `y` transparent.
+  /// Makes pixels `range` of target row `y` transparent black.
   func clear(_ range: Range<Int>, y: Int) {
     unsafe (targetRow(y) + range.lowerBound * Codec.bytesPerPixel).initializeMemory(
       as: UInt8.self, repeating: 0, count: range.count * Codec.bytesPerPixel)
   }
 
-  /// Clamps colours to alpha in target row `y`.
+  /// Clamps each colour to alpha in the region's part of target row `y`.
   func clampToAlpha(y: Int) {
     let row = unsafe targetRow(y)
     for x in unsafe region.x..<region.maxX {
@@ -141,8 +144,10 @@ struct RegionScaler<Codec: BlendCodec> {
 }
 
 extension RegionScaler {
-  /// For each target row, scales the source rows of its window horizontally, then sums them
-  /// vertically. Scaled rows are kept while later target rows need them.
+  /// Draws the region with the horizontal pass first.
+  ///
+  /// For each target row, the source rows of its window are scaled horizontally and then summed vertically. Scaled
+  /// source rows are kept for as long as later target rows need them.
   mutating func runHorizontalFirst(isCancelled: () -> Bool) throws(AnimatedImageError) {
     var ring = unsafe RowRing<Scalar>(
       slots: vertical.taps, width: region.maxX,
@@ -167,8 +172,8 @@ extension RegionScaler {
     _ range: Range<Int>, y: Int, rows: Range<Int>, ring: inout RowRing<Scalar>
   ) {
     for row in rows where unsafe !ring.hasWords(row) {
-      // Start at a whole step. Rows are padded to whole steps, so from any other start the last
-      // step would end past the padding.
+      // Start at a whole step. Rows are padded to whole steps, so if the first step started elsewhere, the last step
+      // would end past the padding.
       let first = unsafe columns.lowerBound & ~3
       unsafe FixedRows.widen(
         row: sourceRow(row) + first * 4, count: (columns.upperBound - first) * 4,
@@ -214,9 +219,10 @@ extension RegionScaler {
 }
 
 extension RegionScaler {
-  /// For each target row, sums the source rows into one row, then scales that row horizontally.
+  /// Draws the region with the vertical pass first.
   ///
-  /// The summed row stays in the first-level cache, whatever the height of the picture.
+  /// For each target row, the source rows of its window are summed into one row, which is then scaled horizontally.
+  /// However high the bitmap is, this row stays in the first-level cache.
   mutating func runVerticalFirst(isCancelled: () -> Bool) throws(AnimatedImageError) {
     let width = unsafe max(axes.horizontal.sourceCount, horizontal.taps + columns.lowerBound)
     let words = PixelStorage(byteCount: (width + 16) * 8)
@@ -271,7 +277,7 @@ extension RegionScaler {
       let addresses = unsafe products.addresses(rows, count: vertical.taps) { row, target in
         unsafe ProductRows.multiply(row: sourceRow(row), range: columns, into: target)
       }
-      // Only the codec with `Float` numbers allows products.
+      // Only the codec whose numbers are of type `Float` allows products.
       let target = unsafe UnsafeMutableRawPointer(scratch)
         .assumingMemoryBound(to: SIMD4<Float>.self)
       unsafe ProductRows.vertical(
@@ -291,15 +297,15 @@ extension RegionScaler {
 }
 
 extension RegionScaler {
-  /// Draws `region` of the scaled picture into `buffer`.
+  /// Draws `region` of the scaled `bitmap` into `buffer`.
   ///
-  /// - Precondition: `region` is not empty and lies in the buffer, which has the bitmap's format.
+  /// - Precondition: `region` is not empty and lies in `buffer`, which has the format of `bitmap`.
   @safe static func draw(
     _ codec: Codec, _ bitmap: Bitmap, _ axes: FrameScaler.Axes, region: PixelRect,
     into buffer: inout PixelBuffer, isCancelled: () -> Bool
   ) throws(AnimatedImageError) {
     precondition(!region.isEmpty && PixelRect(buffer.size).contains(region))
-    // The addresses of two blocks that outlive the call, because the bitmap and the buffer retain them.
+    // The addresses belong to two memory blocks that outlive the call, because the bitmap and the buffer retain them.
     let target = unsafe buffer.baseAddress
     let targetStride = buffer.bytesPerRow
     try unsafe axes.horizontal.withTable(of: Codec.Scalar.self) {

@@ -1,13 +1,14 @@
-/// The resampling weights of one axis: the source pixels that each target pixel depends on, and their weights.
+/// The resampling weights along one axis: the source pixels that each target pixel depends on, and their weights.
 ///
-/// Every target pixel has the same number of taps, padded with weights of 0, so that the passes need no special case at
-/// the edges. Windows at the end of the source are moved back inside instead of being cut.
+/// Every target pixel has the same number of taps. Shorter windows are padded with weights of 0, so that the passes
+/// need no special case at the edges. A window that would extend past the end of the source is moved back so that it
+/// lies inside.
 struct ResamplingKernel: Sendable {
-  /// The way in which a pass reads the taps, which determines their padding and order.
+  /// The way in which a pass reads the taps. The layout determines the padding of the weights and their order.
   enum Layout {
-    /// Two rows at a time.
+    /// The pass reads two rows at a time.
     case vertical
-    /// Four pixels at a time, in the order 0, 2, 1, 3 (see ``FixedRows``).
+    /// The pass reads four pixels at a time, with weights in the order 0, 2, 1, 3 (see ``FixedRows``).
     case horizontal
   }
 
@@ -15,34 +16,36 @@ struct ResamplingKernel: Sendable {
   let sourceCount: Int
   /// The number of target pixels along this axis.
   let count: Int
-  /// The number of weights stored for each target pixel, a multiple of 2 or 4. If the source is
-  /// tiny, the padding may extend past its end.
+  /// The number of weights stored for each target pixel, which is a multiple of 2 (vertical) or 4 (horizontal). If the
+  /// source has fewer pixels than that, the padding extends past the end of the source.
   let taps: Int
-  /// The first source pixel of each target pixel's window.
+  /// The first source pixel in the window of each target pixel.
   let starts: [Int32]
-  /// For each target pixel, the source pixel after the last one with a weight other than 0.
+  /// For each target pixel, the index after the last source pixel that has a weight.
   let ends: [Int32]
-  /// `count` rows of `taps` weights, each row with sum 1.
+  /// The weights: `taps` elements for each target pixel, whose sum is 1.
   let weights: [Double]
-  /// The weights in single precision.
+  /// The elements of ``weights`` in single precision.
   let floatWeights: [Float]
-  /// The weights in fixed point, with two taps per word (the first one low) and `taps / 2` words
-  /// per row. Each row sums to exactly `1 << bits`, so that a picture of one colour stays
+  /// The weights in fixed point: `taps / 2` words for each target pixel, with two taps per word, the first of them in
+  /// the low half. The weights of a target pixel sum to exactly `1 << bits`, so that a bitmap of a single colour stays
   /// unchanged.
   let pairs: [UInt32]
-  /// The 24-bit weights for ``ProductRows``. Each two taps have their high parts in one word and
-  /// their low parts in the next. Empty for the horizontal axis, and if windows are too long.
+  /// The 24-bit weights for ``ProductRows``. Of each two taps, the high parts are in one word, and the low parts are in
+  /// the next word. The array is empty for the horizontal axis, if windows are too long, and if ``isFixedPoint`` is
+  /// false.
   let finePairs: [UInt32]
-  /// The number of fraction bits in `pairs`: 14 if a weight may reach 1, up to 18 for long windows.
+  /// The number of fraction bits in ``pairs``: 14 if a weight may reach 1, and up to 18 if windows are long.
   let bits: Int
-  /// Whether the fixed-point passes may be used. False if a weight does not fit in 16 bits, or if
-  /// magnitudes sum to more than the range of ``FixedRows``. The floating-point passes then compute
-  /// every pixel.
+  /// Whether the fixed-point passes may be used. The value is false if a weight does not fit in 16 bits, or if the
+  /// magnitudes of a window's weights sum to more than the range of ``FixedRows``. In this case, the floating-point
+  /// passes compute every pixel.
   let isFixedPoint: Bool
 
-  /// Creates weights for `count` target pixels over `length` source pixels from `start` on.
+  /// Creates the weights of `count` target pixels. Together, the target pixels cover `length` source pixels from
+  /// `start` on.
   ///
-  /// - Precondition: `sourceCount` and `count` are positive and `filter` is not nearest.
+  /// - Precondition: `sourceCount` and `count` are positive, and `filter` is not ``ScalingFilter/nearest``.
   init(
     sourceCount: Int, start: Double, length: Double, count: Int, filter: ScalingFilter,
     layout: Layout
@@ -55,8 +58,7 @@ struct ResamplingKernel: Sendable {
     var longest = 1
     let isIdentity = length == Double(count) && start == start.rounded()
     for index in 0..<count {
-      // Every filter is 0 at integer distances other than 0, so each pixel depends on one source
-      // pixel.
+      // Every filter is 0 at integer distances other than 0, so each target pixel depends on one source pixel.
       if isIdentity {
         windows.append((min(index + Int(start), sourceCount - 1), [1]))
         continue
@@ -92,7 +94,8 @@ struct ResamplingKernel: Sendable {
     self.ends = ends
     self.weights = weights
     floatWeights = weights.map { Float($0) }
-    // No filter exceeds these limits at any ratio tried. The maxima, for Lanczos, are 1.29 and 1.58.
+    // With all ratios that were tried, no filter exceeds these limits. The maxima, reached by Lanczos, are 1.29 for a
+    // weight and 1.58 for a sum of magnitudes.
     isFixedPoint = largest * 16384 < 32766 && heaviest <= 1.6
     var bits = 14
     while bits < 18, largest * Double(2 << bits) < 32766 { bits += 1 }
@@ -107,10 +110,10 @@ struct ResamplingKernel: Sendable {
       : []
   }
 
-  /// Returns the window of one target pixel, whose weights sum to 1.
+  /// Returns the window of one target pixel: the index of its first source pixel, and weights that sum to 1.
   ///
-  /// Weights that happen to be 0 are kept. Without them the ends of windows would not ascend with
-  /// the index, and the search for touched pixels relies on that order.
+  /// Weights that happen to be 0 are kept. If they were left out, the ends of windows would not ascend with the index,
+  /// and the search for the target pixels that a source pixel touches relies on this order.
   private static func window(
     middle: Double, support: Double, stretch: Double, limit: Int, filter: ScalingFilter
   ) -> (first: Int, weights: [Double]) {
@@ -130,8 +133,8 @@ struct ResamplingKernel: Sendable {
     return (low, weights.map { $0 / sum })
   }
 
-  /// Returns the fixed-point weights. Rounds running sums instead of weights, so that errors do not
-  /// accumulate along a window and its sum is exact.
+  /// Returns the weights in fixed point. The method rounds running sums instead of single weights, so that rounding
+  /// errors do not accumulate along a window, and the sum of the window is exact.
   private static func fixedPairs(
     _ weights: [Double], taps: Int, bits: Int, layout: Layout
   ) -> [UInt32] {
@@ -163,7 +166,8 @@ struct ResamplingKernel: Sendable {
     return pairs
   }
 
-  /// Like `fixedPairs`, with each weight split in two.
+  /// Returns the weights in fixed point with 24 fraction bits, with each weight split into a high part and a low part.
+  /// Rounding works as in `fixedPairs`.
   private static func finePairs(_ weights: [Double], taps: Int) -> [UInt32] {
     let one = Double(1 << 24)
     var pairs: [UInt32] = []
@@ -195,7 +199,8 @@ struct ResamplingKernel: Sendable {
   /// Returns the target pixels whose windows overlap source pixels `range`.
   func targets(touching range: Range<Int>) -> Range<Int> {
     guard !range.isEmpty else { return 0..<0 }
-    // Starts and ends ascend with the index. Windows that were moved back only start earlier.
+    // Starts and ends ascend with the index. A window that was moved back starts earlier than it would otherwise, which
+    // can only add target pixels.
     let first = Self.partition(count) { Int(ends[$0]) > range.lowerBound }
     let last = Self.partition(count) { Int(starts[$0]) >= range.upperBound }
     return first..<max(first, last)
@@ -208,7 +213,8 @@ struct ResamplingKernel: Sendable {
     return first..<max(first, Int(ends[range.upperBound - 1]))
   }
 
-  /// Returns the first index for which `isPast` returns true. It must also return true for all later ones.
+  /// Returns the first index for which `isPast` returns true, or `count` if there is none. If `isPast` returns true for
+  /// an index, it must also return true for all greater indices.
   private static func partition(_ count: Int, _ isPast: (Int) -> Bool) -> Int {
     var low = 0
     var high = count

@@ -6,10 +6,10 @@
   internal import Darwin
 #endif
 
-/// The filter for resampling an image.
+/// A filter for resampling a bitmap.
 ///
-/// When shrinking, the filter's support grows with the ratio, so that every source pixel counts.
-/// Pillow's `resize` works the same way.
+/// If a bitmap is reduced, the filter's support grows with the ratio of reduction, so that every source pixel counts.
+/// Pillow's `resize` works in the same way.
 public struct ScalingFilter: OpenChoice, Sendable, Hashable, CustomStringConvertible {
   package enum Kind: String, CaseIterable, Sendable {
     case nearest, box, bilinear, bicubic, lanczos3
@@ -18,18 +18,20 @@ public struct ScalingFilter: OpenChoice, Sendable, Hashable, CustomStringConvert
   package let kind: Kind
   package init(_ kind: Kind) { self.kind = kind }
 
-  /// The nearest source pixel, unchanged. The fastest filter, suited to pixel art.
+  /// Copies the nearest source pixel. This filter is the fastest, and is suited to pixel art.
   public static let nearest = ScalingFilter(.nearest)
-  /// The mean of the source pixels that a target pixel covers.
+  /// Averages the source pixels that a target pixel covers.
   public static let box = ScalingFilter(.box)
-  /// A triangle over two source pixels.
+  /// Weights source pixels with a triangle, which spans two source pixels if a bitmap is enlarged.
   public static let bilinear = ScalingFilter(.bilinear)
-  /// Catmull-Rom (a = -0.5) over four source pixels. It overshoots at edges, which makes them look sharp.
+  /// Weights source pixels with a Catmull-Rom spline (a = -0.5), which spans four source pixels if a bitmap is
+  /// enlarged. The filter overshoots at edges, which makes edges look sharp.
   public static let bicubic = ScalingFilter(.bicubic)
-  /// A sinc windowed by a wider one, over six source pixels. The sharpest and slowest filter.
+  /// Weights source pixels with a sinc function windowed by a wider sinc, which spans six source pixels if a bitmap is
+  /// enlarged. This filter is the sharpest and the slowest.
   public static let lanczos3 = ScalingFilter(.lanczos3)
 
-  /// The radius of the filter, in pixels of the coarser side.
+  /// The radius of the filter in source pixels if a bitmap is enlarged, and in target pixels if it is reduced.
   var support: Double {
     switch kind {
     case .nearest: 0
@@ -40,12 +42,14 @@ public struct ScalingFilter: OpenChoice, Sendable, Hashable, CustomStringConvert
     }
   }
 
-  /// Returns the weight of a source pixel at `distance` from the centre of a target pixel.
+  /// Returns the weight of a source pixel at `distance` from the centre of a target pixel. The unit of `distance` is
+  /// that of ``support``.
   func weight(at distance: Double) -> Double {
     let x = abs(distance)
     switch kind {
     case .nearest: return 0
-    // The interval is half-open, so that a source pixel on the border of two target pixels counts once.
+    // The interval is half-open, so that a source pixel whose centre lies on the border of two target pixels counts
+    // once.
     case .box: return distance > -0.5 && distance <= 0.5 ? 1 : 0
     case .bilinear: return x < 1 ? 1 - x : 0
     case .bicubic:

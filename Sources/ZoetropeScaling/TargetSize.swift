@@ -1,20 +1,22 @@
-/// The box into which an image is scaled, in device pixels or samples that need not be square.
+/// The box into which an image is scaled, in device pixels or in samples, which need not be square.
 public struct TargetSize: Sendable, Hashable {
-  /// The width in pixels, or nil if only the height is limited.
+  /// The maximum width in pixels, or nil if the width is not limited.
   public var width: Int?
-  /// The height in pixels, or nil if only the width is limited.
+  /// The maximum height in pixels, or nil if the height is not limited.
   public var height: Int?
-  /// The width of a target pixel divided by its height. Default: 1, which means square pixels; with 0.5 they are twice
-  /// as high as wide. Source pixels are square. Clamped to 0.000001...1000000 when used; NaN counts as 1.
+  /// The width of a target pixel divided by its height. Default: 1, which means square pixels; with 0.5, target pixels
+  /// are twice as high as wide. Source pixels are always square. The value is clamped to 0.000001...1000000 when it is
+  /// used; NaN counts as 1.
   public var pixelAspect: Double
-  /// Whether to enlarge images smaller than the box. Default: true. Ignored by ``ScalingFit/fill``
-  /// and ``ScalingFit/stretch``, whose results always have the size of the box.
+  /// Whether to enlarge images that are smaller than the box. Default: true. ``ScalingFit/fill`` and
+  /// ``ScalingFit/stretch`` ignore this value if both sides of the box are given, because their results then have the
+  /// size of the box.
   public var allowsEnlarging: Bool
-  /// The factor for both sides if neither is limited, or nil for 1.
+  /// The factor by which both sides are scaled if neither side is limited; nil for 1.
   package var scale: Double?
 
-  /// Creates a box. If one side is nil, it follows from the other and the aspect ratio. If both are
-  /// nil, the size is unchanged.
+  /// Creates a box. If only one side is given, the other side of the scaled image follows from the aspect ratio. If
+  /// neither is given, the size of the image does not change.
   public init(
     width: Int? = nil, height: Int? = nil, pixelAspect: Double = 1, allowsEnlarging: Bool = true
   ) {
@@ -24,28 +26,28 @@ public struct TargetSize: Sendable, Hashable {
     self.allowsEnlarging = allowsEnlarging
   }
 
-  /// Creates a target of the image's size times `scale`, which must be greater than 0.
+  /// Creates a target whose size is that of the image times `scale`, which must be greater than 0.
   package init(scale: Double) {
     self.init()
     self.scale = scale
   }
 
-  /// Creates a box of exactly `size` square pixels.
+  /// Creates a box of `size`, with square pixels.
   public init(_ size: PixelSize) {
     self.init(width: size.width, height: size.height)
   }
 
-  /// ``pixelAspect``, clamped so that multiplying or dividing a side by it cannot overflow.
+  /// ``pixelAspect``, clamped so that multiplying or dividing a side by the value cannot overflow.
   private var usedAspect: Double {
     pixelAspect.isNaN ? 1 : min(max(pixelAspect, 1e-6), 1e6)
   }
 
-  /// Returns the scaled size of an image of `source` square pixels. Each side is at least 1.
+  /// Returns the size to which an image of `source` square pixels is scaled. Each side is at least 1.
   ///
-  /// Sides are rounded to nearest, and exceed neither the box nor a billion.
+  /// Sides are rounded to nearest, and do not exceed the box or a billion pixels.
   public func size(of source: PixelSize, fit: ScalingFit) -> PixelSize {
     let aspect = usedAspect
-    // The picture's size in target pixels at scale 1, at which a source pixel is `1 / aspect` wide.
+    // The image's size in target pixels at scale 1, at which a source pixel is `1 / aspect` target pixels wide.
     let naturalWidth = Double(max(source.width, 1)) / aspect
     let naturalHeight = Double(max(source.height, 1))
     let boxWidth = width.map { Double(max($0, 1)) }
@@ -64,8 +66,8 @@ public struct TargetSize: Sendable, Hashable {
       height: Self.side(naturalHeight * factor, box: boxHeight))
   }
 
-  /// Returns the part of a picture of `source` pixels that is scaled to `size`: the whole picture,
-  /// or for ``ScalingFit/fill`` its middle part with the aspect ratio of `size`.
+  /// Returns the part of an image of `source` pixels that is scaled to `size`. The part is the whole image or, for
+  /// ``ScalingFit/fill``, its middle with the aspect ratio of `size`.
   package func sourceBox(of source: PixelSize, size: PixelSize, fit: ScalingFit) -> SourceBox {
     var box = SourceBox(
       x: 0, y: 0, width: Double(source.width), height: Double(source.height))
@@ -87,13 +89,14 @@ public struct TargetSize: Sendable, Hashable {
     guard scale.isFinite else { return 1 }
     var factor = scale
     if fit == .integer {
-      // Tolerates rounding errors, so that 90 / 30 is exactly 3.
+      // The tolerance of 1e-9 allows for rounding errors, so that 90 / 30 is exactly 3.
       factor = scale >= 1 ? (scale + 1e-9).rounded(.down) : 1 / (1 / scale - 1e-9).rounded(.up)
     }
     return allowsEnlarging ? factor : min(factor, 1)
   }
 
-  /// Returns a side in whole pixels: at least 1, at most the box, and small enough to avoid overflow.
+  /// Returns a side in whole pixels, which is at least 1, at most the side of the box, and small enough to avoid an
+  /// overflow.
   private static func side(_ exact: Double, box: Double?) -> Int {
     let limit = min(box ?? 1e9, 1e9)
     return Int(min(max(exact.rounded(), 1), max(limit, 1)))

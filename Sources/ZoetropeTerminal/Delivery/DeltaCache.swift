@@ -1,13 +1,14 @@
 package import ZoetropeFrames
 
-/// A cache of encoded frames, so that later plays of a loop need no encoding.
+/// A cache of encoded frames. With it, later plays of a loop need no encoding.
 ///
-/// A delta is valid only after the state it was made from, so each entry is keyed by the state before it. An entry also
-/// holds a snapshot of the writer after the delta (without its picture), from which encoding continues if the next
-/// frame is not cached. With a hold threshold the second play may differ from the first. Equal states share an entry,
-/// so the entries soon form a ring.
+/// The bytes of a frame are a delta, which is valid only in the state of the terminal for which it was made, so an
+/// entry is found by the index of its frame and the state before the delta. An entry also contains a snapshot of the
+/// writer after the delta, without its picture. If the next frame is not cached, encoding continues from this snapshot.
+/// If the hold threshold is above 0, the second play may differ from the first. Equal states share an entry, so after
+/// some plays the states of a loop repeat.
 package struct DeltaCache: Sendable {
-  /// The state of the terminal after a delta.
+  /// The state of the terminal after a delta was written.
   package struct State: Sendable, Hashable {
     fileprivate let hash: Int
     fileprivate let pen: PenState
@@ -25,21 +26,22 @@ package struct DeltaCache: Sendable {
     let state: State
   }
 
-  /// The number of bytes that may be kept, snapshots included.
+  /// The maximum number of bytes to keep, including the snapshots.
   package let byteLimit: Int
-  /// The number of bytes that are kept.
+  /// The number of bytes kept now.
   package private(set) var byteCount = 0
-  /// How often a frame was found.
+  /// The number of times that a frame was found in the cache.
   package private(set) var hitCount = 0
   private var entries: [Key: Entry] = [:]
   private var current: State?
 
-  /// Creates a cache of at most `byteLimit` bytes; once it is full, nothing more is added.
+  /// Creates a cache of at most `byteLimit` bytes. Once the cache is full, no more entries are added.
   package init(byteLimit: Int = 16 << 20) { self.byteLimit = byteLimit }
 
-  /// Returns the bytes that show frame `index` after the frame before, or nil when they are not cached.
+  /// Returns the bytes that show frame `index` after the previous frame, or nil if these bytes are not cached.
   ///
-  /// On success `writer` is in the state after encoding `bitmap`, the picture of the frame.
+  /// If they are cached, `writer` becomes the writer as it was after encoding `bitmap`, which is the picture of the
+  /// frame.
   package mutating func bytes(
     forFrame index: Int, showing bitmap: Bitmap, writer: inout FrameWriter
   ) -> [UInt8]? {
@@ -51,7 +53,7 @@ package struct DeltaCache: Sendable {
     return entry.bytes
   }
 
-  /// Adds the encoded bytes of frame `index`; `writer` is the writer after that.
+  /// Adds the encoded bytes of frame `index`. `writer` is the writer after encoding the frame.
   package mutating func insert(_ bytes: [UInt8], forFrame index: Int, writer: FrameWriter) {
     let state = State(hash: writer.encoder.stateHash, pen: writer.pen, frame: index)
     let key = Key(before: current, frame: index)
@@ -64,10 +66,10 @@ package struct DeltaCache: Sendable {
     byteCount += cost
   }
 
-  /// Notes that the terminal no longer shows the last frame; entries are kept.
+  /// Records that the terminal no longer shows the last frame. The entries are kept.
   package mutating func leave() { current = nil }
 
-  /// Removes all entries, for instance after a resize.
+  /// Removes all entries, for example after a resize.
   package mutating func removeAll() {
     entries.removeAll()
     byteCount = 0

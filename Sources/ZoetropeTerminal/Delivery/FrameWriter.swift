@@ -1,25 +1,26 @@
 public import ZoetropeFrames
 
-/// Turns each picture into the bytes of a single write.
+/// Converts each picture to the bytes of a single write.
 ///
-/// Wraps them in synchronized output, and keeps the state of the pen between writes.
+/// The writer wraps the bytes in synchronized output, and keeps track of the terminal's cursor and colours between
+/// writes.
 public struct FrameWriter: Sendable {
-  /// The encoder; replace it to draw in another way or place.
+  /// The encoder. Replace it to draw in another way or in another place.
   package var encoder: any FrameEncoding
   /// Whether each write is wrapped in synchronized output (mode 2026).
   package var isSynchronized: Bool
-  /// What is known about the cursor and colours.
+  /// What is known about the terminal's cursor and colours.
   package var pen = PenState.unknown
 
-  /// Creates a writer of pictures in one place.
+  /// Creates a writer for pictures that are drawn in the same place.
   ///
   /// - Parameters:
-  ///   - pictureSize: The size of the pictures to come.
-  ///   - layout: Where they go.
-  ///   - screen: The terminal's screen.
-  ///   - capabilities: What the terminal can do.
-  ///   - mode: How they are drawn. Default: nil, the best mode that the terminal supports.
-  ///   - options: How they are encoded.
+  ///   - pictureSize: The size of the pictures to draw.
+  ///   - layout: The place of the pictures on the screen.
+  ///   - screen: The size of the terminal's screen.
+  ///   - capabilities: The capabilities of the terminal.
+  ///   - mode: The way in which pictures are drawn. Default: nil, the best mode that the terminal supports.
+  ///   - options: The encoding options.
   public init(
     of pictureSize: PixelSize, in layout: FrameLayout, on screen: ScreenSize,
     capabilities: TerminalCapabilities, mode: DrawingMode? = nil,
@@ -33,7 +34,7 @@ public struct FrameWriter: Sendable {
       isSynchronized: capabilities.hasSynchronizedOutput)
   }
 
-  /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
+  /// The size in pixels at which pictures are shown. Pictures of this size need not be scaled.
   public var pixelSize: PixelSize { encoder.pixelSize }
 
   /// Creates a writer that draws with `encoder`.
@@ -42,12 +43,14 @@ public struct FrameWriter: Sendable {
     self.isSynchronized = isSynchronized
   }
 
-  /// Replaces `output` with the bytes that draw `bitmap`; it is empty when nothing changes.
+  /// Replaces the contents of `output` with the bytes that draw `bitmap`. If nothing changes on the screen, `output` is
+  /// empty.
   ///
   /// - Parameters:
-  ///   - bitmap: The picture. Other formats than `PixelFormat.rgba8` are converted to that first.
-  ///   - changed: Where it may differ from the picture before; nil when unknown.
-  ///   - output: Where the bytes go; its capacity is reused.
+  ///   - bitmap: The picture. A bitmap in a format other than `PixelFormat.rgba8` is first converted to
+  ///     `PixelFormat.rgba8`.
+  ///   - changed: The rectangle in which the picture may differ from the previous one, or nil if unknown.
+  ///   - output: The array that receives the bytes. Its capacity is reused.
   /// - Throws: `outOfMemory` if the converted picture cannot be allocated.
   public mutating func draw(
     _ bitmap: Bitmap, changed: PixelRect? = nil, into output: inout [UInt8]
@@ -55,16 +58,17 @@ public struct FrameWriter: Sendable {
     frame(try bitmap.converted(to: .rgba8), changed: changed, into: &output)
   }
 
-  /// Like ``draw(_:changed:into:)``, but can append more to the same write, and can be given up.
+  /// Replaces the contents of `output` like ``draw(_:changed:into:)``, but can append more bytes to the same write, and
+  /// can be interrupted.
   ///
   /// - Parameters:
   ///   - bitmap: The picture, in `PixelFormat.rgba8`.
-  ///   - changed: Where it may differ from the picture before; nil when unknown.
-  ///   - output: Where the bytes go; its capacity is reused.
-  ///   - status: Appends more to the same write, such as a status line.
-  ///   - isWanted: Called periodically while a large picture is encoded; returns false to give up. Default: always
-  ///     true.
-  /// - Returns: False once `isWanted` has returned false; then `output` is empty, and the next frame is sent whole.
+  ///   - changed: The rectangle in which the picture may differ from the previous one, or nil if unknown.
+  ///   - output: The array that receives the bytes. Its capacity is reused.
+  ///   - status: A closure that appends more bytes to the same write, such as a status line.
+  ///   - isWanted: A closure that is called repeatedly while a large picture is encoded, and returns false to interrupt
+  ///     the encoding. Default: a closure that returns true.
+  /// - Returns: False if `isWanted` returned false. In this case, `output` is empty, and the next frame is sent whole.
   @discardableResult
   package mutating func frame(
     _ bitmap: Bitmap, changed: PixelRect? = nil, into output: inout [UInt8],
@@ -87,9 +91,9 @@ public struct FrameWriter: Sendable {
     return true
   }
 
-  /// Discards the known screen contents, so that the next frame is sent whole.
+  /// Discards what is known about the screen, so that the next frame is sent whole.
   ///
-  /// Call it after a resize, after a resume, or when something else wrote to the terminal.
+  /// Call this method after a resize, after the program was resumed, or if another program has written to the terminal.
   public mutating func invalidate() {
     pen = .unknown
     encoder.invalidate()

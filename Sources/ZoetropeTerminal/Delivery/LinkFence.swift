@@ -1,41 +1,42 @@
-/// Keeps frames from queueing up on a slow link.
+/// Prevents frames from queueing up on a slow link.
 ///
-/// A tty accepts bytes long before they are shown, and the system cannot tell how many are in
-/// flight: a pty reports none, and ssh buffers far more. So each frame is followed by the query
-/// `CSI 5 n`, which the terminal answers once it has read that far. The fence is closed while two
-/// answers are missing, and while the bytes in flight will probably take longer than
-/// 100 ms. The shown frame is at most two frames old, however slow the link.
+/// A tty accepts bytes long before they are shown, and the system cannot tell how many bytes are in flight: a pty
+/// reports none, and ssh buffers many more. Therefore, each frame is followed by the query `CSI 5 n`, which the
+/// terminal answers once it has read all bytes up to the query. The fence is closed while two answers are missing, and
+/// while the bytes in flight will probably take longer than 100 ms. However slow the link is, the frame on screen is at
+/// most two frames old.
 public struct LinkFence: Sendable {
   /// The query to write after each frame.
   public static let query: [UInt8] = [0x1B, 0x5B, 0x35, 0x6E]
 
-  /// Whether the fence is used at all; false for a terminal that did not answer the probe.
+  /// Whether the fence is used. If false, for example because the terminal did not answer the probe, the fence is
+  /// always open.
   package let isEnabled: Bool
-  /// How long an answer takes on an idle link.
+  /// The time that an answer takes on an idle link.
   package let latency: Duration
-  /// The largest number of unanswered frames.
+  /// The maximum number of unanswered frames.
   package let limit: Int
-  /// The longest that a frame may wait for the bytes before it.
+  /// The maximum time that a frame may wait for the bytes written before it.
   package let delayLimit: Duration
   /// The time after which a missing answer counts as lost.
   package let patience: Duration
-  /// The measured throughput of the link; nil before the first measurement.
+  /// The measured throughput of the link, or nil before the first measurement.
   package private(set) var bytesPerSecond: Double?
   private var pending: [(sent: Duration, byteCount: Int)] = []
   private var lastAnswer: Duration?
 
-  /// Creates a fence for a terminal; one that did not answer the ``TerminalProbe`` gets one that is always open.
+  /// Creates a fence for a terminal. If the terminal did not answer the ``TerminalProbe``, the fence is always open.
   public init(_ capabilities: TerminalCapabilities) {
     self.init(isEnabled: capabilities.reportsStatus && capabilities.didAnswer)
   }
 
-  /// Creates a fence with nothing in flight.
+  /// Creates a fence with no frame in flight.
   ///
   /// - Parameters:
-  ///   - isEnabled: Whether it is used at all.
-  ///   - latency: How long an answer takes on an idle link. Default: zero.
-  ///   - limit: The largest number of unanswered frames. Default: 2.
-  ///   - delayLimit: The longest that a frame may wait for the bytes before it. Default: 100 ms.
+  ///   - isEnabled: Whether the fence is used. If false, it is always open.
+  ///   - latency: The time that an answer takes on an idle link. Default: zero.
+  ///   - limit: The maximum number of unanswered frames. Default: 2.
+  ///   - delayLimit: The maximum time that a frame may wait for the bytes written before it. Default: 100 ms.
   ///   - patience: The time after which a missing answer counts as lost. Default: 3 s.
   package init(
     isEnabled: Bool, latency: Duration = .zero, limit: Int = 2,
@@ -48,44 +49,44 @@ public struct LinkFence: Sendable {
     self.patience = patience
   }
 
-  /// The number of frames that were written and not yet answered.
+  /// The number of frames that were written but not yet answered.
   package var unansweredCount: Int { pending.count }
 
-  /// Whether the next frame may be written at `now`, a time since any fixed moment.
+  /// Returns whether the next frame may be written at `now`, a time measured from any fixed moment.
   ///
-  /// After three seconds without an answer the fence opens again.
+  /// If no answer arrives for three seconds, the fence opens again.
   public func isOpen(at now: Duration) -> Bool { opening.map { now > $0 } ?? true }
 
-  /// When the fence opens without further answers; nil while it is open.
+  /// The time after which the fence is open even if no further answer arrives; nil while the fence is open.
   package var opening: Duration? {
     guard isEnabled, let first = pending.first, pending.count >= limit || isSlow else { return nil }
     return max(first.sent, lastAnswer ?? .zero) + patience
   }
 
-  /// Whether the bytes in flight take too long.
+  /// Whether the bytes in flight will probably take longer than ``delayLimit``.
   private var isSlow: Bool {
     guard let bytesPerSecond else { return false }
     let byteCount = pending.reduce(0) { $0 + $1.byteCount }
     return Double(byteCount) / bytesPerSecond > delayLimit / .seconds(1)
   }
 
-  /// Records that a frame of `byteCount` bytes and the query after it were written.
+  /// Records that a frame of `byteCount` bytes and the query after it were written at `now`.
   ///
-  /// If the fence is closed, earlier frames count as lost.
+  /// If the fence is closed, the frames in flight count as lost.
   public mutating func didWrite(byteCount: Int, at now: Duration) {
     guard isEnabled else { return }
     if opening != nil { pending.removeAll() }
     pending.append((now, byteCount))
   }
 
-  /// Discards what is in flight, for instance after the terminal was released and set up again.
+  /// Discards the record of frames in flight, for example after the terminal was restored and set up again.
   package mutating func reset() { pending.removeAll() }
 
-  /// Records an answer (``TerminalReply/ready``).
+  /// Records that an answer (``TerminalReply/ready``) arrived at `now`.
   public mutating func didAnswer(at now: Duration) {
     guard !pending.isEmpty else { return }
     let (sent, byteCount) = pending.removeFirst()
-    // The link carried this frame since it was written, or since the previous frame arrived.
+    // The link was busy with this frame since the frame was written, or since the previous frame was answered.
     let isFirst = lastAnswer.map { $0 <= sent } ?? true
     let start = isFirst ? sent + latency : lastAnswer ?? sent
     lastAnswer = now

@@ -1,11 +1,11 @@
 internal import ZoetropeFrames
 
-/// Covers the changed pixels of a picture with few rectangles.
+/// Covers the changed pixels of a picture with a small number of rectangles.
 enum ChangedRegions {
-  /// At most `limit` rectangles that cover all differences, top to bottom.
+  /// Returns at most `limit` rectangles that cover all differences, from top to bottom.
   ///
-  /// Two are merged when that adds fewer than `worth` unchanged pixels, which would cost about as
-  /// many bytes as the overhead of a rectangle.
+  /// Two rectangles are merged if their union adds fewer than `worth` unchanged pixels. Choose `worth` so that this
+  /// number of pixels costs about as many bytes as the overhead of another rectangle.
   static func cover(_ difference: PixelDifference, worth: Int, limit: Int) -> [PixelRect] {
     var regions: [PixelRect] = []
     let bounds = difference.bounds
@@ -19,7 +19,7 @@ enum ChangedRegions {
         regions.append(line)
       }
     }
-    // Rows are merged one by one, so two regions may become worth merging only later.
+    // Rows are merged one by one, so it may take several rows before merging two regions becomes worthwhile.
     while regions.count > 1 {
       var best = 0
       for index in 0..<regions.count - 1

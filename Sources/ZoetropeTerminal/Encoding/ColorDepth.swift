@@ -1,11 +1,11 @@
-/// How many colours a terminal can show.
+/// The range of colours that a terminal can show.
 package enum ColorDepth: String, Sendable, Hashable, CaseIterable {
-  /// Only its own two, as with `NO_COLOR` or `TERM=dumb`.
+  /// Only the terminal's own foreground and background, as with `NO_COLOR` or `TERM=dumb`.
   case none
-  /// 16 colours.
+  /// The 16 basic colours.
   case basic = "16"
   /// The 256 colours of xterm.
   case indexed = "256"
-  /// 24-bit colour.
+  /// 24-bit colours.
   case full
 }

@@ -1,24 +1,25 @@
 public import ZoetropeFrames
 
-/// How pictures are encoded.
+/// Options for encoding pictures.
 public struct EncodingOptions: Sendable, Hashable {
-  /// The largest difference of any channel, from 0 to 255, at which a cell is not repainted.
-  /// Default: 2; 0 sends every change.
+  /// The largest difference of a channel, from 0 to 255, for which a cell is not repainted. Default: 2. With 0, every
+  /// change is sent.
   public var holdThreshold: Int
-  /// How cells average and compare colours. Default: ``LightModel/coded``.
+  /// The way in which cells average and compare colours. Default: ``LightModel/coded``.
   package var light = LightModel.coded
-  /// The backdrop of transparent pixels. Default: ``Backdrop/black``.
+  /// The backdrop behind transparent pixels. Default: ``Backdrop/black``.
   public var backdrop: Backdrop
-  /// Whether images stay transparent where the terminal supports it. Default: true.
+  /// Whether images stay transparent if the terminal supports transparent images. Default: true.
   public var keepsTransparency: Bool
-  /// The filter that scales pictures to the size at which they are shown, up and down, before they are sent as
-  /// graphics. It has no effect on characters, which always average.
+  /// The filter that scales pictures, before they are sent as graphics, to the size at which they are shown. The filter
+  /// has no effect on characters, which always show averages.
   ///
-  /// Default: nil, which scales larger pictures down and leaves enlarging to the terminal; sixels, which no terminal
-  /// enlarges, repeat pixels.
+  /// Default: nil, which scales down pictures that are too large, and leaves enlarging to the terminal. Sixels are an
+  /// exception: no terminal enlarges them, so with nil they are scaled both up and down as with
+  /// `ScalingFilter.nearest`.
   public var filter: ScalingFilter?
 
-  /// Creates options; omitted arguments have their defaults.
+  /// Creates options. Omitted arguments have the defaults documented for the properties.
   public init(
     holdThreshold: Int = 2, backdrop: Backdrop = .black, keepsTransparency: Bool = true,
     filter: ScalingFilter? = nil
@@ -29,41 +30,41 @@ public struct EncodingOptions: Sendable, Hashable {
     self.filter = filter
   }
 
-  /// Options that send every change.
+  /// Options with a hold threshold of 0, which send every change.
   package static let exact = EncodingOptions(holdThreshold: 0)
 }
 
-/// The backdrop of transparent pixels.
+/// What is shown behind transparent pixels.
 public struct Backdrop: Sendable, Hashable {
-  /// The colour, or the colour of the even squares.
+  /// The single colour, or the colour of the even squares.
   let even: TerminalColor
   /// The colour of the odd squares.
   let odd: TerminalColor
 
-  /// One colour of 8 bits a channel.
+  /// Returns a backdrop of a single colour with 8 bits per channel.
   public static func color(red: UInt8, green: UInt8, blue: UInt8) -> Backdrop {
     let color = TerminalColor(red: red, green: green, blue: blue)
     return Backdrop(even: color, odd: color)
   }
 
-  /// The terminal's own background, of unknown colour.
+  /// The terminal's own background, whose colour is unknown.
   ///
-  /// Characters and sixels leave pixels of less than half opacity undrawn, and draw the others
-  /// opaque.
+  /// Pixels of less than half opacity are left out when pictures are drawn with characters or sixels, and all other
+  /// pixels are drawn opaque.
   public static let terminal = Backdrop(even: .default, odd: .default)
 
-  /// Black.
+  /// A black backdrop.
   public static let black = Backdrop.color(red: 0, green: 0, blue: 0)
 
-  /// Light and dark grey squares, 8 pixels of the picture wide.
+  /// A backdrop of light and dark grey squares, each 8 pixels of the picture wide and high.
   public static let checker = Backdrop(
     even: TerminalColor(red: 0x99, green: 0x99, blue: 0x99),
     odd: TerminalColor(red: 0x66, green: 0x66, blue: 0x66))
 
-  /// Whether transparent pixels are left undrawn instead of blended with a colour.
+  /// Whether transparent pixels are left out instead of being blended with a colour.
   var isBare: Bool { even == .default }
 
-  /// Whether a pixel of this alpha is left undrawn over a bare backdrop.
+  /// Returns whether a pixel with this alpha is left out over a bare backdrop.
   @inline(__always)
   static func isBare(alpha: UInt8) -> Bool { alpha < 128 }
 

@@ -1,73 +1,74 @@
 package import ZoetropeFrames
 
-/// A way to turn pictures into bytes that make a terminal show them.
+/// A way to convert pictures to bytes that make a terminal show them.
 ///
-/// An encoder is a value that knows what the terminal shows inside its area, so each picture costs
-/// only what changed. A copy is a snapshot of that knowledge. Either all bytes reach the terminal
-/// in order, or ``invalidate()`` must be called.
+/// An encoder is a value that knows what the terminal shows inside the encoder's area, so a picture takes bytes only
+/// for what has changed. A copy of an encoder is a snapshot of this knowledge. If some of the bytes do not reach the
+/// terminal, or not in order, call ``invalidate()``.
 package protocol FrameEncoding: Sendable {
-  /// The cells it draws to.
+  /// The cells that the encoder draws to.
   var area: CellRect { get }
-  /// The size in pixels at which pictures are shown; pictures of this size need no scaling.
+  /// The size in pixels at which pictures are shown. Pictures of this size need not be scaled.
   ///
-  /// Pictures of any size are accepted, and scaled where necessary.
+  /// The encoder accepts pictures of any size, and scales them if necessary.
   var pixelSize: PixelSize { get }
-  /// Whether the bytes are graphics, which must be wrapped for tmux and screen.
+  /// Whether the bytes are graphics, which must be wrapped to pass through tmux and GNU screen.
   var isGraphics: Bool { get }
 
-  /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
+  /// Appends the bytes that make the terminal show `bitmap`. If nothing changes, appends nothing.
   ///
   /// - Parameters:
   ///   - bitmap: The picture.
-  ///   - changed: Where it may differ from the picture before; nil when unknown.
-  ///   - pen: What is known about the cursor and colours, which is updated.
-  ///   - output: Where the bytes go.
-  /// - Precondition: `bitmap` is `PixelFormat.rgba8`.
+  ///   - changed: The rectangle in which the picture may differ from the previous one, or nil if unknown.
+  ///   - pen: What is known about the terminal's cursor and colours. The encoder updates it.
+  ///   - output: The array to which the bytes are appended.
+  /// - Precondition: `bitmap` is in `PixelFormat.rgba8`.
   mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8])
 
-  /// Like ``encode(_:changed:pen:into:)``, but can be given up: slow encoders call `isWanted` between rows, others
-  /// never.
+  /// Appends bytes like ``encode(_:changed:pen:into:)``, but can be interrupted: slow encoders call `isWanted` between
+  /// rows. Other encoders never call it.
   ///
-  /// - Returns: False if `isWanted` returned false. Then nothing was appended, and the next picture is sent whole.
+  /// - Returns: False if `isWanted` returned false. In this case, nothing was appended, and the next picture is sent
+  ///   whole.
   mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
     while isWanted: () -> Bool
   ) -> Bool
 
-  /// Discards the known screen contents, so that the next picture is sent whole.
+  /// Discards what is known about the screen, so that the next picture is sent whole.
   mutating func invalidate()
 
-  /// Changes the hold threshold from the next picture on; see ``EncodingOptions/holdThreshold``.
+  /// Changes the hold threshold, starting with the next picture. See ``EncodingOptions/holdThreshold``.
   ///
-  /// A higher one saves bytes on a slow link. It has no effect on graphics, which are always exact.
+  /// A higher threshold saves bytes on a slow link. The threshold has no effect on graphics, which are always exact.
   mutating func setHoldThreshold(_ threshold: Int)
 
-  /// Appends the bytes that free what the terminal stores for this encoder, such as images.
+  /// Appends the bytes that delete what the terminal stores for this encoder, such as images.
   ///
   /// Characters stay on the screen.
   mutating func remove(pen: inout PenState, into output: inout [UInt8])
 
-  /// A hash of everything that determines the next bytes, apart from the next picture.
+  /// A hash of everything on which the bytes of the next picture depend, except the picture itself.
   var stateHash: Int { get }
 
-  /// Returns a copy that holds no picture, so that many can be kept.
+  /// Returns a copy of the encoder that does not retain a picture, so that many copies can be kept.
   ///
-  /// Call ``resume(showing:)`` before using it.
+  /// Call ``resume(showing:)`` before you use the copy.
   func withoutPicture() -> Self
 
-  /// Restores the picture that ``withoutPicture()`` left out; `bitmap` is the last one encoded.
+  /// Restores the picture that ``withoutPicture()`` left out. `bitmap` is the last picture that was encoded.
   mutating func resume(showing bitmap: Bitmap)
 
-  /// The bytes of memory that a copy made by ``withoutPicture()`` holds.
+  /// The number of bytes of memory that a copy made by ``withoutPicture()`` takes.
   var stateByteCount: Int { get }
 }
 
 extension FrameEncoding {
-  /// Returns the encoder itself.
+  /// Returns the encoder itself. This default implementation is for encoders that retain no picture.
   package func withoutPicture() -> Self { self }
 
-  /// Encodes the whole picture without calling `isWanted`.
+  /// Encodes the whole picture. This default implementation never calls `isWanted`.
   package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
     while isWanted: () -> Bool
@@ -76,15 +77,15 @@ extension FrameEncoding {
     return true
   }
 
-  /// Does nothing.
+  /// The default implementation does nothing.
   package mutating func resume(showing bitmap: Bitmap) {}
 
-  /// Appends nothing.
+  /// The default implementation appends nothing.
   package mutating func remove(pen: inout PenState, into output: inout [UInt8]) {}
 
-  /// Always 0.
+  /// The default value is 0.
   package var stateByteCount: Int { 0 }
 
-  /// Does nothing.
+  /// The default implementation does nothing.
   package mutating func setHoldThreshold(_ threshold: Int) {}
 }

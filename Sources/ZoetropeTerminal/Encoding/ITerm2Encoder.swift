@@ -1,9 +1,9 @@
 package import ZoetropeFrames
 
-/// Draws pictures as iTerm2 inline images, which WezTerm, mintty and others also support.
+/// Draws pictures as inline images of iTerm2, which WezTerm, mintty and other terminals also support.
 ///
-/// The protocol cannot change part of an image: every picture that changed is sent whole, as a PNG
-/// that the terminal scales.
+/// The protocol cannot change part of an image, so every picture that differs from the previous one is sent whole, as a
+/// PNG file that the terminal scales.
 package struct ITerm2Encoder: FrameEncoding {
   package let area: CellRect
   package let pixelSize: PixelSize
@@ -18,11 +18,11 @@ package struct ITerm2Encoder: FrameEncoding {
   /// - Parameters:
   ///   - area: The cells to draw to.
   ///   - pictureSize: The size of the pictures to encode.
-  ///   - crop: The part of each picture to show; nil for all of it.
-  ///   - shownSize: How many pixels of the terminal a picture covers; larger pictures are scaled down to
-  ///     it before they are sent. Nil when unknown.
-  ///   - passthrough: How sequences pass through a multiplexer.
-  ///   - options: How pictures are encoded.
+  ///   - crop: The part of each picture to show, or nil for the whole picture.
+  ///   - shownSize: The size, in the terminal's pixels, at which a picture is shown, or nil if unknown. Larger pictures
+  ///     are scaled down to this size before they are sent.
+  ///   - passthrough: The way in which sequences pass through a multiplexer.
+  ///   - options: The encoding options.
   package init(
     area: CellRect, pictureSize: PixelSize, crop: PixelRect? = nil, shownSize: PixelSize? = nil,
     passthrough: Passthrough = .none, options: EncodingOptions = EncodingOptions()
@@ -82,14 +82,15 @@ package struct ITerm2Encoder: FrameEncoding {
       sequence.append(7)
       passthrough.append(sequence, to: &output)
     }
-    // Only some terminals leave the cursor in place.
+    // Only some terminals leave the cursor where it was.
     pen.forgetPosition()
   }
 
-  /// tmux drops sequences of more than 1 MiB; base64 takes four bytes for three.
+  /// The maximum number of bytes of a file, or part of a file, in one sequence. tmux drops sequences of more than 1
+  /// MiB, and base64 takes four bytes for every three.
   private static let tmuxByteLimit = 768_000
 
-  /// The file in several sequences, which iTerm2 supports from 3.5 on.
+  /// Appends the file in several sequences, which iTerm2 supports from version 3.5 on.
   private func appendParts(of file: [UInt8], to output: inout [UInt8]) {
     var start = 0
     while start < file.count {

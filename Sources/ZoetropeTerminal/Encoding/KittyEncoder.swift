@@ -2,22 +2,23 @@ package import ZoetropeFrames
 
 /// Draws pictures with kitty's graphics protocol.
 ///
-/// Pictures are sent at their own size and enlarged by the terminal. Where the shown size is known, larger pictures are
-/// scaled down first; with a filter, smaller ones are enlarged first.
+/// Pictures are sent at their own size, and the terminal enlarges them. If the size at which they are shown is known,
+/// larger pictures are scaled down before they are sent. With a filter, smaller pictures are also enlarged before they
+/// are sent.
 ///
-/// With ``Method/edits`` the changed rectangles of one image are replaced in place. Terminals without edits (`a=f`) get
-/// whole images under two alternating ids. The old image is deleted after the new one is placed, because otherwise the
-/// one with the higher id would stay on top.
+/// With ``Method/edits``, the changed rectangles of a single image are replaced in place. A terminal that cannot edit
+/// images (`a=f`) gets whole images with two alternating ids. The old image is deleted once the new image is placed,
+/// because otherwise the image with the higher id would stay on top.
 package struct KittyEncoder: FrameEncoding {
-  /// How a changed picture is sent.
+  /// The way in which a changed picture is sent.
   package enum Method: String, Sendable, Hashable {
-    /// The changed rectangles are edited into the image on screen.
+    /// The changed rectangles are sent, and edited into the image on screen.
     case edits
-    /// A whole new image is sent, then the old one is deleted.
+    /// A whole new image is sent, and then the old image is deleted.
     case twoImages
   }
 
-  /// The largest number of columns and of rows inside tmux.
+  /// The maximum number of columns, and of rows, inside tmux.
   package static var placeholderLimit: Int { KittyPlaceholders.limit }
 
   package let area: CellRect
@@ -26,7 +27,7 @@ package struct KittyEncoder: FrameEncoding {
   let method: Method
   let passthrough: Passthrough
   let options: EncodingOptions
-  /// Whether the terminal shows pictures pixel by pixel instead of fitting them to ``area``.
+  /// Whether the terminal shows pictures pixel by pixel, instead of fitting them to ``area``.
   private let isUnscaled: Bool
   private let firstID: Int
   private var currentID: Int
@@ -40,13 +41,13 @@ package struct KittyEncoder: FrameEncoding {
   /// - Parameters:
   ///   - area: The cells to draw to.
   ///   - pictureSize: The size of the pictures to encode.
-  ///   - crop: The part of each picture to show; nil for all of it.
-  ///   - method: How changed pictures are sent.
-  ///   - imageID: The image's id; ``Method/twoImages`` also uses the next one. Only 24 bits are used,
-  ///     as placeholders inside tmux require.
-  ///   - shownSize: How many pixels of the terminal a picture covers; nil when unknown.
-  ///   - passthrough: How sequences pass through a multiplexer.
-  ///   - options: How pictures are encoded.
+  ///   - crop: The part of each picture to show, or nil for the whole picture.
+  ///   - method: The way in which changed pictures are sent.
+  ///   - imageID: The id of the image. ``Method/twoImages`` also uses the next higher id. Only the low 24 bits are
+  ///     used, because the placeholders inside tmux cannot hold more bits.
+  ///   - shownSize: The size, in the terminal's pixels, at which a picture is shown, or nil if unknown.
+  ///   - passthrough: The way in which sequences pass through a multiplexer.
+  ///   - options: The encoding options.
   package init(
     area: CellRect, pictureSize: PixelSize, crop: PixelRect? = nil, method: Method = .edits,
     imageID: Int, shownSize: PixelSize? = nil, passthrough: Passthrough = .none,
@@ -92,7 +93,7 @@ package struct KittyEncoder: FrameEncoding {
     show(picture, pen: &pen, into: &output)
   }
 
-  /// Sends a picture, or only its differences from the one before.
+  /// Sends a picture, or only its differences from the previous picture.
   private mutating func show(
     _ picture: PictureHistory.Picture, pen: inout PenState, into output: inout [UInt8]
   ) {
@@ -107,7 +108,7 @@ package struct KittyEncoder: FrameEncoding {
     place(part, of: bitmap, pen: &pen, into: &output)
   }
 
-  /// Appends the bytes that free what the terminal stores for this encoder.
+  /// Appends the bytes that delete the image that the terminal stores for this encoder.
   package mutating func remove(pen: inout PenState, into output: inout [UInt8]) {
     if isPlaced { delete(currentID, into: &output) }
     isPlaced = false
@@ -132,7 +133,7 @@ package struct KittyEncoder: FrameEncoding {
     _ part: PixelRect, of bitmap: Bitmap, pen: inout PenState, into output: inout [UInt8]
   ) {
     let old = isPlaced ? currentID : nil
-    // Sending a new image under the id of a placed one would first remove its placement.
+    // If the new image had the id of an image that is placed, the terminal would first remove the placement.
     if method == .twoImages, old != nil {
       currentID = currentID == firstID ? firstID + 1 : firstID
     }
@@ -173,8 +174,9 @@ package struct KittyEncoder: FrameEncoding {
     keys.append(decimal: value)
   }
 
-  /// Sends pixels: as a PNG when they will not be edited later, which is a fifth smaller for
-  /// pictures of few colours, else raw.
+  /// Sends the pixels of `rect`. With ``Method/twoImages``, the pixels are sent as a PNG file, which for pictures with
+  /// few colours is a fifth smaller than raw pixels. With ``Method/edits``, raw pixels are sent, which are compressed
+  /// if this makes them smaller.
   private func send(
     _ rect: PixelRect, of bitmap: Bitmap, keys: [UInt8], isEdit: Bool,
     into output: inout [UInt8]
@@ -202,7 +204,7 @@ package struct KittyEncoder: FrameEncoding {
     }
   }
 
-  /// Sends data in chunks of 4096 characters, the most that the protocol allows.
+  /// Sends data in chunks of 4096 characters, which is the maximum that the protocol allows.
   private func send(
     _ data: [UInt8], keys: [UInt8], isEdit: Bool, into output: inout [UInt8]
   ) {
@@ -217,8 +219,8 @@ package struct KittyEncoder: FrameEncoding {
         sequence += keys
         if end < data.count { sequence.append(ascii: ",m=1") }
       } else {
-        // Later chunks of an edit must repeat the action and the frame number: kitty 0.26 takes the
-        // number from the last chunk, and without it creates a new frame that is never shown.
+        // Later chunks of an edit must repeat the action and the frame number. kitty 0.26 takes the number from the
+        // last chunk; if the number is missing, kitty creates a new frame, which is never shown.
         if isEdit { sequence.append(ascii: "a=f,r=1,q=2,") }
         sequence.append(ascii: end < data.count ? "m=1" : "m=0")
       }
@@ -231,12 +233,12 @@ package struct KittyEncoder: FrameEncoding {
   }
 }
 
-/// Places an image with Unicode placeholders, which tmux moves and clips like any text.
+/// Places an image with Unicode placeholders, which tmux moves and clips like any other text.
 ///
-/// Each cell is U+10EEEE with two combining marks that give its row and column in the image; the
-/// character's colour is the image's id.
+/// Each cell contains U+10EEEE with two combining marks, which give the row and the column of the cell in the image.
+/// The colour of the character is the id of the image.
 enum KittyPlaceholders {
-  /// The largest number of rows, and of columns: the protocol numbers them with 297 combining marks.
+  /// The maximum number of rows, and of columns. The protocol numbers them with 297 combining marks.
   static var limit: Int { marks.count }
 
   static func append(
@@ -251,13 +253,13 @@ enum KittyPlaceholders {
         output.append(scalar: marks[row])
         output.append(scalar: marks[column])
       }
-      // Whether the cursor wraps here depends on the screen's width, which is unknown.
+      // Whether the cursor wraps here depends on the width of the screen, which is unknown.
       pen.column = nil
     }
   }
 
-  /// The protocol's marks for 0, 1, 2 …: combining marks of class 230 in Unicode 6.0 that take no
-  /// part in any decomposition.
+  /// The protocol's marks for the numbers 0, 1, 2 and so on. They are the combining marks of class 230 in Unicode 6.0
+  /// that do not occur in any decomposition.
   private static let marks: [UInt32] = [
     0x0305, 0x030D, 0x030E, 0x0310, 0x0312, 0x033D, 0x033E, 0x033F, 0x0346, 0x034A, 0x034B, 0x034C,
     0x0350, 0x0351, 0x0352, 0x0357, 0x035B, 0x0363, 0x0364, 0x0365, 0x0366, 0x0367, 0x0368, 0x0369,

@@ -1,16 +1,16 @@
 internal import Synchronization
 internal import ZoetropeFrames
 
-/// Compresses pictures, with some megabytes of working memory that copies of an encoder share.
+/// Compresses pictures. The compressor has some megabytes of working memory, which all copies of an encoder share.
 ///
-/// Copies do not encode at the same time, so the locks are never contended.
+/// Copies of an encoder do not encode at the same time, so the locks are never contended.
 final class PictureCompressor: Sendable {
   private let encoder = Mutex(PNGEncoder())
   private let compressor = Mutex(ZlibCompressor(level: 6))
 
-  /// Part of a picture as a PNG file; nil only when memory ran out.
+  /// Returns part of a picture as a PNG file, or nil if there is not enough memory.
   ///
-  /// Transparent pixels are blended with `backdrop`; without one, alpha is kept.
+  /// Transparent pixels are blended with `backdrop`. If `backdrop` is nil, alpha is kept.
   func png(_ bitmap: Bitmap, _ rect: PixelRect, over backdrop: Backdrop?) -> [UInt8]? {
     var (bitmap, rect) = (bitmap, rect)
     if let backdrop, !PixelBlock.isOpaque(bitmap, rect) {
@@ -20,7 +20,7 @@ final class PictureCompressor: Sendable {
     return encoder.withLock { try? $0.encode(bitmap, in: rect) }
   }
 
-  /// The bytes as a zlib stream; nil only when memory ran out.
+  /// Returns `bytes` as a zlib stream, or nil if there is not enough memory.
   func zlib(_ bytes: [UInt8]) -> [UInt8]? {
     compressor.withLock { compressor in
       let stream = compressor?.compress(bytes) ?? []

@@ -1,21 +1,21 @@
 internal import ZoetropeFrames
 
-/// The pictures that an encoder was given. Each is reduced to the part that is shown, scaled to at most its shown size,
-/// and compared with the picture before.
+/// The pictures that an encoder has to draw. Each picture is cropped to the part to show, scaled to the size at which
+/// it is sent, and compared with the previous picture.
 struct PictureHistory: Sendable {
-  /// A picture to encode.
+  /// A picture to encode, cropped and scaled.
   struct Picture {
     let bitmap: Bitmap
     /// The part of ``bitmap`` to show.
     let part: PixelRect
-    /// Where it differs from the picture before; nil when everything is to be drawn.
+    /// The pixels that differ from the previous picture, or nil if the whole picture has to be drawn.
     let difference: PixelDifference?
   }
 
-  /// The last picture; nil if the screen contents are unknown.
+  /// The last picture, or nil if the contents of the screen are unknown.
   private(set) var last: Bitmap?
-  /// The maximum size to which pictures are scaled, in the terminal's pixels; with a filter, the
-  /// exact size.
+  /// The size, in the terminal's pixels, to which pictures are scaled. Without a filter, only larger pictures are
+  /// scaled.
   let shownSize: PixelSize?
   private let crop: PixelRect?
   private let filter: ScalingFilter?
@@ -24,22 +24,22 @@ struct PictureHistory: Sendable {
   /// Creates an empty history.
   ///
   /// - Parameters:
-  ///   - crop: The part of each picture to show; nil for all of it.
-  ///   - shownSize: How many pixels of the terminal that part covers; nil when unknown, in which case nothing is
-  ///     scaled.
-  ///   - filter: The filter; nil scales pictures down only.
+  ///   - crop: The part of each picture to show, or nil for the whole picture.
+  ///   - shownSize: The size, in the terminal's pixels, at which this part is shown, or nil if unknown. If it is nil,
+  ///     pictures are not scaled.
+  ///   - filter: The filter for scaling pictures, or nil for only scaling larger pictures down.
   init(crop: PixelRect?, shownSize: PixelSize? = nil, filter: ScalingFilter? = nil) {
     (self.crop, self.shownSize, self.filter) = (crop, shownSize, filter)
   }
 
-  /// Like ``init(crop:shownSize:filter:)``, for pictures of `pictureSize`. If they are only partly enlarged, the
-  /// terminal does the rest.
+  /// Creates an empty history for pictures of `pictureSize`. If enlarging pictures to `shownSize` would take too many
+  /// bytes, they are enlarged only partly, and the terminal does the rest. See ``init(crop:shownSize:filter:)``.
   init(crop: PixelRect?, pictureSize: PixelSize, shownSize: PixelSize?, filter: ScalingFilter?) {
     let sent = shownSize.map { Self.sentSize(of: crop?.size ?? pictureSize, shown: $0) }
     self.init(crop: crop, shownSize: filter == nil ? shownSize : sent, filter: filter)
   }
 
-  /// The size in which pictures of `pictureSize` are sent.
+  /// Returns the size at which pictures of `pictureSize` are sent.
   func pixelSize(of pictureSize: PixelSize) -> PixelSize {
     let size = crop?.size ?? pictureSize
     if filter != nil, let shownSize { return shownSize }
@@ -51,8 +51,8 @@ struct PictureHistory: Sendable {
   /// The maximum number of pixels to which a picture is enlarged before it is sent.
   private static let enlargedLimit = 1 << 20
 
-  /// The size at which to send pictures of `size` that are shown at `shown`, if they are scaled at all. This is
-  /// `shown`, or a whole multiple of `size` if `shown` would take too many bytes.
+  /// Returns the size at which pictures of `size`, shown at the size `shown`, are sent. The result is `shown`, or a
+  /// whole multiple of `size` if `shown` would take too many bytes.
   static func sentSize(of size: PixelSize, shown: PixelSize) -> PixelSize {
     guard shown.area > max(enlargedLimit, size.area) else { return shown }
     let factor = (Double(enlargedLimit) / Double(max(size.area, 1))).squareRoot()
@@ -60,7 +60,7 @@ struct PictureHistory: Sendable {
     return PixelSize(width: size.width * whole, height: size.height * whole)
   }
 
-  /// Discards the known screen contents: the next picture is drawn whole.
+  /// Discards what is known about the screen, so that the next picture is drawn whole.
   mutating func forget() {
     last = nil
     scaler?.forget()
@@ -72,18 +72,19 @@ struct PictureHistory: Sendable {
     scaler?.forget()
   }
 
-  /// A hash of the last picture; nil when there is none.
+  /// A hash of the last picture, or nil if there is none.
   var contentHash: Int? {
     last.map { picture in
       var hasher = Hasher()
       hasher.combine(picture.size)
-      // If allocation for the hash fails, the picture counts as different from any other.
+      // If the memory for the hash cannot be allocated, the picture counts as different from every other picture.
       hasher.combine((try? PixelHash(of: picture))?.hashValue ?? .random(in: .min ... .max))
       return hasher.finalize()
     }
   }
 
-  /// Takes the next picture, which may differ from the last one inside `changed`; nil when nothing visible changes.
+  /// Makes `bitmap` the last picture, and returns what has to be drawn, or nil if no visible pixel changes. `changed`
+  /// is the rectangle in which the picture may differ from the previous one, or nil if unknown.
   mutating func next(_ bitmap: Bitmap, changed: PixelRect?) -> Picture? {
     let all = PixelRect(bitmap.size)
     let cropped = crop.map { $0.intersection(all) } ?? all
@@ -112,19 +113,19 @@ struct PictureHistory: Sendable {
   }
 }
 
-/// Scales pictures to the size at which a terminal shows them; without a filter, only down.
+/// Scales pictures to the size at which they are sent to the terminal.
 ///
-/// Terminals shrink images by dropping pixels, which breaks text and thin lines, and the dropped pixels waste
-/// bytes. The last result is kept, so that only changes are rescaled.
+/// Terminals shrink images by dropping pixels. This breaks text and thin lines, and the bytes of the dropped pixels are
+/// wasted. The scaler keeps its last result, so that only changed pixels have to be scaled again.
 struct PictureScaler: Sendable {
-  /// The size of the results.
+  /// The size of the scaled pictures.
   let size: PixelSize
   private let part: PixelRect
   private let scaler: FrameScaler
   private var last: Bitmap?
 
-  /// Scales `part` of each picture to `room` with `filter`, or without a filter to at most `room`; nil if it
-  /// already has that size.
+  /// Creates a scaler that scales `part` of each picture to the size `room` with `filter`, or without a filter to at
+  /// most `room`. Returns nil if the part already has the resulting size.
   init?(of part: PixelRect, to room: PixelSize, filter: ScalingFilter?) {
     let limit = filter == nil ? part.size : PixelSize(width: .max, height: .max)
     size = PixelSize(
@@ -136,12 +137,12 @@ struct PictureScaler: Sendable {
       linearLight: false)
   }
 
-  /// Discards the last result, because another picture has been shown since.
+  /// Discards the last result, because another picture has been shown since then.
   mutating func forget() { last = nil }
 
-  /// Returns `bitmap` at ``size``, and where that differs from the result before.
+  /// Returns `bitmap` scaled to ``size``, and the pixels that differ from the previous result, or nil if there is none.
   ///
-  /// `previous` is the picture before, which differs from `bitmap` only inside `changed`.
+  /// `previous` is the previous picture, which differs from `bitmap` only inside `changed`.
   mutating func scale(
     _ bitmap: Bitmap, after previous: Bitmap?, changed: PixelRect
   ) -> (bitmap: Bitmap, difference: PixelDifference?) {

@@ -1,8 +1,8 @@
 internal import ZoetropeFrames
 
-/// Copies part of a picture, row after row without padding.
+/// Copies part of a picture, row by row without padding.
 enum PixelBlock {
-  /// Whether every pixel of `rect` is opaque.
+  /// Returns whether every pixel of `rect` is opaque.
   static func isOpaque(_ bitmap: Bitmap, _ rect: PixelRect) -> Bool {
     for y in rect.y..<rect.maxY {
       let row = bitmap.pixels(row: y)
@@ -11,7 +11,8 @@ enum PixelBlock {
     return true
   }
 
-  /// Red, green and blue; transparent pixels are blended with `backdrop` in coded values.
+  /// Returns red, green and blue of each pixel of `rect`. Transparent pixels are blended with `backdrop` in coded
+  /// values.
   static func rgb(_ bitmap: Bitmap, _ rect: PixelRect, over backdrop: Backdrop) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(rect.width * rect.height * 3)
@@ -27,7 +28,7 @@ enum PixelBlock {
     return bytes
   }
 
-  /// Red, green, blue and straight alpha.
+  /// Returns red, green, blue and straight alpha of each pixel of `rect`.
   static func rgba(_ bitmap: Bitmap, _ rect: PixelRect) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(rect.width * rect.height * 4)
@@ -37,7 +38,7 @@ enum PixelBlock {
     return bytes
   }
 
-  /// A separate picture; transparent pixels are blended with `backdrop`, if there is one.
+  /// Returns `rect` as a separate picture. If there is a backdrop, transparent pixels are blended with it.
   static func picture(
     _ bitmap: Bitmap, _ rect: PixelRect, over backdrop: Backdrop? = nil
   ) -> Bitmap {
@@ -55,7 +56,7 @@ enum PixelBlock {
       })
   }
 
-  /// A pixel blended with the backdrop.
+  /// Returns the colour of a pixel blended with the backdrop.
   @inline(__always)
   static func flattened(_ pixel: RGBA, x: Int, y: Int, over backdrop: Backdrop) -> TerminalColor {
     if pixel.alpha == 255 {
@@ -72,13 +73,13 @@ enum PixelBlock {
   }
 }
 
-/// Numbers colours from 0 in the order of their first use, up to a limit.
+/// Numbers colours from 0 in the order in which they are first used, up to a limit.
 struct ColorTable: Sendable {
-  /// The colours, by their numbers.
+  /// The colours. The index of a colour is its number.
   private(set) var colors: [UInt32] = []
   private let limit: Int
   private let mask: Int
-  /// An open-addressing hash table of numbers plus one; 0 marks a free place.
+  /// An open-addressing hash table. Each element is the number of a colour plus one, or 0 if the element is free.
   private var places: [UInt16]
   private var lastColor: UInt32 = 0
   private var lastIndex = -1
@@ -91,7 +92,7 @@ struct ColorTable: Sendable {
     places = Array(repeating: 0, count: size)
   }
 
-  /// The number of `color`, assigned if necessary; nil when the table is full.
+  /// Returns the number of `color`, and assigns one if the colour has none; returns nil if the table is full.
   @inline(__always)
   mutating func index(of color: UInt32) -> Int? {
     if color == lastColor, lastIndex >= 0 { return lastIndex }
@@ -117,7 +118,7 @@ struct ColorTable: Sendable {
     return lastIndex
   }
 
-  /// The number of `color`; nil when it has none.
+  /// Returns the number of `color`, or nil if the colour has none.
   @inline(__always)
   func number(of color: UInt32) -> Int? {
     if color == lastColor, lastIndex >= 0 { return lastIndex }
@@ -130,10 +131,10 @@ struct ColorTable: Sendable {
     return nil
   }
 
-  /// Whether `color` has a number.
+  /// Returns whether `color` has a number.
   func contains(_ color: UInt32) -> Bool { number(of: color) != nil }
 
-  /// Forgets every colour.
+  /// Removes all colours.
   mutating func removeAll() {
     self = ColorTable(limit: limit)
   }

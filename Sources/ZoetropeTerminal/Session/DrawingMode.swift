@@ -1,29 +1,29 @@
 package import ZoetropeFrames
 
-/// A protocol for showing pictures.
+/// A protocol for showing pictures in a terminal.
 package enum GraphicsProtocol: String, Sendable, Hashable, CaseIterable {
-  /// kitty's protocol, editing the image on screen (`a=f`).
+  /// kitty's graphics protocol, with which changed parts are edited into the image on screen (`a=f`).
   case kittyEdits = "kitty"
-  /// kitty's protocol without edits: two alternating images.
+  /// kitty's graphics protocol without edits, using two alternating images.
   case kittyImages = "kitty-images"
-  /// iTerm2's inline images.
+  /// The protocol for inline images of iTerm2.
   case iterm2
-  /// Sixels.
+  /// Sixel graphics.
   case sixel
   /// Characters, which every terminal can show.
   case cells
 }
 
-/// A way to draw pictures.
+/// A way to draw pictures in a terminal.
 ///
-/// Not an enum, so that later releases can add modes.
+/// This type is not an enum, so that later releases can add modes.
 public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
   package enum Kind: Sendable, Hashable {
-    /// A graphics protocol. ``GraphicsProtocol/cells`` means the best characters for the terminal.
+    /// Graphics of a protocol. ``GraphicsProtocol/cells`` stands for the best characters that the terminal can show.
     case graphics(GraphicsProtocol)
-    /// Coloured block characters.
+    /// Block characters with colours.
     case blocks(CellGlyphs)
-    /// The shapes of characters, with or without colour.
+    /// Characters that show pictures by their shapes, with or without colours.
     case dots(DotGlyphs)
   }
 
@@ -41,21 +41,21 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
 
   private init(kind: Kind) { self.kind = kind }
 
-  /// kitty's graphics protocol, editing the image on screen.
+  /// kitty's graphics protocol, with which changed parts are edited into the image on screen.
   public static let kitty = graphics(.kittyEdits)
-  /// iTerm2's inline images.
+  /// The protocol for inline images of iTerm2.
   public static let iterm2 = graphics(.iterm2)
-  /// Sixels.
+  /// Sixel graphics.
   public static let sixel = graphics(.sixel)
-  /// Coloured characters, the best ones for the terminal.
+  /// Coloured characters. The mode uses the best characters that the terminal can show.
   public static let cells = graphics(.cells)
 
-  /// Every mode, from the best to the simplest.
+  /// All modes, from the best to the simplest.
   public static let all: [DrawingMode] =
     GraphicsProtocol.allCases.filter { $0 != .cells }.map { .graphics($0) }
     + CellGlyphs.allCases.reversed().map { .blocks($0) } + DotGlyphs.allCases.map { .dots($0) }
 
-  /// The mode's name, such as `kitty`, `sixel`, `fine` or `ascii`.
+  /// The name of the mode, such as `kitty`, `sixel`, `fine` or `ascii`.
   public var name: String {
     switch kind {
     case .graphics(let graphics): graphics.rawValue
@@ -64,10 +64,11 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Same as ``name``.
+  /// The same as ``name``.
   public var description: String { name }
 
-  /// The mode with this name, or with a name that other programs use for it; nil for unknown names.
+  /// Creates the mode with the given name, which may also be a name that other programs use for the mode. Returns nil
+  /// if the name is unknown.
   public init?(name: String) {
     let others: [String: DrawingMode] = [
       "cells": .graphics(.cells), "quad": .blocks(.fine), "sextant": .blocks(.sextants),
@@ -77,7 +78,8 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
     self = mode
   }
 
-  /// The best mode for a terminal: graphics, else block characters, else plain shapes.
+  /// Creates the best mode for a terminal: graphics if possible, otherwise block characters, otherwise the shapes of
+  /// characters.
   public init(best capabilities: TerminalCapabilities) {
     if capabilities.isDumb {
       self = .dots(.ascii)
@@ -92,16 +94,16 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Creates an encoder that draws in this mode. Block characters without colours become quadrants.
+  /// Returns an encoder that draws in this mode. On a terminal without colours, quadrants replace block characters.
   ///
   /// - Parameters:
-  ///   - layout: Where the picture goes.
-  ///   - screen: The terminal's screen.
+  ///   - layout: The place of the pictures on the screen.
+  ///   - screen: The size of the terminal's screen.
   ///   - pictureSize: The size of the pictures to encode.
   ///   - capabilities: The capabilities of the terminal.
-  ///   - imageID: The id of kitty's image; the next one may be used as well. Default: 4711.
-  ///   - passthrough: How sequences pass through a multiplexer. Default: unchanged.
-  ///   - options: How pictures are encoded.
+  ///   - imageID: The id of the image in kitty's protocol. The next higher id may be used as well. Default: 4711.
+  ///   - passthrough: The way in which sequences pass through a multiplexer. Default: ``Passthrough/none``.
+  ///   - options: The encoding options.
   package func encoder(
     layout: FrameLayout, screen: ScreenSize, pictureSize: PixelSize,
     capabilities: TerminalCapabilities, imageID: Int = 4711, passthrough: Passthrough = .none,
@@ -116,7 +118,7 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
     case .graphics(.iterm2):
       return ITerm2Encoder(
         area: layout.area, pictureSize: pictureSize, crop: layout.crop,
-        // iTerm2 counts in points, each of which may be two pixels wide and high.
+        // iTerm2 counts in points, and a point may be two pixels wide and high.
         shownSize: shownSize(layout, screen, options, scale: 2), passthrough: passthrough,
         options: options)
     case .graphics(.sixel):
@@ -135,8 +137,9 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The size of the picture in the terminal's pixels; nil when the size of a cell is only assumed. With a filter this
-  /// is the exact size, otherwise that of the cells, to which the terminal enlarges the picture.
+  /// Returns the size at which pictures are shown, in the terminal's pixels, or nil if the size of a cell is not known.
+  /// With a filter, the size is exactly that of the picture. Without a filter, the size is that of the cells, because
+  /// the terminal enlarges the picture to this size.
   private func shownSize(
     _ layout: FrameLayout, _ screen: ScreenSize, _ options: EncodingOptions, scale: Int = 1
   ) -> PixelSize? {
@@ -147,8 +150,8 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
       height: layout.area.rows * screen.cell.height * scale)
   }
 
-  /// The size, in the terminal's pixels, of the smallest square that this mode can draw, in which
-  /// pixel art is enlarged; nil for shapes, which have none.
+  /// Returns the size, in the terminal's pixels, of the smallest square that this mode can draw. Pixel art is enlarged
+  /// in units of this size. The result is nil if the mode draws shapes, which have no such square.
   package func grid(cell: PixelSize) -> (width: Double, height: Double)? {
     switch kind {
     case .graphics(.cells), .blocks: (Double(cell.width), Double(cell.height) / 2)
@@ -157,15 +160,17 @@ public struct DrawingMode: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The most columns and rows of a picture, in any mode.
+  /// The maximum number of columns, and of rows, of a picture in any mode.
   package static let longestSide = 1000
-  /// The maximum width and height of a sixel picture, and the maximum number of its pixels: those of a screen.
-  /// Terminals do not enlarge sixels, so the picture is as large as its cells, whatever the size of the file.
+  /// The maximum width and height of a sixel picture. ``sixelArea`` is the maximum number of its pixels, which is that
+  /// of a large screen. The size of a sixel picture depends only on its cells, not on the size of the file, because
+  /// terminals do not enlarge sixels.
   static let longestSixelSide = 4096
   static let sixelArea = 3840 * 2160
 
-  /// The part of `room` that a picture in this mode may cover: no more than can be encoded in a short time,
-  /// however large the terminal claims to be. It is in the middle of `room`, or at its top left.
+  /// Returns the part of `room` that a picture in this mode may cover. The part is limited to what can be encoded in a
+  /// short time, regardless of the size that the terminal reports. It is in the middle of `room` if `isCentered` is
+  /// true, and otherwise at the top left.
   package func usable(
     _ room: CellRect, on screen: ScreenSize, passthrough: Passthrough, isCentered: Bool
   ) -> CellRect {

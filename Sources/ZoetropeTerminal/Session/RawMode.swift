@@ -1,24 +1,24 @@
 package import Glibc
 internal import ZoetropeFrames
 
-/// A terminal's original line settings, and those for raw input.
+/// The original line settings of a terminal, and the settings for raw input.
 public struct RawMode: Sendable {
-  /// The original settings.
+  /// The original line settings.
   package let original: termios
 
-  /// Reads the settings of an open terminal; nil when `descriptor` is not a terminal.
+  /// Reads the settings of an open terminal. Returns nil if `descriptor` is not a terminal.
   public init?(descriptor: Int32) {
     guard let settings = termios(of: descriptor) else { return nil }
     original = settings
   }
 
-  /// Creates a value from settings that were read elsewhere.
+  /// Creates a value from settings that the caller has read.
   package init(original: termios) { self.original = original }
 
-  /// The settings for raw input: no echo, line editing, signals from keys or flow control, and reads that
-  /// return the available bytes.
+  /// The settings for raw input: without echo, line editing, signals from keys and flow control. A read returns the
+  /// bytes that are available.
   ///
-  /// Output processing stays on, so a line feed also returns the carriage.
+  /// Output processing stays on, so a line feed also moves the cursor to the first column.
   package var raw: termios {
     var settings = original
     settings.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG | IEXTEN)
@@ -26,15 +26,16 @@ public struct RawMode: Sendable {
     return settings
   }
 
-  /// Applies the settings for raw input: no echo, line editing, signals from keys or flow control. Returns false
-  /// when the system refuses.
+  /// Applies the settings for raw input: without echo, line editing, signals from keys and flow control. Returns false
+  /// if the system refuses.
   public func enter(descriptor: Int32) -> Bool { raw.apply(to: descriptor) }
 
   /// Discards output that the terminal has not read yet.
   ///
-  /// Call it before writing ``TerminalMode/restore``, so that a stuck terminal cannot block that.
+  /// Call this method before you write ``TerminalMode/restore``. Otherwise, a terminal that has stopped reading could
+  /// block this write.
   public static func dropOutput(descriptor: Int32) { tcflush(descriptor, TCOFLUSH) }
 
-  /// Restores the original settings; returns false when the system refuses.
+  /// Restores the original settings. Returns false if the system refuses.
   public func restore(descriptor: Int32) -> Bool { original.apply(to: descriptor) }
 }

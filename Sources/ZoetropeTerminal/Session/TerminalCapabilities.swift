@@ -1,61 +1,61 @@
 public import ZoetropeFrames
 
-/// What is known about a terminal: first from the environment, then from its answers to queries.
+/// What is known about a terminal. This knowledge comes first from the environment, and then from the terminal's
+/// answers to queries.
 public struct TerminalCapabilities: Sendable, Hashable {
-  /// The terminal's name and version, from XTVERSION or the environment; empty when unknown.
+  /// The terminal's name and version, according to XTVERSION or the environment. The name is empty if unknown.
   public var name = ""
-  /// Whether it accepts UTF-8, according to the locale or, where that denies it, to a test.
+  /// Whether the terminal accepts UTF-8, according to the locale. If the locale says no, a test decides.
   package var hasUTF8 = true
-  /// How many colours it can show.
+  /// The colours that the terminal can show.
   package var colors = ColorDepth.indexed
-  /// Whether it supports kitty's graphics protocol.
+  /// Whether the terminal supports kitty's graphics protocol.
   package var hasKittyGraphics = false
-  /// Whether it also supports editing frames (`a=f`).
+  /// Whether the terminal supports the editing of frames in kitty's graphics protocol (`a=f`).
   package var hasKittyEdits = false
-  /// Whether it supports iTerm2's inline images.
+  /// Whether the terminal supports inline images of iTerm2.
   package var hasITerm2Images = false
-  /// Whether it supports sixels.
+  /// Whether the terminal supports sixels.
   package var hasSixel = false
-  /// How many colours a sixel image may have.
+  /// The maximum number of colours of a sixel image.
   package var sixelRegisterCount = 256
-  /// Whether sixel colours stay defined from one image to the next (mode 1070 is reset).
+  /// Whether the terminal keeps sixel colours defined from one image to the next (mode 1070 is reset).
   package var keepsSixelRegisters = false
-  /// Whether the terminal would keep sixel colours with mode 1070 reset, as ``TerminalMode/keepsSixelRegisters``
-  /// requests.
+  /// Whether the terminal would keep sixel colours defined after mode 1070 was reset, as
+  /// ``TerminalMode/keepsSixelRegisters`` requests.
   package var canKeepSixelRegisters = false
-  /// Whether it supports synchronized output (mode 2026).
+  /// Whether the terminal supports synchronized output (mode 2026).
   package var hasSynchronizedOutput = false
-  /// Whether it can report size changes in the input (mode 2048).
+  /// Whether the terminal can report changes of its size in the input (mode 2048).
   package var hasInBandResize = false
-  /// Whether it draws sextants itself, whatever the font.
+  /// Whether the terminal draws sextants itself, regardless of the font.
   package var drawsSextants = false
-  /// Whether it draws octants itself, whatever the font.
+  /// Whether the terminal draws octants itself, regardless of the font.
   package var drawsOctants = false
-  /// Whether it supports kitty's keyboard protocol.
+  /// Whether the terminal supports kitty's keyboard protocol.
   package var hasKittyKeyboard = false
-  /// Whether it answers `CSI 5 n`, which ``LinkFence`` relies on.
+  /// Whether the terminal answers `CSI 5 n`, which ``LinkFence`` relies on.
   package var reportsStatus = false
-  /// The size of a cell in pixels; nil when the terminal does not report it.
+  /// The size of a cell in pixels, or nil if the terminal does not report it.
   public var cellSize: PixelSize?
-  /// The background colour; nil when the terminal does not report it.
+  /// The colour of the terminal's background, or nil if the terminal does not report it.
   package var background: TerminalColor?
-  /// The multiplexer in which the program runs.
+  /// The multiplexer in which the program runs, if any.
   package var multiplexer = Passthrough.none
-  /// Whether only plain text should be sent (`TERM=dumb`).
+  /// Whether to send only plain text to the terminal (`TERM=dumb`).
   package var isDumb = false
   /// Whether the terminal is at the other end of an SSH connection.
   package var isRemote = false
-  /// Whether the terminal answered the last query of the batch, so that all of the above is
-  /// certain.
+  /// Whether the terminal answered the last query of ``TerminalQuery``. If so, all other values are certain.
   package var didAnswer = false
 
-  /// Creates the capabilities of an unknown terminal: 256 colours, and characters only.
+  /// Creates the capabilities of an unknown terminal: 256 colours, and characters instead of graphics.
   package init() {}
 
-  /// The best supported way to show pictures: kitty with edits, kitty without, iTerm2, sixels, or
-  /// cells.
+  /// The best protocol that the terminal supports. From the best on, the protocols are kitty with edits, kitty without
+  /// edits, iTerm2, sixels, and cells.
   ///
-  /// Inside a multiplexer it is always cells, because graphics may not get through.
+  /// Inside a multiplexer, the protocol is always cells, because graphics may not pass through.
   package var bestProtocol: GraphicsProtocol {
     if multiplexer != .none || isDumb { return .cells }
     if hasKittyGraphics { return hasKittyEdits ? .kittyEdits : .kittyImages }
@@ -63,10 +63,10 @@ public struct TerminalCapabilities: Sendable, Hashable {
     return hasSixel ? .sixel : .cells
   }
 
-  /// The best block characters. Octants are never chosen by default.
+  /// The best set of block characters for the terminal. Octants are never chosen by default.
   package var bestGlyphs: CellGlyphs { drawsSextants ? .sextants : .fine }
 
-  /// The terminal's background as a backdrop, with its colour if that is known.
+  /// The terminal's background as a backdrop. The backdrop has a colour if that of the background is known.
   package var backdrop: Backdrop {
     guard let background else { return .terminal }
     return .color(red: background.red, green: background.green, blue: background.blue)
@@ -76,8 +76,8 @@ public struct TerminalCapabilities: Sendable, Hashable {
 extension TerminalCapabilities {
   /// Creates capabilities from the environment alone.
   ///
-  /// Graphics are not inferred from the environment, with one exception: no query exists for iTerm2's images, so
-  /// terminals that support them are recognised by name.
+  /// Graphics are not inferred from the environment, with one exception: no query exists for iTerm2's inline images, so
+  /// terminals that support these are recognized by name.
   public init(environment: TerminalEnvironment) {
     self.init()
     let term = environment["TERM"] ?? ""
@@ -106,10 +106,11 @@ extension TerminalCapabilities {
 
   private func colors(_ environment: TerminalEnvironment, term: String) -> ColorDepth {
     if isDumb || environment.has("NO_COLOR") { return .none }
-    // Inside GNU screen, the variables read below describe the outer terminal. Version 4 misreads 24-bit colours as
-    // other attributes.
+    // Inside GNU screen, the variables that are read below describe the outer terminal. GNU screen 4 misinterprets
+    // 24-bit colours as other attributes.
     if multiplexer == .screen { return .indexed }
-    // tmux converts 24-bit colours for the outer terminal from 2.2 on. A screen inside inherits `TMUX`.
+    // tmux converts 24-bit colours for the outer terminal since version 2.2. If GNU screen runs inside tmux, it
+    // inherits `TMUX`.
     if multiplexer == .tmux, !environment.has("STY") { return .full }
     let claim = environment["COLORTERM"] ?? ""
     if claim == "truecolor" || claim == "24bit" || term.hasSuffix("-direct") { return .full }
@@ -122,11 +123,11 @@ extension TerminalCapabilities {
     return .indexed
   }
 
-  /// Whether the terminal is known to answer queries, so that waiting longer than 150 ms is
-  /// worthwhile: one that was just started on a busy machine may need it.
+  /// Whether the terminal is known to answer queries. If so, waiting for longer than 150 ms is worthwhile, because a
+  /// terminal that was just started on a busy machine may need longer.
   var isSureToAnswer: Bool { multiplexer == .none && TerminalQuirks(name: name).answers }
 
-  /// Applies what is known about the terminal by its name.
+  /// Applies the properties that are known from the terminal's name.
   mutating func apply(_ quirks: TerminalQuirks) {
     if quirks.hasITerm2Images { hasITerm2Images = true }
     if quirks.drawsSextants { drawsSextants = true }
@@ -136,23 +137,24 @@ extension TerminalCapabilities {
   }
 }
 
-/// Properties that are known only from the terminal's name, because no query reports them.
+/// Properties that are known only from the terminal's name, because no query reports them or the answer is not
+/// reliable.
 ///
-/// Each entry was observed in the terminal, or is documented by it.
+/// Each entry was observed in the terminal, or is documented by its authors.
 struct TerminalQuirks: Sendable, Hashable {
-  /// No query exists for iTerm2's images.
+  /// The terminal supports inline images of iTerm2, for which no query exists.
   var hasITerm2Images = false
   /// The terminal draws sextants itself.
   var drawsSextants = false
   /// The terminal draws octants itself.
   var drawsOctants = false
-  /// 24-bit colour, even where `COLORTERM` was lost (ssh, sudo).
+  /// The terminal supports 24-bit colour, even if `COLORTERM` was lost (ssh, sudo).
   var isFullColor = false
-  /// Frames can be edited (kitty 0.20 or later), even if the answer to the query is lost.
+  /// The terminal supports the editing of frames (kitty 0.20 or later), even if the answer to the query is lost.
   var hasKittyEdits = false
-  /// It answers every batch of queries, however late.
+  /// The terminal answers every batch of queries, although possibly late.
   var answers = false
-  /// Editing frames breaks images, whatever the terminal answers.
+  /// Editing frames breaks images in the terminal, whatever it answers.
   var misreportsKittyEdits = false
 
   private static let table: [(name: String, quirks: TerminalQuirks)] = [
@@ -181,7 +183,7 @@ struct TerminalQuirks: Sendable, Hashable {
     ("tmux", TerminalQuirks(isFullColor: true)),
   ]
 
-  /// The quirks of a terminal that calls itself `name`, such as `foot(1.13.1)`.
+  /// Returns the quirks of a terminal whose name is `name`, such as `foot(1.13.1)`.
   init(name: String) {
     let lowered = name.lowercased()
     let word = lowered.prefix { $0.isLetter || $0.isNumber || $0 == "." }
@@ -204,7 +206,7 @@ struct TerminalQuirks: Sendable, Hashable {
 }
 
 extension TerminalCapabilities {
-  /// Everything that is known, as one line of JSON.
+  /// All capabilities as one line of JSON.
   package var json: String {
     var json = JSONWriter()
     json.object {
@@ -238,7 +240,7 @@ extension TerminalCapabilities {
 }
 
 extension TerminalColor {
-  /// Such as `#336699`.
+  /// The colour in hexadecimal notation, such as `#336699`.
   fileprivate var hexadecimal: String {
     "#" + String(word & 0xFF_FFFF, radix: 16).paddedLeft(to: 6, with: "0")
   }

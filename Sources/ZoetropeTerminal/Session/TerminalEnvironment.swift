@@ -4,10 +4,10 @@ internal import ZoetropeFrames
 public struct TerminalEnvironment: Sendable, Hashable {
   private let variables: [String: String]
 
-  /// Creates an environment from variables by name; irrelevant ones are ignored.
+  /// Creates an environment from variables by name. Irrelevant variables are ignored.
   public init(_ variables: [String: String]) { self.variables = variables }
 
-  /// The variables of this process.
+  /// The variables in the environment of this process that describe the terminal.
   public static var current: TerminalEnvironment {
     let names = [
       "TERM", "COLORTERM", "NO_COLOR", "TMUX", "STY", "TERM_PROGRAM", "TERM_PROGRAM_VERSION",
@@ -20,19 +20,19 @@ public struct TerminalEnvironment: Sendable, Hashable {
     return TerminalEnvironment(found)
   }
 
-  /// The value of a variable; nil when it is not set.
+  /// The value of a variable, or nil if it is not set.
   package subscript(name: String) -> String? { variables[name] }
 
-  /// Whether the locale is one without UTF-8; false when none is set, as in many containers.
+  /// Whether the locale is set and its characters are not UTF-8. Many containers set no locale.
   package var deniesUTF8: Bool { localeHasUTF8 == false }
 
-  /// Whether the locale's characters are UTF-8; nil when no locale is set.
+  /// Whether the characters of the locale are UTF-8, or nil if no locale is set.
   package var localeHasUTF8: Bool? {
     guard let name = ["LC_ALL", "LC_CTYPE", "LANG"].first(where: { has($0) }) else { return nil }
     let locale = (variables[name] ?? "").lowercased()
     return locale.contains("utf-8") || locale.contains("utf8")
   }
 
-  /// Whether a variable is set to something.
+  /// Returns whether a variable is set and not empty.
   func has(_ name: String) -> Bool { !(variables[name] ?? "").isEmpty }
 }

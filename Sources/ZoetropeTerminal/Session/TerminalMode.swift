@@ -1,36 +1,37 @@
 internal import Glibc
 internal import ZoetropeFrames
 
-/// The bytes that set a terminal up for full-screen output, and those that restore it.
+/// The bytes that set up a terminal for full-screen output, and the bytes that restore it.
 ///
-/// Build ``restore`` before anything is changed, so that a signal handler only needs to write it.
-/// It is correct in the middle of any sequence, and may be written more than once.
+/// Create ``restore`` before anything is changed, so that a signal handler only has to write these bytes. The bytes of
+/// ``restore`` take effect even if another sequence was interrupted in the middle, and may be written more than once.
 public struct TerminalMode: Sendable, Hashable {
   /// Whether to use the alternate screen.
   package var usesAlternateScreen: Bool
   /// Whether to switch on kitty's keyboard protocol.
   package var usesKittyKeyboard: Bool
-  /// Whether to request size changes in the input (mode 2048).
+  /// Whether to request reports of changes of the screen's size in the input (mode 2048).
   package var usesInBandResize: Bool
   /// Whether to request reports of the mouse's buttons, drags and wheel (modes 1002 and 1006).
   ///
-  /// The terminal then no longer selects text by itself, except with Shift in most terminals.
+  /// If true, the user can no longer select text with the mouse. Most terminals still allow selecting while Shift is
+  /// held.
   package var usesMouse: Bool
-  /// Whether synchronized output may be in progress.
+  /// Whether synchronized output may be in progress when the terminal is restored.
   package var isSynchronized: Bool
   /// Whether to keep sixel colours defined from one image to the next, by resetting mode 1070.
   package var keepsSixelRegisters: Bool
   /// Whether images are sent with kitty's protocol.
   package var usesKittyGraphics: Bool
-  /// The kitty images to delete when restoring.
+  /// The ids of the kitty images to delete when the terminal is restored.
   package var imageIDs: [Int]
-  /// How sequences pass through a multiplexer.
+  /// The way in which sequences pass through a multiplexer.
   package var passthrough: Passthrough
 
   /// Creates a mode for a program that draws pictures with a ``FrameWriter`` of the same capabilities.
   ///
   /// - Parameters:
-  ///   - capabilities: What the terminal can do.
+  ///   - capabilities: The capabilities of the terminal.
   ///   - usesAlternateScreen: Whether to use the alternate screen. Default: true.
   ///   - usesMouse: Whether to request reports of the mouse. Default: false.
   public init(
@@ -42,7 +43,7 @@ public struct TerminalMode: Sendable, Hashable {
       imageIDs: capabilities.hasKittyGraphics ? [4711, 4712] : [])
   }
 
-  /// Creates a mode; everything is off by default.
+  /// Creates a mode. Everything is off by default.
   package init(
     usesAlternateScreen: Bool = false, usesKittyKeyboard: Bool = false,
     usesInBandResize: Bool = false, usesMouse: Bool = false, isSynchronized: Bool = false,
@@ -60,7 +61,7 @@ public struct TerminalMode: Sendable, Hashable {
     self.passthrough = passthrough
   }
 
-  /// The bytes to write first: select the screen, hide the cursor, turn off wrapping and set the modes.
+  /// The bytes to write first. They select the screen, hide the cursor, turn off wrapping and set the modes.
   public var enter: [UInt8] {
     var bytes: [UInt8] = []
     if usesAlternateScreen { bytes.append(ascii: "\u{1B}[?1049h") }
@@ -73,7 +74,7 @@ public struct TerminalMode: Sendable, Hashable {
     return bytes
   }
 
-  /// Ends a truncated sequence (CAN and ST), an incomplete kitty image, and synchronized output.
+  /// The bytes that end a truncated sequence (CAN and ST), an incomplete kitty image, and synchronized output.
   package var abort: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(ascii: "\u{18}\u{1B}\\")
@@ -82,12 +83,13 @@ public struct TerminalMode: Sendable, Hashable {
     return bytes
   }
 
-  /// Ends an incomplete image; has no effect without one.
+  /// The bytes that end an incomplete kitty image. They have no effect if there is none.
   ///
-  /// Otherwise kitty would treat everything that follows, queries included, as further chunks of that image.
+  /// Without these bytes, kitty would treat everything that follows, including queries, as further chunks of the
+  /// incomplete image.
   static let lastChunk = Array("\u{1B}_Gm=0,q=2;\u{1B}\\".utf8)
 
-  /// The bytes to write last: they end an incomplete sequence, and undo ``enter``.
+  /// The bytes to write last. They end an incomplete sequence, and undo ``enter``.
   public var restore: [UInt8] {
     var bytes = abort
     for id in imageIDs {

@@ -1,29 +1,29 @@
 internal import ZoetropeFrames
 
-/// The queries that determine a terminal's capabilities, as one write.
+/// The queries that determine the capabilities of a terminal, to be sent in a single write.
 ///
-/// The last query is for the primary attributes, which every terminal reports. Queries that are unanswered by then will
-/// not be answered.
+/// The last query asks for the primary attributes, which every terminal reports. Queries that have not been answered
+/// when these arrive will not be answered.
 package struct TerminalQuery: Sendable, Hashable {
-  /// The bytes to write.
+  /// The bytes to write to the terminal.
   package let bytes: [UInt8]
 
-  /// The image id of the graphics query.
+  /// The image id of the query for kitty's graphics protocol.
   static let imageID = 4211
-  /// The image id for testing edits, which creates and deletes an image of one pixel.
+  /// The image id of the test for edits, which creates an image of one pixel and then deletes it.
   static let editID = 4212
 
-  /// Creates all queries; inside a multiplexer, only those that it answers itself.
+  /// Creates all queries or, inside a multiplexer, only those that the multiplexer itself answers.
   ///
-  /// With `asksForUTF8` a character of two bytes is written between two queries of the cursor
-  /// position, and then erased.
+  /// With `asksForUTF8`, a character of two bytes is written between two queries of the cursor's position, and then
+  /// erased.
   package init(isMultiplexed: Bool = false, asksForUTF8: Bool = false) {
     var bytes: [UInt8] = []
     if !isMultiplexed {
-      // A program that was killed may have left an image incomplete.
+      // An earlier program that was killed may have left an image incomplete.
       bytes += TerminalMode.lastChunk
       bytes.append(text: "\u{1B}_Gi=\(Self.imageID),a=q,s=1,v=1,t=d,f=24;AAAA\u{1B}\\")
-      // An edit is answered with the frame's number, with an error, or not at all.
+      // The terminal answers an edit with the number of the frame, with an error, or not at all.
       bytes.append(text: "\u{1B}_Gi=\(Self.editID),a=t,q=1,s=1,v=1,f=24;AAAA\u{1B}\\")
       bytes.append(text: "\u{1B}_Gi=\(Self.editID),a=f,r=1,s=1,v=1,f=24;AAAA\u{1B}\\")
       bytes.append(text: "\u{1B}_Ga=d,d=I,i=\(Self.editID),q=2\u{1B}\\")
@@ -35,7 +35,7 @@ package struct TerminalQuery: Sendable, Hashable {
     bytes.append(ascii: "\u{1B}[16t\u{1B}[14t\u{1B}[18t")
     bytes.append(ascii: "\u{1B}]11;?\u{1B}\\")
     if !isMultiplexed {
-      // Sets a colour, queries it, and resets it.
+      // Set a colour, query it, and reset it.
       bytes.append(ascii: "\u{1B}[48;2;1;2;3m\u{1B}P$qm\u{1B}\\\u{1B}[m")
     }
     if asksForUTF8 {
@@ -51,28 +51,28 @@ package struct TerminalQuery: Sendable, Hashable {
 
 /// Queries a terminal for its capabilities.
 ///
-/// The caller must have turned off echo and line editing. Keys that arrive meanwhile are kept in ``typed``.
-/// Late answers are recognized if ``decoder`` is used from then on.
+/// The caller must have turned off echo and line editing. Keys that the user types during the probe are kept in
+/// ``typed``. So that late answers are not mistaken for keys, use ``decoder`` for all further input.
 public struct TerminalProbe: Sendable {
-  /// The capabilities that were found.
+  /// The capabilities that the probe found.
   public private(set) var capabilities: TerminalCapabilities
-  /// Keys that were typed meanwhile.
+  /// The keys typed, and mouse events, during the probe.
   public private(set) var typed: [InputEvent] = []
-  /// The replies, in the order in which they arrived.
+  /// The replies of the terminal, in the order in which they arrived.
   package private(set) var replies: [TerminalReply.Content] = []
-  /// The decoder for further input; it may hold the start of a late answer.
+  /// The decoder for further input. It may contain the start of a late answer.
   public private(set) var decoder = InputDecoder()
 
-  /// Sends the queries, and waits for the answer to the last one.
+  /// Sends the queries, and waits for the answer to the last query.
   ///
   /// - Parameters:
-  ///   - start: The capabilities known from the environment. Nothing is sent to a dumb terminal.
-  ///   - patience: The longest wait. Default: 150 ms; one second over SSH and for terminals that are
-  ///     known to answer.
-  ///   - now: The current time.
-  ///   - write: Sends bytes to the terminal.
-  ///   - read: Waits for input up to the given time; returns an empty array when the time is up, and nil
-  ///     when the input has ended.
+  ///   - start: The capabilities known from the environment. If the terminal is dumb, nothing is sent.
+  ///   - patience: The maximum time to wait. Default: nil, which waits for one second over SSH and for terminals that
+  ///     are known to answer, and otherwise for 150 ms.
+  ///   - now: A closure that returns the current time.
+  ///   - write: A closure that sends bytes to the terminal.
+  ///   - read: A closure that waits for input for up to the given time, and returns the bytes that arrived. It returns
+  ///     an empty array if no input arrived in this time, and nil if the input has ended.
   public init<Instant: InstantProtocol>(
     _ start: TerminalCapabilities, patience: Duration? = nil, now: () -> Instant,
     write: ([UInt8]) -> Void, read: (Duration) -> [UInt8]?
@@ -92,7 +92,7 @@ public struct TerminalProbe: Sendable {
       for event in decoder.feed(bytes) {
         switch event {
         case .key(let key) where !start.hasUTF8 && key.key == .function(3):
-          // A cursor in row 1 is reported in the form of this key.
+          // A report of a cursor in row 1 has the same form as this key.
           replies.append(.cursor(row: 1, column: Int(key.modifiers.rawValue) + 1))
         case .key, .mouse: typed.append(event)
         case .reply(let reply):
@@ -106,9 +106,10 @@ public struct TerminalProbe: Sendable {
 }
 
 extension TerminalCapabilities {
-  /// Applies a terminal's replies to `TerminalQuery`, in any order.
+  /// Applies the replies of a terminal to the queries of ``TerminalQuery``. The replies may be in any order.
   ///
-  /// Synchronized output and kitty's edits count as supported only if the terminal confirmed them.
+  /// Synchronized output and kitty's edits count as supported only if the terminal confirmed them, except for edits in
+  /// terminals that are known by name to support them.
   package mutating func apply(_ replies: [TerminalReply.Content]) {
     var textPixels: PixelSize?
     var textCells: (columns: Int, rows: Int)?
@@ -122,11 +123,11 @@ extension TerminalCapabilities {
       case .version(let text):
         if !text.isEmpty { name = text }
         quirks = TerminalQuirks(name: name)
-        // `TMUX` is lost through ssh or sudo, but the terminal's name is not.
+        // `TMUX` is lost through ssh and sudo, but the name that the terminal reports is not.
         if name.hasPrefix("tmux ") { multiplexer = .tmux }
       case .mode(2026, let state): hasSynchronizedOutput = state == 1 || state == 2
       case .mode(1070, let state):
-        // xterm 379 and foot 1.13 set this mode, so each image starts with its own colours.
+        // If this mode is set, as in xterm 379 and foot 1.13, each image starts with its own colours.
         canKeepSixelRegisters = state == 1
         keepsSixelRegisters = state == 2
       case .mode(2048, let state): hasInBandResize = state == 1 || state == 2
@@ -152,11 +153,13 @@ extension TerminalCapabilities {
       }
     }
     apply(quirks)
-    // The columns before and after a two-byte character, which takes two columns if the terminal does not use UTF-8.
+    // `columns` contains the columns before and after a two-byte character. The character takes two columns if the
+    // terminal does not use UTF-8.
     if !hasUTF8, columns.count == 2 { hasUTF8 = columns[1] - columns[0] == 1 }
     if quirks.hasKittyEdits, hasKittyGraphics { hasKittyEdits = true }
     if !hasKittyGraphics { hasKittyEdits = false }
-    // tmux 3.3 swaps rows and columns here, so its answer is not used.
+    // tmux 3.3 confuses rows and columns when it reports the size of the text area, so such reports are not used inside
+    // a multiplexer.
     if cellSize == nil, multiplexer == .none, let textPixels, let textCells, textCells.columns > 0,
       textCells.rows > 0
     {
@@ -166,7 +169,7 @@ extension TerminalCapabilities {
     }
   }
 
-  /// Whether a terminal kept the colour 1, 2, 3 that it was sent, in any notation.
+  /// Returns whether a terminal kept the colour 1, 2, 3 that was sent to it. The notation of the setting may vary.
   private static func isFullColor(_ setting: String) -> Bool {
     ["48;2;1;2;3", "48:2:1:2:3", "48:2::1:2:3"].contains { setting.contains($0) }
   }

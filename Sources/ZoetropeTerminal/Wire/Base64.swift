@@ -3,7 +3,7 @@ package enum Base64 {
   private static let alphabet = [UInt8](
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  /// Appends the base64 of `bytes`.
+  /// Appends `bytes` in base64.
   package static func append(_ bytes: ArraySlice<UInt8>, to output: inout [UInt8]) {
     output.reserveCapacity(output.count + (bytes.count + 2) / 3 * 4)
     let table = alphabet

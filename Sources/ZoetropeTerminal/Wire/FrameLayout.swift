@@ -1,8 +1,8 @@
 public import ZoetropeFrames
 
-/// The position of a picture on the screen, and the part of it that is shown.
+/// The place of a picture on the screen, and the part of the picture that is shown.
 public struct FrameLayout: Sendable, Hashable {
-  /// How a picture is fitted into the available area.
+  /// A way to fit a picture into the available cells.
   public struct Fit: OpenChoice, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, CaseIterable, Sendable {
       case contain, shrink, cover, original, integer, stretch
@@ -11,26 +11,27 @@ public struct FrameLayout: Sendable, Hashable {
     package let kind: Kind
     package init(_ kind: Kind) { self.kind = kind }
 
-    /// As large as possible with the whole picture visible.
+    /// Makes the picture as large as possible, with the whole picture visible.
     public static let contain = Fit(.contain)
-    /// Like ``contain``, but never larger than the picture's own size in the terminal's pixels.
+    /// Fits the picture like ``contain``, but never makes it larger than its own size in the terminal's pixels.
     public static let shrink = Fit(.shrink)
-    /// Fills the area; the excess on two sides is cut off.
+    /// Fills the available cells. Parts of the picture that extend past them on two sides are cut off.
     public static let cover = Fit(.cover)
-    /// The picture's own size in the terminal's pixels; a larger picture shows its middle.
+    /// Shows the picture at its own size in the terminal's pixels. If the picture is too large, only its middle is
+    /// shown.
     public static let original = Fit(.original)
-    /// The largest whole multiple of the picture's own size that fits, zoomed or not; ``contain``
-    /// when even the picture's own size is too large.
+    /// Enlarges the picture to the largest whole multiple of its own size that fits. If a zoom is given, the result is
+    /// also a whole multiple. If even the picture's own size does not fit, it is fitted like ``contain``.
     public static let integer = Fit(.integer)
-    /// Fills the area without keeping the aspect ratio.
+    /// Fills the available cells, without keeping the aspect ratio.
     public static let stretch = Fit(.stretch)
   }
 
-  /// The cells the picture covers.
+  /// The cells that the picture covers.
   public let area: CellRect
-  /// The visible part of the picture; nil for all of it.
+  /// The part of the picture that is shown, or nil for the whole picture.
   package let crop: PixelRect?
-  /// How many pixels of the terminal the picture covers, for encoders that draw single pixels.
+  /// The size of the shown picture in the terminal's pixels, for encoders that draw single pixels.
   package let imageSize: PixelSize
 
   /// Fits a picture of `size` into `room`.
@@ -38,13 +39,15 @@ public struct FrameLayout: Sendable, Hashable {
   /// - Parameters:
   ///   - size: The size of the picture.
   ///   - room: The cells that may be used.
-  ///   - screen: The terminal's screen, for the size of a cell.
-  ///   - fit: How to fit it. Default: ``Fit/contain``.
-  ///   - isCentered: Whether the picture is centred in `room` instead of placed at its top left.
-  ///   - zoom: A factor on top of `fit`; above 1 the middle is enlarged and the edges are cut off.
-  ///   - pan: How far the visible part moves from the middle towards an edge, from -1 to 1.
-  ///   - grid: The unit of ``Fit/integer``: the size, in the terminal's pixels, of the smallest square that can
-  ///     be drawn. Default: one pixel.
+  ///   - screen: The terminal's screen, which determines the size of a cell.
+  ///   - fit: The way to fit the picture. Default: ``Fit/contain``.
+  ///   - isCentered: Whether to place the picture in the middle of `room` instead of at the top left. Default: true.
+  ///   - zoom: A factor that is applied after `fit`. Above 1, the middle of the picture is enlarged, and the edges are
+  ///     cut off. Default: 1.
+  ///   - pan: How far the visible part moves from the middle towards an edge, from -1 to 1 for each axis. Default: 0,
+  ///     the middle.
+  ///   - grid: The unit of ``Fit/integer``, which is the size, in the terminal's pixels, of the smallest square that
+  ///     can be drawn. Default: one pixel.
   public init(
     of size: PixelSize, in room: CellRect, screen: ScreenSize, fit: Fit = .contain,
     isCentered: Bool = true, zoom: Double = 1, pan: (x: Double, y: Double) = (0, 0),
@@ -78,7 +81,7 @@ public struct FrameLayout: Sendable, Hashable {
     let factor = (multiple.rounded(.down) * max(zoom, 0.01)).rounded()
     if fit == .integer, multiple >= 1, factor >= 1 {
       (scaleX, scaleY) = (factor * grid.width, factor * grid.height)
-      // Only whole pixels of the picture are shown.
+      // Show only whole pixels of the picture.
       shownWidth = min(
         min(width, max((roomWidth / scaleX).rounded(.down), 1)) * scaleX, roomWidth)
       shownHeight = min(

@@ -1,46 +1,49 @@
 /// An event decoded from a terminal's input.
 public enum InputEvent: Sendable, Hashable {
-  /// A key was pressed.
+  /// The user pressed a key.
   case key(KeyEvent)
-  /// The mouse was used. Reported only if the ``TerminalMode`` requests it.
+  /// The user pressed or released a mouse button, dragged the mouse or turned its wheel. These events occur only if the
+  /// ``TerminalMode`` requests them.
   case mouse(MouseEvent)
-  /// The terminal sent a reply or a report.
+  /// The terminal sent a reply or an unsolicited report.
   case reply(TerminalReply)
 }
 
-/// Decodes the bytes of a terminal's input into keys and replies.
+/// Decodes the bytes of a terminal's input into keys, mouse events and replies.
 ///
-/// A pure value: feed it the bytes read, in pieces of any size. Unknown sequences are consumed whole, so a late
-/// reply is never mistaken for keys. A lone ESC byte is held until more arrives; if nothing does (25 ms is
-/// usual), call ``flush()``. A sequence longer than 4 KiB is discarded up to its end.
+/// The decoder is a value that performs no input itself. Feed it the bytes that you have read, in pieces of any size.
+/// Unknown sequences are consumed whole, so a late reply is never mistaken for keys. A single ESC byte is held back
+/// until more bytes arrive. If no bytes arrive for some time (25 ms is usual), call ``flush()``. A sequence longer than
+/// 4 KiB is discarded up to its end.
 public struct InputDecoder: Sendable {
   private var pending: [UInt8] = []
   private var isPasting = false
   private var isSkipping = false
   private static let limit = 4096
 
-  /// A decoder with nothing pending.
+  /// Creates a decoder that holds back no bytes.
   public init() {}
 
-  /// Whether bytes that may begin a sequence are held back.
+  /// Whether the decoder holds back bytes that may begin a sequence.
   public var hasPending: Bool { !pending.isEmpty }
 
-  /// Takes bytes, and returns the events they complete.
+  /// Decodes `bytes`, and returns the events that they complete.
   public mutating func feed(_ bytes: [UInt8]) -> [InputEvent] {
     var events: [InputEvent] = []
     for byte in bytes { push(byte, &events) }
     return events
   }
 
-  /// Returns a pending ESC as the Escape key. Call it if no more bytes have arrived for a while.
+  /// Returns a single ESC byte that is held back as the Escape key. Call this method if no more bytes have arrived for
+  /// some time.
   ///
-  /// Any other unfinished sequence is kept, because its rest is still on the way.
+  /// Other unfinished sequences are kept, because their remaining bytes are probably still on the way.
   public mutating func flush() -> [InputEvent] {
     if pending == [0x1B] {
       pending = []
       return [.key(KeyEvent(.escape))]
     }
-    // ESC and the second byte of a sequence introducer, with nothing after them, are Alt and a character.
+    // ESC followed only by the second byte of a sequence introducer is a character typed with Alt.
     if pending.count == 2, pending[0] == 0x1B, [0x5B, 0x4F, 0x50, 0x5D, 0x5F].contains(pending[1]) {
       let character = Character(Unicode.Scalar(pending[1]))
       pending = []
@@ -80,7 +83,7 @@ public struct InputDecoder: Sendable {
     }
   }
 
-  /// Discards the rest of an overlong sequence.
+  /// Discards a byte of an overlong sequence.
   private mutating func skip(_ byte: UInt8) {
     let last = pending.last
     pending = [byte]
@@ -102,7 +105,7 @@ public struct InputDecoder: Sendable {
     if isBroken {
       let last = pending.count > 1 ? pending.last : nil
       pending = []
-      // The byte that interrupted the character may begin something else.
+      // The byte that interrupted the character may begin another character or a sequence.
       if let last { push(last, &events) }
       return
     }
@@ -120,7 +123,7 @@ public struct InputDecoder: Sendable {
     switch pending[1] {
     case 0x5B:
       guard pending.count >= 3 else { return }
-      // The Linux console's function keys have an additional bracket.
+      // The function keys of the Linux console have an additional bracket.
       if pending.count == 3, last == 0x5B { return }
       if pending[2] == 0x4D, last != 0x1B {
         finishOldMouse(&events)
@@ -147,7 +150,7 @@ public struct InputDecoder: Sendable {
       pending = []
       events.append(.reply(TerminalReply(ReplyParser.string(kind: kind, body))))
     case 0x1B:
-      // The first ESC was the key; the second may begin a sequence.
+      // The first ESC is the Escape key, and the second may begin a sequence.
       pending = [0x1B]
       emit(KeyEvent(.escape), &events)
     default:
@@ -161,9 +164,10 @@ public struct InputDecoder: Sendable {
     }
   }
 
-  /// Takes a report of the mouse in the form before SGR: three bytes after `CSI M`.
+  /// Consumes a report of the mouse in the form that preceded SGR: three bytes after `CSI M`.
   ///
-  /// Sent by terminals without mode 1006. It is dropped, because it cannot represent far columns.
+  /// Terminals without mode 1006 send this form. The report is dropped, because it cannot represent columns far to the
+  /// right.
   private mutating func finishOldMouse(_ events: inout [InputEvent]) {
     guard pending.count == 6 else { return }
     pending = []
@@ -180,7 +184,7 @@ public struct InputDecoder: Sendable {
     }
   }
 
-  /// The key for a byte below 0x80.
+  /// Returns the key for a byte below 0x80.
   static func plain(_ byte: UInt8) -> KeyEvent {
     switch byte {
     case 13, 10: KeyEvent(.enter)
@@ -194,7 +198,7 @@ public struct InputDecoder: Sendable {
     }
   }
 
-  /// The key of a sequence that ends in `byte`.
+  /// Returns the key for a sequence that ends in `byte`, or nil if there is no such key.
   static func final(_ byte: UInt8, modifiers: KeyEvent.Modifiers) -> KeyEvent? {
     let key: KeyEvent.Key
     switch byte {

@@ -1,41 +1,41 @@
-/// One key press.
+/// A key press with its modifiers.
 public struct KeyEvent: Sendable, Hashable {
-  /// The key.
+  /// A key of the keyboard.
   public enum Key: Sendable, Hashable {
-    /// A key that produces a character, with the layout and Shift applied.
+    /// A key that produces a character. The character takes the keyboard layout and Shift into account.
     case character(Character)
-    /// Arrows.
+    /// The arrow keys.
     case up, down, left, right
-    /// Keys of the editing block.
+    /// The keys of the editing block.
     case home, end, pageUp, pageDown, insert, delete
-    /// Named control keys.
+    /// Other keys that produce no character.
     case enter, tab, backspace, escape
-    /// F1 to F24.
+    /// A function key, from F1 to F24.
     case function(Int)
   }
 
-  /// Keys that were held down.
+  /// The modifier keys that were held down.
   public struct Modifiers: OptionSet, Sendable, Hashable {
-    /// The bits: 1 Shift, 2 Alt, 4 Control, 8 Super.
+    /// The bits of the set: 1 for Shift, 2 for Alt, 4 for Control, and 8 for Super.
     public let rawValue: Int
-    /// Creates a set from its bits.
+    /// Creates a set of modifiers from its bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
-    /// Shift, where the character does not already imply it.
+    /// The Shift key, unless the character already implies it.
     public static let shift = Modifiers(rawValue: 1)
-    /// Alt, or Meta.
+    /// The Alt key, or the Meta key.
     public static let alt = Modifiers(rawValue: 2)
-    /// Control.
+    /// The Control key.
     public static let control = Modifiers(rawValue: 4)
-    /// Super, or the command key.
+    /// The Super key, or the Command key.
     public static let `super` = Modifiers(rawValue: 8)
   }
 
   /// The key that was pressed.
   public let key: Key
-  /// The modifiers that were held.
+  /// The modifier keys that were held down.
   public let modifiers: Modifiers
 
-  /// Creates an event.
+  /// Creates a key event.
   package init(_ key: Key, _ modifiers: Modifiers = []) {
     self.key = key
     self.modifiers = modifiers

@@ -1,12 +1,12 @@
-/// A report of the mouse, in the SGR form (modes 1002 and 1006).
+/// An event that the terminal reported for the mouse, in the SGR form (modes 1002 and 1006).
 public struct MouseEvent: Sendable, Hashable {
-  /// The kind of event.
+  /// The kind of a mouse event.
   public enum Kind: Sendable, Hashable {
-    /// A button was pressed: 1 left, 2 middle, 3 right.
+    /// A button was pressed: 1 is the left, 2 the middle and 3 the right button.
     case press(Int)
-    /// A button was released.
+    /// A button was released. The buttons have the same numbers as in ``press(_:)``.
     case release(Int)
-    /// The pointer moved while this button was held.
+    /// The pointer moved while a button was held down. The buttons have the same numbers as in ``press(_:)``.
     case drag(Int)
     /// The wheel turned by one step.
     case wheelUp, wheelDown, wheelLeft, wheelRight
@@ -14,11 +14,11 @@ public struct MouseEvent: Sendable, Hashable {
 
   /// The kind of event.
   public let kind: Kind
-  /// The cell's column, counted from 0.
+  /// The column of the cell under the pointer, counted from 0.
   public let column: Int
-  /// The cell's row, counted from 0.
+  /// The row of the cell under the pointer, counted from 0.
   public let row: Int
-  /// The modifiers that were held. Most terminals do not report the mouse while Shift is held.
+  /// The modifier keys that were held down. Most terminals do not report the mouse while Shift is held.
   public let modifiers: KeyEvent.Modifiers
 
   package init(_ kind: Kind, column: Int, row: Int, modifiers: KeyEvent.Modifiers = []) {
@@ -28,9 +28,10 @@ public struct MouseEvent: Sendable, Hashable {
     self.modifiers = modifiers
   }
 
-  /// The parameters of `CSI < code ; column ; row M`, or of the same with `m` for a release.
+  /// Creates an event from the parameters of `CSI < code ; column ; row M`, or of the same sequence ending in `m` for a
+  /// release.
   ///
-  /// Nil for motion without a button and for buttons beyond the wheel.
+  /// Returns nil for motion without a button, and for buttons beyond those of the wheel.
   init?(code: Int, column: Int, row: Int, isRelease: Bool) {
     var modifiers: KeyEvent.Modifiers = []
     if code & 4 != 0 { modifiers.insert(.shift) }

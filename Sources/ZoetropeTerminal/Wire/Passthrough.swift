@@ -1,15 +1,15 @@
 internal import ZoetropeFrames
 
-/// How graphics pass through a multiplexer that does not understand them.
+/// The way in which graphics pass through a multiplexer that does not understand them.
 package enum Passthrough: String, Sendable, Hashable, CaseIterable {
-  /// Written unchanged.
+  /// Sequences are written unchanged.
   case none
-  /// Wrapped for tmux, which must have `allow-passthrough` on.
+  /// Sequences are wrapped for tmux, whose option `allow-passthrough` must be on.
   case tmux
-  /// Wrapped for GNU screen, in pieces of a size that it accepts.
+  /// Sequences are wrapped for GNU screen, in pieces of a size that it accepts.
   case screen
 
-  /// Appends one control sequence, wrapped.
+  /// Appends one control sequence, wrapped for the multiplexer.
   package func append(_ sequence: [UInt8], to output: inout [UInt8]) {
     switch self {
     case .none:
@@ -22,7 +22,8 @@ package enum Passthrough: String, Sendable, Hashable, CaseIterable {
       }
       output.append(ascii: "\u{1B}\\")
     case .screen:
-      // GNU screen ends a piece at the first ESC \, so one inside the sequence is split between its two bytes.
+      // GNU screen ends a piece at the first ESC \. If the sequence itself contains ESC \, it is split between these
+      // two bytes.
       var start = 0
       while start < sequence.count {
         var end = min(start + 500, sequence.count)

@@ -1,24 +1,24 @@
 /// What is known about the terminal's cursor and colours between two writes.
 ///
-/// All writers to one stream share this value, so that each can omit moves and colours that are already in effect. Set
-/// whatever is uncertain to nil.
+/// All writers to the same terminal share this value, so that each can omit moves and colours that are already in
+/// effect. Set each property whose value is uncertain to nil.
 package struct PenState: Sendable, Hashable {
-  /// The cursor's column, counted from 0; nil when unknown.
+  /// The cursor's column, counted from 0, or nil if unknown.
   package var column: Int?
-  /// The cursor's row, counted from 0; nil when unknown.
+  /// The cursor's row, counted from 0, or nil if unknown.
   package var row: Int?
-  /// The colour of the next glyph; nil when unknown.
+  /// The colour of the next glyph, or nil if unknown.
   package var foreground: TerminalColor?
-  /// The colour behind the next glyph; nil when unknown.
+  /// The colour behind the next glyph, or nil if unknown.
   package var background: TerminalColor?
-  /// Whether positions count from the cursor that was saved with `ESC 7`, in column 0 and without
-  /// attributes, because its place on the screen is unknown.
+  /// Whether positions are relative to the cursor position that was saved with `ESC 7`, because its place on the screen
+  /// is unknown. The position must have been saved in column 0 and without attributes.
   package var isAnchored = false
 
   /// A state in which nothing is known.
   package static let unknown = PenState()
 
-  /// Creates a state; whatever is left out is unknown.
+  /// Creates a state. Everything that is left out is unknown.
   package init(
     column: Int? = nil, row: Int? = nil, foreground: TerminalColor? = nil,
     background: TerminalColor? = nil
@@ -39,8 +39,8 @@ package struct PenState: Sendable, Hashable {
 extension PenState {
   /// Moves the cursor with as few bytes as possible.
   ///
-  /// A line feed is never sent from the last row that is written to, so nothing scrolls. After a
-  /// glyph in the last column the position is unknown, because a wrap may be pending.
+  /// A line feed is never sent from the last row to which anything is written, so the screen does not scroll. After a
+  /// glyph in the last column, the position is unknown, because a wrap may be pending.
   mutating func move(toColumn newColumn: Int, row newRow: Int, into output: inout [UInt8]) {
     defer {
       column = newColumn
@@ -69,7 +69,8 @@ extension PenState {
     Self.appendPosition(column: newColumn, row: newRow, into: &output)
   }
 
-  /// Moves right and down only, from the saved cursor if necessary. The rows must exist.
+  /// Moves the cursor, using only moves to the right and down, from the saved position if necessary. The rows must
+  /// exist.
   private mutating func moveFromAnchor(
     toColumn newColumn: Int, row newRow: Int, into output: inout [UInt8]
   ) {
@@ -79,7 +80,7 @@ extension PenState {
     }
     let down = newRow - (row ?? 0)
     if down > 0 || column.map({ $0 > newColumn }) ?? true {
-      // The line feed may scroll the screen, and terminals fill the new row with the background.
+      // The line feed may scroll the screen, and terminals then fill the new row with the background colour.
       if down > 0, background != .default { reset(into: &output) }
       output.append(13)
       for _ in 0..<down { output.append(10) }
@@ -89,7 +90,7 @@ extension PenState {
     if forward > 0 { Self.appendForward(forward, into: &output) }
   }
 
-  /// Records that a glyph was written on a screen of `screenColumns` columns.
+  /// Records that a glyph was written to a screen of `screenColumns` columns.
   @inline(__always)
   mutating func advance(screenColumns: Int) {
     guard let column else { return }
@@ -114,7 +115,8 @@ extension PenState {
     output.append(72)
   }
 
-  /// Sets the colours that are not in effect yet; nil leaves a colour unchanged.
+  /// Sets the given colours, except for colours that are already in effect. If an argument is nil, the colour does not
+  /// change.
   @inline(__always)
   mutating func setColors(
     foreground: TerminalColor?, background: TerminalColor?, into output: inout [UInt8]
@@ -135,7 +137,7 @@ extension PenState {
     output.append(109)
   }
 
-  /// The SGR parameters for `color`; `base` is 30 for the foreground and 40 for the background.
+  /// Appends the SGR parameters for `color`. `base` is 30 for the foreground and 40 for the background.
   @inline(__always)
   private static func append(_ color: TerminalColor, base: Int, into output: inout [UInt8]) {
     switch color.kind {
@@ -159,7 +161,7 @@ extension PenState {
     }
   }
 
-  /// The number of bytes of the SGR parameters for `color`, including the separator.
+  /// Returns the number of bytes of the SGR parameters for `color`, including the separator.
   @inline(__always)
   static func cost(of color: TerminalColor) -> Int {
     switch color.kind {
@@ -170,7 +172,7 @@ extension PenState {
     }
   }
 
-  /// Resets colours and attributes to the terminal's own.
+  /// Resets colours and attributes to those of the terminal.
   package mutating func reset(into output: inout [UInt8]) {
     output.append(ascii: "\u{1B}[m")
     foreground = .default

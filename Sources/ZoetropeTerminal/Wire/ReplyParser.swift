@@ -1,14 +1,14 @@
 internal import ZoetropeFrames
 
-/// The meaning of a `CSI` sequence in the input.
+/// The meaning of a `CSI` sequence in a terminal's input.
 enum ControlSequence: Hashable {
   case key(KeyEvent)
   case mouse(MouseEvent)
-  /// Pasted text begins or ends.
+  /// The beginning or the end of pasted text.
   case paste(isStart: Bool)
   case reply(TerminalReply.Content)
 
-  /// Parses what follows `CSI`, including the final byte; nil when it has no meaning here.
+  /// Parses the bytes that follow `CSI`, including the final byte. Returns nil if the sequence has no known meaning.
   init?(_ body: [UInt8]) {
     guard let final = body.last else { return nil }
     let isMarked = (0x3C...0x3F).contains(body[0]) && body.count > 1
@@ -30,8 +30,8 @@ enum ControlSequence: Hashable {
     }
   }
 
-  /// The parameters: an empty one is 0, subparameters are dropped, and numbers are clamped to a
-  /// million.
+  /// Returns the parameters of a sequence. An empty parameter is 0, subparameters are dropped, and numbers are clamped
+  /// to a million.
   private static func numbers(_ bytes: ArraySlice<UInt8>) -> [Int] {
     var numbers: [Int] = []
     var value = 0
@@ -65,7 +65,8 @@ enum ControlSequence: Hashable {
       return .graphicsLimits(
         item: numbers[0], status: numbers[1], values: Array(numbers.dropFirst(2)))
     case (0, 0, 0x6E, 1): return numbers[0] == 0 ? .ready : nil
-    // F3 with modifiers is sent as 1;2 to 1;16 R, which is also a report of a cursor in row 1.
+    // F3 with modifiers is sent as `1;2 R` to `1;16 R`, which is also the form of a report of a cursor in row 1. A
+    // sequence with row 1 is therefore taken as a report only if it has a question mark.
     case (question, 0, 0x52, 2...): return .cursor(row: numbers[0], column: numbers[1])
     case (0, 0, 0x52, 2) where numbers[0] > 1:
       return .cursor(row: numbers[0], column: numbers[1])
@@ -143,9 +144,10 @@ enum ControlSequence: Hashable {
   }
 }
 
-/// Parses the strings a terminal sends: `DCS`, `OSC` and `APC`.
+/// Parses the strings that a terminal sends: `DCS`, `OSC` and `APC`.
 enum ReplyParser {
-  /// Parses the body of a string that began with ESC and `kind`.
+  /// Returns the meaning of a string that began with ESC and `kind`. `body` is the string without its introducer and
+  /// terminator.
   static func string(kind: UInt8, _ body: [UInt8]) -> TerminalReply.Content {
     let text = String(decoding: body, as: UTF8.self)
     switch kind {
@@ -173,7 +175,8 @@ enum ReplyParser {
     return .color(item, color)
   }
 
-  /// `rgb:R/G/B` or `rgba:R/G/B/A` with one to four hexadecimal digits each, or `#RRGGBB`.
+  /// Parses a colour in the form `rgb:R/G/B` or `rgba:R/G/B/A`, with one to four hexadecimal digits for each channel,
+  /// or in the form `#RRGGBB`.
   private static func color(_ text: Substring) -> TerminalColor? {
     var fields: [Substring] = []
     if text.hasPrefix("rgb:") || text.hasPrefix("rgba:") {

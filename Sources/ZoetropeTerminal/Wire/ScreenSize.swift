@@ -1,18 +1,18 @@
 public import ZoetropeFrames
 
-/// The size of a terminal in cells, and of a cell in pixels.
+/// The size of a terminal's screen in cells, and the size of a cell in pixels.
 public struct ScreenSize: Sendable, Hashable {
-  /// Columns of the whole screen.
+  /// The number of columns of the whole screen.
   public var columns: Int
-  /// Rows of the whole screen.
+  /// The number of rows of the whole screen.
   public var rows: Int
-  /// The size of a cell in pixels; 8 x 16 where the terminal does not report it.
+  /// The size of a cell in pixels, which is 8 x 16 if the terminal does not report it.
   public var cell: PixelSize
   /// Whether the terminal reported the size of a cell.
   package var isCellKnown: Bool
 
-  /// Creates a size; sides below 1 become 1. A `cell` that is missing, empty or more than 256 pixels wide or
-  /// high becomes 8 x 16.
+  /// Creates a size. A number of columns or rows below 1 becomes 1. If `cell` is nil, empty, or more than 256 pixels
+  /// wide or high, the size of a cell is 8 x 16.
   public init(columns: Int, rows: Int, cell: PixelSize? = nil) {
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)
@@ -21,7 +21,7 @@ public struct ScreenSize: Sendable, Hashable {
     self.cell = known ?? PixelSize(width: 8, height: 16)
   }
 
-  /// Creates a size from the kernel's window size.
+  /// Creates a size from the window size that the kernel reports.
   ///
   /// The size of a cell is rounded down, because xterm includes its border in the pixel size.
   public init(columns: Int, rows: Int, pixelWidth: Int, pixelHeight: Int) {
@@ -33,18 +33,18 @@ public struct ScreenSize: Sendable, Hashable {
   }
 }
 
-/// A rectangle of character cells; column and row count from 0 at the screen's top left.
+/// A rectangle of character cells. Columns and rows are counted from 0, starting at the top left of the screen.
 public struct CellRect: Sendable, Hashable {
-  /// The first column inside.
+  /// The first column of the rectangle.
   public var column: Int
-  /// The first row inside.
+  /// The first row of the rectangle.
   public var row: Int
-  /// Columns.
+  /// The number of columns.
   public var columns: Int
-  /// Rows.
+  /// The number of rows.
   public var rows: Int
 
-  /// Creates a rectangle; no value is checked.
+  /// Creates a rectangle. The values are not checked.
   public init(column: Int, row: Int, columns: Int, rows: Int) {
     self.column = column
     self.row = row
@@ -52,6 +52,6 @@ public struct CellRect: Sendable, Hashable {
     self.rows = rows
   }
 
-  /// Whether it contains no cell.
+  /// Whether the rectangle contains no cell.
   package var isEmpty: Bool { columns <= 0 || rows <= 0 }
 }

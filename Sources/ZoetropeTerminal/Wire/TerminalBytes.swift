@@ -5,7 +5,7 @@ extension [UInt8] {
   @inline(__always)
   mutating func append(ascii text: StaticString) { append(copying: text) }
 
-  /// Appends the UTF-8 of `text`.
+  /// Appends `text` in UTF-8.
   mutating func append(text: String) { append(contentsOf: text.utf8) }
 
   /// Appends a non-negative number in decimal.
@@ -25,7 +25,7 @@ extension [UInt8] {
     }
   }
 
-  /// Appends one character.
+  /// Appends one character in UTF-8.
   @inline(__always)
   mutating func append(scalar value: UInt32) {
     if value < 0x80 {

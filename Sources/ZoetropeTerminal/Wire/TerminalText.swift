@@ -1,12 +1,12 @@
 internal import ZoetropeFrames
 
-/// Makes text from files safe to write to a terminal, and measures it.
+/// Makes text from files safe to write to a terminal, and measures its width.
 package enum TerminalText {
-  /// Returns `text` without anything a terminal could interpret, at most `limit` columns wide.
+  /// Returns `text` without any characters that a terminal could interpret, and at most `limit` columns wide.
   ///
-  /// Control characters (C0, DEL and C1, and thus all escape sequences) become U+FFFD. Characters that change
-  /// the direction of text or have no width are removed, except for up to three combining marks per character.
-  /// Longer text is truncated with `…`.
+  /// Control characters (C0, DEL and C1, and thus all escape sequences) become U+FFFD. Characters that change the
+  /// direction of text or have no width are removed, except for up to three combining marks per character. Text that is
+  /// too long is truncated with `…`.
   package static func sanitized(_ text: String, limit: Int = 256) -> String {
     var result: [Unicode.Scalar] = []
     var columns = 0
@@ -34,12 +34,13 @@ package enum TerminalText {
     return String(String.UnicodeScalarView(result))
   }
 
-  /// The number of columns that `text` takes in a terminal.
+  /// Returns the number of columns that `text` takes in a terminal.
   package static func columns(of text: String) -> Int {
     text.unicodeScalars.reduce(0) { $0 + width(of: $1) }
   }
 
-  /// Returns `text` in ASCII, for a terminal without UTF-8. Other characters become a similar one or `?`.
+  /// Returns `text` in ASCII, for a terminal without UTF-8. Every character outside ASCII becomes a similar ASCII
+  /// character or `?`, or is removed if it has no width.
   package static func ascii(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars where width(of: scalar) > 0 {
@@ -61,9 +62,10 @@ package enum TerminalText {
     return result
   }
 
-  /// The number of columns: 2 for wide East Asian characters and emoji, 0 for combining marks, else 1.
+  /// Returns the number of columns that a character takes: 2 for wide East Asian characters and emoji, 0 for combining
+  /// marks, and 1 for all others.
   private static func width(of scalar: Unicode.Scalar) -> Int {
-    // Latin letters and all other characters below the combining marks.
+    // All characters below the combining marks, such as Latin letters, take one column.
     if scalar.value < 0x300 { return 1 }
     let properties = scalar.properties
     switch properties.generalCategory {
@@ -72,7 +74,7 @@ package enum TerminalText {
     }
     if properties.isEmojiPresentation { return 2 }
     return switch scalar.value {
-    // Hangul vowels and final consonants join the preceding syllable.
+    // Hangul vowels and final consonants combine with the preceding syllable.
     case 0x1160...0x11FF, 0xD7B0...0xD7FF: 0
     case 0x1100...0x115F, 0x2329, 0x232A, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F,
       0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60,

@@ -1,36 +1,38 @@
-/// The characters that pictures are drawn with.
+/// A set of characters with which pictures are drawn.
 package enum CellGlyphs: String, Sendable, Hashable, CaseIterable {
-  /// `▀`, `▄`, `█` and space: two exact colours per cell.
+  /// The characters `▀`, `▄`, `█` and space, which give each cell two exact colours.
   case half
-  /// Quadrants and eighth blocks, which most fonts have.
+  /// Half blocks, quadrants and eighth blocks, which most fonts contain.
   case fine
-  /// ``fine`` and the sextants of Unicode 13.
+  /// The characters of ``fine``, and the sextants of Unicode 13.
   case sextants
-  /// ``sextants`` and the octants of Unicode 16.
+  /// The characters of ``sextants``, and the octants of Unicode 16.
   case octants
 }
 
-/// A way to split a cell in two: the glyph whose ink is one part, and its inverse, if there is one.
+/// A way to split a cell into two parts. The split is drawn by a glyph whose ink is the first part, or by the inverse
+/// of this glyph, if there is one.
 struct BlockGlyph: Sendable, Hashable {
   /// The character whose ink covers the first part.
   let scalar: UInt32
-  /// The character whose ink covers the other part; 0 when there is none.
+  /// The character whose ink covers the second part, or 0 if there is none.
   let opposite: UInt32
-  /// The shape of the ink.
+  /// The shape of the first part.
   let shape: Shape
 
   enum Shape: Sendable, Hashable {
-    /// The whole cell in one colour.
+    /// The whole cell, which has a single colour.
     case whole
-    /// A number of eighths from the bottom.
+    /// The given number of eighths of the cell, counted from the bottom.
     case lower(Int)
-    /// A number of eighths from the left.
+    /// The given number of eighths of the cell, counted from the left.
     case left(Int)
-    /// Parts of a grid two wide and `rows` high, row by row, with the lowest bit at the top left.
+    /// Some parts of a grid that is two parts wide and `rows` parts high. Each bit is one part, row by row, with the
+    /// lowest bit at the top left.
     case parts(rows: Int, bits: Int)
   }
 
-  /// The share of the cell that the ink covers.
+  /// The fraction of the cell that the ink covers.
   var area: Float {
     switch shape {
     case .whole: 0
@@ -42,7 +44,8 @@ struct BlockGlyph: Sendable, Hashable {
   private static let sets = Dictionary(
     uniqueKeysWithValues: CellGlyphs.allCases.map { ($0, list(of: $0)) })
 
-  /// The splits of a glyph set; a split and its inverse are one entry. The first is ``Shape/whole``.
+  /// Returns the splits that the characters of `set` can draw. A glyph and its inverse are a single split. The first
+  /// split is ``Shape/whole``.
   static func all(in set: CellGlyphs) -> [BlockGlyph] { sets[set] ?? [] }
 
   private static func list(of set: CellGlyphs) -> [BlockGlyph] {
@@ -84,7 +87,7 @@ struct BlockGlyph: Sendable, Hashable {
     return glyphs
   }
 
-  /// Where ``CellSampler`` cuts cells for this set, in 24ths of the height.
+  /// Returns the heights at which ``CellSampler`` divides cells for `set`, in 24ths of the height of a cell.
   static func bandCuts(for set: CellGlyphs) -> [Int] {
     switch set {
     case .half: [0, 12, 24]
@@ -93,15 +96,16 @@ struct BlockGlyph: Sendable, Hashable {
     }
   }
 
-  /// The character for a sextant pattern, 1 to 62. Unicode has no sextants for the two half blocks.
+  /// Returns the character for a sextant pattern of 1 to 62. Unicode has no sextant characters for the left and right
+  /// half blocks.
   private static func sextant(_ bits: Int) -> UInt32 {
     UInt32(0x1FB00 + bits - 1 - (bits > 21 ? 1 : 0) - (bits > 42 ? 1 : 0))
   }
 
-  /// The characters for octant patterns that no simpler character draws, by their bits.
+  /// The characters of octant patterns that no simpler character draws. The key is the pattern.
   static let octantScalars: [Int: UInt32] = {
-    // Quadrants, halves and quarters existed before the octants and have no code point among them; the middle and
-    // corner quarters are elsewhere.
+    // Quadrants, halves and quarters already existed when Unicode added octants, and have no code point among these.
+    // The patterns of a single corner and of the middle of one side have code points elsewhere.
     var known: Set<Int> = [0b11, 0b11_1111, 0b1100_0000, 0b1111_1100]
     for quadrants in 0..<16 {
       var bits = 0
@@ -122,11 +126,11 @@ struct BlockGlyph: Sendable, Hashable {
   }()
 }
 
-/// Finds the glyph and the two colours with the least squared error for a cell.
+/// Finds the glyph and the two colours that draw a cell with the least squared error.
 ///
-/// With the mean colour on each side of a split, its error is the total sum of squares minus the part that the means
-/// explain. The total is the same for all splits, so the best split is the one that explains most, and only sums are
-/// needed.
+/// If each side of a split has its mean colour, the error of the split is the total sum of squares minus the part that
+/// the two means explain. The total is the same for all splits, so the best split is the one whose means explain the
+/// most. To find it, only the sums of the shapes are needed.
 struct SplitChooser: Sendable {
   let glyphs: [BlockGlyph]
   private let inkScale: [Float]
@@ -134,10 +138,11 @@ struct SplitChooser: Sendable {
   private let cuts: [Int]
   private let hasSides: Bool
   private let partRows: Int
-  /// The index of each split's sum in ``sums``.
+  /// For each split, the index of its sum in ``sums``.
   private let places: [Int]
-  /// Sums by shape: nothing, lower 1 to 7 eighths, left 1 to 7 eighths, and from 16, 32 and 96 on
-  /// the subsets of quadrants, sextants and octants by their bits.
+  /// The sums of light of the shapes: first the empty shape, then 1 to 7 eighths from the bottom, and 1 to 7 eighths
+  /// from the left. From index 16, 32 and 96 on, the array contains the sums for all patterns of quadrants, sextants
+  /// and octants.
   private var sums: [SIMD4<Float>]
   /// The light of the whole cell.
   private(set) var total = SIMD4<Float>.zero
@@ -145,7 +150,7 @@ struct SplitChooser: Sendable {
   private static let prototypes = Dictionary(
     uniqueKeysWithValues: CellGlyphs.allCases.map { ($0, SplitChooser(making: $0)) })
 
-  /// A chooser for a set of glyphs; its tables are shared.
+  /// Creates a chooser for a set of glyphs. All choosers for the same set share their tables.
   init(_ set: CellGlyphs) { self = Self.prototypes[set] ?? SplitChooser(making: set) }
 
   private init(making set: CellGlyphs) {
@@ -166,27 +171,28 @@ struct SplitChooser: Sendable {
     }
   }
 
-  /// The light under the ink of split `index`.
+  /// Returns the sum of the light under the ink of split `index`.
   @inline(__always)
   private func ink(_ index: Int) -> SIMD4<Float> { sums[places[index]] }
 
-  /// The mean light under the ink of split `index`; of the whole cell for the first.
+  /// Returns the mean light under the ink of split `index`. For the first split, which has no ink, returns the mean of
+  /// the whole cell.
   @inline(__always)
   func inkLight(_ index: Int) -> SIMD4<Float> {
     index == 0 ? total : ink(index) * inkScale[index]
   }
 
-  /// The mean light beside the ink of split `index`.
+  /// Returns the mean light of the part of split `index` that is not ink.
   @inline(__always)
   func paperLight(_ index: Int) -> SIMD4<Float> { (total - ink(index)) * paperScale[index] }
 
-  /// The shares of the ink and of the paper of split `index` that opaque pixels cover.
+  /// Returns the fractions of the two parts of split `index`, ink and paper, that opaque pixels cover.
   func coverage(_ index: Int) -> (ink: Float, paper: Float) {
     (ink(index).w * inkScale[index], (total - ink(index)).w * paperScale[index])
   }
 
-  /// The split whose outline is nearest to that of the opaque pixels, among those that can be drawn with ink on
-  /// their covered side only.
+  /// Returns the split whose outline is nearest to that of the opaque pixels. Only splits whose covered part can be
+  /// drawn as ink are considered.
   func bestOutline() -> Int {
     var best = 0
     var most = total.w * total.w
@@ -200,7 +206,7 @@ struct SplitChooser: Sendable {
     return best
   }
 
-  /// How much of the squared sum the two means of split `index` explain.
+  /// Returns how much of the sum of squares the two means of split `index` explain.
   @inline(__always)
   func explained(_ index: Int) -> Float {
     let ink = self.ink(index)
@@ -209,7 +215,8 @@ struct SplitChooser: Sendable {
     return squares.x + squares.y + squares.z
   }
 
-  /// The split that explains most; a later split must be better than an earlier one by `margin`.
+  /// Returns the split that explains the most, and how much it explains. A split with two colours is chosen only if it
+  /// explains more than a single colour by at least `margin`.
   func best(margin: Float) -> (index: Int, explained: Float) {
     let sums = self.sums.span
     let places = self.places.span
@@ -227,14 +234,14 @@ struct SplitChooser: Sendable {
       if explained > needed {
         best = index
         most = explained
-        // Going from one colour to two requires the full margin; further improvements do not.
+        // The full margin is required for going from one colour to two, but not for further improvements.
         needed = explained + 1e-6
       }
     }
     return (best, most)
   }
 
-  /// Adds up the light of every shape of a cell from its samples.
+  /// Computes the light of each shape from the samples of a cell.
   mutating func load(_ sampler: borrowing CellSampler, cell: Int, cellCount: Int) {
     let bands = sampler.bands.span
     guard hasSides else {
@@ -263,7 +270,7 @@ struct SplitChooser: Sendable {
       below += columns[cell * 8 + eighths - 1]
       sums[7 + eighths] = below
     }
-    // Quadrants and columns share the left half; both use the same sum for it.
+    // Quadrants and columns both contain the left half. Use the same sum for both.
     sums[11] = leftBelow
     for rows in 2...partRows {
       let base = rows == 2 ? 16 : rows == 3 ? 32 : 96

@@ -1,9 +1,9 @@
 package import ZoetropeFrames
 
-/// Draws pictures with block characters, in two colours per cell.
+/// Draws pictures with block characters, which have two colours per cell.
 ///
-/// Paints only cells that change. With a hold threshold of 0 the screen depends only on the last picture, not
-/// on those before it.
+/// The encoder paints only cells that change. With a hold threshold of 0, the contents of the screen depend only on the
+/// last picture, not on the pictures before it.
 package struct CellEncoder: FrameEncoding {
   package let area: CellRect
   package let pixelSize: PixelSize
@@ -22,11 +22,11 @@ package struct CellEncoder: FrameEncoding {
   ///
   /// - Parameters:
   ///   - area: The cells to draw to.
-  ///   - screen: The terminal's screen.
-  ///   - crop: The part of each picture to show; nil for all of it.
+  ///   - screen: The size of the terminal's screen.
+  ///   - crop: The part of each picture to show, or nil for the whole picture.
   ///   - glyphs: The characters to draw with.
-  ///   - colors: How many colours the terminal can show. Without any, use ``DotEncoder``.
-  ///   - options: How pictures are encoded.
+  ///   - colors: The colours that the terminal can show. For a terminal without colours, use ``DotEncoder``.
+  ///   - options: The encoding options.
   package init(
     area: CellRect, screen: ScreenSize, crop: PixelRect? = nil, glyphs: CellGlyphs,
     colors: ColorDepth = .full, options: EncodingOptions = EncodingOptions()
@@ -51,16 +51,16 @@ package struct CellEncoder: FrameEncoding {
     for index in shown.indices { shown[index] = .unknown }
   }
 
-  /// Changes the hold threshold from the next picture on.
+  /// Changes the hold threshold, starting with the next picture.
   package mutating func setHoldThreshold(_ threshold: Int) {
-    // Cells that were held must be compared again with a lower threshold.
+    // If the threshold is lowered, cells that were not repainted before must be compared again.
     if threshold < options.holdThreshold { cells.forgetPicture() }
     options.holdThreshold = max(threshold, 0)
   }
 
   package var stateHash: Int { shown.hashValue }
 
-  /// Returns a copy that holds no picture.
+  /// Returns a copy of the encoder that does not retain a picture.
   package func withoutPicture() -> Self {
     var copy = self
     copy.cells = cells.withoutPicture()
@@ -73,7 +73,7 @@ package struct CellEncoder: FrameEncoding {
 
   package var stateByteCount: Int { shown.count * MemoryLayout<ShownCell>.stride }
 
-  /// Appends the bytes that make the terminal show `bitmap`; nothing when nothing changes.
+  /// Appends the bytes that make the terminal show `bitmap`. If nothing changes, appends nothing.
   package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8]
   ) {
@@ -89,11 +89,11 @@ package struct CellEncoder: FrameEncoding {
     }
   }
 
-  /// The new contents of the loaded cell; nil if it may stay as it is.
+  /// Returns the new contents of the cell that was last loaded, or nil if the cell may stay as it is.
   private func choose(column: Int, row: Int) -> ShownCell? {
     let now = shown[row * area.columns + column]
     let hold = options.holdThreshold
-    // The total is a sum of pixel shares, so it is only near 1 where every pixel is opaque.
+    // The total is a sum of pixel fractions, so it is only approximately 1 if every pixel is opaque.
     if options.backdrop.isBare, chooser.total.w < 0.999 {
       let wanted = bareCell()
       let isHeld =
@@ -108,7 +108,7 @@ package struct CellEncoder: FrameEncoding {
       {
         return nil
       }
-      // Two colours become one if their mean is within half the threshold of both.
+      // Replace the two colours with their mean if the mean differs from each of them by at most half the threshold.
       if wanted.ink != wanted.paper, wanted.ink.distance(to: wanted.paper) <= hold & ~1 {
         wanted.paper = mapper.color(of: chooser.total)
         wanted.ink = wanted.paper
@@ -130,7 +130,8 @@ package struct CellEncoder: FrameEncoding {
     return wanted == now ? nil : wanted
   }
 
-  /// The colours of a split of the loaded cell, mapped to the terminal's colours.
+  /// Returns the contents of the loaded cell if it is drawn with split `split`: the colours of both parts, mapped to
+  /// the terminal's colours.
   @inline(__always)
   private func cell(split: Int) -> ShownCell {
     let paper = mapper.color(of: split == 0 ? chooser.total : chooser.paperLight(split))
@@ -138,8 +139,8 @@ package struct CellEncoder: FrameEncoding {
     return ShownCell(split: UInt16(split), ink: ink, paper: paper)
   }
 
-  /// The loaded cell where some of its pixels are left out: the part that fewer than half of the
-  /// pixels cover has the terminal's own background.
+  /// Returns the contents of the loaded cell if some of its pixels are transparent. A part of which opaque pixels cover
+  /// less than half has the terminal's own background.
   private func bareCell() -> ShownCell {
     let split = chooser.bestOutline()
     func color(_ light: SIMD4<Float>) -> TerminalColor {
@@ -154,12 +155,12 @@ package struct CellEncoder: FrameEncoding {
     return ShownCell(split: ink == paper ? 0 : UInt16(split), ink: ink, paper: paper)
   }
 
-  /// Chooses a split for few colours: the one with the least error after rounding to them.
+  /// Returns the contents of the loaded cell with the least error after mapping colours to the palette.
   private func bestOfPalette(first: ShownCell) -> ShownCell {
     var best = first
     var least = error(of: first)
     for index in chooser.glyphs.indices {
-      // Rounding only adds to the error, so a split that explains too little cannot win.
+      // Mapping colours to the palette can only increase the error, so a split that explains too little cannot win.
       if -chooser.explained(index) >= least - 1e-6 { continue }
       let candidate = cell(split: index)
       let error = error(of: candidate)
@@ -171,7 +172,8 @@ package struct CellEncoder: FrameEncoding {
     return best
   }
 
-  /// The squared error of the loaded cell, less the sum of its squares.
+  /// Returns the squared error of drawing `candidate` in the loaded cell, minus the sum of squares of the cell, which
+  /// is the same for all candidates.
   private func error(of candidate: ShownCell) -> Float {
     let index = Int(candidate.split)
     let area = chooser.glyphs[index].area
@@ -181,7 +183,7 @@ package struct CellEncoder: FrameEncoding {
     return squares.x + squares.y + squares.z - chooser.explained(index)
   }
 
-  /// Paints one cell with the polarity that costs the fewest bytes.
+  /// Paints one cell. Of the glyph and its inverse, the method uses the one that takes fewer bytes.
   private mutating func paint(
     _ wanted: ShownCell, column: Int, row: Int, pen: inout PenState, into output: inout [UInt8]
   ) {
@@ -192,8 +194,8 @@ package struct CellEncoder: FrameEncoding {
     let snap = options.holdThreshold / 2
     let scalar: UInt32
     if glyph.shape == .whole {
-      // A cell of one colour is always a space: a font's full block may leave part of the cell uncovered, where the
-      // background would show as a line.
+      // A cell of one colour is always drawn as a space. A font's full block may leave part of the cell uncovered,
+      // where the background would show as a line.
       if let near = Self.near(wanted.paper, pen.background, snap) {
         painted.paper = near
       } else {
@@ -210,7 +212,7 @@ package struct CellEncoder: FrameEncoding {
       let turnedPaper = Self.near(wanted.paper, pen.foreground, snap)
       var turned = turnedInk == nil ? PenState.cost(of: wanted.ink) : 0
       turned += turnedPaper == nil ? PenState.cost(of: wanted.paper) : 0
-      // The terminal's own background is not available as ink.
+      // Ink cannot have the colour of the terminal's own background.
       let isTurned =
         wanted.paper == .default
         ? false : wanted.ink == .default || (glyph.opposite != 0 && turned < straight)
@@ -232,7 +234,8 @@ package struct CellEncoder: FrameEncoding {
     shown[row * area.columns + column] = painted
   }
 
-  /// The pen's colour if it is near enough to the desired one to be used instead.
+  /// Returns the pen's colour `pen` if it differs from `wanted` by at most `limit`, so that it can be used instead;
+  /// otherwise, returns nil.
   @inline(__always)
   private static func near(
     _ wanted: TerminalColor, _ pen: TerminalColor?, _ limit: Int
@@ -244,12 +247,12 @@ package struct CellEncoder: FrameEncoding {
 
 /// The contents of a cell: the split, and the colours of its two parts.
 ///
-/// Which of the two is drawn as ink makes no difference to the picture, and is not kept.
+/// The value does not say which of the two parts is drawn as ink, because this makes no visible difference.
 struct ShownCell: Sendable, Hashable, BitwiseCopyable {
   var split: UInt16
   var ink: TerminalColor
   var paper: TerminalColor
 
-  /// An unknown cell.
+  /// The contents of a cell about which nothing is known.
   static let unknown = ShownCell(split: .max, ink: .default, paper: .default)
 }

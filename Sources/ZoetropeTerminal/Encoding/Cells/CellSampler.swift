@@ -2,9 +2,9 @@ internal import ZoetropeFrames
 
 /// The light of the cells that a picture changes, for encoders that draw with characters.
 ///
-/// The previous picture is kept, so that only cells in rows and columns that differ are sampled.
+/// The previous picture is kept, so that cells are sampled only in rows and columns that differ from it.
 struct CellSource: Sendable {
-  /// The cells of the last row that was sampled.
+  /// The sampler, which contains the samples of the last row of cells that was sampled.
   private(set) var sampler = CellSampler.empty
   private let cells: PixelSize
   private let crop: PixelRect?
@@ -16,7 +16,7 @@ struct CellSource: Sendable {
   private var previous: Bitmap?
   private var difference: PixelDifference?
 
-  /// A source of the cells of `area`, divided as in ``CellSampler``.
+  /// Creates a source for the cells of `area`. The other arguments are those of ``CellSampler``.
   init(
     area: CellRect, crop: PixelRect?, bandCuts: [Int], halves: Int, hasColumns: Bool,
     options: EncodingOptions
@@ -29,13 +29,13 @@ struct CellSource: Sendable {
     self.options = options
   }
 
-  /// Forgets the previous picture, so that the next one is sampled whole.
+  /// Forgets the previous picture, so that all cells of the next picture are sampled.
   mutating func forgetPicture() { previous = nil }
 
-  /// Restores `bitmap` as the previous picture.
+  /// Makes `bitmap` the previous picture.
   mutating func resume(after bitmap: Bitmap) { previous = bitmap }
 
-  /// A copy without the previous picture and without working memory.
+  /// Returns a copy that retains neither the previous picture nor working memory.
   func withoutPicture() -> CellSource {
     var copy = self
     copy.previous = nil
@@ -44,7 +44,8 @@ struct CellSource: Sendable {
     return copy
   }
 
-  /// Takes the next picture, which may differ from the previous one inside `changed`.
+  /// Starts the next picture. `changed` is the rectangle in which the picture may differ from the previous one, or nil
+  /// if unknown.
   mutating func begin(_ bitmap: Bitmap, changed: PixelRect?) {
     let all = PixelRect(bitmap.size)
     let part = crop.map { $0.intersection(all) } ?? all
@@ -60,7 +61,7 @@ struct CellSource: Sendable {
     previous = bitmap
   }
 
-  /// Samples the cells of a row that may differ from the picture before, and says which these are.
+  /// Samples the cells of row `row` that may differ from the previous picture, and returns the range of their columns.
   mutating func sample(row: Int, of bitmap: Bitmap) -> Range<Int> {
     var range = 0..<cells.width
     if let difference {
@@ -72,19 +73,20 @@ struct CellSource: Sendable {
   }
 }
 
-/// Averages the pixels of a picture over the parts of character cells.
+/// Averages the pixels of a picture over parts of character cells.
 ///
-/// Each cell is divided into bands (by ``bandCuts``) and each band into ``halves`` equal parts; with `hasColumns` each
-/// cell is also divided into eight full-height columns. These suffice for all the sums that the block glyphs need. A
-/// value is the light in its part as a fraction of a cell of light 1. Over a bare backdrop the last channel is the
-/// fraction of the cell that opaque pixels cover, and only those have light.
+/// Each cell is divided into bands at ``bandCuts``, and each band is divided into ``halves`` equal parts. With
+/// `hasColumns`, each cell is also divided into eight columns over its full height. From these parts, the sums for all
+/// block glyphs can be computed. The value of a part is its share of the cell's light, so that the values of all bands
+/// of an entirely white cell add up to 1. Over a bare backdrop, only opaque pixels have light, and the last channel is
+/// the fraction of the cell that they cover.
 ///
-/// The order of summation does not depend on which cells are sampled, so a cell sampled alone is bit-identical to the
-/// same cell in a whole picture.
+/// The order of summation does not depend on which cells are sampled, so sampling a single cell gives bit-identical
+/// results to sampling a whole picture.
 struct CellSampler: Sendable {
-  /// The boundaries of the bands, in 24ths of a cell's height.
+  /// The heights at which cells are divided into bands, in 24ths of the height of a cell.
   let bandCuts: [Int]
-  /// The number of parts in each band, side by side.
+  /// The number of parts, side by side, in each band.
   let halves: Int
   let hasColumns: Bool
   private let source: PixelRect
@@ -94,15 +96,16 @@ struct CellSampler: Sendable {
   private let parts: [Span1D]
   private let columnParts: [Span1D]
 
-  /// The samples of one row of cells, at `(band * cells + cell) * halves + half`.
+  /// The samples of one row of cells. The sample of each part is at index `(band * cells + cell) * halves + half`.
   private(set) var bands: [SIMD4<Float>]
-  /// The samples of the columns, at `cell * 8 + column`.
+  /// The samples of the columns of the cells. The sample of each column is at index `cell * 8 + column`.
   private(set) var columns: [SIMD4<Float>]
   private var light: [SIMD4<Float>]
   private var sum: [SIMD4<Float>]
   private var columnSum: [SIMD4<Float>]
 
-  /// The pixels that a part covers along one axis: a weighted pixel at each end, and whole pixels between them.
+  /// The pixels that a part covers along one axis. The pixels at both ends may be covered only partly and have their
+  /// own weights; the pixels between them are covered whole.
   private struct Span1D: Sendable {
     let first: Int
     let last: Int
@@ -126,7 +129,7 @@ struct CellSampler: Sendable {
     }
   }
 
-  /// A sampler without cells.
+  /// A sampler that has no cells.
   static let empty = CellSampler(
     source: .empty, columns: 0, rows: 0, bandCuts: [0], halves: 0, hasColumns: false,
     model: .coded, backdrop: .black)
@@ -161,7 +164,7 @@ struct CellSampler: Sendable {
     columnSum = hasColumns ? light : []
   }
 
-  /// The rows of the picture that cell row `row` covers, in part or whole.
+  /// Returns the rows of the picture that cell row `row` covers at least partly.
   func sourceRows(ofCellRow row: Int) -> Range<Int> {
     let height = Double(source.height) / Double(cells.height)
     let first = Int((Double(row) * height).rounded(.down))
@@ -169,7 +172,7 @@ struct CellSampler: Sendable {
     return source.y + first..<source.y + min(max(last, first + 1), source.height)
   }
 
-  /// The cell columns that the columns `range` of the picture touch, clipped to the cells.
+  /// Returns the columns of cells that columns `range` of the picture touch, clipped to the existing cells.
   func cellColumns(ofSourceColumns range: Range<Int>) -> Range<Int> {
     let low = max(range.lowerBound - source.x, 0)
     let high = min(range.upperBound - source.x, source.width)
@@ -177,11 +180,11 @@ struct CellSampler: Sendable {
     let width = Double(source.width) / Double(cells.width)
     let first = Int((Double(low) / width).rounded(.down))
     let last = Int((Double(high) / width).rounded(.up))
-    // One more on each side, because the ends of the parts are rounded.
+    // One more column on each side is included, because the ends of the parts are rounded.
     return max(first - 1, 0)..<min(last + 1, cells.width)
   }
 
-  /// Samples the cells `range` of cell row `row`.
+  /// Samples the cells in columns `range` of cell row `row`.
   mutating func sample(row: Int, columns range: Range<Int>, of bitmap: Bitmap) {
     guard !range.isEmpty else { return }
     let left = parts[range.lowerBound * halves].first
@@ -253,7 +256,7 @@ struct CellSampler: Sendable {
     return total
   }
 
-  /// Converts the pixels of one line to light, blended with the backdrop.
+  /// Converts the pixels of one row to light, blended with the backdrop.
   private mutating func load(row y: Int, from left: Int, through right: Int, of bitmap: Bitmap) {
     let pixels = bitmap.pixels(row: source.y + y)
     let (tables, source, backdrop) = (self.tables, self.source, self.backdrop)

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Maps amounts of light to the colours of a terminal.
+/// Maps amounts of light to the colours that a terminal can show.
 struct ColorMapper: Sendable {
   let depth: ColorDepth
   let tables: LightTables
-  /// The light of the palette's entries, for depths with a palette.
+  /// The light of each palette entry. The array is empty if the terminal can show 24-bit colours.
   let palette: [SIMD4<Float>]
 
   init(depth: ColorDepth, model: LightModel) {
@@ -21,7 +21,7 @@ struct ColorMapper: Sendable {
     (0..<256).map { tables.light(of: entry(UInt8($0))) }
   }
 
-  /// xterm's colour for entry `index`.
+  /// Returns the colour that entry `index` of the palette has in xterm.
   static func entry(_ index: UInt8) -> TerminalColor {
     if index < 16 {
       let word = basicColors[Int(index)]
@@ -42,7 +42,7 @@ struct ColorMapper: Sendable {
     0x7F7F7F, 0xFF0000, 0x00FF00, 0xFFFF00, 0x5C5CFF, 0xFF00FF, 0x00FFFF, 0xFFFFFF,
   ]
 
-  /// Thresholds of an 8 x 8 ordered pattern, -32 to 31.
+  /// The thresholds of an ordered pattern of 8 x 8 spots, from -32 to 31.
   private static let pattern: [Int] = (0..<64).map { position in
     let (x, y) = (position & 7, position >> 3)
     let mixed = x ^ y
@@ -53,27 +53,27 @@ struct ColorMapper: Sendable {
     return value - 32
   }
 
-  /// The threshold of the pattern at a spot, between 0 and 1.
+  /// Returns the threshold of the pattern at a spot, between 0 and 1.
   @inline(__always)
   static func threshold(x: Int, y: Int) -> Float {
     (Float(pattern[y & 7 << 3 | x & 7] + 32) + 0.5) / 64
   }
 
-  /// The terminal's nearest colour.
+  /// Returns the colour of the terminal that is nearest to `light`.
   @inline(__always)
   func color(of light: SIMD4<Float>) -> TerminalColor {
     let exact = tables.color(of: light)
     return depth == .full ? exact : reduce(exact)
   }
 
-  /// The light of a colour that ``color(of:)`` returned.
+  /// Returns the light of a colour that ``color(of:)`` returned.
   func light(of color: TerminalColor) -> SIMD4<Float> {
     color.kind == 0 ? tables.light(of: color) : palette[Int(color.word & 255)]
   }
 
-  /// The colour of the palette that looks most like `color`.
+  /// Returns the colour of the palette that looks most similar to `color`.
   ///
-  /// Not dithered: a cell is too large for a pattern, which turns flat areas into bars.
+  /// Colours are not dithered, because cells are too large for a pattern: flat areas would have visible bars.
   func reduce(_ color: TerminalColor) -> TerminalColor {
     let wanted = Self.appearance(of: color)
     var best: UInt8 = 0
@@ -87,7 +87,8 @@ struct ColorMapper: Sendable {
       for index in 0..<16 { consider(index) }
       return .basic(best)
     }
-    // Candidates are the eight corners of the cube around the colour, and the three greys nearest to its brightness.
+    // The candidates are the eight corners of the cube that contains the colour, and the three greys nearest to its
+    // brightness.
     func step(_ value: UInt8) -> Int { value < 95 ? 0 : min((Int(value) - 55) / 40, 4) }
     let corner = 16 + 36 * step(color.red) + 6 * step(color.green) + step(color.blue)
     for offset in [0, 1, 6, 7, 36, 37, 42, 43] { consider(corner + offset) }
@@ -99,7 +100,7 @@ struct ColorMapper: Sendable {
 
   private static let appearances = (0..<256).map { appearance(of: entry(UInt8($0))) }
 
-  /// A colour in Oklab, where distances are approximately perceptual.
+  /// Returns a colour in Oklab, in which distances are approximately perceptual.
   ///
   /// The numbers are Björn Ottosson's: https://bottosson.github.io/posts/oklab/
   private static func appearance(of color: TerminalColor) -> SIMD4<Float> {

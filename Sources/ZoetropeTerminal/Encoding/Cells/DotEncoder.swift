@@ -1,15 +1,15 @@
 package import ZoetropeFrames
 
-/// The characters that show pictures by their shape.
+/// A set of characters that show pictures by their shapes.
 package enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
-  /// ASCII from light to dense.
+  /// ASCII characters, from light to dense.
   case ascii
-  /// Quadrants: 2 x 2 dots per cell, in most fonts.
+  /// Quadrants, which have 2 x 2 dots per cell and are contained in most fonts.
   case quadrants
-  /// Braille: 2 x 4 dots per cell.
+  /// Braille patterns, which have 2 x 4 dots per cell.
   case braille
 
-  /// Dots across and down a cell; ASCII has one shade per cell.
+  /// The number of dots across a cell. An ASCII character counts as one dot, whose shade varies.
   var columns: Int { self == .ascii ? 1 : 2 }
   var rows: Int {
     switch self {
@@ -19,7 +19,7 @@ package enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// ASCII characters by the amount of ink in common fonts, lightest first.
+  /// ASCII characters sorted by the amount of ink that they have in common fonts, with the lightest first.
   static let ramp = [UInt8](" .'`,:;~!+=xcvoajhbdqpwm#MW&%B@".utf8)
 
   private static let quadrantScalars: [UInt32] = [
@@ -27,10 +27,11 @@ package enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
     0x2597, 0x259A, 0x2590, 0x259C, 0x2584, 0x2599, 0x259F, 0x2588,
   ]
 
-  /// The character that shows the dots `bits`, row by row, the lowest bit at the top left.
+  /// Returns the character that shows the dots in `bits`. The bits are in row order, with the lowest bit at the top
+  /// left.
   func scalar(bits: Int) -> UInt32 {
     if self == .quadrants { return Self.quadrantScalars[bits & 15] }
-    // Braille numbers its dots down the columns; the fourth row was added later.
+    // Braille dots are numbered down the columns, except for those of the fourth row, which were added later.
     let order: [UInt32] = [0, 3, 1, 4, 2, 5, 6, 7]
     var pattern: UInt32 = 0
     for (bit, dot) in order.enumerated() where bits >> bit & 1 == 1 { pattern |= 1 << dot }
@@ -38,10 +39,10 @@ package enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Draws pictures with the shapes of characters, in the terminal's own colour or one per cell.
+/// Draws pictures with the shapes of characters, in the terminal's own colour or with one colour per cell.
 ///
-/// Brightness comes from an ordered dither that is fixed to the screen, so static parts do not flicker. The
-/// screen depends only on the last picture.
+/// Brightness is shown by an ordered dither that is fixed to the screen, so static parts do not flicker. The contents
+/// of the screen depend only on the last picture.
 package struct DotEncoder: FrameEncoding {
   package let area: CellRect
   package let pixelSize: PixelSize
@@ -64,12 +65,13 @@ package struct DotEncoder: FrameEncoding {
   ///
   /// - Parameters:
   ///   - area: The cells to draw to.
-  ///   - screen: The terminal's screen.
-  ///   - crop: The part of each picture to show; nil for all of it.
+  ///   - screen: The size of the terminal's screen.
+  ///   - crop: The part of each picture to show, or nil for the whole picture.
   ///   - glyphs: The characters to draw with.
-  ///   - colors: Above ``ColorDepth/none`` each character has the colour of its cell. Default: none.
+  ///   - colors: The colours that the terminal can show. If this is not ``ColorDepth/none``, each character has the
+  ///     colour of its cell. Default: ``ColorDepth/none``.
   ///   - isDarkOnLight: Whether the terminal's background is light. Default: false.
-  ///   - options: How pictures are encoded.
+  ///   - options: The encoding options.
   package init(
     area: CellRect, screen: ScreenSize, crop: PixelRect? = nil, glyphs: DotGlyphs,
     colors: ColorDepth = .none, isDarkOnLight: Bool = false,
@@ -160,11 +162,11 @@ package struct DotEncoder: FrameEncoding {
     return Shown(scalar: scalar, color: scalar == 0x20 ? .default : color)
   }
 
-  /// How much ink an amount of light needs, from 0 to 1, as perceived.
+  /// Returns how much ink is needed to show `light`, from 0 to 1, on the perceptual scale.
   private func brightness(_ light: SIMD4<Float>) -> Float {
     let linear = 0.2126 * light.x + 0.7152 * light.y + 0.0722 * light.z
     let clamped = min(max(linear, 0), 1)
-    // The light of dots adds up linearly, but a character of the ramp is chosen by its perceived brightness.
+    // Dots add up in linear light, but a character of the ramp is chosen by its perceived brightness.
     let level = glyphs == .ascii && options.light == .linear ? clamped.squareRoot() : clamped
     return isInverted ? 1 - level : level
   }

@@ -1,24 +1,24 @@
 internal import Glibc
 
-/// How colours are averaged and compared.
+/// A way to average and compare colours.
 ///
-/// Each model is best by its own measure. ``coded`` has the better signal-to-noise ratio in coded values:
-/// averaging light costs a photograph in 62 x 23 cells 0.5 to 0.7 dB. ``linear`` keeps the perceived
-/// brightness: with ``coded`` a fine pattern of black and white becomes too dark.
+/// Each model is better than the other by its own measure. ``coded`` has the better signal-to-noise ratio in coded
+/// values: with ``linear``, a photograph in 62 x 23 cells loses 0.5 to 0.7 dB. ``linear`` keeps the perceived
+/// brightness: with ``coded``, a fine pattern of black and white becomes too dark.
 package enum LightModel: String, Sendable, Hashable {
-  /// In coded values, with the least squared error. The default.
+  /// Averages and compares coded values, which gives the least squared error. This model is the default.
   case coded
-  /// In amounts of light, so that fine patterns keep their brightness.
+  /// Averages and compares amounts of light, so that fine patterns keep their brightness.
   case linear
 }
 
-/// Tables between coded values and amounts of light.
+/// Tables for converting between coded values and amounts of light.
 struct LightTables: Sendable {
-  /// For each coded value of a channel, a vector with only that channel set.
+  /// For each coded value of red, its light as a vector whose other channels are 0.
   let red: [SIMD4<Float>]
   let green: [SIMD4<Float>]
   let blue: [SIMD4<Float>]
-  /// The coded value for `light * 8191`.
+  /// The coded values of amounts of light. The value for `light` is at index `light * 8191`.
   let coded: [UInt8]
 
   static let steps: Float = 8191
@@ -46,12 +46,12 @@ struct LightTables: Sendable {
     }
   }
 
-  /// The amounts of light of an opaque colour.
+  /// Returns the light of an opaque colour.
   func light(of color: TerminalColor) -> SIMD4<Float> {
     red[Int(color.red)] + green[Int(color.green)] + blue[Int(color.blue)]
   }
 
-  /// The nearest 24-bit colour.
+  /// Returns the 24-bit colour that is nearest to `light`.
   @inline(__always)
   func color(of light: SIMD4<Float>) -> TerminalColor {
     let step = (light * Self.steps + 0.5).clamped(

@@ -1,12 +1,12 @@
-/// Six rows of pixels, to be encoded as sixel characters.
+/// Six rows of pixels that are encoded as sixel characters.
 ///
-/// Each colour's pixels are split into segments at gaps. Segments of different colours that do not
-/// overlap share a pass over the band, which saves blanks and most carriage returns.
+/// The pixels of each colour are split into segments at gaps. Segments of different colours that do not overlap share a
+/// pass over the band, which saves blanks and most carriage returns.
 struct SixelBand: Sendable {
   private let width: Int
-  /// The six-bit columns of each colour slot, at `slot * width + x`.
+  /// The pixels to draw in each colour slot. The six pixels of a column are one element, at index `slot * width + x`.
   private var bits: [UInt8] = []
-  /// Like ``bits``, plus the pixels that already have the colour and may be drawn again.
+  /// The pixels in ``bits``, and those that already have the slot's colour and may be drawn again.
   private var own: [UInt8] = []
   private var slots: [Slot] = []
   private var slotOfRegister: [Int16]
@@ -25,11 +25,11 @@ struct SixelBand: Sendable {
     let end: Int
   }
 
-  /// The number of blank columns that ends a segment when no orders are tried.
+  /// The number of blank columns that ends a segment if no orders are tried.
   ///
-  /// A blank is cheaper than selecting the colour again, but other colours can use the gap in the
-  /// same pass: on a small change in a dithered photograph 2 is 2 % shorter than 6. When orders are
-  /// tried, they decide which gaps to bridge, so segments end at the first blank.
+  /// A blank is cheaper than selecting the colour again, but other colours can use the gap in the same pass: for a
+  /// small change in a dithered photograph, a gap of 2 gives 2 % fewer bytes than a gap of 6. If orders are tried, they
+  /// decide which gaps to bridge, so segments end at the first blank.
   private static let gap = 2
 
   init(width: Int) {
@@ -39,7 +39,7 @@ struct SixelBand: Sendable {
 
   var isEmpty: Bool { slots.isEmpty }
 
-  /// Clears the previous band.
+  /// Removes the pixels of the previous band.
   mutating func begin() {
     for (index, slot) in slots.enumerated() {
       slotOfRegister[slot.register] = -1
@@ -51,7 +51,7 @@ struct SixelBand: Sendable {
     slots.removeAll(keepingCapacity: true)
   }
 
-  /// Marks a pixel; `line` is 0 to 5.
+  /// Marks a pixel to be drawn. `line` is its row in the band, from 0 to 5.
   @inline(__always)
   mutating func set(register: Int, x: Int, line: Int) {
     var slot = Int(slotOfRegister[register])
@@ -70,9 +70,9 @@ struct SixelBand: Sendable {
     if x >= slots[slot].high { slots[slot].high = x + 1 }
   }
 
-  /// Marks a pixel that already shows the register's colour and may be redrawn if that is shorter.
+  /// Marks a pixel that already shows the colour of the register, and may be drawn again if this takes fewer bytes.
   ///
-  /// It counts only between pixels that must be drawn.
+  /// The mark counts only between pixels that must be drawn.
   @inline(__always)
   mutating func allow(register: Int, x: Int, line: Int) {
     let slot = Int(slotOfRegister[register])
@@ -81,10 +81,10 @@ struct SixelBand: Sendable {
     }
   }
 
-  /// Appends the band, without the `-` that moves to the next one.
+  /// Appends the characters of the band, without the `-` that moves to the next band.
   ///
-  /// `register` is the selected one, -1 for none, and is updated. `trying` searches for a short order,
-  /// which takes longer.
+  /// `register` is the register that is selected, or -1 if none is. The method updates it. With `trying`, the method
+  /// searches for a short order, which takes longer.
   mutating func append(to output: inout [UInt8], register: inout Int, trying: Bool) {
     collectSegments(gap: trying ? 1 : Self.gap)
     let runs = segments.map {
@@ -128,7 +128,7 @@ struct SixelBand: Sendable {
     segments.sort { ($0.start, $0.slot) < ($1.start, $1.slot) }
   }
 
-  /// Whether each of these columns has a pixel that may be drawn.
+  /// Returns whether each column in `columns` has a pixel that may be drawn.
   private func isOwn(_ columns: Range<Int>) -> Bool {
     !columns.contains { own[$0] == 0 }
   }
@@ -137,7 +137,8 @@ struct SixelBand: Sendable {
     let base = segment.slot * width
     var x = segment.start
     while x < segment.end {
-      // Extends the run as far as one character draws every needed pixel and no forbidden one.
+      // Extend the run for as long as a single character can draw every needed pixel and no pixel that must not be
+      // drawn.
       var needed = bits[base + x]
       var allowed = own[base + x]
       var end = x + 1
@@ -166,47 +167,46 @@ struct SixelBand: Sendable {
 
 /// The order in which the runs of a band are drawn.
 ///
-/// A run costs a colour selection, unless its colour is already selected, and the way to its first
-/// column: blanks, or a carriage return and blanks when it starts further left. The order is
-/// improved by local search, as for a travelling salesman: runs are moved as long as that saves
-/// bytes.
+/// A run costs a colour selection, unless its colour is already selected, and the way to its first column: blanks, or a
+/// carriage return followed by blanks if the column is further left. The order is improved by local search, as for the
+/// travelling salesman problem: blocks of runs are moved for as long as this saves bytes.
 struct SixelRoute: Sendable {
-  /// Pixels of one colour in neighbouring columns.
+  /// Pixels of one colour in adjacent columns.
   struct Run: Sendable {
     let register: Int
     let start: Int
     let end: Int
   }
 
-  /// The current column and the selected register; -1 for none.
+  /// The current column, and the selected register or -1 if none is selected.
   struct Pen: Sendable {
     var column: Int
     var register: Int
   }
 
-  /// The drawing order, as indices of the runs.
+  /// The order in which runs are drawn. Each element is the index of a run.
   private(set) var order: [Int] = []
 
-  /// The largest number of runs for which orders are tried: the time grows with its square.
+  /// The maximum number of runs for which orders are tried. The time grows with the square of this number.
   ///
-  /// Small changes matter most, since they consist of selections and moves; a band of a whole
-  /// picture has hundreds of adjacent runs and little to gain.
+  /// Small changes benefit the most, because they consist mainly of selections and moves. A band of a whole picture has
+  /// hundreds of adjacent runs, and little to gain.
   static let triedCount = 64
-  /// The largest number of runs that are moved together.
+  /// The maximum number of runs that are moved together.
   private static let longestBlock = 6
   private var runs: [Run] = []
 
-  /// Orders `runs`, which are sorted from left to right, for a pen at `pen`.
+  /// Finds an order for drawing `runs`, which are sorted from left to right, if the pen starts at `pen`.
   ///
-  /// Each run joins the pass over the band in which it costs the fewest bytes; with `improving`,
-  /// runs are then moved to cheaper places.
+  /// Each run is added to the pass over the band in which it costs the fewest bytes. With `improving`, runs are then
+  /// moved to cheaper places.
   mutating func find(through runs: [Run], from pen: Pen, improving: Bool) {
     self.runs = runs
     fillPasses(from: pen)
     if improving, runs.count > 1, runs.count <= Self.triedCount { improve(from: pen) }
   }
 
-  /// The bytes between drawing a run that leaves the pen at `pen` and drawing `run`.
+  /// Returns the number of bytes needed between drawing a run that leaves the pen at `pen` and drawing `run`.
   static func cost(from pen: Pen, to run: Run) -> Int {
     let moving =
       run.start >= pen.column ? blanks(run.start - pen.column) : 1 + blanks(run.start)
@@ -215,7 +215,7 @@ struct SixelRoute: Sendable {
 
   private static func digits(_ number: Int) -> Int { number < 10 ? 1 : number < 100 ? 2 : 3 }
 
-  /// The bytes of `count` equal characters.
+  /// Returns the number of bytes that `count` equal characters take.
   private static func blanks(_ count: Int) -> Int { count > 3 ? 2 + digits(count) : count }
 
   private func pen(after index: Int) -> Pen {
@@ -241,7 +241,7 @@ struct SixelRoute: Sendable {
     for pass in passes { order += pass }
   }
 
-  /// Moves blocks of runs as long as that saves bytes.
+  /// Moves blocks of runs for as long as this saves bytes.
   private mutating func improve(from pen: Pen) {
     var improved = true
     while improved {
@@ -254,7 +254,8 @@ struct SixelRoute: Sendable {
     }
   }
 
-  /// Moves `length` runs from `first` to the place that saves most; returns false when none does.
+  /// Moves the block of `length` runs from index `first` on to the place that saves the most bytes. Returns false if no
+  /// place saves any.
   private mutating func move(_ first: Int, _ length: Int, from pen: Pen) -> Bool {
     let last = first + length - 1
     let before = first == 0 ? pen : self.pen(after: order[first - 1])
@@ -268,7 +269,7 @@ struct SixelRoute: Sendable {
     if saved <= 0 { return false }
     var target = -1
     var most = 0
-    // In front of the run at `place`, or after the last.
+    // The block can go in front of the run at `place`, or after the last run.
     for place in 0...order.count where place < first || place > last + 1 {
       let left = place == 0 ? pen : self.pen(after: order[place - 1])
       var added = Self.cost(from: left, to: head)

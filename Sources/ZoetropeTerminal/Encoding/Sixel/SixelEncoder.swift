@@ -1,10 +1,11 @@
 package import ZoetropeFrames
 
-/// Draws pictures as sixels: with exact colours where 256 suffice, and only the pixels that change.
+/// Draws pictures as sixels. The encoder sends only the pixels that change, with exact colours if these pixels have no
+/// more colours than the terminal has registers.
 ///
-/// Sixel colours are whole percentages, so "exact" means to the nearest percent. A picture of more
-/// colours gets a fixed palette and a dither pattern fixed to the pixels, so that static parts do
-/// not flicker. Over ``Backdrop/terminal`` transparent pixels are not drawn.
+/// The colours of sixels are whole percentages, so "exact" means to the nearest percent. If there are more colours, the
+/// pixels get the colours of a fixed palette and a dither pattern that is fixed to the pixels, so that static parts do
+/// not flicker. Over ``Backdrop/terminal``, transparent pixels are not drawn.
 package struct SixelEncoder: FrameEncoding {
   package let area: CellRect
   package let pixelSize: PixelSize
@@ -12,10 +13,10 @@ package struct SixelEncoder: FrameEncoding {
   let passthrough: Passthrough
   let options: EncodingOptions
   private let cell: PixelSize
-  /// The number of pixel rows that may be drawn to.
+  /// The number of pixel rows to which the encoder may draw.
   private let room: Int
-  /// The colour of each pixel on screen; ``unknownPixel`` where it is unknown and ``barePixel``
-  /// where the terminal's background shows. Empty while the whole previous picture is on screen.
+  /// The colour of each pixel on the screen, which is ``unknownPixel`` if it is unknown, and ``barePixel`` where the
+  /// terminal's background shows. The array is empty if its contents have to be computed from the previous picture.
   private var shown: [UInt32]
   private var registers: SixelRegisters
   private var history: PictureHistory
@@ -25,25 +26,24 @@ package struct SixelEncoder: FrameEncoding {
 
   private static let unknownPixel: UInt32 = .max
   private static let barePixel: UInt32 = .max - 1
-  /// The area up to which a region is encoded in several ways, of which the shortest is sent.
+  /// The maximum area, in pixels, of a region that is encoded in several ways, the shortest of which is sent.
   private static let triedArea = 16384
 
   /// Creates an encoder for an image of `imageSize` pixels at the top left of `area`.
   ///
-  /// Pictures of another size are scaled to it with ``EncodingOptions/filter``, by default nearest,
-  /// which keeps their colours.
-  /// The height is cut so that no sixel reaches below the area or into the last row of the screen,
-  /// which would make the terminal scroll.
+  /// Pictures of another size are scaled to this size with ``EncodingOptions/filter``. Without a filter, the nearest
+  /// pixel is used, which keeps the colours of the picture. If necessary, the height is reduced so that no sixel
+  /// extends below the area or into the last row of the screen, because the terminal would then scroll.
   ///
   /// - Parameters:
   ///   - area: The cells to draw to.
-  ///   - screen: The terminal's screen.
+  ///   - screen: The size of the terminal's screen.
   ///   - imageSize: The size of the image in the terminal's pixels.
-  ///   - crop: The part of each picture to show; nil for all of it.
-  ///   - registerCount: How many colours the terminal supports. Default: 256.
-  ///   - keepsRegisters: Whether the terminal keeps colour definitions from one image to the next.
-  ///   - passthrough: How sequences pass through a multiplexer.
-  ///   - options: How pictures are encoded.
+  ///   - crop: The part of each picture to show, or nil for the whole picture.
+  ///   - registerCount: The number of colours that the terminal supports. Default: 256.
+  ///   - keepsRegisters: Whether the terminal keeps colour definitions from one image to the next. Default: false.
+  ///   - passthrough: The way in which sequences pass through a multiplexer.
+  ///   - options: The encoding options.
   package init(
     area: CellRect, screen: ScreenSize, imageSize: PixelSize, crop: PixelRect? = nil,
     registerCount: Int = 256, keepsRegisters: Bool = false, passthrough: Passthrough = .none,
@@ -57,10 +57,10 @@ package struct SixelEncoder: FrameEncoding {
     room = Self.rowCount(of: area, on: screen) * screen.cell.height
     let width = min(max(imageSize.width, 1), max(area.columns * screen.cell.width, 1))
     var height = min(max(imageSize.height, 1), max(room, 1))
-    // Uses only whole bands if a partial one would reach past the area.
+    // If the last band were only partly used and extended past the area, use only whole bands.
     if (height + 5) / 6 * 6 > room { height = max(room / 6 * 6, 1) }
     pixelSize = PixelSize(width: width, height: height)
-    // The nearest filter is applied while colours are read.
+    // The nearest filter is applied when colours are read.
     let isFiltered = options.filter.map { $0 != .nearest } ?? false
     history =
       isFiltered
@@ -72,8 +72,8 @@ package struct SixelEncoder: FrameEncoding {
     shown = unknownPixels
   }
 
-  /// The rows of `area` without the screen's last row, where a sixel image makes the terminal
-  /// scroll.
+  /// Returns the number of rows of `area`, without the last row of the screen, in which a sixel image would make the
+  /// terminal scroll.
   static func rowCount(of area: CellRect, on screen: ScreenSize) -> Int {
     max(min(area.rows, screen.rows - 1 - area.row), 1)
   }
@@ -113,11 +113,11 @@ package struct SixelEncoder: FrameEncoding {
     _ = encode(bitmap, changed: changed, pen: &pen, into: &output) { true }
   }
 
-  /// Like ``encode(_:changed:pen:into:)``, but can be given up: `isWanted` is called before each row is read
-  /// and each band is drawn.
+  /// Appends bytes like ``encode(_:changed:pen:into:)``, but can be interrupted: `isWanted` is called before each row
+  /// is read and before each band is drawn.
   ///
-  /// - Returns: False if `isWanted` returned false. Then nothing was appended, and the next picture is
-  ///   sent whole.
+  /// - Returns: False if `isWanted` returned false. In this case, nothing was appended, and the next picture is sent
+  ///   whole.
   package mutating func encode(
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
     while isWanted: () -> Bool
@@ -142,13 +142,13 @@ package struct SixelEncoder: FrameEncoding {
     _ bitmap: Bitmap, changed: PixelRect?, pen: inout PenState, into output: inout [UInt8],
     _ check: () throws(CancellationError) -> Void
   ) throws(CancellationError) {
-    // After filtering, the pixels on screen cannot be derived from the unscaled picture.
+    // After filtering, the pixels on the screen cannot be derived from the unscaled picture.
     let previous = isFiltered ? nil : history.last
     guard !area.isEmpty, let picture = history.next(bitmap, changed: changed) else { return }
     let (bitmap, part) = (picture.bitmap, picture.part)
     var rows = picture.difference
     if shown.isEmpty {
-      // Pictures are always shown whole, so the previous one is what is on screen.
+      // Pictures are always shown whole, so the screen shows the previous picture.
       var colors = unknownPixels
       if let previous {
         for y in 0..<pixelSize.height {
@@ -201,7 +201,8 @@ package struct SixelEncoder: FrameEncoding {
     part.y + (y * 2 + 1) * part.height / (pixelSize.height * 2)
   }
 
-  /// The colours that row `y` of the image should show, from left to right.
+  /// Calls `body` with each column of row `y` of the image, from left to right, and the colour that the pixel should
+  /// have.
   @inline(__always)
   private func readColors(
     ofRow y: Int, of bitmap: Bitmap, _ part: PixelRect, _ body: (Int, UInt32) -> Void
@@ -223,8 +224,8 @@ package struct SixelEncoder: FrameEncoding {
     }
   }
 
-  /// Erases the cells in which transparent pixels of the picture may show something; returns false
-  /// when there are none. The other pixels of those cells must then be redrawn.
+  /// Erases the cells in which pixels have to become transparent. Returns false if there are no such cells. If the
+  /// result is true, the other pixels of these cells must be drawn again.
   private mutating func eraseBarePixels(
     of bitmap: Bitmap, _ part: PixelRect, _ rows: PixelDifference?, pen: inout PenState,
     into output: inout [UInt8], _ check: () throws(CancellationError) -> Void
@@ -249,7 +250,7 @@ package struct SixelEncoder: FrameEncoding {
     let columns = bounds.x / cell.width..<Self.roundedUp(bounds.maxX, to: cell.width) / cell.width
     let lines = bounds.y / cell.height..<Self.roundedUp(bounds.maxY, to: cell.height) / cell.height
     var sequence: [UInt8] = []
-    // Inside a multiplexer this goes to the outer terminal, as the sixels do.
+    // Inside a multiplexer, these bytes go to the outer terminal, as the sixels do.
     var outer = passthrough == .none ? pen : .unknown
     outer.setColors(foreground: nil, background: .default, into: &sequence)
     for line in lines {
@@ -274,15 +275,15 @@ package struct SixelEncoder: FrameEncoding {
     (value + step - 1) / step * step
   }
 
-  /// Draws the differences in `region`, encoded as short as possible.
+  /// Draws the differences in `region` with as few bytes as possible.
   private mutating func draw(
     _ region: PixelRect, wanted: [UInt32], exact: Bool, pen: inout PenState,
     into output: inout [UInt8], _ check: () throws(CancellationError) -> Void
   ) throws(CancellationError) {
     let cellColumn = region.x / cell.width
-    // Bands of six rows start at a row of cells. Starting further up may split the picture in
-    // better places and saves about 3 %, so it is tried for small regions only. Sometimes it is
-    // necessary, where the last band would otherwise reach below the area and scroll the screen.
+    // Bands of six rows start at a row of cells. Starting further up may split the picture in better places, and saves
+    // about 3 %, but is tried only for small regions. If the last band would otherwise extend below the area and scroll
+    // the screen, starting further up is necessary.
     let isSmall = region.size.area <= Self.triedArea
     var cellRow = 0
     var best = Bands()
@@ -301,10 +302,10 @@ package struct SixelEncoder: FrameEncoding {
       var outer = PenState.unknown
       outer.move(toColumn: area.column + cellColumn, row: area.row + cellRow, into: &sequence)
     }
-    // P2 = 1: pixels that are not drawn stay as they are.
+    // P2 = 1 means that pixels that are not drawn stay as they are.
     sequence.append(ascii: "\u{1B}P7;1q")
-    // The size in whole cells: foot 1.13 merges a new image into an old one cell by cell, and
-    // leaves black or stale pixels in cells that are only partly covered.
+    // The size is given in whole cells, because foot 1.13 merges a new image into an old one cell by cell, and leaves
+    // black or stale pixels in cells that the new image covers only partly.
     sequence.append(ascii: "\"1;1;")
     sequence.append(
       decimal: Self.roundedUp(region.maxX - cellColumn * cell.width, to: cell.width))
@@ -314,22 +315,22 @@ package struct SixelEncoder: FrameEncoding {
     sequence += best.bytes
     sequence.append(ascii: "\u{1B}\\")
     passthrough.append(sequence, to: &output)
-    // Where the cursor is left differs between terminals.
+    // Terminals differ in where they leave the cursor.
     pen.forgetPosition()
   }
 
-  /// The rows of cells from which whole bands cover `region` without reaching below the area,
-  /// nearest first.
+  /// Returns the rows of cells at which whole bands can start so that they cover `region` and do not extend below the
+  /// area. The nearest row comes first.
   private func rowsToBeginAt(for region: PixelRect) -> [Int] {
     let rows = stride(from: region.y / cell.height, through: 0, by: -1).filter { row in
       let top = row * cell.height
       return top + Self.roundedUp(region.maxY - top, to: 6) <= room
     }
-    // From the top they always fit, because of how the height was chosen.
+    // Bands that start at the top always fit, because of how the height was chosen.
     return rows.isEmpty ? [0] : rows
   }
 
-  /// The bands from a row of cells on, and the registers they use.
+  /// The encoded bands from a row of cells on, and the registers that they use.
   private struct Bands {
     var bytes: [UInt8] = []
     var count = 0
@@ -377,7 +378,7 @@ package struct SixelEncoder: FrameEncoding {
         used[register] = true
       }
     }
-    // Dithered colours are redrawn only where they change.
+    // Only exact colours may be drawn again. Dithered colours are drawn only where they change.
     guard exact, !band.isEmpty else { return }
     for line in lines {
       let start = line * pixelSize.width

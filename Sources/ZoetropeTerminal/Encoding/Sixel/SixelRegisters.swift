@@ -1,8 +1,9 @@
-/// The colours assigned to a terminal's registers, and which of them have been defined there.
+/// The colours that are assigned to a terminal's registers, and a record of which registers have been defined in the
+/// terminal.
 struct SixelRegisters: Sendable {
   /// The number of registers.
   let count: Int
-  /// Whether definitions last from one image to the next.
+  /// Whether the terminal keeps definitions from one image to the next.
   private let isKept: Bool
   private var table: ColorTable
   private var defined = Array(repeating: false, count: 256)
@@ -12,26 +13,26 @@ struct SixelRegisters: Sendable {
     table = ColorTable(limit: count)
   }
 
-  /// Feeds everything that the next bytes depend on.
+  /// Feeds everything on which the bytes of the next picture depend into `hasher`.
   func hash(into hasher: inout Hasher) {
     hasher.combine(table.colors)
     hasher.combine(defined)
   }
 
-  /// The register of `color`, which must have one.
+  /// Returns the register of `color`. The colour must have a register.
   @inline(__always)
   mutating func register(of color: UInt32) -> Int { table.index(of: color) ?? 0 }
 
-  /// The register of `color`; nil when it has none.
+  /// Returns the register of `color`, or nil if the colour has none.
   @inline(__always)
   func registerIfAny(of color: UInt32) -> Int? { table.number(of: color) }
 
   /// Forgets which registers are defined in the terminal.
   mutating func forgetDefinitions() { defined = Array(repeating: false, count: 256) }
 
-  /// Assigns a register to every colour, and keeps existing assignments as long as there is room.
+  /// Assigns a register to each colour. Existing assignments are kept if there is room for all colours.
   ///
-  /// New colours that are selected most often get the lowest numbers, which are the shortest.
+  /// Of the new colours, those that are selected most often get the lowest numbers, which are the shortest.
   mutating func claim(for colors: [UInt32], counts: [Int]) {
     let added = colors.indices.filter { !table.contains(colors[$0]) }
     if added.isEmpty { return }
@@ -46,8 +47,8 @@ struct SixelRegisters: Sendable {
     }
   }
 
-  /// Appends definitions of the `used` registers that the terminal does not know: the assigned
-  /// colours when `exact`, else those of ``SixelPalette``.
+  /// Appends definitions of those registers in `used` that the terminal does not know. With `exact`, the registers get
+  /// their assigned colours, otherwise those of ``SixelPalette``.
   mutating func appendDefinitions(of used: [Bool], exact: Bool, to sequence: inout [UInt8]) {
     for register in 0..<256 where used[register] && !(isKept && exact && defined[register]) {
       let color = exact ? table.colors[register] : SixelPalette.color(register)
@@ -63,15 +64,16 @@ struct SixelRegisters: Sendable {
   }
 }
 
-/// Counts in how many places of a picture each colour is used.
+/// Counts the number of places of a picture in which each colour is used.
 ///
-/// A place is eight columns of a band, about the size of a small change, where a colour is selected once
-/// however many pixels have it. Counting pixels would give flat areas the short numbers and dithered areas,
-/// which constantly select colours, the long ones: 4 % more bytes on a moving spot.
+/// A place is eight columns of a band, which is about the size of a small change. Inside a place, a colour is selected
+/// once, no matter how many pixels have this colour. Counting pixels instead would give short numbers to flat areas and
+/// long numbers to dithered areas, in which colours are selected all the time. For a moving spot, this would take 4 %
+/// more bytes.
 struct ColorUses: Sendable {
-  /// Places, by the number of the colour.
+  /// The number of places in which each colour is used. The index is the number of the colour.
   private(set) var counts: [Int]
-  /// The places of the band in which each colour has been seen, one bit each.
+  /// For each colour, the places of the current band in which the colour is used, with one bit per place.
   private var seen: [UInt64]
   private var band = -1
 
@@ -80,14 +82,14 @@ struct ColorUses: Sendable {
     seen = Array(repeating: 0, count: count)
   }
 
-  /// Counts a pixel; rows come in order.
+  /// Counts a pixel of colour `index`. Pixels must be counted in the order of rows.
   @inline(__always)
   mutating func add(_ index: Int, x: Int, y: Int) {
     if y / 6 != band {
       band = y / 6
       for index in seen.indices { seen[index] = 0 }
     }
-    // Columns beyond 512 share bits, which only undercounts.
+    // Columns beyond 512 share bits with others, so counts can only be too low.
     let bit: UInt64 = 1 << UInt64(x >> 3 & 63)
     if seen[index] & bit == 0 {
       seen[index] |= bit
@@ -96,12 +98,12 @@ struct ColorUses: Sendable {
   }
 }
 
-/// The fixed palette for pictures with too many colours, and its dither pattern.
+/// The fixed palette, with its dither pattern, for pictures with too many colours.
 enum SixelPalette {
-  /// Levels of red, green and blue: 6 x 7 x 6 = 252 colours.
+  /// The number of levels of red, green and blue, which give 6 x 7 x 6 = 252 colours.
   private static let levels = (red: 6, green: 7, blue: 6)
 
-  /// The colour of a register.
+  /// Returns the colour of a register.
   static func color(_ register: Int) -> UInt32 {
     let blue = register % levels.blue
     let green = register / levels.blue % levels.green
@@ -110,13 +112,14 @@ enum SixelPalette {
       | UInt32(green * 255 / (levels.green - 1)) << 8 | UInt32(blue * 255 / (levels.blue - 1))
   }
 
-  /// The register of a colour at a pixel; the position decides between the two nearest levels.
+  /// Returns the register for a colour at a pixel. The position of the pixel decides between the two nearest levels of
+  /// each channel.
   @inline(__always)
   static func index(of color: UInt32, x: Int, y: Int) -> Int {
     let mixed = x ^ y
     var threshold = 0
     for bit in 0..<3 { threshold = threshold << 2 | (mixed >> bit & 1) << 1 | (y >> bit & 1) }
-    // Maps 0 to 63 to the middles of 64 equal steps.
+    // The offset is the middle of one of 64 equal steps.
     let offset = threshold * 2 + 1
     func level(_ value: UInt32, _ count: Int) -> Int {
       let scaled = Int(value) * (count - 1)
