@@ -32,7 +32,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     info = commands.add_parser("info", help="show size, frames, plays, duration, metadata and damage")
     info.add_argument("files", nargs="+", metavar="FILE")
-    info.add_argument("--json", action="store_true", help="print one JSON object per line and file")
+    info.add_argument("--json", action="store_true", help="print one line of JSON per file")
     options = parser.parse_args(arguments)
     failures = 0
     for path in options.files:

@@ -170,6 +170,7 @@ final class DecodingCall: Sendable {
 
   /// The error with which the call ends early.
   var reason: AnimatedImageError {
-    wasCancelled ? Self.cancelled : AnimatedImageError(.timedOut, "it took longer than timeout_ns")
+    wasCancelled
+      ? Self.cancelled : AnimatedImageError(.timedOut, "the call took longer than timeout_ns")
   }
 }

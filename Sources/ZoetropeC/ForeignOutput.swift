@@ -202,7 +202,7 @@ extension Bitmap {
     // The sides are limited so that the product with 8 bytes per pixel fits in an `Int`.
     let sides: ClosedRange<Int64> = 1...Int64(Int32.max)
     guard sides.contains(width), sides.contains(height) else {
-      throw AnimatedImageError(.parameter, "the picture is \(width)x\(height)")
+      throw AnimatedImageError(.parameter, "the picture cannot be \(width)x\(height)")
     }
     let row = Int(width) * form.bytesPerPixel
     let stride = unsafe given.bytes_per_row == 0 ? row : given.bytes_per_row

@@ -357,7 +357,7 @@ final class ForeignSource: ByteSource {
       }
       guard count >= 0, count <= Int64(bytes.count - done) else {
         throw AnimatedImageError(
-          .io, "reader.read returned \(count), asked for \(bytes.count - done) bytes",
+          .io, "reader.read returned \(count), but \(bytes.count - done) bytes were requested",
           byteOffset: offset)
       }
       if count == 0 { break }

@@ -53,7 +53,7 @@ extension AnimationHandle {
       try distinct.add(index, of: reader, isCancelled: isCancelled)
     }
     let chosen = distinct.choose(count, isCancelled: isCancelled)
-    if isCancelled() { throw AnimatedImageError(.cancelled, "between frames") }
+    if isCancelled() { throw AnimatedImageError(.cancelled, "cancelled between frames") }
     return chosen
   }
 }

@@ -155,7 +155,7 @@ private struct StoreRequest: Sendable {
         if handle.image.isUnchanged { store.storeIfPossible(frame, for: key) }
         result = store.lookUp(key).map { ($0, true) } ?? (frame, false)
       }
-      guard let result else { throw AnimatedImageError(.cancelled, "before decoding") }
+      guard let result else { throw AnimatedImageError(.cancelled, "cancelled before decoding") }
       return result
     }
   }

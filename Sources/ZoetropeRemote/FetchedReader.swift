@@ -106,7 +106,8 @@ final class FetchedReader: FrameReading {
     guard reader.nextIndex < reader.frameCount else { return nil }
     let control = image.frames[reader.nextIndex]
     guard source.isAtHand(control.byteRange) else {
-      throw AnimatedImageError(.bytesMissing, "frame \(control.index)")
+      throw AnimatedImageError(
+        .bytesMissing, "the bytes of frame \(control.index) have not been fetched")
     }
     if isForeign { try checkStart(of: control) }
     let frame = try reader.next(isCancelled: isCancelled)
@@ -148,7 +149,7 @@ final class FetchedReader: FrameReading {
     }
     guard begins else {
       throw AnimatedImageError(
-        .invalidImageIndex, "no frame begins where the index says", format: image.format,
+        .invalidImageIndex, "no frame begins at the offset in the index", format: image.format,
         frameIndex: control.index, byteOffset: control.byteRange.lowerBound)
     }
   }

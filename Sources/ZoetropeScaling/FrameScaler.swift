@@ -71,7 +71,7 @@ public struct FrameScaler: Sendable {
 
   private static func check(_ source: PixelSize, _ size: PixelSize) throws(AnimatedImageError) {
     guard min(source.width, source.height, size.width, size.height) >= 0 else {
-      throw AnimatedImageError(.parameter, "\(source) cannot be scaled to \(size)")
+      throw AnimatedImageError(.parameter, "a picture of \(source) cannot be scaled to \(size)")
     }
     // A source is also limited, because the number of weights depends on it: there are about as many as the source has
     // rows and columns.

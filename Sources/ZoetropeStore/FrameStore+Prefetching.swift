@@ -31,7 +31,7 @@ extension FrameStore {
       try identity(of: image) { flag.isRaised }
     }
     guard await passes.begin(content) else {
-      throw AnimatedImageError(.cancelled, "before decoding", format: image.format)
+      throw AnimatedImageError(.cancelled, "cancelled before decoding", format: image.format)
     }
     defer { passes.end(content) }
     let pass = PrefetchPass(image, FrameFiller(self, renderings, of: image, content))

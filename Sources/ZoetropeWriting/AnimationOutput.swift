@@ -36,7 +36,7 @@ struct AnimationOutput: Sendable {
     frameCount += 1
     if let knownCount, frameCount > knownCount, !canPatch, encoder?.count(0) != nil {
       throw AnimatedImageError(
-        .unwritable, "a delay takes several frames, but \(knownCount) frames were announced")
+        .unwritable, "long delays need extra frames, but only \(knownCount) frames were announced")
     }
     let bytes = encoder?.frame(
       coded, rect: job.work.rect, delay: job.delay, disposal: job.disposal)

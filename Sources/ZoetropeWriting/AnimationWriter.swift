@@ -163,7 +163,8 @@ public final class AnimationWriter: Sendable {
   ) throws(AnimatedImageError) -> Value {
     try front.withLock { (front) throws(AnimatedImageError) in
       guard !front.isFinished else {
-        throw AnimatedImageError(.parameter, "the file is complete", format: options.format)
+        throw AnimatedImageError(
+          .parameter, "the file is complete, so nothing can be added", format: options.format)
       }
       do throws(AnimatedImageError) {
         try queue.check()
@@ -179,7 +180,8 @@ public final class AnimationWriter: Sendable {
     if front.pipeline == nil { front.pipeline = try begin(frame.bitmap) }
     if let promised = options.frameCount, front.pipeline?.frameCount == promised {
       throw AnimatedImageError(
-        .parameter, "more frames than the \(promised) that were announced", format: options.format)
+        .parameter, "more than the \(promised) announced frames were appended",
+        format: options.format)
     }
     let jobs = try front.pipeline?.append(frame) { queue.isCancelled } ?? []
     for job in jobs { try queue.submit(job) }

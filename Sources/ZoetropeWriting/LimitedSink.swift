@@ -24,7 +24,9 @@ final class LimitedSink: AnimationSink {
       }
       return !state.isTooLong
     }
-    guard fits else { throw AnimatedImageError(.unwritable, "no smaller than another file") }
+    guard fits else {
+      throw AnimatedImageError(.unwritable, "the output would have more than \(limit) bytes")
+    }
   }
 
   func patch(_ bytes: [UInt8], at offset: Int) {

@@ -163,7 +163,7 @@ import Testing
       let result = try tool.run("check", "more.gif")
       #expect(result.status == 0)
       #expect(result.text.split(separator: "\n").count == 2)
-      #expect(result.text.hasSuffix(", and 4 more such [gif.lzw.surplus]\n"))
+      #expect(result.text.hasSuffix(", and 4 more like it [gif.lzw.surplus]\n"))
       let damage = try JSONLine.one(tool.run("check", "more.gif", "--json").output)["damage"]
       #expect(damage.count == 5)
       #expect(damage.elements.allSatisfy { $0["kind"] == "gif.lzw.surplus" })

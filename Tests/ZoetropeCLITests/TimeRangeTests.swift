@@ -27,7 +27,7 @@ import Zoetrope
   }
 
   private static let refusals: [(text: String, reason: String)] = [
-    ("3s-1s", "it ends before it starts"), ("1s-1000ms", "the range is empty"),
+    ("3s-1s", "the range ends before it starts"), ("1s-1000ms", "the range is empty"),
     ("1s-2s-3s", "give a range such as"),
   ]
 

@@ -101,6 +101,6 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   }
 
   private static var cancelled: AnimatedImageError {
-    AnimatedImageError(.cancelled, "while waiting for a shared load")
+    AnimatedImageError(.cancelled, "cancelled while waiting for a shared load")
   }
 }

@@ -56,7 +56,7 @@ extension FrameLoader {
     if shown == nil { phases.yield(.loading(nil)) }
     let image = try await receive(request, opening)
     guard await image.waitForFrame(0) else {
-      if Task.isCancelled { throw AnimatedImageError(.cancelled, "while bytes arrived") }
+      if Task.isCancelled { throw AnimatedImageError(.cancelled, "cancelled while bytes arrived") }
       throw image.progress.ending?.error
         ?? AnimatedImageError(.noFrames, "the stream ended before the first frame")
     }

@@ -70,7 +70,7 @@ package final class LoadGate: Sendable {
       }
       if let place { return place }
     }
-    throw AnimatedImageError(.cancelled, "while waiting for its turn")
+    throw AnimatedImageError(.cancelled, "cancelled while waiting to be loaded")
   }
 
   /// Admits waiters while there is room.

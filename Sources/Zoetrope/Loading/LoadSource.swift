@@ -34,7 +34,7 @@ package enum LoadSource: Sendable {
     case .stream(let opening):
       let stream = try await Self.opened(opening, options)
       guard let ending = await stream.waitUntilEnded() else {
-        throw AnimatedImageError(.cancelled, "while bytes arrived")
+        throw AnimatedImageError(.cancelled, "cancelled while bytes arrived")
       }
       if let error = ending.error { throw error }
       guard let image = stream.image else {
@@ -96,7 +96,7 @@ package enum LoadSource: Sendable {
     _ threads: DecodeThreads,
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
-    if Task.isCancelled { throw AnimatedImageError(.cancelled, "before opening") }
+    if Task.isCancelled { throw AnimatedImageError(.cancelled, "cancelled before opening") }
     return try await threads.cancellableResult { flag in
       Result { () throws(AnimatedImageError) in try work(flag) }
     }.get()
@@ -104,7 +104,9 @@ package enum LoadSource: Sendable {
 
   private static func failure(_ error: any Error) -> AnimatedImageError {
     if let error = error as? AnimatedImageError { return error }
-    if error is CancellationError { return AnimatedImageError(.cancelled, "while fetching") }
+    if error is CancellationError {
+      return AnimatedImageError(.cancelled, "cancelled while fetching bytes")
+    }
     return AnimatedImageError(.io, "\(error)")
   }
 }

@@ -3,7 +3,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope cache`.
+/// The command `zoetrope cache`.
 struct CacheCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache",
@@ -11,9 +11,9 @@ struct CacheCommand: ParsableCommand {
     discussion: """
       The cache holds frames that play, still and extract store with --cache, in one table per \
       size and pixel format, and a record of every opened file, so that the file need not be \
-      scanned again. Several programs may use it at once, and any of them may be killed. Frames \
-      are found by the contents of their file. Frames of changed or deleted files are no longer \
-      used, so they are evicted before others.
+      scanned again. Several programs can use the cache at the same time, and killing one of them \
+      does no harm. Frames are found by the contents of their file. Frames of changed or deleted \
+      files are no longer used, so in time they are evicted.
 
       --json prints one object (schema zoetrope.cache/2). Exit status: 0 success, 1 damaged frames were \
       dropped, 4 the cache cannot be used.
@@ -28,7 +28,7 @@ struct CacheCommand: ParsableCommand {
     ])
 }
 
-/// Which cache a command works on, and how it reports.
+/// The options for the cache that a command works on, and for its report.
 struct CacheStoreArguments: ParsableArguments {
   @Option(help: ArgumentHelp("The directory of the cache.", valueName: "dir"))
   var cache = CacheArgument.standard
@@ -48,7 +48,7 @@ struct CacheStoreArguments: ParsableArguments {
 
   var byteLimit: Int { cacheLimit?.count ?? CommandCache.defaultByteLimit }
 
-  /// Opens the store, creating it if it is missing.
+  /// Opens the store. Creates it if it is missing.
   func open() throws(CommandFailure) -> FrameStore {
     do throws(AnimatedImageError) {
       return try FrameStore(at: directory, byteLimit: byteLimit)
@@ -63,8 +63,8 @@ struct CacheStoreArguments: ParsableArguments {
     return failure
   }
 
-  /// Runs `body` with the store and prints its report. If there is no store, prints an empty report without creating a
-  /// store.
+  /// Runs `body` with the store and prints the report that it returns. If there is no store, prints an empty report
+  /// without creating a store.
   func report(
     _ body: (FrameStore) throws(AnimatedImageError) -> StoreReport
   ) throws(CommandFailure) -> ExitStatus {
@@ -91,7 +91,7 @@ extension CacheSubcommand {
   var reportsJSON: Bool { store.json }
 }
 
-/// `zoetrope cache stat`.
+/// The command `zoetrope cache stat`.
 struct CacheStatCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "stat",
@@ -111,15 +111,16 @@ struct CacheStatCommand: CacheSubcommand {
   func execute() throws(CommandFailure) -> ExitStatus { try store.report { StoreReport($0) } }
 }
 
-/// `zoetrope cache prune`.
+/// The command `zoetrope cache prune`.
 struct CachePruneCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "prune",
     abstract: "Remove the least recently used frames until the cache fits its limit.",
     usage: "zoetrope cache prune [options]",
     discussion: """
-      Also removes tables of other versions of this program and leftovers of killed programs. Frames \
-      are found by content, not by path, so frames of deleted files are not removed first.
+      Also removes tables of other versions of this program and leftovers of killed programs. \
+      Frames are found by the contents of their file, not by its path, so the command cannot tell \
+      which frames belong to deleted files.
 
       EXAMPLES:
         zoetrope cache prune --cache-limit 100M
@@ -137,7 +138,7 @@ struct CachePruneCommand: CacheSubcommand {
   }
 }
 
-/// `zoetrope cache verify`.
+/// The command `zoetrope cache verify`.
 struct CacheVerifyCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
@@ -164,7 +165,7 @@ struct CacheVerifyCommand: CacheSubcommand {
   }
 }
 
-/// `zoetrope cache clear`.
+/// The command `zoetrope cache clear`.
 struct CacheClearCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "clear",

@@ -2,7 +2,7 @@ import ArgumentParser
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope cache warm`.
+/// The command `zoetrope cache warm`.
 struct CacheWarmCommand: CacheSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "warm",
@@ -14,8 +14,8 @@ struct CacheWarmCommand: CacheSubcommand {
       any time; the next run stores the rest. A file that cannot be read does not stop the others. If the \
       frames do not fit, those at the end of the animation are left out (status 5).
 
-      --json prints one object per line and file (schema zoetrope.warm/2): "stored" counts new frames, \
-      "known" frames that were already there, and "kept" frames that are there now.
+      --json prints one line with an object per file (schema zoetrope.warm/2): "stored" counts new \
+      frames, "known" frames that were already there, and "kept" frames that are there now.
 
       EXAMPLES:
         zoetrope cache warm *.gif --size 128x128
@@ -45,7 +45,7 @@ struct CacheWarmCommand: CacheSubcommand {
       try scaling.rendering?.check(against: image, file: input.name)
       var warming = Warming(
         image, input: input, rendering: scaling.rendering ?? Rendering(), store: frames)
-      // Signals are caught so that a report of what was stored is written.
+      // Signals are caught, so that after an interruption the command can report what was stored.
       let report = try Signals.whileCaught { () throws(CommandFailure) in
         try warming.run(room: &room, progress)
       }
@@ -59,7 +59,7 @@ struct CacheWarmCommand: CacheSubcommand {
   }
 }
 
-/// Decodes the frames of one image into a store.
+/// Decodes the frames of one image and stores them in a frame store.
 struct Warming {
   private let image: AnimatedImage
   private let input: InputFile
@@ -75,7 +75,7 @@ struct Warming {
 
   /// Decodes and stores the frames that the store does not have yet.
   ///
-  /// - Parameter room: The space left for the files of this command.
+  /// - Parameter room: The space that is left for the files of this command.
   mutating func run(
     room: inout WarmRoom, _ progress: ProgressReporter
   ) throws(CommandFailure) -> WarmReport {
@@ -93,7 +93,7 @@ struct Warming {
         } else {
           guard room.hasRoom else { break }
           let read = try reader.frame(at: index) { Signals.ending != nil }
-          // If the file has been overwritten, these pixels do not match its identity.
+          // If the file has been overwritten, the pixels do not match its identity.
           guard image.source.isUnchanged else {
             throw AnimatedImageError(.io, "the file has changed", format: image.format)
           }
@@ -104,9 +104,9 @@ struct Warming {
           room.takeTable(of: report.rendition, in: store)
         }
         progress.update((report.known + report.stored, nil))
-        if Signals.ending != nil { throw AnimatedImageError(.cancelled, "by a signal") }
+        if Signals.ending != nil { throw AnimatedImageError(.cancelled, "cancelled by a signal") }
       }
-      // A stored frame may have been evicted since, by another program for example.
+      // A stored frame may have been evicted in the meantime, for example by another program.
       report.kept = image.frames.indices.count { store.frame(for: keys[$0]) != nil }
     } catch {
       throw failure(error)
@@ -121,8 +121,9 @@ struct Warming {
       try store.store(frame, for: key)
       report.stored += 1
     } catch {
-      // Neither case ends the command. If the store is busy, other programs use every slot for this frame, but the next
-      // frame may get one. If it is full, its limit, and not the disk, leaves no room beside the table.
+      // Neither of these errors ends the command. If the store is busy, other programs are using every slot for this
+      // frame, but the next frame may get a slot. If the store is full, its limit leaves no room beside the table,
+      // although the disk has room.
       let isLimit =
         error.code == .storeFull
         && store.statistics.byteCount + frame.byteCount + TableFile.pageSize > store.byteLimit
@@ -150,10 +151,11 @@ struct Warming {
   }
 }
 
-/// The bytes that one command may still store, counted so that its files do not evict each other's frames.
+/// The number of bytes that one command may still store. It is counted so that the command's files do not evict each
+/// other's frames.
 struct WarmRoom {
   private var byteCount: Int
-  /// The sizes and formats whose tables have been counted.
+  /// The sizes and pixel formats of the tables that have been counted.
   private var tables: Set<Rendition> = []
 
   init(byteCount: Int) { self.byteCount = byteCount }
@@ -165,7 +167,7 @@ struct WarmRoom {
     byteCount -= (frame.byteCount + page - 1) / page * page + 256
   }
 
-  /// Subtracts the overhead of the table, once per table.
+  /// Subtracts the overhead of the table for `rendition`, once per table.
   mutating func takeTable(of rendition: Rendition, in store: FrameStore) {
     let shape = Rendition.canvas(rendition.size, format: rendition.format)
     guard tables.insert(shape).inserted else { return }
@@ -176,28 +178,28 @@ struct WarmRoom {
   }
 }
 
-/// What `cache warm` did with one file.
+/// The report of `cache warm` about one file.
 struct WarmReport {
   static let schema = "zoetrope.warm/2"
 
   let input: InputFile
   let rendition: Rendition
   let frameCount: Int
-  /// Frames that were in the store before.
+  /// The number of frames that were already in the store.
   var known = 0
-  /// Frames that were decoded and stored.
+  /// The number of frames that were decoded and stored.
   var stored = 0
-  /// Frames that are in the store now.
+  /// The number of frames that are in the store now.
   var kept = 0
 
   init(input: InputFile, rendition: Rendition, frameCount: Int) {
     (self.input, self.rendition, self.frameCount) = (input, rendition, frameCount)
   }
 
-  /// Frames are missing only if a limit refused them.
+  /// The exit status. If frames are missing, the reason is always the limit of the store.
   var status: ExitStatus { kept < frameCount ? .limit : .success }
 
-  /// The report as one line.
+  /// The report as one line of text.
   var text: String {
     let name = input.name.sanitized
     let frames = "\(frameCount) frame\(frameCount == 1 ? "" : "s")"
@@ -206,7 +208,7 @@ struct WarmReport {
     return "\(name): \(kept) of \(frames), \(new); raise --cache-limit to fit more\n"
   }
 
-  /// Writes the report as one object of ``schema``.
+  /// Writes the report as one JSON object of ``schema``.
   func write(to json: inout JSONWriter) {
     json.object {
       $0.field("schema", Self.schema)

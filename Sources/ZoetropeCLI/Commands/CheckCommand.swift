@@ -3,20 +3,21 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope check`.
+/// The command `zoetrope check`.
 struct CheckCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Decode everything and report damage: where it is and what is lost.",
     usage: "zoetrope check [options] <files> ...",
     discussion: """
-      Exit status: 0 nothing is lost, 1 some data is lost, 3 nothing can be decoded. With --strict it is \
-      6 for any deviation from the format, even a harmless one. For several files it is the status they \
-      share, else 1.
+      Exit status: 0 nothing is lost, 1 some data is lost, 3 nothing can be decoded. With \
+      --strict, the status is 6 for any deviation from the format, even a harmless one. For \
+      several files, it is the status that they share, else 1.
 
-      Repeated findings are counted; --json lists each one. Results are printed as soon as a file is done. \
-      --json prints one object per line and file, in order (schema zoetrope.check/3). A file that cannot be \
-      decoded has an "error" with "code", "message", "byte_offset" and "frame".
+      Repeated findings are counted; --json lists each one. Results are printed as soon as a file \
+      is done. --json prints one line with an object per file, in order (schema zoetrope.check/3). \
+      For a file that cannot be decoded, the object has an "error" with "code", "message", \
+      "byte_offset" and "frame".
 
       EXAMPLES:
         zoetrope check upload.gif --limits strict
@@ -48,7 +49,7 @@ struct CheckCommand: ZoetropeSubcommand {
       try listing.inputs(files), asJSON: json, schema: DamageReport.schema
     ) { (input, progress) throws(CommandFailure) in
       let image = try input.open(reading.options)
-      // Signals are caught so that no progress line is left on the terminal.
+      // Signals are caught, so that an interruption leaves no progress line on the terminal.
       let report = try Signals.whileCaught { () throws(CommandFailure) in
         try DamageReport(of: image, input: input, progress)
       }
@@ -60,7 +61,7 @@ struct CheckCommand: ZoetropeSubcommand {
   }
 }
 
-/// What `check` reports about a file, after decoding everything.
+/// The report of `check` about a file. All frames have been decoded for it.
 struct DamageReport {
   static let schema = "zoetrope.check/3"
 
@@ -69,7 +70,7 @@ struct DamageReport {
   let frameCount: Int
   let damage: [Damage]
 
-  /// Decodes every frame of `image`.
+  /// Creates the report by decoding every frame of `image`.
   init(
     of image: AnimatedImage, input: InputFile, _ progress: ProgressReporter
   ) throws(CommandFailure) {
@@ -96,7 +97,7 @@ struct DamageReport {
     self.damage = image.damage + damage.items
   }
 
-  /// Whether any data was lost.
+  /// Whether any data of the file was lost.
   var hasLosses: Bool { damage.contains { !$0.kind.isTolerated } }
 
   func status(isStrict: Bool) -> ExitStatus {
@@ -104,7 +105,7 @@ struct DamageReport {
     return hasLosses ? .partial : .success
   }
 
-  /// The properties that make two items the same finding, wherever they occur.
+  /// The properties that make two items of damage the same finding, wherever they occur.
   private struct Remark: Hashable {
     let kind: String
     let detail: String
@@ -115,7 +116,8 @@ struct DamageReport {
     }
   }
 
-  /// A line for the file and one for each finding, where it first occurs, with its count.
+  /// The report as text: a line for the file, then a line for each finding, with the position of its first occurrence
+  /// and the number of the others.
   var text: String {
     let verdict = damage.isEmpty ? "ok" : hasLosses ? "damaged" : "ok, with deviations"
     let frames = "\(frameCount) frame\(frameCount == 1 ? "" : "s")"
@@ -128,15 +130,15 @@ struct DamageReport {
         text += rows == 1 ? ", 1 row is good" : ", \(rows) rows are good"
       }
       let count = counts[Remark(item), default: 1]
-      if count > 1 { text += ", and \(count - 1) more such" }
-      // The name under which the documentation lists the finding.
+      if count > 1 { text += ", and \(count - 1) more like it" }
+      // The documentation lists the finding under this name.
       text += " [\(item.kind.name)]"
       text += "\n"
     }
     return text
   }
 
-  /// Writes the report as one object of ``schema``.
+  /// Writes the report as one JSON object of ``schema``.
   func write(to json: inout JSONWriter) {
     json.object {
       $0.field("schema", Self.schema)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope completions`.
+/// The command `zoetrope completions`.
 struct CompletionsCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "completions",
@@ -30,7 +30,7 @@ struct CompletionsCommand: ZoetropeSubcommand {
   }
 }
 
-/// The shells with completions.
+/// The shells for which there are completions.
 enum CompletedShell: String, ExpressibleByArgument, CaseIterable {
   case bash, zsh, fish
 

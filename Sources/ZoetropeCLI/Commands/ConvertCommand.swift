@@ -2,58 +2,61 @@ import ArgumentParser
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope convert`.
+/// The command `zoetrope convert`.
 struct ConvertCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "convert",
     abstract: "Cut, retime, crop, scale and convert animations.",
     usage: "zoetrope convert [options] <files> ... -o <output>",
     discussion: """
-      OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. The name of a \
-      file ends in .gif, .png or .apng. A directory exists or ends in a slash; files in it keep the names \
-      and formats of the inputs, or are called {stem}.gif or {stem}.png with --format. A template may \
-      contain {name} (the input's name with its extension), {stem}, {ext}, {dir} (the subdirectory in which \
-      -r found it) and {parent} (the name of its directory). Standard output has the input's format unless \
-      --format is given. Several files need a directory, or {stem} or {name} in the template. Directories \
-      among FILES stand for the animations in them; with -r, files from subdirectories keep their places in \
-      an output directory.
+      OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. The \
+      name of a file ends in .gif, .png or .apng. A name is that of a directory if the directory \
+      exists or the name ends in a slash; files in it keep the names and formats of the inputs, or \
+      are called {stem}.gif or {stem}.png with --format. A template may contain {name} (the \
+      input's name with its extension), {stem}, {ext}, {dir} (the subdirectory in which -r found \
+      the input) and {parent} (the name of the input's directory). Standard output has the input's \
+      format unless --format is given. Several files need a directory, or {stem} or {name} in the \
+      template. Directories among FILES are replaced by the animations in them; with -r, files \
+      from subdirectories are written to the same subdirectories of an output directory.
 
       Options can be combined. They apply in this order: --frames or --time, --reverse, \
-      --back-and-forth, --speed, --duration or --delay, --fps, --crop, --size. Removing frames shortens \
-      the animation; --fps keeps its duration. A cut in the middle of a frame shortens its delay. \
-      The output has at most 262,144 frames, or as many as the input, and one play takes at most \
-      1,000,000,000 seconds.
+      --back-and-forth, --speed, --duration or --delay, --fps, --crop, --size. Removing frames \
+      shortens the animation; --fps keeps its duration. A cut in the middle of a frame shortens \
+      its delay. The output has at most 262,144 frames, or as many as the input if that is more, \
+      and one play takes at most 1,000,000,000 seconds.
 
-      Pixels change only if --size scales them, if a GIF cannot hold them, or if --colors limits them. If \
-      format and size stay the same, compressed frames are copied, and only frames next to a cut are encoded again. Changing speed, \
-      delays or plays, or cutting the end, costs no more than copying the file.
+      Pixels change only if --size scales them, if a GIF cannot store them, or through --colors, \
+      --lossy, --max-bytes and --for. If format and size stay the same, compressed frames are \
+      copied, and only frames next to a cut are encoded again. Changing speed, delays or plays, or \
+      cutting the end, costs no more than copying the file.
 
-      A GIF frame holds at most 256 colours for the pixels it changes, none of them partly \
+      A GIF frame has at most 256 colours for the pixels that it changes, none of them partly \
       transparent. Colours that fit are kept. Others are reduced to palettes that frames share, \
       with light dithering fixed to the canvas, so that still areas do not flicker. Pixels of \
-      alpha 128 or more become opaque, others transparent; --matte blends them with a colour. \
-      --colors exact writes nothing if the format cannot hold the result. An APNG keeps all \
-      colours, unless --colors N gives it one palette, whose entries may be partly transparent. \
-      --lossy N lets colours differ by up to N eighths of a step of grey where that saves bytes; \
-      differences of hue are weighted by how visible they are. 40 is hard to see, 120 is obvious \
-      in gradients.
+      alpha 128 or more become opaque, others transparent; --matte instead blends partly \
+      transparent pixels with a colour. With --colors exact nothing is written if the format \
+      cannot store the result. An APNG keeps all colours, unless --colors N gives it one palette, \
+      whose entries may be partly transparent. --lossy N lets colours differ by up to N eighths of \
+      a level of grey where that saves bytes; differences of hue are weighted by how visible they \
+      are. With 40 the differences are hard to see, with 120 they are obvious in gradients.
 
       --max-bytes looks for the mildest change that makes the file fit: more effort, similar \
       colours, fewer colours, then fewer frames, down to 10 per second, then smaller pictures. \
       --pin keeps size or fps. --for also sets the size, the format and the number of frames that \
-      a site requires. If nothing fits, nothing is written, the error names the limit, and the \
-      exit status is 8.
+      a site requires. If no change makes the file fit, nothing is written, the error states the \
+      limit, and the exit status is 8.
 
       GIF delays are rounded to hundredths of a second without drift. Browsers show delays below \
-      20 ms for 100 ms, so frames that would get one are dropped and their time is added to \
-      others.
+      20 ms for 100 ms, so frames that would get such a delay are dropped and their time is added \
+      to other frames, unless --exact-delays is given.
 
-      One line reports the sizes before and after, the number of frames copied and encoded, and "exact" \
-      or the differences, such as "colours reduced". --plan reports it in advance, with the reason for every frame. Existing files \
-      are overwritten only with --force, which also allows a file to replace its own input. Files appear \
-      only when complete. After an interruption, --resume writes only the missing ones; it does not examine \
-      those that exist. The exit status for several files is the one they share, else 1; if output \
-      fails, that of the failure.
+      One line reports the sizes before and after, the number of frames copied and encoded, and \
+      "exact" or the differences, such as "colours reduced". --plan reports this in advance, with \
+      the reason for every frame. Existing files are overwritten only with --force, which also \
+      allows an output to replace its own input. Files appear only when complete. After an \
+      interruption, --resume writes only the missing files; it does not examine the contents of \
+      existing ones. The exit status for several files is the one that they share, else 1; if \
+      output fails, it is that of the failure.
 
       EXAMPLES:
         zoetrope convert party.gif -o party.png
@@ -97,7 +100,7 @@ struct ConvertCommand: ZoetropeSubcommand {
     var plan = false
   }
 
-  /// The command as a value.
+  /// The request that corresponds to the arguments.
   var request: ConvertRequest {
     var form = form.choices(writing, colors)
     form.budget = limits.budget

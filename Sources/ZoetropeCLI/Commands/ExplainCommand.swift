@@ -3,7 +3,7 @@ import Zoetrope
 import ZoetropeExplain
 import ZoetropeProcess
 
-/// `zoetrope explain`.
+/// The command `zoetrope explain`.
 struct ExplainCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
@@ -16,9 +16,9 @@ struct ExplainCommand: ZoetropeSubcommand {
       program; "reported" ones come from its source code or documentation. All frames are decoded if the \
       programs include chromium, ffmpeg, pillow or imagemagick.
 
-      --json prints one object per line and file (schema zoetrope.explain/2) with all rules; "applies" \
-      marks those that had an effect. The "outcome" of "difference" is none, differs, unpredicted (from \
-      "frame" on) or unknown (no rule predicts a difference).
+      --json prints one line with an object per file (schema zoetrope.explain/2) with all rules; \
+      "applies" marks those that had an effect. The "outcome" of "difference" is none, differs, \
+      unpredicted (from "frame" on) or unknown (no rule predicts a difference).
 
       EXAMPLES:
         zoetrope explain party.gif
@@ -80,11 +80,11 @@ struct ExplainCommand: ZoetropeSubcommand {
   }
 }
 
-/// The value of `--as`: names of programs, separated by commas.
+/// The value of `--as`: the names of programs, separated by commas.
 struct ProgramsArgument: ExpressibleByArgument {
   let programs: [Program]
 
-  /// Nil if any name is unknown or empty.
+  /// Parses a list of names. Returns nil if any name is unknown or empty.
   init?(argument: String) {
     var programs: [Program] = []
     for name in argument.split(separator: ",", omittingEmptySubsequences: false) {
@@ -98,7 +98,7 @@ struct ProgramsArgument: ExpressibleByArgument {
     .custom { _, _, typed in completions(of: typed) }
   }
 
-  /// Completions of `typed`: the names before its last comma, followed by each of the other names.
+  /// Returns the completions of `typed`. Each of them consists of the names before the last comma and one further name.
   static func completions(of typed: String) -> [String] {
     let names = typed.split(separator: ",", omittingEmptySubsequences: false).dropLast()
     let start = names.map { "\($0)," }.joined()

@@ -2,7 +2,7 @@ import ArgumentParser
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope extract`.
+/// The command `zoetrope extract`.
 struct ExtractCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "extract",
@@ -15,11 +15,12 @@ struct ExtractCommand: ZoetropeSubcommand {
       files.
 
       OUTPUT is a directory, a template, or - for standard output. Files in a directory are called \
-      {stem}-{index}.png. A template may contain {name} (the input's name with its extension), {stem}, \
-      {dir} (the input's directory, relative to the one named), {parent} (the name of the directory that \
-      holds it), {index}, {start_ms}, {shown_ms}, {ext} and %04d. Numbers take a width, as in {start_ms:06}. {index} \
-      without a width has as many digits as the last frame's number; in a directory, and while frames are \
-      written as they arrive, it has at least four. Pipes and devices receive one frame after another.
+      {stem}-{index}.png. A template may contain {name} (the input's name with its extension), \
+      {stem}, {dir} (the input's directory, relative to the directory among FILES that contains \
+      it), {parent} (the name of the input's directory), {index}, {start_ms}, {shown_ms}, {ext} \
+      and %04d. Numbers take a width, as in {start_ms:06}. {index} without a width has as many \
+      digits as the last frame's number; in a directory, and while frames are written as they \
+      arrive, it has at least four. Pipes and devices receive one frame after another.
 
       FORMAT y4m writes one video with a constant frame rate. Frames are repeated, so that each is shown \
       for exactly its delay. Colours are BT.601 in limited range, without subsampling. Several files need \
@@ -27,8 +28,8 @@ struct ExtractCommand: ZoetropeSubcommand {
       DIR/{stem}.ffconcat, or the name given with -o. ffmpeg 5.0 or later plays it with -safe 0 -f concat \
       -i LIST.
 
-      FORMAT tar writes one archive for all files, named as WebDataset expects: stem.0000.png and so on, \
-      and stem.json, the file's line of the manifest.
+      FORMAT tar writes one archive for all files. Its entries are named as WebDataset expects: \
+      stem.0000.png and so on, and stem.json, which contains the file's line of the manifest.
 
       The manifest gives each file a "status": ok, damaged, unreadable or failed. With --fps, \
       "pictures" lists the frame that each picture shows. A manifest whose name ends in .csv has a \
@@ -47,8 +48,8 @@ struct ExtractCommand: ZoetropeSubcommand {
       tar, --fps, --static, --cache, --damage strict, --skip-damaged, frames counted from the end, and \
       output names without {index}.
 
-      Times, in options and names, follow --timing. Exit status for several files: the one they share, \
-      else 1; if output fails, that of the failure.
+      Times, in options and names, follow --timing. The exit status for several files is the one \
+      that they share, else 1; if output fails, it is that of the failure.
 
       EXAMPLES:
         zoetrope extract party.gif -o frames/
@@ -77,7 +78,7 @@ struct ExtractCommand: ZoetropeSubcommand {
 
   @OptionGroup(title: "Reading") var reading: ReadingArguments
 
-  /// Which of the selected frames are written.
+  /// The options that determine which of the selected frames are written.
   struct ChoiceArguments: ParsableArguments {
     @Flag(help: "Write each distinct picture only once.")
     var unique = false
@@ -118,28 +119,28 @@ struct ExtractCommand: ZoetropeSubcommand {
     @Option(help: "The output format.")
     var format = ExtractionFormat.png
 
-    @Option(help: "The size of PNG files against the time to write them.")
+    @Option(help: "Write smaller PNG files, or write them faster.")
     var effort = EffortChoice.default
 
-    @Option(help: "Bits per channel: 8 or 16. Raw 16 bits are little-endian.")
+    @Option(help: "Bits per channel: 8 or 16. Raw 16-bit values are little-endian.")
     var depth = 8
 
     @Flag(help: "Write frames as stored, not composited.")
     var raw = false
 
     @Option(
-      name: .customLong("bg"), help: "With --format y4m: the colour behind transparency.")
+      name: .customLong("bg"), help: "With --format y4m: the colour behind transparent pixels.")
     var background = BackgroundArgument(color: .black)
 
     @Option(
-      help: "Write a JSON line per input, or rows if the name ends in .csv; - for stdout.",
+      help: "List the outputs as JSON, or as CSV if the name ends in .csv; - for stdout.",
       completion: .file())
     var manifest: String?
 
     @Flag(help: "Replace existing files.")
     var force = false
 
-    @Flag(help: "Write only missing files; fails if one is older than FILE.")
+    @Flag(help: "Write only missing files; fail if an existing one is older than FILE.")
     var resume = false
 
     @Option(
@@ -182,7 +183,7 @@ struct ExtractCommand: ZoetropeSubcommand {
       throw ValidationError("--raw writes frames at their stored size; drop --size")
     }
     guard !writing.raw || caching.cache == .none else {
-      throw ValidationError("--cache holds composited frames; drop it or --raw")
+      throw ValidationError("--cache stores composited frames; it cannot be combined with --raw")
     }
     if choosing.fps != nil {
       guard selected.frames == nil, selected.time == nil, selected.every == 1, !writing.raw,
@@ -221,7 +222,7 @@ struct ExtractCommand: ZoetropeSubcommand {
     }
   }
 
-  /// The command as a value.
+  /// Returns the request that corresponds to the arguments.
   func request(for inputs: [InputFile]) -> ExtractRequest {
     var options = reading.options
     options.keeps16Bit = writing.depth == 16

@@ -4,26 +4,27 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope info`.
+/// The command `zoetrope info`.
 struct InfoCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
     abstract: "Show size, frames, plays, delays and metadata.",
     usage: "zoetrope info [options] <files> ...",
     discussion: """
-      --json prints one object per line and file, in order, as soon as a file is done (schema \
+      --json prints one line with an object per file, in order, as soon as a file is done (schema \
       zoetrope.animation/3). For a file that cannot be read, the object has only a "status" and an \
       "error" with "code", "message", "byte_offset" and "frame". "plays" is null when "forever" is \
-      true; "delay" is the stored fraction; "start_ms" and "shown_ms" follow --timing; \
-      "file_base64" is present if the file name is not valid UTF-8.
+      true; "delay" is the stored delay as a fraction of a second; "start_ms" and "shown_ms" \
+      follow --timing; "file_base64" is present if the file name is not valid UTF-8.
 
-      --follow reads a file that is still being written until its animation is complete. With --json it \
-      prints an object (schema zoetrope.arrival/2) whenever frames arrive, and then the report. On a \
-      terminal, progress is shown on standard error, for a pipe too. Ctrl-C prints what is known so far.
+      --follow reads a file that is still being written until its animation is complete. With \
+      --json it prints an object (schema zoetrope.arrival/2) whenever frames arrive, and then the \
+      report. On a terminal, progress is shown on standard error, also if the input is a pipe. \
+      Ctrl-C prints what is known so far.
 
-      --hashes decodes every frame and adds the hash of its composited pixels: the XXH3-128, with seed 0, \
-      of what extract --format rgba writes, as xxh128sum prints it. It never changes between versions. In \
-      JSON it is the field "hash" of a frame.
+      --hashes decodes every frame and adds the hash of its composited pixels: the XXH3-128, with \
+      seed 0, of what extract --format rgba writes, as xxh128sum prints it. The hash of the same \
+      pixels never changes between versions. In JSON it is the field "hash" of a frame.
 
       --timing all shows each delay under every named policy. In JSON, frames and the whole \
       object have "by_policy"; all other times use browser timing.
@@ -32,10 +33,9 @@ struct InfoCommand: ZoetropeSubcommand {
       then fetch only the bytes of the frames they need. An existing index is replaced, any other file \
       is not.
 
-      A directory stands for the GIF and PNG files in it; with -r, also for those in its \
-      subdirectories.
+      A directory is replaced by the GIF and PNG files in it and, with -r, in its subdirectories.
 
-      Exit status for several files: the one they share, else 1.
+      The exit status for several files is the one that they share, else 1.
 
       EXAMPLES:
         zoetrope info party.gif --frames
@@ -55,7 +55,7 @@ struct InfoCommand: ZoetropeSubcommand {
 
   @OptionGroup(title: "Reading") var reading: ReadingArguments
 
-  /// What is reported, and how.
+  /// The options that determine what is reported, and in which form.
   struct ReportArguments: ParsableArguments {
     @Flag(help: .json)
     var json = false
@@ -64,8 +64,8 @@ struct InfoCommand: ZoetropeSubcommand {
       help: ArgumentHelp(
         """
         Print a line per file. The fields are {file} {frames} {duration_ms} {format} {width} {height} \
-        {plays} {byte_count} {damage} {stored_duration_ms} {least_delay_ms} {longest_delay_ms}; \\t and \\n \
-        work.
+        {plays} {byte_count} {damage} {stored_duration_ms} {least_delay_ms} {longest_delay_ms}; \\t is a \
+        tab, \\n a line break.
         """,
         valueName: "template"),
       transform: Self.template)
@@ -93,7 +93,7 @@ struct InfoCommand: ZoetropeSubcommand {
         throw ValidationError(
           "--format cannot be combined with --json, --frames, --metadata, --hashes or --timing all")
       }
-      // The report already goes to standard output.
+      // The report already goes to standard output, so the index cannot go there.
       if saveIndex == "-" { throw ValidationError("--save-index requires a file") }
     }
 
@@ -101,7 +101,7 @@ struct InfoCommand: ZoetropeSubcommand {
       if let template = InfoTemplate(text) { return template }
       let fields = InfoTemplate.Field.allCases.map { "{\($0.rawValue)}" }.joined(separator: " ")
       throw ValidationError(
-        "unknown field in --format; it may contain \(fields), {{ and }} for braces, and \\t, \\n and \\\\"
+        "unknown field or unpaired brace in --format; it may contain \(fields), {{, }}, \\t, \\n and \\\\"
       )
     }
   }
@@ -114,13 +114,13 @@ struct InfoCommand: ZoetropeSubcommand {
     if following.follow { throw ValidationError("--save-index cannot be combined with --follow") }
   }
 
-  /// Prints a report or an error for each file in order, as soon as it is done.
+  /// Prints a report or an error for each file, in order, as soon as the file has been processed.
   func execute() throws(CommandFailure) -> ExitStatus {
     let inputs = try listing.inputs(files)
     if inputs.count == 1 {
       let input = inputs[0]
-      // Without a terminal for progress, reads the whole input first, so that bytes after the animation are reported
-      // too.
+      // If there is no terminal that could show progress, the whole input is read first, so that bytes after the
+      // animation are reported too.
       if following.follow
         || wanted.saveIndex == nil && input.isReadOnce && isatty(STDERR_FILENO) == 1
       {
@@ -154,7 +154,7 @@ struct InfoCommand: ZoetropeSubcommand {
     }
   }
 
-  /// A report in the requested form.
+  /// Returns the report in the requested form.
   private func output(_ report: AnimationReport) -> [UInt8] {
     if let format = wanted.format { return format.line(report) }
     if wanted.json { return CommandRunner.line { report.write(to: &$0) } }
@@ -197,7 +197,7 @@ struct InfoCommand: ZoetropeSubcommand {
     var arrival = ArrivalReport(input: input, stream: stream, policy: wanted.timing.policy)
     for state in StreamChanges(of: stream) {
       if tellsArrival, arrival.update(to: state) {
-        // Ctrl-C ends the stream; the report is printed after that.
+        // An interruption by Ctrl-C ends the stream. The report is printed after that.
         let line = CommandRunner.line { arrival.write(to: &$0) }
         guard try OutputStream.print(line, stopsOnSignal: false) == .complete else {
           return .success
@@ -227,7 +227,7 @@ struct InfoCommand: ZoetropeSubcommand {
     return interruption?.status ?? (report.hasDecodingLosses ? .partial : .success)
   }
 
-  /// Writes `index` to `path`. Replaces no file other than an index.
+  /// Writes `index` to `path`. Replaces an existing file only if it is an index.
   private static func save(_ index: ImageIndex, to path: FilePath) throws(CommandFailure) {
     let bytes = index.bytes
     let isTaken = OutputFile.isTaken(path)
@@ -244,7 +244,8 @@ struct InfoCommand: ZoetropeSubcommand {
     }
   }
 
-  /// Whether the file at `path` begins with the same eight bytes as every index.
+  /// Returns whether the file at `path` begins with the same eight bytes as `bytes`. These bytes are the same in every
+  /// index.
   private static func isIndex(_ path: FilePath, as bytes: [UInt8]) -> Bool {
     guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else {
       return false

@@ -2,29 +2,30 @@ import ArgumentParser
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope make`.
+/// The command `zoetrope make`.
 struct MakeCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "make",
     abstract: "Make an animation from pictures.",
     usage: "zoetrope make [options] <frames> ... -o <output>",
     discussion: """
-      FRAMES are still PNG or GIF files of the same size, directories of PNG files, or -, which reads \
-      concatenated PNG files as extract -o - writes them. Files are sorted in natural order, f2.png before \
-      f10.png. With --order given, and by default with --files-from, they keep the order in which they are named.
+      FRAMES are still PNG or GIF files of the same size, directories of PNG files, or -, which \
+      reads concatenated PNG files as extract -o - writes them. Files are sorted in natural order, \
+      f2.png before f10.png. With "--order given", which is the default with --files-from, they \
+      keep the order in which they are named.
 
       FRAMES can also be a manifest written by extract --manifest. It lists the files, their delays, the \
       number of plays and the static image, so make restores the animation (use extract --depth 16 for \
       16 bits per channel). Its paths are relative to the current directory. --fps, --delay, --delays, \
       --duration and --plays override it.
 
-      --delays FILE contains one delay per line, such as 100ms, 0.1s or 1/30; # starts a comment. \
-      Every frame is kept, even if it equals the one before. Nothing is written if a picture \
-      cannot be read, or differs in size. A GIF frame holds at most 256 colours for the pixels it \
-      changes, none of them partly transparent. Other pictures are reduced to a palette and to \
-      opaque or transparent pixels; with --colors exact they are rejected instead. An APNG keeps \
-      all colours, unless --colors N gives it a palette. GIF delays are whole hundredths of a \
-      second.
+      The file of --delays contains one delay per line, such as 100ms, 0.1s or 1/30; # starts a \
+      comment. Every frame is kept, even if it equals the one before. Nothing is written if a \
+      picture cannot be read, or differs in size. A GIF frame has at most 256 colours for the \
+      pixels that it changes, none of them partly transparent. Other pictures are reduced to a \
+      palette and to opaque or transparent pixels; with --colors exact they are rejected instead. \
+      An APNG keeps all colours, unless --colors N gives it a palette. GIF delays are whole \
+      hundredths of a second.
 
       OUTPUT is a file whose name ends in .gif, .png or .apng, a pipe or device, or - for standard \
       output, which is APNG unless --format is given. Existing files are overwritten only with --force, \
@@ -72,7 +73,8 @@ struct MakeCommand: ZoetropeSubcommand {
     @Option(parsing: .unconditional, help: "The delay of every frame, such as 40ms or 1/30.")
     var delay: DelayArgument?
 
-    @Option(parsing: .unconditional, help: "The duration of one play, which all frames share.")
+    @Option(
+      parsing: .unconditional, help: "The duration of one play, shared equally by all frames.")
     var duration: TimeArgument?
 
     @Option(help: "A file with one delay per line, one for each frame.", completion: .file())
@@ -87,7 +89,7 @@ struct MakeCommand: ZoetropeSubcommand {
     func validate() throws {
       let given = [fps != nil, delay != nil, delays != nil, duration != nil]
       guard given.count(where: { $0 }) <= 1 else {
-        throw ValidationError("--fps, --delay, --delays or --duration: choose one")
+        throw ValidationError("--fps, --delay, --delays and --duration cannot be combined")
       }
       if let duration, duration.time == .zero {
         throw ValidationError("--duration must be more than 0")
@@ -104,16 +106,16 @@ struct MakeCommand: ZoetropeSubcommand {
   }
 
   struct PictureArguments: ParsableArguments {
-    @Option(help: "The order of the files. (default: natural; given for a list)")
+    @Option(help: "The order of the files. (default: natural; given with --files-from)")
     var order: FrameOrder?
 
     @Option(
-      help: "A picture, not a frame, for programs without APNG.",
+      help: "A picture that is not a frame, for programs without APNG.",
       completion: .file(extensions: ["png"]))
     var poster: String?
   }
 
-  /// The command as a value.
+  /// The request that corresponds to the arguments.
   var request: MakeRequest {
     MakeRequest(
       files: InputList(files, list: listing.filesFrom, endsNamesWithNull: listing.null),

@@ -2,41 +2,44 @@ import ArgumentParser
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope optimize`.
+/// The command `zoetrope optimize`.
 struct OptimizeCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "optimize",
     abstract: "Make GIF and APNG files smaller, without loss by default.",
     usage: "zoetrope optimize [options] <files> ... -o <output>",
     discussion: """
-      Every picture, every delay and the number of plays stay the same, unless --lossy or --max-bytes lets \
-      pictures change. A file never becomes larger: one \
-      that cannot be made smaller is copied.
+      Every picture, every delay and the number of plays stay the same, unless --lossy or \
+      --max-bytes lets pictures change. A file never becomes larger: a file that cannot be made \
+      smaller is copied.
 
-      OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. A directory \
-      exists or ends in a slash; files in it keep their names. A template may contain {name} (the input's \
-      name with its extension), {stem}, {ext}, {dir} (the subdirectory in which -r found it) and {parent} \
-      (the name of its directory). Several files need a directory, or {stem} or {name} in the template. \
-      Directories among FILES stand for the animations in them; with -r, files from subdirectories keep \
-      their places in an output directory. The format is that of the input.
+      OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. A \
+      name is that of a directory if the directory exists or the name ends in a slash; files in it \
+      keep the names of the inputs. A template may contain {name} (the input's name with its \
+      extension), {stem}, {ext}, {dir} (the subdirectory in which -r found the input) and {parent} \
+      (the name of the input's directory). Several files need a directory, or {stem} or {name} in \
+      the template. Directories among FILES are replaced by the animations in them; with -r, files \
+      from subdirectories are written to the same subdirectories of an output directory. The \
+      format is that of the input.
 
       For a GIF, each frame is stored in the way that takes the fewest bytes: rectangle, colour table, \
       transparent pixels, disposal and compressed data are chosen anew, or copied from the input. \
       --effort default decides by estimates, --effort small tries all ways. The output does not depend on \
       the number of threads.
 
-      --lossy N lets colours differ by up to N eighths of a step of grey where that saves bytes; \
-      differences of hue are weighted by how visible they are. 40 is hard to see, 120 is obvious \
-      in gradients. The file is never larger than without it.
+      --lossy N lets colours differ by up to N eighths of a level of grey where that saves bytes; \
+      differences of hue are weighted by how visible they are. With 40 the differences are hard to \
+      see, with 120 they are obvious in gradients. The file is never larger than without --lossy.
 
       --max-bytes looks for the mildest change that makes the file fit: more effort, similar \
       colours, and fewer colours. Size and frames stay the same; convert can change those too. If \
-      nothing fits, nothing is written, and the exit status is 8.
+      no change makes the file fit, nothing is written, and the exit status is 8.
 
-      One line reports the sizes before and after. Existing files are overwritten only with --force, \
-      which also allows a file to replace its own input. Files appear only when complete. After an \
-      interruption, --resume writes only the missing ones; it does not examine those that exist. The exit status \
-      for several files is the one they share, else 1; if output fails, that of the failure.
+      One line reports the sizes before and after. Existing files are overwritten only with \
+      --force, which also allows an output to replace its own input. Files appear only when \
+      complete. After an interruption, --resume writes only the missing files; it does not examine \
+      the contents of existing ones. The exit status for several files is the one that they share, \
+      else 1; if output fails, it is that of the failure.
 
       EXAMPLES:
         zoetrope optimize party.gif -o small.gif
@@ -72,7 +75,7 @@ struct OptimizeCommand: ZoetropeSubcommand {
     }
   }
 
-  /// The command as a value.
+  /// The request that corresponds to the arguments.
   var request: OptimizeRequest {
     OptimizeRequest(
       inputs: listing.list(files), output: naming.output,

@@ -6,26 +6,26 @@ import ZoetropePlayer
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// `zoetrope play`.
+/// The command `zoetrope play`.
 struct PlayCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "play",
     abstract: "Play files in the terminal, on time.",
     usage: "zoetrope play [options] <files> ...",
     discussion: """
-      On a terminal, a single file plays as often as it specifies, and its last frame stays until you \
-      press a key; several files play once each. ? shows the keys. Without a terminal, one frame is \
-      written as characters. Short delays are shown as in browsers unless --timing says otherwise. \
-      NO_MOTION or ZOETROPE_REDUCED_MOTION in the environment implies --no-motion.
+      On a terminal, a single file plays as often as it specifies, and its last frame stays until \
+      you press a key; several files play once each. Press ? to see the keys. Without a terminal, \
+      one frame is written as characters. Short delays are shown as in browsers unless --timing \
+      says otherwise. NO_MOTION or ZOETROPE_REDUCED_MOTION in the environment implies --no-motion.
 
-      With --protocol none nothing is drawn. Frames are decoded on schedule, once unless --loops or \
-      --duration says otherwise, and statistics are printed, or written as a trace with --trace, even \
-      after Ctrl-C.
+      With --protocol none nothing is drawn. Frames are decoded on schedule for one play, unless \
+      --loops or --duration is given, and statistics are printed, or written as a trace with \
+      --trace, even after Ctrl-C.
 
-      A pipe plays while its bytes arrive, and so does a file with --follow. The status line shows how \
-      much has arrived; a second play begins when the animation is complete. These need \
-      the whole file, which is then read first: --cache, --damage strict, a time for --start, and a \
-      frame counted from the end for --start or --frame.
+      A pipe plays while its bytes arrive, and so does a file with --follow. The status line shows \
+      how much has arrived; a second play begins when the animation is complete. The following \
+      need the whole file, which is then read first: --cache, --damage strict, a time for --start, \
+      and a frame counted from the end for --start or --frame.
 
       With --place the file plays in part of a terminal that another program is using. It plays until \
       the process is terminated, which removes the picture. The terminal is not queried and no keys are \
@@ -79,7 +79,7 @@ struct PlayCommand: ZoetropeSubcommand {
       help: "Draw below the prompt, leave the picture there, and quit after the plays.")
     var isInline = false
 
-    @Flag(name: .customLong("exact"), help: "Send every change, however small.")
+    @Flag(name: .customLong("exact"), help: "Send every change to the terminal, however small.")
     var isExact = false
 
     @Option(
@@ -189,7 +189,7 @@ struct PlayCommand: ZoetropeSubcommand {
     guard place.position != nil else {
       throw ValidationError("--place of play requires a position: COLSxROWS@X,Y")
     }
-    guard files.count == 1 else { throw ValidationError("--place plays one file") }
+    guard files.count == 1 else { throw ValidationError("--place works with one file only") }
     guard drawing.output != ProtocolArgument.none, !screen.isInline, screen.frame == nil,
       tracing.trace == nil
     else {
@@ -223,7 +223,7 @@ struct PlayCommand: ZoetropeSubcommand {
     return TerminalPlay(inputs, settings: settings).run()
   }
 
-  /// Checks that a trace can be written before anything is played.
+  /// Checks, before anything is played, whether a trace can be written.
   private func checkTrace(_ inputs: [InputFile], isPlayed: Bool) throws(CommandFailure) {
     guard let trace = tracing.trace else { return }
     guard isPlayed else {
@@ -235,12 +235,12 @@ struct PlayCommand: ZoetropeSubcommand {
     if !tracing.force, OutputFile.isTaken(path) { throw WriteFailure.exists(trace).commandFailure }
   }
 
-  /// Whether frames are only decoded and scheduled.
+  /// Whether frames are only decoded on schedule and not drawn.
   private var isUndrawn: Bool { drawing.output == ProtocolArgument.none }
 
   private var first: PlayStart? { screen.frame.map { .frame($0.number) } ?? playing.start }
 
-  /// How bytes are read. Options that need the whole file wait for it.
+  /// How much of an input is read before it is played. Some options need the whole file.
   private var inputReading: InputReading {
     guard caching.cache == .none, reading.damage != .strict, first?.isKnownAtOnce ?? true else {
       return .whole
@@ -257,7 +257,7 @@ struct PlayCommand: ZoetropeSubcommand {
     if isUndrawn, !playing.once, playing.loops == nil, playing.duration == nil {
       options.playCount = .once
     }
-    // Several files play once each, unless the user says otherwise.
+    // Several files play once each, unless the user specifies otherwise.
     if fileCount > 1, options.playCount == nil { options.playCount = .once }
     options.fixedDelay = playing.delay.map { .milliseconds(Int($0)) }
     options.delayPolicy = playing.timing.policy
@@ -266,7 +266,7 @@ struct PlayCommand: ZoetropeSubcommand {
     options.bounces = playing.bounce
     options.latePolicy = playing.late.policy
     options.recordsTrace = tracing.trace != nil
-    // Late frames that must be shown must not replace each other.
+    // If the policy is to show late frames, these frames must not replace each other in the buffer.
     if options.latePolicy != .skip, options.latePolicy != .latest { options.buffering = .lossless }
     options.reducesMotion = isStandingStill || screen.frame != nil
     return options
@@ -285,7 +285,7 @@ struct PlayCommand: ZoetropeSubcommand {
     settings.isInline = screen.isInline || screen.frame != nil
     settings.isExact = screen.isExact
     settings.isStill = screen.frame != nil
-    // A file without motion would otherwise end immediately.
+    // A file that is not played because motion is off would otherwise end immediately.
     settings.holds =
       playing.hold
       ? true
@@ -316,7 +316,7 @@ struct PlayCommand: ZoetropeSubcommand {
     var statuses: [ExitStatus] = []
     for input in inputs where Signals.ending == nil {
       var settings = settings
-      // The trace of the last file replaces those of the others.
+      // The trace of each file replaces the trace of the file before it, so that the last one remains.
       settings.isForced = tracing.force || !statuses.isEmpty
       statuses.append(UndrawnPlay(input, settings: settings).run())
     }

@@ -5,7 +5,7 @@ import ZoetropePlayer
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// `zoetrope probe`.
+/// The command `zoetrope probe`.
 struct ProbeCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "probe",
@@ -28,7 +28,7 @@ struct ProbeCommand: ZoetropeSubcommand {
   func execute() throws(CommandFailure) -> ExitStatus {
     var capabilities = TerminalCapabilities(environment: .current)
     var status = ExitStatus.terminal
-    // This works with standard output in a pipe: the controlling terminal answers.
+    // The probe works even if standard output is a pipe, because the controlling terminal answers.
     if let answered = TerminalTakeover.probe() {
       if let ending = Signals.ending { return ending }
       capabilities = answered

@@ -2,7 +2,7 @@ import ArgumentParser
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope schema`.
+/// The command `zoetrope schema`.
 struct SchemaCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "schema",
@@ -12,8 +12,8 @@ struct SchemaCommand: ZoetropeSubcommand {
       Without a name, the schemas are listed. A "schema" field in JSON output names its schema and \
       a version, which changes when a field is removed or changes meaning.
 
-      In all JSON, frames, plays and bytes count from 0. "stored" times are those in the file, "shown" \
-      times follow --timing, and names that end in _ms are milliseconds.
+      In all JSON, frames, plays and bytes count from 0. "stored" times are those in the file, \
+      "shown" times follow --timing, and fields whose names end in _ms are in milliseconds.
 
       EXAMPLES:
         zoetrope schema

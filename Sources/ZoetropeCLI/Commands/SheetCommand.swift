@@ -2,7 +2,7 @@ import ArgumentParser
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope sheet`.
+/// The command `zoetrope sheet`.
 struct SheetCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "sheet",
@@ -16,8 +16,8 @@ struct SheetCommand: ZoetropeSubcommand {
       --atlas writes JSON in the format of TexturePacker and Aseprite: each frame's rectangle on the \
       sheet, its "duration" in milliseconds under --timing, and a frame tag for each input.
 
-      Existing files are overwritten only with --force. Exit status for several files: the one they \
-      share, else 1.
+      Existing files are overwritten only with --force. The exit status for several files is the \
+      one that they share, else 1.
 
       EXAMPLES:
         zoetrope sheet run.gif jump.gif -o hero.png --atlas hero.json
@@ -55,7 +55,7 @@ struct SheetCommand: ZoetropeSubcommand {
   }
 
   struct LayoutArguments: ParsableArguments {
-    @Option(parsing: .unconditional, help: "Frames per row. (default: about square)")
+    @Option(parsing: .unconditional, help: "Frames per row. (default: by the number of frames)")
     var columns: Int?
 
     @Option(parsing: .unconditional, help: "Pixels between and around cells.")
@@ -87,7 +87,7 @@ struct SheetCommand: ZoetropeSubcommand {
       help: "Write the frames' rectangles as JSON; - for stdout.", completion: .file())
     var atlas: String?
 
-    @Option(help: "With --atlas: how it lists frames.")
+    @Option(help: "With --atlas: how the atlas lists frames.")
     var atlasShape = AtlasShape.hash
 
     @Flag(help: "Replace existing files.")

@@ -4,7 +4,7 @@ import ZoetropePlayer
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// `zoetrope still`.
+/// The command `zoetrope still`.
 struct StillCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "still",
@@ -13,9 +13,10 @@ struct StillCommand: ZoetropeSubcommand {
     discussion: """
       The picture is the poster unless --frame or --at selects a frame.
 
-      OUTPUT is a file, a directory, a template as for extract, a pipe or device, or - for standard \
-      output. A directory exists or ends in a slash; its files are called {stem}-{index:04}.png. Several \
-      files need a directory, or {stem} or {name} in the template.
+      OUTPUT is a file, a directory, a template as for extract, a pipe or device, or - for \
+      standard output. A name is that of a directory if the directory exists or the name ends in a \
+      slash; files in it are called {stem}-{index:04}.png. Several files need a directory, or \
+      {stem} or {name} in the template.
 
       Without -o the pictures are drawn in the terminal, one below the other, or at --place. With \
       --protocol they can also be written to a pipe.
@@ -95,7 +96,7 @@ struct StillCommand: ZoetropeSubcommand {
   }
 
   func validate() throws {
-    // `--protocol none` plays without drawing, which makes no sense for one picture.
+    // `--protocol none` plays a file without drawing it, which makes no sense for one picture.
     if drawing.output == ProtocolArgument.none {
       throw ValidationError("--protocol none works only with play; use -o to write files")
     }
@@ -116,7 +117,7 @@ struct StillCommand: ZoetropeSubcommand {
 
   func execute() throws(CommandFailure) -> ExitStatus {
     var drawn = drawing.settings(at: preview)
-    // Previews are never enlarged, as in other programs.
+    // Previews are never enlarged. Other programs do not enlarge them either.
     drawn.fit = .shrink
     if preview.clear {
       try PictureDrawing.clear(drawn)
@@ -132,7 +133,7 @@ struct StillCommand: ZoetropeSubcommand {
   }
 }
 
-/// The values of `--poster`.
+/// A value of `--poster`.
 enum PosterChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
   case first, `default`, nonblank
 }

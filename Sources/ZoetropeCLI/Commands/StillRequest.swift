@@ -3,7 +3,7 @@ import Zoetrope
 import ZoetropePlayer
 import ZoetropeProcess
 
-/// `zoetrope still` as a value.
+/// The request of one `zoetrope still` command.
 struct StillRequest: Hashable {
   enum Choice: Hashable {
     case frame(FrameNumber)
@@ -12,26 +12,26 @@ struct StillRequest: Hashable {
   }
 
   enum Output: Hashable {
-    /// The value of `-o`.
+    /// The pictures are written to the output with this name, the value of `-o`.
     case files(String)
-    /// Draws in the terminal.
+    /// The pictures are drawn in the terminal.
     case drawing(PreviewSettings)
   }
 
   var inputs: [InputFile]
   var output: Output
   var choice: Choice
-  /// How the picture is scaled; nil for its own size.
+  /// The scaling of the picture, or nil to keep its size.
   var rendering: Rendering?
   var format = OutputFormat.png
-  /// How long each frame is shown.
+  /// The policy that determines how long each frame is shown.
   var policy = DelayPolicy.browser
   var isForced = false
   var cache = CommandCache()
   var options = DecodingOptions()
 
-  /// Writes or draws a picture of each file that can be decoded. A failed input does not stop the others;
-  /// failed output does.
+  /// Writes or draws one picture of each file that can be decoded. If an input fails, the other inputs are still
+  /// processed. If output fails, the command ends.
   func run() throws(CommandFailure) -> ExitStatus {
     let store = cache.open()
     defer { cache.reportFailure(of: store) }
@@ -52,22 +52,23 @@ struct StillRequest: Hashable {
     }
   }
 
-  /// A decoded picture.
+  /// A picture that has been decoded.
   private struct Picture {
     let image: AnimatedImage
     let frame: CompositedFrame
-    /// Nil for the static image.
+    /// The index of the frame, or nil for the static image.
     let index: Int?
   }
 
-  /// Decodes the picture of each input and passes it to `body`, whose errors end the command. If the reader of
-  /// the output has gone away, the status is that of the inputs so far. At most one input is open at a time.
+  /// Decodes the picture of each input and passes it to `body`. An error of `body` ends the command. If the reader of
+  /// the output has gone away, the command ends with the status of the inputs processed so far. At most one input is
+  /// open at a time.
   private func each(
     _ style: ProgressStyle, keptIn store: FrameStore?,
     _ body: (InputFile, Picture) throws(CommandFailure) -> Delivery
   ) throws(CommandFailure) -> ExitStatus {
     var statuses: [ExitStatus] = []
-    // A single picture is decoded too quickly for a progress line.
+    // A single picture is decoded so quickly that a progress line is not needed.
     let progress = ProgressReporter(style: inputs.count > 1 ? style : .none, inputs: inputs)
     defer { progress.summarize() }
     for input in inputs {
@@ -113,7 +114,7 @@ struct StillRequest: Hashable {
     }
   }
 
-  /// The static image, if it was requested and exists.
+  /// Returns the static image if it was requested and exists, otherwise nil.
   private func staticImage(
     of image: AnimatedImage
   ) throws(AnimatedImageError) -> CompositedFrame? {
@@ -121,7 +122,7 @@ struct StillRequest: Hashable {
     return try StoredFrameReader(image).staticImage()
   }
 
-  /// The chosen frame, scaled.
+  /// Returns the requested frame, scaled.
   private func chosenFrame(
     of image: AnimatedImage, keptIn store: FrameStore?
   ) throws(AnimatedImageError) -> CompositedFrame {
@@ -131,7 +132,7 @@ struct StillRequest: Hashable {
     case .frame(let number):
       index = number.index(count: image.frames.count)
       guard image.frames.indices.contains(index) else {
-        // Names the frame as the user did, even if counted from the end.
+        // The message contains the number that the user gave, even if it counts from the end.
         throw AnimatedImageError(
           .parameter,
           "frame \(number.number) does not exist; there are \(image.frames.count) frames",
@@ -140,7 +141,7 @@ struct StillRequest: Hashable {
     case .time(let time): index = image.frameIndex(at: time, policy: policy)
     case .poster(.first), .poster(.default): break
     case .poster(.nonblank):
-      // Checked before scaling, which could make a few visible pixels vanish.
+      // The pixels are checked before scaling, which could make a few visible pixels vanish.
       while let frame = try reader.next() {
         if frame.bitmap.hasVisiblePixels { return try rendered(frame) }
       }
@@ -156,10 +157,11 @@ struct StillRequest: Hashable {
   }
 }
 
-/// The outputs of `still -o`.
+/// Writes the outputs of `still -o`.
 struct StillFiles {
   private enum Destination {
-    /// All pictures go into one output, which is opened with the first picture.
+    /// All pictures are written to one output, which is opened when the first picture is written. Without a path, that
+    /// output is standard output.
     case stream(FilePath?)
     case files(OutputTemplate)
   }
@@ -173,8 +175,8 @@ struct StillFiles {
   private var names = OutputNames()
   private var stream: OutputStream?
 
-  /// Runs the checks that need no open input. Unlike in `extract`, a name is a file unless it is an existing
-  /// directory or ends in a slash.
+  /// Runs the checks for which no input needs to be open. Unlike in `extract`, `name` is that of a file unless it ends
+  /// in a slash or names an existing directory.
   init(
     _ name: String, _ inputs: [InputFile], format: OutputFormat, isForced: Bool
   ) throws(CommandFailure) {
@@ -199,7 +201,7 @@ struct StillFiles {
     }
   }
 
-  /// Writes a picture of `image`. A file gets the name for `values`.
+  /// Writes `bitmap`, a picture of `image`. If the picture gets its own file, `values` determine the file's name.
   mutating func write(
     _ bitmap: Bitmap, of image: AnimatedImage, _ values: OutputTemplate.Values
   ) throws(CommandFailure) -> Delivery {
@@ -251,7 +253,7 @@ struct StillFiles {
 }
 
 extension Bitmap {
-  /// Whether any pixel of an 8-bit RGBA picture is not fully transparent.
+  /// Whether any pixel is not fully transparent. The bitmap must be 8-bit RGBA.
   fileprivate var hasVisiblePixels: Bool {
     for y in 0..<height {
       let row = pixels(row: y)

@@ -3,10 +3,10 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// Completes the arguments for the parser: adds the command that a file name implies, and the options of
-/// the configuration file.
+/// Completes the arguments before they are parsed. Adds the command that a file name implies, and the options in the
+/// configuration file.
 enum ToolArguments {
-  /// Completes the arguments of the process.
+  /// Returns `arguments`, the arguments of the process, with these additions.
   static func completed(
     _ arguments: [String],
     isFile: (String) -> Bool = { OutputFile.isTaken(FilePath(bytes: RawArguments.bytes(of: $0))) },
@@ -19,11 +19,11 @@ enum ToolArguments {
     if impliesPlay(arguments, isFile: isFile) { arguments.insert("play", at: 0) }
     guard arguments.first == "play" else { return arguments }
     let options = arguments.prefix { $0 != "--" }
-    // Help must work even if the file is invalid.
+    // Help must work even if the configuration file is invalid.
     if options.contains(where: { ["--no-config", "--help", "-h", "--version"].contains($0) }) {
       return arguments
     }
-    // What another program draws must not depend on the user's preferences for the player.
+    // The user's preferences for the player must not change what is drawn on behalf of another program.
     if options.contains(where: { $0 == "--clear" || $0 == "--place" || $0.hasPrefix("--place=") }) {
       return arguments
     }
@@ -32,11 +32,11 @@ enum ToolArguments {
     return arguments
   }
 
-  /// Whether `play` was left out: the first argument is not a command, but a file or an option before a file.
-  /// Anything that looks like a file name counts as one, so that a missing file is reported.
+  /// Returns whether the command `play` was left out, because the first argument is a file, or an option that precedes
+  /// a file. Anything that looks like a file name counts as a file, so that a missing file is reported.
   static func impliesPlay(_ arguments: [String], isFile: (String) -> Bool) -> Bool {
     guard let first = arguments.first, !commands.contains(first) else { return false }
-    // Only files follow `--`.
+    // Only files can follow `--`.
     if first == "-" || first == "--" && arguments.count > 1 { return true }
     guard first.hasPrefix("-") else {
       return first.contains(".") || first.contains("/") || isFile(first)
@@ -52,7 +52,7 @@ enum ToolArguments {
     ["help"] + ZoetropeCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
   )
 
-  /// The parser's error for one option of `play`, on one line; nil if it is valid.
+  /// Returns the parser's error for one option of `play`, on one line, or nil if the option is valid.
   private static func problem(with argument: String) -> String? {
     do {
       _ = try PlayCommand.parse(["-", argument])

@@ -1,13 +1,13 @@
 import ArgumentParser
 import Zoetrope
 
-/// A better first line for the parser's message about a misspelled word.
+/// Improves the first line of the parser's message about a misspelled word.
 ///
-/// The parser suggests no commands, suggests options that do not resemble the word, and does not mention a misspelled
-/// option while a required one is missing: for `extract a.gif --otput frames/`, it only says that `--output` is
-/// missing.
+/// The parser suggests no commands, and suggests options that do not resemble the word. While a required option is
+/// missing, it does not mention a misspelled option: for `extract a.gif --otput frames/`, it only says that `--output`
+/// is missing.
 enum UsageHint {
-  /// The parser's `message` about `arguments`, with another first line if a word is misspelled.
+  /// Returns the parser's `message` about `arguments`, with another first line if a word is misspelled.
   static func improved(_ message: String, for arguments: [String]) -> String {
     guard
       let line = misspelledCommand(in: arguments) ?? fileLikeOption(message, arguments)
@@ -18,7 +18,7 @@ enum UsageHint {
     return line + message.drop { $0 != "\n" }
   }
 
-  /// The names that other programs use for commands and options of this one.
+  /// The names that other programs use for the commands and options of this tool.
   private static let synonyms = [
     "resize": "convert", "crop": "convert", "cut": "convert", "trim": "convert",
     "reverse": "convert", "compress": "optimize", "frames": "extract", "split": "extract",
@@ -28,20 +28,20 @@ enum UsageHint {
     "--out": "--output", "--overwrite": "--force", "--quality": "--lossy",
   ]
 
-  /// Advice for options that only other commands have.
+  /// Advice for options that a command does not have, but other commands do.
   private static let advice = [
     "optimize --plan": "To see the sizes without writing a file, use -o /dev/null."
   ]
 
-  /// The parser's `message` in the style of the tool's own messages: one line that says what is wrong, without the
-  /// usage of the whole command, and where to find help.
+  /// Returns the parser's `message` in the style of the tool's own messages: one line that describes the error, and one
+  /// that says where to find help. The usage of the command is left out.
   static func inOneVoice(_ message: String) -> String {
     var lines = message.split(separator: "\n").map(String.init).filter {
       !$0.hasPrefix("Usage: ")
     }
     guard let first = lines.first, first.hasPrefix("Error: ") else { return message }
     let text = first.dropFirst("Error: ".count)
-    // Names of options and files keep their letters.
+    // The first letter becomes a small letter only in a word. In names of options and files, letters are not changed.
     let isWord = text.dropFirst().first?.isLowercase ?? false
     lines[0] =
       "zoetrope: error: " + (isWord ? text.prefix(1).lowercased() + text.dropFirst() : text)
@@ -52,25 +52,26 @@ enum UsageHint {
     }.joined()
   }
 
-  /// The line, with `N` in the list of an option's values replaced by "a number".
+  /// Returns `line` with `N` in the list of an option's values replaced by "a number".
   private static func withNumbers(_ line: String) -> String {
     guard let list = line.firstRange(of: "Please provide ")?.upperBound else { return line }
     guard line[list...].contains("'N'") else { return line }
-    // The parser lists words, "one of 'forever' and 'N'"; a number is not one of them.
+    // The parser lists the values as words, "one of 'forever' and 'N'", but a number is not one of these words.
     var values = line[list...]
     if values.hasPrefix("one of ") { values = values.dropFirst("one of ".count) }
     let text = values.replacing(" and 'N'", with: " or a number")
     return String(line[..<list] + text.replacing("'N'", with: "a number"))
   }
 
-  /// The message for `help` with a command that does not exist, for which the parser would print the help
-  /// of the whole tool; nil for other arguments.
+  /// Returns the message for `help` with a command that does not exist, or nil for other arguments. The parser would
+  /// print the help of the whole tool.
   static func unknownTopic(of arguments: [String]) -> String? {
     guard arguments.first == "help", let line = misspelledCommand(in: arguments) else { return nil }
     return line + "\n  See 'zoetrope --help' for the commands.\n"
   }
 
-  /// The message for a command that does not exist, named before any option; nil for other arguments.
+  /// Returns the message for a command that does not exist, or nil if there is none. Only words before the first option
+  /// are examined.
   private static func misspelledCommand(in arguments: [String]) -> String? {
     var command: any ParsableCommand.Type = ZoetropeCommand.self
     var words = arguments[...]
@@ -82,7 +83,7 @@ enum UsageHint {
         command = next
         continue
       }
-      // The parser adds this command itself.
+      // The parser itself adds the command `help`.
       if word == "help" { return nil }
       var line = "Error: Unknown command '\(word.sanitized)'."
       let names = subcommands.map { $0._commandName } + ["help"]
@@ -96,7 +97,7 @@ enum UsageHint {
     return nil
   }
 
-  /// The message for a file whose name looks like a cluster of short options; nil without one.
+  /// Returns the message for a file whose name looks like a cluster of short options, or nil if there is no such file.
   private static func fileLikeOption(_ message: String, _ arguments: [String]) -> String? {
     let isRefused =
       message.hasPrefix("Error: Missing expected argument")
@@ -111,8 +112,8 @@ enum UsageHint {
       "Error: Unknown option '\(name.sanitized)'; for a file of that name, use ./\(name.sanitized)"
   }
 
-  /// The message about an unknown option, with the option of the command that was probably meant; nil for another
-  /// `message`.
+  /// Returns the message about an unknown option, with a suggestion if the command has a similar option. Returns nil if
+  /// `message` is not about an unknown option.
   private static func unknownOption(
     _ message: some StringProtocol, _ arguments: [String]
   ) -> String? {
@@ -131,7 +132,7 @@ enum UsageHint {
     }
     let line = "Error: Unknown option '\(word.sanitized)'."
     if let advice = advice[(path + [word]).joined(separator: " ")] { return "\(line) \(advice)" }
-    // Names stand at the beginning of a line of the help, before two spaces.
+    // In the help, the names of an option are at the start of a line, and two spaces follow them.
     let names: [String] = command.helpMessage().split(separator: "\n").flatMap { line in
       let text = line.drop { $0 == " " }
       guard text.hasPrefix("-") else { return [String]() }
@@ -145,10 +146,11 @@ enum UsageHint {
     return meant.map { "\(line) Did you mean '\($0)'?" } ?? String(line.dropLast())
   }
 
-  /// The parser's message about an unknown option in `arguments`, which it withholds while something is missing.
+  /// Returns the parser's message about an unknown option in `arguments`, which the parser withholds while a required
+  /// argument is missing. Returns nil if there is no such message.
   private static func hiddenOption(_ message: String, _ arguments: [String]) -> String? {
     var (line, arguments) = (message, arguments)
-    // No command needs more than an output and a file.
+    // No command requires more than an output and a file.
     for _ in 0..<2 where line.hasPrefix("Error: Missing expected argument") {
       arguments.append(line.contains("'--output") ? "--output=-" : "-")
       do {

@@ -2,8 +2,9 @@ public import Zoetrope
 internal import ZoetropeExplain
 package import ZoetropePlayer
 
-// The meaning of each value of an option, listed below the option in help and manual pages. The parser would
-// otherwise use `defaultValueDescription`, and also print it instead of the default's name.
+// The meaning of each value of an option, which help and manual pages list below the option. Without these
+// descriptions, the parser would use `defaultValueDescription` as the description of each value, and would also print
+// it instead of the default's name.
 
 extension LimitsProfile {
   static let allValueDescriptions = [
@@ -59,7 +60,7 @@ extension CacheArgument {
 }
 
 extension ScalingFit {
-  /// What each value means, for help and manual.
+  /// The meaning of each value, for help and manual pages.
   public static var allValueDescriptions: [String: String] {
     [
       "fit": "as large as fits inside",
@@ -71,7 +72,7 @@ extension ScalingFit {
 }
 
 extension ScalingFilter {
-  /// What each value means, for help and manual.
+  /// The meaning of each value, for help and manual pages.
   public static var allValueDescriptions: [String: String] {
     [
       "nearest": "the nearest pixel, for pixel art; fastest",
@@ -115,7 +116,7 @@ extension FrameOrder {
 }
 
 extension Dithering {
-  /// The meaning of each value.
+  /// The meaning of each value, for help and manual pages.
   public static let allValueDescriptions = [
     "auto": "a light pattern where the palette has gaps",
     "none": "the nearest colour; the smallest files",
@@ -135,9 +136,9 @@ extension PlaysArgument {
 
 extension EffortChoice {
   static let allValueDescriptions = [
-    "fast": "PNG twice as fast as default, an eighth larger",
+    "fast": "PNG: twice as fast as default, an eighth larger",
     "default": "small files at moderate cost",
-    "small": "the smallest of many ways; PNG 30 times slower",
+    "small": "the smallest of many encodings; PNG: 30 times slower",
   ]
 }
 
@@ -276,7 +277,7 @@ extension LateArgument {
   static let allValueDescriptions = [
     "skip": "skip them to stay on schedule",
     "stretch": "show them and delay the rest of the play",
-    "latest": "skip them if a newer frame is decoded",
+    "latest": "skip them if a newer frame is ready",
     "catchup": "show them, up to twice as fast until on time",
     "catchup=RATE": "like catchup, up to RATE times as fast",
   ]

@@ -17,11 +17,11 @@ struct ZoetropeCommand: ParsableCommand {
 
       Frames count from 0 in options, JSON and file names. Only the player's screen and keys count from 1.
 
-      Exit status: 0 success, 1 some inputs or frames failed, 2 wrong arguments, 3 nothing could be \
-      decoded, 4 output could not be written, 5 a limit was exceeded, 6 damaged under a strict option, \
-      7 unusable terminal, 8 no result meets --max-bytes or --for. If a signal ends the process it is \
-      128 plus the signal's number, such as 130 for Ctrl-C. For several inputs it is the status they \
-      share, else 1.
+      Exit status: 0 success, 1 some inputs or frames failed, 2 wrong arguments, 3 nothing could \
+      be decoded, 4 output could not be written, 5 a limit was exceeded, 6 an input is damaged and \
+      a strict option was given, 7 the terminal cannot be used, 8 no result meets --max-bytes or \
+      --for. If a signal ends the process, the status is 128 plus the signal's number, such as 130 \
+      for Ctrl-C. For several inputs, it is the status that they share, else 1.
 
       EXAMPLES:
         zoetrope info party.gif
@@ -39,7 +39,7 @@ struct ZoetropeCommand: ParsableCommand {
 
 /// A command that returns an exit status instead of throwing.
 protocol ZoetropeSubcommand: ParsableCommand {
-  /// Whether a failure is reported as JSON.
+  /// Whether failures are reported as JSON.
   var reportsJSON: Bool { get }
 
   func execute() throws(CommandFailure) -> ExitStatus
@@ -48,7 +48,7 @@ protocol ZoetropeSubcommand: ParsableCommand {
 extension ZoetropeSubcommand {
   var reportsJSON: Bool { false }
 
-  /// Executes the command and reports a failure.
+  /// Executes the command and returns its exit status. Reports a failure if there is one.
   func status() -> ExitStatus {
     do throws(CommandFailure) {
       return try execute()
@@ -58,11 +58,11 @@ extension ZoetropeSubcommand {
     }
   }
 
-  /// Called by ArgumentParser; ``ZoetropeTool`` calls ``status()`` itself.
+  /// Runs the command for ArgumentParser, which calls this method. ``ZoetropeTool`` calls ``status()`` instead.
   func run() throws { throw ExitCode(status().rawValue) }
 }
 
-/// What `--version` prints: the versions of the tool and of the libraries it is linked with.
+/// The text that `--version` prints: the versions of the tool and of the libraries with which it is linked.
 enum VersionText {
   /// The version of this package, as defined in `zoetrope.h`.
   static let number = ZOETROPE_VERSION

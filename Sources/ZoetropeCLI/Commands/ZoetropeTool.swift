@@ -6,7 +6,7 @@ import ZoetropeProcess
 
 /// The entry point of the process.
 package enum ZoetropeTool {
-  /// Runs the command that the process's arguments name, and ends the process.
+  /// Runs the command in the arguments of the process, and ends the process.
   package static func main() -> Never {
     StandardStreams.reserve()
     Signals.prepare()
@@ -15,9 +15,10 @@ package enum ZoetropeTool {
     exit(status.rawValue)
   }
 
-  /// A file name that was parsed as a cluster of options containing `-h`.
+  /// Returns the first argument that was parsed as a cluster of short options including `-h` and may be the name of a
+  /// file.
   ///
-  /// In `zoetrope info *` a file called `-dash.gif` would print the help, and a script would see success.
+  /// In `zoetrope info *`, a file called `-dash.gif` would print the help, and a script would take that for success.
   private static func fileThatLooksLikeHelp(_ arguments: [String]) -> String? {
     let options = arguments.prefix { $0 != "--" }
     if options.contains(where: { ["-h", "--help", "--version"].contains($0) }) { return nil }
@@ -26,16 +27,16 @@ package enum ZoetropeTool {
     }
   }
 
-  /// The subcommand called `name`.
+  /// Returns the subcommand called `name`, or nil if there is none.
   static func subcommand(named name: String) -> (any ParsableCommand.Type)? {
     ZoetropeCommand.configuration.subcommands.first { $0.configuration.commandName == name }
   }
 
-  /// The command that `arguments` name.
+  /// Parses `arguments`, and returns the command.
   ///
-  /// If the first argument is a subcommand, that subcommand parses the rest. Parsing through the root would build the
-  /// subcommand's options two more times, which would be a good part of the tool's start-up time. Errors and help are
-  /// left to the root, because they refer to the whole command line.
+  /// If the first argument is a subcommand, that subcommand parses the rest. Parsing through the root command would
+  /// build the subcommand's options two more times, which would be a large part of the tool's start-up time. Errors and
+  /// help are left to the root command, because they refer to the whole command line.
   static func parse(_ arguments: [String]) throws -> any ParsableCommand {
     if let subcommand = arguments.first.flatMap(subcommand),
       let command = try? subcommand.parseAsRoot(Array(arguments.dropFirst())),
@@ -46,7 +47,7 @@ package enum ZoetropeTool {
     return try ZoetropeCommand.parseAsRoot(arguments)
   }
 
-  /// Runs the command that `arguments` name.
+  /// Runs the command in `given`, the arguments without the name of the tool, and returns its exit status.
   static func run(_ given: [String]) -> ExitStatus {
     let arguments: [String]
     do throws(CommandFailure) {
@@ -70,7 +71,7 @@ package enum ZoetropeTool {
       if let shell = CompletionScript.shell(in: arguments) {
         text = CompletionScript.completed(text, for: shell)
       }
-      // Help and version are successes; any other error here is wrong usage.
+      // Help and version are reported as errors but are successes. Any other error here is wrong usage.
       guard ZoetropeCommand.exitCode(for: error) != .success else {
         if let name = fileThatLooksLikeHelp(arguments) {
           CommandFailure.usage(
@@ -85,7 +86,7 @@ package enum ZoetropeTool {
     }
   }
 
-  /// Prints help, a version or a script.
+  /// Prints the help, the version or a completion script.
   private static func print(_ text: String) -> ExitStatus {
     do throws(CommandFailure) {
       try OutputStream.print(Array(text.utf8))

@@ -3,16 +3,16 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// A format in which animations are written.
+/// A format in which animations can be written.
 enum AnimationFormatChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
   case gif, apng
 
   var format: AnimationFormat { self == .gif ? .gif : .apng }
 
-  /// The extension of files in this format. Sites and viewers expect `png` for APNG.
+  /// The extension of files in this format. For APNG, it is `png`, which sites and viewers expect.
   var fileExtension: String { self == .gif ? "gif" : "png" }
 
-  /// The format of files whose names end in `word`.
+  /// Creates the format of files with the extension `word`. Returns nil if there is none.
   init?(extension word: String) {
     switch word {
     case "gif": self = .gif
@@ -22,20 +22,21 @@ enum AnimationFormatChoice: String, ExpressibleByArgument, CaseIterable, Sendabl
   }
 }
 
-/// Where a command writes animations: a file for each, or a pipe or device for one.
+/// The destination of the animations that a command writes: a file for each animation, or a pipe or device for a single
+/// animation.
 struct AnimationDestination: Hashable {
   enum Place: Hashable {
-    /// Standard output when nil.
+    /// A pipe or device with this path, or standard output if the path is nil.
     case stream(FilePath?)
     case file(FilePath)
   }
 
   /// The places of the outputs, in the order of the inputs.
   private(set) var places: [Place]
-  /// The format of each output; nil for that of its input.
+  /// The format of each output, or nil to use the format of its input.
   private(set) var formats: [AnimationFormatChoice?]
 
-  /// The name of an output in messages and reports.
+  /// Returns the name of output `place`, for messages and reports.
   func name(of place: Int) -> FileName {
     switch places[place] {
     case .stream(nil): FileName(Array("standard output".utf8))
@@ -43,13 +44,14 @@ struct AnimationDestination: Hashable {
     }
   }
 
-  /// The output of each of `inputs`. If `argument` names a file, a pipe, a device or `-`, that is the output. If it
-  /// names a directory, the outputs are files in it, and those of a searched tree keep their subdirectories. If it is
-  /// a template, it gives the names. In a directory, the input's name determines the format unless `format` is given.
+  /// Determines the output for each of `inputs`. If `argument` names a file, a pipe, a device or `-`, that is the
+  /// output. If it names a directory, the outputs are files in that directory, and files from a recursive search keep
+  /// their subdirectories. If it is a template, the template determines the names. In a directory, the name of the
+  /// input determines the format unless `format` is given.
   ///
-  /// All names are known before anything is opened, because no name depends on the frames of an input.
+  /// All names are known before any input is opened, because no name depends on the frames of an input.
   ///
-  /// - Parameter keepsFormat: Whether outputs have the formats of their inputs, and in a directory their names.
+  /// - Parameter keepsFormat: Whether each output has the format of its input.
   init(
     _ argument: String, for inputs: [InputFile], format: AnimationFormatChoice? = nil,
     keepsFormat: Bool = false
@@ -72,7 +74,7 @@ struct AnimationDestination: Hashable {
       let slash: [UInt8] = bytes.last == UInt8(ascii: "/") ? [] : Array("/".utf8)
       let name: [OutputTemplate.Token] =
         format == nil ? [.name] : [.stem, .text(Array(".".utf8)), .fileExtension]
-      // Files from subdirectories keep their places.
+      // Files from subdirectories stay in these subdirectories.
       let isTree = inputs.contains { $0.isBelowRoot }
       let place: [OutputTemplate.Token] = isTree ? [.directory, .text(Array("/".utf8))] : []
       template = OutputTemplate(tokens: [.text(bytes + slash)] + place + name)
@@ -80,9 +82,10 @@ struct AnimationDestination: Hashable {
       template = try OutputTemplate(parsing: bytes)
     }
     guard !template.tellsFramesApart else {
-      throw .usage("one file holds all frames: no {index}, {start_ms} or {shown_ms} in its name")
+      throw .usage(
+        "one file holds all frames; its name cannot contain {index}, {start_ms} or {shown_ms}")
     }
-    // Whether outputs have the extensions of their inputs, which determine the formats.
+    // Whether each output has the extension of its input, which determines the format of the output.
     var keepsExtension = false
     if keepsFormat {
       // Each output has the format of its input, which is known once the input is open.
@@ -111,7 +114,7 @@ struct AnimationDestination: Hashable {
     }
   }
 
-  /// The one output that `argument` names, without placeholders.
+  /// Determines the single output that `argument`, which may not contain placeholders, names.
   init(_ argument: String, format: AnimationFormatChoice?) throws(CommandFailure) {
     let bytes = RawArguments.bytes(of: argument)
     guard !bytes.isEmpty else { throw .usage("the output name is empty") }
@@ -127,7 +130,7 @@ struct AnimationDestination: Hashable {
     places = [.file(path)]
   }
 
-  /// A name without `.` components, which a template may produce.
+  /// Returns the path `name` without its `.` components, which a template may produce.
   private static func withoutDots(_ name: [UInt8]) -> FilePath {
     var path = FilePath(bytes: name)
     let components = path.components.filter { $0.kind != .currentDirectory }
@@ -143,8 +146,8 @@ struct AnimationDestination: Hashable {
     return OutputStream.isNeeded(for: path) ? .stream(path) : nil
   }
 
-  /// The format of the files that `template` names: `choice`, which the extension must not contradict, or else the
-  /// format that the extension implies.
+  /// Returns the format of the files that `template` names. That is `choice`, which the extension must not contradict,
+  /// or else the format that the extension implies.
   private static func format(
     of template: OutputTemplate, _ choice: AnimationFormatChoice?
   ) throws(CommandFailure) -> AnimationFormatChoice {
@@ -154,7 +157,8 @@ struct AnimationDestination: Hashable {
     return try format(ofName: [], choice, "the output")
   }
 
-  /// The format that the extension in `bytes` implies, unless it is chosen; messages call the file `file`.
+  /// Returns `choice`, or else the format that the extension of the name `bytes` implies. Error messages call the file
+  /// `file`.
   private static func format(
     ofName bytes: [UInt8], _ choice: AnimationFormatChoice?, _ file: String
   ) throws(CommandFailure) -> AnimationFormatChoice {
@@ -179,7 +183,7 @@ struct AnimationDestination: Hashable {
     return choice
   }
 
-  /// Rejects a file name whose extension implies another format than `format`.
+  /// Throws if the extension of output `place` implies another format than `format`.
   func check(_ place: Int, holds format: AnimationFormat) throws(CommandFailure) {
     guard case .file(let path) = places[place], let ending = path.extension else { return }
     let isGIF = format == .gif
@@ -189,13 +193,14 @@ struct AnimationDestination: Hashable {
     throw .usage("the output is \(isGIF ? "GIF" : "PNG"), but its name ends in .\(ending)")
   }
 
-  /// Rejects outputs that are inputs, that have the same name, or that exist (unless `isForced` or `isResuming`).
+  /// Throws if an output is an input, if two outputs have the same name, or if an output exists (unless `isForced` or
+  /// `isResuming`).
   ///
   /// - Parameters:
-  ///   - isInPlace: Whether an animation may take the place of its own input, which is replaced once it is complete.
+  ///   - isInPlace: Whether an output may be its own input, which is replaced once the output is complete.
   ///   - isForced: Whether existing files are replaced.
   ///   - isResuming: Whether existing files are kept.
-  /// - Returns: The places of the outputs that are kept.
+  /// - Returns: The indices of the outputs whose existing files are kept.
   func check(
     _ inputs: [InputFile], isInPlace: Bool, isForced: Bool, isResuming: Bool = false
   ) throws(CommandFailure) -> Set<Int> {
@@ -207,13 +212,13 @@ struct AnimationDestination: Hashable {
       case .stream(nil): try identities.check(.standardOutput)
       case .stream(let path?): try identities.check(path)
       case .file(let path):
-        // Replaces the file that a link leads to, not the link itself.
+        // If `path` is a link, the file that it leads to is replaced, not the link itself.
         let target = isForced ? FileSystem.followingLinks(path) : path
         guard names.insert(target) else {
           throw .usage(
             target == path
               ? "two outputs would be called \(path); put {stem} or {name} into the output name"
-              : "two outputs would be the file \(target), to which \(path) leads")
+              : "two outputs would be the same file, \(target), to which \(path) is a link")
         }
         try identities.check(path, unless: isInPlace ? inputs[number] : nil)
         guard !isForced, OutputFile.isTaken(path) else { continue }

@@ -1,20 +1,19 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// The writing of one output, from its first byte to its name.
+/// Writes one output: creates its file, fills it, and gives it its final name.
 struct AnimationWriting {
   let place: AnimationDestination.Place
   let isReplacing: Bool
-  /// The input's name for messages; nil if there are many.
+  /// The name of the input for messages, or nil if there are several inputs.
   let name: String?
   let reporting: ConversionReporting
-  /// Whether progress names the attempt, because frames are counted again in each.
+  /// Whether progress includes the number of the attempt, because each attempt counts the frames again.
   var numbersAttempts = false
 
-  /// Writes the output with `body`, while signals are caught; nil if the reader of a pipe has gone
-  /// away.
+  /// Writes the output with `body` while signals are caught. Returns nil if the reader of a pipe has gone away.
   ///
-  /// - Throws: The reason why it is incomplete; nothing of it is left behind.
+  /// - Throws: The reason why the output is incomplete. An incomplete file is removed.
   func write(
     frameCount: Int,
     _ body: (OutputSink, (WritingProgress) -> Void) throws(AnimatedImageError) -> WrittenAnimation

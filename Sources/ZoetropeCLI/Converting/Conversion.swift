@@ -1,26 +1,26 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// How one input is converted. Decided before any byte is written.
+/// The plan for converting one input. It is complete before any byte is written.
 struct Conversion {
   let image: AnimatedImage
   let format: AnimationFormatChoice
   private let plan: EditPlan
-  /// The file, if it had to fit a byte limit.
+  /// The finished file in memory, if it had to fit a byte limit. Nil otherwise.
   private let budgeted: BudgetedAnimation?
-  /// How each frame of the output is made.
+  /// The way in which each frame of the output is made.
   let steps: [ConversionStep]
-  /// The differences from the input, or from the request.
+  /// The ways in which the output differs from the input or from the request.
   private(set) var departures: [Departure]
-  /// The input's structural damage, and the damage found in frames that had to be decoded.
+  /// The structural damage of the input, and the damage that was found in frames that had to be decoded.
   let damage: [Damage]
 
   var size: PixelSize { plan.canvasSize }
   var playCount: PlayCount { plan.playCount }
 
-  /// Plans the conversion of `image`; decodes some or all frames for that.
+  /// Plans the conversion of `image`. Decodes some or all frames if the plan depends on them.
   ///
-  /// - Throws: `parameter` for edits that cannot be applied, `unwritable` if the format cannot hold the result; the
+  /// - Throws: `parameter` for edits that cannot be applied; `unwritable` if the format cannot store the result; the
   ///   errors of decoding; `cancelled` after a signal.
   init(
     _ image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
@@ -64,7 +64,7 @@ struct Conversion {
     damage = image.damage + found.items
   }
 
-  /// Writes the output.
+  /// Writes the output to `sink`.
   func write(
     to sink: some AnimationSink, progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
@@ -76,23 +76,23 @@ struct Conversion {
   }
 }
 
-/// How one frame of the output is made.
+/// The way in which one frame of the output is made.
 struct ConversionStep: Hashable {
   enum Action: String, Hashable {
-    /// Copied byte for byte.
+    /// The frame is copied byte for byte.
     case copied
-    /// The compressed pixels are copied; delay or numbers are new.
+    /// The compressed pixels are copied; the delay or the sequence numbers are new.
     case patched
-    /// Compressed anew, without loss.
+    /// The pixels are compressed anew.
     case encoded
   }
 
   var source: Int
   var delay: FrameDelay
   var action: Action
-  /// The rectangle that is compressed, if known in advance.
+  /// The rectangle whose pixels are compressed, or nil if it is not known in advance.
   var rect: PixelRect?
-  /// Why the frame is compressed anew.
+  /// The reason why the frame is compressed anew, or nil if it is copied.
   var reason: String?
 
   init(source: Int, delay: FrameDelay, action: Action, rect: PixelRect?, reason: String?) {
@@ -100,7 +100,9 @@ struct ConversionStep: Hashable {
     (self.rect, self.reason) = (rect, reason)
   }
 
-  /// - Parameter isKnown: Whether the compressed rectangle is known in advance.
+  /// Creates the step for `frame`.
+  ///
+  /// - Parameter isKnown: Whether the rectangle that is compressed is known in advance.
   init(_ frame: EditPlan.Frame, isKnown: Bool) {
     switch frame.action {
     case .copied:
@@ -114,7 +116,7 @@ struct ConversionStep: Hashable {
     }
   }
 
-  /// The action in words, for one line of a plan.
+  /// The action in words, for a line of the text that `--plan` prints.
   fileprivate var words: String {
     switch action {
     case .copied: "copied"
@@ -123,7 +125,7 @@ struct ConversionStep: Hashable {
     }
   }
 
-  /// One line for each run of frames with the same treatment.
+  /// Returns the plan as text, with one line for each run of consecutive frames that are made in the same way.
   static func text(_ steps: [ConversionStep]) -> String {
     var text = ""
     var start = 0
@@ -137,8 +139,8 @@ struct ConversionStep: Hashable {
       let (first, last) = (steps[start].source, steps[end - 1].source)
       text +=
         end == start + 1
-        ? "  frame \(start) is frame \(first): \(steps[start].words)\n"
-        : "  frames \(start)-\(end - 1) are frames \(first)-\(last): \(steps[start].words)\n"
+        ? "  frame \(start) is frame \(first) of the input: \(steps[start].words)\n"
+        : "  frames \(start)-\(end - 1) are frames \(first)-\(last) of the input: \(steps[start].words)\n"
       start = end
     }
     return text
@@ -148,34 +150,35 @@ struct ConversionStep: Hashable {
 /// A way in which an output differs from its input or from the request.
 enum Departure: Hashable {
   case scaled
-  /// Colours may differ within a tolerance, which was requested or chosen to fit a byte limit.
+  /// Colours differ by no more than a tolerance, which was requested or was chosen to fit a byte limit.
   case lossy
-  /// The frame rate is limited, to fit a byte limit.
+  /// The frame rate is limited to this number of frames per second, so that the output fits a byte limit.
   case rate(Int)
-  /// The end times of frames are rounded to what the format can store.
+  /// The times at which frames end are rounded to times that the format can store.
   case rounded
-  /// This many frames are left out, because they are shown too briefly for the format.
+  /// This number of frames is left out, because these frames are shown too briefly for the format.
   case dropped(Int)
   case staticImage
   case metadata
-  /// Colours are reduced to a palette.
+  /// Colours are reduced to those of a palette.
   case colors
-  /// Partly transparent pixels, as a share of all, become opaque or transparent.
+  /// Partly transparent pixels, which are this share of all pixels, become opaque or fully transparent.
   case transparency(Double)
 
   static func ofTimes(_ mergedCount: Int, isExact: Bool) -> [Departure] {
     mergedCount > 0 ? [.dropped(mergedCount)] : isExact ? [] : [.rounded]
   }
 
-  /// The departure in words.
+  /// The difference in words.
   var words: String {
     switch self {
     case .scaled: "scaled"
     case .lossy: "similar colours"
     case .rate(let rate): "\(rate) frames per second"
-    case .rounded: "delays rounded, the total kept"
-    case .dropped(1): "1 frame dropped as too short to be shown, the total kept"
-    case .dropped(let count): "\(count) frames dropped as too short to be shown, the total kept"
+    case .rounded: "delays rounded, total duration kept"
+    case .dropped(1): "1 frame dropped as too short to be shown, total duration kept"
+    case .dropped(let count):
+      "\(count) frames dropped as too short to be shown, total duration kept"
     case .staticImage: "static image left out"
     case .metadata: "metadata left out"
     case .colors: "colours reduced"
@@ -183,7 +186,7 @@ enum Departure: Hashable {
     }
   }
 
-  /// The identifier in JSON.
+  /// The identifier of the difference in JSON.
   var code: String {
     switch self {
     case .scaled: "scaled"
@@ -200,7 +203,7 @@ enum Departure: Hashable {
 }
 
 extension AnimationMetadata {
-  /// Whether it has anything that a GIF written from decoded pictures cannot keep.
+  /// Whether the metadata contains anything that a GIF written from decoded pictures cannot store.
   var hasMoreThanGIF: Bool {
     var rest = self
     rest.applicationBlocks = []

@@ -1,34 +1,34 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// The report of `convert` and `make` about one output: a line of text, or a JSON object.
+/// The report of `convert` or `make` about one output, as a line of text or as a JSON object.
 struct ConversionReport {
   static let schema = "zoetrope.conversion/1"
 
-  /// The input as it was named; nil if there are many.
+  /// The input, or nil if there are several inputs.
   var input: InputFile?
   let output: FileName
   let format: AnimationFormatChoice
-  /// Bytes of the input, or of all inputs.
+  /// The number of bytes of the input, or of all inputs together.
   let inputByteCount: Int
-  /// Nil if nothing is written.
+  /// The number of bytes of the output, or nil if the output is not written.
   var byteCount: Int?
   let size: PixelSize
   let playCount: PlayCount
   let steps: [ConversionStep]
   var departures: [Departure]
   var damage: [Damage] = []
-  /// The part of a crop that lies on the canvas; nil if the crop does not reach beyond it.
+  /// The part of the crop rectangle that is on the canvas, or nil if the whole rectangle is on the canvas.
   var clipped: PixelRect?
-  /// Whether every frame is listed.
+  /// Whether the report is a plan, which lists every frame.
   let isPlan: Bool
 
   private func count(_ action: ConversionStep.Action) -> Int { steps.count { $0.action == action } }
 
-  /// Frames whose compressed pixels are copied.
+  /// The number of frames whose compressed pixels are copied.
   private var copiedCount: Int { count(.copied) + count(.patched) }
 
-  /// One line, and for a plan a further one for each run of frames.
+  /// The report as text: one line, and for a plan a further line for each run of frames that are made in the same way.
   var text: String {
     let source = input.map { "\($0.name.sanitized): " } ?? ""
     var line = "\(source)\(output.text.sanitized), \(format.rawValue.uppercased()), \(size), "
@@ -47,7 +47,7 @@ struct ConversionReport {
     return line + "\n" + (isPlan ? ConversionStep.text(steps) : "")
   }
 
-  /// Prints warnings about unexpected effects.
+  /// Prints warnings about effects that the user may not expect.
   func warn() {
     let name = (input?.name ?? output.text).sanitized
     for case .transparency(let share) in departures {
@@ -68,18 +68,19 @@ struct ConversionReport {
     }
   }
 
-  /// The byte counts before and after, and the change in percent.
+  /// Returns the byte counts before and after a command, and the change in percent.
   static func sizes(_ before: Int, _ after: Int) -> String {
     guard before > 0 else { return "\(before) -> \(after) bytes" }
     let exact = 100 * Double(after) / Double(before) - 100
-    // Small changes get a decimal, so that only equal sizes show 0 and only an empty output shows -100 percent.
+    // Small changes are shown with a decimal, so that only equal sizes show 0 percent and only an empty output shows
+    // -100 percent.
     let isEnd = abs(exact) < 0.5 || exact < -99.5
     let tenths = (10 * exact).rounded(exact < -99.5 ? .up : .awayFromZero) / 10
     let number = exact == 0 ? "0" : isEnd ? "\(tenths)" : "\(Int(exact.rounded()))"
     return "\(before) -> \(after) bytes (\(exact > 0 ? "+" : "")\(number) %)"
   }
 
-  /// A line of JSON.
+  /// The report as a line of JSON.
   var json: [UInt8] {
     CommandRunner.line { json in
       json.object { json in
@@ -129,13 +130,13 @@ struct ConversionReport {
   }
 }
 
-/// How a command that writes animations reports its work.
+/// The way in which a command that writes animations reports its work.
 struct ConversionReporting: Hashable {
   var isJSON = false
   var isQuiet = false
   var progress = ProgressStyle.auto
 
-  /// Prints `report`, on standard error if standard output is the animation itself.
+  /// Prints `report`. If standard output is the animation itself, prints the text on standard error.
   func tell(
     _ report: ConversionReport, isOutputStandard: Bool
   ) throws(CommandFailure) -> Delivery {
@@ -157,8 +158,8 @@ struct ConversionReporting: Hashable {
     return .complete
   }
 
-  /// Calls `body` for each input, except those at the places `kept`, whose outputs exist. A failed input does not stop
-  /// the others; failed output does.
+  /// Calls `body` for each input except those at the indices `kept`, whose outputs already exist. If an input fails,
+  /// the other inputs are still processed. If output fails, the command ends.
   func forEach(
     _ inputs: [InputFile], keeping kept: Set<Int> = [], schema: String = ConversionReport.schema,
     _ body: (InputFile, Int) throws(CommandFailure) -> (
@@ -185,7 +186,7 @@ struct ConversionReporting: Hashable {
           before += bytes.before
           after += bytes.after
         }
-        // The reader has gone away, but earlier failures still count.
+        // If the reader of the output has gone away, earlier failures still determine the status.
         if delivery == .readerGone { return .combined(statuses) }
       } catch {
         if isJSON, Signals.ending == nil {

@@ -1,29 +1,29 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope convert` as a value.
+/// The request of one `zoetrope convert` command.
 struct ConvertRequest: Hashable {
   var inputs: InputList
   var output: String
   var edits = EditChoices()
-  /// How pictures are scaled; nil for their own size.
+  /// The scaling of the pictures, or nil to keep their size.
   var rendering: Rendering?
   var form = WritingChoices()
-  /// The purpose of the output, with its limits.
+  /// The site that the output is made for, with the site's limits, or nil for none.
   var preset: UploadPreset?
-  /// How long each frame is shown.
+  /// The policy that determines how long each frame is shown.
   var policy = DelayPolicy.browser
-  /// Whether only the plan is printed.
+  /// Whether the plan is only printed, and nothing is written.
   var isPlan = false
-  /// Whether inputs whose output exists are skipped.
+  /// Whether inputs whose outputs exist are skipped.
   var isResuming = false
   var reporting = ConversionReporting()
   var options = DecodingOptions()
 
-  /// Converts every file. A failed input does not stop the others; failed output does.
+  /// Converts every file. If an input fails, the other inputs are still converted. If output fails, the command ends.
   ///
-  /// All names are checked before the first file is opened, and each input is planned before a byte of its output is
-  /// written.
+  /// All names are checked before the first file is opened, and the conversion of each input is planned before a byte
+  /// of its output is written.
   func run() throws(CommandFailure) -> ExitStatus {
     let inputs = try self.inputs.inputs(
       outputDirectory: OutputTemplate.directory(of: output))
@@ -68,7 +68,7 @@ struct ConvertRequest: Hashable {
     try meet(preset, &edits, &editing, of: image, input)
     let conversion: Conversion
     do throws(AnimatedImageError) {
-      // Pictures may have to be decoded.
+      // Planning may have to decode pictures, so signals are caught.
       conversion = try Signals.whileCaught { () throws(AnimatedImageError) in
         try Conversion(image, edits, editing, reporting)
       }
@@ -102,7 +102,7 @@ struct ConvertRequest: Hashable {
       }
       guard let written else { return (.success, .readerGone, nil) }
       report.byteCount = written.byteCount
-      // The writer used fewer colours than planned, so that the output is not larger than the input.
+      // The writer may have used fewer colours than planned, so that the output is not larger than the input.
       if written.reducedCount > 0, !report.departures.contains(.colors) {
         report.departures.append(.colors)
       }
@@ -127,7 +127,7 @@ struct ConvertRequest: Hashable {
     guard preset.formats.contains(format(of: image).format) else {
       let format = preset.formats[0]
       throw .usage(
-        "\(preset.name) is \(format == .gif ? "a GIF" : "an APNG"): choose an output that ends in "
+        "\(preset.name) requires \(format == .gif ? "a GIF" : "an APNG"): choose an output that ends in "
           + ".\(format == .gif ? "gif" : "png"), or --format \(format.rawValue)")
     }
     do throws(AnimatedImageError) {
@@ -137,7 +137,7 @@ struct ConvertRequest: Hashable {
     }
   }
 
-  /// Refuses pictures that are larger than a canvas may be.
+  /// Throws if the scaled pictures would be larger than a canvas may be.
   private func check(_ image: AnimatedImage, _ input: InputFile) throws(CommandFailure) {
     guard let rendering else { return }
     let canvas =
@@ -146,14 +146,14 @@ struct ConvertRequest: Hashable {
     try rendering.check(canvas: canvas, options: image.options, file: input.name)
   }
 
-  /// The format of the output for `image`.
+  /// Returns the format of the output for `image`.
   func format(of image: AnimatedImage) -> AnimationFormatChoice {
     form.format ?? (image.format == .gif ? .gif : .apng)
   }
 }
 
 extension UploadPreset {
-  /// Advice for an animation that cannot be made to meet the preset.
+  /// Returns advice for an animation that cannot be made to meet the preset, or nil if there is none.
   fileprivate func advice(_ error: AnimatedImageError) -> String? {
     switch (error.limit?.kind, size) {
     case (.outputDuration, _):
@@ -167,7 +167,7 @@ extension UploadPreset {
 }
 
 extension CommandFailure {
-  /// Why an animation does not meet a preset.
+  /// Creates the failure for an animation that does not meet a preset.
   fileprivate init(meeting error: AnimatedImageError, file: String, advice: String?) {
     guard error.code == .limitExceeded else {
       self.init(error, file: file, damage: .salvage)
@@ -177,8 +177,8 @@ extension CommandFailure {
     self.advice = advice
   }
 
-  /// The reason why an output is not written. If a GIF cannot hold the pictures, the message also names a format that
-  /// can.
+  /// Creates the failure for an output that is not written. If a GIF cannot store the pictures, the message also
+  /// suggests a format that can.
   ///
   /// - Parameter isScaled: Whether pictures are scaled in a way that adds colours.
   init(
@@ -195,6 +195,6 @@ extension CommandFailure {
       + (isScaled ? ", or --filter nearest, which adds no colours" : "")
   }
 
-  /// Whether the output is the cause, so that another one would fail as well.
+  /// Whether the output is the cause of the failure, so that other outputs would fail as well.
   var isOfOutput: Bool { status == .cannotWrite && code != "unwritable" }
 }

@@ -1,22 +1,22 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope optimize` as a value.
+/// The request of one `zoetrope optimize` command.
 struct OptimizeRequest: Hashable {
   var inputs: InputList
   var output: String
   var optimizing = OptimizingOptions()
-  /// The maximum number of bytes of an output; pictures may change to meet it. Nil for no limit.
+  /// The maximum number of bytes of an output, or nil for no limit. Pictures may change to meet the limit.
   var byteLimit: Int?
   var isForced = false
-  /// Whether inputs whose output exists are skipped.
+  /// Whether inputs whose outputs exist are skipped.
   var isResuming = false
   var reporting = ConversionReporting()
   var options = DecodingOptions()
 
   static let schema = "zoetrope.optimization/1"
 
-  /// Optimises every file. A failed input does not stop the others; failed output does.
+  /// Optimises every file. If an input fails, the other inputs are still optimised. If output fails, the command ends.
   ///
   /// All names are checked before the first file is opened.
   func run() throws(CommandFailure) -> ExitStatus {
@@ -89,7 +89,7 @@ private struct OptimizeReport {
       + (result.isCopy
         ? isDamaged
           ? "damaged, copied as it is"
-          : format == .png ? "a still picture, copied as it is" : "copied, not smaller otherwise"
+          : format == .png ? "a still picture, copied as it is" : "copied, no smaller file found"
         : departures.isEmpty ? "exact" : departures.map(\.words).joined(separator: ", ")) + "\n"
   }
 

@@ -3,10 +3,10 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// The destination to which a command writes an animation: a stream, or a file that gets its name once it is
-/// complete.
+/// The destination of the bytes of an animation that a command writes: a stream, or a file that gets its name when it
+/// is complete.
 ///
-/// Its bytes come from the threads that compress frames, one at a time.
+/// The bytes come from the threads that compress frames, but only one thread at a time writes to the sink.
 final class OutputSink: AnimationSink {
   private enum Target {
     case file(PendingFile)
@@ -30,10 +30,10 @@ final class OutputSink: AnimationSink {
     }
   }
 
-  /// Why nothing more was written, if it was the output's fault.
+  /// The reason why writing stopped, or nil if the output was not the reason.
   var failure: WriteFailure? { stopped.withLock { $0 } }
 
-  // The number of frames is known before the first is written.
+  // Nothing has to be patched, because the number of frames is known before the first frame is written.
   var canPatch: Bool { false }
 
   func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
@@ -56,7 +56,7 @@ final class OutputSink: AnimationSink {
       target = .none
       switch last {
       case .file(let file):
-        // A signal that came while the last bytes were written still counts.
+        // A signal that arrived while the last bytes were written still stops the command.
         if let status = Signals.ending {
           file.discard()
           throw .stopped(status)

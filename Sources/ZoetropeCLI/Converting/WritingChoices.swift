@@ -1,22 +1,22 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// How animations are written.
+/// The user's choices for writing animations.
 struct WritingChoices: Hashable {
-  /// Nil if it follows from the output's name or from the input.
+  /// The format, or nil to determine it from the output's name or from the input.
   var format: AnimationFormatChoice?
   var effort = EncodingEffort.balanced
-  /// How much colours may differ; 0 is lossless.
+  /// The tolerance for differences between colours. The value 0 is lossless.
   var tolerance = 0
-  /// The maximum number of bytes of a file, and the properties that must be kept; nil for no limit.
+  /// The maximum number of bytes of a file, and the properties that must be kept to meet it. Nil for no limit.
   var budget: ByteBudget?
-  /// Whether a GIF gets delays below 20 ms, which browsers show for 100 ms.
+  /// Whether a GIF may have delays below 20 ms, which browsers show for 100 ms.
   var keepsShortDelays = false
-  /// Whether transparent pixels keep their colours.
+  /// Whether fully transparent pixels keep their colours.
   var keepsHiddenColors = false
-  /// How to reduce colours that a GIF cannot hold, and how many colours an APNG has.
+  /// The way in which colours that a GIF cannot store are reduced, and the maximum number of colours of an APNG.
   var reduction = ColorReduction()
-  /// The number of threads; 0 is one per processor.
+  /// The number of threads. The value 0 means one thread per processor.
   var jobs = 0
   var isForced = false
 

@@ -2,7 +2,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// The selected frames of a stream, each as soon as its bytes have arrived.
+/// Supplies the selected frames of a stream, each as soon as its bytes have arrived.
 final class ArrivingFrames: FrameSupply {
   private let input: InputFile
   private let request: ExtractRequest
@@ -10,11 +10,11 @@ final class ArrivingFrames: FrameSupply {
   private let identities: InputIdentities
   private let stream: StreamedImage
   private let reader: RenderedReader
-  /// Reads stored frames; nil until the first one is needed.
+  /// The reader of stored frames, or nil until a stored frame is needed.
   private var stored: StoredFrameReader?
   private let changes: StreamChanges
   private var names: OutputNames
-  /// The start times of frames, for names.
+  /// The start times of the frames that have arrived, for output names.
   private var timeline: PlaybackTimeline
   private var selection: OrderedSelection
   private var nextIndex = 0
@@ -110,14 +110,15 @@ final class ArrivingFrames: FrameSupply {
           AnimatedImageError(.noFrames, "no frame has arrived"), file: input.name,
           damage: request.options.damage)
     }
-    // A frame can be missing only if the stream was read to its end.
+    // Selected frames can be reported as missing only if the stream was read to its end.
     guard failure == nil, isWritten, Signals.ending == nil else { return (settled, failure) }
     return (settled, try missing(in: settled))
   }
 
-  /// Checks the selection after the stream has ended.
+  /// Checks the selection after the stream has ended. Returns a failure if some frames were selected, but another
+  /// selected frame does not exist.
   ///
-  /// - Throws: A usage failure if a selected frame does not exist, or if nothing was selected.
+  /// - Throws: A usage failure if no frame was selected.
   private func missing(in image: AnimatedImage) throws(CommandFailure) -> CommandFailure? {
     var failure: CommandFailure?
     do throws(FrameSelector.MissingFrame) {

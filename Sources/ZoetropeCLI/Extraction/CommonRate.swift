@@ -1,8 +1,8 @@
 import Zoetrope
 
 extension ExactTime {
-  /// How long a frame with `delay` is shown. Keeps the stored fraction if `policy` does not change it, because a third
-  /// of a second is not a whole number of nanoseconds.
+  /// Creates the time for which a frame with `delay` is shown. Keeps the stored fraction if `policy` does not change
+  /// the delay, because a time such as a third of a second is not a whole number of nanoseconds.
   fileprivate init(_ delay: FrameDelay, policy: DelayPolicy) {
     let shown = policy.shownDuration(of: delay)
     if shown == delay.duration {
@@ -14,31 +14,32 @@ extension ExactTime {
     }
   }
 
-  /// The longest time that divides both, which are not zero; nil if it is too short for a ``PictureRate``.
+  /// Returns the longest time of which both times are multiples. Neither time may be zero. Returns nil if the result is
+  /// too short for one picture of a ``PictureRate``.
   fileprivate func common(_ other: ExactTime) -> ExactTime? {
     let shared = greatestCommonDivisor(denominator, other.denominator)
-    // The denominator is below 2⁷². If the initializer has to round, the time is too short anyway.
+    // The denominator is below 2⁷². If the initializer has to round, the time is too short for a picture anyway.
     let time = ExactTime(
       greatestCommonDivisor(numerator, other.numerator), denominator / shared * other.denominator)
     return time.isFrame ? time : nil
   }
 
-  /// Whether it is long enough to be one picture of a ``PictureRate``.
+  /// Whether the time is long enough for one picture of a ``PictureRate``.
   fileprivate var isFrame: Bool { denominator <= numerator * Int128(PictureRate.mostASecond) }
 
-  /// How many times `unit` fits; it must divide this time.
+  /// Returns how many times `unit` fits into this time, which must be a multiple of `unit`.
   fileprivate func count(of unit: ExactTime) -> Int {
-    // Both quotients are integers, because both fractions are in lowest terms.
+    // Both quotients are integers, because both times are fractions in lowest terms.
     Int(clamping: numerator / unit.numerator * (unit.denominator / denominator))
   }
 }
 
 extension PictureRate {
-  /// The rate at which every frame is shown for a whole number of pictures, and that number for each frame. The
-  /// rate is the inverse of the greatest common divisor of the times.
+  /// Returns the lowest rate at which every frame is shown for a whole number of pictures, and that number for each
+  /// frame. The rate is the inverse of the greatest common divisor of the durations.
   ///
-  /// A frame with zero duration gets no picture. Nil if all durations are zero, or if the rate would be above
-  /// ``mostASecond`` or does not fit the integers of video readers.
+  /// A frame with zero duration gets no picture. Returns nil if all durations are zero, if the rate would be above
+  /// ``mostASecond``, or if its numerator or denominator does not fit the integers of video readers.
   static func common(
     of delays: [FrameDelay], policy: DelayPolicy
   ) -> (rate: PictureRate, counts: [Int])? {
@@ -56,7 +57,7 @@ extension PictureRate {
     return (rate, times.map { $0.count(of: unit) })
   }
 
-  /// The highest multiple of this rate up to ``mostASecond``.
+  /// The highest multiple of this rate that does not exceed ``mostASecond``.
   var multipliedToMost: PictureRate {
     let factor = max(1, Self.mostASecond * denominator / numerator)
     return PictureRate(numerator: numerator * factor, denominator: denominator)

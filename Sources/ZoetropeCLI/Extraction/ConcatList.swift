@@ -3,7 +3,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// The list of frames that ffmpeg's concat demuxer reads, with each file's duration.
+/// A list of frames with the duration of each frame's file, which ffmpeg's concat demuxer reads.
 ///
 /// ffmpeg measures times in frames of the file's rate, which is 25 per second unless an option in the list overrides
 /// it. Each file therefore gets a rate at which all times are whole numbers. ffmpeg ignores the duration of the last
@@ -11,16 +11,16 @@ import ZoetropeProcess
 struct ConcatList {
   private static let firstLine = "ffconcat version 1.0"
 
-  /// In microseconds, as ffmpeg reads them.
+  /// The files with their start and end times, in microseconds, as ffmpeg reads times.
   private var entries: [(name: [UInt8], start: Int, end: Int)] = []
   private var now = Duration.zero
   private let rate: PictureRate
   private let directory: FilePath
 
-  /// A list in the absolute path `directory`, of frames with `delays` under `policy`.
+  /// Creates a list that is written to the absolute path `directory`, for frames with `delays` under `policy`.
   ///
-  /// Its rate is the highest one, up to 1000 per second, at which the delays are exact. If there is none it is
-  /// 1000, and ffmpeg rounds to milliseconds.
+  /// The list's rate is the highest rate, up to 1000 per second, at which the delays are exact. If there is no such
+  /// rate, it is 1000, and ffmpeg rounds the delays to milliseconds.
   init(delays: [FrameDelay], policy: DelayPolicy, in directory: FilePath) {
     self.directory = directory
     let exact = PictureRate.common(of: delays, policy: policy)?.rate
@@ -28,11 +28,11 @@ struct ConcatList {
       exact?.multipliedToMost ?? PictureRate(numerator: PictureRate.mostASecond, denominator: 1)
   }
 
-  /// Adds `file`, which lies in the list's directory, shown for `duration`. Adding the last file again extends
-  /// its duration.
+  /// Adds `file`, which is in the list's directory and is shown for `duration`. Adding the last file again extends its
+  /// duration.
   mutating func add(_ file: FilePath, for duration: Duration) {
     let name = file.lastComponent.map { FilePath(root: nil, [$0]).bytes } ?? []
-    // Each end time is rounded, not each duration, so that errors do not add up.
+    // The end times are rounded, not the durations, so that errors do not add up.
     let start = Decimal(now).thousandths
     now += duration
     let end = Decimal(now).thousandths
@@ -47,13 +47,13 @@ struct ConcatList {
     var bytes = Array("\(Self.firstLine)\n".utf8)
     func add(_ name: [UInt8]) {
       bytes += Array("file ".utf8) + Self.quoted(name) + [0x0a]
-      // ffmpeg prepends the list's path, as it was given to ffmpeg, to the name.
+      // ffmpeg prepends the path of the list's directory, as it was given to ffmpeg, to the name.
       if Self.isSequence(directory.bytes + [UInt8(ascii: "/")] + name) {
         bytes += Array("option pattern_type none\n".utf8)
       }
       bytes += Array("option framerate \(rate.numerator)/\(rate.denominator)\n".utf8)
     }
-    // A frame with zero duration is not shown, unless there is no other.
+    // A frame with zero duration is not shown, unless all frames have zero duration.
     let shown =
       entries.contains { $0.end > $0.start } ? entries.filter { $0.end > $0.start } : entries
     for entry in shown {
@@ -66,17 +66,18 @@ struct ConcatList {
     return bytes
   }
 
-  /// A name in single quotes; only quotes need escaping.
+  /// Returns `name` in single quotes. Only single quotes need escaping.
   ///
-  /// A name that could begin with a protocol, such as `a:b.png`, becomes a path. Names that ffmpeg accepts
-  /// without `-safe 0` are not changed, because it rejects paths that begin with a dot.
+  /// A name that could begin with a protocol, such as `a:b.png`, becomes a path that begins with `./`. Names that
+  /// ffmpeg accepts without `-safe 0` are not changed, because without that option ffmpeg rejects paths that begin with
+  /// a dot.
   private static func quoted(_ name: [UInt8]) -> [UInt8] {
     let quote = UInt8(ascii: "'")
     let path = isPlain(name) ? name : Array("./".utf8) + name
     return [quote] + path.flatMap { $0 == quote ? Array(#"'\''"#.utf8) : [$0] } + [quote]
   }
 
-  /// Whether `name` has only letters, digits, `_`, `-` and dots, and begins with none of the last two.
+  /// Returns whether `name` consists of letters, digits, `_`, `-` and dots, and does not begin with a dot.
   private static func isPlain(_ name: [UInt8]) -> Bool {
     name.first != UInt8(ascii: ".")
       && name.allSatisfy { byte in
@@ -90,7 +91,8 @@ struct ConcatList {
       }
   }
 
-  /// Whether ffmpeg would read `name` as an image sequence pattern: it contains `%d`, or a form such as `%04d`.
+  /// Returns whether ffmpeg would read `name` as the pattern of an image sequence, because `name` contains `%d` or a
+  /// variant with a width, such as `%04d`.
   static func isSequence(_ name: [UInt8]) -> Bool {
     name.indices.contains { start in
       guard name[start] == UInt8(ascii: "%") else { return false }
@@ -101,7 +103,7 @@ struct ConcatList {
     }
   }
 
-  /// Whether the file at `path` begins like a list.
+  /// Returns whether the file at `path` begins like a list of frames.
   static func isList(_ path: FilePath) -> Bool {
     guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else {
       return false

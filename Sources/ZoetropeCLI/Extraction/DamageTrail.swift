@@ -1,15 +1,15 @@
 import Zoetrope
 
-/// Tracks which frames show damage: their own, or that of an earlier frame below them.
+/// Tracks which frames show damage: their own damage, or that of an earlier frame that is visible below them.
 ///
-/// Every frame from the damaged one on counts as affected, up to the next frame that can be drawn without earlier ones.
+/// Damage counts as visible from the damaged frame up to the next frame that can be drawn without earlier frames.
 struct DamageTrail {
   private let frames: [FrameControl]
-  /// Where frames are missing, because the structure of the file is damaged.
+  /// The indices of the frames at which the structure of the file lost data, so that frames may be missing.
   private let gaps: Set<Int>
-  /// The frame whose damage is noted next.
+  /// The index of the frame whose damage is to be recorded next.
   private(set) var next = 0
-  /// Whether damage shows in the frame before ``next``.
+  /// Whether damage is visible in the frame before ``next``.
   private(set) var isTouched = false
 
   init(of image: AnimatedImage) {
@@ -17,7 +17,7 @@ struct DamageTrail {
     gaps = Set(image.damage.filter { !$0.kind.isTolerated }.compactMap(\.frameIndex))
   }
 
-  /// Notes the damage of frame ``next``.
+  /// Records the damage of frame ``next``, and advances to the frame after it.
   mutating func note(_ damage: Damage?) {
     let isDamaged = damage.map { !$0.kind.isTolerated } ?? false
     let isIndependent = frames.indices.contains(next) && frames[next].isIndependent

@@ -3,48 +3,48 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope extract` as a value.
+/// The request of one `zoetrope extract` command.
 struct ExtractRequest: Hashable {
   var inputs: [InputFile]
   var output = "-"
   var selection = FrameSelection()
-  /// The constant frame rate to resample to; nil for the frames themselves.
+  /// The constant frame rate to resample to, or nil to write the frames themselves.
   var rate: PictureRate?
   /// Whether to write stored frames instead of composited ones.
   var isRaw = false
-  /// How frames are scaled; nil for their own size.
+  /// The scaling of the frames, or nil to keep their size.
   var rendering: Rendering?
   var format = ExtractionFormat.png
   /// The compression effort for PNG files.
   var effort = EncodingEffort.balanced
-  /// Which of the selected frames' pictures are written.
+  /// Which pictures of the selected frames are written.
   var choice = PictureChoice.all
-  /// The colour behind transparent pixels of a video; opaque.
+  /// The colour behind transparent pixels of a video. It must be opaque.
   var background = RGBA.black
   var staticImage = StaticImageChoice.skip
   var manifest: String?
   /// Whether frames affected by damage are left out.
   var skipsDamaged = false
-  /// How long each frame is shown.
+  /// The policy that determines how long each frame is shown.
   var policy = DelayPolicy.browser
-  /// The number of threads; 0 is one per processor.
+  /// The number of threads. The value 0 means one thread per processor.
   var jobs = 0
   var isForced = false
   var isResuming = false
-  /// Whether to read the file until its animation is complete, because another program is writing it.
+  /// Whether to read the file until its animation is complete, because another program is still writing the file.
   var isFollowing = false
-  /// How long a followed file may stay unchanged before it counts as complete; nil for forever.
+  /// How long a followed file may stay unchanged before it counts as complete. Nil means forever.
   var followTimeout: Duration?
   var progress = ProgressStyle.auto
   var isQuiet = false
   var cache = CommandCache()
   var options = DecodingOptions()
 
-  /// The options that files are opened with.
+  /// The options for opening and decoding files.
   var decodingOptions: DecodingOptions {
     var options = options
-    // Encoding a PNG takes about ten times as long as decoding its frame, or a few times as long with `fast` effort, so
-    // a share of the threads is enough for decoding.
+    // Encoding a PNG takes about ten times as long as decoding its frame, or a few times as long with `fast` effort. A
+    // share of the threads is therefore enough for decoding.
     if case .png(let effort) = form {
       let share = effort == .fast ? 4 : 8
       options.parallelism = (threadCount + share - 1) / share
@@ -54,7 +54,7 @@ struct ExtractRequest: Hashable {
     return options
   }
 
-  /// How pictures are encoded.
+  /// The form in which pictures are encoded.
   var form: PictureForm {
     switch format {
     case .png, .ffconcat, .tar: .png(effort)
@@ -63,15 +63,16 @@ struct ExtractRequest: Hashable {
     }
   }
 
-  /// Whether errors are JSON, because a program reads the progress as JSON.
+  /// Whether errors are reported as JSON, because a program reads the progress as JSON.
   var reportsJSON: Bool { progress == .json }
 }
 
 extension ExtractRequest {
-  /// Extracts every file. A failed input does not stop the others; failed output does.
+  /// Extracts the frames of every file. If an input fails, the other inputs are still extracted. If output fails, the
+  /// command ends.
   ///
-  /// All names are checked before the first frame is written: a duplicate, an input, or a file that
-  /// may not be replaced ends the command with nothing written.
+  /// All names are checked before the first frame is written. If a name occurs twice, or is that of an input or of a
+  /// file that may not be replaced, the command ends and writes nothing.
   func run() throws(CommandFailure) -> ExitStatus {
     let destination = try settle(inputs)
     let identities = InputIdentities(inputs)
@@ -92,7 +93,7 @@ extension ExtractRequest {
     let status = try extract(
       preparations, to: stream, keptIn: store, manifest: &manifest, progress)
     guard Signals.ending == nil else { return status }
-    // An empty archive is discarded, because it could only replace another one.
+    // An empty archive is discarded, because the only thing it could do is replace another archive.
     let isEmpty = archive != nil && (try? FileStatus(of: stream.descriptor))?.byteCount == 0
     if format == .tar, !Self.endsAll(status), !isEmpty {
       _ = try Delivery.of { () throws(WriteFailure) in
@@ -106,7 +107,7 @@ extension ExtractRequest {
     return status
   }
 
-  /// Extracts the prepared files in order; returns the combined status.
+  /// Extracts the frames of the prepared files, in order, and returns the combined status of the files.
   private func extract(
     _ preparations: [ExtractionPreparation], to stream: OutputStream, keptIn store: FrameStore?,
     manifest: inout ManifestLines, _ progress: ProgressReporter
@@ -126,7 +127,7 @@ extension ExtractRequest {
           bytes: result.report.written.reduce(0) { $0 + $1.byteCount })
         let gone = result.failure?.status ?? .success
         statuses.append(result.outputIsGone ? gone : result.status)
-        // The reader has gone away, but earlier failures still count.
+        // If the reader of the output has gone away, earlier failures still determine the status.
         if try manifest.add(result.report) == .readerGone { return .combined(statuses) }
         if format == .tar, result.failure == nil, !result.outputIsGone,
           try add(result.report, as: preparation.archiveKey, to: stream) == .readerGone
@@ -150,7 +151,7 @@ extension ExtractRequest {
     return .combined(statuses)
   }
 
-  /// Adds the report about an input to an archive, after its frames.
+  /// Adds the report about an input to an archive, after the frames of that input.
   private func add(
     _ report: AnimationReport, as key: [UInt8]?, to archive: OutputStream
   ) throws(CommandFailure) -> Delivery {
@@ -159,12 +160,12 @@ extension ExtractRequest {
     return try Delivery.of { () throws(WriteFailure) in try archive.write(bytes) }
   }
 
-  /// Whether a failure of this kind also affects the remaining files.
+  /// Returns whether a failure with this status also ends the extraction of the remaining files.
   private static func endsAll(_ status: ExitStatus) -> Bool {
     [.cannotWrite, .interrupted, .terminated, .hungUp].contains(status)
   }
 
-  /// Runs the checks that need no open file.
+  /// Runs the checks for which no input needs to be open.
   private func settle(_ inputs: [InputFile]) throws(CommandFailure) -> OutputDestination {
     let destination = try OutputDestination(
       parsing: RawArguments.bytes(of: output), format: format,
@@ -196,7 +197,8 @@ extension ExtractRequest {
     return destination
   }
 
-  /// The destination of an archive: a pipe, or a file that is written like one and named at the end.
+  /// Returns the destination of an archive: a pipe, or a file that is written in order like a pipe and gets its name at
+  /// the end.
   private func settleArchive(
     _ destination: OutputDestination
   ) throws(CommandFailure) -> OutputDestination {
@@ -215,8 +217,8 @@ extension ExtractRequest {
 
   /// Determines and checks the names of all outputs.
   ///
-  /// With several files, each is scanned here and opened again later, because a process may not be able to keep
-  /// all of them open. Inputs that can be read only once are kept open.
+  /// If there are several files, each file is scanned here and opened again later, because a process may not be able to
+  /// keep all of them open. Inputs that can be read only once are kept open.
   private func prepare(
     _ inputs: [InputFile], for destination: OutputDestination,
     avoiding identities: InputIdentities, keptIn store: FrameStore?, _ progress: ProgressReporter
@@ -263,10 +265,10 @@ extension ExtractRequest {
     return preparations
   }
 
-  /// Whether each frame is written as soon as its bytes arrive.
+  /// Returns whether each frame is written as soon as its bytes arrive.
   ///
-  /// False for several files, whose names are all checked before anything is written, and for options that depend on
-  /// the end of the file.
+  /// The result is false for several files, because all names are checked before anything is written. It is also false
+  /// for options that depend on the end of the file.
   private func isStreamed(to destination: OutputDestination) -> Bool {
     guard inputs.count == 1, isFollowing || inputs[0].isReadOnce,
       rate == nil, !skipsDamaged, format == .png || format == .rgba, staticImage == .skip,
@@ -277,10 +279,10 @@ extension ExtractRequest {
     return true
   }
 
-  /// Refuses to replace a file with the manifest unless `--force` is given, or `--resume` and the file is a
+  /// Throws if the manifest would replace a file, unless `--force` is given, or `--resume` is given and the file is a
   /// manifest.
   private func checkManifest(_ path: FilePath) throws(CommandFailure) {
-    // Replaces the file that a link leads to, not the link itself.
+    // If `path` is a link, the file that it leads to is replaced, not the link itself.
     let target = isForced || isResuming ? FileSystem.followingLinks(path) : path
     let folder = OutputFile.directory(of: target)
     if OutputFile.isDirectory(folder), !OutputStream.isNeeded(for: path) {
@@ -299,9 +301,10 @@ extension ExtractRequest {
         : "\(path) exists; --force replaces it")
   }
 
-  /// Opens the stream for all frames, once for all files: closing a pipe between files would end it.
+  /// Opens the stream for the frames of all files. It is opened only once, because closing a pipe between two files
+  /// would end the stream for its reader.
   ///
-  /// An archive in a file appears when it is complete.
+  /// An archive in a file gets its name when it is complete.
   private func open(
     _ destination: OutputDestination
   ) throws(CommandFailure) -> (OutputStream, archive: PendingFile?) {

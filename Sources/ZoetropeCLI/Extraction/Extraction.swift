@@ -2,39 +2,39 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// Supplies the frames to extract from one input, in the order of their outputs: those listed in a plan, or
-/// those of a stream as they arrive.
+/// Supplies the frames to extract from one input, in the order of their outputs. These are the frames that a plan
+/// lists, or the frames of a stream as they arrive.
 protocol FrameSupply: AnyObject {
-  /// The progress of a stream; nil for a file.
+  /// The progress of a stream, or nil for a file.
   var arrival: StreamProgress? { get }
-  /// The whole image; nil for a stream.
+  /// The whole image, or nil for a stream.
   var image: AnimatedImage? { get }
-  /// The metadata known when the first frame is written.
+  /// The metadata that is known when the first frame is written.
   var metadata: AnimationMetadata? { get }
 
-  /// The next output. While no frame has arrived, returns ``SuppliedFrame/none`` whenever progress should be
-  /// updated. Nil at the end, and after a signal.
+  /// Waits for the next output and returns it. While no frame has arrived, returns ``SuppliedFrame/none`` whenever
+  /// progress should be updated. Returns nil at the end and after a signal.
   ///
   /// - Parameter isWriting: Whether earlier frames are still being written.
   func next(isWriting: Bool) -> SuppliedFrame?
 
-  /// The frame of an output; nil if it has no pixels.
+  /// Returns the frame with this index, or nil if it has no pixels. A nil index means the static image.
   func frame(at index: Int?) throws(AnimatedImageError) -> CompositedFrame?
 
-  /// `output` with its checked name, in an existing directory.
+  /// Returns `output` with its path set and checked. The directory of the path exists.
   func named(
     _ output: ExtractionPlan.Output
   ) throws(CommandFailure) -> ExtractionPlan.Output
 
-  /// Stops reading; the rest is not needed.
+  /// Stops reading the input, because the rest of it is not needed.
   func stop()
 
-  /// The image as far as it is known, and the reason why frames are missing, if any.
+  /// Returns the image as far as it is known, and the reason why frames are missing, or nil if none are missing.
   ///
   /// - Parameters:
-  ///   - failure: Why reading stopped, if known.
+  ///   - failure: The reason why reading stopped early, or nil if there is none or it is not known.
   ///   - isWritten: Whether every frame could be written.
-  /// - Throws: The error that prevents extracting the input at all.
+  /// - Throws: The error because of which nothing at all could be extracted from the input.
   func settle(
     _ failure: CommandFailure?, isWritten: Bool
   ) throws(CommandFailure) -> (image: AnimatedImage, failure: CommandFailure?)
@@ -45,21 +45,21 @@ enum SuppliedFrame {
   case none
 }
 
-/// The extraction of one input: decodes in order and passes frames to the ``ExtractionWriter``.
+/// The extraction of one input, which decodes frames in order and passes them to the ``ExtractionWriter``.
 ///
-/// A stream differs from a file in three ways: names are checked frame by frame, pictures have only the
-/// metadata that had arrived when the first one was written, and the number of frames is unknown.
+/// A stream differs from a file in three ways: names are checked frame by frame, pictures have only the metadata that
+/// had arrived when the first picture was written, and the number of frames is unknown.
 struct Extraction {
   private let input: InputFile
   private let request: ExtractRequest
   private let destination: OutputDestination
-  /// The destination of the frames of all files; a video has its own file.
+  /// The stream for the frames of all inputs. A video that has its own file does not use this stream.
   private let stream: OutputStream
   private let frames: any FrameSupply
-  /// Nil for a stream.
+  /// The plan of the outputs, or nil for a stream.
   private let plan: ExtractionPlan?
 
-  /// Opens the input if necessary; waits until the canvas of a stream is known.
+  /// Opens the input if it is not open. If the input is a stream, waits until its canvas is known.
   init(
     _ preparation: ExtractionPreparation, request: ExtractRequest, stream: OutputStream,
     store: FrameStore?
@@ -100,9 +100,10 @@ struct Extraction {
     frames = PlannedFrames(plan.outputs, of: image, request, store: store)
   }
 
-  /// Writes every frame. The caller must catch signals, because there may be temporary files.
+  /// Writes every frame. The caller must catch signals, because temporary files may exist that have to be removed.
   ///
-  /// - Throws: The error that prevents creating a video's file, or extracting the input at all.
+  /// - Throws: The error because of which a video's file could not be created, or nothing at all could be extracted
+  ///   from the input.
   func run(_ progress: ProgressReporter) throws(CommandFailure) -> ExtractionResult {
     let pending = try pendingVideo()
     var state = State(sieve: PictureSieve(request.choice), stream: pending?.stream ?? stream)
@@ -120,7 +121,7 @@ struct Extraction {
           break
         }
       }
-      // The reader has gone away.
+      // The reader of the output may have gone away.
       if state.writer?.hasFailed == true { break }
       progress.update(state.progress, of: frames.arrival)
     }
@@ -128,7 +129,7 @@ struct Extraction {
     let (written, failure) = state.writer?.finish() ?? ([:], nil)
     state.writing = state.writing ?? failure
     progress.finish(state.progress, of: frames.arrival)
-    // Damage is reported next.
+    // The progress line is removed, because damage is reported next.
     progress.clear()
     return try result(state, written, pending)
   }
@@ -137,18 +138,18 @@ struct Extraction {
   private struct State {
     var sieve: PictureSieve
     let stream: OutputStream
-    /// Created for the first written frame.
+    /// The writer, which is created for the first frame that is written.
     var writer: ExtractionWriter?
-    /// The outputs in the order of the writer. Only written frames are numbered, without gaps, so that a stream can
-    /// wait for the next number.
+    /// The outputs that were submitted to the writer, in order. Their places are consecutive numbers, so that a stream
+    /// can wait for the next place.
     var submitted: [ExtractionPlan.Output] = []
     /// The outputs whose files already exist.
     var kept: [ExtractionPlan.Output] = []
-    /// How many frames show the same picture as another frame.
+    /// The number of frames that were left out because an earlier frame shows the same picture.
     var repeatCount = 0
-    /// How many frames were left out because they are affected by damage.
+    /// The number of frames that were left out because damage is visible in them.
     var skippedCount = 0
-    /// Nil unless such frames are left out.
+    /// The record of the frames in which damage is visible, or nil unless such frames are left out.
     var trail: DamageTrail?
     var damage: [Damage] = []
     var writing: WriteFailure?
@@ -161,16 +162,16 @@ struct Extraction {
       return (frames + repeatCount + skippedCount, bytes)
     }
 
-    /// Whether the writer has frames to finish.
+    /// Whether the writer still has frames to write.
     var isWriting: Bool { writer?.progress.frames ?? 0 < submitted.count }
   }
 
-  /// Decodes the frame of an output and submits it, unless its picture is left out or already written.
+  /// Decodes the frame of an output and submits it, unless its picture is left out or its file already exists.
   private func take(
     _ output: ExtractionPlan.Output, _ state: inout State
   ) throws(CommandFailure) {
-    // A frame whose file exists is decoded too, because only decoding finds all damage. A picture that is left
-    // out needs no name.
+    // A frame whose file exists is decoded too, because only decoding finds all damage. A picture that is left out
+    // needs no name.
     guard let frame = try frame(of: output, &state) else { return }
     let output = try frames.named(output)
     guard !output.isKept else { return state.kept.append(output) }
@@ -180,7 +181,7 @@ struct Extraction {
       place: state.submitted.count, bitmap: frame.bitmap, path: output.path, entry: output.entry,
       repeats: output.repeats)
     state.submitted.append(output)
-    // The writer remembers a failure and returns it at the end.
+    // The writer remembers the failure, and returns it at the end.
     try? writer.submit(job)
   }
 
@@ -207,7 +208,8 @@ struct Extraction {
     }
   }
 
-  /// With ``ExtractRequest/skipsDamaged``, decodes the frames before `index`, because their damage may show in it.
+  /// If ``ExtractRequest/skipsDamaged`` is set, decodes the frames before `index`, because their damage may be visible
+  /// in frame `index`.
   private func follow(to index: Int, _ state: inout State) throws(AnimatedImageError) {
     while let next = state.trail?.next, next < index, Signals.ending == nil {
       let damage = try frames.frame(at: next)?.damage
@@ -216,7 +218,7 @@ struct Extraction {
     }
   }
 
-  /// Whether damage to a frame, or to one below it, shows in it.
+  /// Returns whether damage is visible in `frame`: its own damage, or that of an earlier frame below it.
   private func isTouched(_ frame: CompositedFrame, _ index: Int?, _ state: inout State) -> Bool {
     let isDamaged = frame.damage.map { !$0.kind.isTolerated } ?? false
     guard let index, state.trail != nil else { return isDamaged }
@@ -232,7 +234,8 @@ struct Extraction {
         stream: stream))
   }
 
-  /// A video's file under its temporary name; nil for frames, and for a video that goes to ``stream``.
+  /// Creates a video's file under a temporary name. Returns nil if the output is not a video, or if the video goes to
+  /// ``stream``.
   private func pendingVideo() throws(CommandFailure) -> PendingFile? {
     guard plan?.rate != nil, let path = plan?.whole else { return nil }
     do throws(WriteFailure) {
@@ -244,7 +247,8 @@ struct Extraction {
     }
   }
 
-  /// Writes the header of a video to `stream`; returns the error, if any.
+  /// Writes the header of a video to `stream`. Returns the error, or nil if the header was written or no video is
+  /// requested.
   private func writeHeader(to stream: OutputStream) -> WriteFailure? {
     guard let plan, let rate = plan.rate else { return nil }
     do throws(WriteFailure) {
@@ -255,7 +259,8 @@ struct Extraction {
     }
   }
 
-  /// Gives a video its name or writes the list of frames, if nothing is missing, and reports.
+  /// Returns the outcome of the extraction. If nothing is missing, first gives a video its final name, or writes the
+  /// list of frames.
   private func result(
     _ state: State, _ written: [Int: WrittenFrame], _ pending: PendingFile?
   ) throws(CommandFailure) -> ExtractionResult {
@@ -268,7 +273,7 @@ struct Extraction {
       report.outputs = outputs(state, written)
     }
     report.showings = request.choice == .all ? nil : state.sieve.showings
-    // Known only now, at the end of the stream.
+    // The damage to the structure of a stream is known only now, at its end.
     var damage = DecodingDamage(of: image)
     for item in state.damage { damage.add(item) }
     report.frameDamage = damage.items
@@ -297,7 +302,7 @@ struct Extraction {
       writing: failure, decoding: decoding)
   }
 
-  /// Writes the list of the frames' files and durations, if requested.
+  /// Writes the list of the frames' files and durations, if the request asks for one.
   private func writeList(_ report: AnimationReport) throws(WriteFailure) {
     guard request.format == .ffconcat, let plan, let path = plan.whole else { return }
     let frames = report.image.frames
@@ -318,7 +323,7 @@ struct Extraction {
       followsLinks: path.bytes == RawArguments.bytes(of: request.output))
   }
 
-  /// The outputs of a resampled play, whether written now or kept.
+  /// Returns the outputs of a resampled play, including the files that already existed.
   private func pictures(_ state: State, _ written: [Int: WrittenFrame]) -> [SampledPicture] {
     let now = state.submitted.enumerated().compactMap { place, output in
       written[place].map { (output, $0) }
@@ -330,14 +335,15 @@ struct Extraction {
     }.sorted { $0.number < $1.number }
   }
 
-  /// The file of an output that existed.
+  /// Returns the file of an output that already existed.
   private func kept(_ output: ExtractionPlan.Output) -> WrittenFrame? {
     output.path.map {
       WrittenFrame(name: FileName($0), byteCount: FileStatus(at: $0)?.byteCount ?? 0)
     }
   }
 
-  /// The output of each frame by index, and of the static image, whether written now or kept.
+  /// Returns the output of each frame, by frame index, including the files that already existed. The output of the
+  /// static image is at nil.
   private func outputs(_ state: State, _ written: [Int: WrittenFrame]) -> [Int?: WrittenFrame] {
     var outputs: [Int?: WrittenFrame] = [:]
     for (place, output) in state.submitted.enumerated() {

@@ -2,32 +2,37 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// What to write for one file, and where. Determined before any pixel is decoded.
+/// The plan of the outputs for one file: which frames are written, and where. It is made before any pixel is decoded.
 struct ExtractionPlan {
   struct Output: Hashable {
-    /// Nil for the static image.
+    /// The index of the frame, or nil for the static image.
     let index: Int?
-    /// Nil for a stream, and for a file that contains all frames.
+    /// The path of the frame's own file. Nil if the frame goes to a stream or to a file that contains all frames.
     var path: FilePath?
-    /// The number of the picture of a resampled play; nil for a frame.
+    /// The number of the picture in a resampled play, or nil without resampling.
     var picture: Int?
-    /// The name of its file in an archive.
+    /// The name of the frame's file in an archive, or nil if the output is not an archive.
     var entry: [UInt8]?
-    /// How often the frame is written to a stream.
+    /// How many times in a row the frame is written to a stream.
     var repeats = 1
-    /// Whether the file exists and is kept.
+    /// Whether the file already exists and is kept.
     var isKept = false
   }
 
   var outputs: [Output]
-  /// The size of the pictures, if all are whole frames.
+  /// The size of the pictures if they show the whole canvas. Stored frames may be smaller.
   let pictureSize: PixelSize
-  /// The single file that replaces or accompanies the frames' files: a video, or a list of frames.
+  /// The single file that contains all frames or accompanies their files: a video or a list of frames. Nil if there is
+  /// no such file.
   private(set) var whole: FilePath?
-  /// The frame rate of a video.
+  /// The frame rate of a video, or nil if the output is not a video.
   private(set) var rate: PictureRate?
 
-  /// - Throws: A usage failure when the selection is empty.
+  /// Makes the plan for `image`.
+  ///
+  /// - Throws: A usage failure if the selection is empty or contains a frame that does not exist, or if the frames
+  ///   cannot become the requested output; a failure with the status ``ExitStatus/limit`` if a video would be too
+  ///   large.
   init(
     image: AnimatedImage, input: InputFile, request: ExtractRequest,
     destination: OutputDestination, archiveKey: [UInt8]? = nil
@@ -94,7 +99,7 @@ struct ExtractionPlan {
     }
   }
 
-  /// The frame shown at each sample time of a play.
+  /// Returns the index of the frame that is shown at each sample time of a play.
   private static func pictures(
     of image: AnimatedImage, at rate: PictureRate, _ request: ExtractRequest
   ) throws(CommandFailure) -> [Int] {
@@ -106,8 +111,8 @@ struct ExtractionPlan {
       "--fps gives more than \(PictureRate.mostPictures) pictures; limit them with --max")
   }
 
-  /// Determines how often each frame of a video is repeated: to match ``ExtractRequest/rate``, or else so that
-  /// every frame is shown for exactly its time.
+  /// Determines the rate of a video, and how many times each frame is repeated. The rate is ``ExtractRequest/rate``, or
+  /// else one at which every frame is shown for exactly its duration.
   private mutating func settleVideo(
     of image: AnimatedImage, input: InputFile, _ request: ExtractRequest
   ) throws(CommandFailure) {
@@ -151,34 +156,34 @@ struct ExtractionPlan {
     throw failure
   }
 
-  /// The maximum size of the planes of a video in bytes; `--limits none` removes it.
+  /// The maximum number of bytes in the planes of a video. `--limits none` removes this limit.
   static let mostVideoBytes = 64 << 30
 
-  /// Rejects a video of more than ``mostVideoBytes``, which a small file with long delays can cause.
+  /// Throws if the video would have more than ``mostVideoBytes``. A small file with long delays can be the cause.
   private func checkVideo(
     of input: InputFile, _ request: ExtractRequest
   ) throws(CommandFailure) {
     guard request.options.limits != .none else { return }
-    // At most a million pictures.
+    // There are at most a million pictures, so the sum does not overflow.
     let count = outputs.reduce(0) { $0 + $1.repeats }
     let bytes = pictureSize.area.multipliedReportingOverflow(by: 3 * count)
     guard bytes.overflow || bytes.partialValue > Self.mostVideoBytes else { return }
     var failure = CommandFailure(
       .limit, code: "limitExceeded",
-      "the video would be \(count) pictures of \(pictureSize), the limit is \(Self.mostVideoBytes) bytes; "
+      "the video would have \(count) pictures of \(pictureSize), and the limit is \(Self.mostVideoBytes) bytes; "
         + "lower --fps, or pass --size, --max or --limits none")
     failure.file = input.name
     throw failure
   }
 
-  /// The directories of the outputs.
+  /// The directories that contain the outputs.
   var directories: Set<FilePath> {
     Set((outputs.map(\.path) + [whole]).compactMap { $0.map(OutputFile.directory(of:)) })
   }
 }
 
 extension CommandFailure {
-  /// The failure for a frame number that `input` does not have.
+  /// Returns the failure for a frame number that does not exist in `input`.
   static func missing(
     _ frame: FrameSelector.MissingFrame, of input: InputFile
   ) -> CommandFailure {
@@ -188,7 +193,7 @@ extension CommandFailure {
     return failure
   }
 
-  /// The failure for a selection that matches no frame of `image`.
+  /// Returns the failure for a selection that matches no frame of `image`.
   static func emptySelection(
     of image: AnimatedImage, input: InputFile, policy: DelayPolicy
   ) -> CommandFailure {

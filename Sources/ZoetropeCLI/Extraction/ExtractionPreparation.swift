@@ -2,26 +2,27 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// An input of `extract` before anything is written.
+/// An input of `extract` with what is known about it before anything is written.
 struct ExtractionPreparation {
   let input: InputFile
   let destination: OutputDestination
-  /// Nil before the file is opened, and if it is to be opened again later.
+  /// The image. Nil before the file is opened, and for a file that was closed and will be opened again.
   var image: AnimatedImage?
-  /// Nil for a stream, whose outputs are determined when the file is opened.
+  /// The plan of the outputs. Nil if the frames go to one stream or are written as they arrive, because the outputs are
+  /// then determined when the extraction starts.
   var plan: ExtractionPlan?
-  /// Why the file cannot be extracted; reported in order.
+  /// The reason why the file cannot be extracted, which is reported when the file's turn comes. Nil if there is none.
   var failure: CommandFailure?
-  /// The names already taken, if frames are written while bytes arrive.
+  /// The output names that are already taken, if frames are written while their bytes arrive. Nil otherwise.
   var streamedNames: OutputNames?
-  /// What the names of its files in an archive begin with.
+  /// The text with which the names of the input's files in an archive begin. Nil if the output is not an archive.
   var archiveKey: [UInt8]?
 
   init(input: InputFile, destination: OutputDestination) {
     (self.input, self.destination) = (input, destination)
   }
 
-  /// Opens the file and determines the names of its outputs.
+  /// Opens the file and plans its outputs.
   mutating func scan(
     for request: ExtractRequest, knownTo store: FrameStore?
   ) throws(CommandFailure) {
@@ -35,7 +36,7 @@ struct ExtractionPreparation {
     )
   }
 
-  /// Rejects names that are taken by another output, an input, or a file that must be kept.
+  /// Throws if the name of an output is that of another output, of an input, or of a file that must be kept.
   mutating func check(
     names: inout OutputNames, avoiding identities: InputIdentities, for request: ExtractRequest
   ) throws(CommandFailure) {
@@ -53,8 +54,8 @@ struct ExtractionPreparation {
 }
 
 extension ExtractRequest {
-  /// Like ``checkName(_:of:names:avoiding:)``, for a video or a list of frames. With `--resume` a list is
-  /// rewritten.
+  /// Does what ``checkName(_:of:names:avoiding:)`` does, for the path of a video or of a list of frames. With
+  /// `--resume`, an existing list may be replaced.
   fileprivate func checkWhole(
     _ path: FilePath, names: inout OutputNames, avoiding identities: InputIdentities
   ) throws(CommandFailure) {
@@ -70,7 +71,7 @@ extension ExtractRequest {
         + (format == .ffconcat && !isResuming ? ", --resume keeps the frames and rewrites it" : ""))
   }
 
-  /// Rejects a name that another output has taken, that is an input's, or whose file exists and must not be replaced.
+  /// Throws if `path` is that of another output, of an input, or of an existing file that must not be replaced.
   ///
   /// - Returns: Whether the file exists and stays as it is.
   func checkName(
@@ -97,20 +98,20 @@ extension ExtractRequest {
 }
 
 extension InputFile {
-  /// Rejects the existing file at `path` if an earlier run cannot have completed it from this input.
+  /// Throws if an earlier run cannot have written the complete file at `path` from this input.
   ///
-  /// - Parameter isGrowing: Whether the input is still being written.
+  /// - Parameter isGrowing: Whether another program may still be writing the input.
   func checkKept(_ path: FilePath, isGrowing: Bool = false) throws(CommandFailure) {
     guard let status = FileStatus(at: path), status.isRegular else {
       throw CommandFailure(
         .cannotWrite, code: "exists", "\(path) exists and is not a file", file: name)
     }
-    // An output is never empty. Either another program has just created this one, or the disk was full.
+    // An output is never empty. Either another program has just created this file, or the disk was full.
     if status.byteCount == 0 {
       throw CommandFailure(
         .cannotWrite, code: "stale", "\(path) is empty; --force replaces all files", file: name)
     }
-    // A file older than the input cannot come from it, unless the input is still growing.
+    // A file that is older than the input cannot come from it, unless the input is still growing.
     if !isGrowing, let source = self.path, OutputFile.isOlder(path, than: source) {
       throw CommandFailure(
         .cannotWrite, code: "stale",

@@ -5,18 +5,18 @@ import ZoetropeProcess
 struct ExtractionResult {
   let status: ExitStatus
   let report: AnimationReport
-  /// Why output stopped, if it did.
+  /// The reason why the extraction stopped, or nil if it is complete.
   let failure: CommandFailure?
-  /// Whether the reader of standard output has gone away.
+  /// Whether the reader of the output has gone away.
   let outputIsGone: Bool
 
-  /// Reports damage on standard error, unless the request is quiet.
+  /// Creates the result, and reports damage on standard error unless the request is quiet.
   ///
   /// - Parameters:
-  ///   - tally: What was written, for the message after an interruption.
-  ///   - isResumable: Whether `--resume` can continue.
-  ///   - writing: Why output stopped.
-  ///   - decoding: Why no more frames could be decoded.
+  ///   - tally: The number of frames written, as text for the message after an interruption.
+  ///   - isResumable: Whether a later run can continue with `--resume`.
+  ///   - writing: The reason why output stopped, or nil if it did not.
+  ///   - decoding: The reason why no more frames could be decoded, or nil if all could.
   init(
     _ report: AnimationReport, tally: String, isResumable: Bool, request: ExtractRequest,
     writing: WriteFailure?, decoding: CommandFailure?

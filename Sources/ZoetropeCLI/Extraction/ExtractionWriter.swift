@@ -2,24 +2,24 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// A composited frame on its way to its output.
+/// A composited frame that is to be encoded and written.
 struct FrameJob: Sendable {
-  /// Its place among the outputs of this file, from 0.
+  /// The position of the frame among the outputs of this input, from 0.
   let place: Int
   let bitmap: Bitmap
-  /// Nil for the stream.
+  /// The path of the frame's file, or nil if the frame is written to the stream.
   let path: FilePath?
-  /// Its name in an archive; nil unless the stream is one.
+  /// The name of the frame's file in an archive, or nil if the stream is not an archive.
   var entry: [UInt8]?
-  /// How often it is written to the stream.
+  /// How many times in a row the frame is written to the stream.
   var repeats = 1
 }
 
-/// Encodes and writes frames on several threads, with a bound on the number in progress.
+/// Encodes and writes frames on several threads. The number of frames in progress is bounded.
 ///
-/// The compositing thread submits frames in order. If enough frames are waiting, it encodes one itself, so
-/// `jobs` threads are busy, including the caller's. Frames for a stream are written in order, files as soon as
-/// they are ready.
+/// The compositing thread submits frames in order. If enough frames are waiting, that thread encodes one of them
+/// itself, so `jobs` threads are busy, including the caller's. Frames for a stream are written in order; frames with
+/// files of their own are written as soon as they are encoded.
 final class ExtractionWriter {
   private let shared: Monitor<State>
   private let context: Context
@@ -27,17 +27,17 @@ final class ExtractionWriter {
   private var threads: [SystemThread] = []
   private let jobs: Int
 
-  /// The state shared by all threads.
+  /// The values that all threads share and that do not change.
   struct Context: Sendable {
     let form: PictureForm
     let metadata: AnimationMetadata?
     /// Whether existing files may be replaced.
     let isReplacing: Bool
-    /// The destination of frames without a file.
+    /// The stream for frames that have no file of their own.
     var stream = OutputStream.standardOutput
   }
 
-  /// A frame that is ready for the stream.
+  /// A frame that is encoded and ready for the stream.
   struct Encoded {
     let bytes: [UInt8]
     let repeats: Int
@@ -46,11 +46,11 @@ final class ExtractionWriter {
 
   struct State {
     var queue: [FrameJob] = []
-    /// Frames submitted and not yet written.
+    /// The number of frames that have been submitted and not yet written.
     var pending = 0
-    /// Encoded frames for the stream that wait for an earlier one.
+    /// The encoded frames for the stream that have to wait for an earlier frame, by place.
     var ready: [Int: Encoded] = [:]
-    /// The place that is next in the stream.
+    /// The place of the frame that is written to the stream next.
     var nextPlace = 0
     var isStreaming = false
     var written: [Int: WrittenFrame] = [:]
@@ -70,21 +70,22 @@ final class ExtractionWriter {
         let encoder = FrameEncoder(context.form, metadata: context.metadata)
         while let job = Self.takeJob(shared) { Self.process(job, encoder, shared, context) }
       }
-      // Having fewer threads only makes it slower.
+      // If a thread cannot be created, the work only takes longer.
       if let thread { threads.append(thread) }
     }
   }
 
-  /// How many frames may be in progress: enough to keep `jobs` threads busy, but no more than a gigabyte. A
-  /// frame of the largest canvas takes 256 MB, and there may be 64 threads.
+  /// Returns how many frames may be in progress. The number is enough to keep `jobs` threads busy, but the frames
+  /// together have at most a gigabyte. A frame of the largest canvas has 256 MB, and there may be 64 threads.
   static func window(jobs: Int, frameByteCount: Int) -> Int {
     max(1, min(jobs * 2, (1 << 30) / max(frameByteCount, 1)))
   }
 
-  /// Whether a frame could not be written; ``finish()`` returns the reason.
+  /// Whether a frame could not be written. ``finish()`` returns the reason.
   var hasFailed: Bool { shared.update { $0.failure != nil } }
 
-  /// Submits a frame. Returns immediately if there is room; otherwise helps until there is.
+  /// Submits a frame. If there is room for another frame, returns immediately. Otherwise encodes waiting frames until
+  /// there is room.
   func submit(_ job: FrameJob) throws(WriteFailure) {
     if threads.isEmpty {
       shared.update { $0.pending += 1 }
@@ -101,14 +102,14 @@ final class ExtractionWriter {
     if let failure = shared.update({ $0.failure }) { throw failure }
   }
 
-  /// How many frames and bytes have been written so far.
+  /// The numbers of frames and bytes that have been written so far.
   var progress: (frames: Int, bytes: Int?) {
     shared.update { ($0.written.count, $0.byteCount) }
   }
 
-  /// Writes all pending frames and ends the threads.
+  /// Writes all pending frames, and ends the threads.
   ///
-  /// - Returns: What was written, by place, and why it stopped early, if it did.
+  /// - Returns: The frames that were written, by place, and the reason why writing stopped early, or nil if it did not.
   func finish() -> (written: [Int: WrittenFrame], failure: WriteFailure?) {
     while let job = shared.update({ $0.queue.isEmpty ? nil : $0.queue.removeFirst() }) {
       Self.process(job, encoder, shared, context)
@@ -119,7 +120,8 @@ final class ExtractionWriter {
     return shared.update { ($0.written, $0.failure) }
   }
 
-  /// A job to help with; nil if there is room for another frame.
+  /// Waits until there is room for another frame, and then returns nil. If a frame is waiting meanwhile, returns it for
+  /// the caller to encode.
   private func waitForRoom(in window: Int) -> FrameJob? {
     shared.wait { state -> FrameJob?? in
       if state.pending < window || state.failure != nil { return .some(nil) }
@@ -127,7 +129,7 @@ final class ExtractionWriter {
     }
   }
 
-  /// The next job for a worker thread; nil if there are no more.
+  /// Waits for the next frame for a worker thread and returns it. Returns nil if there will be no more frames.
   private static func takeJob(_ shared: Monitor<State>) -> FrameJob? {
     shared.wait { state -> FrameJob?? in
       if !state.queue.isEmpty { return .some(state.queue.removeFirst()) }
@@ -163,7 +165,8 @@ final class ExtractionWriter {
     }
   }
 
-  /// Writes the next frames to the stream if they are ready, unless another thread is already doing so.
+  /// Writes the next frames to the stream, as far as they are encoded, unless another thread is already writing to the
+  /// stream.
   private static func stream(
     _ encoded: Encoded, of job: FrameJob, _ shared: Monitor<State>, _ stream: OutputStream
   ) throws(WriteFailure) {
@@ -195,7 +198,8 @@ extension ExtractionWriter.State {
     pending -= 1
   }
 
-  /// The bytes to write next, if they are ready and no thread is writing.
+  /// Returns the frame to write to the stream next, if it is encoded and no thread is writing to the stream. Otherwise
+  /// returns nil.
   fileprivate mutating func startStreaming() -> ExtractionWriter.Encoded? {
     guard !isStreaming, failure == nil, let next = ready.removeValue(forKey: nextPlace) else {
       return nil

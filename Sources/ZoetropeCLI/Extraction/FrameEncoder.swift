@@ -1,18 +1,18 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// The encoding of one picture.
+/// The form in which a picture is encoded.
 enum PictureForm: Hashable, Sendable {
   case png(EncodingEffort)
-  /// Rows of pixels without padding.
+  /// The rows of pixels, without padding.
   case rgba
-  /// A frame of a ``VideoStream``; transparent pixels are blended over an opaque colour.
+  /// A frame of a ``VideoStream``, with transparent pixels blended over an opaque colour.
   case video(background: RGBA)
 
   init(_ format: OutputFormat) { self = format == .png ? .png(.balanced) : .rgba }
 }
 
-/// Encodes bitmaps. Each thread uses its own.
+/// Encodes bitmaps. Each thread needs an encoder of its own.
 final class FrameEncoder {
   private let form: PictureForm
   private let png: PNGEncoder
@@ -39,7 +39,7 @@ final class FrameEncoder {
     }
   }
 
-  /// All rows, without padding.
+  /// Returns all rows of `bitmap`, without padding.
   private static func plainRows(_ bitmap: Bitmap) -> [UInt8] {
     let rowBytes = bitmap.width * bitmap.format.bytesPerPixel
     var bytes: [UInt8] = []

@@ -2,18 +2,18 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// The lines of a manifest: a JSON object for each input, or a CSV table with a row for each picture.
+/// The lines of a manifest: JSON lines with an object for each input, or a CSV table with a row for each picture.
 struct ManifestLines {
   enum Form: Hashable {
     /// JSON lines in a file.
     case lines
-    /// JSON lines, printed to standard output immediately.
+    /// JSON lines that are printed to standard output immediately.
     case printed
     /// Rows of CSV in a file.
     case table
   }
 
-  /// Nil for no manifest.
+  /// The form of the manifest, or nil if no manifest is written.
   private let form: Form?
   private(set) var bytes: [UInt8] = []
 
@@ -27,7 +27,7 @@ struct ManifestLines {
     "file,status,frame,picture,start_ms,shown_ms,stored_ms,width,height,output,output_bytes,"
     + "same_as,error\n"
 
-  /// Adds what was written for an input.
+  /// Adds the report about an input.
   mutating func add(_ report: AnimationReport) throws(CommandFailure) -> Delivery {
     guard form != .table else {
       addRows(of: report)
@@ -53,14 +53,14 @@ struct ManifestLines {
     guard let form else { return .complete }
     let line = CommandRunner.line(body)
     if form == .printed {
-      // After a signal the frames are incomplete, and so is the list.
+      // After a signal the frames of the input are incomplete, and so would be their list.
       return Signals.ending == nil ? try OutputStream.print(line) : .complete
     }
     bytes += line
     return .complete
   }
 
-  /// Whether the file at `path` begins like a manifest.
+  /// Returns whether the file at `path` begins like a manifest.
   static func isManifest(_ path: FilePath) -> Bool {
     guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else {
       return false
@@ -103,7 +103,7 @@ extension ManifestLines {
           sameAs: picture == frame.index ? nil : picture)
       }
     }
-    // Every input has a row.
+    // Every input has at least one row.
     if bytes.count == before || report.failure != nil {
       addRow(file: file, report.condition, error: report.failure?.message)
     }
@@ -126,7 +126,7 @@ extension ManifestLines {
     bytes += cells.map(Self.cell).joined(separator: [UInt8(ascii: ",")]) + [0x0a]
   }
 
-  /// A value as RFC 4180 quotes it.
+  /// Returns the cell `value`, in quotes if RFC 4180 requires them.
   private static func cell(_ value: [UInt8]) -> [UInt8] {
     let quote = UInt8(ascii: "\"")
     guard value.contains(where: { [quote, UInt8(ascii: ","), 0x0a, 0x0d].contains($0) }) else {

@@ -1,23 +1,24 @@
 import Zoetrope
 
-/// Decides frame by frame which pictures are written, and notes which frames show them.
+/// Decides for each frame whether its picture is written, and records which frames show each written picture.
 struct PictureSieve {
-  /// The identity of a picture. The size is part of it, because the hash covers only the bytes.
+  /// The identity of a picture. The size is part of the identity, because the hash covers only the bytes.
   private struct Picture: Hashable {
     let size: PixelSize
     let hash: PixelHash
   }
 
   private let choice: PictureChoice
-  /// The first frame with each picture, for ``PictureChoice/unique``. Each takes at least 40 bytes.
+  /// The index of the first frame with each picture, for ``PictureChoice/unique``. Each entry takes at least 40 bytes.
   private var firsts: [Picture: Int] = [:]
-  /// The last frame that was written, for ``PictureChoice/changed``.
+  /// The frame that was written last, for ``PictureChoice/changed``.
   private var last: (index: Int, bitmap: Bitmap)?
   private(set) var showings = PictureShowings()
 
   init(_ choice: PictureChoice) { self.choice = choice }
 
-  /// Whether the picture of frame `index` is written. Called for every selected frame, in order.
+  /// Returns whether the picture of frame `index` is to be written. This method must be called for every selected
+  /// frame, in order.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
   mutating func takes(_ bitmap: Bitmap, of index: Int) throws(AnimatedImageError) -> Bool {
@@ -46,8 +47,8 @@ struct PictureSieve {
 }
 
 extension Bitmap {
-  /// The smallest rectangle that contains all differences from `other`; the whole picture if size or format
-  /// differ.
+  /// Returns the smallest rectangle that contains all differences from `other`, or the whole picture if the sizes or
+  /// the formats differ.
   func changes(since other: Bitmap) -> PixelRect {
     guard size == other.size, format == other.format else { return PixelRect(size) }
     if storage === other.storage { return .empty }

@@ -1,7 +1,7 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// The frames of a file that a plan lists: composited or stored, scaled or not.
+/// Supplies the frames of a file that a plan lists, composited or as stored, and scaled if requested.
 final class PlannedFrames: FrameSupply {
   private let file: AnimatedImage
   private var outputs: ArraySlice<ExtractionPlan.Output>
@@ -9,13 +9,14 @@ final class PlannedFrames: FrameSupply {
   private let stored: StoredFrameReader
   private let isRaw: Bool
   private let rendering: Rendering?
-  /// Rescales only the area that changed since the previous frame.
+  /// Rescales only the region that changed since the previous frame.
   private var renderer: FrameRenderer?
-  /// Reads and stores rendered frames; nil without a store.
+  /// Reads rendered frames from the store, and stores those that are missing. Nil without a store.
   private let kept: RenderedReader?
-  /// Whether the same frame may be requested again next.
+  /// Whether the same frame may be requested twice in a row.
   private let hasRepeats: Bool
-  /// The previous frame, kept only for repeats, because holding it makes the compositor copy.
+  /// The previous frame. It is kept only if frames may be repeated, because the compositor must copy its bitmap as long
+  /// as this property holds the frame.
   private var last: CompositedFrame?
 
   init(
@@ -56,7 +57,7 @@ final class PlannedFrames: FrameSupply {
     _ failure: CommandFailure?, isWritten: Bool
   ) throws(CommandFailure) -> (image: AnimatedImage, failure: CommandFailure?) { (file, failure) }
 
-  /// Frame `index`, or the static image for nil; nil when it has no pixels.
+  /// Returns frame `index`, or the static image if `index` is nil. Returns nil if the requested frame has no pixels.
   func frame(at index: Int?) throws(AnimatedImageError) -> CompositedFrame? {
     guard let index else {
       guard let frame = try stored.staticImage() else { return nil }
@@ -78,7 +79,7 @@ final class PlannedFrames: FrameSupply {
 }
 
 extension CompositedFrame {
-  /// A picture of any size, scaled whole.
+  /// Returns the frame with its bitmap scaled as a whole. The bitmap may have any size.
   func scaled(by rendering: Rendering) throws(AnimatedImageError) -> CompositedFrame {
     guard let target = rendering.target else { return self }
     let bitmap = try bitmap.scaled(

@@ -2,17 +2,17 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// Files of a tar archive (POSIX.1-2001), named as WebDataset expects: `stem.0000.png`, `stem.0001.png`, …,
-/// `stem.json`. Everything before the first dot is the key of a sample.
+/// Makes tar archives (POSIX.1-2001) with the file names that WebDataset expects: `stem.0000.png`, `stem.0001.png`, …,
+/// `stem.json`. The part of a name before the first dot is the key of a sample.
 enum TarArchive {
   private static let blockSize = 512
-  /// The longest name in a header.
+  /// The maximum number of bytes of a name in a header.
   private static let nameLimit = 100
 
   /// The two empty blocks that end an archive.
   static let end = [UInt8](repeating: 0, count: 2 * blockSize)
 
-  /// A file: its header, its bytes, and zeros up to a whole block.
+  /// Returns the bytes of a file in an archive: a header, `bytes`, and zeros up to a whole block.
   static func file(_ name: [UInt8], _ bytes: [UInt8]) -> [UInt8] {
     var archive: [UInt8] = []
     if name.count > nameLimit {
@@ -31,7 +31,7 @@ enum TarArchive {
     if excess > 0 { archive += [UInt8](repeating: 0, count: blockSize - excess) }
   }
 
-  /// A pax record: its own length in digits, a space, `text` and a line break.
+  /// Returns a pax record, which consists of its own length in digits, a space, `text` and a line break.
   private static func record(_ text: [UInt8]) -> [UInt8] {
     var length = text.count + 2
     while String(length).utf8.count + text.count + 2 != length {
@@ -40,7 +40,7 @@ enum TarArchive {
     return Array("\(length) ".utf8) + text + [0x0a]
   }
 
-  /// A ustar header. Owner and time are 0, so that equal frames make equal archives.
+  /// Returns a ustar header. The owner and the time are 0, so that equal frames make equal archives.
   private static func header(_ name: [UInt8], byteCount: Int, kind: Character) -> [UInt8] {
     var header = [UInt8](repeating: 0, count: blockSize)
     func put(_ bytes: [UInt8], at start: Int) {
@@ -53,7 +53,7 @@ enum TarArchive {
     put(octal(0o644, digits: 7), at: 100)
     put(octal(0, digits: 7), at: 108)
     put(octal(0, digits: 7), at: 116)
-    // Eleven digits hold 8 GiB, more than any picture.
+    // Eleven octal digits can express 8 GiB, more than any picture has.
     put(octal(byteCount, digits: 11), at: 124)
     put(octal(0, digits: 11), at: 136)
     put(Array("        ".utf8), at: 148)
@@ -66,10 +66,11 @@ enum TarArchive {
 }
 
 extension TarArchive {
-  /// The keys of the samples that hold the frames of `inputs`: the directory and the stem, or the whole name where
-  /// several inputs share a stem. Dots become `_`, because a key ends at the first one.
+  /// Returns the keys of the samples that contain the frames of `inputs`. A key is the input's directory and stem. If
+  /// several inputs share a stem, their keys include the extension. Dots become `_`, because a key ends at the first
+  /// dot.
   ///
-  /// - Throws: A usage failure if two inputs have the same key.
+  /// - Throws: A usage failure if two inputs would have the same key.
   static func keys(of inputs: [InputFile]) throws(CommandFailure) -> [[UInt8]] {
     func keys(_ name: (InputFile) -> [UInt8]) -> [[UInt8]] {
       inputs.map { input in
@@ -89,7 +90,7 @@ extension TarArchive {
     return keys
   }
 
-  /// The name of a frame's file; `index` is nil for the static image.
+  /// Returns the name of a frame's file in an archive. A nil `index` means the static image.
   static func name(_ key: [UInt8], _ index: Int?) -> [UInt8] {
     let number = index.map { String($0).paddedLeft(to: 4, with: "0") } ?? "static"
     return key + Array(".\(number).png".utf8)

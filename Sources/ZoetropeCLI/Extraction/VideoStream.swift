@@ -1,12 +1,12 @@
 import Zoetrope
 
-/// A YUV4MPEG2 stream: uncompressed video with a constant frame rate, which ffmpeg, x264 and others read.
+/// A YUV4MPEG2 stream: uncompressed video with a constant frame rate, which ffmpeg, x264 and other programs read.
 ///
-/// Colours are BT.601 in limited range (16 to 235, chroma 16 to 240), which readers assume by default, and
-/// without subsampling (C444), so that colours do not bleed. Eight bits of RGB do not survive the conversion
-/// exactly: a channel comes back within 2 of its value.
+/// Colours are converted to BT.601 in limited range (Y from 16 to 235, Cb and Cr from 16 to 240), which readers assume
+/// by default. Chroma is not subsampled (C444), so that colours do not bleed. The conversion loses precision:
+/// converting a pixel back to 8-bit RGB gives channels within 2 of their original values.
 enum VideoStream {
-  /// The first line of the stream.
+  /// Returns the first line of the stream.
   static func header(size: PixelSize, rate: PictureRate) -> [UInt8] {
     let divisor = Int(greatestCommonDivisor(Int128(rate.numerator), Int128(rate.denominator)))
     let frequency = "F\(rate.numerator / divisor):\(rate.denominator / divisor)"
@@ -15,7 +15,8 @@ enum VideoStream {
     return Array("\(text)\n".utf8)
   }
 
-  /// A frame: its header line, then the planes Y, Cb and Cr. `bitmap` is 8-bit RGBA, `background` opaque.
+  /// Returns a frame of the stream: its header line, then the planes Y, Cb and Cr. `bitmap` must be 8-bit RGBA, and
+  /// `background` must be opaque.
   static func frame(_ bitmap: Bitmap, over background: RGBA) -> [UInt8] {
     let mark = Array("FRAME\n".utf8)
     let plane = bitmap.width * bitmap.height
@@ -23,7 +24,7 @@ enum VideoStream {
     bytes.replaceSubrange(0..<mark.count, with: mark)
     var target = bytes.mutableSpan
     var at = mark.count
-    // Films of few colours repeat them, so most pixels equal the one before.
+    // Animations with few colours repeat them, so most pixels equal the one before.
     var last = background
     var color = LimitedColor(last)
     for y in 0..<bitmap.height {
@@ -43,17 +44,17 @@ enum VideoStream {
   }
 }
 
-/// A colour in BT.601, limited range.
+/// A colour in BT.601 with limited range.
 struct LimitedColor: Hashable {
-  /// Y, 16 to 235.
+  /// The component Y, from 16 to 235.
   let luma: UInt8
-  /// Cb, 16 to 240.
+  /// The component Cb, from 16 to 240.
   let blue: UInt8
-  /// Cr, 16 to 240.
+  /// The component Cr, from 16 to 240.
   let red: UInt8
 
-  /// The coefficients of BT.601 times 65536/255. Those of each chroma channel add up to 0, so that greys have
-  /// no chroma.
+  /// Converts `color`, whose alpha is ignored. The factors are the coefficients of BT.601 times 65536/255. The factors
+  /// of each chroma component add up to 0, so that greys have no chroma.
   init(_ color: RGBA) {
     let (r, g, b) = (Int(color.red), Int(color.green), Int(color.blue))
     luma = Self.rounded(16829 * r + 33039 * g + 6416 * b, from: 16)
@@ -67,7 +68,7 @@ struct LimitedColor: Hashable {
 }
 
 extension RGBA {
-  /// The colour over an opaque one, rounded to nearest.
+  /// Returns the colour blended over an opaque colour, with channels rounded to the nearest value.
   func blended(over below: RGBA) -> RGBA {
     if alpha == 255 { return self }
     let weight = Int(alpha)

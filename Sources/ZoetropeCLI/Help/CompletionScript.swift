@@ -1,9 +1,9 @@
 import Zoetrope
 
-/// Adds completions that the parser does not know: files in place of a command, and the values of `--cache`
-/// besides directories.
+/// Adds completions that the argument parser does not know: names of animation files in place of a command, and the
+/// values of `--cache` that are not directories.
 enum CompletionScript {
-  /// The parser's script for `shell`, with these additions.
+  /// Returns `script`, the parser's completion script for `shell`, with the additional completions.
   static func completed(_ script: String, for shell: String) -> String {
     var script = script
     let extensions = FormatTable.rows.flatMap(\.fileExtensions)
@@ -42,7 +42,7 @@ enum CompletionScript {
     return script
   }
 
-  /// The shell whose script `arguments` request; nil for other arguments.
+  /// Returns the shell whose completion script `arguments` request, or nil if they do not request one.
   static func shell(in arguments: [String]) -> String? {
     let option = "--generate-completion-script"
     guard let first = arguments.first, first.hasPrefix(option) else { return nil }

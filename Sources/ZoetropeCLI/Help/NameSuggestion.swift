@@ -1,9 +1,9 @@
 /// Finds the name that a misspelled word probably means.
 enum NameSuggestion {
-  /// The closest of `names` to `word`; nil if none is close.
+  /// Returns the element of `names` that is closest to `word`, or nil if none is close.
   ///
-  /// A word is close if it is a prefix of at least two letters, or if it is at most two edits away and shares
-  /// more than half of its letters with the name.
+  /// A word is close to a name if it is a prefix of at least two letters, or if it is at most two edits away from the
+  /// name, which must have more than twice as many letters as there are edits.
   static func closest<Names: Sequence>(
     to word: some StringProtocol, in names: Names
   ) -> String? where Names.Element: StringProtocol {
@@ -19,9 +19,10 @@ enum NameSuggestion {
     return best?.name
   }
 
-  /// The number of letters to insert, remove, replace or swap with a neighbour.
+  /// Returns the number of edits that turn `from` into `to`, or 3 if the lengths differ by more than two. An edit
+  /// inserts, removes or replaces a letter, or swaps two neighbouring letters.
   private static func edits(from: [UInt8], to: [UInt8]) -> Int {
-    // Words whose lengths differ by more are not close.
+    // Words whose lengths differ by more than two are not close.
     guard abs(from.count - to.count) <= 2 else { return 3 }
     var earlier: [Int] = []
     var previous = Array(0...to.count)

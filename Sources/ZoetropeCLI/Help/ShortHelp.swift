@@ -1,9 +1,9 @@
 import ArgumentParser
 import Zoetrope
 
-/// What `-h` prints: examples first, then the options that most people use. `--help` has everything.
+/// The text that `-h` prints: examples first, then the options that most people use. `--help` prints all options.
 enum ShortHelp {
-  /// The options of each command that `-h` lists, by their long names.
+  /// The options that `-h` lists for each command, by their long names.
   private static let options: [String: [String]] = [
     "info": [
       "json", "frames", "metadata", "hashes", "format", "timing", "recursive", "files-from",
@@ -33,10 +33,10 @@ enum ShortHelp {
     "verify": ["cache", "json"], "clear": ["cache", "json"],
   ]
 
-  /// How many options `-h` lists for a command.
+  /// Returns the number of options that `-h` lists for `command`.
   static func optionCount(of command: String) -> Int { options[command]?.count ?? 0 }
 
-  /// The short help, if `arguments` contain `-h` or are empty; nil otherwise.
+  /// Returns the short help if `arguments` contain `-h` or are empty, otherwise nil.
   static func text(for arguments: [String]) -> String? {
     if arguments.isEmpty { return overview }
     let words = arguments.prefix { $0 != "--" }
@@ -52,7 +52,7 @@ enum ShortHelp {
     return text(of: command)
   }
 
-  /// The help of the whole tool.
+  /// The short help of the whole tool.
   static var overview: String {
     """
     \(ZoetropeCommand.configuration.abstract)
@@ -68,18 +68,18 @@ enum ShortHelp {
     """
   }
 
-  /// A line for each of `commands`.
+  /// Returns one line for each of `commands`.
   private static func list(of commands: [any ParsableCommand.Type]) -> String {
     let width = (commands.map { $0._commandName.count }.max() ?? 0) + 2
     return commands.map { command in
-      // Details after a colon would not fit the line.
+      // The part of an abstract after a colon would not fit the line.
       let text = command.configuration.abstract.split(separator: ":")[0]
       let name = command._commandName.paddedRight(to: width)
       return "  \(name)\(text)\(text.hasSuffix(".") ? "" : ".")\n"
     }.joined()
   }
 
-  /// The short help of `command`; nil for one that has none.
+  /// Returns the short help of `command`, or nil if the command has none.
   private static func text(of command: any ParsableCommand.Type) -> String? {
     let configuration = command.configuration
     let parts = configuration.discussion.split(separator: "EXAMPLES:\n")
@@ -100,7 +100,7 @@ enum ShortHelp {
     return text
   }
 
-  /// The lines of each option in `help`, by its long name, without the list of its values.
+  /// Returns the lines of each option in `help`, by the option's long name, without the lines that list its values.
   private static func entries(of help: String) -> [String: String] {
     var entries: [String: String] = [:]
     var name: String?

@@ -1,10 +1,12 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// A file of delays: one on each line, as ``DelayArgument`` reads them. Empty lines, and what follows a `#`, are
-/// skipped.
+/// Parses a file of delays: one delay on each line, in the form of a ``DelayArgument``. Empty lines are skipped, and so
+/// are comments, which begin with `#`.
 enum DelayList {
-  /// - Throws: A usage failure that names the line.
+  /// Returns the delays in the file called `name`, whose contents are `bytes`.
+  ///
+  /// - Throws: A usage failure with the number of the invalid line.
   static func delays(in bytes: [UInt8], name: String) throws(CommandFailure) -> [FrameDelay] {
     var delays: [FrameDelay] = []
     let lines = bytes.split(omittingEmptySubsequences: false) { $0 == 0x0a }
@@ -20,6 +22,6 @@ enum DelayList {
     return delays
   }
 
-  /// Space, tab and carriage return.
+  /// The characters between words: space, tab and carriage return.
   private static let blanks: [UInt8] = [0x20, 0x09, 0x0d]
 }

@@ -2,22 +2,23 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// Pictures in files, all of one size, each opened when its turn comes.
+/// Supplies pictures from files, all of one size. Each file is opened when its picture is needed.
 final class FilePictures: PictureSupply {
   private let sources: [FrameFiles.Source]
   private var options: DecodingOptions
-  /// The size of all of them.
+  /// The size of all pictures.
   let size: PixelSize
-  /// The properties of the first one, other than its pixels.
+  /// The metadata of the first picture.
   let metadata: AnimationMetadata
-  /// Bytes of all files.
+  /// The number of bytes of all files together.
   let byteCount: Int
   /// The picture that was read last.
   private var last: CompositedFrame?
 
   /// Opens every file once, without decoding pixels.
   ///
-  /// - Throws: A failure that names the file if it is not a still picture, or has another size than the first.
+  /// - Throws: A failure with the name of the file if a file cannot be opened, is not a still picture, or has another
+  ///   size than the first one.
   init(_ sources: [FrameFiles.Source], _ options: DecodingOptions) throws(CommandFailure) {
     self.sources = sources
     self.options = options
@@ -34,7 +35,7 @@ final class FilePictures: PictureSupply {
       }
       guard image.canvasSize == size else {
         throw .usage(
-          "\(sources[0].name) is \(size), \(source.name) \(image.canvasSize); all frames must have the same size"
+          "\(sources[0].name) is \(size) and \(source.name) is \(image.canvasSize); all frames must have the same size"
         )
       }
     }
@@ -61,7 +62,8 @@ final class FilePictures: PictureSupply {
       failure = CommandFailure(.undecodable, code: damage.kind.name, damage.detail)
     } else if image.frames.count != 1 || image.staticImage != nil {
       failure = .usage(
-        "it has \(image.frames.count) frames instead of one; extract writes them as pictures")
+        "the file has \(image.frames.count) frames instead of one; zoetrope extract writes them as pictures"
+      )
     }
     failure?.file = source.name
     if let failure { throw failure }
@@ -85,7 +87,7 @@ final class FilePictures: PictureSupply {
     return frame
   }
 
-  /// A picture that is not a frame.
+  /// Returns the picture in `input`, which is a poster and not a frame.
   func poster(_ input: InputFile) throws(CommandFailure) -> Bitmap {
     let image = try Self.open(.file(input), options)
     guard image.canvasSize == size else {
@@ -100,22 +102,22 @@ final class FilePictures: PictureSupply {
 
   /// Decodes the only frame of `image`.
   ///
-  /// - Throws: The frame's damage as an error, if it lost any data.
+  /// - Throws: The frame's damage as an error, if any data of the frame was lost.
   private func decoded(
     _ image: AnimatedImage, _ index: Int
   ) throws(AnimatedImageError) -> CompositedFrame {
     var image = image
-    // An 8-bit picture is decoded at 8 bits; the writer widens it without loss.
+    // An 8-bit picture is decoded to 8 bits; the writer converts it to 16 bits without loss.
     image.options.keeps16Bit = options.keeps16Bit && image.isDeep
     let frame = try FrameReader(image).frame(at: 0) { Signals.ending != nil }
     if let damage = frame.damage, !damage.kind.isTolerated {
       throw damage.error(format: image.format)
     }
-    // Claims no changed rectangle, because the difference from the previous picture is unknown.
+    // The changed rectangle is left out, because the difference from the previous picture is unknown.
     return CompositedFrame(index: index, bitmap: frame.bitmap)
   }
 
-  /// An error of the library that names the file.
+  /// Returns the failure for an error of the library, with the name of the file.
   func failure(_ error: AnimatedImageError) -> CommandFailure {
     let index = error.frameIndex.flatMap { sources.indices.contains($0) ? $0 : nil }
     var failure = CommandFailure(

@@ -8,14 +8,14 @@ enum FrameOrder: String, ExpressibleByArgument, CaseIterable, Sendable {
   case natural, given
 }
 
-/// The pictures that `make` reads, and what a manifest says about them.
+/// The pictures that `make` reads, and the manifest that describes them, if there is one.
 struct FrameFiles {
   enum Source: Hashable {
     case file(InputFile)
-    /// One of the pictures that follow one another on standard input.
+    /// One of several pictures that follow one another on standard input.
     case bytes([UInt8], place: Int)
 
-    /// The name in error messages.
+    /// The name of the source in error messages.
     var name: String {
       switch self {
       case .file(let input): input.name
@@ -24,16 +24,16 @@ struct FrameFiles {
     }
   }
 
-  /// In the order of the frames.
+  /// The sources of the pictures, in the order of the frames.
   private(set) var sources: [Source] = []
-  /// Whether their order differs from that of the arguments.
+  /// Whether sorting changed the order of the files from the order in which they were named.
   private(set) var isSorted = false
-  /// Nil without one.
+  /// The manifest, or nil if there is none.
   private(set) var manifest: FrameManifest?
-  /// The files that are read, so that they are not overwritten.
+  /// The files that are read, which must not be overwritten.
   private(set) var inputs: [InputFile] = []
 
-  /// Finds the files that `names` stands for: pictures, directories of `.png` files, one manifest, or `-`.
+  /// Finds the files that `names` refers to: pictures, directories of `.png` files, one manifest, or `-`.
   init(
     _ names: InputList, order: FrameOrder, _ options: DecodingOptions
   ) throws(CommandFailure) {
@@ -98,7 +98,7 @@ struct FrameFiles {
     }
   }
 
-  /// All bytes of a list.
+  /// Returns all bytes of a manifest or a list of delays.
   static func contents(of path: FilePath, name: String) throws(CommandFailure) -> [UInt8] {
     do {
       let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
@@ -113,7 +113,7 @@ struct FrameFiles {
     }
   }
 
-  /// The largest manifest or list of delays that is read, in bytes.
+  /// The maximum number of bytes of a manifest or a list of delays.
   private static let listLimit = 256 << 20
 
   private static func pictures(inStandardInput limits: DecodingLimits) throws(CommandFailure)
@@ -133,9 +133,10 @@ struct FrameFiles {
   }
 }
 
-/// PNG files one after another, as `extract -o -` writes them.
+/// A sequence of concatenated PNG files, as `extract -o -` writes them.
 enum PNGSequence {
-  /// The bytes of each picture. Bytes after the last complete one count as a picture, so that they are reported.
+  /// Returns the bytes of each picture. Bytes after the last complete picture count as a picture, so that they are
+  /// reported as an error.
   static func pictures(in bytes: [UInt8]) -> [ArraySlice<UInt8>] {
     var pictures: [ArraySlice<UInt8>] = []
     var start = 0
@@ -147,14 +148,14 @@ enum PNGSequence {
     return pictures
   }
 
-  /// Where the picture's IEND chunk ends. A picture is a signature of 8 bytes, followed by chunks of 12 bytes plus
-  /// their data.
+  /// Returns the index at which the IEND chunk of a picture ends. A picture consists of a signature of 8 bytes,
+  /// followed by chunks of 12 bytes plus their data.
   private static func end(ofPictureAt start: Int, in bytes: [UInt8]) -> Int {
     var place = start + 8
     while place + 12 <= bytes.count {
       let count = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
       let isEnd = bytes[place + 4..<place + 8].elementsEqual("IEND".utf8)
-      // At most 4 GiB for each chunk, so nothing overflows.
+      // Each chunk has at most about 4 GiB, so the sum does not overflow.
       place += 12 + count
       if isEnd { return min(place, bytes.count) }
     }

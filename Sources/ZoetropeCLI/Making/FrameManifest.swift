@@ -2,7 +2,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// A manifest of `extract` as `make` reads it: the files of the frames, their delays and the number of plays.
+/// The part of a manifest of `extract` that `make` uses: the files of the frames, their delays and the number of plays.
 struct FrameManifest: Hashable {
   struct Frame: Hashable {
     var path: FilePath
@@ -11,18 +11,21 @@ struct FrameManifest: Hashable {
 
   var frames: [Frame]
   var playCount: PlayCount
-  /// The file of a static image that is not a frame.
+  /// The file of a static image that is not a frame, or nil if there is none.
   var poster: FilePath?
 
-  /// - Throws: A usage failure that says what the manifest lacks.
+  /// Parses the manifest in the file called `name`, whose contents are `bytes`.
+  ///
+  /// - Throws: A usage failure that says what is missing or wrong in the manifest.
   init(parsing bytes: [UInt8], name: String) throws(CommandFailure) {
     guard !bytes.starts(with: Array(ManifestLines.header.utf8)) else {
       throw .usage(
-        "\(name) is a CSV manifest, which lacks the number of plays; extract one ending in .json")
+        "\(name) is a CSV manifest, which lacks the number of plays; extract with a manifest that ends in .json"
+      )
     }
     let lines = bytes.split(separator: 0x0a).filter { line in line.contains { $0 > 0x20 } }
     guard lines.count == 1 else {
-      throw .usage("\(name) describes \(lines.count) animations; make writes one")
+      throw .usage("\(name) describes \(lines.count) animations, and make can write only one")
     }
     let json: JSONValue
     do throws(JSONValue.Fault) {
@@ -40,12 +43,12 @@ struct FrameManifest: Hashable {
     }
     guard json["raw"]?.truth != true else {
       throw .usage(
-        "\(name) lists frames as they are stored, which make does not compose; extract without --raw"
+        "\(name) lists stored frames, which make cannot composite; extract without --raw"
       )
     }
     guard json["pictures"] == nil else {
       throw .usage(
-        "\(name) lists pictures at a frame rate; name them instead, as in make DIR --fps N, "
+        "\(name) lists pictures at a frame rate; pass their directory, as in make DIR --fps N, "
           + "or extract without --fps")
     }
     guard let plays = Self.playCount(json["loop"]) else {
@@ -60,7 +63,7 @@ struct FrameManifest: Hashable {
         throw .usage("frame \(place) in \(name) has no index or no delay")
       }
       paths[index] = Self.path(of: item) ?? paths[index]
-      // The picture of a frame that was left out is in the file of an earlier frame.
+      // If a frame was left out because its picture is a duplicate, an earlier frame's file contains the picture.
       guard let path = paths[item["same_as"]?.integer ?? index] else {
         throw .usage(
           "frame \(index) in \(name) has no file; extract -o DIR --manifest FILE writes one")
@@ -83,7 +86,7 @@ struct FrameManifest: Hashable {
     return FrameDelay(numerator: numerator, denominator: denominator)
   }
 
-  /// The file that an entry names; nil if it names none, or standard output.
+  /// Returns the path of the output that an entry names, or nil if it names none or names standard output.
   private static func path(of entry: JSONValue) -> FilePath? {
     guard let text = entry["output"]?.text, text != "-" else { return nil }
     let bytes = entry["output_base64"]?.text.flatMap { Base64Text.bytes(of: $0) }
@@ -91,9 +94,9 @@ struct FrameManifest: Hashable {
   }
 }
 
-/// Base64 in JSON strings.
+/// Decodes base64 in JSON strings.
 enum Base64Text {
-  /// The decoded bytes; nil if `text` is not base64 with padding (RFC 4648).
+  /// Returns the decoded bytes, or nil if `text` is not base64 with padding (RFC 4648).
   static func bytes(of text: String) -> [UInt8]? {
     let letters = text.utf8
     guard letters.count.isMultiple(of: 4) else { return nil }

@@ -2,21 +2,21 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope make` as a value.
+/// The request of one `zoetrope make` command.
 struct MakeRequest: Hashable {
   enum Delays: Hashable {
     case same(FrameDelay)
-    /// One delay per picture, listed in the file of this name.
+    /// One delay per picture, listed in the file with this name.
     case listed(String)
-    /// The duration of one play.
+    /// Equal delays that together last for this time, the duration of one play.
     case shared(Duration)
   }
 
   var files: InputList
   var output: String
-  /// Nil uses the manifest's.
+  /// The delays, or nil to use those in the manifest.
   var delays: Delays?
-  /// Nil uses the manifest's, or plays forever without one.
+  /// The play count. Nil uses the one in the manifest, or plays the animation forever if there is no manifest.
   var playCount: PlayCount?
   var order = FrameOrder.natural
   var poster: String?
@@ -41,14 +41,14 @@ struct MakeRequest: Hashable {
     if case .listed(let name)? = self.delays, files.isSorted, !reporting.isQuiet, !reporting.isJSON
     {
       FileDescriptor.note(
-        "zoetrope: warning: the pictures are sorted by name for the delays in \(name); "
-          + "--order given keeps them as given\n")
+        "zoetrope: warning: the pictures are sorted by name, and get the delays in \(name) in that "
+          + "order; --order given keeps the order of the arguments\n")
     }
     let pictures = try FilePictures(files.sources, options)
     var timeline = EditTimeline(
       delays.map { FrameControl(index: 0, rect: .empty, delay: $0) }, canvas: pictures.size,
       playCount: playCount ?? files.manifest?.playCount ?? .indefinite, policy: .exact)
-    // Delays from a manifest are stored as they were, even if browsers replace them.
+    // Delays from a manifest are written as the original file stored them, even if browsers replace them.
     if self.delays != nil { timeline.set(delays) }
     let kept: EditDelays
     do throws(AnimatedImageError) {
@@ -100,7 +100,7 @@ struct MakeRequest: Hashable {
     ).write(frameCount: kept.kept.count) { (sink, progress) throws(AnimatedImageError) in
       try assembly.write(to: sink, progress: progress)
     }
-    // The reader has gone away.
+    // The output is nil if its reader has gone away.
     guard let written else { return .success }
     report.byteCount = written.byteCount
     if !reporting.isQuiet, !reporting.isJSON { report.warn() }
@@ -108,19 +108,21 @@ struct MakeRequest: Hashable {
     return .success
   }
 
-  /// The file with the delays.
+  /// The name of the file with the delays, or nil if there is none.
   private var delayFile: String? {
     if case .listed(let name)? = delays { name } else { nil }
   }
 
-  /// One delay for each picture.
+  /// Returns one delay for each picture.
   private func delays(of files: FrameFiles) throws(CommandFailure) -> [FrameDelay] {
     let count = files.sources.count
     switch delays {
     case .same(let delay)?: return [FrameDelay](repeating: delay, count: count)
     case .listed(let name)?:
       let list = InputFile(name)
-      guard let path = list.path else { throw .usage("--delays takes a file") }
+      guard let path = list.path else {
+        throw .usage("--delays requires a file, not standard input")
+      }
       let delays = try DelayList.delays(
         in: try FrameFiles.contents(of: path, name: name), name: name)
       guard delays.count == count else {
@@ -144,6 +146,6 @@ struct MakeRequest: Hashable {
 }
 
 extension AnimatedImage {
-  /// Whether it has 16 bits per sample.
+  /// Whether the image has 16 bits per sample.
   var isDeep: Bool { format != .gif && header.bitDepth == 16 }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Zoetrope
 import ZoetropeProcess
 
-/// The outputs of commands that write an animation for each input.
+/// The options that name the outputs of commands which write one animation per input.
 struct OutputNameArguments: ParsableArguments {
   @Option(
     name: [.customShort("o", allowingJoined: true), .long],
@@ -10,10 +10,10 @@ struct OutputNameArguments: ParsableArguments {
     completion: .file())
   var output: String
 
-  @Flag(help: "Skip inputs whose output exists; fails if one is older than its input.")
+  @Flag(help: "Skip inputs whose output exists; fail if that output is older than the input.")
   var resume = false
 
-  /// Rejects options that contradict each other.
+  /// Throws if options contradict each other.
   func check(_ writing: AnimationOutputArguments) throws {
     guard !(resume && writing.force) else {
       throw ValidationError("--force and --resume cannot be combined")
@@ -21,7 +21,7 @@ struct OutputNameArguments: ParsableArguments {
   }
 }
 
-/// How animations are written and reported; shared by all commands that write them.
+/// The options for writing and reporting animations, shared by all commands that write animations.
 struct AnimationOutputArguments: ParsableArguments {
   @Option(help: "How much time to spend on making the file smaller.")
   var effort = EffortChoice.default
@@ -32,7 +32,7 @@ struct AnimationOutputArguments: ParsableArguments {
   @Flag(help: "Replace existing files.")
   var force = false
 
-  @Flag(help: "Print one JSON object per line and output.")
+  @Flag(help: "Print one line of JSON per output.")
   var json = false
 
   @Option(
@@ -43,7 +43,7 @@ struct AnimationOutputArguments: ParsableArguments {
   @Option(help: "How progress is shown on standard error.")
   var progress = ProgressStyle.auto
 
-  @Flag(name: .shortAndLong, help: "No progress, no warnings and no line at the end.")
+  @Flag(name: .shortAndLong, help: "Print no progress, no warnings and no final line.")
   var quiet = false
 
   func validate() throws {
@@ -57,7 +57,7 @@ struct AnimationOutputArguments: ParsableArguments {
   }
 }
 
-/// The form of animations that are encoded anew.
+/// The options for the form of animations that are encoded anew.
 struct AnimationFormArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -65,7 +65,7 @@ struct AnimationFormArguments: ParsableArguments {
       argumentType: AnimationFormatChoice.self))
   var format: AnimationFormatChoice?
 
-  @Flag(help: "Keep GIF delays below 20 ms; browsers show them for 100 ms.")
+  @Flag(help: "Keep GIF delays below 20 ms, which browsers raise to 100 ms.")
   var exactDelays = false
 
   @Flag(help: "Keep the colours of fully transparent pixels.")

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Zoetrope
 
-/// The values of `--bg`: the colour behind transparent pixels.
+/// A value of `--bg` or `--matte`: the colour behind transparent pixels.
 struct BackgroundArgument: ExpressibleByArgument, Hashable {
   let color: RGBA
 

@@ -21,8 +21,8 @@ struct BudgetArguments: ParsableArguments {
     if let site, site.preset == nil {
       if let other = UploadPreset.others.first(where: { site.name.hasPrefix($0.key) }) {
         throw ValidationError(
-          "\(other.key) takes \(other.value), which zoetrope does not write; for an encoder, extract "
-            + "PNG files or --format y4m")
+          "\(other.key) takes \(other.value), which zoetrope does not write; to encode it with "
+            + "another program, use zoetrope extract")
       }
       throw ValidationError(
         "--for must be one of \(SiteArgument.allValueStrings.joined(separator: ", ")), "
@@ -36,7 +36,7 @@ struct BudgetArguments: ParsableArguments {
     }
   }
 
-  /// Nil if neither `--max-bytes` nor `--for` sets a limit.
+  /// The byte budget, or nil if neither `--max-bytes` nor `--for` sets a limit.
   var budget: ByteBudget? {
     guard let limit = maxBytes?.count ?? preset?.byteLimit else { return nil }
     return ByteBudget(
@@ -45,8 +45,8 @@ struct BudgetArguments: ParsableArguments {
   }
 }
 
-/// The value of `--for`. Any word is accepted, so that the error for an unknown one can be more
-/// helpful.
+/// The value of `--for`. Any word is accepted here, so that the error for an unknown word can be more helpful than the
+/// argument parser's.
 struct SiteArgument: ExpressibleByArgument, Hashable {
   let name: String
   let preset: UploadPreset?
@@ -63,7 +63,7 @@ struct SiteArgument: ExpressibleByArgument, Hashable {
   }
 }
 
-/// What a byte budget must not change: size, fps, or both with a comma between them.
+/// The value of `--pin`, which lists what a byte budget must not change: `size`, `fps`, or both, separated by a comma.
 struct PinArgument: ExpressibleByArgument, Hashable {
   var keepsSize = false
   var keepsFrameRate = false
@@ -84,7 +84,7 @@ struct PinArgument: ExpressibleByArgument, Hashable {
   ]
 }
 
-/// How much colours may differ: the value of `--lossy`.
+/// The value of `--lossy`: the tolerance for differences between colours.
 struct ToleranceArgument: ExpressibleByArgument, Hashable, Sendable {
   let tolerance: Int
 
@@ -97,11 +97,11 @@ struct ToleranceArgument: ExpressibleByArgument, Hashable, Sendable {
 extension ArgumentHelp {
   /// The help of `--lossy`.
   static var lossy: Self {
-    Self("Allow similar colours: 0 to 200. (default: 0)", valueName: "n")
+    Self("How far colours may differ, 0 to 200. (default: 0)", valueName: "n")
   }
 
   /// The help of `--max-bytes`.
   static var maxBytes: Self {
-    Self("The maximum size of the output, as in 256K. (default: any number)", valueName: "bytes")
+    Self("The maximum size of the output, as in 256K. (default: no limit)", valueName: "bytes")
   }
 }

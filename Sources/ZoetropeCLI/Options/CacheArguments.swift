@@ -16,7 +16,7 @@ struct CacheArguments: ParsableArguments {
     if cache == .standard { _ = try CacheArgument.standardDirectory() }
   }
 
-  /// The cache to open.
+  /// The settings of the cache to open.
   var settings: CommandCache {
     CommandCache(
       directory: cache.directory, byteLimit: cacheLimit?.count ?? CommandCache.defaultByteLimit)
@@ -29,10 +29,10 @@ extension ArgumentHelp {
   }
 }
 
-/// The values of `--cache`.
+/// A value of `--cache`.
 enum CacheArgument: ExpressibleByArgument, Hashable {
   case none
-  /// The user's cache directory.
+  /// The cache directory of the user.
   case standard
   case directory(String)
 
@@ -55,7 +55,7 @@ enum CacheArgument: ExpressibleByArgument, Hashable {
 
   static var defaultCompletionKind: CompletionKind { .directory }
 
-  /// Nil for ``none``.
+  /// The directory of the cache, or nil for ``none``.
   var directory: FilePath? {
     switch self {
     case .none: nil
@@ -64,7 +64,9 @@ enum CacheArgument: ExpressibleByArgument, Hashable {
     }
   }
 
-  /// The user's cache directory.
+  /// Returns the cache directory of the user.
+  ///
+  /// - Throws: `ValidationError` if the directory is not known.
   static func standardDirectory() throws -> FilePath {
     if let directory = FrameStore.defaultDirectory { return directory }
     let home = environmentVariable("HOME") ?? ""
@@ -74,8 +76,8 @@ enum CacheArgument: ExpressibleByArgument, Hashable {
   }
 }
 
-/// A number of bytes: an integer or a decimal fraction with an optional unit. K, M and G are powers of
-/// 1024; kB, MB and GB are powers of 1000.
+/// A number of bytes: an integer or a decimal fraction with an optional unit. K, M, G, KiB, MiB and GiB are powers of
+/// 1024; kB, KB, MB and GB are powers of 1000.
 struct ByteCountArgument: ExpressibleByArgument, Hashable {
   let count: Int
 

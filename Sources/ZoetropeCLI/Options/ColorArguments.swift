@@ -1,8 +1,7 @@
 public import ArgumentParser
 public import Zoetrope
 
-/// The options for reducing colours that a GIF cannot hold, and for the number of colours of an
-/// APNG.
+/// The options for reducing colours that a GIF cannot store, and for limiting the number of colours of an APNG.
 struct ColorArguments: ParsableArguments {
   @Option(parsing: .unconditional, help: "How many colours a palette may have.")
   var colors = ColorCountArgument(policy: .automatic)
@@ -10,7 +9,7 @@ struct ColorArguments: ParsableArguments {
   @Option(help: "How colours outside the palette are drawn.")
   var dither = Dithering.automatic
 
-  @Option(help: "GIF: blend partly transparent pixels with a colour: black, white or RRGGBB.")
+  @Option(help: "In a GIF: blend partly transparent pixels with black, white or RRGGBB.")
   var matte: BackgroundArgument?
 
   func validate() throws {
@@ -31,13 +30,13 @@ struct ColorArguments: ParsableArguments {
 }
 
 extension Dithering: ExpressibleByArgument {
-  /// The dithering of this name.
+  /// Creates the dithering with the name `argument`.
   public init?(argument: String) { self.init(rawValue: argument) }
   /// The names of all kinds of dithering.
   public static var allValueStrings: [String] { allCases.map(\.rawValue) }
 }
 
-/// The values of `--colors`.
+/// A value of `--colors` for commands that write animations.
 struct ColorCountArgument: ExpressibleByArgument, Hashable {
   let policy: ColorPolicy
 
@@ -56,9 +55,9 @@ struct ColorCountArgument: ExpressibleByArgument, Hashable {
   static let allValueStrings = ["auto", "exact", "N"]
 
   static let allValueDescriptions = [
-    "auto": "GIF: 256, those that fit are kept; APNG: all",
-    "exact": "reject what does not fit",
-    "N": "2 to 256, one for unchanged pixels",
+    "auto": "GIF: 256, unchanged if they fit; APNG: all",
+    "exact": "fail if the colours do not fit",
+    "N": "2 to 256, including one for unchanged pixels",
   ]
 
   static var defaultCompletionKind: CompletionKind { .list(["auto", "exact"]) }

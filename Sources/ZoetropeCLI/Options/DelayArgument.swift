@@ -8,8 +8,8 @@ struct DelayArgument: Hashable, Sendable {
 
   init(delay: FrameDelay) { self.delay = delay }
 
-  /// Nil if `text` is not a delay, or if its numerator or denominator exceeds 32 bits. A number needs a unit, unless
-  /// it is 0: some tools count in milliseconds, others in seconds.
+  /// Parses a delay. Returns nil if `text` is not a delay, or if its numerator or denominator exceeds 32 bits. A
+  /// decimal number needs a unit unless it is 0, because some tools count in milliseconds and others in seconds.
   init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     if parts.count == 2 {
@@ -25,7 +25,8 @@ struct DelayArgument: Hashable, Sendable {
     }
   }
 
-  /// A fraction of a second in lowest terms.
+  /// Creates a delay that is a fraction of a second, in lowest terms. Returns nil if the numerator or the denominator
+  /// exceeds 32 bits.
   init?(_ numerator: Int128, over denominator: Int128) {
     let divisor = greatestCommonDivisor(denominator, numerator)
     guard let above = UInt32(exactly: numerator / divisor),
@@ -34,7 +35,7 @@ struct DelayArgument: Hashable, Sendable {
     delay = FrameDelay(numerator: above, denominator: below)
   }
 
-  /// A picture's time at a constant rate.
+  /// Creates the duration of one picture at the constant rate `rate`.
   init?(_ rate: PictureRate) { self.init(Int128(rate.denominator), over: Int128(rate.numerator)) }
 
   private static func number(_ text: some StringProtocol) -> UInt32? {

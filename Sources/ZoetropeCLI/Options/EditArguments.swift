@@ -23,7 +23,7 @@ struct CutArguments: ParsableArguments {
 
   func validate() throws {
     guard frames == nil || time == nil else {
-      throw ValidationError("--frames or --time, not both")
+      throw ValidationError("--frames and --time cannot be combined")
     }
     if let time, time.start == time.end {
       throw ValidationError("--time takes a range, such as 1s-3s: a moment has no duration")
@@ -31,7 +31,7 @@ struct CutArguments: ParsableArguments {
   }
 }
 
-/// The options that change times, order and canvas.
+/// The options that change the times, the order of the frames, and the canvas.
 struct ChangeArguments: ParsableArguments {
   @Option(parsing: .unconditional, help: "2 is twice as fast, 0.5 half as fast; 0.001 to 1000.")
   var speed: Double?
@@ -61,7 +61,7 @@ struct ChangeArguments: ParsableArguments {
 
   func validate() throws {
     guard [speed != nil, duration != nil, delay != nil].count(where: { $0 }) <= 1 else {
-      throw ValidationError("--speed, --duration or --delay: choose one")
+      throw ValidationError("--speed, --duration and --delay cannot be combined")
     }
     if let speed, !(0.001...1000).contains(speed) {
       throw ValidationError("--speed must be a number from 0.001 to 1000")
@@ -72,7 +72,7 @@ struct ChangeArguments: ParsableArguments {
   }
 }
 
-/// The edits of `convert`, in the order in which they apply.
+/// The edits that `convert` makes.
 struct EditChoices: Hashable {
   var frames: FrameSelector?
   var time: TimeRange?
@@ -85,7 +85,7 @@ struct EditChoices: Hashable {
   var playCount: PlayCount?
   var crop: PixelRect?
 
-  /// The edits of an image with `count` frames.
+  /// Returns the edits for an image with `count` frames, in the order in which they apply.
   func edits(count: Int) throws(FrameSelector.MissingFrame) -> [AnimationEdit] {
     var edits: [AnimationEdit] = []
     if let frames { edits.append(.frames(at: try frames.indices(count: count))) }
@@ -103,7 +103,8 @@ struct EditChoices: Hashable {
     return edits
   }
 
-  /// Whether `frames`, or else `time`, selects nothing. If both are given, the edits check the time within `frames`.
+  /// Returns whether the result would be empty because `frames` selects no frames, or, without `frames`, because `time`
+  /// selects none. If both are given, the time range within the selected frames is checked when the edits are applied.
   func keepNothing(
     of image: AnimatedImage, _ policy: DelayPolicy
   ) throws(FrameSelector.MissingFrame) -> Bool {
@@ -122,7 +123,7 @@ extension EditChoices {
   }
 }
 
-/// The total number of plays: `forever`, or a number from 1 up.
+/// A total number of plays: `forever`, or a number from 1.
 struct PlaysArgument: Hashable, Sendable, ExpressibleByArgument {
   let count: PlayCount
 
@@ -138,7 +139,8 @@ struct PlaysArgument: Hashable, Sendable, ExpressibleByArgument {
   static var defaultCompletionKind: CompletionKind { .list(["forever", "1"]) }
 }
 
-/// A part of the canvas such as `320x200+10+20`: width, height, and the place of its top left corner.
+/// A part of the canvas, such as `320x200+10+20`: the width and height, then the offsets of its top left corner, which
+/// may be omitted if they are 0.
 struct CropArgument: Hashable, Sendable, ExpressibleByArgument {
   let rect: PixelRect
 
@@ -154,7 +156,7 @@ struct CropArgument: Hashable, Sendable, ExpressibleByArgument {
     rect = PixelRect(x: values[2], y: values[3], width: values[0], height: values[1])
   }
 
-  /// Up to nine digits, so that no sum overflows.
+  /// Parses a number of one to nine digits, so that no sum overflows.
   private static func number(_ text: Substring) -> Int? {
     guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else {
       return nil

@@ -39,18 +39,19 @@ struct SelectionArguments: ParsableArguments {
   }
 }
 
-/// Which frames a command uses. The criteria apply in order: number, time, every Nth, maximum.
+/// The criteria that select the frames which a command uses. They apply in this order: number, time, every Nth frame,
+/// maximum.
 struct FrameSelection: Hashable, Sendable {
-  /// All frames when nil.
+  /// The frames by number, or nil for all frames.
   var frames: FrameSelector?
-  /// The whole animation when nil.
+  /// The time range in which the frames are shown, or nil for the whole animation.
   var time: TimeRange?
-  /// Every Nth of the frames selected so far, including the first.
+  /// The step N: of the frames that the criteria above select, the first and every Nth after it are used.
   var every = 1
-  /// At most this many frames.
+  /// The maximum number of frames.
   var maximum = Int.max
 
-  /// The indices of the frames, in order; `policy` decides how long each is shown.
+  /// Returns the indices of the selected frames, in order. `policy` determines how long each frame is shown.
   func indices(
     in frames: [FrameControl], policy: DelayPolicy
   ) throws(FrameSelector.MissingFrame) -> [Int] {
@@ -69,25 +70,27 @@ struct FrameSelection: Hashable, Sendable {
 }
 
 extension FrameSelection {
-  /// Whether no frame's selection depends on the number of frames or on a later frame.
+  /// Whether each frame can be selected without knowing the number of frames or any later frame.
   var isDecidedInOrder: Bool { frames?.isDecidedInOrder ?? true }
 }
 
-/// Selects frames one by one, as ``FrameSelection/indices(in:policy:)`` does all at once.
+/// Selects frames one by one as they arrive, with the same result as ``FrameSelection/indices(in:policy:)``.
 struct OrderedSelection {
   private let selection: FrameSelection
-  /// The frames so far, for selection by time.
+  /// The frames that have arrived, for selecting frames by time.
   private var timeline: PlaybackTimeline
   private var matchCount = 0
   private var takenCount = 0
 
-  /// - Parameter selection: One that ``FrameSelection/isDecidedInOrder``.
+  /// Creates a selection.
+  ///
+  /// - Parameter selection: The criteria. ``FrameSelection/isDecidedInOrder`` must be true.
   init(_ selection: FrameSelection, policy: DelayPolicy) {
     self.selection = selection
     timeline = PlaybackTimeline([], policy: policy)
   }
 
-  /// Whether `frame` is selected; called for every frame, in order.
+  /// Returns whether `frame` is selected. This method must be called for every frame, in order.
   mutating func takes(_ frame: FrameControl) -> Bool {
     let isOnTime = isOnTime(frame)
     guard isOnTime, selection.frames?.contains(frame.index) ?? true else { return false }
@@ -106,23 +109,23 @@ struct OrderedSelection {
 }
 
 extension PlaybackTimeline {
-  /// When frame `index` starts, rounded as in reports. A range of printed times therefore selects exactly the
-  /// frames between them.
+  /// Returns the start time of frame `index`, rounded as in reports. A range between two printed times therefore
+  /// selects exactly the frames between them.
   fileprivate func printedStart(_ index: Int) -> Duration {
     .microseconds(startTime(index).roundedMicroseconds)
   }
 }
 
-/// A selection of frames such as `0,3-7,-1,10-,::2`.
+/// A selection of frames by number, such as `0,3-7,-1,10-,::2`.
 ///
-/// Items are separated by commas. `N` is one frame, counted from 0, and `-N` the Nth from the end (`-1` is
-/// the last). `A-B` includes both ends, and `A-` goes to the end. `A:B:C` is a Python slice with a positive
-/// step. Ends are clamped to the file. Frames are used in file order, each once, so ranges that descend are
-/// rejected.
+/// Items are separated by commas. `N` is one frame, counted from 0, and `-N` is the Nth frame from the end (`-1` is the
+/// last). `A-B` includes both ends, and `A-` extends to the last frame. `A:B:C` is a Python slice with a positive step.
+/// The ends of ranges and slices are clamped to the frames of the file. Each frame is used at most once, in file order,
+/// so descending ranges are rejected.
 struct FrameSelector: Hashable, Sendable {
   enum Item: Hashable, Sendable {
     case single(Int)
-    /// Both ends are included; nil means to the end.
+    /// A range that includes both ends. If the second end is nil, the range extends to the last frame.
     case range(Int, Int?)
     case slice(start: Int?, stop: Int?, step: Int)
   }
@@ -131,7 +134,7 @@ struct FrameSelector: Hashable, Sendable {
 
   init(items: [Item]) { self.items = items }
 
-  /// Nil when `text` does not follow the grammar.
+  /// Parses a selection. Returns nil if `text` does not follow the grammar.
   init?(_ text: String) {
     var items: [Item] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -141,9 +144,9 @@ struct FrameSelector: Hashable, Sendable {
     self.items = items
   }
 
-  /// The selected indices in a file of `count` frames, in order.
+  /// Returns the indices of the selected frames in a file of `count` frames, in order.
   ///
-  /// - Throws: ``MissingFrame`` for a single frame that the file does not have.
+  /// - Throws: ``MissingFrame`` if a frame that is selected by its own number does not exist in the file.
   func indices(count: Int) throws(MissingFrame) -> [Int] {
     var chosen = [Bool](repeating: false, count: count)
     for item in items {
@@ -166,7 +169,7 @@ struct FrameSelector: Hashable, Sendable {
     return chosen.indices.filter { chosen[$0] }
   }
 
-  /// Whether nothing is counted from the end.
+  /// Whether the selection counts no frame from the end of the file.
   var isDecidedInOrder: Bool {
     items.allSatisfy { item in
       switch item {
@@ -177,7 +180,7 @@ struct FrameSelector: Hashable, Sendable {
     }
   }
 
-  /// Whether frame `index` is selected. Requires ``isDecidedInOrder``.
+  /// Returns whether frame `index` is selected. ``isDecidedInOrder`` must be true.
   func contains(_ index: Int) -> Bool {
     items.contains { item in
       switch item {
@@ -194,7 +197,7 @@ struct FrameSelector: Hashable, Sendable {
     min(max(value < 0 ? value + count : value, 0), count)
   }
 
-  /// A single requested frame that does not exist.
+  /// The error for a frame that is selected by its own number but does not exist.
   struct MissingFrame: Error, Hashable {
     let number: Int
     let count: Int
@@ -202,7 +205,7 @@ struct FrameSelector: Hashable, Sendable {
 }
 
 extension FrameSelector.Item {
-  /// Nil when `text` does not follow the grammar.
+  /// Parses one item. Returns nil if `text` does not follow the grammar.
   init?(_ text: Substring) {
     if text.contains(":") {
       self.init(slice: text)
@@ -220,7 +223,8 @@ extension FrameSelector.Item {
       return
     }
     guard let last = FrameNumber.read(&rest), rest.isEmpty else { return nil }
-    // Ends counted from different sides can be compared only once the frame count is known.
+    // If one end is counted from the start and the other from the end, they can be compared only when the number of
+    // frames is known.
     guard (first < 0) != (last < 0) || first <= last else { return nil }
     self = .range(first, last)
   }
@@ -245,8 +249,8 @@ extension FrameSelector.Item {
   }
 }
 
-/// The number of a frame, counted from 0, or if negative from the end (`-1` is the last). All frame numbers on
-/// the command line are parsed here.
+/// The number of a frame, counted from 0. Negative numbers count from the end (`-1` is the last frame). All frame
+/// numbers on the command line are parsed by this type.
 struct FrameNumber: Hashable, Sendable {
   let number: Int
 
@@ -258,11 +262,11 @@ struct FrameNumber: Hashable, Sendable {
     self.number = number
   }
 
-  /// The index in a file of `count` frames, which may be out of range.
+  /// Returns the index of the frame in a file of `count` frames. The index may be out of range.
   func index(count: Int) -> Int { number < 0 ? count + number : number }
 
-  /// Parses an integer at the start of `text`, of at most nine digits, so that sums do not
-  /// overflow.
+  /// Parses an integer of at most nine digits at the start of `text`, and removes it from `text`. The limit keeps sums
+  /// from overflowing. Returns nil if there is no such integer.
   static func read(_ text: inout Substring) -> Int? {
     let isNegative = text.first == "-"
     let digits = text.dropFirst(isNegative ? 1 : 0).prefix { $0.isASCII && $0.isNumber }
@@ -280,7 +284,7 @@ extension FrameNumber: ExpressibleByArgument {
   init?(argument: String) { self.init(argument) }
 }
 
-/// The values of `--static`: what `extract` does with a static image that is not a frame.
+/// A value of `--static`, which determines what `extract` does with a static image that is not a frame.
 enum StaticImageChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
   case include, only, skip
 }

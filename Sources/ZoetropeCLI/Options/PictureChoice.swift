@@ -1,7 +1,7 @@
 import ArgumentParser
 import Zoetrope
 
-/// The values of `--effort`.
+/// A value of `--effort`.
 enum EffortChoice: String, ExpressibleByArgument, CaseIterable {
   case fast, `default`, small
 
@@ -14,11 +14,11 @@ enum EffortChoice: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// Which pictures of the selected frames are written.
+/// The choice of the selected frames whose pictures are written.
 enum PictureChoice: Hashable, Sendable {
   case all
-  /// Each distinct picture once.
+  /// Only the first frame with each distinct picture.
   case unique
-  /// Pictures that differ from the one before.
+  /// Only frames whose picture differs from that of the previous selected frame.
   case changed
 }

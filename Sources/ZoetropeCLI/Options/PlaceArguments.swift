@@ -3,7 +3,7 @@ internal import Zoetrope
 package import ZoetropePlayer
 internal import ZoetropeTerminal
 
-/// The options of commands that draw in part of the terminal, for file managers and pickers.
+/// The options of commands that draw in a part of the terminal, for file managers and pickers.
 struct PlaceArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -22,7 +22,7 @@ struct PlaceArguments: ParsableArguments {
       "The cell size in pixels, if the terminal does not report it.", valueName: "WxH"))
   var cell: CellSizeArgument?
 
-  @Flag(help: "Remove what the same --place, --id and --protocol drew.")
+  @Flag(help: "Remove the picture drawn with the same --place, --id and --protocol.")
   var clear = false
 
   func validate() throws {
@@ -36,7 +36,7 @@ struct PlaceArguments: ParsableArguments {
   var isGiven: Bool { place != nil || id != nil || cell != nil || clear }
 }
 
-/// The options of commands that draw.
+/// The options of commands that draw in the terminal.
 struct DrawingArguments: ParsableArguments {
   @Option(
     name: .customLong("protocol"),
@@ -66,7 +66,7 @@ struct DrawingArguments: ParsableArguments {
   /// Whether any of these options was given.
   var isGiven: Bool { output != nil || colors != nil || passthrough != nil || backdrop != nil }
 
-  /// The settings for a picture at `place`.
+  /// Returns the settings for a preview at `place`.
   func settings(at place: PlaceArguments) -> PreviewSettings {
     var settings = PreviewSettings()
     settings.mode = output?.mode
@@ -80,12 +80,12 @@ struct DrawingArguments: ParsableArguments {
   }
 }
 
-/// The value of `--place`.
+/// A value of `--place`.
 extension PicturePlace: ExpressibleByArgument {
   package init?(argument: String) { self.init(argument) }
 }
 
-/// The value of `--cell`: a size in pixels such as 10x20.
+/// A value of `--cell`: the size of a terminal cell in pixels, such as `10x20`.
 struct CellSizeArgument: ExpressibleByArgument, Hashable {
   let size: PixelSize
 

@@ -2,24 +2,24 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// A user's default options for playing, from a file such as
+/// The default options for playing that a user keeps in a file, such as
 ///
 ///     # Comments and empty lines are skipped.
 ///     protocol=sixel
 ///     bg = checker
 ///     hold
 ///
-/// Each line has the long name of an option of `play` and its value, as in mpv.conf. A flag has no value, or
-/// `yes` or `no`. Options on the command line come later and therefore take precedence.
+/// Each line consists of the long name of an option of `play` and its value, as in mpv.conf. A flag has no value, or
+/// the value `yes` or `no`. Options on the command line come later and therefore take precedence.
 struct PlayerConfiguration: Hashable {
-  /// An option of the file, as an argument.
+  /// An option in the file.
   struct Line: Hashable {
     let number: Int
     let name: String
-    /// Nil for a flag.
+    /// The value, or nil if the line has none.
     let value: String?
 
-    /// The line as an argument; nil for a flag that is not set.
+    /// Returns the option as an argument, or nil for a flag whose value is `no`.
     func argument(isFlag: Bool) -> String? {
       guard let value else { return "--\(name)" }
       if isFlag { return value == "no" ? nil : "--\(name)" }
@@ -31,7 +31,9 @@ struct PlayerConfiguration: Hashable {
   let path: String
   let lines: [Line]
 
-  /// - Throws: A failure that names the file and the line.
+  /// Parses the text of a configuration file.
+  ///
+  /// - Throws: A failure with the name of the file and the number of the line.
   init(_ text: String, path: String) throws(CommandFailure) {
     self.path = path
     var lines: [Line] = []
@@ -63,9 +65,10 @@ struct PlayerConfiguration: Hashable {
     self.lines = lines
   }
 
-  /// The file's options as arguments. `problem` returns the error of an invalid argument, and nil for a valid one.
+  /// Returns the options in the file as arguments. `problem` is called with an argument and returns its error, or nil
+  /// if it is valid.
   ///
-  /// - Throws: A failure that names the file and the line.
+  /// - Throws: A failure with the name of the file and the number of the line.
   func arguments(
     problem: (String) -> String?
   ) throws(CommandFailure) -> [String] {
@@ -83,7 +86,7 @@ struct PlayerConfiguration: Hashable {
     return arguments
   }
 
-  /// Options that make no sense in the file.
+  /// The options that make no sense in the file.
   private static let excluded: Set<String> = [
     "no-config", "help", "version", "follow", "frame", "trace", "force", "place", "id",
     "cell", "clear", "recursive", "files-from", "null",
@@ -99,21 +102,22 @@ struct PlayerConfiguration: Hashable {
 }
 
 extension PlayerConfiguration {
-  /// The location of the file.
+  /// The location of the configuration file.
   struct Location: Hashable {
     let path: String
-    /// Whether the user named the file, which must then exist.
+    /// Whether the user named the file. A named file must exist.
     let isNamed: Bool
 
-    /// `ZOETROPE_CONFIG`, else `zoetrope/config` in `XDG_CONFIG_HOME` or `~/.config`. Nil if neither is
-    /// known, or if `ZOETROPE_CONFIG` is empty.
+    /// Determines the location from environment variables. It is the value of `ZOETROPE_CONFIG`, or else
+    /// `zoetrope/config` in `XDG_CONFIG_HOME` or in `~/.config`. Returns nil if none of these is known, or if
+    /// `ZOETROPE_CONFIG` is empty.
     init?(_ variable: (String) -> String?) {
       if let name = variable("ZOETROPE_CONFIG") {
         guard !name.isEmpty else { return nil }
         self.init(path: name, isNamed: true)
         return
       }
-      // A relative path in this variable is invalid and ignored.
+      // A relative path in `XDG_CONFIG_HOME` is invalid and is ignored.
       if let folder = variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
         self.init(path: "\(folder)/zoetrope/config", isNamed: false)
       } else if let home = variable("HOME"), !home.isEmpty {
@@ -126,23 +130,23 @@ extension PlayerConfiguration {
     private init(path: String, isNamed: Bool) { (self.path, self.isNamed) = (path, isNamed) }
   }
 
-  /// The largest file that is accepted.
+  /// The maximum number of bytes of the file.
   private static let byteLimit = 64 << 10
 
-  /// Whether an error means that the user has no file, or that this process may not see it, as in a sandbox or
-  /// under `sudo`.
+  /// Returns whether `error` means that the user has no configuration file, or that this process has no access to it,
+  /// as in a sandbox or under `sudo`.
   static func isAbsence(_ error: Errno) -> Bool {
     [.noSuchFileOrDirectory, .notDirectory, .permissionDenied].contains(error)
   }
 
-  /// Reads the user's file; nil when there is none.
+  /// Reads the user's configuration file. Returns nil if there is none.
   static func load(
     _ location: Location? = Location { environmentVariable($0) }
   ) throws(CommandFailure) -> PlayerConfiguration? {
     guard let location else { return nil }
     var bytes: [UInt8] = []
     do {
-      // A pipe without a writer must not block.
+      // Opening the file must not block if it is a pipe without a writer.
       let file = try FileDescriptor.open(
         FilePath(location.path), .readOnly, options: [.closeOnExec, .nonBlocking])
       bytes = try file.closeAfter {
@@ -174,7 +178,7 @@ extension PlayerConfiguration {
 }
 
 extension StringProtocol {
-  /// Without white space at either end.
+  /// The text without white space at its start and end.
   fileprivate var trimmed: String {
     let start = drop { $0.isWhitespace }
     var end = start[...]

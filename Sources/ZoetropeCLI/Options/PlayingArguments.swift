@@ -4,9 +4,9 @@ internal import Zoetrope
 package import ZoetropePlayer
 internal import ZoetropeTerminal
 
-/// The values of `--protocol`.
+/// A value of `--protocol`.
 enum ProtocolArgument: ExpressibleByArgument, Hashable {
-  /// The best for the terminal.
+  /// The drawing mode that is best for the terminal.
   case auto
   /// Nothing is drawn.
   case none
@@ -28,46 +28,46 @@ enum ProtocolArgument: ExpressibleByArgument, Hashable {
 
   static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 
-  /// Nil chooses the best for the terminal.
+  /// The drawing mode, or nil to choose the best one for the terminal.
   var mode: DrawingMode? { if case .mode(let mode) = self { mode } else { nil } }
 }
 
-/// The values of `--colors`.
+/// A value of `--colors` for commands that draw in the terminal.
 enum ColorsArgument: String, ExpressibleByArgument, CaseIterable {
   case auto, full
   case indexed = "256"
   case basic = "16"
   case none
 
-  /// Nil uses the terminal's.
+  /// The number of colours, or nil to use those of the terminal.
   var depth: ColorDepth? { self == .auto ? nil : ColorDepth(rawValue: rawValue) }
 }
 
-/// The values of `--passthrough`.
+/// A value of `--passthrough`.
 enum PassthroughArgument: String, ExpressibleByArgument, CaseIterable {
   case auto, tmux, screen, none
 
-  /// Nil uses the multiplexer in which the program runs.
+  /// The passthrough, or nil to choose it by the multiplexer in which the program runs.
   var passthrough: Passthrough? { Passthrough(rawValue: rawValue) }
 }
 
-/// The values of `--fit`.
+/// A value of `--fit` for the player.
 enum FitArgument: String, ExpressibleByArgument, CaseIterable {
   case auto, contain, shrink, cover, original, integer, stretch
 
-  /// Nil fits the whole picture, or scales pixel art by a whole factor.
+  /// The fit, or nil to fit the whole picture into the terminal, with a whole scaling factor for pixel art.
   var fit: FrameLayout.Fit? { FrameLayout.Fit(rawValue: rawValue) }
 }
 
-/// The values of the player's `--filter`.
+/// A value of `--filter` for the player.
 enum FilterArgument: String, ExpressibleByArgument, CaseIterable {
   case auto, nearest, box, bilinear, bicubic, lanczos3
 
-  /// Nil smooths, except pixel art.
+  /// The filter, or nil to smooth all pictures except pixel art.
   var filter: ScalingFilter? { ScalingFilter(rawValue: rawValue) }
 }
 
-/// The values of `--loops`: a number of plays, `file` or `inf`.
+/// A value of `--loops`: a number of plays, `file` or `inf`.
 enum LoopsArgument: ExpressibleByArgument, Hashable {
   case file
   case count(PlayCount)
@@ -86,17 +86,17 @@ enum LoopsArgument: ExpressibleByArgument, Hashable {
 
   static var defaultCompletionKind: CompletionKind { .list(["file", "inf", "1"]) }
 
-  /// The play count for the library; nil uses the file's.
+  /// The play count for the library, or nil to use the play count in the file.
   var playCount: PlayCount? {
     if case .count(let count) = self { return count }
     return nil
   }
 
-  /// Whether it is a number of plays, after which the player quits.
+  /// Whether the value is a number of plays, after which the player quits.
   var isFinite: Bool { if case .count(.finite) = self { true } else { false } }
 }
 
-/// The values of `--start`: a frame, or a time with a unit. Negative frames count from the end.
+/// A value of `--start`: a frame number, or a time with a unit. Negative frame numbers count from the end.
 extension PlayStart: ExpressibleByArgument {
   package init?(argument: String) {
     if let number = FrameNumber(argument) {
@@ -110,11 +110,11 @@ extension PlayStart: ExpressibleByArgument {
 }
 
 enum PlaybackSpeed {
-  /// The allowed speeds, at which the longest delays do not overflow.
+  /// The speeds that are allowed. At these speeds, the longest delays do not overflow.
   static let range = 0.001...1000.0
 }
 
-/// The values of `--late`.
+/// A value of `--late`.
 struct LateArgument: ExpressibleByArgument, Hashable {
   let policy: LatePolicy
 
@@ -143,7 +143,7 @@ struct LateArgument: ExpressibleByArgument, Hashable {
   }
 }
 
-/// The values of `--bg`: `terminal`, `checker`, `black`, `white` or a colour such as `#336699`.
+/// A value of `--bg` for the player: `terminal`, `checker`, `black`, `white` or a colour such as `#336699`.
 extension PlayerBackdrop: ExpressibleByArgument {
   package init?(argument: String) {
     switch argument {
@@ -167,7 +167,7 @@ extension PlayerBackdrop: ExpressibleByArgument {
   }
 }
 
-/// Whether the environment asks for less motion.
+/// The user's preference for less motion, from the environment.
 enum MotionPreference {
   /// Whether `ZOETROPE_REDUCED_MOTION` or `NO_MOTION` is set to something other than 0.
   static var isReduced: Bool {

@@ -13,31 +13,31 @@ struct ReadingArguments: ParsableArguments {
   @Option(help: "Which decoder to use.")
   var decoder = DecoderChoice.fast
 
-  /// The options for the library.
+  /// The options for the library's decoders.
   var options: DecodingOptions {
     DecodingOptions(damage: damage.policy, limits: limits.limits, decoder: decoder.decoder)
   }
 }
 
-/// The options of commands that take several files.
+/// The options of commands that accept several files.
 struct FileArguments: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Search directories with their subdirectories.")
   var recursive = false
 
   @OptionGroup var names: FileListArguments
 
-  /// Rejects a command line without any file.
+  /// Throws if neither an argument nor an option names any file.
   func check(_ files: [String]) throws { try names.check(files) }
 
-  /// The files, and those of the list, as they were named.
+  /// Returns the list of the files in the arguments and of those in `--files-from`, as the user named them.
   func list(_ files: [String]) -> InputList {
     InputList(
       files, isRecursive: recursive, list: names.filesFrom, endsNamesWithNull: names.null)
   }
 
-  /// The inputs of the command; directories are replaced by the animations in them.
+  /// Returns the inputs of the command, with directories replaced by the animations in them.
   ///
-  /// - Parameter output: The template or directory of the outputs, which are not inputs of the next run.
+  /// - Parameter output: The template or the directory of the outputs, so that they do not become inputs of the next run.
   func inputs(
     _ files: [String], besides output: String? = nil
   ) throws(CommandFailure) -> [InputFile] {
@@ -45,7 +45,7 @@ struct FileArguments: ParsableArguments {
   }
 }
 
-/// A list of further files.
+/// The options that name a list of further files.
 struct FileListArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -55,15 +55,15 @@ struct FileListArguments: ParsableArguments {
 
   @Flag(
     name: [.customShort("0"), .customLong("null")],
-    help: "With --files-from: names end with NUL, as of find -print0.")
+    help: "With --files-from: names end with NUL, as from find -print0.")
   var null = false
 
   func validate() throws {
     if null, filesFrom == nil { throw ValidationError("-0 requires --files-from") }
-    if filesFrom == "" { throw ValidationError("the name of the list is empty") }
+    if filesFrom == "" { throw ValidationError("the name of the list of files is empty") }
   }
 
-  /// Rejects a command line without any file.
+  /// Throws if neither an argument nor `--files-from` names any file.
   func check(_ files: [String]) throws {
     if files.isEmpty, filesFrom == nil { throw ValidationError("name a file") }
   }
@@ -84,7 +84,7 @@ struct FollowArguments: ParsableArguments {
     if followTimeout != nil, !follow { throw ValidationError("--follow-timeout requires --follow") }
   }
 
-  /// Rejects several files, because the first may never end.
+  /// Throws if several files are to be followed, because the first one may never end.
   func check(_ files: [String]) throws {
     if follow, files.count != 1 { throw ValidationError("--follow works with one file only") }
   }
@@ -92,13 +92,13 @@ struct FollowArguments: ParsableArguments {
 
 extension ArgumentHelp {
   static var files: Self { "GIF or PNG files or directories; - for stdin." }
-  static var json: Self { "Print one JSON object per line and file." }
+  static var json: Self { "Print one line of JSON per file." }
   static var timing: Self {
-    Self("How to treat short delays, in all times.", valueName: "policy")
+    Self("How to treat short delays; applies to all times.", valueName: "policy")
   }
 }
 
-/// The values of `--damage`.
+/// A value of `--damage`.
 enum DamageChoice: String, ExpressibleByArgument, CaseIterable {
   case salvage, strict, partial
 
@@ -111,14 +111,14 @@ enum DamageChoice: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// The values of `--decoder`.
+/// A value of `--decoder`.
 enum DecoderChoice: String, ExpressibleByArgument, CaseIterable {
   case fast, reference
 
   var decoder: PixelDecoder { self == .fast ? .fast : .reference }
 }
 
-/// The values of `--limits`.
+/// A value of `--limits`.
 enum LimitsProfile: String, ExpressibleByArgument, CaseIterable {
   case `default`, strict, none
 
@@ -131,7 +131,7 @@ enum LimitsProfile: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// The values of `--timing`: the name of a policy, or `MIN:REPLACEMENT` in milliseconds.
+/// A value of `--timing`: the name of a policy, or `MIN:REPLACEMENT` in milliseconds.
 struct TimingArgument: ExpressibleByArgument, Hashable {
   let policy: DelayPolicy
 
@@ -156,9 +156,10 @@ struct TimingArgument: ExpressibleByArgument, Hashable {
   }
 }
 
-/// The values of `--timing` for `info`, which include `all`: the named policies side by side.
+/// A value of `--timing` for `info`. Besides the values of the other commands, it may be `all`, which shows the named
+/// policies side by side.
 struct InfoTimingArgument: ExpressibleByArgument, Hashable {
-  /// The policy for everything that shows only one time.
+  /// The policy for outputs that have room for only one time.
   let policy: DelayPolicy
   let isAll: Bool
 
@@ -179,7 +180,7 @@ struct InfoTimingArgument: ExpressibleByArgument, Hashable {
 }
 
 extension CompletionKind {
-  /// Files that may be animations, and directories.
+  /// Files with the extension of an animation, and directories.
   static var animations: CompletionKind {
     .file(extensions: FormatTable.rows.flatMap(\.fileExtensions))
   }

@@ -22,7 +22,7 @@ struct ScalingArguments: ParsableArguments {
     }
   }
 
-  /// How pictures are scaled; nil keeps their size.
+  /// The scaling of the pictures, or nil to keep their size.
   var rendering: Rendering? {
     size.map {
       Rendering(target: $0.target, fit: fit, filter: filter, linearLight: linearLight)
@@ -32,7 +32,7 @@ struct ScalingArguments: ParsableArguments {
 
 /// A size such as 320x240, 320x or x240, with sides up to 65535, or a percentage such as 50% or 12.5%.
 struct SizeArgument: ExpressibleByArgument, Hashable {
-  /// Larger than any display, and small enough not to overflow.
+  /// The maximum length of a side. It is larger than any display, and small enough for areas not to overflow.
   private static let longestSide = 65535
 
   let target: TargetSize
@@ -64,26 +64,27 @@ struct SizeArgument: ExpressibleByArgument, Hashable {
 }
 
 extension ScalingFit: ExpressibleByArgument {
-  /// The fit of this name.
+  /// Creates the fit with the name `argument`.
   public init?(argument: String) { self.init(rawValue: argument) }
   /// The names of all fits.
   public static var allValueStrings: [String] { allCases.map(\.rawValue) }
 }
 
 extension ScalingFilter: ExpressibleByArgument {
-  /// The filter of this name.
+  /// Creates the filter with the name `argument`.
   public init?(argument: String) { self.init(rawValue: argument) }
   /// The names of all filters.
   public static var allValueStrings: [String] { allCases.map(\.rawValue) }
 }
 
 extension Rendering {
-  /// Rejects pictures with more pixels than a canvas may have.
+  /// Throws if the scaled pictures would have more pixels than a canvas may have.
   func check(against image: AnimatedImage, file: String) throws(CommandFailure) {
     try check(canvas: image.canvasSize, options: image.options, file: file)
   }
 
-  /// Like ``check(against:file:)``, for an image with this canvas, opened with these options.
+  /// Throws if the scaled pictures of an image with this canvas would have more pixels than `options` allow for a
+  /// canvas.
   func check(
     canvas: PixelSize, options: DecodingOptions, file: String
   ) throws(CommandFailure) {

@@ -1,15 +1,16 @@
 import ArgumentParser
 import Zoetrope
 
-/// A time range in an animation's first play: `1.5s-3s`, `500ms-`, `-2s`, or a single moment, `2s`.
+/// A time range in the first play of an animation, such as `1.5s-3s`, `500ms-` or `-2s`, or a single moment, such as
+/// `2s`.
 ///
-/// A number without a unit is in seconds. The end is exclusive.
+/// A number without a unit is in seconds. The end of a range is exclusive.
 struct TimeRange: Hashable, Sendable {
   let start: Duration
-  /// Nil means the end of the play. Equal to ``start`` for a single moment.
+  /// The end of the range, or nil for the end of the play. For a single moment, it is equal to ``start``.
   let end: Duration?
 
-  /// Nil when `text` is not a range, or ends before it starts.
+  /// Parses a time range. Returns nil if `text` is not a time range, or if the range is empty or ends before it starts.
   init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     switch parts.count {
@@ -29,16 +30,16 @@ struct TimeRange: Hashable, Sendable {
     }
   }
 
-  /// Whether a frame that is shown from `first` until `last` is on screen within the range. A frame with zero
-  /// duration can lie in a range, but not at a moment.
+  /// Returns whether a frame that is shown from `first` until `last` is on screen at any time within the range. A frame
+  /// with zero duration can be within a range, but never at a single moment.
   func overlaps(from first: Duration, to last: Duration) -> Bool {
     guard let end else { return last > start || first >= start }
     if start == end { return first <= start && start < last }
     return first < end && (last > start || (first == last && first >= start))
   }
 
-  /// Parses a number with an optional unit, `s` or `ms`, exact to the microsecond. All times on the command
-  /// line are parsed here.
+  /// Parses a number with an optional unit, `s` or `ms`. The result is rounded down to a microsecond. All times on the
+  /// command line are parsed here.
   static func time(_ text: Substring) -> Duration? {
     var digits = text
     var scale = 1_000_000
@@ -62,7 +63,7 @@ struct TimeRange: Hashable, Sendable {
     return .microseconds(microseconds)
   }
 
-  /// Parses one to nine digits, so that products with a scale do not overflow.
+  /// Parses a number of one to nine digits, so that the product with a scale does not overflow.
   private static func number(_ text: Substring) -> Int? {
     guard (1...9).contains(text.count), text.allSatisfy({ $0.isASCII && $0.isNumber }) else {
       return nil
@@ -71,7 +72,7 @@ struct TimeRange: Hashable, Sendable {
   }
 }
 
-/// A time such as `1.5s`, `500ms`, or `2` for seconds.
+/// A time such as `1.5s` or `500ms`. A number without a unit, such as `2`, is in seconds.
 struct TimeArgument: Hashable, Sendable {
   let time: Duration
 
@@ -81,11 +82,11 @@ struct TimeArgument: Hashable, Sendable {
   }
 }
 
-/// The frame rate to which `--fps` resamples an animation: `25`, `29.97` or `30000/1001`.
+/// A frame rate, to which `--fps` resamples an animation, such as `25`, `29.97` or `30000/1001`.
 struct PictureRate: Hashable, Sendable {
-  /// The largest number of pictures without `--max`.
+  /// The maximum number of pictures if `--max` is not given.
   static let mostPictures = 1_000_000
-  /// The highest rate, per second.
+  /// The highest rate, in pictures per second.
   static let mostASecond = 1000
 
   let numerator: Int
@@ -95,7 +96,8 @@ struct PictureRate: Hashable, Sendable {
     (self.numerator, self.denominator) = (numerator, denominator)
   }
 
-  /// Nil if `text` is not a number above 0 and up to 1000 with at most three decimals.
+  /// Parses a rate. Returns nil if `text` is neither a number with at most three decimals nor a fraction, or if the
+  /// rate is not above 0 or exceeds 1000.
   init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     switch parts.count {
@@ -118,7 +120,7 @@ struct PictureRate: Hashable, Sendable {
     }
   }
 
-  /// Parses up to nine digits, so that no product here overflows.
+  /// Parses a number of one to nine digits, so that no product in this type overflows.
   private static func number(_ text: Substring) -> Int? {
     guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else {
       return nil
@@ -126,7 +128,7 @@ struct PictureRate: Hashable, Sendable {
     return Int(text)
   }
 
-  /// The time of picture `number`.
+  /// Returns the start time of picture `number`.
   func time(ofPicture number: Int) -> Duration {
     let second: Int128 = 1_000_000_000_000_000_000
     let time = Int128(number) * Int128(denominator) * second / Int128(numerator)
@@ -134,9 +136,9 @@ struct PictureRate: Hashable, Sendable {
       secondsComponent: Int64(time / second), attosecondsComponent: Int64(time % second))
   }
 
-  /// The frame that each picture of a play shows; frame `i` is shown for `durations[i]`.
+  /// Returns the index of the frame that each picture of a play shows, if frame `i` is shown for `durations[i]`.
   ///
-  /// - Returns: At most `maximum` indices; nil if there would be more than ``mostPictures``.
+  /// - Returns: At most `maximum` indices, or nil if there would be more than ``mostPictures``.
   func frames(shownFor durations: [Duration], maximum: Int) -> [Int]? {
     var frames: [Int] = []
     var end = Duration.zero
@@ -153,15 +155,16 @@ struct PictureRate: Hashable, Sendable {
 }
 
 extension TimeRange {
-  /// The range of an option.
+  /// Returns the value of an option that is a range.
   ///
-  /// - Throws: Why `text` is not a range.
+  /// - Throws: An error with the reason why `text` is not a range.
   static func argument(_ text: String) throws -> TimeRange {
     if let range = TimeRange(text) { return range }
     let times = text.split(separator: "-", omittingEmptySubsequences: false).map(time)
     if times.count == 2, let from = times[0], let to = times[1] {
       throw ValidationError(
-        from == to ? "the range is empty, since its end is exclusive" : "it ends before it starts")
+        from == to
+          ? "the range is empty, because its end is exclusive" : "the range ends before it starts")
     }
     throw ValidationError("give a range such as 1.5s-3s, 500ms- or -2s")
   }

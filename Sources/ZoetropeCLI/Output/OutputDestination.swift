@@ -3,7 +3,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// Where `-o` sends frames.
+/// The destination of the frames, as given with `-o`.
 enum OutputDestination: Hashable, Sendable {
   /// All frames go to standard output.
   case standardOutput
@@ -12,7 +12,7 @@ enum OutputDestination: Hashable, Sendable {
   /// Each frame gets its own file.
   case files(OutputTemplate)
 
-  /// Whether all frames go to one output.
+  /// Whether all frames go to one output, instead of a file for each frame.
   var isStream: Bool { if case .files = self { false } else { true } }
 
   /// Parses the value of `-o`.

@@ -3,7 +3,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// Checks the extension of an output's name against the format.
+/// Checks the extension of an output's name against the output format.
 enum FileEnding {
   /// Extensions of formats that the tool does not write.
   private static let others: Set<String> = [
@@ -11,7 +11,7 @@ enum FileEnding {
     "mp4", "pdf", "ppm", "svg", "tga", "tif", "tiff", "webm", "webp",
   ]
 
-  /// Rejects names with the extension of another format, which programs would fail to open.
+  /// Throws if the output's name has the extension of another format, because programs would fail to open the file.
   static func check(_ template: OutputTemplate, _ format: ExtractionFormat) throws(CommandFailure) {
     guard case .text(let bytes)? = template.tokens.last,
       let dot = bytes.lastIndex(of: UInt8(ascii: "."))
@@ -29,7 +29,7 @@ enum FileEnding {
   }
 }
 
-/// The output format of one picture.
+/// The output format of a single picture.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   case png, rgba
 }
@@ -42,15 +42,15 @@ enum ExtractionFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   case y4m
   /// PNG files and a list of them with their durations.
   case ffconcat
-  /// PNG files and a report per input, in one archive.
+  /// PNG files and one report per input, in one archive.
   case tar
 
   init(_ format: OutputFormat) { self = format == .png ? .png : .rgba }
 
-  /// The extension of a frame's file.
+  /// The extension of the file of one frame.
   var fileExtension: String { [.ffconcat, .tar].contains(self) ? "png" : rawValue }
 
-  /// The content of the output, for messages.
+  /// The content of the output, as messages call it.
   var content: String {
     switch self {
     case .png: "PNG"

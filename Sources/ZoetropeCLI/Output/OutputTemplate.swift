@@ -3,12 +3,12 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// A template for output names, with placeholders for the frame's number and times.
+/// A template for output names, with placeholders for the names of the input and for the number and times of the frame.
 ///
-/// The placeholders are `{name}` `{stem}` `{dir}` `{parent}` `{index}` `{start_ms}` `{shown_ms}` `{ext}`. Numbers take
-/// a width, as in `{index:04}`; `%d` and `%04d` are the index, as in ffmpeg and ImageMagick. `{{` and `%%` are literal.
-/// `{index}` without a width has as many digits as the last frame's number, so that names sort; `%d` has no leading
-/// zeros.
+/// The placeholders are `{name}` `{stem}` `{dir}` `{parent}` `{index}` `{start_ms}` `{shown_ms}` `{ext}`. The
+/// placeholders for numbers accept a width, as in `{index:04}`; `%d` and `%04d` are the index, as in ffmpeg and
+/// ImageMagick. `{{` and `%%` are a literal brace and a literal percent sign. `{index}` without a width has as many
+/// digits as the number of the last frame, so that the names sort in frame order; `%d` has no leading zeros.
 struct OutputTemplate: Hashable, Sendable {
   enum Token: Hashable, Sendable {
     case text([UInt8])
@@ -19,7 +19,8 @@ struct OutputTemplate: Hashable, Sendable {
     case directory
     /// The name of the input's directory.
     case parent
-    /// At least `width` digits; if fitted, at least as many as the last frame's number.
+    /// The index with at least `width` digits, and, if `isFitted`, with at least as many as the number of the last
+    /// frame.
     case index(width: Int, isFitted: Bool)
     case time(width: Int)
     case delay(width: Int)
@@ -28,22 +29,22 @@ struct OutputTemplate: Hashable, Sendable {
 
   /// The values of the placeholders for one frame.
   struct Values {
-    /// The input; its names are computed only if the template uses them.
+    /// The input. Its names are computed only if the template uses them.
     var input: InputFile
-    /// Nil for the static image, whose index is `static` in names.
+    /// The index of the frame, or nil for the static image, whose index in names is `static`.
     var index: Int?
-    /// The largest possible ``index``; nil for a stream, whose length is unknown.
+    /// The largest possible ``index``, or nil for a stream, whose length is unknown.
     var lastIndex: Int?
     var timeMilliseconds: Int
     var delayMilliseconds: Int
     var fileExtension: String
 
-    /// The minimum number of digits of a fitted number.
+    /// The minimum number of digits of an index that is fitted.
     fileprivate var fittedWidth: Int {
       lastIndex.map { String($0).utf8.count } ?? Self.streamedWidth
     }
 
-    /// The minimum number of digits of a fitted number in a stream.
+    /// The minimum number of digits of a fitted index in the names of a stream.
     private static let streamedWidth = 4
   }
 
@@ -51,12 +52,13 @@ struct OutputTemplate: Hashable, Sendable {
 
   init(tokens: [Token]) { self.tokens = tokens }
 
-  /// Whether two files can have different names.
+  /// Whether the template can give the outputs of different inputs different names.
   var tellsFilesApart: Bool {
     [Token.stem, .name, .directory, .parent].contains(where: tokens.contains)
   }
 
-  /// What differs between the outputs of different inputs.
+  /// The values of the placeholders that can differ between inputs. Two inputs with the same values have the same
+  /// output names.
   private func fileKey(_ input: InputFile) -> [[UInt8]] {
     tokens.compactMap { token in
       switch token {
@@ -69,13 +71,13 @@ struct OutputTemplate: Hashable, Sendable {
     }
   }
 
-  /// Whether every frame of a file gets a different name.
+  /// Whether the template contains the index, so that the name of every frame of an input is different.
   var hasIndex: Bool { tokens.contains { if case .index = $0 { true } else { false } } }
 
-  /// Whether it has any placeholder.
+  /// Whether the template has any placeholder.
   var hasTokens: Bool { tokens.contains { if case .text = $0 { false } else { true } } }
 
-  /// The name for `values`.
+  /// Returns the output name for `values`.
   func name(_ values: Values) -> [UInt8] {
     tokens.flatMap { token -> [UInt8] in
       switch token {
@@ -85,7 +87,7 @@ struct OutputTemplate: Hashable, Sendable {
       case .directory: values.input.directory
       case .parent: values.input.parent
       case .index(let width, let isFitted):
-        // Words are not padded.
+        // The word `static` is not padded.
         values.index.map {
           Self.padded(String($0), isFitted ? max(width, values.fittedWidth) : width)
         } ?? Array("static".utf8)
@@ -98,7 +100,8 @@ struct OutputTemplate: Hashable, Sendable {
 }
 
 extension OutputTemplate {
-  /// Rejects templates that give outputs of two inputs the same name. `example` is a template that does not.
+  /// Throws if the template gives the outputs of two inputs the same name. `example` is a template with different
+  /// names, for the message.
   func checkNames(of inputs: [InputFile], example: String) throws(CommandFailure) {
     guard inputs.count > 1 else { return }
     guard tellsFilesApart else {
@@ -133,7 +136,9 @@ extension OutputTemplate {
     Array(text.paddedLeft(to: width, with: "0").utf8)
   }
 
-  /// - Throws: A usage failure that names the unknown placeholder.
+  /// Parses a template.
+  ///
+  /// - Throws: A usage failure that quotes the unknown placeholder or describes the unpaired brace or `%`.
   init(parsing bytes: [UInt8]) throws(CommandFailure) {
     var tokens: [Token] = []
     var text: [UInt8] = []
@@ -199,7 +204,7 @@ extension OutputTemplate {
 }
 
 extension OutputTemplate.Values {
-  /// The values for frame `index` of `image`, or for its static image, with times under `policy`.
+  /// Creates the values for frame `index` of `image`, with times under `policy`. A nil `index` means the static image.
   init(
     input: InputFile, index: Int?, of image: AnimatedImage, policy: DelayPolicy,
     format: OutputFormat
@@ -210,7 +215,8 @@ extension OutputTemplate.Values {
       starts: starts ?? [], fileExtension: format.rawValue)
   }
 
-  /// The values for frame `index`; `starts` are the start times of all frames, and the end.
+  /// Creates the values for frame `index`. `starts` are the start times of all frames, followed by the end time of the
+  /// last one, all in milliseconds.
   init(
     _ input: InputFile, index: Int?, lastIndex: Int?, starts: [Int], fileExtension: String
   ) {
@@ -220,20 +226,20 @@ extension OutputTemplate.Values {
     setFrame(index, starts: starts)
   }
 
-  /// Sets the values that differ between frames.
+  /// Sets the values that differ between frames; the parameters are those of the initializer.
   mutating func setFrame(_ index: Int?, starts: [Int]) {
     self.index = index
     timeMilliseconds = index.map { starts[$0] } ?? 0
     delayMilliseconds = index.map { starts[$0 + 1] - starts[$0] } ?? 0
   }
 
-  /// Whole milliseconds, rounded down.
+  /// Returns `time` in whole milliseconds, rounded down.
   static func milliseconds(_ time: Duration) -> Int { Decimal(time).thousandths / 1000 }
 }
 
 extension OutputTemplate {
-  /// The default names of files in `directory`: `{stem}-{index}.{ext}` with at least four digits, or
-  /// `{stem}.y4m` and `{stem}.ffconcat`.
+  /// Returns the template of the default names of files in `directory`: `{stem}-{index}.{ext}`, with an index of at
+  /// least four digits, or `{stem}.y4m` or `{stem}.ffconcat` for these formats.
   static func files(
     inDirectory directory: [UInt8], for format: ExtractionFormat = .png
   ) -> OutputTemplate {
@@ -248,12 +254,12 @@ extension OutputTemplate {
     }
   }
 
-  /// The text between a stem and an extension.
+  /// The tokens between the stem and the extension.
   private static let numbered: [Token] = [
     .text(Array("-".utf8)), .index(width: 4, isFitted: true), .text(Array(".".utf8)),
   ]
 
-  /// Whether the name differs between frames.
+  /// Whether the names of different frames can differ.
   var tellsFramesApart: Bool {
     tokens.contains {
       switch $0 {
@@ -263,8 +269,8 @@ extension OutputTemplate {
     }
   }
 
-  /// The names of the frames for the list with this name, `LIST-{index}.png`; nil unless it ends in
-  /// `.ffconcat`.
+  /// The template of the frames' names, `LIST-{index}.png`, if this is the template of the name of a list,
+  /// `LIST.ffconcat`. Nil if this template does not end in `.ffconcat`.
   var listedFrames: OutputTemplate? {
     let ending = Array(".ffconcat".utf8)
     guard case .text(let text)? = tokens.last, text.suffix(ending.count) == ending[...] else {

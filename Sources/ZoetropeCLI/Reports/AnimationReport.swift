@@ -1,69 +1,71 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// The report about a file, for `info` and manifests.
+/// The report about a file, for `info` and for manifests.
 struct AnimationReport {
-  /// The JSON schema; its number changes when a field is removed or changes its meaning.
+  /// The name of the JSON schema. The number in ``schema`` changes when a field is removed or its meaning changes.
   static let schemaName = "zoetrope.animation"
   static var schema: String { "\(schemaName)/3" }
 
   let input: InputFile
   let image: AnimatedImage
-  /// How long each frame is shown, for the times next to stored delays.
+  /// The policy that determines the shown times, which are reported beside the stored delays.
   let policy: DelayPolicy
   /// The pictures of a resampled play; nil without `--fps`.
   var pictures: [SampledPicture]?
   /// The frame rate of ``pictures``.
   var rate: PictureRate?
-  /// The output of each frame, by index; that of the static image is at nil. Nil without output.
+  /// The output of each frame, by frame index; the output of the static image is at nil. The whole dictionary is nil if
+  /// nothing is written.
   var outputs: [Int?: WrittenFrame]?
-  /// Which frames show each output; nil if each output shows one frame.
+  /// The frames that show each output, or nil if each output shows one frame.
   var showings: PictureShowings?
-  /// The hash of each frame's picture; nil without `--hashes`.
+  /// The hash of each frame's picture, or nil without `--hashes`.
   var hashes: [PixelHash]?
-  /// The policies whose times are shown side by side; empty without `--timing all`.
+  /// The policies whose times are reported side by side; empty without `--timing all`.
   var policies: [NamedPolicy] = []
-  /// The size that frames were scaled to; nil if they were not scaled.
+  /// The size to which frames were scaled, or nil if they were not scaled.
   var outputSize: PixelSize?
-  /// Whether the outputs are frames as they are stored, not composited.
+  /// Whether the outputs are stored frames instead of composited ones.
   var isRaw = false
-  /// Damage found while decoding frames.
+  /// The damage that was found while decoding frames.
   var frameDamage: [Damage] = []
-  /// Whether a frame that was decoded for its hash is missing pixels.
+  /// Whether any frame that was decoded for its hash lacks pixels.
   var hasDecodingLosses = false
-  /// Why the work is incomplete, if it is.
+  /// The reason why the work on the file is incomplete, or nil if it is complete.
   var failure: CommandFailure?
 
   init(input: InputFile, image: AnimatedImage, policy: DelayPolicy) {
     (self.input, self.image, self.policy) = (input, image, policy)
   }
 
-  /// The sum of the stored delays.
+  /// The sum of the stored delays, in milliseconds.
   var storedDuration: Decimal { image.frames.duration(.exact) }
 
-  /// The duration of one play under ``policy``.
+  /// The duration of one play under ``policy``, in milliseconds.
   var shownDuration: Decimal { image.frames.duration(policy) }
 
   /// All damage, structural damage first.
   var damage: [Damage] { image.damage + frameDamage }
 
-  /// Whether any data was lost.
+  /// Whether any data was lost: at least one item of damage is not tolerated.
   var hasLosses: Bool { damage.contains { !$0.kind.isTolerated } }
 
-  /// Everything that was written.
+  /// All outputs that were written.
   var written: [WrittenFrame] { pictures?.map(\.output) ?? outputs.map { Array($0.values) } ?? [] }
 
-  /// What is known about the file: without decoding, only damage to its structure.
+  /// The condition of the file as far as it is known. If no frames were decoded, only damage to the structure of the
+  /// file is known.
   var condition: InputCondition {
     failure.map { InputCondition($0) } ?? InputCondition(hasLosses: hasLosses)
   }
 }
 
 extension AnimationReport {
-  /// Writes the report as one object.
+  /// Writes the report as one JSON object.
   ///
-  /// Sizes and delays are those stored in the file. `start_ms` and `shown_ms` are times under ``policy``,
-  /// which `--at`, `--time` and `--start` refer to.
+  /// Sizes and delays are those stored in the file. `start_ms` and `shown_ms` are times under ``policy``. The options
+  /// `--at`, `--time` and `--start` refer to these times.
   func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("schema", Self.schema)
@@ -111,8 +113,8 @@ extension AnimationReport {
     }
   }
 
-  /// When each frame starts under ``policy``, and how long it is shown: until the next one starts, so that
-  /// rounded times add up.
+  /// Returns when each frame starts under ``policy``, and how long it is shown. Each frame is shown until the start of
+  /// the next one, so that rounded times add up.
   func times(of frames: [FrameControl]) -> [(start: Decimal, shown: Decimal)] {
     let starts = frames.starts(policy)
     return zip(starts, starts.dropFirst() + [shownDuration]).map { ($0, $1 - $0) }
@@ -212,18 +214,18 @@ extension AnimationReport {
     json.field("exif_bytes", data.exif?.count ?? 0)
   }
 
-  /// gAMA as a number: 45455 is 0.45455.
+  /// Returns the value of a gAMA chunk as a decimal number: 45455 is 0.45455.
   static func gamma(_ value: UInt32) -> String {
     let digits = String(value).paddedLeft(to: 6, with: "0")
     return "\(digits.dropLast(5)).\(digits.suffix(5))"
   }
 
-  /// Writes one item of damage.
+  /// Writes one item of damage as an object.
   static func write(_ damage: Damage, to json: inout JSONWriter) {
     json.object { writeFields(of: damage, to: &$0) }
   }
 
-  /// Writes an item of damage as fields of the current object.
+  /// Writes one item of damage as fields of the current object.
   static func writeFields(of damage: Damage, to json: inout JSONWriter) {
     json.field("kind", damage.kind.name)
     json.field("tolerated", damage.kind.isTolerated)
@@ -235,7 +237,8 @@ extension AnimationReport {
 }
 
 extension Damage {
-  /// The damage in words, without its identifier, which is in JSON. Frames count from 0.
+  /// The damage in words, with its frame and byte offset. Omits the name of its kind, which only JSON contains. Frames
+  /// count from 0.
   var sentence: String {
     let place = frameIndex.map { ", frame \($0)" } ?? ""
     return "\(detail)\(place), byte \(byteOffset)"
@@ -243,7 +246,7 @@ extension Damage {
 }
 
 extension DisposalMethod {
-  /// Its name in JSON and in tables.
+  /// The name of the disposal method in JSON and in tables.
   var name: String {
     switch self {
     case .keep: "none"
@@ -261,11 +264,11 @@ extension WrittenFrame {
 }
 
 extension AnimationReport {
-  /// The report as text.
+  /// Returns the report as text.
   func text(showsFrames: Bool, showsMetadata: Bool) -> String {
     var text = "\(input.name.sanitized): \(headline)\n"
     text += Self.row("bytes", "\(image.byteCount)")
-    // A picture without motion has no times.
+    // An image with one frame has no motion, so its times are not shown.
     if image.frames.count > 1 {
       text += Self.row("duration", durations)
       text += Self.row("delays", delays)
@@ -320,7 +323,7 @@ extension AnimationReport {
     var text = least == most ? "\(least) ms each" : "\(least) to \(most) ms"
     if raised > 0 {
       text +=
-        "; \(raised) short \(raised == 1 ? "one is" : "ones are") shown longer with \(policy) timing, as in players"
+        "; \(raised) short \(raised == 1 ? "delay is" : "delays are") raised with \(policy) timing, as in players"
     }
     return text
   }
@@ -395,18 +398,18 @@ extension AnimationReport {
   }
 }
 
-/// A picture of a resampled play.
+/// A picture of a play that was resampled to a constant frame rate.
 struct SampledPicture: Hashable, Sendable {
-  /// Its number, from 0.
+  /// The number of the picture in the play, from 0.
   let number: Int
-  /// The frame that it shows.
+  /// The index of the frame that the picture shows.
   let frame: Int
   let output: WrittenFrame
 }
 
-/// A frame that was written.
+/// The output of a frame that was written.
 struct WrittenFrame: Hashable, Sendable {
-  /// The output's name; `-` for standard output.
+  /// The name of the output, or `-` for standard output.
   let name: FileName
   let byteCount: Int
 }

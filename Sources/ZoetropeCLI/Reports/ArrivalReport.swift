@@ -20,7 +20,8 @@ struct ArrivalReport {
     shown = PlaybackTimeline([], policy: policy)
   }
 
-  /// Records a change; returns whether to print a line: for the first change, and for new frames.
+  /// Records a change of the stream. Returns whether to print a line, which is the case for the first change and
+  /// whenever there are new frames.
   mutating func update(to progress: StreamProgress) -> Bool {
     guard self.progress?.frameCount != progress.frameCount else { return false }
     self.progress = progress
@@ -31,7 +32,7 @@ struct ArrivalReport {
     return true
   }
 
-  /// Writes the state as one object.
+  /// Writes the state as one JSON object.
   func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("schema", Self.schema)

@@ -4,16 +4,16 @@ import ZoetropeProcess
 /// The outcome of a command for all of its inputs.
 struct BatchSummary: Hashable {
   private var counts: [InputCondition: Int] = [:]
-  /// Frames written, or decoded where nothing is written.
+  /// The number of frames written, or the number of frames decoded if the command writes none.
   private(set) var frameCount = 0
-  /// Bytes written; nil if nothing is written.
+  /// The number of bytes written, or nil if the command writes no output files.
   private(set) var byteCount: Int?
 
   init(writes: Bool = false) { byteCount = writes ? 0 : nil }
 
   var fileCount: Int { counts.values.reduce(0, +) }
 
-  /// Whether no input lost any data.
+  /// Whether all inputs are intact.
   var isWhole: Bool { counts.keys.allSatisfy { $0 == .ok } }
 
   mutating func add(_ condition: InputCondition, frames: Int = 0, bytes: Int = 0) {
@@ -22,7 +22,7 @@ struct BatchSummary: Hashable {
     byteCount = byteCount.map { $0 + bytes }
   }
 
-  /// One line, such as `500 files: 403 whole, 44 damaged, 53 unreadable; 3,300 frames, 39 MB`.
+  /// The summary as one line, such as `500 files: 403 whole, 44 damaged, 53 unreadable; 3,300 frames, 39 MB`.
   var text: String {
     let words: [(InputCondition, String)] = [
       (.ok, "whole"), (.damaged, "damaged"), (.unreadable, "unreadable"), (.failed, "failed"),
@@ -37,7 +37,7 @@ struct BatchSummary: Hashable {
     return text
   }
 
-  /// Writes it as fields of the current object.
+  /// Writes the summary as fields of the current JSON object.
   func write(to json: inout JSONWriter) {
     json.field("phase", "summary")
     json.field("files", fileCount)

@@ -2,16 +2,16 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// The report about one input.
+/// The outcome of a command for one input.
 struct InputOutcome {
   let status: ExitStatus
-  /// The report, for standard output.
+  /// The report about the input, for standard output.
   let output: [UInt8]
   let condition: InputCondition
   let frameCount: Int
 }
 
-/// How commands report results and failures.
+/// Runs commands that report on each input, and reports damage and failures.
 enum CommandRunner {
   /// Reports damage in `input` on standard error, as text or as JSON.
   static func report(_ damage: Damage, of input: InputFile, asJSON: Bool) {
@@ -31,17 +31,18 @@ enum CommandRunner {
     }
   }
 
-  /// The output of `body` as a line.
+  /// Returns what `body` writes, as a line with a line break.
   static func line(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
     var json = JSONWriter()
     body(&json)
     return json.bytes + [0x0a]
   }
 
-  /// Prints the report for each input as soon as it is done, so that an interruption loses no finished report.
+  /// Calls `report` for each input and prints each report as soon as it is complete, so that an interruption loses no
+  /// complete report.
   ///
-  /// A failure is printed as an object of `schema` in the input's place if `asJSON`, else as a line on standard
-  /// error.
+  /// If an input fails and `asJSON` is set, prints the failure as an object of `schema` in the place of the report.
+  /// Otherwise prints the failure as a line on standard error.
   ///
   /// - Parameter isBrief: Whether a summary is printed only if an input failed, because the reports are short.
   static func forEach(
@@ -50,7 +51,7 @@ enum CommandRunner {
   ) -> ExitStatus {
     let progress = ProgressReporter(style: .auto, inputs: inputs)
     defer {
-      // Programs find every outcome in the reports.
+      // Programs that read JSON find every outcome in the reports.
       if asJSON { progress.clear() } else { progress.summarize(isQuiet: isBrief) }
     }
     var statuses: [ExitStatus] = []
@@ -72,8 +73,9 @@ enum CommandRunner {
       }
       do throws(CommandFailure) {
         progress.clear()
-        // The reader has gone away, but earlier failures still count.
-        // A signal that has arrived since the report was finished does not stop it. A second one would end the process.
+        // If the reader of the output has gone away, earlier failures still determine the status. A signal that has
+        // arrived since the report was completed does not stop the writing of it. A second signal would end the
+        // process.
         if try OutputStream.print(output, stopsOnSignal: false) == .readerGone {
           return Signals.ending ?? .combined(statuses)
         }

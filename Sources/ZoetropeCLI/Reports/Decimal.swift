@@ -1,16 +1,16 @@
 import Zoetrope
 
-/// A decimal number with three fractional digits, usually in milliseconds: `33.333`, `40`.
+/// A decimal number with three fractional digits, usually a time in milliseconds, such as `33.333` or `40`.
 struct Decimal: Hashable, Comparable, CustomStringConvertible {
-  /// Microseconds.
+  /// The number in thousandths. If the number is in milliseconds, these are microseconds.
   var thousandths: Int
 
   init(thousandths: Int) { self.thousandths = thousandths }
 
-  /// The stored delay in milliseconds, to the nearest microsecond.
+  /// Creates the number of milliseconds of a stored delay, rounded to the nearest microsecond.
   init(_ delay: FrameDelay) { self.init(delay.duration) }
 
-  /// A time in milliseconds, to the nearest microsecond.
+  /// Creates the number of milliseconds of a time, rounded to the nearest microsecond.
   init(_ duration: Duration) {
     thousandths = duration.roundedMicroseconds
   }
@@ -23,8 +23,8 @@ struct Decimal: Hashable, Comparable, CustomStringConvertible {
     return "\(thousandths / 1000).\(digits)"
   }
 
-  /// A time in milliseconds in larger units, such as `12.5 s`, `33 min 20 s` or `2 h 5 min 0 s`; nil below ten
-  /// seconds.
+  /// The number, which is in milliseconds, in larger units, such as `12.5 s`, `33 min 20 s` or `2 h 5 min 0 s`. Nil for
+  /// less than ten seconds.
   var minutesAndSeconds: String? {
     let seconds = thousandths / 1_000_000
     if seconds < 10 { return nil }
@@ -47,15 +47,15 @@ struct Decimal: Hashable, Comparable, CustomStringConvertible {
 }
 
 extension Duration {
-  /// The time in microseconds, rounded to nearest.
+  /// The time in microseconds, rounded to the nearest whole number.
   var roundedMicroseconds: Int {
     let microsecond: Int64 = 1_000_000_000_000
     return Int(components.seconds) * 1_000_000
       + Int((components.attoseconds + microsecond / 2) / microsecond)
   }
 
-  /// The largest amount by which printing rounds a time down. Time arguments may be copied from a report, so this is
-  /// added to them.
+  /// The largest amount by which printing a time rounds it down. Time arguments may be copied from a report, so this
+  /// amount is added to them.
   static let printingLoss = Duration(
     secondsComponent: 0, attosecondsComponent: 499_999_999_999)
 }
@@ -67,7 +67,7 @@ extension JSONWriter {
 }
 
 extension Sequence<FrameControl> {
-  /// Calls `body` with each run of equal delays and its length.
+  /// Calls `body` for each run of equal delays, with the delay and the length of the run.
   func forEachDelay(_ body: (_ delay: FrameDelay, _ count: Int) -> Void) {
     var last: FrameDelay?
     var count = 0
@@ -82,7 +82,7 @@ extension Sequence<FrameControl> {
     if let last { body(last, count) }
   }
 
-  /// Whether all delays are whole microseconds, so that their decimals add up.
+  /// Whether each delay is a whole number of microseconds, so that rounded delays add up exactly.
   fileprivate var haveWholeMicroseconds: Bool {
     var areWhole = true
     forEachDelay { delay, _ in
@@ -93,7 +93,7 @@ extension Sequence<FrameControl> {
 }
 
 extension [FrameControl] {
-  /// The duration of one play under `policy`.
+  /// Returns the duration of one play under `policy`, in milliseconds.
   func duration(_ policy: DelayPolicy) -> Decimal {
     guard haveWholeMicroseconds else {
       let timeline = PlaybackTimeline(self, policy: policy)
@@ -104,7 +104,7 @@ extension [FrameControl] {
     return total
   }
 
-  /// When each frame starts under `policy`.
+  /// Returns the start time of each frame under `policy`, in milliseconds.
   func starts(_ policy: DelayPolicy) -> [Decimal] {
     guard haveWholeMicroseconds else {
       let timeline = PlaybackTimeline(self, policy: policy)

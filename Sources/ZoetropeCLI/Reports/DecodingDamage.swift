@@ -1,11 +1,11 @@
 import Zoetrope
 
-/// Damage found while decoding, excluding what ``AnimatedImage/damage`` already lists.
+/// The damage that was found while decoding frames, without the damage that ``AnimatedImage/damage`` already lists.
 ///
-/// A truncated last frame is known as `cutFrame` when the file is opened. Its decoder reaches the same position
-/// and reports it under another name, such as `gif.lzw.truncated`.
+/// A truncated last frame is listed as `cutFrame` when the file is opened. The frame's decoder stops at the same
+/// position and reports the damage under another name, such as `gif.lzw.truncated`.
 struct DecodingDamage {
-  /// In the order found.
+  /// The damage, in the order in which it was found.
   private(set) var items: [Damage] = []
   private var known: Set<Place>
   private let cuts: Set<Place>
@@ -15,7 +15,7 @@ struct DecodingDamage {
     cuts = Set(image.damage.lazy.filter { $0.kind == .cutFrame }.map { Place(end: $0) })
   }
 
-  /// Records the damage of a frame; returns false if it is already known.
+  /// Records the damage of a frame. Returns false if the damage is already known.
   @discardableResult
   mutating func add(_ item: Damage) -> Bool {
     if !item.kind.isTolerated, cuts.contains(Place(end: item)) { return false }
@@ -24,10 +24,10 @@ struct DecodingDamage {
     return true
   }
 
-  /// The properties that distinguish one item from another.
+  /// The properties that distinguish one item of damage from another.
   ///
-  /// A file may have a hundred thousand items, all of which are kept in memory, so the key is as small as
-  /// possible.
+  /// A file may have a hundred thousand items, and the keys of all of them are kept in memory, so each key is as small
+  /// as possible.
   private struct Place: Hashable {
     let kind: String
     let frameIndex: Int32
@@ -39,7 +39,7 @@ struct DecodingDamage {
       byteOffset = damage.byteOffset
     }
 
-    /// Only the position, whatever was found there.
+    /// Creates a place with only the position of `damage`, whatever kind of damage was found there.
     init(end damage: Damage) {
       kind = ""
       frameIndex = Int32(clamping: damage.frameIndex ?? -1)

@@ -2,7 +2,7 @@ import Zoetrope
 import ZoetropeExplain
 import ZoetropeProcess
 
-/// What `explain` prints about one file.
+/// The report that `explain` prints about one file.
 struct ExplanationReport {
   static let schema = "zoetrope.explain/2"
 
@@ -15,7 +15,7 @@ struct ExplanationReport {
 // MARK: - JSON
 
 extension ExplanationReport {
-  /// Writes it as one object of ``schema``.
+  /// Writes the report as one JSON object of ``schema``.
   func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("schema", Self.schema)
@@ -88,7 +88,7 @@ extension Rule {
 // MARK: - Text
 
 extension ExplanationReport {
-  /// A table of the programs, followed, on request, by the rules that had an effect.
+  /// Returns a table of the programs. If `showsRules`, the rules that had an effect follow the table.
   func text(showsRules: Bool) -> String {
     let count = image.frames.count
     var text =
@@ -139,7 +139,7 @@ extension Explanation.Prediction {
     return playDuration.map { "\(Decimal($0)) ms" } ?? "overflows"
   }
 
-  /// How many delays change, and how.
+  /// The number of delays that change, and up to two of the changes, such as `2 delays: 10 to 100 ms`.
   private var changeText: String {
     guard !changes.isEmpty else { return durations.isEmpty ? "-" : "none" }
     var ways: [String] = []

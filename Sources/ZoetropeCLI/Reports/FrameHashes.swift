@@ -2,9 +2,9 @@ import Zoetrope
 import ZoetropeProcess
 
 extension AnimationReport {
-  /// The report with the hash of every frame's picture. Decodes all frames.
+  /// Returns the report, extended with the hash of every frame's picture. Decodes all frames.
   ///
-  /// - Throws: The error of a frame that cannot be decoded, or an interruption by a signal.
+  /// - Throws: The error of a frame that cannot be decoded, or a failure that reports an interruption by a signal.
   func withHashes(_ progress: ProgressReporter) throws(CommandFailure) -> AnimationReport {
     var report = self
     var hashes: [PixelHash] = []

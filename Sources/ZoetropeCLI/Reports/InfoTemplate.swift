@@ -1,9 +1,9 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// The template of `info --format`: text with fields such as `{width}`, printed once per file.
+/// The template of `info --format`: text with fields such as `{width}`, which is printed once per file.
 ///
-/// `{{` and `}}` are literal braces, `\t` is a tab and `\n` a line break.
+/// `{{` and `}}` are literal braces, `\t` is a tab, `\n` is a line break and `\\` is a backslash.
 struct InfoTemplate: Hashable, Sendable {
   enum Field: String, CaseIterable, Sendable {
     case file, format, width, height, frames, plays, damage
@@ -13,8 +13,10 @@ struct InfoTemplate: Hashable, Sendable {
     case leastDelay = "least_delay_ms"
     case longestDelay = "longest_delay_ms"
 
-    /// Accepts `stored_ms` for the duration of a play, as earlier versions did; everywhere else it is the delay of one
-    /// frame.
+    /// Creates the field called `name`, or returns nil if there is none.
+    ///
+    /// `stored_ms` is accepted as the stored duration of a play, as in earlier versions of the tool. In all other
+    /// outputs, `stored_ms` is the delay of one frame.
     init?(name: some StringProtocol) {
       self.init(rawValue: name == "stored_ms" ? "stored_duration_ms" : String(name))
     }
@@ -27,7 +29,7 @@ struct InfoTemplate: Hashable, Sendable {
 
   private let tokens: [Token]
 
-  /// Nil if a field is unknown or a brace is unpaired.
+  /// Parses a template. Returns nil if a field is unknown, a brace is unpaired, or an escape sequence is unknown.
   init?(_ template: String) {
     var tokens: [Token] = []
     var text = ""
@@ -58,7 +60,7 @@ struct InfoTemplate: Hashable, Sendable {
     self.tokens = tokens + [.text(text)]
   }
 
-  /// The line for a file, including its line break.
+  /// Returns the line for a file, including its line break.
   func line(_ report: AnimationReport) -> [UInt8] {
     var line: [UInt8] = []
     for token in tokens {

@@ -1,21 +1,22 @@
 import Zoetrope
 
-/// Which frames show each written picture, if duplicates were left out.
+/// The frames that show each written picture, for output without duplicate pictures.
 struct PictureShowings {
-  /// The written frame whose picture each examined frame shows.
+  /// For each selected frame, the index of the written frame that has the same picture.
   private(set) var pictures: [Int: Int] = [:]
-  /// The frames that show the picture of a frame, itself first.
+  /// For each written frame, the indices of the frames that show its picture, beginning with the frame itself.
   private(set) var frames: [Int: [Int]] = [:]
-  /// Where the picture of a frame differs from the one before.
+  /// For each written frame, the region where its picture differs from the picture written before it. Empty unless only
+  /// changed pictures are written.
   var changedRects: [Int: PixelRect] = [:]
 
-  /// Notes that frame `index` shows the picture of frame `picture`.
+  /// Records that frame `index` shows the picture of frame `picture`.
   mutating func note(_ index: Int, as picture: Int) {
     pictures[index] = picture
     frames[picture, default: []].append(index)
   }
 
-  /// Writes what is known about frame `index` as fields of the current object.
+  /// Writes what is known about frame `index` as fields of the current JSON object.
   func write(_ index: Int, to json: inout JSONWriter) {
     if let frames = frames[index] { json.field("shown_by", frames) }
     if let picture = pictures[index], picture != index { json.field("same_as", picture) }

@@ -5,23 +5,24 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// The progress line of several inputs: `[37/500] penguins.png  12/86  4.1 MB  2 min left`.
+/// The progress line of a command with several inputs: `[37/500] penguins.png  12/86  4.1 MB  2 min left`.
 struct BatchLine: Hashable {
-  /// The number of the input, from 1.
+  /// The position of the current input among all inputs, from 1.
   let number: Int
   let count: Int
   let name: String
   let done: Int
-  /// The number of frames of the input; nil if unknown.
+  /// The number of frames of the current input, or nil if unknown.
   let total: Int?
-  /// Bytes written so far for all inputs; nil if nothing is written.
+  /// The number of bytes written so far for all inputs, or nil if nothing is written.
   let bytes: Int?
   let secondsLeft: Int?
-  /// Whether it is only opened, before anything is written.
+  /// Whether the input is only being opened to check names, before anything is written.
   var isChecking = false
 
-  /// The line for a terminal of `width` columns; nil if it does not fit. The name is shortened before other parts
-  /// are left out.
+  /// Returns the line for a terminal of `width` columns, or nil for fewer than 20 columns. On narrow terminals, some
+  /// parts are left out, and the name is shortened. If there is no room for four columns of the name, the line contains
+  /// only the position of the input.
   func text(width: Int) -> String? {
     guard width >= 20 else { return nil }
     let start = "[\(number)/\(count)] "
@@ -35,7 +36,7 @@ struct BatchLine: Hashable {
     return start + TerminalText.sanitized(name, limit: room) + rest
   }
 
-  /// A time such as `45 s`, `2 min` or `1 h 5 min`.
+  /// Returns a time for people, such as `45 s`, `2 min` or `1 h 5 min`.
   static func time(_ seconds: Int) -> String {
     if seconds < 90 { return "\(seconds) s" }
     let minutes = (seconds + 30) / 60
@@ -43,20 +44,20 @@ struct BatchLine: Hashable {
   }
 }
 
-/// A progress line.
+/// The progress line of a command with one input, or with inputs that it processes together.
 struct ProgressBar: Hashable {
   let done: Int
   let total: Int
-  /// Bytes written so far; nil if nothing is written.
+  /// The number of bytes written so far, or nil if nothing is written.
   let bytes: Int?
   let elapsed: Duration
-  /// Whether block characters can be used; else the bar is made of `#`.
+  /// Whether the terminal shows block characters. Otherwise the bar consists of `#`.
   var hasBlocks = true
-  /// The attempt to meet a byte budget, from 1; nil if there is no budget. The frames start over with each attempt, and
-  /// the number of attempts is unknown.
+  /// The number of the current attempt to meet a byte budget, from 1, or nil if there is no budget. Each attempt writes
+  /// all frames again, and the total number of attempts is not known in advance.
   var attempt: Int?
 
-  /// The line for a terminal of `width` columns; nil if it does not fit.
+  /// Returns the line for a terminal of `width` columns, or nil if the terminal is too narrow or there are no frames.
   func line(width: Int) -> String? {
     guard width >= 20, total > 0 else { return nil }
     var text = " \(done)/\(total) frames"
@@ -68,7 +69,7 @@ struct ProgressBar: Hashable {
     return room >= 4 ? bar(width: room) + text : text
   }
 
-  /// A bar in eighths of a column, or in whole columns.
+  /// Returns a bar that is drawn in eighths of a column, or in whole columns without block characters.
   func bar(width: Int) -> String {
     guard hasBlocks else {
       return String(repeating: "#", count: min(done, total) * width / total)
@@ -86,20 +87,20 @@ struct ProgressBar: Hashable {
     return Int((seconds / Double(done) * Double(total - done)).rounded(.up))
   }
 
-  /// A byte count such as `412 B`, `96 kB` or `1.2 MB`.
+  /// Returns a byte count for people, such as `412 B`, `96 kB` or `1.2 MB`.
   static func size(_ bytes: Int) -> String { bytes.byteSize }
 }
 
-/// A progress line for a stream.
+/// The progress line of an input whose bytes are still arriving.
 struct StreamLine: Hashable {
   let progress: StreamProgress
-  /// The number of frames written; nil if none are written.
+  /// The number of frames written, or nil if the command writes no frames.
   let done: Int?
-  /// Whether block characters can be used; else the bar is made of `#`.
+  /// Whether the terminal shows block characters. Otherwise the bar consists of `#`.
   var hasBlocks = true
 
-  /// The line for a terminal of `width` columns; nil if it does not fit. Has a bar if the file announces its
-  /// number of frames.
+  /// Returns the line for a terminal of `width` columns, or nil if the terminal is too narrow. The line has a bar if
+  /// the file announces its number of frames.
   func text(width: Int) -> String? {
     guard width >= 20 else { return nil }
     let known = progress.frameCount

@@ -5,41 +5,44 @@ import Zoetrope
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// Reports the progress of a command on standard error: one line for all of its files on a terminal, lines of JSON for
-/// programs.
+/// Reports the progress of a command on standard error: as one line for all inputs on a terminal, or as lines of JSON
+/// for programs.
 final class ProgressReporter {
   private let style: ProgressStyle
-  /// The name of the work in progress, for JSON.
+  /// The name of the current phase of the work, for JSON.
   private let phase: String
   private var start = ContinuousClock.now
-  /// Whether inputs are only opened, before work on them begins.
+  /// Whether inputs are only being opened, before the work on them begins.
   private var isChecking = false
   private var lastUpdate: ContinuousClock.Instant?
-  /// The width of the line on the terminal; 0 if there is none.
+  /// The width of the line that the terminal shows, in columns; 0 if it shows no line.
   private var shownWidth = 0
   private let hasBlocks = TerminalEnvironment.current.localeHasUTF8 ?? false
   private let isDumb = ["", "dumb"].contains(environmentVariable("TERM") ?? "")
-  /// The inputs of the command; empty if they are worked on together.
+  /// The inputs of the command; empty if the command processes its inputs together.
   private let inputs: [InputFile]
-  /// The approximate work for each input, to estimate the time left; empty unless a line is shown.
+  /// The approximate amount of work for each input, for estimating the time left. Empty unless a progress line is shown
+  /// for several inputs.
   private let weights: [Int]
   private let totalWeight: Int
-  /// The work of the inputs before the current one.
+  /// The sum of the weights of the inputs before the current one.
   private var doneWeight = 0
-  /// The current input, from 0; nil before the first.
+  /// The position of the current input, from 0, or nil before the first input.
   private var number: Int?
-  /// The total of the current input; nil if unknown. A stream knows only the frames so far.
+  /// The number of frames of the current input, or nil if unknown. The number of frames of a stream is found in its
+  /// ``StreamProgress``.
   private var total: Int?
-  /// Which attempt to meet a byte budget the numbers belong to, from 1; nil if there is no budget.
+  /// The number of the attempt to meet a byte budget that the reported numbers belong to, from 1. Nil if there is no
+  /// budget.
   private var attempt: Int?
-  /// The bytes written for the inputs before the current one.
+  /// The number of bytes written for the inputs before the current one.
   private var earlierBytes = 0
   private(set) var summary: BatchSummary
 
-  /// `auto` is a line if standard error is a terminal, else nothing.
+  /// Creates a reporter. The style `auto` shows a line if standard error is a terminal, otherwise nothing.
   ///
   /// - Parameters:
-  ///   - total: The number of frames, if there are no `inputs` to begin one by one.
+  ///   - total: The number of frames, for a command that does not call ``begin(_:)`` for each of `inputs`.
   ///   - writes: Whether the bytes written are counted.
   init(
     style: ProgressStyle, inputs: [InputFile] = [], total: Int? = nil, phase: String = "extract",
@@ -51,7 +54,7 @@ final class ProgressReporter {
     } else {
       self.style = style
     }
-    // Opening a file costs about as much as decoding some kilobytes.
+    // Opening a file takes about as long as decoding 4 kilobytes of it.
     weights =
       self.style == .bar && inputs.count > 1
       ? inputs.map { 4096 + ($0.path.flatMap { FileStatus(at: $0) }?.byteCount ?? 0) } : []
@@ -59,16 +62,16 @@ final class ProgressReporter {
     summary = BatchSummary(writes: writes)
   }
 
-  /// Whether there are several inputs.
+  /// Whether the command has several inputs.
   private var isBatch: Bool { inputs.count > 1 }
 
-  /// Shows that input `number` is being checked, before work on any input begins.
+  /// Reports that input `number` is being checked, before the work on any input begins.
   func check(_ number: Int) {
     (self.number, isChecking) = (number, true)
     update(nil)
   }
 
-  /// Begins with the next input, or with input `number`.
+  /// Reports that the work on input `number` begins. By default, that is the next input.
   func begin(_ number: Int? = nil) {
     if isChecking { (isChecking, start) = (false, .now) }
     let next = number ?? (self.number ?? -1) + 1
@@ -77,26 +80,29 @@ final class ProgressReporter {
     update(nil)
   }
 
-  /// Sets the number of frames of the current input, or of an attempt to meet a byte budget.
+  /// Sets the number of frames of the current input. `attempt` is the number of the attempt to meet a byte budget, if
+  /// there is one.
   func expect(_ total: Int?, attempt: Int? = nil) { (self.total, self.attempt) = (total, attempt) }
 
-  /// Ends the current input.
+  /// Reports the outcome of the current input.
   func end(_ condition: InputCondition, frames: Int = 0, bytes: Int = 0) {
     summary.add(condition, frames: frames, bytes: bytes)
     earlierBytes += bytes
   }
 
-  /// Reports `done`, at most ten times a second; with `stream`, also its progress.
+  /// Reports the number of frames and bytes that are done, at most ten times a second. If `stream` is not nil, also
+  /// reports its progress.
   func update(_ done: (frames: Int, bytes: Int?)?, of stream: StreamProgress? = nil) {
     guard style != .none else { return }
     let now = ContinuousClock.now
-    // Short commands show no progress.
+    // A command that takes less than a tenth of a second shows no progress.
     guard now - (lastUpdate ?? start) >= .milliseconds(100) else { return }
     lastUpdate = now
     show(done, stream, elapsed: now - start, phase: phase)
   }
 
-  /// Removes the line of a single input, or writes the last line of JSON for this input.
+  /// Removes the progress line if there is only one input. With the style `json`, instead writes the last line about
+  /// the current input.
   func finish(_ done: (frames: Int, bytes: Int?)?, of stream: StreamProgress? = nil) {
     switch style {
     case .json: show(done, stream, elapsed: .now - start, phase: "done")
@@ -105,18 +111,19 @@ final class ProgressReporter {
     }
   }
 
-  /// Removes the line, for other output.
+  /// Removes the progress line, so that other output can be written.
   func clear() {
     guard shownWidth > 0 else { return }
     FileDescriptor.note("\r" + erase(after: 0) + (isDumb ? "\r" : ""))
     shownWidth = 0
-    // The line comes back with the next update.
+    // The next update shows the line again immediately.
     lastUpdate = nil
   }
 
-  /// Removes the line, and prints a summary of several inputs: for programs and on terminals, or if any failed.
+  /// Removes the progress line. If there are several inputs, prints a summary for programs, on terminals, and whenever
+  /// an input failed or is damaged.
   ///
-  /// - Parameter isQuiet: Whether only failures are reported.
+  /// - Parameter isQuiet: Whether a summary on a terminal is printed only if an input failed or is damaged.
   func summarize(isQuiet: Bool = false) {
     clear()
     guard summary.fileCount > 1 else { return }
@@ -163,7 +170,7 @@ final class ProgressReporter {
     shownWidth = columns
   }
 
-  /// Writes a line of JSON.
+  /// Writes the progress as a line of JSON.
   private func note(
     _ done: (frames: Int, bytes: Int?)?, _ stream: StreamProgress?, phase: String
   ) {
@@ -187,7 +194,8 @@ final class ProgressReporter {
     FileDescriptor.note(String(decoding: json.bytes, as: UTF8.self) + "\n")
   }
 
-  /// The seconds that all remaining work will take at the speed so far; nil if that is not known yet.
+  /// Returns the estimated number of seconds for all remaining work, at the average speed so far. Returns nil if the
+  /// speed is not known yet.
   private func secondsLeft(_ done: Int, elapsed: Duration) -> Int? {
     guard let number, weights.indices.contains(number), elapsed >= .milliseconds(500) else {
       return nil
@@ -199,7 +207,8 @@ final class ProgressReporter {
     return left < 1e9 ? Int(left.rounded(.up)) : nil
   }
 
-  /// Erases the previous line beyond `width` columns; uses spaces on a dumb terminal.
+  /// Returns the text that erases the rest of the previous line, after the first `width` columns. On a dumb terminal,
+  /// the text consists of spaces.
   private func erase(after width: Int) -> String {
     isDumb ? String(repeating: " ", count: max(0, shownWidth - width)) : "\u{1b}[K"
   }
@@ -208,15 +217,15 @@ final class ProgressReporter {
 }
 
 extension StreamProgress {
-  /// The number of frames: those that arrived if the stream has ended, else what the file announces; nil if
-  /// that is not credible.
+  /// The total number of frames. After the stream has ended, this is the number of frames that arrived. Before, it is
+  /// the number that the file announces, or nil if the file announces none or fewer than have arrived.
   var total: Int? {
     if ending != nil { return frameCount }
     return announcedFrameCount.flatMap { $0 >= max(frameCount, 1) ? $0 : nil }
   }
 }
 
-/// How to report the progress of a long command.
+/// The way in which a long command reports its progress.
 enum ProgressStyle: String, ExpressibleByArgument, CaseIterable, Sendable {
   case auto, bar, json, none
 }

@@ -2,7 +2,7 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// The contents of a frame store, and what a `zoetrope cache` command did to it.
+/// The report about a frame store: its contents, and what a `zoetrope cache` command did to it.
 struct StoreReport {
   static let schema = "zoetrope.cache/2"
 
@@ -12,21 +12,22 @@ struct StoreReport {
   private var byteCount = 0
   private var tables: [FrameStoreStatistics.Table] = []
   private var records = (count: 0, byteCount: 0)
-  /// How many frames and bytes the command removed; nil if it removes none.
+  /// The number of frames and bytes that the command removed, or nil if the command removes none.
   var removed: (frames: Int, bytes: Int)?
-  /// How many frames were found to be intact; nil if they were not read.
+  /// The number of frames that were found to be intact, or nil if the command did not read the frames.
   var intactCount: Int?
-  /// How many frames were damaged and removed.
+  /// The number of frames that were found to be damaged and were removed, or nil if the command did not read the
+  /// frames.
   var droppedCount: Int?
 
-  /// The report about a directory without a store.
+  /// Creates the report about a directory that has no store.
   init(directory: FilePath, byteLimit: Int) {
     (self.directory, self.byteLimit) = (directory, byteLimit)
   }
 
-  /// The report about `store` as it is now.
+  /// Creates the report about the current contents of `store`.
   ///
-  /// - Parameter before: The contents before frames were removed, if any were.
+  /// - Parameter before: The contents before the command removed frames, or nil if it removed none.
   init(_ store: FrameStore, since before: FrameStoreStatistics? = nil) {
     self.init(directory: store.directory, byteLimit: store.byteLimit)
     let statistics = store.statistics
@@ -40,7 +41,7 @@ struct StoreReport {
     }
   }
 
-  /// A line for the whole store, and one for each table.
+  /// The report as text: a line for the whole store, then a line for each table.
   var text: String {
     let size = ProgressBar.size
     var text = ""
@@ -72,7 +73,7 @@ struct StoreReport {
 
   private static func frames(_ count: Int) -> String { "\(count) frame\(count == 1 ? "" : "s")" }
 
-  /// Writes the report as one object of ``schema``.
+  /// Writes the report as one JSON object of ``schema``.
   func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("schema", Self.schema)

@@ -1,6 +1,6 @@
 import Zoetrope
 
-// The schemas of JSON that is not about one input: caches, atlases, the terminal, traces.
+// The schemas of JSON that is not about one input: caches, atlases, the terminal and traces.
 
 extension OutputSchema {
   static let atlas = OutputSchema(
@@ -106,7 +106,7 @@ extension OutputSchema {
       SchemaField("background", .string.orNull), SchemaField("multiplexer", .string),
       SchemaField("remote", .boolean), SchemaField("dumb", .boolean),
       SchemaField(
-        "answered", .boolean, "whether the terminal answered, or the environment was used"),
+        "answered", .boolean, "false if only the environment was examined"),
     ]))
 
   static let trace = OutputSchema(

@@ -4,13 +4,13 @@ import ZoetropeProcess
 
 /// The JSON Schema of one kind of JSON that the tool prints.
 struct OutputSchema: Sendable {
-  /// Its name for `zoetrope schema`.
+  /// The name of the schema for `zoetrope schema`.
   let name: String
-  /// What the JSON is.
+  /// A sentence that describes the JSON.
   let summary: String
   let root: SchemaNode
 
-  /// The values of the field "schema"; nil for JSON without that field.
+  /// The value of the field "schema" in the JSON, or nil if the JSON does not have that field.
   var identifier: String? {
     if case .object(let fields) = root, case .words(let words)? = fields.first?.node {
       return words.first
@@ -23,12 +23,12 @@ struct OutputSchema: Sendable {
     return nil
   }
 
-  /// Definitions that several schemas share.
+  /// The definitions that several schemas share.
   private static let definitions: [(StaticString, SchemaNode)] = [
     ("damage", damage), ("error", error),
   ]
 
-  /// Writes it as one object.
+  /// Writes the schema as one JSON object.
   func write(to json: inout JSONWriter) {
     json.object { json in
       json.field("$schema", "https://json-schema.org/draft/2020-12/schema")
@@ -41,14 +41,15 @@ struct OutputSchema: Sendable {
     }
   }
 
-  /// All of them.
+  /// All schemas.
   static let all = [
     animation, arrival, atlas, cache, check, conversion, explain, optimization, probe, progress,
     trace,
     warm,
   ]
 
-  /// The schema called `name`, or else the first one of the command of that name, which its summary mentions.
+  /// Returns the schema called `name`. If there is none and `name` is a command, returns the first schema whose summary
+  /// mentions that command.
   static func named(_ name: String) -> OutputSchema? {
     all.first { $0.name == name }
       ?? (ZoetropeTool.subcommand(named: name) == nil
@@ -72,7 +73,7 @@ extension OutputSchema {
 
   private static let formats = SchemaNode.string
 
-  /// An input that failed.
+  /// Returns the type of the object for an input that failed.
   static func failed(_ identifier: String) -> SchemaNode {
     .object(
       [schema(identifier)] + file + [

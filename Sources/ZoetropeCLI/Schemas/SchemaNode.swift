@@ -3,7 +3,7 @@ import Zoetrope
 /// The type of a value in the tool's JSON, written as JSON Schema.
 indirect enum SchemaNode: Sendable {
   case string, integer, number, boolean, null
-  /// One of these strings.
+  /// A string that is one of these words.
   case words([String])
   /// An array of values; `count` is the number of elements if it is fixed.
   case array(of: SchemaNode, count: Int? = nil)
@@ -12,13 +12,13 @@ indirect enum SchemaNode: Sendable {
   /// An object with arbitrary field names.
   case map(SchemaNode)
   case either([SchemaNode])
-  /// A definition that is used in several places.
+  /// A reference to a definition that is used in several places.
   case reference(StaticString)
 
-  /// This, or null.
+  /// The type of a value that is either of this type or null.
   var orNull: SchemaNode { .either([self, .null]) }
 
-  /// The start and the size of a range, or a rectangle, in numbers.
+  /// Returns the type of an array of `count` integers, such as a rectangle or a range.
   static func integers(_ count: Int) -> SchemaNode { .array(of: .integer, count: count) }
 }
 
@@ -26,11 +26,11 @@ indirect enum SchemaNode: Sendable {
 struct SchemaField: Sendable {
   let name: StaticString
   let node: SchemaNode
-  /// What it means; nil where the name says it.
+  /// The meaning of the field, or nil if the name is self-explanatory.
   let text: String?
   let isRequired: Bool
 
-  /// A field that every object has.
+  /// Creates a field that every object has.
   init(_ name: StaticString, _ node: SchemaNode, _ text: String? = nil) {
     (self.name, self.node, self.text, isRequired) = (name, node, text, true)
   }
@@ -39,7 +39,7 @@ struct SchemaField: Sendable {
     (self.name, self.node, self.text, self.isRequired) = (name, node, text, isRequired)
   }
 
-  /// A field that some objects have.
+  /// Returns a field that only some objects have.
   static func optional(
     _ name: StaticString, _ node: SchemaNode, _ text: String? = nil
   ) -> SchemaField {
@@ -48,7 +48,7 @@ struct SchemaField: Sendable {
 }
 
 extension SchemaNode {
-  /// Writes it as fields of the current object.
+  /// Writes the type as fields of the current JSON object.
   func write(to json: inout JSONWriter) {
     switch self {
     case .string: json.field("type", "string")

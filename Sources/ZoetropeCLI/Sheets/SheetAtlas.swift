@@ -1,7 +1,7 @@
 import ArgumentParser
 import Zoetrope
 
-/// How an atlas lists its frames, as in TexturePacker and Aseprite.
+/// The form in which an atlas lists its frames, as in TexturePacker and Aseprite.
 enum AtlasShape: String, ExpressibleByArgument, CaseIterable, Sendable {
   /// An object with one key per frame.
   case hash
@@ -9,16 +9,16 @@ enum AtlasShape: String, ExpressibleByArgument, CaseIterable, Sendable {
   case array
 }
 
-/// The rectangles and durations of a sheet's frames, for programs that draw sprites.
+/// An atlas: the rectangles and durations of the frames on a sheet, for programs that draw sprites.
 struct SheetAtlas: Hashable, Sendable {
   struct Sprite: Hashable, Sendable {
     let name: String
     let rect: PixelRect
-    /// In milliseconds.
+    /// The time for which the frame is shown, in milliseconds.
     let duration: Int
   }
 
-  /// The frames of one input.
+  /// The name of an input, and the indices of its sprites.
   struct Tag: Hashable, Sendable {
     let name: String
     let sprites: Range<Int>
@@ -31,7 +31,7 @@ struct SheetAtlas: Hashable, Sendable {
   let sprites: [Sprite]
   let tags: [Tag]
 
-  /// The atlas as JSON, with a newline.
+  /// Returns the atlas as JSON, including a line break.
   func json(_ shape: AtlasShape) -> [UInt8] {
     var json = JSONWriter()
     json.object { json in

@@ -1,10 +1,12 @@
 import Zoetrope
 
-/// The picture of a sheet while frames are drawn on it.
+/// The picture of a sheet, on which frames are drawn.
 struct SheetCanvas: ~Copyable {
   private var buffer: PixelBuffer
   private let background: RGBA
 
+  /// Creates a picture that is filled with `background`.
+  ///
   /// - Throws: `outOfMemory` if allocation fails.
   init(size: PixelSize, background: RGBA) throws(AnimatedImageError) {
     buffer = try PixelBuffer(asking: size)
@@ -22,7 +24,8 @@ struct SheetCanvas: ~Copyable {
     }
   }
 
-  /// Draws `bitmap`, 8-bit RGBA, over the background. `rect` has its size and lies on the canvas.
+  /// Draws `bitmap` over the background. `bitmap` must be 8-bit RGBA. `rect` must have the size of `bitmap` and be on
+  /// the canvas.
   mutating func draw(_ bitmap: Bitmap, in rect: PixelRect) {
     let stride = buffer.bytesPerRow
     let background = background
@@ -37,7 +40,7 @@ struct SheetCanvas: ~Copyable {
     }
   }
 
-  /// Writes `text`, centred, at the lower edge of `rect`.
+  /// Writes `text` at the lower edge of `rect`, horizontally centred.
   mutating func write(_ text: String, in rect: PixelRect) {
     let white = RGBA(red: 255, green: 255, blue: 255)
     guard background.alpha == 0 else {
@@ -45,13 +48,13 @@ struct SheetCanvas: ~Copyable {
         3 * Int(background.red) + 6 * Int(background.green) + Int(background.blue) > 1275
       return write(text, in: rect, isLight ? .black : white)
     }
-    // Readable on every background that the sheet is shown on.
+    // Black text with a white outline is readable on any background.
     let rect = PixelRect(x: rect.x, y: rect.y, width: rect.width, height: rect.height - 1)
     write(text, in: rect, white, outline: 1)
     write(text, in: rect, .black)
   }
 
-  /// Writes `text` in `color`, and the pixels that are within `outline` of it.
+  /// Writes `text` in `color`. Also fills the pixels at a distance of up to `outline` from the text.
   private mutating func write(_ text: String, in rect: PixelRect, _ color: RGBA, outline: Int = 0) {
     var left = rect.x + (rect.width - SheetFont.width(of: text)) / 2
     let top = rect.maxY - SheetFont.height
@@ -70,6 +73,6 @@ struct SheetCanvas: ~Copyable {
     }
   }
 
-  /// The finished picture.
+  /// Returns the complete picture.
   consuming func finish() -> Bitmap { buffer.finish() }
 }

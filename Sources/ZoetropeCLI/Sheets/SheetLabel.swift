@@ -5,13 +5,14 @@ import Zoetrope
 enum SheetLabel: String, ExpressibleByArgument, CaseIterable, Sendable {
   case none, index, time
 
-  /// The text below a frame that is first shown at `time`, with `decimals` digits of a second, at most three.
+  /// Returns the label of frame `index`, which is first shown at `time`. Times have `decimals` fractional digits, at
+  /// most three.
   func text(index: Int, time: Duration, decimals: Int) -> String {
     switch self {
     case .none: return ""
     case .index: return String(index)
     case .time:
-      // Fractions of a millisecond are dropped; minutes are separate.
+      // Fractions of a millisecond are dropped. Minutes are written separately from seconds.
       let milliseconds = Self.milliseconds(time)
       var text = String(milliseconds % 60_000 / 1000)
       if milliseconds >= 60_000 {
@@ -24,7 +25,7 @@ enum SheetLabel: String, ExpressibleByArgument, CaseIterable, Sendable {
     }
   }
 
-  /// How many digits of a second `time` needs.
+  /// Returns how many fractional digits `time` needs in seconds, at most three.
   static func decimals(of time: Duration) -> Int {
     let milliseconds = milliseconds(time)
     return [1000, 100, 10].firstIndex { milliseconds.isMultiple(of: $0) } ?? 3
@@ -33,21 +34,22 @@ enum SheetLabel: String, ExpressibleByArgument, CaseIterable, Sendable {
   private static func milliseconds(_ time: Duration) -> Int { Decimal(time).thousandths / 1000 }
 }
 
-/// The font of labels, five pixels wide and seven high.
+/// The font of the labels. Letters are five pixels wide and seven pixels high.
 enum SheetFont {
   static let height = 7
-  /// The distance from one letter to the next.
+  /// The horizontal distance between the left edges of two neighbouring letters, in pixels.
   static let advance = 6
 
-  /// The width of `text` in pixels, without trailing space.
+  /// Returns the width of `text` in pixels, without the space after the last letter.
   static func width(of text: String) -> Int { max(text.count * advance - 1, 0) }
 
-  /// The rows of a letter from the top, with the leftmost pixel in bit 4; nil for letters that no label uses.
+  /// Returns the rows of a letter, from the top, with the leftmost pixel in bit 4. Returns nil for letters that no
+  /// label uses.
   static func rows(of letter: Character) -> [UInt8]? { letters[letter] }
 
   private static let names = "0123456789.ms"
 
-  /// The letters of ``names`` side by side, with one column between them.
+  /// The pixels of the letters in ``names``, side by side, with one empty column between two letters.
   private static let drawing = """
     .###. ..#.. .###. ##### ...#. ##### ..##. ##### .###. .###. ..... ..... .....
     #...# .##.. #...# ...#. ..##. #.... .#... ....# #...# #...# ..... ..... .....

@@ -5,17 +5,17 @@ struct SheetLayout: Hashable, Sendable {
   /// The size of a cell, without the label below it.
   let cell: PixelSize
   let columns: Int
-  /// Pixels between cells, and between cells and the edges.
+  /// The number of pixels between cells, and between cells and the edges of the sheet.
   let padding: Int
-  /// The height of a label with the space above it; 0 without labels.
+  /// The height of a label including the space above it, or 0 without labels.
   let labelHeight: Int
-  /// The row in which each input starts, and the number of rows.
+  /// The number of the row in which each input starts, followed by the total number of rows.
   private let firstRows: [Int]
 
-  /// Lays out inputs of `counts` frames.
+  /// Lays out the frames of several inputs. Input `i` has `counts[i]` frames.
   ///
-  /// - Parameter columns: Nil makes the sheet of one input about square, and gives a sheet of several as many
-  ///   columns as the longest has frames.
+  /// - Parameter columns: The maximum number of columns. If it is nil, a sheet of one input is about square, and a
+  ///   sheet of several inputs has as many columns as the longest input has frames.
   init(
     counts: [Int], cell: PixelSize, columns: Int? = nil, padding: Int = 0, labelHeight: Int = 0
   ) {
@@ -38,7 +38,7 @@ struct SheetLayout: Hashable, Sendable {
     firstRows = rows
   }
 
-  /// The size of the sheet; sides are at most `Int.max`.
+  /// The size of the sheet. Each side is at most `Int.max`.
   var size: PixelSize {
     let rows = firstRows[firstRows.count - 1]
     return PixelSize(
@@ -51,7 +51,7 @@ struct SheetLayout: Hashable, Sendable {
     return overflow ? .max : product + padding
   }
 
-  /// The rectangle of frame `number` of an input, centred in its cell. `size` is the size of the input's
+  /// Returns the rectangle of frame `number` of an input, centred in its cell. `size` is the size of the input's
   /// frames.
   func rect(ofFrame number: Int, input: Int, size: PixelSize) -> PixelRect {
     let slot = slot(ofFrame: number, input: input)
@@ -60,7 +60,7 @@ struct SheetLayout: Hashable, Sendable {
       width: size.width, height: size.height)
   }
 
-  /// The place of the label of frame `number` of an input.
+  /// Returns the rectangle of the label of frame `number` of an input.
   func labelRect(ofFrame number: Int, input: Int) -> PixelRect {
     let slot = slot(ofFrame: number, input: input)
     return PixelRect(

@@ -2,34 +2,35 @@ import SystemPackage
 import Zoetrope
 import ZoetropeProcess
 
-/// `zoetrope sheet` as a value.
+/// The request of one `zoetrope sheet` command.
 struct SheetRequest: Hashable {
   var inputs: [InputFile]
   var output: String
   var selection = FrameSelection()
-  /// At most this many frames of each input, the least similar ones; nil for all selected frames.
+  /// The maximum number of frames of each input. If an input has more, those that differ most from each other are
+  /// drawn. Nil for all selected frames.
   var distinctCount: Int?
   var columns: Int?
   var padding = 0
   var label = SheetLabel.none
-  /// Fully transparent or opaque.
+  /// The colour behind the frames. It must be fully transparent or opaque.
   var background = RGBA.clear
-  /// How frames are scaled; nil for their own size.
+  /// The scaling of the frames, or nil to keep their size.
   var rendering: Rendering?
   var atlas: String?
   var atlasShape = AtlasShape.hash
   var policy = DelayPolicy.browser
   var isForced = false
   var isQuiet = false
-  /// The version to write to the atlas.
+  /// The version of the tool, which is written to the atlas.
   var version = ""
   var options = DecodingOptions()
 
-  /// Pixels between a frame and its label, and between labels.
+  /// The number of pixels between a frame and its label, and between labels.
   private static let labelGap = 3
 
-  /// Draws the sheet. An input that cannot be opened is reported and left out. Nothing is written if no input
-  /// can be opened, or if a frame cannot be decoded.
+  /// Draws the sheet. An input that cannot be opened is reported and left out. If no input can be opened, or if a frame
+  /// cannot be decoded, nothing is written.
   func run() throws(CommandFailure) -> ExitStatus {
     try checkOutputs(InputIdentities(inputs))
     var statuses: [ExitStatus] = []
@@ -52,7 +53,7 @@ struct SheetRequest: Hashable {
     return .combined(statuses)
   }
 
-  /// Runs the checks that need no open file.
+  /// Runs the checks for which no input needs to be open.
   private func checkOutputs(_ identities: InputIdentities) throws(CommandFailure) {
     if output == "-", atlas == "-" {
       throw .usage("the sheet and the atlas cannot both go to standard output")
@@ -92,12 +93,12 @@ struct SheetRequest: Hashable {
     throw .emptySelection(of: image, input: input, policy: policy)
   }
 
-  /// Returns whether damage lost any data.
+  /// Draws the sheet, and writes it and its atlas. Returns whether any data of the inputs was lost to damage.
   private func drawAndWrite(_ sources: inout [SheetSource]) throws(CommandFailure) -> Bool {
     if let distinctCount {
       for place in sources.indices { try sources[place].keepDistinct(distinctCount) }
     }
-    // All times have the same decimals, so that they are easy to compare.
+    // All times have the same number of fractional digits, so that they are easy to compare.
     let decimals = sources.reduce(0) { most, source in
       source.indices.reduce(most) { max($0, SheetLabel.decimals(of: source.start(of: $1))) }
     }
@@ -120,7 +121,7 @@ struct SheetRequest: Hashable {
     return hasLosses
   }
 
-  /// Draws every frame. Sets `hasLosses` if damage lost any data.
+  /// Draws every frame. Sets `hasLosses` to true if any data was lost to damage.
   private func draw(
     _ sources: [SheetSource], _ labels: [[String]], _ layout: SheetLayout, hasLosses: inout Bool
   ) throws(CommandFailure) -> Bitmap {
@@ -185,7 +186,7 @@ struct SheetRequest: Hashable {
       labelHeight: label == .none ? 0 : Self.labelGap + SheetFont.height)
   }
 
-  /// A sheet is subject to the limits on the pixels of a canvas and the memory of an image.
+  /// Throws if the sheet exceeds the limit on the pixels of a canvas or the limit on the memory of an image.
   private func checkSize(_ layout: SheetLayout) throws(CommandFailure) {
     let (size, limits) = (layout.size, options.limits)
     let bytes = size.area.multipliedReportingOverflow(by: 4)

@@ -1,26 +1,26 @@
 import Zoetrope
 import ZoetropeProcess
 
-/// An input of a sheet and its selected frames.
+/// An input of a sheet, with its selected frames.
 ///
-/// A file is closed until its frames are drawn, because a process may not be able to keep all of them open.
+/// The input's file is closed until its frames are drawn, because a process may not be able to keep all files open.
 /// Inputs that can be read only once are kept open.
 struct SheetSource {
   let input: InputFile
   let rendering: Rendering?
-  /// The size of its frames on the sheet.
+  /// The size of the input's frames on the sheet.
   let size: PixelSize
-  /// In order.
+  /// The indices of the selected frames, in order.
   private(set) var indices: [Int]
   private let options: DecodingOptions
-  /// Damage to the file as a whole.
+  /// The damage to the structure of the file.
   let damage: [Damage]
-  /// The damage found by decoding its frames, empty before they are decoded.
+  /// A record for the damage that decoding the frames will find. It is copied before the frames are decoded.
   let decodingDamage: DecodingDamage
-  /// The start time of each frame, and the end.
+  /// The start time of each frame, followed by the end time of the last one.
   private let starts: [Duration]
   private let durations: [Duration]
-  /// Nil if it is opened again.
+  /// The opened image, or nil if the file will be opened again.
   private let kept: AnimatedImage?
 
   init(
@@ -39,13 +39,13 @@ struct SheetSource {
     kept = input.isReadOnce ? image : nil
   }
 
-  /// When frame `index` starts.
+  /// Returns the start time of frame `index`.
   func start(of index: Int) -> Duration { starts[index] }
 
-  /// How long frame `index` is shown.
+  /// Returns how long frame `index` is shown.
   func duration(of index: Int) -> Duration { durations[index] }
 
-  /// Decodes the selected frames, and keeps at most `count` of them, the least similar ones.
+  /// Decodes the selected frames, and keeps at most `count` of them: those that differ most from each other.
   mutating func keepDistinct(_ count: Int) throws(CommandFailure) {
     var distinct = DistinctFrames(shownAs: rendering)
     var frames = try frames()
@@ -64,9 +64,9 @@ struct SheetSource {
     indices = chosen.map { indices[$0] }
   }
 
-  /// Opens the file again and decodes the selected frames in order.
+  /// Opens the file again, and returns a sequence that decodes the selected frames in order.
   ///
-  /// - Throws: A failure if the file has changed since its frames were selected, and decoding errors.
+  /// - Throws: A failure if the file cannot be opened, or if it has changed since its frames were selected.
   func frames() throws(CommandFailure) -> SheetFrames {
     let image: AnimatedImage
     if let kept { image = kept } else { image = try input.open(options) }
@@ -80,8 +80,9 @@ struct SheetSource {
     return SheetFrames(image, indices, rendering)
   }
 
-  /// A name for each of `sources`: without the extension if the names are still unique, else with a number
-  /// where necessary.
+  /// Returns a name for each of `sources`. The names have no extensions if they are unique without them. Otherwise,
+  /// they have extensions if that makes them unique. Otherwise, they have no extensions, and each ends with the number
+  /// of its input, from 1.
   static func names(of sources: [SheetSource]) -> [String] {
     func texts(_ bytes: (InputFile) -> [UInt8]) -> [String] {
       sources.map { String(decoding: bytes($0.input), as: UTF8.self) }
@@ -93,7 +94,7 @@ struct SheetSource {
   }
 }
 
-/// The selected frames of one input, one after another, scaled.
+/// Decodes and scales the selected frames of one input, one after another.
 struct SheetFrames {
   private let reader: FrameReader
   private var renderer: FrameRenderer?
@@ -105,18 +106,18 @@ struct SheetFrames {
     rest = indices[...]
   }
 
-  /// The next frame; nil after the last one.
+  /// Returns the next frame, or nil after the last one.
   ///
-  /// - Throws: Decoding errors; `cancelled` after a signal.
+  /// - Throws: The errors of decoding; `cancelled` after a signal.
   mutating func next() throws(AnimatedImageError) -> CompositedFrame? {
     guard let index = rest.popFirst() else { return nil }
     let frame = try reader.frame(at: index) { Signals.ending != nil }
     if Signals.ending != nil { throw AnimatedImageError(.cancelled, "interrupted") }
     return try renderer?.render(frame) ?? frame
   }
-  /// Adds the next frame, unscaled, to `distinct`; returns false after the last one.
+  /// Adds the next frame, unscaled, to `distinct`. Returns false after the last frame.
   ///
-  /// - Throws: The same as ``next()``.
+  /// - Throws: The same errors as ``next()``.
   fileprivate mutating func addNext(
     to distinct: inout DistinctFrames
   ) throws(AnimatedImageError) -> Bool {

@@ -56,7 +56,8 @@ package struct FileScanner: Sendable {
     }
     guard isKnown else {
       throw AnimatedImageError(
-        .truncated, "\(start.count) bytes, too few to tell the format", byteOffset: start.count)
+        .truncated, "the file has \(start.count) bytes, too few to determine its format",
+        byteOffset: start.count)
     }
     try scanner.finish()
   }

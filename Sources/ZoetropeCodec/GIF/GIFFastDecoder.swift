@@ -22,7 +22,7 @@ package struct GIFFastDecoder: FrameDecoding {
     content.bytesPerRow = content.width
     let count = content.width * content.height
     guard count > 0 else {
-      return pixels.note(.gifEmptyFrame, "no pixels, \(control.rect)", control, at: 0)
+      return pixels.note(.gifEmptyFrame, "the frame \(control.rect) has no pixels", control, at: 0)
     }
     guard bytes.byteCount >= dataStart else {
       return pixels.note(.lzwNoData, "no minimum code size", control, at: bytes.byteCount)
@@ -30,7 +30,7 @@ package struct GIFFastDecoder: FrameDecoding {
     let codeSize = Int(bytes[dataStart - 1])
     guard LZWDecoder.minimumCodeSizes.contains(codeSize) else {
       return pixels.note(
-        .lzwBadMinimumCodeSize, "minimum code size \(codeSize)", control, at: dataStart - 1)
+        .lzwBadMinimumCodeSize, "invalid minimum code size \(codeSize)", control, at: dataStart - 1)
     }
     try pixels.reserve(byteCount: LZWDecoder.headroom + count + LZWDecoder.slack)
     let data = bytes.extracting(droppingFirst: dataStart)

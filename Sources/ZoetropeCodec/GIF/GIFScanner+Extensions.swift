@@ -95,7 +95,9 @@ extension GIFScanner {
 
   private mutating func noteControlSize(_ size: Int, at offset: Int) {
     note(
-      .gifControlSize, "graphic control of \(size) bytes", frame: image.frames.count, at: offset)
+      .gifControlSize, "irregular graphic control, first block of \(size) bytes",
+      frame: image.frames.count,
+      at: offset)
   }
 
   /// Stores the values of a graphic control until the next image descriptor is read.
@@ -108,7 +110,8 @@ extension GIFScanner {
     let parsed = GIFGraphicControl(flags: flags, delay: delay, index: index)
     if parsed.hasReservedDisposal {
       note(
-        .gifReservedDisposal, "disposal method \(flags >> 2 & 7)", frame: image.frames.count,
+        .gifReservedDisposal, "reserved disposal method \(flags >> 2 & 7)",
+        frame: image.frames.count,
         at: offset)
     }
     control = parsed

@@ -230,7 +230,7 @@ extension GIFScanner {
     let colors = localCount > 0 ? localCount : image.header?.palette.count ?? 0
     if let transparent = graphic.transparentIndex, colors > 0, Int(transparent) >= colors {
       note(
-        .gifTransparentIndex, "index \(transparent) of \(colors) colours", frame: index,
+        .gifTransparentIndex, "transparent index \(transparent) of \(colors) colours", frame: index,
         at: blockOffset)
     }
     let canvas = PixelRect(image.header?.canvasSize ?? screen)
@@ -265,15 +265,17 @@ extension GIFScanner {
     try workBudget.checkCanvas(grown, at: blockOffset)
     image.header?.canvasSize = grown
     let screen = screen
-    note(.gifCanvasGrown, "screen \(screen), canvas \(grown)", frame: 0, at: blockOffset)
+    note(.gifCanvasGrown, "the screen of \(screen) grows to \(grown)", frame: 0, at: blockOffset)
   }
 
   private mutating func noteFrame(_ index: Int, _ rect: PixelRect, hasPalette: Bool) {
     let canvas = PixelRect(image.header?.canvasSize ?? screen)
     if rect.isEmpty {
-      note(.gifEmptyFrame, "frame of \(rect.size)", frame: index, at: blockOffset)
+      note(.gifEmptyFrame, "the frame is \(rect.size)", frame: index, at: blockOffset)
     } else if !canvas.contains(rect) {
-      note(.gifFrameOutside, "\(rect) on \(canvas.size)", frame: index, at: blockOffset)
+      note(
+        .gifFrameOutside, "frame \(rect) outside canvas \(canvas.size)", frame: index,
+        at: blockOffset)
     }
     if !hasPalette {
       note(.gifNoPalette, "no local and no global palette", frame: index, at: blockOffset)

@@ -104,7 +104,8 @@ package struct LossyMatcher: Sendable {
       if sinceCheck > 1 << 16 {
         sinceCheck = 0
         if isCancelled() {
-          throw AnimatedImageError(.cancelled, "while a frame was compressed", format: .gif)
+          throw AnimatedImageError(
+            .cancelled, "cancelled while a frame was compressed", format: .gif)
         }
       }
     }

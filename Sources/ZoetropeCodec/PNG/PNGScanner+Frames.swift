@@ -2,7 +2,7 @@ extension PNGScanner {
   /// Reads an acTL chunk (11.3.6.1): the number of frames and the number of plays.
   mutating func readAnimationControl(hasValidCRC: Bool) {
     guard animation.phase == .beforeData, animation.announcedFrames == nil else {
-      note(.pngAnimationControl, "acTL after another one or after the image data")
+      note(.pngAnimationControl, "acTL after another acTL or after the image data")
       return
     }
     guard hasValidCRC, chunkData.count == 8 else { return passOver("acTL is damaged") }
@@ -103,7 +103,9 @@ extension PNGScanner {
       animation.hasStaticFrame = animation.openPicture?.control != nil
       animation.pendingControl = nil
     case .staticData:
-      if animation.lastType != .imageData { note(.pngSplitData, "IDAT after another chunk") }
+      if animation.lastType != .imageData {
+        note(.pngSplitData, "another chunk between IDAT chunks")
+      }
     case .frames:
       guard animation.isAnimated, !animation.isListEnded else { return }
       try closePicture(at: chunkOffset)
@@ -129,7 +131,7 @@ extension PNGScanner {
     } else if animation.openPicture == nil || animation.phase == .staticData {
       try rejectFrameData("fdAT without fcTL")
     } else if animation.lastType != .frameData {
-      note(.pngSplitData, "fdAT after another chunk", frame: image.frames.count)
+      note(.pngSplitData, "another chunk between fdAT chunks", frame: image.frames.count)
     }
   }
 

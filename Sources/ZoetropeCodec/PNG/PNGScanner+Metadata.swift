@@ -24,7 +24,7 @@ extension PNGScanner {
       keep(\.exif, chunkData)
     case .iccProfile: readProfile()
     case .text, .compressedText, .internationalText: readText()
-    default: note(.pngAncillaryChunk, "\(type.name) of \(size) bytes")
+    default: note(.pngAncillaryChunk, "\(type.name) of \(size) bytes, an invalid length")
     }
   }
 

@@ -240,7 +240,7 @@ extension PNGScanner {
     guard image.header?.colorType == 3, animation.phase == .beforeData,
       image.header?.palette.isEmpty == true, (3...768).contains(size)
     else { return }
-    if size % 3 > 0 { note(.pngAncillaryChunk, "PLTE of \(size) bytes") }
+    if size % 3 > 0 { note(.pngAncillaryChunk, "PLTE of \(size) bytes, not a multiple of 3") }
     if !hasValidCRC { note(.pngPaletteCRC, "the CRC of PLTE is wrong") }
     image.header?.palette = chunkData.paletteWords
   }
@@ -270,14 +270,16 @@ extension PNGScanner {
   private mutating func readTransparentColor(byteCount: Int, bitDepth: UInt8) {
     let size = chunkData.count
     guard size == byteCount || size > byteCount && bitDepth < 16 else {
-      return note(.pngAncillaryChunk, "tRNS of \(size) bytes, which do not fit")
+      return note(.pngAncillaryChunk, "tRNS of \(size) bytes instead of \(byteCount)")
     }
     let low = chunkData[1]
     if byteCount == 2, bitDepth < 8, low >> bitDepth > 0 {
-      // No sample can have this value. libpng would use only its low bits, but in browsers no pixel matches.
-      return note(.pngAncillaryChunk, "tRNS \(low) at \(bitDepth) bits")
+      // No sample can have this value. libpng masks it to the bit depth; in browsers no pixel matches.
+      return note(.pngAncillaryChunk, "the tRNS value \(low) exceeds \(bitDepth) bits")
     }
-    if size > byteCount { note(.pngAncillaryChunk, "tRNS of \(size) bytes") }
+    if size > byteCount {
+      note(.pngAncillaryChunk, "tRNS of \(size) bytes instead of \(byteCount)")
+    }
     image.header?.transparency = Array(chunkData.prefix(byteCount))
     animation.hasTransparency = true
   }
@@ -303,7 +305,7 @@ extension PNGScanner {
   package mutating func finish() throws(AnimatedImageError) {
     guard image.header != nil else {
       throw AnimatedImageError(
-        .truncated, "\(image.byteCount) bytes, too few for a PNG header",
+        .truncated, "the file has \(image.byteCount) bytes, too few for a PNG header",
         byteOffset: image.byteCount)
     }
     let isCut = !isAtEnd

@@ -78,6 +78,6 @@ package final class FetchedSource: ByteSource {
     if let kept = fetcher.cache.data(for: clipped) { return try body(kept.rawBytes) }
     state.withLock { $0.missing = clipped }
     throw AnimatedImageError(
-      .bytesMissing, "bytes \(clipped) are not here", byteOffset: clipped.lowerBound)
+      .bytesMissing, "bytes \(clipped) have not been fetched", byteOffset: clipped.lowerBound)
   }
 }

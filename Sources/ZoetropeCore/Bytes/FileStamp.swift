@@ -27,7 +27,8 @@ package struct FileStamp: Sendable, Hashable {
     do {
       self.init(try FileStatus(of: file))
     } catch {
-      throw AnimatedImageError(.io, "cannot stat: \(error)", systemError: error)
+      throw AnimatedImageError(
+        .io, "cannot read the status of the file: \(error)", systemError: error)
     }
   }
 

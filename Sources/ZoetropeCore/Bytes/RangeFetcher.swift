@@ -136,7 +136,8 @@ package final class RangeFetcher: Sendable {
   package func bytes(in ranges: [Range<Int>]) async throws(AnimatedImageError) -> [[UInt8]] {
     for range in ranges where range.lowerBound < 0 || range.upperBound > byteCount {
       throw AnimatedImageError(
-        .parameter, "bytes \(range) of \(byteCount)", byteOffset: range.lowerBound)
+        .parameter, "bytes \(range) are not within the \(byteCount) bytes of the file",
+        byteOffset: range.lowerBound)
     }
     guard !Task.isCancelled else { throw Self.cancelled }
     // All reads begin before the first is awaited.
@@ -181,7 +182,7 @@ package final class RangeFetcher: Sendable {
   }
 
   private static var cancelled: AnimatedImageError {
-    AnimatedImageError(.cancelled, "while bytes were read")
+    AnimatedImageError(.cancelled, "cancelled while bytes were read")
   }
 
   // MARK: - Reads

@@ -96,7 +96,7 @@ extension Bitmap {
     drawingRow draw: (_ y: Int, _ bytes: inout MutableRawSpan) -> Void
   ) throws(AnimatedImageError) {
     guard size.width >= 0, size.height >= 0 else {
-      throw AnimatedImageError(.parameter, "a picture of \(size)")
+      throw AnimatedImageError(.parameter, "a picture cannot have the size \(size)")
     }
     var buffer = try PixelBuffer(asking: size, format: format)
     let stride = buffer.bytesPerRow

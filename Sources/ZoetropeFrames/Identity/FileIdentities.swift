@@ -70,7 +70,7 @@ extension ContentIdentity {
     var piece = [UInt8](repeating: 0, count: 1 << 20)
     var offset = 0
     while true {
-      if isCancelled() { throw AnimatedImageError(.cancelled, "while hashing") }
+      if isCancelled() { throw AnimatedImageError(.cancelled, "cancelled while hashing the file") }
       let count = try Self.read(file, at: offset, into: &piece)
       if count == 0 || offset > stamp.byteCount { break }
       hasher.update(piece.rawBytes.extracting(first: count))
@@ -106,7 +106,7 @@ extension ContentIdentity {
     do {
       return try file.read(at: offset, into: &piece, 0..<piece.count)
     } catch {
-      throw AnimatedImageError(.io, "cannot read: \(error)", systemError: error as? Errno)
+      throw AnimatedImageError(.io, "cannot read the file: \(error)", systemError: error as? Errno)
     }
   }
 }
@@ -171,7 +171,9 @@ extension AnimatedImage {
     var buffer = ReadBuffer()
     var offset = 0
     while offset < byteCount {
-      if isCancelled() { throw AnimatedImageError(.cancelled, "while hashing", format: format) }
+      if isCancelled() {
+        throw AnimatedImageError(.cancelled, "cancelled while hashing the file", format: format)
+      }
       let end = min(offset + 1 << 20, byteCount)
       try source.withBytes(in: offset..<end, buffer: &buffer) { bytes in hasher.update(bytes) }
       offset = end

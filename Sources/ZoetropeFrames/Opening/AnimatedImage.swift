@@ -93,7 +93,8 @@ public struct AnimatedImage: Sendable {
   ) throws(AnimatedImageError) {
     var scan = scan
     guard let header = scan.header else {
-      throw AnimatedImageError(.truncated, "no header", byteOffset: scan.byteCount)
+      throw AnimatedImageError(
+        .truncated, "the file ends before its header is complete", byteOffset: scan.byteCount)
     }
     // The live-byte check includes the truncated frame, because that frame is decoded next. The truncated frame may be
     // the only frame, in which case the file is not an animation.
@@ -110,7 +111,8 @@ public struct AnimatedImage: Sendable {
     options: DecodingOptions
   ) throws(AnimatedImageError) {
     guard let settled = scan.header else {
-      throw AnimatedImageError(.truncated, "no header", byteOffset: scan.byteCount)
+      throw AnimatedImageError(
+        .truncated, "the file ends before its header is complete", byteOffset: scan.byteCount)
     }
     guard !scan.frames.isEmpty else {
       throw AnimatedImageError(
@@ -134,7 +136,7 @@ public struct AnimatedImage: Sendable {
     // A PNG with an empty canvas is rejected when IHDR is read, so the file is a GIF. The logical screen size follows
     // the six bytes of the signature.
     AnimatedImageError(
-      .malformed, "a canvas of \(header.canvasSize) that no frame enlarges",
+      .malformed, "the canvas is \(header.canvasSize), and no frame enlarges it",
       format: header.format, byteOffset: 6)
   }
 

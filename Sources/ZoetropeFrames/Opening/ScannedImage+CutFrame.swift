@@ -39,7 +39,8 @@ extension ScannedImage {
       showStaticImage()
     } else if frames.isEmpty {
       throw AnimatedImageError(
-        .truncated, "the data ends before the first row", format: header.format, frameIndex: 0,
+        .truncated, "the data ends before the first row of the first frame", format: header.format,
+        frameIndex: 0,
         byteOffset: byteCount)
     }
     return nil

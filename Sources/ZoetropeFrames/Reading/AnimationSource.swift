@@ -178,7 +178,7 @@ extension ImageOrigin {
       let known = timeline.frameCount
       if !arrival.isOpen || timeline.startTime(known) > time { break }
       guard await arrivals.waitForFrame(known) else {
-        throw AnimatedImageError(.cancelled, "while frames arrived", format: format)
+        throw AnimatedImageError(.cancelled, "cancelled while frames arrived", format: format)
       }
     }
     guard timeline.frameCount > 0 else {

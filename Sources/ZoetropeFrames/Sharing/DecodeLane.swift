@@ -210,7 +210,8 @@ final class DecodeLane: Sendable {
     return .done(time)
   }
 
-  private static let bytesMissing = AnimatedImageError(.bytesMissing, "bytes are not here yet")
+  private static let bytesMissing = AnimatedImageError(
+    .bytesMissing, "bytes of the frame have not arrived yet")
 }
 
 /// A closure that fetches bytes, and returns an error if they could not be fetched, otherwise nil. The closure's task

@@ -130,7 +130,7 @@ final class PartialReader {
 
   private func check(_ isCancelled: () -> Bool, _ header: ImageHeader) throws(AnimatedImageError) {
     guard isCancelled() else { return }
-    throw AnimatedImageError(.cancelled, "while decoding", format: header.format)
+    throw AnimatedImageError(.cancelled, "cancelled while decoding", format: header.format)
   }
 
   /// Returns the arriving frame in the state in which the previous request left it. If it is another frame than in the

@@ -5,7 +5,7 @@ package import Zoetrope
 ///
 /// If the cache cannot be used, the command warns once and decodes everything.
 package struct CommandCache: Hashable, Sendable {
-  /// The directory of the cache; nil for none.
+  /// The directory of the cache, or nil if no cache is used.
   package var directory: FilePath?
   /// The maximum number of bytes on disk.
   package var byteLimit = defaultByteLimit
@@ -20,7 +20,8 @@ package struct CommandCache: Hashable, Sendable {
     (self.directory, self.byteLimit) = (directory, byteLimit)
   }
 
-  /// Opens the store. Returns nil if there is no directory. Warns and returns nil if it cannot be used.
+  /// Opens the frame store in ``directory``. Returns nil if no directory is set. If the store cannot be opened, warns
+  /// and returns nil.
   package func open() -> FrameStore? {
     guard let directory else { return nil }
     do throws(AnimatedImageError) {
@@ -31,7 +32,7 @@ package struct CommandCache: Hashable, Sendable {
     }
   }
 
-  /// Warns if `store` could not store or look up frames. Call this once, at the end.
+  /// Warns if `store` failed to store or look up frames. Commands call this once, at the end.
   package func reportFailure(of store: FrameStore?) {
     guard let error = store?.lastError else { return }
     warn(error, "not all frames are kept for later runs")

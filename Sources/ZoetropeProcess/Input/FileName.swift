@@ -1,10 +1,10 @@
 package import SystemPackage
 internal import Zoetrope
 
-/// The name of a file for reports: text, and its bytes where they are not valid UTF-8.
+/// The name of a file, for reports: as text, and as bytes if the name is not valid UTF-8.
 package struct FileName: Hashable, Sendable {
   package let text: String
-  /// Nil when `text` is the whole name.
+  /// The bytes of the name, or nil if `text` represents the name exactly.
   package let bytes: [UInt8]?
 
   package init(_ bytes: [UInt8]) {
@@ -14,6 +14,6 @@ package struct FileName: Hashable, Sendable {
 
   package init(_ path: FilePath) { self.init(path.bytes) }
 
-  /// Creates the name given as `argument` (see ``RawArguments``).
+  /// Creates the name that the user gave as `argument` (see ``RawArguments``).
   package init(argument: String) { self.init(RawArguments.bytes(of: argument)) }
 }

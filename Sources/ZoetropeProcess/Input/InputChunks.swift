@@ -1,12 +1,12 @@
 internal import SystemPackage
 import Zoetrope
 
-/// The bytes of an input as they arrive. Its descriptor is closed after the last one.
+/// The bytes of an input, as they arrive. The input's descriptor is closed when its last user releases it.
 struct InputChunks: AsyncSequence, Sendable {
   typealias Element = [UInt8]
   typealias Failure = AnimatedImageError
 
-  /// How often to check whether a file has grown.
+  /// The pause between two checks whether a followed file has grown.
   private static let interval = Duration.milliseconds(25)
 
   private let file: OwnedFile
@@ -17,7 +17,7 @@ struct InputChunks: AsyncSequence, Sendable {
     _ input: InputFile, isFollowed: Bool, _ patience: Duration?
   ) throws(AnimatedImageError) {
     file = try OwnedFile(input.path)
-    // Standard input may also be a file; when followed, its end is not final.
+    // Standard input may also be a regular file. If it is followed, the end of the file is not final.
     self.isFollowed = isFollowed && file.isRegular
     self.patience = patience
   }
@@ -46,7 +46,7 @@ struct InputChunks: AsyncSequence, Sendable {
   }
 }
 
-/// An open file, closed by its last user. Standard input is borrowed.
+/// An open file, which is closed when its last user releases it. Standard input is borrowed and stays open.
 private final class OwnedFile: Sendable {
   let descriptor: FileDescriptor
   private let isBorrowed: Bool
@@ -57,7 +57,7 @@ private final class OwnedFile: Sendable {
       return
     }
     do {
-      // Opened without waiting for a writer; `poll` waits instead, and can be interrupted.
+      // The file is opened without waiting for a writer. `poll` waits instead, because a signal can interrupt it.
       descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     } catch {
       throw AnimatedImageError(.io, "\(error)", systemError: error as? Errno)

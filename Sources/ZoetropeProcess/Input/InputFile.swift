@@ -2,23 +2,24 @@ internal import Synchronization
 package import SystemPackage
 package import Zoetrope
 
-/// A FILE argument.
+/// An input of a command: a file that an argument or a list names, or that was found in a directory.
 package struct InputFile: Hashable {
-  /// The name as given, for messages; invalid UTF-8 is replaced.
+  /// The name as given, for messages, with invalid UTF-8 replaced.
   package let name: String
-  /// Nil for `-`, standard input.
+  /// The path of the file, or nil for `-`, standard input.
   package let path: FilePath?
-  /// The directory argument below which the file was found; nil if the file itself was named.
+  /// The directory argument below which the file was found, or nil if the file itself was named.
   private var root: FilePath?
 
-  /// Creates the input that `argument` names. The parser repairs invalid UTF-8 in arguments, so the path is taken from
-  /// the process's own argument list.
+  /// Creates the input that `argument` names. The path is taken from the process's own argument list, because the
+  /// argument parser replaces invalid UTF-8.
   package init(_ argument: String) {
     name = argument == "-" ? "standard input" : argument
     path = argument == "-" ? nil : FilePath(bytes: RawArguments.bytes(of: argument))
   }
 
-  /// Creates the input at `path`, which was found in a list or below the directory `root`, not named as an argument.
+  /// Creates the input at `path`, which no argument names. The path comes from a list of files, or was found below the
+  /// directory `root`.
   package init(path: FilePath, below root: FilePath? = nil) {
     name = RawArguments.text(ofFound: path.bytes)
     self.path = path
@@ -28,22 +29,22 @@ package struct InputFile: Hashable {
   /// The name as given, for JSON.
   package var fileName: FileName { path.map { FileName($0) } ?? FileName(Array(name.utf8)) }
 
-  /// Whether it can be read only once: standard input, a pipe or a device.
+  /// Whether the input can be read only once, because it is standard input, a pipe or a device.
   package var isReadOnce: Bool { path.map { FileStatus(at: $0)?.isPipe ?? false } ?? true }
 
-  /// The name without the directories.
+  /// The input's name without its directories, for messages.
   package var shortName: String { path?.lastComponent?.string ?? name }
 
-  /// The input's name without directories, for names of outputs.
+  /// The input's name without directories and extension, for names of outputs.
   package var stem: [UInt8] { path.map { FileStem.of($0.bytes) } ?? Array("stdin".utf8) }
 
-  /// The stem and the extension, for names of outputs.
+  /// The input's name without directories, but with its extension, for names of outputs.
   package var fullStem: [UInt8] {
     path.map { FileStem.of($0.bytes, keepingExtension: true) } ?? Array("stdin".utf8)
   }
 
-  /// The input's directory, for names of outputs: relative to the directory argument, if there is one, otherwise as
-  /// named. Never leads out of the output's directory.
+  /// The input's directory, for names of outputs. It is relative to the directory argument below which the input was
+  /// found, or else as the user gave it. It never leads out of the output's directory.
   package var directory: [UInt8] {
     guard var path else { return [UInt8(ascii: ".")] }
     if let root { _ = path.removePrefix(root) }
@@ -56,7 +57,7 @@ package struct InputFile: Hashable {
   /// Whether the file was found in a subdirectory of a directory argument.
   package var isBelowRoot: Bool { root != nil && directory != [UInt8(ascii: ".")] }
 
-  /// The name of the directory that holds the input, for names of outputs.
+  /// The name of the directory that contains the input, for names of outputs.
   package var parent: [UInt8] {
     let directory = path?.removingLastComponent() ?? ""
     if let last = directory.components.last, last.kind == .regular {
@@ -68,14 +69,14 @@ package struct InputFile: Hashable {
     return FileStem.of(here?.bytes ?? [], keepingExtension: true)
   }
 
-  /// Opens the image. Reads a pipe or device to its end first, unless a signal interrupts it.
+  /// Opens the image. Reads a pipe to its end first, unless a signal interrupts the reading.
   ///
-  /// Blocks until the input has been read or the file system has answered. Commands call it without catching
+  /// Blocks until the input has been read or the file system has answered. Commands call this method without catching
   /// signals (see ``Signals``). The player, which must react to keys, uses ``InputOpening``.
   ///
   /// - Parameters:
-  /// - store: Recognizes files that were opened before; these are not scanned again.
-  /// - isAbandoned: Called ten times a second while a pipe has no data; returns true to give up.
+  ///   - store: The store that recognizes files which were opened before, so that these are not scanned again.
+  ///   - isAbandoned: A closure that is called ten times a second while a pipe has no data. It returns true to give up.
   package func open(
     _ options: DecodingOptions, knownTo store: FrameStore? = nil,
     isAbandoned: () -> Bool = { false }
@@ -103,7 +104,7 @@ package struct InputFile: Hashable {
     }
   }
 
-  /// The reason why the directory at `path` yielded no inputs.
+  /// Returns the reason why the directory at `path` yielded no inputs.
   private static func reasonAgainstDirectory(_ path: FilePath) -> String {
     do throws(Errno) {
       _ = try FileSystem.entries(of: path)
@@ -113,7 +114,7 @@ package struct InputFile: Hashable {
     }
   }
 
-  /// Reads all bytes of a pipe. They are kept in memory, so the memory limit applies.
+  /// Reads all bytes of a pipe. The bytes are kept in memory, so the memory limit applies.
   private static func readAll(
     _ options: DecodingOptions, from descriptor: FileDescriptor = .standardInput,
     isAbandoned: () -> Bool
@@ -128,7 +129,7 @@ package struct InputFile: Hashable {
   ) throws(AnimatedImageError) -> [UInt8] {
     let descriptor: FileDescriptor
     do {
-      // Opened without waiting for a writer; `poll` waits instead, and can be interrupted.
+      // The pipe is opened without waiting for a writer. `poll` waits instead, because a signal can interrupt it.
       descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
     } catch {
       throw AnimatedImageError(.io, "\(error)", systemError: error as? Errno)
@@ -138,12 +139,13 @@ package struct InputFile: Hashable {
   }
 }
 
-/// Makes the part of an input's name that its outputs' names use.
+/// Makes the part of an output's name that comes from the name of its input.
 package enum FileStem {
-  /// Returns the last component of `path`, by default without its extension, safe as part of a file name.
+  /// Returns the last component of `path`, by default without its extension, in a form that is safe in file names.
   ///
-  /// It can neither leave the directory nor control a terminal. Slashes, NUL and control bytes become `_`, and
-  /// so does a name of only dots, which would be a directory. Bytes above ASCII are kept in any encoding.
+  /// The result can neither lead out of a directory nor control a terminal. NUL and other control bytes become `_`, and
+  /// a name that consists only of dots, which would be a directory, becomes `_` as a whole. Bytes above ASCII are kept,
+  /// whatever their encoding. The result has at most 200 bytes.
   package static func of(_ path: [UInt8], keepingExtension: Bool = false) -> [UInt8] {
     var name = path.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
     if !keepingExtension, let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 {
@@ -151,7 +153,7 @@ package enum FileStem {
     }
     for index in name.indices where name[index] < 0x20 || name[index] == 0x7f { name[index] = 0x5f }
     if name.allSatisfy({ $0 == UInt8(ascii: ".") }) { return [UInt8(ascii: "_")] }
-    // File systems allow 255 bytes, some of which are needed for numbers and the extension.
+    // File systems allow 255 bytes for a name, some of which are needed for numbers and the extension.
     return Array(name.prefix(200))
   }
 }

@@ -1,21 +1,21 @@
 package import SystemPackage
 internal import Zoetrope
 
-/// The inputs that a command line names: files, directories, and lists of names.
+/// The inputs that a command line names: files, directories, and a list of file names.
 ///
-/// A directory stands for the animations in it, by extension and in the order of their names. Hidden files are left
-/// out.
+/// A directory is replaced by the animations in it, which are recognized by their extensions and sorted by name. Hidden
+/// files are left out.
 package struct InputList: Hashable, Sendable {
   /// The FILE arguments.
   package var arguments: [String]
   /// Whether directories are searched recursively.
   package var isRecursive: Bool
-  /// The file with further names, or `-` for standard input.
+  /// The name of the file that lists further inputs, or `-` for standard input. Nil if there is no list.
   package var list: String?
   /// Whether the names in the list end with NUL instead of a line break.
   package var endsNamesWithNull: Bool
 
-  /// The largest list that is accepted.
+  /// The maximum number of bytes in a list.
   private static let listByteLimit = 256 << 20
 
   package init(
@@ -26,8 +26,8 @@ package struct InputList: Hashable, Sendable {
     (self.list, self.endsNamesWithNull) = (list, endsNamesWithNull)
   }
 
-  /// Returns the inputs in order: those of the arguments, then those of the list. A directory without animations
-  /// remains an input, which then fails to open, like a missing file.
+  /// Returns the inputs in order: those that arguments name, then those that the list names. A directory without
+  /// animations remains an input. Opening it fails, as for a missing file.
   ///
   /// - Parameter outputDirectory: The directory of the outputs. If it lies in a searched directory, it is left out,
   ///   because it contains the outputs of earlier runs. An argument that names it is searched.
@@ -41,19 +41,20 @@ package struct InputList: Hashable, Sendable {
     }
   }
 
-  /// What the command line and the list name, in order; directories are not replaced by what is in them.
+  /// Returns what the command line and the list name, in order. Directories are not replaced by their contents.
   ///
-  /// - Throws: As ``inputs()``.
+  /// - Throws: The same failures as ``inputs()``.
   package func named() throws(CommandFailure) -> [InputFile] {
     let readers = arguments.count { $0 == "-" } + (list == "-" ? 1 : 0)
     if readers > 1 { throw .usage("standard input can be read only once") }
     var named = arguments.map { InputFile($0) }
     for name in try listedNames() { named.append(InputFile(path: FilePath(bytes: Array(name)))) }
-    if named.isEmpty { throw .usage("the list \(list ?? "") names no file") }
+    if named.isEmpty { throw .usage("the list \(list ?? "") contains no file names") }
     return named
   }
 
-  /// Returns the animations in the directory at `path`, or `input` itself if that is not a directory.
+  /// Returns the animations in the directory at `path`. Returns `input` itself if `path` is not a directory, or is a
+  /// directory without animations.
   private func contents(
     of input: InputFile, at path: FilePath, without outputs: FileStatus?
   ) -> [InputFile] {
@@ -74,7 +75,7 @@ package struct InputList: Hashable, Sendable {
         let component = FilePath(bytes: name).lastComponent
       else { continue }
       let path = directory.appending(component)
-      // Links to directories are not followed, because they may lead back here.
+      // Links to directories are not followed, because they may lead back to this directory.
       if isRecursive, let status = FileStatus(at: path, followsLinks: false), status.isDirectory {
         guard status.device != outputs?.device || status.inode != outputs?.inode else { continue }
         found += animations(in: path, below: root, without: outputs)
@@ -85,7 +86,7 @@ package struct InputList: Hashable, Sendable {
     return found
   }
 
-  /// Returns whether the extension of `name` is that of an animation.
+  /// Returns whether `name` has the extension of an animation.
   private static func isAnimation(_ name: FilePath.Component) -> Bool {
     guard let word = name.extension?.lowercased() else { return false }
     return FormatTable.rows.contains { $0.fileExtensions.contains(word) }
@@ -120,7 +121,7 @@ package struct InputList: Hashable, Sendable {
     return names
   }
 
-  /// Returns the bytes of the list. If the list exceeds the limit, returns one byte more than the limit.
+  /// Returns the bytes of the list. If the list exceeds the limit, returns more bytes than the limit allows.
   private static func read(_ list: String) throws -> [UInt8] {
     guard list != "-" else { return try readAll(.standardInput) }
     let path = FilePath(bytes: RawArguments.bytes(of: list))

@@ -13,8 +13,8 @@ package final class InputOpening: Sendable {
   private let result = Mutex<Result<OpenedInput, CommandFailure>?>(nil)
   private let isAbandoned = Atomic<Bool>(false)
 
-  /// Starts to open `input`. Calls `whenDone` once, on the other thread, when ``take()`` has the result. Does not call
-  /// it after ``abandon()``.
+  /// Starts to open `input` on another thread. When ``take()`` has the result, that thread calls `whenDone` once. It
+  /// does not call `whenDone` after ``abandon()``.
   package init(
     _ input: InputFile, _ options: DecodingOptions, reading: InputReading = .whole,
     knownTo store: FrameStore? = nil, whenDone: @escaping @Sendable () -> Void
@@ -23,7 +23,7 @@ package final class InputOpening: Sendable {
     if let thread {
       thread.detach()
     } else {
-      // If no thread can be created, the file is opened on this one.
+      // If no thread can be created, the file is opened on the calling thread.
       open(input, options, reading, store, whenDone)
     }
   }
@@ -45,10 +45,11 @@ package final class InputOpening: Sendable {
     if !isAbandoned.load(ordering: .relaxed) { whenDone() }
   }
 
-  /// Returns the result, once; nil while the file is being opened.
+  /// Returns the result the first time that it is called after the input was opened or failed to open; otherwise
+  /// returns nil.
   package func take() -> Result<OpenedInput, CommandFailure>? { result.withLock { $0.take() } }
 
-  /// Gives up without waiting. A pipe is not read any further. If a file system does not answer, the thread stays
-  /// blocked until the process ends.
+  /// Gives up the opening without waiting for its thread. A pipe is not read any further. If the thread waits for a
+  /// file system that does not answer, it stays blocked until the process ends.
   package func abandon() { isAbandoned.store(true, ordering: .relaxed) }
 }

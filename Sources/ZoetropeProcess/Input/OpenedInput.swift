@@ -1,13 +1,13 @@
 internal import SystemPackage
 package import Zoetrope
 
-/// When the bytes of an input are read.
+/// How much of an input is read before it is used.
 package enum InputReading: Sendable, Hashable {
-  /// All bytes are read first.
+  /// All bytes are read before the input is used.
   case whole
-  /// Pipes, devices and standard input are used as their bytes arrive; files are read whole.
+  /// Pipes, devices and standard input are used while their bytes arrive; files are read whole.
   case arriving
-  /// Bytes are used as they arrive, including those of a file that another program is still writing.
+  /// All inputs are used while their bytes arrive, including a file that another program is still writing.
   case following
 
   /// Returns whether `input` is used while its bytes arrive.
@@ -20,17 +20,17 @@ package enum InputReading: Sendable, Hashable {
   }
 }
 
-/// An opened input: the whole image, or one whose bytes are still arriving.
+/// An opened input: a whole image, or a stream, which is an image whose bytes are still arriving.
 package enum OpenedInput: Sendable {
   case whole(AnimatedImage)
   case stream(StreamedImage)
 
-  /// The stream; nil for a whole image.
+  /// The stream, or nil for a whole image.
   package var stream: StreamedImage? {
     if case .stream(let image) = self { image } else { nil }
   }
 
-  /// The image with the frames that have arrived; nil before the first frame.
+  /// The image, with the frames that have arrived so far. Nil for a stream whose first frame has not arrived.
   package var image: AnimatedImage? {
     switch self {
     case .whole(let image): image
@@ -38,7 +38,7 @@ package enum OpenedInput: Sendable {
     }
   }
 
-  /// The frames that have arrived.
+  /// The frames that have arrived so far.
   package var frames: [FrameControl] {
     switch self {
     case .whole(let image): image.frames
@@ -60,7 +60,7 @@ package enum OpenedInput: Sendable {
     }
   }
 
-  /// The play count; for a stream, as known so far.
+  /// The play count. For a stream, the play count according to the bytes that have arrived.
   package var playCount: PlayCount {
     switch self {
     case .whole(let image): image.playCount
@@ -70,8 +70,8 @@ package enum OpenedInput: Sendable {
 }
 
 extension InputFile {
-  /// Opens the input as `reading` specifies; see ``open(_:knownTo:isAbandoned:)``. For a stream, returns when
-  /// its canvas is known.
+  /// Opens the input, and reads it as `reading` specifies; see ``open(_:knownTo:isAbandoned:)``. For a stream, returns
+  /// when its canvas is known.
   package func open(
     _ options: DecodingOptions, reading: InputReading, knownTo store: FrameStore? = nil,
     isAbandoned: () -> Bool = { false }
@@ -83,15 +83,17 @@ extension InputFile {
       try openStream(options, isFollowed: reading == .following, isAbandoned: isAbandoned))
   }
 
-  /// Opens the image while its bytes arrive. Returns when the canvas is known.
+  /// Opens the input as a stream. Returns when the canvas is known.
   ///
-  /// The bytes count against the memory limit, as when a pipe is read whole, although most of them are kept in a file.
+  /// The bytes count against the memory limit, as they do when a pipe is read whole, although most of them are kept in
+  /// a file.
   ///
   /// - Parameters:
-  /// - isFollowed: Whether to read a file past its current end until the animation is complete.
-  /// - patience: How long a followed file may stay unchanged before it counts as complete. Default: nil,
-  ///   forever.
-  /// - isAbandoned: Called ten times a second until the canvas is known; returns true to give up.
+  ///   - isFollowed: Whether to read a file past its current end until the animation is complete.
+  ///   - patience: How long a followed file may stay unchanged before it counts as complete. Default: nil, which means
+  ///     forever.
+  ///   - isAbandoned: A closure that is called ten times a second until the canvas is known. It returns true to give
+  ///     up.
   package func openStream(
     _ options: DecodingOptions, isFollowed: Bool, patience: Duration? = nil,
     isAbandoned: () -> Bool = { false }
@@ -119,7 +121,8 @@ extension InputFile {
     }
   }
 
-  /// Waits until the file is complete, then opens it.
+  /// Waits until the file is complete, then opens it. `patience` is that of
+  /// ``openStream(_:isFollowed:patience:isAbandoned:)``.
   package func openFollowed(
     _ options: DecodingOptions, patience: Duration?
   ) throws(CommandFailure) -> AnimatedImage {

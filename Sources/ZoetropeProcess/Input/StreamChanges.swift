@@ -1,15 +1,15 @@
 package import Zoetrope
 
-/// A blocking sequence of the states of a stream: the current state, then every change.
+/// A blocking sequence of the states of a stream: first the current state, then the state after every change.
 ///
-/// A state that lasts for a tenth of a second is delivered a second time, so that a display that skips quick changes
-/// shows the last one. The sequence ends after the stream's final state. A signal that ends the process cancels the
-/// stream, which keeps the frames that have arrived (see ``Signals``).
+/// A state that lasts for a tenth of a second is delivered a second time, so that a display that skips states in quick
+/// succession still shows the last one. The sequence ends after the stream's final state. A signal that ends the
+/// process cancels the stream, which keeps the frames that have arrived (see ``Signals``).
 package final class StreamChanges: Sequence, IteratorProtocol {
   private let latest = Monitor<StreamProgress?>(nil)
   private let tasks: [Task<Void, Never>]
   private var seen: StreamProgress?
-  /// Whether ``seen`` is still to be repeated.
+  /// Whether the state in ``seen`` is to be delivered once more.
   private var isNew = false
 
   package init(of image: StreamedImage) {
@@ -27,7 +27,8 @@ package final class StreamChanges: Sequence, IteratorProtocol {
 
   deinit { for task in tasks { task.cancel() } }
 
-  /// Repeats the current state after another tenth of a second, for a caller whose display of it is still changing.
+  /// Makes the sequence deliver the current state again after a tenth of a second. A caller uses this while its display
+  /// of that state is still changing.
   package func repeatSoon() { isNew = true }
 
   /// Waits for the next state and returns it.

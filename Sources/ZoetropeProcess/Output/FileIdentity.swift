@@ -7,7 +7,7 @@ struct FileIdentity: Hashable, Sendable {
   private let inode: UInt64
   let isRegular: Bool
 
-  /// Creates the identity of the file at `path`, following links; nil if there is no file.
+  /// Creates the identity of the file at `path`, following links. Returns nil if there is no file.
   init?(at path: FilePath) { self.init(FileStatus(at: path)) }
 
   /// Creates the identity of the file that `descriptor` refers to.
@@ -35,7 +35,7 @@ package struct InputIdentities {
     try check(FileIdentity(at: path), name: "\(path)")
   }
 
-  /// Does what ``check(_:)`` does, but allows the path of `own`, which is replaced once it has been read.
+  /// Throws if `path` is an input other than `own`. The file of `own` may be replaced once it has been read.
   package func check(_ path: FilePath, unless own: InputFile?) throws(CommandFailure) {
     let identity = FileIdentity(at: path)
     if let identity, let source = own?.path, identity == FileIdentity(at: source) { return }

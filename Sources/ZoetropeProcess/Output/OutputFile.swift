@@ -1,18 +1,19 @@
 package import SystemPackage
 internal import Zoetrope
 
-/// Writes files atomically: a file appears complete or not at all.
+/// Writes files atomically: each file appears complete or not at all.
 ///
-/// Bytes go to a temporary file in the same directory, which is renamed when complete. A process that is killed leaves
-/// only the temporary file, which the next run that writes to the directory removes (see ``TemporaryFile``). If the
-/// user named a link, its target is written and the link stays; a link at a generated name is replaced. Devices, pipes
-/// and descriptors are written directly through ``OutputStream``.
+/// The bytes go to a temporary file in the directory of the output. When the temporary file is complete, it is renamed
+/// to the name of the output. A process that is killed leaves only the temporary file, which the next run that writes
+/// to the directory removes (see ``TemporaryFile``). If the user named a link, the link stays, and its target is
+/// written. If a generated name is that of a link, the link is replaced. Devices, pipes and descriptors are written
+/// directly through ``OutputStream``.
 package enum OutputFile {
   /// Writes `bytes` to `path`. Replaces an existing file only if `isReplacing`.
   ///
   /// - Parameters:
-  /// - followsLinks: Whether to replace the target of a link instead of the link.
-  /// - stopsOnSignal: Whether a signal stops writing; false for reports that are written because of a signal.
+  ///   - followsLinks: Whether to replace the target of a link instead of the link.
+  ///   - stopsOnSignal: Whether a signal stops the writing. False for reports that are written because of a signal.
   package static func write(
     _ bytes: [UInt8], to path: FilePath, isReplacing: Bool, followsLinks: Bool = false,
     stopsOnSignal: Bool = true
@@ -34,7 +35,7 @@ package enum OutputFile {
     try publish(file, isReplacing: isReplacing)
   }
 
-  /// Writes a report to `argument`, as named by the user, even after a signal. `-` is standard output.
+  /// Writes a report to `argument`, a name that the user gave, even after a signal. `-` is standard output.
   package static func write(
     report bytes: [UInt8], to argument: String, isReplacing: Bool
   ) throws(WriteFailure) {
@@ -55,7 +56,7 @@ package enum OutputFile {
     }
   }
 
-  /// Renames the complete file to its final name, or removes it and throws.
+  /// Renames the complete `file` to its final name. If that fails, removes `file` and throws.
   fileprivate static func publish(
     _ file: TemporaryFile, isReplacing: Bool
   ) throws(WriteFailure) {
@@ -67,26 +68,27 @@ package enum OutputFile {
     }
   }
 
-  /// Whether writing to `path` would replace an existing file.
+  /// Returns whether writing to `path` would replace an existing file.
   package static func isTaken(_ path: FilePath) -> Bool {
     exists(path) && !OutputStream.isNeeded(for: path)
   }
 
-  /// Whether anything exists at `path`, including a dangling link.
+  /// Returns whether anything exists at `path`, including a dangling link.
   private static func exists(_ path: FilePath) -> Bool {
     FileStatus(at: path, followsLinks: false) != nil
   }
 
-  /// Returns whether the file at `path` was last modified before the one at `other`; false if either is missing.
+  /// Returns whether the file at `path` was last modified before the file at `other`. Returns false if either file is
+  /// missing.
   package static func isOlder(_ path: FilePath, than other: FilePath) -> Bool {
     guard let time = FileStamp(at: path)?.modified, let otherTime = FileStamp(at: other)?.modified
     else { return false }
     return time < otherTime
   }
 
-  /// Returns the path of a file to be written.
+  /// Returns the path of the file that the user called `name`, for writing.
   ///
-  /// - Throws: A usage failure if `name` ends in a slash or is that of a directory.
+  /// - Throws: A usage failure if `name` ends in a slash or names a directory.
   package static func path(ofFile name: String) throws(CommandFailure) -> FilePath {
     let bytes = RawArguments.bytes(of: name)
     let path = FilePath(bytes: bytes)
@@ -96,7 +98,7 @@ package enum OutputFile {
     return path
   }
 
-  /// Whether `path` is a directory, or a link to one.
+  /// Returns whether `path` is a directory, or a link to a directory.
   package static func isDirectory(_ path: FilePath) -> Bool {
     FileStatus(at: path)?.isDirectory ?? false
   }
@@ -109,16 +111,16 @@ package enum OutputFile {
     try makeDirectory(path.removingLastComponent())
     guard let error = FileSystem.makeDirectory(path) else { return }
     guard error == .fileExists else { throw .system(error, "\(path)") }
-    // Another process has created the directory, or a file has this name.
+    // Another process has just created the directory, or a file has its name.
     if !isDirectory(path) { throw .system(.notDirectory, "\(path)") }
   }
 }
 
 /// A file that is written in pieces and renamed when it is complete.
 package struct PendingFile {
-  /// The destination of its bytes, in order.
+  /// The stream to which the bytes of the file are written, in order.
   package let stream: OutputStream
-  /// Nil for a pipe or device, which already has its name.
+  /// The temporary file, or nil for a pipe or device, which is written directly.
   private let file: TemporaryFile?
   private let isReplacing: Bool
 
@@ -139,7 +141,7 @@ package struct PendingFile {
     stream = OutputStream(borrowing: file.descriptor, name: "\(target)")
   }
 
-  /// Renames the file to its final name, or removes it and throws.
+  /// Renames the file to its final name. If that fails, removes the file and throws.
   package func finish() throws(WriteFailure) {
     guard let file else { return stream.close() }
     try OutputFile.publish(file, isReplacing: isReplacing)

@@ -1,9 +1,9 @@
 package import SystemPackage
 internal import Zoetrope
 
-/// The names of the files that a command will write. A file may occur only once, however its name is spelled.
+/// The names of the files that a command will write. No file may occur twice, not even under two spellings of its name.
 package struct OutputNames {
-  /// An existing directory, and the path from there to one that does not exist yet.
+  /// A directory that need not exist: the deepest existing directory on its path, and the rest of the path below that.
   private struct Directory: Hashable {
     let identity: FileIdentity?
     let rest: FilePath
@@ -19,7 +19,7 @@ package struct OutputNames {
 
   package init() {}
 
-  /// Adds `path`. Returns false if it was already there.
+  /// Adds `path`. Returns false if the same file was added before.
   package mutating func insert(_ path: FilePath) -> Bool {
     let parent = OutputFile.directory(of: path)
     let directory = directories[parent] ?? Self.directory(parent)
@@ -32,7 +32,8 @@ package struct OutputNames {
     var rest = FilePath()
     var parent = path.lexicallyNormalized()
     if parent.isEmpty { parent = "." }
-    // Links are followed as far as the path exists; only the rest is normalized.
+    // If the whole path exists, its links are followed. Otherwise the path is normalized lexically, and then the part
+    // of it that exists is found.
     if let identity = FileIdentity(at: path) { return Directory(identity: identity, rest: rest) }
     while true {
       if let identity = FileIdentity(at: parent) {

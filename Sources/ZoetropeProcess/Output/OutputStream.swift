@@ -4,12 +4,12 @@ internal import Zoetrope
 
 /// An output that is written in order: standard output, a pipe, a device or an open descriptor.
 ///
-/// It is opened and written to, never replaced, as in `cp` and `ffmpeg`.
+/// The output is opened and written to, never replaced, as `cp` and `ffmpeg` do.
 package struct OutputStream: Hashable, Sendable {
   package let descriptor: FileDescriptor
   /// The output's name in errors.
   package let name: String
-  /// Whether ``close()`` closes it.
+  /// Whether ``close()`` closes the descriptor.
   private let isOwned: Bool
 
   package static let standardOutput = OutputStream(
@@ -19,15 +19,16 @@ package struct OutputStream: Hashable, Sendable {
     (self.descriptor, self.name, self.isOwned) = (descriptor, name, isOwned)
   }
 
-  /// Creates a stream to `descriptor`, which its owner closes.
+  /// Creates a stream that writes to `descriptor`, which the caller closes.
   init(borrowing descriptor: FileDescriptor, name: String) {
     self.init(descriptor: descriptor, name: name, isOwned: false)
   }
 
-  /// Opens `path`. Opening a pipe waits for a reader, unless a signal arrives.
+  /// Opens the pipe, device or descriptor at `path`. Opening a pipe waits until another process reads from it, or until
+  /// a signal arrives.
   package init(_ path: FilePath) throws(WriteFailure) {
     if let number = Self.descriptor(named: path) {
-      // Reopening would start a file at its beginning, and would fail for a socket.
+      // Reopening the path would write a file from its beginning, and would fail for a socket.
       self.init(
         descriptor: FileDescriptor(rawValue: number), name: "\(path)", isOwned: false)
       return
@@ -36,7 +37,7 @@ package struct OutputStream: Hashable, Sendable {
   }
 
   private static func open(_ path: FilePath) throws(WriteFailure) -> FileDescriptor {
-    // Writing to a terminal must not make it the controlling one.
+    // Opening a terminal for writing must not make it the controlling terminal.
     let options: FileDescriptor.OpenOptions = [.closeOnExec, .init(rawValue: O_NOCTTY)]
     while true {
       do {
@@ -49,7 +50,7 @@ package struct OutputStream: Hashable, Sendable {
     }
   }
 
-  /// Closes a descriptor that ``init(_:)`` opened.
+  /// Closes the descriptor if ``init(_:)`` opened it.
   package func close() { if isOwned { try? descriptor.close() } }
 
   /// Writes all of `bytes`; see ``FileDescriptor/writeFully(_:name:stopsOnSignal:)``.
@@ -59,7 +60,7 @@ package struct OutputStream: Hashable, Sendable {
 
   /// Writes `bytes` to standard output.
   ///
-  /// - Parameter stopsOnSignal: Whether a signal stops writing; false for reports that are written because of a
+  /// - Parameter stopsOnSignal: Whether a signal stops the writing. False for reports that are written because of a
   ///   signal.
   @discardableResult
   package static func print(
@@ -70,24 +71,26 @@ package struct OutputStream: Hashable, Sendable {
     }
   }
 
-  /// Returns whether `path` can only be written in order: it exists, and is neither a file nor a directory.
+  /// Returns whether `path` can be written only in order, because it exists and is neither a regular file nor a
+  /// directory.
   package static func isNeeded(for path: FilePath) -> Bool {
     if descriptor(named: path) != nil { return true }
     guard let status = FileStatus(at: path) else { return false }
     return !status.isRegular && !status.isDirectory
   }
 
-  /// Whether `path` is another name of standard output.
+  /// Returns whether `path` is another name of standard output, such as `/dev/stdout`.
   package static func isStandardOutput(_ path: FilePath) -> Bool {
     descriptor(named: path) == STDOUT_FILENO
   }
 
-  /// `name`, or `-` if it is another name of standard output.
+  /// Returns `-` if `name` is another name of standard output, otherwise `name`.
   package static func canonicalName(_ name: String) -> String {
     isStandardOutput(FilePath(bytes: RawArguments.bytes(of: name))) ? "-" : name
   }
 
-  /// Returns the descriptor that `path` refers to, as in the paths that shells create for `>(command)`.
+  /// Returns the descriptor that `path` refers to, or nil if `path` is not the name of an open descriptor. Shells
+  /// create such paths for `>(command)`.
   private static func descriptor(named path: FilePath) -> Int32? {
     switch path.string {
     case "/dev/stdout": return STDOUT_FILENO
@@ -103,12 +106,12 @@ package struct OutputStream: Hashable, Sendable {
 }
 
 extension FileDescriptor {
-  /// Writes all of `bytes`, despite short writes and interruptions.
+  /// Writes all of `bytes`, and continues after short writes and interruptions.
   ///
   /// - Parameters:
-  /// - name: The output's name in errors.
-  /// - stopsOnSignal: Whether a signal stops writing; false for reports that are written because of a signal. A
-  ///   second signal still ends the process.
+  ///   - name: The output's name in errors.
+  ///   - stopsOnSignal: Whether a signal stops the writing. False for reports that are written because of a signal;
+  ///     even then, a second signal ends the process.
   package func writeFully(
     _ bytes: [UInt8], name: String, stopsOnSignal: Bool = true
   ) throws(WriteFailure) {
@@ -127,19 +130,20 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes text for people to standard error. Ignores errors.
+  /// Writes `text`, which is meant for people, to standard error. Ignores errors.
   package static func note(_ text: String) {
     try? FileDescriptor.standardError.writeFully(
       Array(text.utf8), name: "standard error", stopsOnSignal: false)
   }
 }
 
-/// Whether output reached its reader. If the reader goes away, the command ends quietly; that is not a failure.
+/// Whether output reached its reader. If the reader closes its end of a pipe, the command ends quietly, because that is
+/// not a failure.
 package enum Delivery: Sendable {
   case complete
   case readerGone
 
-  /// Runs `body`, which writes output.
+  /// Runs `body`, which writes output, and returns whether the output reached its reader.
   package static func of(
     _ body: () throws(WriteFailure) -> Void
   ) throws(CommandFailure) -> Delivery {

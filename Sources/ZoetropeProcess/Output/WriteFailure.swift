@@ -2,20 +2,21 @@ internal import Glibc
 package import SystemPackage
 internal import Zoetrope
 
-/// Why output stopped.
+/// The reason why writing an output failed or stopped.
 package enum WriteFailure: Error, Hashable, Sendable {
-  /// The reader of a pipe has gone away: a quiet end, not an error.
+  /// The reader has closed its end of the pipe. The command ends quietly, because this is not an error.
   case closedPipe
-  /// A signal stopped the process.
+  /// A signal stopped the command, which ends with this status.
   case stopped(ExitStatus)
-  /// The output exists and may not be replaced.
+  /// The output with this name exists and may not be replaced.
   case exists(String)
-  /// A system call failed; the text is the output's name.
+  /// A system call failed with this error, on the output with this name.
   case system(Errno, String)
-  /// A frame could not be encoded.
+  /// A frame could not be encoded, for this reason.
   case encoding(String)
 
-  /// The failure to report where the reader must not go away (see ``Delivery``).
+  /// The failure to report. Includes the case that the reader has closed the output, for commands that treat that as a
+  /// failure (see ``Delivery``).
   package var commandFailure: CommandFailure {
     switch self {
     case .closedPipe:

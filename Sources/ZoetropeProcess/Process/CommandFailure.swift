@@ -1,17 +1,17 @@
 package import Zoetrope
 internal import ZoetropeTerminal
 
-/// The reason why a command stopped or an input failed, as text, JSON and exit status.
+/// The reason why a command stopped or an input failed, which is reported as text or JSON and as the exit status.
 package struct CommandFailure: Error, Hashable {
   package let status: ExitStatus
   /// The error's code in JSON.
   package let code: String
   package var message: String
-  /// The input that failed, as named on the command line, if there is one.
+  /// The input that failed, as named on the command line. Nil if the failure does not concern one input.
   package var file: String?
   package var byte: Int?
   package var frame: Int?
-  /// A suggestion for fixing it.
+  /// A suggestion how to fix the cause of the failure.
   package var advice: String?
 
   package init(_ status: ExitStatus, code: String, _ message: String, file: String? = nil) {
@@ -21,7 +21,8 @@ package struct CommandFailure: Error, Hashable {
     self.file = file
   }
 
-  /// Creates the failure for a decoding error of the input called `file`.
+  /// Creates the failure for `error`, which occurred while decoding the input called `file` under the damage policy
+  /// `damage`.
   package init(_ error: AnimatedImageError, file: String, damage: DamagePolicy) {
     switch error.code {
     case .limitExceeded where error.limit?.kind == .outputBytes: status = .budget
@@ -53,7 +54,7 @@ package struct CommandFailure: Error, Hashable {
     return text
   }
 
-  /// A line of JSON for standard error, newline included.
+  /// The failure as a line of JSON for standard error, including the line break.
   package var json: [UInt8] {
     var json = JSONWriter()
     json.object { writeError(to: &$0, naming: true) }
@@ -63,11 +64,11 @@ package struct CommandFailure: Error, Hashable {
   /// Reports the failure on standard error, as text or as JSON.
   package func report(asJSON: Bool) {
     guard !asJSON else { return FileDescriptor.note(String(decoding: json, as: UTF8.self)) }
-    // Ctrl-C is not an error.
+    // An interruption, for example by Ctrl-C, is not an error.
     FileDescriptor.note("zoetrope: \(code == "interrupted" ? "" : "error: ")\(line)\n")
   }
 
-  /// Writes an object of `schema` for an input that failed.
+  /// Writes the failure as an object of the schema `schema`, in the place of the report about the input that failed.
   package func write(to json: inout JSONWriter, schema: String) {
     json.object {
       $0.field("schema", schema)
@@ -77,7 +78,7 @@ package struct CommandFailure: Error, Hashable {
     }
   }
 
-  /// Writes the field `error`, with the file if `naming`.
+  /// Writes the field `error`. It includes the name of the file if `naming`.
   package func writeError(to json: inout JSONWriter, naming: Bool = false) {
     json.object("error") {
       $0.field("code", code)
@@ -92,7 +93,7 @@ package struct CommandFailure: Error, Hashable {
 }
 
 extension LimitExcess {
-  /// The excess in readable units.
+  /// The limit that was exceeded, as a sentence with readable units.
   fileprivate var sentence: String {
     if kind == .outputBytes {
       let least = asked == .max ? "is much larger" : "has \(asked.grouped) bytes"
@@ -108,7 +109,7 @@ extension LimitExcess {
       switch kind {
       case .canvasPixels: "the canvas would have"
       case .frameCount, .editedFrames: "the number of frames would be"
-      case .editedDuration: "the seconds of one play would be"
+      case .editedDuration: "the duration of one play in seconds would be"
       case .liveBytes: "the memory needed would be"
       case .pixelsPerPlay: "the frames of one play would have"
       case .scaledPixels: "the scaled picture would have"
@@ -123,7 +124,8 @@ extension LimitExcess {
 }
 
 extension JSONWriter {
-  /// Writes the field `key` with a file's name. If that is not valid UTF-8, also writes `base64Key` with its bytes.
+  /// Writes the field `key` with a file's name. If the name is not valid UTF-8, also writes the field `base64Key` with
+  /// the bytes of the name.
   package mutating func field(_ key: StaticString, _ name: FileName?, base64Key: StaticString) {
     field(key, name?.text)
     guard let bytes = name?.bytes else { return }

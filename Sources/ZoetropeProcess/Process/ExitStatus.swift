@@ -1,8 +1,8 @@
-/// The exit status. The numbers are part of the command-line contract.
+/// The exit status of the tool. The numbers are part of the command-line contract.
 package enum ExitStatus: Int32, Error, Sendable {
   /// Everything succeeded.
   case success = 0
-  /// Some inputs or frames failed; the rest was written.
+  /// Some inputs or frames failed; the others were written.
   case partial = 1
   /// The arguments are wrong.
   case usage = 2
@@ -18,16 +18,17 @@ package enum ExitStatus: Int32, Error, Sendable {
   case terminal = 7
   /// No result meets `--max-bytes` or `--for`.
   case budget = 8
-  /// Ended by SIGHUP, or because the terminal went away.
+  /// The process was ended by SIGHUP, or because its terminal was closed.
   case hungUp = 129
-  /// Interrupted by SIGINT.
+  /// The process was interrupted by SIGINT.
   case interrupted = 130
-  /// Ended by SIGQUIT.
+  /// The process was ended by SIGQUIT.
   case quit = 131
-  /// Ended by SIGTERM.
+  /// The process was ended by SIGTERM.
   case terminated = 143
 
-  /// Returns the status for several inputs: the one they share, otherwise ``partial``.
+  /// Returns the status of a command with several inputs: the status that all inputs have in common, or ``partial`` if
+  /// their statuses differ.
   package static func combined(_ statuses: [ExitStatus]) -> ExitStatus {
     guard let first = statuses.first else { return .success }
     return statuses.allSatisfy { $0 == first } ? first : .partial

@@ -1,13 +1,13 @@
-/// The outcome for an input, in manifests and summaries.
+/// The condition of an input after processing, for manifests and summaries.
 package enum InputCondition: String, Hashable, Sendable, CaseIterable {
-  /// Nothing is lost.
+  /// No data of the input is lost.
   case ok
-  /// Frames or pixels are missing.
+  /// Frames or pixels of the input are missing.
   case damaged
-  /// It could not be read, or its frames could not be decoded.
+  /// The input could not be read, or its frames could not be decoded.
   case unreadable
-  /// It could be read, but the request could not be carried out, for example because the selection has no frames or
-  /// output cannot be written.
+  /// The input could be read, but the request could not be carried out, for example because the selection has no frames
+  /// or because output cannot be written.
   case failed
 
   package init(hasLosses: Bool) { self = hasLosses ? .damaged : .ok }

@@ -5,22 +5,21 @@ internal import ZoetropeShims
 
 /// The signals that end, stop or resize this process.
 ///
-/// They are caught only while there is something to finish or restore, such as files being written, a trace to save, or
-/// a terminal. Otherwise they have their default action. A process that waits for a pipe without a writer, or for a
-/// file system that does not answer, then ends immediately. No handler could achieve that, because the system lets only
-/// fatal signals end such a wait.
+/// Commands catch signals only while they have something to finish or restore, such as files being written, a trace to
+/// save, or a terminal. Otherwise signals have their default action, so that a process that waits for a pipe without a
+/// writer, or for a file system that does not answer, ends immediately. No handler could achieve that, because the
+/// system lets only fatal signals end such a wait.
 ///
-/// A handler may only set a bit, wake the ``WakePipe`` and restore `errno`, so all state is atomic and
-/// global.
+/// A handler may only set a bit, wake the ``WakePipe`` and restore `errno`, so all state is atomic and global.
 package enum Signals {
   /// The signals that interrupt a command.
   private static let endings = [SIGINT, SIGTERM, SIGHUP]
   /// The signals that the terminal player handles.
   private static let terminal = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH]
-  /// The signals that a preview in another program's terminal handles.
+  /// The signals that a preview, which draws into another program's terminal, handles.
   private static let preview = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCONT, SIGWINCH]
 
-  /// One bit for each signal that has arrived and has not been taken.
+  /// One bit for each signal that has arrived and has not been cleared.
   private static let came = Atomic<UInt64>(0)
 
   // MARK: - Catching
@@ -32,7 +31,7 @@ package enum Signals {
     for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_IGN) }
   }
 
-  /// Runs `body`, during which SIGINT, SIGTERM and SIGHUP set ``ending`` instead of ending the process.
+  /// Runs `body`. Meanwhile, SIGINT, SIGTERM and SIGHUP set ``ending`` instead of ending the process.
   package static func whileCaught<Result, Failure>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -46,20 +45,20 @@ package enum Signals {
   /// Catches SIGINT, SIGTERM and SIGHUP from now on. A second signal of the same kind ends the process.
   package static func catchEndings() {
     for number in endings where !isIgnored(number) {
-      // Without SA_RESTART, a blocked read or write returns, so that its caller can check the bit.
+      // Without SA_RESTART, a blocked read or write returns, so that its caller can check ``ending``.
       handle(number, flags: Int32(bitPattern: UInt32(SA_RESETHAND)))
     }
   }
 
-  /// Catches every signal that the player handles. Each ends a wait for ``WakePipe/descriptor``.
+  /// Catches every signal that the player handles. Each of them ends a wait for ``WakePipe/descriptor``.
   package static func catchForTerminal() {
     guard WakePipe.open() else { return }
     for number in terminal where !isIgnored(number) { handle(number, flags: Int32(SA_RESTART)) }
     SignalAction.unblock(terminal)
   }
 
-  /// Catches every signal that a preview handles. Each ends a wait for ``WakePipe/descriptor`` and a blocked
-  /// write. Ignores SIGTTOU: a preview may write while another program is in the foreground.
+  /// Catches every signal that a preview handles. Each of them ends a wait for ``WakePipe/descriptor`` and a blocked
+  /// write. Ignores SIGTTOU, because a preview may write while another program is in the foreground.
   package static func catchForPreview() {
     guard WakePipe.open() else { return }
     for number in preview where !isIgnored(number) { handle(number, flags: 0) }
@@ -67,12 +66,12 @@ package enum Signals {
     signal(SIGTTOU, SIG_IGN)
   }
 
-  /// Restores the default actions of the signals of ``catchForTerminal()``.
+  /// Restores the default actions of the signals that ``catchForTerminal()`` catches.
   package static func endTerminal() {
     for number in terminal where !isIgnored(number) { signal(number, SIG_DFL) }
   }
 
-  /// Restores the default actions of the signals of ``catchForPreview()``.
+  /// Restores the default actions of the signals that ``catchForPreview()`` catches.
   package static func endPreview() {
     for number in preview where !isIgnored(number) { signal(number, SIG_DFL) }
   }
@@ -87,10 +86,11 @@ package enum Signals {
     SignalAction.set(number, handler, flags: flags)
   }
 
-  /// Calls `handler` once, for a signal that would end the process, after restoring the default action.
+  /// Makes the process call `handler` once when the fatal signal `number` arrives, after restoring the signal's default
+  /// action.
   ///
-  /// The handler runs on the thread's alternate stack, if there is one. Faults in the mapping of a frame table also
-  /// raise SIGBUS; the frame store handles them, and the handler is not called.
+  /// The handler runs on the alternate signal stack of its thread, if the thread has one. Faults in the mapping of a
+  /// frame table also raise SIGBUS; the frame store handles these faults, and `handler` is not called for them.
   package static func onFatal(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void)
   {
     let flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_ONSTACK)
@@ -98,13 +98,14 @@ package enum Signals {
     SignalAction.set(number, handler, flags: flags)
   }
 
-  /// Returns whether signal `number` is ignored. Shells make background commands ignore signals, and such signals stay
-  /// ignored.
+  /// Returns whether the process ignores signal `number`. Shells make background commands ignore some signals, which
+  /// must stay ignored.
   package static func isIgnored(_ number: Int32) -> Bool { SignalAction.isIgnored(number) }
 
   // MARK: - Arrived signals
 
-  /// The status for the signal that is to end the process; nil if none has arrived. Takes no signals.
+  /// The exit status for the signal that is to end the process, or nil if no such signal has arrived. Reading this
+  /// property does not clear the signal.
   package static var ending: ExitStatus? {
     let bits = came.load(ordering: .relaxed)
     if bits == 0 { return nil }
@@ -114,10 +115,10 @@ package enum Signals {
     ].first { bits & 1 << UInt64($0.0) != 0 }?.1
   }
 
-  /// Whether a signal has arrived and has not been taken.
+  /// Whether a signal has arrived and has not been cleared.
   package static var hasCome: Bool { came.load(ordering: .relaxed) != 0 }
 
-  /// Takes the signals that have arrived, except those that determine ``ending``.
+  /// Returns the signals that have arrived, and clears all of them except those that determine ``ending``.
   package static func take() -> Set<Int32> {
     let bits = forget([SIGTSTP, SIGCONT, SIGWINCH])
     return Set(terminal.filter { bits & 1 << UInt64($0) != 0 })
@@ -132,8 +133,8 @@ package enum Signals {
 
   // MARK: - Ending and stopping
 
-  /// Ends the process by raising the signal of `status`, so that a shell loop around it ends as well. An exit with the
-  /// same number would not end the loop. Returns for other statuses.
+  /// Ends the process by raising the signal that corresponds to `status`, so that a shell loop around the command ends
+  /// as well. Exiting with the same number would not end the loop. Returns if no signal corresponds to `status`.
   ///
   /// Does not raise SIGQUIT, which would leave a core file.
   package static func endProcess(with status: ExitStatus) {
@@ -151,12 +152,12 @@ package enum Signals {
 
   /// Stops this process and the others in its pipeline until they are continued.
   ///
-  /// The system ignores this in an orphaned process group, which nobody could continue.
+  /// In an orphaned process group, which no shell could continue, the system ignores the request to stop.
   package static func stopProcess() {
     signal(SIGTSTP, SIG_DFL)
     kill(0, SIGTSTP)
     handle(SIGTSTP, flags: Int32(SA_RESTART))
-    // The caller knows that it was continued, so the signal is dropped.
+    // The caller knows that the process was stopped and continued, so both signals are cleared.
     forget([SIGTSTP, SIGCONT])
   }
 }

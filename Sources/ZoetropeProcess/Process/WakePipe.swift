@@ -11,7 +11,7 @@ package enum WakePipe {
   private static let writer = Atomic<Int32>(-1)
   private static let reader = Atomic<Int32>(-1)
 
-  /// The descriptor to poll; -1 before ``open()``, or if there is no pipe.
+  /// The descriptor to poll, or -1 if ``open()`` has not been called or failed.
   package static var descriptor: Int32 { reader.load(ordering: .relaxed) }
 
   /// Opens the pipe. Returns false if the system cannot create one.
@@ -27,7 +27,7 @@ package enum WakePipe {
     return true
   }
 
-  /// Wakes the reader. If the pipe is full, the byte is lost, but the reader wakes up anyway.
+  /// Wakes the reader of the pipe. If the pipe is full, the byte is lost, but the reader wakes up anyway.
   package static func wake() {
     let descriptor = writer.load(ordering: .relaxed)
     if descriptor >= 0 { zt_write_byte(descriptor) }

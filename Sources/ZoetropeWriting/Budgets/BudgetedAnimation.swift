@@ -108,8 +108,8 @@ extension AnimatedImage {
       case .fail(let least):
         throw AnimatedImageError(
           .limitExceeded,
-          "the smallest file that was found has \(least.map { "\($0)" } ?? "many more") bytes, and "
-            + "\(budget.byteLimit) are allowed", format: options.format ?? format,
+          "the smallest file that was found has \(least.map { "\($0)" } ?? "many more") bytes, but "
+            + "only \(budget.byteLimit) are allowed", format: options.format ?? format,
           limit: LimitExcess(.outputBytes, asked: least ?? .max, allowed: budget.byteLimit))
       }
     }

@@ -89,7 +89,7 @@ extension UploadPreset {
   ) throws(AnimatedImageError) {
     guard formats.contains(options.format ?? (image.format == .gif ? .gif : .apng)) else {
       throw AnimatedImageError(
-        .parameter, "\(name) is \(formats[0] == .gif ? "a GIF" : "an APNG")")
+        .parameter, "\(name) requires \(formats[0] == .gif ? "a GIF" : "an APNG")")
     }
     if let playCount { edits.append(.playCount(playCount)) }
     let policy = options.delayPolicy

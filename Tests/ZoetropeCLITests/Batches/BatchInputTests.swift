@@ -76,7 +76,7 @@ import Testing
   @Test(arguments: [
     (["info"], "name a file"), (["info", "-0", "cat.gif"], "-0 requires --files-from"),
     (["info", "--files-from", "none"], "none: cannot read the list of files: No such file"),
-    (["info", "--files-from", "empty"], "the list empty names no file"),
+    (["info", "--files-from", "empty"], "the list empty contains no file names"),
     (["info", "-", "--files-from", "-"], "standard input can be read only once"),
   ])
   func `an unusable list is rejected`(arguments: [String], message: String) throws {

@@ -55,7 +55,7 @@ import ZoetropeTestSupport
 
   @Test func `frames share a duration`() throws {
     try withPictures([1, 2, 3]) { (tool: Tool) throws in
-      for (name, format) in [("a.png", "exact"), ("a.gif", "delays rounded, the total kept")] {
+      for (name, format) in [("a.png", "exact"), ("a.gif", "delays rounded, total duration kept")] {
         let result = try tool.run(
           "make", "f1.png", "f2.png", "f3.png", "-o", name, "--duration", "1s")
         #expect(result.status == 0, "\(result.errors)")
@@ -66,7 +66,7 @@ import ZoetropeTestSupport
       for option in ["--fps=3", "--delay=1/3"] {
         let result = try tool.run("make", "f1.png", "-o", "b.png", "--duration", "1s", option)
         #expect(result.status == 2)
-        #expect(result.errors.contains("choose one"))
+        #expect(result.errors.contains("cannot be combined"))
       }
       #expect(try tool.run("make", "f1.png", "-o", "b.png", "--duration", "0s").status == 2)
     }
@@ -144,7 +144,8 @@ import ZoetropeTestSupport
       #expect(try tool.shell("mkdir d && mv f*.png d") == 0)
       let result = try tool.run("make", "d/", "-o", "a.gif", "--fps", "30", "--plays", "2")
       #expect(result.status == 0)
-      #expect(result.text.hasSuffix("100 frames: 100 encoded; delays rounded, the total kept\n"))
+      #expect(
+        result.text.hasSuffix("100 frames: 100 encoded; delays rounded, total duration kept\n"))
       let film = try WrittenFilm(tool.read("a.gif"))
       #expect(film.playCount == .finite(2))
       #expect(film.delays.reduce(0) { $0 + $1.milliseconds } == 3330)

@@ -162,7 +162,7 @@ package final class PNGFormEncoder {
     var bytes: [UInt8] = []
     for y in stride(from: row, to: rect.height, by: rowStep) {
       if isCancelled() {
-        throw AnimatedImageError(.cancelled, "while a frame was compressed", format: .png)
+        throw AnimatedImageError(.cancelled, "cancelled while a frame was compressed", format: .png)
       }
       bytes.append(0)
       var (packed, bits) = (0, 0)

@@ -170,7 +170,9 @@ extension Bitmap {
     switch format {
     case .rgba8, .rgbx8: return self
     case .bgra8, .rgb565, .grey8: break
-    default: throw AnimatedImageError(.parameter, "\(format) cannot be written as it is")
+    default:
+      throw AnimatedImageError(
+        .parameter, "a picture in the format \(format) cannot be written without conversion")
     }
     var buffer = try PixelBuffer(asking: size)
     let rowBytes = buffer.bytesPerRow
