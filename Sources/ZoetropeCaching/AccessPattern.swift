@@ -1,9 +1,10 @@
-/// Recognizes playback from the order in which frames are looked up.
+/// The order in which the frames of an animation are looked up, from which playback is recognised.
 ///
-/// A player runs through all frames in one direction and starts over, so the frame just shown is the last to be needed
-/// again, and the oldest frame, which LRU and clock would evict, is the next. Seeking and scrubbing have no such order.
+/// A player runs through all frames in one direction and then starts over. The frame just shown will therefore be
+/// needed last, and the oldest frame, which the LRU and clock policies would evict, will be needed next. Seeking and
+/// scrubbing have no such order.
 package struct AccessPattern: Sendable, Hashable {
-  /// Steps in one direction after which a run counts as playing.
+  /// The number of steps in one direction after which the lookups count as playback.
   package static let runLength: UInt8 = 16
   /// The number of frames by which a lookup may be out of order without counting as a change of direction.
   private static let jitter = 4
@@ -14,10 +15,10 @@ package struct AccessPattern: Sendable, Hashable {
 
   package init() {}
 
-  /// Whether the last frames were looked up in playing order.
+  /// Whether at least the last ``runLength`` lookups were in playing order.
   package var isLoop: Bool { run >= Self.runLength }
 
-  /// Whether the last few lookups were in playing order.
+  /// Whether at least the last two lookups were in playing order.
   var isOrderly: Bool { run >= 2 }
 
   /// Records a lookup of frame `index`.
@@ -27,8 +28,8 @@ package struct AccessPattern: Sendable, Hashable {
       return
     }
     let ahead = isBackward ? position - index : index - position
-    // The lookup is slightly behind the front: either a frame decoded ahead is now shown, or the direction has changed,
-    // which later steps will confirm.
+    // The lookup is slightly behind the most advanced lookup: either a frame decoded ahead is now shown, or the
+    // direction has changed, which later steps will confirm.
     if ahead <= 0, ahead >= -Self.jitter { return }
     if ahead > 0, ahead <= Self.jitter {
       if run < .max { run += 1 }

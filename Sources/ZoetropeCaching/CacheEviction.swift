@@ -1,29 +1,32 @@
 extension CacheTable {
-  /// An animation is stale if bytes worth this many times the limit have been stored since it was last used.
+  /// An animation is stale if, since it was last used, more bytes have been stored than this many times the byte limit.
   private static let staleFactor = 8
   /// The number of animations sampled to find a large one.
   private static let sampleCount = 8
-  /// The number of recently used animations that images that are not being played cannot evict.
+  /// The number of most recently used animations that are protected from eviction by an image that is not being played.
   private static let sparedCount = 8
 
-  /// Evicts one frame and returns it; nil if only the two-frame floors of held animations are left. `limit` is the
-  /// maximum cost.
+  /// Evicts and returns one frame, or returns nil if only protected frames are left: the two most recent frames of each
+  /// held animation.
   ///
-  /// Scrolling through a list requests more frames than fit and returns to each one after all the others. LRU would
-  /// always evict the frame needed next, and every lookup would miss. Here, the frames stored first stay as long as
-  /// they are still requested, and newer ones evict each other:
-  /// - Stale animations go first: those last used before bytes worth eight times the limit were stored.
-  /// - An animation that is likely to repeat its frames evicts animations that are not being played, the most
-  ///   recently released first. It is likely to repeat if it has shown a frame twice, or if it is being played
-  ///   and most recent players repeated theirs.
+  /// Scrolling through a list requests more frames than fit in the cache, and requests each frame again only after all
+  /// the others. LRU would always evict the frame needed next, and every lookup would miss. Here, the frames stored
+  /// first stay as long as they are still requested, and newer frames evict each other:
+  /// - The frames of stale animations are evicted first. An animation is stale if, since it was last used, more bytes
+  ///   have been stored than eight times `limit`.
+  /// - An animation that is likely to repeat its frames evicts the frames of animations that are not being played,
+  ///   beginning with the most recently released animation. An animation is likely to repeat its frames if it has shown
+  ///   a frame twice, or if it is being played and most recent players repeated their animations.
   /// - Any other animation evicts its own frames.
-  /// - If these rules find no frame, one of the largest animations loses one.
+  /// - If these rules find no frame, one of the largest animations loses a frame.
   ///
   /// Within an animation played in order, the most recently shown frame is evicted, not counting the two newest,
-  /// because a loop needs it last. (If a loop does not fit, LRU and second chance never hit.) Otherwise the least
-  /// recently used frame is evicted.
+  /// because a loop needs that frame last. (If a loop does not fit, LRU and second chance never hit.) In other
+  /// animations, the least recently used frame is evicted.
   ///
-  /// Takes constant time.
+  /// Eviction takes constant time.
+  ///
+  /// - Parameter limit: The maximum cost of all frames, in bytes.
   mutating func evict(limit: Int) -> CachedFrame? {
     guard let group = victimGroup(limit: limit) else { return nil }
     statistics.evictions += 1
@@ -53,8 +56,9 @@ extension CacheTable {
     return idle >= 0 ? idle : largestHeld() ?? storing
   }
 
-  /// Returns the most recently used animation that is not being played, excluding the one that is storing and the
-  /// `count` newest others. If there are fewer, returns the oldest one; -1 for none.
+  /// Returns the most recently used animation that is not being played, not counting the animation that is storing a
+  /// frame and the `count` most recently used others. If there are too few animations, returns the least recently used
+  /// one, or -1 if there is none.
   private func releasedGroup(sparing count: Int) -> Int {
     var group = released.newest
     var found = -1
@@ -69,7 +73,7 @@ extension CacheTable {
     return found
   }
 
-  /// Returns the largest of a rotating sample of held animations; nil if none has evictable frames.
+  /// Returns the largest of a rotating sample of held animations, or nil if none of the sample has evictable frames.
   private mutating func largestHeld() -> Int? {
     var largest: Int?
     var largestCost = 0
@@ -96,14 +100,14 @@ extension CacheTable {
     return slot
   }
 
-  /// Returns the bytes of the evictable frames of `group`: all but the two newest frames if it is held or storing, else
-  /// all.
+  /// Returns the number of bytes of the evictable frames of `group`. These are all frames, except the two newest if the
+  /// group is held or storing.
   private func evictableCost(of group: Int) -> Int {
     guard groups[group].holds > 0 || group == storing else { return groups[group].cost }
     return groups[group].cost - newestCost(of: group)
   }
 
-  /// Returns the bytes of the frames of `group` that are never evicted.
+  /// Returns the number of bytes of the frames of `group` that are never evicted.
   func floorCost(of group: Int) -> Int { groups[group].holds > 0 ? newestCost(of: group) : 0 }
 
   private func newestCost(of group: Int) -> Int {
@@ -116,7 +120,7 @@ extension CacheTable {
     return cost
   }
 
-  /// The bytes of all frames that are never evicted.
+  /// The number of bytes of all frames that are never evicted.
   var heldCost: Int {
     groupOf.values.reduce(0) { $0 + floorCost(of: $1) }
   }

@@ -1,26 +1,26 @@
 /// The contents and counters of a cache.
 public struct CacheStatistics: Sendable, Hashable {
-  /// Lookups that found a bitmap.
+  /// The number of lookups that found a bitmap.
   public internal(set) var hits = 0
-  /// Lookups that found none.
+  /// The number of lookups that found no bitmap.
   public internal(set) var misses = 0
-  /// Bitmaps stored, including replacements.
+  /// The number of bitmaps stored, including replacements.
   public internal(set) var insertions = 0
-  /// Bitmaps evicted to stay within a limit.
+  /// The number of bitmaps evicted to stay within a limit.
   public internal(set) var evictions = 0
-  /// Bitmaps not stored because each alone exceeds a limit.
+  /// The number of bitmaps that were not stored because a single one exceeded a limit.
   package internal(set) var rejections = 0
-  /// Bitmaps held now.
+  /// The number of bitmaps that the cache holds now.
   public internal(set) var count = 0
-  /// Bytes of the bitmaps' pixels, including padding.
+  /// The number of bytes of the bitmaps' pixels, including padding.
   public internal(set) var byteCount = 0
-  /// The part of ``byteCount`` that belongs to the two-frame floors of held animations.
+  /// The part of ``byteCount`` that belongs to the two frames of each held animation that are never evicted.
   package internal(set) var heldByteCount = 0
 
   /// Creates statistics with all counters zero.
   package init() {}
 
-  /// Hits divided by lookups, 0 to 1; 0 before the first lookup.
+  /// The number of hits divided by the number of lookups, from 0 to 1. It is 0 before the first lookup.
   public var hitRate: Double {
     hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses)
   }

@@ -1,5 +1,7 @@
 /// The bookkeeping of ``MemoryFrameCache``: frames by key, grouped by animation. Frames and animations are both kept in
-/// order of use. A plain value that the cache guards with a lock. `CacheEviction.swift` decides what to evict.
+/// order of use.
+///
+/// The table is a plain value, which the cache guards with a lock. `CacheEviction.swift` decides which frame to evict.
 struct CacheTable: Sendable {
   /// One cached frame.
   struct Slot: Sendable, Linked {
@@ -20,8 +22,8 @@ struct CacheTable: Sendable {
     var stamp = 0
     var holds = 0
     var pattern = AccessPattern()
-    /// The first frame looked up since the animation was held, or since another animation was
-    /// looked up; -1 for none.
+    /// The first frame looked up since the animation was held, or since another animation was looked up; -1 if none has
+    /// been looked up.
     var firstAsked = -1
     var askedCount = 0
     /// Whether ``firstAsked`` has been looked up again.
@@ -29,7 +31,7 @@ struct CacheTable: Sendable {
     var links = Links()
   }
 
-  /// The number of frames of a held animation that are never evicted.
+  /// The number of the newest frames of a held animation that are never evicted.
   static let floor = 2
 
   var slots: [Slot] = []
@@ -40,19 +42,19 @@ struct CacheTable: Sendable {
   var groupOf: [AnimationKey: Int] = [:]
   /// The groups that are not held, least recently used first.
   var released = UseList()
-  /// The held groups with more frames than their floor. Eviction rotates this list, so it is not in order of use.
+  /// The held groups with more than ``floor`` frames. Eviction rotates this list, so it is not in order of use.
   var held = UseList()
-  /// The other held groups.
+  /// The held groups with at most ``floor`` frames.
   var atFloor = UseList()
-  /// The group that last stored a frame; -1 if it has been removed.
+  /// The group that last stored a new frame, or -1 if that group has been removed.
   var storing = -1
-  /// Recent holds that looked a frame up twice, minus those that did not, clamped to ±8.
+  /// The number of recent holds that repeated a frame, minus the number of those that did not, clamped to ±8.
   var loopVotes = 0
-  /// Total bytes ever stored. Serves as the table's clock.
+  /// The total number of bytes ever stored, which serves as the table's clock.
   var admitted = 0
   var statistics = CacheStatistics()
 
-  /// Returns the frame under `key`. Takes constant time and neither allocates nor copies.
+  /// Returns the frame stored under `key`, or nil. Takes constant time and neither allocates nor copies.
   mutating func lookUp(_ key: FrameKey) -> CachedFrame? {
     guard let slot = slotOf[key] else {
       statistics.misses += 1
@@ -69,7 +71,7 @@ struct CacheTable: Sendable {
   /// Records a lookup of frame `index` of `group`.
   private mutating func note(_ index: Int, in group: Int) {
     groups[group].pattern.step(to: index)
-    // Without a hold, a play begins if the previous lookup was for another animation.
+    // Without a hold, a play begins if the previous lookup was for a different animation.
     if groups[group].firstAsked < 0 || (groups[group].holds == 0 && released.newest != group) {
       groups[group].firstAsked = index
       groups[group].askedCount = 0
@@ -80,7 +82,8 @@ struct CacheTable: Sendable {
     groups[group].askedCount += 1
   }
 
-  /// Returns the last cached frame of `range`, using whichever search takes fewer steps.
+  /// Returns the last cached frame of `range`, or nil if no frame of `range` is cached. Uses whichever search takes
+  /// fewer steps.
   func last(in range: Range<Int>, of animation: AnimationKey) -> (index: Int, bitmap: Bitmap)? {
     guard let group = groupOf[animation] else { return nil }
     var found: (index: Int, bitmap: Bitmap)?
@@ -105,7 +108,7 @@ struct CacheTable: Sendable {
     return found
   }
 
-  /// Stores `frame` under `key` and returns the frame that it replaces.
+  /// Stores `frame` under `key` and returns the frame that it replaces, or nil.
   mutating func insert(_ frame: CachedFrame, for key: FrameKey) -> CachedFrame? {
     statistics.insertions += 1
     admitted += frame.byteCount
@@ -250,7 +253,7 @@ extension CacheTable {
     linkNewest(group: group)
   }
 
-  /// Changes the number of frames of `group`, which may move it to another list.
+  /// Changes the number of frames of `group` by `change`, which may move the group to another list.
   mutating func changeCount(of group: Int, by change: Int) {
     let count = groups[group].count
     let moves = groups[group].holds > 0 && (count > Self.floor) != (count + change > Self.floor)

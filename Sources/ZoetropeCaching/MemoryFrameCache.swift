@@ -2,23 +2,23 @@ internal import Synchronization
 
 /// An in-memory cache of rendered frames, limited by a ``MemoryBudget`` shared by all images and players.
 ///
-/// Charges the bytes that bitmaps occupy, including padding. A hit takes well under a microsecond and neither allocates
-/// nor copies: it returns the stored bitmap itself. One lock guards the table and is held for about 100 ns per lookup,
-/// which suffices: a hundred players at 60 frames per second need 6000 lookups per second. Sharding would also split
-/// the order of use. Bitmaps are freed outside the lock.
+/// The cache charges the bytes that bitmaps occupy, including padding. A hit takes well under a microsecond and neither
+/// allocates nor copies: it returns the stored bitmap itself. One lock guards the table and is held for about 100 ns
+/// per lookup, which suffices: a hundred players at 60 frames per second need 6000 lookups per second. Dividing the
+/// cache into shards would also divide the order of use. Bitmaps are freed outside the lock.
 public final class MemoryFrameCache: QuickCaching {
   /// The cache shared by the whole process, charged to ``MemoryBudget/shared``.
   public static let shared = MemoryFrameCache()
 
   /// The maximum number of bitmaps.
   package let countLimit: Int
-  /// The maximum number of bytes, however much the budget has left.
+  /// The maximum number of bytes, even if the budget has more left.
   public let byteLimit: Int
   /// The budget that bitmaps are charged to.
   package let budget: MemoryBudget
 
-  /// The second-level cache, such as a ``FrameStore``, in which frames are looked up if they are not in memory, and
-  /// stored beyond the life of the process; nil if there is none.
+  /// The second-level cache, such as a ``FrameStore``, or nil if there is none. Frames that are not in memory are
+  /// looked up there, and stored frames are kept there beyond the life of the process.
   public let backing: (any FrameCaching)?
 
   private let table = Mutex(CacheTable())
@@ -27,11 +27,12 @@ public final class MemoryFrameCache: QuickCaching {
   /// Creates an empty cache. By default only ``MemoryBudget/shared`` limits it.
   ///
   /// - Parameters:
-  ///   - byteLimit: The maximum number of bytes, however much the budget has left. Default: no limit.
+  ///   - byteLimit: The maximum number of bytes, even if the budget has more left. Default: no limit.
   ///   - countLimit: The maximum number of bitmaps. Default: no limit.
   ///   - budget: The budget that bitmaps are charged to. Default: ``MemoryBudget/shared``.
-  ///   - backing: The second-level cache: queried for frames that are not in memory, and given every stored frame.
-  ///     Frames from it are not copied into this cache. Default: nil.
+  ///   - backing: The second-level cache, which is queried for frames that are not in memory and is given every stored
+  ///     frame. Frames from the second-level cache are not copied into this cache. Default: nil, which means that there
+  ///     is no second level.
   public init(
     byteLimit: Int = .max, countLimit: Int = .max, budget: MemoryBudget = .shared,
     backing: (any FrameCaching)? = nil
@@ -44,26 +45,27 @@ public final class MemoryFrameCache: QuickCaching {
 
   deinit { budget.refundAll(of: share) }
 
-  /// Returns the frame stored under `key`, if it is still there. Copies nothing, and allocates nothing except a few
-  /// words for a frame from ``backing``.
+  /// Returns the frame stored under `key`, or nil if the frame is no longer there. Copies nothing, and allocates
+  /// nothing except a few words for a frame from ``backing``.
   public func frame(for key: FrameKey) -> CachedFrame? {
     budget.stamp(share)
     return table.withLock { $0.lookUp(key) } ?? backing?.frame(for: key)
   }
 
-  /// Returns the last cached frame of `range`. Counts neither as a use nor as a miss.
+  /// Returns the last cached frame of `range`, or nil if there is none. The lookup counts neither as a use nor as a
+  /// miss.
   package func lastBitmap(
     in range: Range<Int>, of animation: AnimationKey
   ) -> (index: Int, bitmap: Bitmap)? {
     table.withLock { $0.last(in: range, of: animation) }
   }
 
-  /// Stores `frame` under `key` and evicts frames that no longer fit.
+  /// Stores `frame` under `key`, and evicts frames to stay within the limits.
   ///
-  /// A frame that alone exceeds a limit is stored only if its animation is held.
+  /// A frame that exceeds a limit on its own is stored only while its animation is held, as during playback.
   public func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) {
     budget.stamp(share)
-    // Kept here to be freed after the lock is released.
+    // Dropped frames are kept here, so that they are freed after the lock is released.
     var dropped: [CachedFrame] = []
     table.withLock { table in
       let limit = min(byteLimit, budget.effectiveLimit)
@@ -83,7 +85,7 @@ public final class MemoryFrameCache: QuickCaching {
     backing?.storeIfPossible(frame, for: key)
   }
 
-  /// Whether the ``backing`` may block; false if there is none.
+  /// Whether the ``backing`` may block; false if there is no backing.
   public var mayBlock: Bool { backing?.mayBlock ?? false }
 
   /// Returns the identity that the ``backing`` uses in its keys, or the identity in this process if there is no
@@ -95,33 +97,35 @@ public final class MemoryFrameCache: QuickCaching {
     return try backing.identity(of: image, isCancelled: isCancelled)
   }
 
-  /// Removes every frame of the image with this content, even of an animation that is being played.
+  /// Removes every frame of the image with this content, here and in the ``backing``, even if the image is being
+  /// played.
   public func remove(_ content: ContentIdentity) {
     backing?.remove(content)
     remove { $0.content == content }
   }
 
-  /// Removes the frames in one format of the image with this content, here and in the ``backing``.
+  /// Removes the frames of the image with this content that are stored in `format`, here and in the ``backing``.
   public func remove(_ content: ContentIdentity, in format: FrameFormat) {
     formats?.remove(content, in: format)
     guard let name = format.rendering.table else { return }
     remove { $0.rendition.table == name && $0.content == content }
   }
 
-  /// Removes the frames of all images in every format with the same name as `format`, whatever the other parameters,
-  /// here and in the ``backing``.
+  /// Removes the frames of all images that are stored in a format with the same name as `format`, whatever the other
+  /// parameters are, here and in the ``backing``.
   public func removeAll(in format: FrameFormat) {
     formats?.removeAll(in: format)
     guard let name = format.rendering.table else { return }
     remove { $0.rendition.table?.prefix == name.prefix }
   }
 
-  /// The cache behind this one that keeps formats apart.
+  /// The first cache behind this one that keeps frames in several formats, or nil if there is none.
   private var formats: (any FormatKeeping)? {
     backing?.levels.lazy.compactMap { $0 as? any FormatKeeping }.first
   }
 
-  /// Removes every frame, even of animations that are being played. Bitmaps in use elsewhere stay valid.
+  /// Removes every frame, here and in the ``backing``, even of animations that are being played. Bitmaps in use
+  /// elsewhere stay valid.
   ///
   /// Also releases the seek checkpoints of all images charged to the same budget.
   public func removeAll() {
@@ -156,7 +160,7 @@ public final class MemoryFrameCache: QuickCaching {
       budget.charge(table.statistics.byteCount - before, to: self)
       return removed
     }
-    // Keep the bitmaps alive until the lock is released.
+    // Keep the removed bitmaps alive until the lock is released.
     _ = consume removed
   }
 

@@ -4,7 +4,7 @@ struct Links: Sendable {
   var newer = -1
 }
 
-/// An element of an array that may be in one ``UseList``.
+/// An element of an array that can be in a ``UseList``, but only in one at a time.
 protocol Linked {
   var links: Links { get set }
 }

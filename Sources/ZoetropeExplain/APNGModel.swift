@@ -1,20 +1,22 @@
 import ZoetropeFrames
 
-/// How a program composites an APNG, where programs differ. Frames are numbered as in this package, which does not
-/// count a static image that is not a frame.
+/// The way in which a program composites an APNG, described by the points in which programs differ. Frames are numbered
+/// as in this package, which does not count a static image that is not a frame.
 struct APNGModel: Hashable, Sendable {
   /// How a partly transparent pixel is blended over another.
   enum Over: Hashable, Sendable {
-    /// With the formula of the PNG specification, with each division rounded down.
+    /// The formula of the PNG specification is computed in integers. Divisions by 255 round to nearest, and the
+    /// division by the new alpha rounds down.
     case roundingDown
-    /// Each channel, alpha included, is weighted by the alpha of the upper pixel.
+    /// Each channel, including alpha, is interpolated by the alpha of the upper pixel.
     case interpolating
   }
 
   let over: Over
-  /// Whether the canvas of a palette image is cleared to the first colour, not to transparent.
+  /// Whether the canvas of a palette image is cleared to the first colour of the palette instead of to transparent.
   var clearsToFirstColor = false
-  /// Whether the canvas of an RGB or grey image with a transparent colour is cleared to black, not to transparent.
+  /// Whether the canvas of an RGB or grey image with a transparent colour is cleared to black instead of to
+  /// transparent.
   var clearsKeyToBlack = false
   /// Whether a wrong checksum of a chunk before the pixels makes the file unreadable.
   var refusesWrongChecksums = false
@@ -24,15 +26,15 @@ struct APNGModel: Hashable, Sendable {
   var refusesOneBitGrey = false
   /// Whether a frame with fewer than 8 bits per sample is misplaced if it covers only part of the canvas.
   var misplacesSmallSamples = false
-  /// Whether a chunk between a frame's control and its data ends the file.
+  /// Whether a chunk between a frame's control and its data makes the program stop reading the file.
   var stopsAtChunkBehindControl = false
   /// Whether a static image that is not a frame is shown as the first frame.
   var countsStaticImage = false
   /// Whether interlaced frames after the first cannot be decoded.
   var failsAtInterlacing = false
-  /// Whether *previous* has no effect on a frame that was blended over the canvas.
+  /// Whether the disposal *previous* has no effect on a frame that was blended over the canvas.
   var forgetsPrevious = false
-  /// Whether a transparent colour of RGB or grey is ignored when blending.
+  /// Whether the transparent colour of a grey image is ignored when blending.
   var blendsKeyedGreyAsOpaque = false
   let rules: Rules
 
@@ -44,7 +46,7 @@ struct APNGModel: Hashable, Sendable {
   }
 }
 
-/// Composites an APNG as an ``APNGModel`` describes, for comparison with this package's frames.
+/// A simulation that composites an APNG as an ``APNGModel`` describes, for comparison with this package's frames.
 struct APNGSimulation {
   private let model: APNGModel
   private let image: AnimatedImage
@@ -64,12 +66,12 @@ struct APNGSimulation {
     }
   }
 
-  /// Draws frame `index` and compares it with `shown`.
+  /// Draws frame `index` and compares the canvas with `shown`.
   ///
   /// - Parameters:
-  ///   - stored: The frame's own pixels; nil if it has none.
-  ///   - changed: Where `shown` may differ from the frame before.
-  /// - Returns: The difference, which may be unpredicted; nil if there is none.
+  ///   - stored: The frame's own pixels, or nil if the frame has none.
+  ///   - changed: The rectangles in which `shown` may differ from the previous frame.
+  /// - Returns: The difference, which may be unpredicted, or nil if there is none.
   mutating func difference(
     at index: Int, stored: Bitmap?, shown: Bitmap, changed: [PixelRect]
   ) -> PredictedDifference? {
@@ -87,7 +89,7 @@ struct APNGSimulation {
       "pixel \(place.x),\(place.y)")
   }
 
-  /// Returns the difference that a frame causes regardless of its pixels; nil if there is none.
+  /// Returns the difference that a frame causes whatever its pixels are, or nil if there is none.
   private func refusal(of control: FrameControl) -> PredictedDifference? {
     let (index, frames) = (control.index, model.rules.frames)
     let isWhole = control.rect == PixelRect(image.canvasSize)
@@ -151,7 +153,8 @@ struct APNGSimulation {
     }
   }
 
-  /// Blends by the formula of the PNG specification in integers, with each division rounded down.
+  /// Blends by the formula of the PNG specification in integers. Divisions by 255 round to nearest, and the division by
+  /// the new alpha rounds down.
   static func roundingDown(_ above: RGBA, _ below: RGBA) -> RGBA {
     if above.alpha == 255 { return above }
     if above.alpha == 0 { return below }
@@ -170,10 +173,10 @@ struct APNGSimulation {
       blue: channel(above.blue, below.blue), alpha: UInt8(truncatingIfNeeded: alpha))
   }
 
-  /// Divides by 255, rounding to nearest.
+  /// Returns `value` divided by 255, rounded to the nearest integer.
   private static func divided(_ value: Int) -> Int { ((value + 128) * 257) >> 16 }
 
-  /// Interpolates between both pixels, alpha included, by the alpha of the upper one.
+  /// Interpolates each channel, including alpha, between both pixels by the alpha of the upper pixel.
   static func interpolating(_ above: RGBA, _ below: RGBA) -> RGBA {
     let over = Int(above.alpha)
     func channel(_ above: UInt8, _ below: UInt8) -> UInt8 {

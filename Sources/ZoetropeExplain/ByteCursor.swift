@@ -1,6 +1,6 @@
 import ZoetropeFrames
 
-/// Reads the bytes of an image's file one by one, loading them in blocks.
+/// A cursor that reads the bytes of an image's file one by one, and loads them in blocks.
 struct ByteCursor {
   private static let blockSize = 1 << 16
 
@@ -13,7 +13,7 @@ struct ByteCursor {
 
   init(_ image: AnimatedImage) { self.image = image }
 
-  /// Returns the next byte; nil at the end.
+  /// Returns the next byte, or nil at the end of the file.
   mutating func next() throws(AnimatedImageError) -> UInt8? {
     if offset < blockStart || offset >= blockStart + block.count {
       guard offset < image.byteCount else { return nil }
@@ -31,7 +31,7 @@ struct ByteCursor {
     return block[offset - 1 - blockStart]
   }
 
-  /// Returns the next `count` bytes; nil if there are fewer.
+  /// Returns the next `count` bytes, or nil if fewer are left.
   mutating func next(_ count: Int) throws(AnimatedImageError) -> [UInt8]? {
     var bytes: [UInt8] = []
     for _ in 0..<count {

@@ -1,19 +1,19 @@
 package import ZoetropeFrames
 
-/// Predictions of how programs play one file, from their rules.
+/// Predictions, derived from the rules of programs, of how these programs play one file.
 package struct Explanation {
   /// A delay that a program changes by more than a hundredth of a millisecond.
   package struct ChangedDelay: Hashable, Sendable {
     package let frame: Int
     package let stored: Duration
-    /// Nil if the program's arithmetic overflows.
+    /// The time for which the program shows the frame, or nil if the program's arithmetic overflows.
     package let shown: Duration?
   }
 
   /// How often a program plays the file.
   package enum Plays: Hashable, Sendable {
     case count(PlayCount)
-    /// The program does not play, but reports this number; nil if it reports none.
+    /// The program does not play, but reports this stored loop count, or nil if it reports none.
     case stored(Int?)
   }
 
@@ -21,17 +21,17 @@ package struct Explanation {
   package struct Prediction: Hashable, Sendable {
     package let program: Program
     package let behaviour: Behaviour
-    /// Nil if the program does not animate the file, or shows none of it.
+    /// How often the program plays the file, or nil if the program does not animate the file or shows nothing of it.
     package fileprivate(set) var plays: Plays?
     /// Whether the program does not know, or never reaches, the block with the file's loop count.
     fileprivate(set) var losesPlays = false
-    /// How long each frame is shown; nil if that overflows. Empty if the program does not animate the file, or shows
-    /// none of it.
+    /// How long each frame is shown, or nil for a frame whose duration overflows. The array is empty if the program
+    /// does not animate the file or shows nothing of it.
     package fileprivate(set) var durations: [Duration?] = []
     package fileprivate(set) var changes: [ChangedDelay] = []
     package fileprivate(set) var difference = PredictedDifference.unknown
 
-    /// The duration of one play; nil if the program does not play the file, or if the sum overflows.
+    /// The duration of one play, or nil if the program does not play the file or if a duration overflows.
     package var playDuration: Duration? {
       var sum = Duration.zero
       for duration in durations {
@@ -51,9 +51,9 @@ package struct Explanation {
   package let image: AnimatedImage
   package let predictions: [Prediction]
 
-  /// Predicts how `programs` treat `image`. Decodes every frame if one of the programs has a model.
+  /// Predicts how `programs` treat `image`. Every frame is decoded if one of the programs has a model.
   ///
-  /// - Parameter isCancelled: Called before each frame is decoded.
+  /// - Parameter isCancelled: Called before each frame is compared.
   /// - Throws: Decoding errors; `cancelled` if `isCancelled` returns true.
   package init(
     of image: AnimatedImage, programs: [Program], isCancelled: () -> Bool = { false }
@@ -77,7 +77,7 @@ package struct Explanation {
 extension Explanation.Prediction {
   /// Applies the rules for delays and plays.
   ///
-  /// - Parameter structure: The structure of a GIF, if a rule needs it.
+  /// - Parameter structure: The structure of a GIF, or nil if no rule needs it.
   fileprivate mutating func addTimes(of image: AnimatedImage, _ structure: GIFStructure?) {
     guard behaviour.animates, image.format != .png, !difference.isTotal else { return }
     // Whether the loop count is in a block that all programs know.
@@ -131,7 +131,7 @@ extension Explanation.Prediction {
 }
 
 extension Behaviour {
-  /// All rules of the behaviour.
+  /// All rules that describe the behaviour.
   package var allRules: [Rule] {
     var rules =
       [delays?.rule, plays?.rule, profiles, interlacedRow, paletteIndex].compactMap { $0 }

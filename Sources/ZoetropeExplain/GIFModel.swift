@@ -1,46 +1,46 @@
 import ZoetropeFrames
 
-/// How a program composites a GIF, where programs differ.
+/// The way in which a program composites a GIF, described by the points in which programs differ.
 struct GIFModel: Hashable, Sendable {
   /// A colour that depends on the file.
   enum Fill: Hashable, Sendable {
     case transparent
     /// Transparent if the frame has a transparent index; otherwise the background colour.
     case background
-    /// Like ``background``, but the index refers to the frame's own palette. An index past its end gives the first
-    /// colour.
+    /// Like ``background``, but the background index refers to the palette of the frame. An index past the end of that
+    /// palette gives its first colour.
     case ownBackground
-    /// Transparent if the frame has a transparent index; otherwise the first colour of its palette.
+    /// Transparent if the frame has a transparent index; otherwise the first colour of the frame's palette.
     case firstColor
-    /// Like ``background``, but white if the frame has its own palette. An index past the palette gives the last
-    /// colour.
+    /// Like ``background``, but white if the frame has its own palette. A background index past the palette gives the
+    /// last colour.
     case nearestBackground
   }
 
   /// The meaning of a stored disposal method.
   enum Disposal: Hashable, Sendable {
     case keep, background, previous
-    /// The disposal of the previous frame.
+    /// The disposal that was applied to the previous frame.
     case inherited
   }
 
   /// How the size of the canvas is determined.
   enum Growth: Hashable, Sendable {
     case never, firstFrame, everyFrame
-    /// A screen with a zero side takes the size of the first frame.
+    /// Only a zero side of the screen grows: it takes the right or bottom edge of the first frame.
     case emptyScreen
   }
 
   /// The initial content of the canvas.
   var uncovered: Fill
-  /// The content that disposal *background* leaves.
+  /// The content that the disposal *background* leaves.
   var cleared: Fill
-  /// The meanings of methods 0 to 7.
+  /// The meanings of the disposal methods 0 to 7.
   var disposals: [Disposal]
   var growth: Growth
   /// Whether the canvas stays opaque if its first frame has no transparent index.
   var losesAlpha = false
-  /// Whether *previous* has no effect on a first frame without a transparent index.
+  /// Whether the disposal *previous* has no effect on a first frame without a transparent index.
   var keepsFirst = false
   /// Whether a frame without pixels ends the animation.
   var stopsAtEmptyFrame = false
@@ -63,13 +63,13 @@ struct GIFModel: Hashable, Sendable {
   }
 }
 
-/// Composites a GIF as a ``GIFModel`` describes, for comparison with this package's frames.
+/// A simulation that composites a GIF as a ``GIFModel`` describes, for comparison with this package's frames.
 struct GIFSimulation {
   let model: GIFModel
   private let structure: GIFStructure
   private let canvas: ModelCanvas
   private let hasAlpha: Bool
-  /// The disposal of the last frame: its rectangle, and the effect.
+  /// The disposal of the last frame: its rectangle, and its effect.
   private var disposal: (rect: PixelRect, effect: Effect) = (.empty, .keep)
   private var lastMethod = GIFModel.Disposal.keep
 
@@ -79,7 +79,7 @@ struct GIFSimulation {
     case restore([UInt32])
   }
 
-  /// Creates the initial canvas for a GIF that has the size `size` in this package.
+  /// Creates the initial canvas for a GIF whose canvas has the size `size` in this package.
   init(_ model: GIFModel, of structure: GIFStructure, size: PixelSize) {
     self.model = model
     self.structure = structure
@@ -107,7 +107,7 @@ struct GIFSimulation {
     }
   }
 
-  /// The difference that makes the whole file unreadable; nil if there is none.
+  /// The difference that results if the program rejects the whole file, or nil if the program accepts it.
   private var refusal: PredictedDifference? {
     if structure.frames.contains(where: \.rect.isEmpty) {
       return .nothing(model.rules.frames, "a frame without pixels")

@@ -1,19 +1,19 @@
 import ZoetropeFrames
 
 /// Stored properties of a GIF that ``AnimatedImage`` does not expose: disposal methods as numbers, the background
-/// colour, extensions.
+/// colour and extensions.
 struct GIFStructure: Hashable, Sendable {
   struct Frame: Hashable, Sendable {
     var rect = PixelRect.empty
-    /// The stored disposal method, 0 to 7; 0 without a graphic control extension.
+    /// The stored disposal method, from 0 to 7, or 0 if there is no graphic control extension.
     var disposal: UInt8 = 0
     var transparentIndex: UInt8?
     /// Whether a graphic control extension precedes the frame.
     var hasControl = false
     var hasPalette = false
     var hasOwnPalette = false
-    /// The first colour of the palette, and the colours at the background index and the transparent index. Opaque; 0
-    /// for an index past the palette.
+    /// The first colour of the frame's palette, the colour at the background index and the colour at the transparent
+    /// index. Each is opaque, or 0 if the palette has no such colour.
     var firstColor: UInt32 = 0
     var backgroundColor: UInt32 = 0
     var transparentColor: UInt32 = 0
@@ -21,21 +21,22 @@ struct GIFStructure: Hashable, Sendable {
     var isUnusual = false
   }
 
-  /// The logical screen, before any frame enlarges it.
+  /// The size of the logical screen, before any frame enlarges the canvas.
   var screen = PixelSize(width: 0, height: 0)
   var hasGlobalPalette = false
-  /// The colour of the background index in the global palette; 0 without one.
+  /// The colour at the background index of the global palette, or 0 if there is none.
   var backgroundColor: UInt32 = 0
-  /// Like ``backgroundColor``, but the last colour for an index past the palette, and opaque black without a palette.
+  /// Like ``backgroundColor``, but the last colour of the palette if the index lies past it, and opaque black if there
+  /// is no global palette.
   var nearestBackgroundColor = RGBA.black.word
-  /// Whether each colour of the global palette is a grey equal to its index.
+  /// Whether each colour of the global palette is the grey whose level equals the index of the colour.
   var isGreyRamp = false
   var frames: [Frame] = []
   /// Whether a NETSCAPE2.0 block precedes the first frame.
   var hasNetscapeLoop = false
-  /// The loop count in the last NETSCAPE2.0 block.
+  /// The loop count in the last NETSCAPE2.0 block before the first frame, or nil.
   var netscapeLoopCount: Int?
-  /// The first frame after an extension without blocks.
+  /// The first frame after the first extension without blocks, or nil if there is no such extension.
   var emptyExtension: Int?
 }
 
@@ -92,7 +93,7 @@ extension GIFStructure {
     return colors
   }
 
-  /// Reads an extension after its introducer; returns false at the end of the file.
+  /// Reads the rest of an extension whose introducer has been read. Returns false at the end of the file.
   private mutating func readExtension(
     _ cursor: inout ByteCursor, _ frame: inout Frame
   ) throws(AnimatedImageError) -> Bool {
@@ -116,7 +117,7 @@ extension GIFStructure {
     return try Self.skipBlocks(&cursor)
   }
 
-  /// Skips sub-blocks and their terminator; returns false at the end of the file.
+  /// Skips sub-blocks and their terminator. Returns false at the end of the file.
   private static func skipBlocks(_ cursor: inout ByteCursor) throws(AnimatedImageError) -> Bool {
     while let count = try cursor.next() {
       if count == 0 { return true }

@@ -2,17 +2,18 @@ import ZoetropeFrames
 
 /// A canvas that simulates the compositing of other programs. Pixels are stored as `RGBA.word`.
 ///
-/// A class, because copying a simulation would otherwise copy the pixels for each frame.
+/// The canvas is a class, because copying a simulation would otherwise copy the pixels for each frame.
 final class ModelCanvas {
   let size: PixelSize
   private var pixels: [UInt32]
-  /// The areas drawn since the last call of ``firstDifference(from:in:)``; at first the whole canvas.
+  /// The areas drawn since the last call of ``firstDifference(from:in:)``. Before the first call, this is the whole
+  /// canvas.
   private var touched: [PixelRect]
 
   /// How a stored pixel is combined with the canvas.
   enum Blending {
     case source
-    /// Visible pixels replace those below. A GIF has no partly transparent pixels.
+    /// Pixels that are not fully transparent replace the pixels below them. A GIF has no partly transparent pixels.
     case over
     case formula((_ above: RGBA, _ below: RGBA) -> RGBA)
   }
@@ -41,7 +42,7 @@ final class ModelCanvas {
     }
   }
 
-  /// Restores pixels that ``pixels(in:)`` returned for the same rectangle.
+  /// Restores the pixels that ``pixels(in:)`` returned for the same rectangle.
   func restore(_ saved: [UInt32], in rect: PixelRect) {
     let rect = clipped(rect)
     touched.append(rect)
@@ -71,7 +72,8 @@ final class ModelCanvas {
     }
   }
 
-  /// Returns the first pixel that differs from `bitmap`; nil if none does. All fully transparent pixels are equal.
+  /// Returns the first pixel that differs from `bitmap`, or nil if no pixel differs. All fully transparent pixels count
+  /// as equal.
   ///
   /// Compares only what may have changed since the last call, which must have found no difference: the areas drawn on
   /// this canvas, and `rects` of `bitmap`.

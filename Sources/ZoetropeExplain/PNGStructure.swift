@@ -1,6 +1,6 @@
 import ZoetropeFrames
 
-/// Stored properties of a PNG that ``AnimatedImage`` does not expose: the pixel layout, and the positions of chunks.
+/// Stored properties of a PNG that ``AnimatedImage`` does not expose: the pixel format, and the positions of chunks.
 struct PNGStructure: Hashable, Sendable {
   let bitDepth: Int
   let isGrey: Bool
@@ -11,11 +11,11 @@ struct PNGStructure: Hashable, Sendable {
   let isBlackKeyed: Bool
   /// Whether any pixel may be transparent.
   let hasAlpha: Bool
-  /// The first palette entry; 0 without a palette.
+  /// The first palette entry, or 0 if there is no palette.
   let firstColor: UInt32
-  /// The first frame with another chunk between its control and its data.
+  /// The first frame that has another chunk between its control and its data, or nil.
   private(set) var interruptedFrame: Int?
-  /// The first chunk before the pixels whose checksum is wrong.
+  /// The name of the first chunk before the pixels whose checksum is wrong, or nil.
   private(set) var wrongChecksum: String?
 
   /// Reads the chunks of `image`. Decodes no pixels.

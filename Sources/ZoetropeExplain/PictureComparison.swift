@@ -1,21 +1,22 @@
 import ZoetropeFrames
 
-/// Finds where the pictures of other programs first differ from this package's.
+/// A comparison that finds the first frame in which the pictures of other programs differ from this package's pictures.
 struct PictureComparison {
-  /// The deviations that the models handle.
+  /// The kinds of deviations that the models handle.
   private static let known: Set<Damage.Kind> = [
     .missingTrailer, .gifFrameOutside, .gifCanvasGrown, .gifEmptyFrame, .gifReservedDisposal,
   ]
 
   /// How the pictures of one program are computed, frame by frame.
   private enum Simulation {
-    /// They equal this package's, unless data is lost, or `paletteIndex` is set and an index lies past the palette.
+    /// The pictures equal this package's, unless data is lost, or `paletteIndex` is set and an index lies past the
+    /// palette.
     case same(paletteIndex: Rule?)
     case gif(GIFSimulation)
     case apng(APNGSimulation)
-    /// The first frame of a PNG.
+    /// The program shows only the still picture of a PNG.
     case still
-    /// The first difference is known, but later damage would make the program reject the file.
+    /// The first difference is known, but damage in a later frame would make the program reject the file.
     case watched
 
     /// Whether damage in any frame makes the file yield no frames.
@@ -27,7 +28,7 @@ struct PictureComparison {
       }
     }
 
-    /// Whether a frame with `damage` can still be predicted.
+    /// Returns whether the picture of a frame with `damage` can still be predicted.
     func predicts(_ damage: Damage) -> Bool {
       if case .same = self { damage.kind.isTolerated } else { false }
     }
@@ -38,10 +39,12 @@ struct PictureComparison {
   private var open: [(place: Int, simulation: Simulation)] = []
   private var found: [PredictedDifference]
 
-  /// Compares every frame of `image` for each of `behaviours`. Decodes the file if one of them has a model. Besides
-  /// decoding, needs memory for two canvases, and one more per model.
+  /// Compares every frame of `image` with the pictures that each of `behaviours` predicts.
   ///
-  /// - Throws: Decoding errors; `cancelled` if `isCancelled`, called before each frame, returns true.
+  /// The file is decoded if one of the behaviours has a model. Besides the memory for decoding, the comparison needs
+  /// memory for two canvases, and for one more per model.
+  ///
+  /// - Throws: Decoding errors; `cancelled` if `isCancelled`, called before each frame is compared, returns true.
   static func differences(
     of image: AnimatedImage, _ behaviours: [Behaviour], isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [PredictedDifference] {
@@ -74,7 +77,7 @@ struct PictureComparison {
           found[place] = difference
           continue
         }
-        // If this package and the simple block reader disagree about frames, no model is reliable.
+        // If this package and the simple reader of ``GIFStructure`` disagree about the frames, no model is reliable.
         let common = zip(structure.frames, image.frames).prefix { $0.rect == $1.rect }.count
         if common < image.frames.count {
           found[place] = .unpredicted(
@@ -94,7 +97,7 @@ struct PictureComparison {
     }
   }
 
-  /// Returns the difference that follows from a rule without comparing pixels; nil if there is none.
+  /// Returns the difference that follows from a rule without comparing pixels, or nil if there is none.
   private static func ruled(_ behaviour: Behaviour, _ image: AnimatedImage) -> PredictedDifference?
   {
     if let rule = behaviour.profiles, image.metadata.hasOtherColors {
@@ -112,7 +115,7 @@ struct PictureComparison {
     return image.frames.count > 1 ? .differs(at: 1, rule, "only one frame is shown") : nil
   }
 
-  /// Returns the first frame that may be affected by a deviation that no model handles.
+  /// Returns the first frame that may be affected by a deviation that no model handles, or nil if there is none.
   private static func damagedFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
     image.damage.filter { !known.contains($0.kind) }
       .map { item in
@@ -124,7 +127,7 @@ struct PictureComparison {
       .min { $0.0 < $1.0 }
   }
 
-  /// Returns how a program that rejects damaged files treats `image`; nil if no damage is known before decoding.
+  /// Returns how a program that rejects damaged files treats `image`, or nil if no damage is known before decoding.
   private static func refusal(of image: AnimatedImage, by rule: Rule) -> PredictedDifference? {
     let damage = image.damage.filter { item in
       // If only the trailer of a GIF is missing, the last frame is complete.
@@ -138,11 +141,12 @@ struct PictureComparison {
     return .unpredicted(from: 0, .damage, first.kind.name)
   }
 
-  /// Returns the first frame that is lost, or of which other programs may show less than this package.
+  /// Returns the first frame that is lost, or of which other programs may show less than this package; nil if there is
+  /// no such frame.
   private static func lostFrame(in image: AnimatedImage) -> (frame: Int, kind: String)? {
     let endings: Set<Damage.Kind> = [.missingTrailer, .cutBlock, .gifMissingTerminator]
     return image.damage
-      // Other programs decode the data even of a frame without pixels; this package does not.
+      // Other programs decode the data of a frame without pixels, but this package does not.
       .filter { !$0.kind.isTolerated || endings.contains($0.kind) || $0.kind == .gifEmptyFrame }
       .map { item in
         let isEnding = endings.contains(item.kind)
@@ -207,8 +211,8 @@ struct PictureComparison {
     }
   }
 
-  /// Returns where `frame` may differ from the previous one. This is less than the dirty rectangle if that joins a
-  /// small frame and a small disposal in opposite corners.
+  /// Returns the rectangles in which `frame` may differ from the previous frame. The dirty rectangle is larger if it
+  /// joins a small frame and a small disposal in opposite corners.
   private func changedRects(of frame: CompositedFrame) -> [PixelRect] {
     let disposed =
       frame.index > 0 && image.frames[frame.index - 1].disposal != .keep

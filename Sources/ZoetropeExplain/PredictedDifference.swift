@@ -1,9 +1,9 @@
 import ZoetropeFrames
 
-/// The first frame in which a program's picture differs from this package's.
+/// The first frame in which a program's picture differs from this package's picture, and the reason.
 package struct PredictedDifference: Hashable, Sendable {
   package enum Outcome: String, Sendable {
-    /// Every frame was compared, and none differs.
+    /// Every frame was compared, and no frame differs.
     case none
     /// No rule predicts a difference, and the pictures were not compared.
     case unknown
@@ -15,11 +15,11 @@ package struct PredictedDifference: Hashable, Sendable {
   package let outcome: Outcome
   package var frame: Int?
   package var cause: Rule.Subject?
-  /// The property of the frame that causes the difference.
+  /// The frame's property that causes the difference.
   package var detail: String?
   /// The rule that causes the difference.
   var rule: Rule?
-  /// Whether the program shows none of the file.
+  /// Whether the program shows nothing of the file.
   package var isTotal = false
 
   static let none = PredictedDifference(outcome: .none)
@@ -30,14 +30,14 @@ package struct PredictedDifference: Hashable, Sendable {
       outcome: .differs, frame: frame, cause: rule.subject, detail: detail, rule: rule)
   }
 
-  /// Returns the difference that nothing is shown, because of `rule`.
+  /// Returns the difference of a program that shows nothing of the file, because of `rule`.
   static func nothing(_ rule: Rule, _ detail: String) -> PredictedDifference {
     var difference = differs(at: 0, rule, detail)
     difference.isTotal = true
     return difference
   }
 
-  /// Returns the difference that frame `index` and all later ones are missing, because of `rule`.
+  /// Returns the difference of a program that shows neither frame `index` nor any later frame, because of `rule`.
   static func ends(at index: Int, _ rule: Rule, _ detail: String) -> PredictedDifference {
     index == 0 ? nothing(rule, detail) : differs(at: index, rule, detail)
   }

@@ -1,31 +1,32 @@
 import ZoetropeFrames
 
-/// How a program treats files of one format.
+/// The way in which a program treats files of one format.
 package struct Behaviour: Hashable, Sendable {
   /// What is known about the program's pictures.
   enum Pictures: Hashable, Sendable {
-    /// They equal this package's, as compared frame by frame over a corpus.
+    /// The pictures equal this package's pictures, as compared frame by frame over a corpus.
     case same
-    /// Nothing is known besides ``Behaviour/rules``.
+    /// Nothing is known about the pictures besides ``Behaviour/rules``.
     case unknown
     case gif(GIFModel)
     case apng(APNGModel)
-    /// Only the still picture of a PNG is decoded. By this rule, a damaged PNG yields nothing.
+    /// Only the still picture of a PNG is decoded. By the associated rule, a damaged PNG yields no picture.
     case still(Rule)
   }
 
-  /// Whether the program animates the file. If not, it shows only the static image of an APNG.
+  /// Whether the program animates files of the format. If not, it shows only the static image of an APNG.
   package var animates = true
   var delays: DelayRule?
   var plays: PlayRule?
   var pictures = Pictures.unknown
-  /// The rule for files with a colour profile, or a gamma other than that of sRGB; nil if colours are shown as stored.
+  /// The rule for files with a colour profile, or with a gamma other than that of sRGB; nil if colours are shown as
+  /// stored.
   var profiles: Rule?
-  /// The rule for interlaced frames of a single row, which are not drawn; nil if they are.
+  /// The rule that interlaced frames of a single row are not drawn; nil if such frames are drawn.
   var interlacedRow: Rule?
-  /// The rule for frames with an index past the palette; nil if such pixels look as in this package.
+  /// The rule for frames with an index past the palette; nil if the program draws such pixels as this package does.
   var paletteIndex: Rule?
-  /// Further rules without parameters.
+  /// Further rules, which have no parameters.
   var rules: [Rule] = []
 }
 

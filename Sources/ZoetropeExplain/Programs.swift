@@ -14,7 +14,7 @@ package enum Programs {
     Rule(subject: subject, text: text, evidence: evidence, source: source)
   }
 
-  /// Returns the rule that a file plays as often as it specifies.
+  /// Returns the rule that a program plays a file as often as the file specifies.
   private static func playsAsStored(_ evidence: Rule.Evidence, _ source: String) -> PlayRule {
     PlayRule(
       kind: .file,
@@ -185,7 +185,7 @@ extension Programs {
       misplacesSmallSamples: true, stopsAtChunkBehindControl: true,
       rules: APNGModel.Rules(
         blend: rule(
-          .blend, "blending over rounds divisions down", measured,
+          .blend, "blending over rounds the division by alpha down", measured,
           "\(source)/libavcodec/pngdec.c"),
         dispose: rule(
           .dispose, "without alpha, disposal background leaves opaque black", measured,

@@ -8,20 +8,20 @@ package struct Rule: Hashable, Sendable {
   }
 
   package enum Evidence: Hashable, Sendable {
-    /// Compared with this version of the program, in a test or over a corpus.
+    /// The behaviour was compared with this version of the program, in a test or over a corpus.
     case measured(String)
-    /// Stated by the program's source, its documentation or a third party.
+    /// The behaviour is stated by the program's source, its documentation or a third party.
     case reported
   }
 
   package let subject: Subject
   package let text: String
   package let evidence: Evidence
-  /// A URL.
+  /// The URL of the source.
   package let source: String
 }
 
-/// How long a program shows a frame for its stored delay.
+/// The rule for how long a program shows a frame with a given stored delay.
 struct DelayRule: Hashable, Sendable {
   /// A delay below `bound` is shown as `shown`.
   struct Step: Hashable, Sendable {
@@ -31,21 +31,21 @@ struct DelayRule: Hashable, Sendable {
 
   enum Unit: Hashable, Sendable {
     case exact
-    /// Whole milliseconds. The stored delay is rounded down before the steps are applied.
+    /// Whole milliseconds. The stored delay is rounded down to a millisecond before the steps are applied.
     case milliseconds
-    /// Units of 10 µs. The delay is rounded to the nearest unit after the steps, and stored in 32 bits: longer delays
-    /// wrap around.
+    /// Units of 10 µs. After the steps are applied, the delay is rounded to the nearest unit and stored in 32 bits, so
+    /// longer delays wrap around.
     case hundredThousandths
   }
 
-  /// The first step that applies is used.
+  /// The steps, of which only the first that applies is used.
   var steps: [Step] = []
   var unit = Unit.exact
   /// Whether a GIF frame without a graphic control extension has the delay of the previous frame.
   var isInherited = false
   let rule: Rule
 
-  /// Returns how long a frame with `delay` is shown; negative if the program's arithmetic overflows.
+  /// Returns how long a frame with `delay` is shown. The result is negative if the program's arithmetic overflows.
   func shownDuration(of delay: FrameDelay) -> Duration {
     let stored = unit == .milliseconds ? .milliseconds(delay.milliseconds) : delay.duration
     let shown = steps.first { stored < $0.bound }?.shown ?? stored
@@ -57,17 +57,17 @@ struct DelayRule: Hashable, Sendable {
   }
 }
 
-/// How often a program plays an animation.
+/// The rule for how often a program plays an animation.
 struct PlayRule: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     /// As often as the file specifies. The loop count of a GIF counts the plays after the first.
     case file
-    /// Like ``file`` if a NETSCAPE2.0 block precedes the first frame of a GIF; otherwise once.
+    /// As often as ``file`` says if a NETSCAPE2.0 block precedes the first frame of a GIF, and otherwise once.
     case netscape
     case once
     case forever
-    /// The program does not play, but reports the stored number. For a GIF, the number must be in a NETSCAPE2.0 block
-    /// before the first frame.
+    /// The program does not play, but reports the stored loop count. In a GIF, the loop count must be in a NETSCAPE2.0
+    /// block before the first frame.
     case storedNumber
   }
 

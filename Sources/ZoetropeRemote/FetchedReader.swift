@@ -1,7 +1,8 @@
-/// Draws the frames of a remote file on the calling thread, from bytes that have been fetched.
+/// A reader that draws the frames of a remote file on the calling thread, from bytes that have been fetched.
 ///
 /// The bytes that frames need are fetched before decoding (see ``fetch(for:)``), so no decode thread waits for the
-/// network. A long replay is fetched and decoded in stretches of some MiB. Not `Sendable`.
+/// network. If many frames must be decoded to reach a requested frame, their bytes are fetched and decoded in stretches
+/// of 4 MiB. The reader is not `Sendable`.
 final class FetchedReader: FrameReading {
   private let reader: FrameReader
   private let source: FetchedSource
@@ -9,19 +10,19 @@ final class FetchedReader: FrameReading {
   private let options: RemoteOptions
   /// Whether the list of frames comes from an index that may belong to another file.
   private let isForeign: Bool
-  /// The frame for which bytes were last pinned; -1 for none.
+  /// The frame for which bytes were last pinned, or -1 for none.
   private var target = -1
-  /// The number of frames requested in order.
+  /// The number of consecutive requests that were each for the frame after the previously requested frame.
   private var runCount = 0
 
   private var image: AnimatedImage { reader.image }
   var frameCount: Int { reader.frameCount }
   var nextIndex: Int { reader.nextIndex }
 
-  /// The maximum number of bytes fetched before some are decoded, unless a single frame has more. They are fetched in
-  /// at most ``RangeFetcher/mostReads`` ranges, whatever a request costs.
+  /// The maximum number of bytes fetched before some of them are decoded, unless a single frame has more bytes. The
+  /// bytes are fetched in at most ``RangeFetcher/mostReads`` ranges, however small ``RemoteOptions/gapByteLimit`` is.
   private static let stretch = 4 << 20
-  /// The number of frames in order after which read-ahead starts.
+  /// The number of consecutive requests in order after which read-ahead starts.
   private static let worthwhileRun = 2
 
   init(
@@ -43,7 +44,7 @@ final class FetchedReader: FrameReading {
     var path = path
     let index = path.upperBound
     if let missing = source.takeMissing(), let first = frame(at: missing), first < index {
-      // The canvas beneath shows through a damaged frame, so decoding went further back than expected.
+      // The canvas shows through a damaged frame, so decoding needs earlier frames than expected.
       path = first...index
     }
     let last = image.frames[index].byteRange.upperBound
@@ -58,7 +59,7 @@ final class FetchedReader: FrameReading {
     for control in image.frames[path] where !source.isAtHand(control.byteRange) {
       var longer = ranges
       longer.append(control.byteRange, joiningWithin: options.gapByteLimit)
-      // The bytes added, including gaps that are read too.
+      // The number of bytes added, including gaps between ranges, which are read too.
       let growth =
         longer.count > ranges.count
         ? control.byteRange.count
@@ -93,15 +94,15 @@ final class FetchedReader: FrameReading {
     }
   }
 
-  /// Returns the frame whose bytes begin where `range` begins.
+  /// Returns the frame whose bytes begin at the start of `range`, or nil.
   private func frame(at range: Range<Int>) -> Int? {
     image.frames.firstIndex { $0.byteRange.lowerBound == range.lowerBound }
   }
 
   // MARK: - Frames
 
-  /// Draws the next frame. Throws `bytesMissing` if ``fetch(for:)`` must be called again first; the next call then
-  /// continues.
+  /// Draws the next frame. Throws `bytesMissing` if ``fetch(for:)`` must be called again first; the next call of this
+  /// method then continues with the same frame.
   func next(isCancelled: () -> Bool) throws(AnimatedImageError) -> CompositedFrame? {
     guard reader.nextIndex < reader.frameCount else { return nil }
     let control = image.frames[reader.nextIndex]
@@ -116,7 +117,7 @@ final class FetchedReader: FrameReading {
     return frame
   }
 
-  /// Reads ahead the bytes after a requested frame, if frames are requested in order.
+  /// If frames are requested in order, reads ahead the bytes that follow the requested frame `control`.
   private func readAhead(of control: FrameControl) {
     if runCount > Self.worthwhileRun, options.readAheadCount > 0 {
       let start = control.byteRange.upperBound
@@ -132,7 +133,7 @@ final class FetchedReader: FrameReading {
     try reader.restart(at: index, on: canvas)
   }
 
-  /// Releases the pinned bytes. They are fetched again when needed.
+  /// Releases the pinned bytes, which are fetched again when they are needed.
   func rest() {
     reader.rest()
     ahead.stop()
@@ -140,7 +141,8 @@ final class FetchedReader: FrameReading {
     target = -1
   }
 
-  /// Throws if no frame begins with the bytes of `control`, which means that the index belongs to another file.
+  /// Throws `invalidImageIndex` if the bytes of `control` do not begin like a frame, which means that the index belongs
+  /// to another file.
   private func checkStart(of control: FrameControl) throws(AnimatedImageError) {
     guard !control.byteRange.isEmpty else { return }
     var buffer = ReadBuffer()

@@ -1,6 +1,6 @@
 extension [Range<Int>] {
-  /// Appends a range that follows the others. If the gap to the last one is shorter than `distance`, extends that range
-  /// instead.
+  /// Appends `range`, which follows all ranges of the array. If the gap between the last of them and `range` is shorter
+  /// than `distance`, extends the last range up to the end of `range` instead.
   mutating func append(_ range: Range<Int>, joiningWithin distance: Int) {
     guard let last, range.lowerBound - last.upperBound < Swift.max(distance, 1) else {
       return append(range)

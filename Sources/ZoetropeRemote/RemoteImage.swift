@@ -1,7 +1,8 @@
 /// An animation decoded from byte ranges that are read on demand, for example by HTTP range requests, from object
 /// storage or from an archive.
 ///
-/// Decoding a frame reads the bytes of that frame and of the frames it depends on, back to the last independent one.
+/// Decoding a frame reads the bytes of that frame and of the frames that it depends on, back to the last independent
+/// frame.
 ///
 /// ```swift
 /// let image = try await RemoteImage(reading: remote, index: index)
@@ -9,19 +10,20 @@
 /// for try await frame in FrameScheduler(image).play() { show(frame.bitmap) }
 /// ```
 ///
-/// **Index.** With the file's ``ImageIndex``, opening reads nothing. Without one, opening reads the file's
-/// structure: the chunk headers of a PNG, or every byte of a GIF, where the length of each block of at most 255
-/// bytes determines where the next one begins.
+/// **Index.** With the file's ``ImageIndex``, opening reads nothing. Without an index, opening reads the file's
+/// structure: the chunk headers of a PNG, or every byte of a GIF, where the length of each block of at most 255 bytes
+/// determines where the next block begins.
 ///
-/// **Reads.** Bytes are fetched before a frame is decoded, so no decode thread waits for them. Up to
-/// ``RemoteOptions/byteLimit`` bytes are kept; they are charged to ``MemoryBudget/shared`` and dropped on demand. At
-/// most 16 ranges are read at a time for each position. Concurrent requests for the same bytes share one read, which is
-/// cancelled once all of these requests are cancelled. Frames requested in order are prefetched. If a frame needs many
-/// bytes, they are fetched and decoded in pieces of 4 MiB. A read that fails, or returns the wrong number of bytes,
-/// throws an error that names its range; the next request tries again.
+/// **Reads.** The bytes that a frame needs are fetched before the frame is decoded, so no decode thread waits for them.
+/// Up to ``RemoteOptions/byteLimit`` bytes are kept in memory; they are charged to ``MemoryBudget/shared`` and dropped
+/// if the budget needs them. Each reading position reads at most 16 ranges at a time. Concurrent requests for the same
+/// bytes share one read, which is cancelled once all of these requests are cancelled. If frames are requested in order,
+/// the bytes that follow them are prefetched. If a frame needs many bytes, they are fetched and decoded in pieces of 4
+/// MiB. A read that fails, or returns the wrong number of bytes, throws an error that states the range; the next
+/// request for these bytes tries again.
 ///
 /// Frames are cached only if ``SharedFrames`` is given the file's identity, because computing the identity would read
-/// the whole file. Safe to use from any thread.
+/// the whole file. A remote image is safe to use from any thread.
 public final class RemoteImage: AnimationSource {
   let image: AnimatedImage
   let fetcher: RangeFetcher
@@ -32,12 +34,13 @@ public final class RemoteImage: AnimationSource {
   ///
   /// - Parameters:
   ///   - reader: Reads the bytes.
-  ///   - index: The file's index, if it was stored. Default: nil, the structure is read now.
-  ///   - options: The same as for a whole file, except that each position decodes on one thread.
+  ///   - index: The file's index, if it was stored. Default: nil, in which case opening reads the file's structure.
+  ///   - options: The decoding options. They have the same effect as for a local file, except that each reading
+  ///     position decodes on one thread.
   ///   - remoteOptions: Options for reading and keeping bytes.
-  /// - Throws: The errors of `AnimatedImage(contentsOf:)`; `invalidImageIndex` if the index belongs to a file with another
-  ///   size; errors of the reader, wrapped as `io` unless they are an ``AnimatedImageError``; `cancelled`, never
-  ///   `CancellationError`, as soon as the task is cancelled.
+  /// - Throws: The errors of `AnimatedImage(contentsOf:)`; `invalidImageIndex` if the index belongs to a file of a
+  ///   different size; errors of the reader, wrapped as `io` unless they are an ``AnimatedImageError``; `cancelled`,
+  ///   never `CancellationError`, as soon as the task is cancelled.
   public convenience init(
     reading reader: some ByteRangeReading, index: ImageIndex? = nil,
     options: DecodingOptions = .init(), remoteOptions: RemoteOptions = .init()
@@ -47,6 +50,8 @@ public final class RemoteImage: AnimationSource {
       budget: .shared)
   }
 
+  /// Opens the file whose bytes `reader` reads.
+  ///
   /// - Parameter budget: The budget for cached bytes and canvases.
   init(
     reading reader: some ByteRangeReading, index: ImageIndex? = nil,
@@ -56,7 +61,7 @@ public final class RemoteImage: AnimationSource {
     let cache = ByteRangeCache(byteLimit: remoteOptions.byteLimit)
     let memory = RemoteMemory(cache, budget: budget)
     let fetcher = RangeFetcher(reader, cache: cache) { memory.note($0) }
-    // The bound keeps sums of offsets from overflowing.
+    // This bound keeps sums of offsets from overflowing.
     guard fetcher.byteCount <= 1 << 56 else {
       throw AnimatedImageError(.parameter, "a file cannot have \(fetcher.byteCount) bytes")
     }
@@ -87,7 +92,7 @@ public final class RemoteImage: AnimationSource {
     isForeign = index != nil
   }
 
-  /// Returns the image that `scan` describes, after fetching and decoding a truncated last frame.
+  /// Returns the image that `scan` describes, after fetching and decoding the last frame if it is truncated.
   private static func settle(
     _ scan: ScannedImage, _ fetcher: RangeFetcher, _ options: DecodingOptions
   ) async throws(AnimatedImageError) -> AnimatedImage {
@@ -115,7 +120,7 @@ public final class RemoteImage: AnimationSource {
   public var canvasSize: PixelSize { image.canvasSize }
   /// The total number of plays.
   public var playCount: PlayCount { image.playCount }
-  /// The frames, in order; at least one.
+  /// The frames in order. There is at least one frame.
   public var frames: [FrameControl] { image.frames }
   /// Comments, text, colour information and other metadata.
   public var metadata: AnimationMetadata { image.metadata }
@@ -126,15 +131,16 @@ public final class RemoteImage: AnimationSource {
   /// The options with which the image was opened.
   public var options: DecodingOptions { image.options }
 
-  /// The index of the file, with which it can be opened again without reading its structure. Reads nothing.
+  /// The index of the file, with which the file can be opened again without reading its structure. Getting the index
+  /// reads nothing.
   public var index: ImageIndex { ImageIndex(of: image) }
 
   /// Statistics of all reads so far, including those made by opening.
   public var statistics: ReadStatistics { fetcher.statistics }
 
-  /// Returns the byte ranges that frame `index` needs if nothing is cached: its own, and those of the frames it depends
-  /// on. The ranges are in ascending order, merged across gaps shorter than ``RemoteOptions/gapByteLimit``. Empty if
-  /// the frame does not exist.
+  /// Returns the byte ranges that frame `index` needs if nothing is cached: those of the frame itself and of the frames
+  /// that it depends on. The ranges are in ascending order, merged across gaps shorter than
+  /// ``RemoteOptions/gapByteLimit``. The result is empty if the frame does not exist.
   ///
   /// The ranges are read in this order, but the number of reads may differ: a range longer than 4 MiB is read in
   /// stretches of whole frames, and a gap between two stretches is not read.
@@ -156,7 +162,7 @@ public final class RemoteImage: AnimationSource {
   }
 }
 
-/// An image whose bytes are fetched as frames need them.
+/// An image whose bytes are fetched when frames need them.
 private struct FetchedImage: ImageOrigin {
   var image: AnimatedImage
   let fetcher: RangeFetcher
@@ -178,8 +184,8 @@ private struct FetchedImage: ImageOrigin {
     FetchedReader(image, fetcher: fetcher, options: remoteOptions, isForeign: isForeign)
   }
 
-  /// Returns the identity only if the caller provided it: computing it would read the whole file. A store has its own
-  /// identities.
+  /// Returns the identity that the caller provided, or nil: computing the identity would read the whole file. A cache
+  /// that may block is a store, which has its own identities.
   func identity(in cache: any FrameCaching, isCancelled: () -> Bool) -> ContentIdentity? {
     cache.mayBlock ? nil : state.identity
   }

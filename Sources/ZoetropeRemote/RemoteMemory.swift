@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Charges the bytes that a remote image keeps in memory to a budget, on whose demand it drops cached bytes.
+/// The account of the memory of a remote image. It charges the bytes that the image keeps to a budget, and drops cached
+/// bytes when the budget demands memory.
 ///
 /// Pinned bytes belong to frames being decoded and are not dropped.
 final class RemoteMemory: Sendable {

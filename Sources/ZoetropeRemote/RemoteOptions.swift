@@ -1,12 +1,13 @@
 /// Options for reading the bytes of a ``RemoteImage``.
 public struct RemoteOptions: Sendable, Hashable {
-  /// The maximum number of bytes kept in memory. Default: 64 MiB.
+  /// The maximum number of the file's bytes that are kept in memory. Default: 64 MiB.
   public var byteLimit: Int
-  /// The number of bytes read ahead of the playhead when frames are read in order; 0 for none. Values above half of
-  /// ``byteLimit`` are clamped. Default: 1 MiB.
+  /// The number of bytes read ahead of the playhead when frames are read in order, or 0 to read nothing ahead. Values
+  /// above half of ``byteLimit`` are clamped. Default: 1 MiB.
   public var readAheadByteCount: Int
   /// The largest gap, in bytes, across which two ranges are still fetched in one request. Reading a gap is cheaper than
-  /// a second request if it is smaller than latency times bandwidth. Default: 512 KiB, right for 40 ms at 100 Mbit/s.
+  /// a second request if the gap is smaller than latency times bandwidth. Default: 512 KiB, which suits a latency of 40
+  /// ms at 100 Mbit/s.
   public var gapByteLimit: Int
 
   /// Creates options; omitted arguments take their defaults.
@@ -19,6 +20,6 @@ public struct RemoteOptions: Sendable, Hashable {
     self.gapByteLimit = gapByteLimit
   }
 
-  /// ``readAheadByteCount``, clamped to its bounds.
+  /// ``readAheadByteCount``, clamped to the range from 0 to half of ``byteLimit``.
   var readAheadCount: Int { max(min(readAheadByteCount, byteLimit / 2), 0) }
 }

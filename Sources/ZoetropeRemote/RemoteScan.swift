@@ -1,20 +1,20 @@
-/// Reads the structure of a remote file in as few bytes and requests as its format allows.
+/// A scan that reads the structure of a remote file, in as few bytes and requests as the file's format allows.
 ///
 /// Chunk data of a PNG is skipped if that saves more than a request costs. A GIF is read whole, because the length of
-/// each block of at most 255 bytes determines where the next one begins. In that case, pieces grow up to 1 MiB, and the
-/// next pieces are read while one is scanned.
+/// each block of at most 255 bytes determines where the next block begins. Contiguous bytes are read in pieces that
+/// grow up to 1 MiB, and the next pieces are read while one piece is scanned.
 struct RemoteScan: Sendable {
   let fetcher: RangeFetcher
-  /// The minimum number of bytes worth skipping.
+  /// The minimum number of bytes for which skipping pays.
   let smallestSkip: Int
   /// The maximum number of bytes read ahead.
   let readAhead: Int
 
-  /// Large enough for the headers of a chunk or frame and of the next one, and small enough to cost no more than the
-  /// request itself.
+  /// The size of the first piece after a skip: large enough for the headers of a chunk or frame and of the following
+  /// one, and small enough that reading it costs no more than the request itself.
   private static let probeSize = 4096
   private static let largestPiece = 1 << 20
-  /// Four pieces at a time, which allows about 80 MB/s at a latency of 50 ms.
+  /// The maximum number of bytes requested at a time: four pieces, which allow about 80 MB/s at a latency of 50 ms.
   private static let window = 4 * largestPiece
 
   func scan(_ limits: DecodingLimits) async throws(AnimatedImageError) -> ScannedImage {
@@ -47,7 +47,7 @@ struct RemoteScan: Sendable {
     return file.scanner.image
   }
 
-  /// Reads the pieces from `position` on, each in its own request.
+  /// Reads ahead the pieces from `position` on, each in its own request.
   private func follow(_ position: Int, with ahead: ReadAhead) {
     let end = min(position + min(readAhead, Self.window), fetcher.byteCount)
     for start in stride(from: position, to: end, by: Self.largestPiece) {

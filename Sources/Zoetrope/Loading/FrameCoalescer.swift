@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// Coalesces concurrent requests for the same key into a single run of the work.
 ///
-/// The first request for a key starts the work; later ones wait for the same run. A result or an error is
+/// The first request for a key starts the work, and later requests wait for the same run. A result or an error is
 /// delivered to every waiter, and never cached. A cancelled waiter gets ``AnimatedImageError/Code/cancelled``
-/// immediately. Cancelling the last waiter cancels the work, and the next request starts over.
+/// immediately. Cancelling the last waiter cancels the work, and the next request starts the work again.
 package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The outcome of a run.
   package typealias Outcome = Result<Value, AnimatedImageError>
@@ -26,7 +26,7 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
   /// Creates a coalescer with no runs.
   package init() {}
 
-  /// Number of keys with a run in progress.
+  /// The number of keys for which a run is in progress.
   package var count: Int { state.withLock { $0.flights.count } }
 
   /// Returns the number of waiters for `key`.
@@ -34,14 +34,15 @@ package final class FrameCoalescer<Key: Hashable & Sendable, Value: Sendable>: S
     state.withLock { $0.flights[key]?.waiters.count ?? 0 }
   }
 
-  /// Returns the urgency of the run for `key`, if any.
+  /// Returns the urgency of the run for `key`, or nil if no run is in progress.
   package func urgency(of key: Key) -> LoadUrgency? { state.withLock { $0.flights[key]?.urgency } }
 
-  /// Returns the value of `operation`, or the value of a run in progress for an equal key.
+  /// Runs `operation` and returns its value, or waits for a run in progress for an equal key and returns the value of
+  /// that run.
   ///
   /// `operation` runs in its own task, at the highest priority of its waiters.
   ///
-  /// - Parameter priority: The waiter's priority. Default: nil, the priority of the calling task.
+  /// - Parameter priority: The waiter's priority. Default: nil, which means the priority of the calling task.
   package func value(
     for key: Key, priority: TaskPriority? = nil,
     running operation: @escaping @Sendable () async throws(AnimatedImageError) -> Value

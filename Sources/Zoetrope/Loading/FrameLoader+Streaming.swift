@@ -1,36 +1,38 @@
 /// An image that a loader is receiving.
 struct Arrival: Sendable {
-  /// The image. Weak, so that the stream is cancelled when nothing waits for the image or plays it any more.
+  /// The image. The reference is weak, so that the stream is cancelled when nothing waits for the image or plays it any
+  /// more.
   weak var image: StreamedImage?
-  /// The image's identity in the cache's keys until all of its bytes are known.
+  /// The image's identity in the cache's keys until all bytes of the image are known.
   let provisional: ContentIdentity
-  /// The image's identity in the cache's keys, once all of its bytes are known.
+  /// The image's identity in the cache's keys once all bytes of the image are known, or nil until then.
   var content: ContentIdentity?
   /// The renditions in which the poster was cached.
   var renditions: Set<Rendition> = []
 }
 
-// Loading images that are shown before all of their bytes have arrived.
+// Loading of images that are shown before all of their bytes have arrived.
 extension FrameLoader {
-  /// Loads the image named `id` from the byte chunks that `chunks` provides, and shows it while they arrive.
+  /// Loads the image named `id` from the byte chunks that `chunks` provides, and shows the image while the chunks
+  /// arrive.
   ///
-  /// The poster appears after the first frame, and ``LoadingPhase/playing(_:)`` after the second. An image of
-  /// one frame ends with its poster when the stream ends. Concurrent loads of the same name share one stream,
-  /// which is cancelled when nothing waits for the image or plays it any more.
+  /// The poster appears after the first frame has arrived, and ``LoadingPhase/playing(_:)`` after the second. An image
+  /// of one frame ends with its poster when the stream ends. Concurrent loads of the same name share one stream, which
+  /// is cancelled when nothing waits for the image or plays it any more.
   ///
-  /// Until the stream has ended, the image's ``ContentIdentity`` is unknown. Its poster is cached under a
-  /// provisional identity, and moved when all bytes have arrived. A complete image is then cached like any
-  /// other; an incomplete one is not cached, and the next load fetches it again.
+  /// Until the stream has ended, the image's ``ContentIdentity`` is unknown. The poster is cached under a provisional
+  /// identity, and under the real identity once all bytes have arrived. A complete image is then cached like any other
+  /// image. An incomplete image is not cached, and the next load fetches it again.
   ///
   /// - Parameters:
   ///   - id: The name that identifies the image in later loads.
-  ///   - slot: The place where the image is shown. Cancels the previous load into the same slot.
+  ///   - slot: The place where the image is shown. The load cancels the previous load into the same slot.
   ///   - rendering: The size and format of the frames. Default: as decoded.
-  ///   - playback: The playback options. Default: nil, the loader's options.
-  ///   - priority: The priority of the load. Default: nil, the priority of the calling task.
-  ///   - storage: Where the bytes are kept. Default: 16 MiB in memory, the rest in a file.
+  ///   - playback: The playback options. Default: nil, which means the loader's options.
+  ///   - priority: The priority of the load. Default: nil, which means the priority of the calling task.
+  ///   - storage: Where the received bytes are kept. Default: up to 16 MiB in memory, and the rest in a file.
   ///   - chunks: Opens the stream. Before the first frame, errors of this closure or of the stream become
-  ///     ``LoadingPhase/failed(_:)``; afterwards, playback continues with the frames that arrived.
+  ///     ``LoadingPhase/failed(_:)``; afterwards, playback continues with the frames that have arrived.
   public nonisolated func phases<Chunks: AsyncSequence & Sendable>(
     for id: some Hashable & Sendable, in slot: LoadSlot? = nil, rendering: Rendering = .init(),
     playback: PlaybackOptions? = nil, priority: TaskPriority? = nil,
@@ -48,7 +50,7 @@ extension FrameLoader {
 
   /// Shows the image that is already being received, or that `opening` begins to receive.
   ///
-  /// - Parameter shown: The image's poster, if it is already shown.
+  /// - Parameter shown: The image's poster if it is already shown, or nil.
   func show(
     _ request: Request, _ opening: @escaping LoadSource.StreamOpening, after shown: Bitmap?,
     _ playback: PlaybackOptions?, _ phases: AsyncStream<LoadingPhase>.Continuation
@@ -71,7 +73,8 @@ extension FrameLoader {
     }
   }
 
-  /// Returns the arriving stream of this name, or a new one, once its canvas is known.
+  /// Returns the stream that is arriving for the requested name, or opens a new stream. Waits until the canvas is
+  /// known.
   private func receive(
     _ request: Request, _ opening: @escaping LoadSource.StreamOpening
   ) async throws(AnimatedImageError) -> StreamedImage {
@@ -79,7 +82,7 @@ extension FrameLoader {
     if let image = arriving(id) { return image }
     return try await streams.value(for: id, priority: request.priority) {
       [self, streams, gate, decoding] () async throws(AnimatedImageError) in
-      // Check again: a stream may have been added since the check above.
+      // Check again, because another task may have added a stream since the check above.
       if let image = await arriving(id) { return image }
       let place = try await gate.enter(streams.urgency(of: id))
       let image = try await LoadSource.opened(opening, decoding)
@@ -89,7 +92,7 @@ extension FrameLoader {
     }
   }
 
-  /// Returns the stream of this name, unless it has failed.
+  /// Returns the stream of the image named `id`, or nil if there is none or it has failed.
   private func arriving(_ id: LoadIdentifier) -> StreamedImage? {
     guard let image = arrivals[id]?.image else { return nil }
     let ending = image.progress.ending
@@ -99,7 +102,8 @@ extension FrameLoader {
   private func register(_ image: StreamedImage, _ id: LoadIdentifier) {
     var random = SystemRandomNumberGenerator()
     let provisional = ContentIdentity(high: random.next(), low: random.next())
-    // Remove streams that are no longer in use. One without an identity is not settled yet, and is removed when it is.
+    // Remove streams that are no longer in use. A stream without an identity has not ended yet, and is removed after
+    // its end.
     arrivals = arrivals.filter { $0.value.image != nil || $0.value.content == nil }
     arrivals[id] = Arrival(image: image, provisional: provisional)
     // Retain the received bytes, but not the image, because releasing the image must end the stream.
@@ -110,7 +114,8 @@ extension FrameLoader {
     }
   }
 
-  /// Caches the poster, under the provisional identity if necessary, but only in a cache that does not write to a disk.
+  /// Caches the poster, under the provisional identity if the real one is not known yet. Does nothing if the cache
+  /// writes to a disk.
   private func keep(_ poster: CompositedFrame, of request: Request, _ image: StreamedImage) {
     guard !cache.mayBlock, let arrival = arrivals[request.id], arrival.image === image else {
       return
@@ -125,7 +130,7 @@ extension FrameLoader {
       KnownImage(identity: content, cached: content, canvasSize: image.canvasSize), for: request.id)
   }
 
-  /// Keeps the image of a complete stream under its identity, and discards that of any other stream.
+  /// Keeps the image of a complete stream under the image's identity, and discards the image of an incomplete stream.
   private func settle(
     _ id: LoadIdentifier, _ provisional: ContentIdentity, _ core: StreamCore
   ) async {
@@ -135,7 +140,7 @@ extension FrameLoader {
       opened = try? await LoadSource.identified(image, budget)
       if let opened { cached = await identity(of: opened) }
     }
-    // If another stream has replaced this one meanwhile, only the provisional entries are removed.
+    // If another stream of the same name has replaced this one meanwhile, only the provisional entries are removed.
     if known[id]?.identity == provisional { known[id] = nil }
     defer {
       // A cache that may wait for a disk has no provisional entries.
@@ -148,7 +153,7 @@ extension FrameLoader {
         guard let poster = cache.frame(for: old) else { continue }
         cache.storeIfPossible(poster, for: AnimationKey(content: cached, rendition: rendition)[0])
       }
-      // The shelf charges the image's bytes from now on.
+      // The shelf charges the image's bytes to the budget from now on.
       core.refund()
       shelf.put(opened, for: id)
       remember(

@@ -8,19 +8,19 @@ internal import Synchronization
 /// ```
 ///
 /// The cache is checked first: an image that was shown before appears immediately, without a loading phase. Concurrent
-/// loads of the same name share one fetch, at the highest of their priorities. At most `maxConcurrentLoads` images are
-/// fetched, opened and decoded up to their first frame at a time; files that together exceed a quarter of the budget
-/// load one after another. A stream no longer counts once its canvas is known. Decoding runs on the library's own
-/// threads.
+/// loads of the same name share one fetch, at the highest of their priorities. At any time, at most
+/// `maxConcurrentLoads` images are being fetched, opened and decoded up to their first frame. Files that together
+/// exceed a quarter of the memory budget load one after another. A stream no longer counts towards this limit once its
+/// canvas is known. Decoding runs on the library's own threads.
 ///
-/// **Cancelling.** Leaving the loop, cancelling its task, or starting a new load into the same ``LoadSlot`` ends the
-/// phases without a failure. The fetch is cancelled when no load waits for it any more. Decoding stops between frames
-/// and between scaled rows.
+/// **Cancelling.** Leaving the loop over the phases, cancelling its task, or starting a new load into the same
+/// ``LoadSlot`` ends the phases without a failure. The fetch is cancelled when no load waits for its result any more.
+/// Decoding stops between frames and between scaled rows.
 public actor FrameLoader {
   /// The shared loader, which uses ``MemoryFrameCache/shared``.
   public static let shared = FrameLoader()
 
-  /// Fetches the bytes of an image. May call `progress` with values from 0 to 1.
+  /// A function that fetches the bytes of an image. It may call `progress` with values from 0 to 1.
   public typealias Fetch =
     @Sendable (_ progress: @escaping @Sendable (Double) -> Void) async throws -> [UInt8]
 
@@ -37,7 +37,7 @@ public actor FrameLoader {
       self.priority = priority
     }
 
-    /// The name is the path as a `FilePath`, whatever type was passed.
+    /// Creates a request for a file. The image's name is the path as a `FilePath`, whatever type was passed.
     init(
       fileAt path: some FilePathConvertible, rendering: Rendering, priority: TaskPriority?
     ) {
@@ -56,14 +56,14 @@ public actor FrameLoader {
   let shelf: ImageShelf
   private let progress = LoadProgress()
   private let loads = FrameCoalescer<LoadIdentifier, OpenedImage>()
-  /// The identity and size of recently opened images, for posters of images no longer on the shelf.
+  /// The identity and size of recently opened images, for the posters of images that are no longer on the shelf.
   var known: [LoadIdentifier: KnownImage] = [:]
   let streams = FrameCoalescer<LoadIdentifier, StreamedImage>()
   /// The images whose bytes are arriving.
   var arrivals: [LoadIdentifier: Arrival] = [:]
 
-  /// An image and its place in the gate. The place is held until the first frame is decoded, because an opened image
-  /// takes memory while it waits for that.
+  /// An opened image and its place in the gate. The place is held until the first frame is decoded, because an opened
+  /// image takes memory while it waits to be decoded.
   struct OpenedImage: Sendable {
     let image: AnimatedImage
     let place: LoadPlace?
@@ -79,8 +79,8 @@ public actor FrameLoader {
   /// Creates a loader.
   ///
   /// - Parameters:
-  ///   - cache: The cache of rendered frames, keyed by ``ContentIdentity``. The loader reads each image
-  ///     completely when it opens it.
+  ///   - cache: The cache of rendered frames, keyed by ``ContentIdentity``. To compute this identity, the loader reads
+  ///     each image completely when it opens the image.
   ///   - budget: The budget that canvases and compressed bytes are charged to.
   ///   - maxConcurrentLoads: The maximum number of concurrent fetches, at least 1. Default: 4.
   ///   - decoding: The options for opening images.
@@ -108,11 +108,11 @@ public actor FrameLoader {
   /// becomes ``LoadingPhase/failed(_:)`` and is not cached: the next load tries again.
   ///
   /// - Parameters:
-  ///   - id: The name that identifies it.
-  ///   - slot: The place where the image is shown. Cancels the previous load into the same slot.
+  ///   - id: The name that identifies the image.
+  ///   - slot: The place where the image is shown. The load cancels the previous load into the same slot.
   ///   - rendering: The size and format of the frames. Default: as decoded.
-  ///   - playback: The playback options. Default: nil, the loader's options.
-  ///   - priority: The priority of the load. Default: nil, the priority of the calling task.
+  ///   - playback: The playback options. Default: nil, which means the loader's options.
+  ///   - priority: The priority of the load. Default: nil, which means the priority of the calling task.
   ///   - data: Fetches the bytes.
   public nonisolated func phases(
     for id: some Hashable & Sendable, in slot: LoadSlot? = nil, rendering: Rendering = .init(),
@@ -123,7 +123,8 @@ public actor FrameLoader {
     return phases(of: request, in: slot, playback)
   }
 
-  /// Loads the file at `path`, which also serves as the image's name. A modified file is opened again.
+  /// Loads the file at `path`, which also serves as the image's name. If the file was modified since it was last
+  /// loaded, it is opened again.
   ///
   /// The parameters are those of ``phases(for:in:rendering:playback:priority:data:)``.
   public nonisolated func phases(
@@ -141,9 +142,9 @@ public actor FrameLoader {
   /// Returns the first frame of the image named `id`, from the cache or from the bytes that `data` fetches.
   ///
   /// - Parameters:
-  ///   - id: The name that identifies it.
+  ///   - id: The name that identifies the image.
   ///   - rendering: The size and format of the bitmap. Default: as decoded.
-  ///   - priority: The priority of the load. Default: nil, the priority of the calling task.
+  ///   - priority: The priority of the load. Default: nil, which means the priority of the calling task.
   ///   - data: Fetches the bytes.
   /// - Throws: Errors of `data` (wrapped as `io` unless they are an ``AnimatedImageError``), of opening and of
   ///   decoding; `cancelled`, never `CancellationError`, if the task is cancelled.
@@ -170,10 +171,10 @@ public actor FrameLoader {
 
   /// Returns the opened image named `id`, from memory or from the bytes that `data` fetches.
   ///
-  /// Use it for the image's frames, times and metadata, or for `bitmaps()` with a cache.
+  /// Use the returned image for its frames, times and metadata, or for `bitmaps()` with a cache.
   ///
-  /// The parameters and errors are those of ``bitmap(for:rendering:priority:data:)``, and concurrent loads of the
-  /// name share one fetch. Decodes no pixels.
+  /// The parameters and errors are those of ``bitmap(for:rendering:priority:data:)``, and concurrent loads of the name
+  /// share one fetch. No pixels are decoded.
   public func image(
     for id: some Hashable & Sendable, priority: TaskPriority? = nil, data: @escaping Fetch
   ) async throws(AnimatedImageError) -> AnimatedImage {
@@ -194,15 +195,15 @@ public actor FrameLoader {
     ).image
   }
 
-  /// Prefetches the image named `id`: opens it and caches its first frame.
+  /// Prefetches the image named `id`: opens the image and caches its first frame.
   ///
-  /// Returns immediately and ignores failures. A load of the same name joins the prefetch and raises
-  /// its priority.
+  /// Returns immediately and ignores failures. A load of the same name joins the prefetch and raises the prefetch's
+  /// priority.
   ///
   /// - Parameters:
   ///   - id: The name that identifies the image.
-  ///   - slot: A slot. The next load into it, or its ``LoadSlot/cancel()``, cancels the prefetch. Default: nil, no
-  ///     slot.
+  ///   - slot: The place where the image will be shown. The next load into the slot, or a call of
+  ///     ``LoadSlot/cancel()``, cancels the prefetch. Default: nil, which means no slot.
   ///   - rendering: The size and format in which the image will be shown.
   ///   - priority: The priority of the load. Default: `.low`.
   ///   - data: Fetches the bytes.
@@ -231,8 +232,8 @@ public actor FrameLoader {
   /// The number of images being fetched and opened.
   package nonisolated var loadCount: Int { loads.count + streams.count }
 
-  /// Forgets the image named `id`, so that the next load fetches it again. Its cached frames stay and
-  /// are reused if its bytes have not changed.
+  /// Forgets the image named `id`, so that the next load fetches the image again. The cached frames of the image stay,
+  /// and are reused if its bytes have not changed.
   public func forget(_ id: some Hashable & Sendable) {
     let id = LoadIdentifier(id)
     shelf.remove(id)
@@ -288,8 +289,8 @@ public actor FrameLoader {
     }
   }
 
-  /// Reports the first frame to `phases`, unless `shown` is the poster of the same content. Returns the frames, and
-  /// whether there is more than one.
+  /// Reports the first frame to `phases`, unless `shown` is a poster of the same content. Returns the frames, and
+  /// whether there is more than one frame.
   private func show(
     _ request: Request, _ shown: (bitmap: Bitmap, identity: ContentIdentity)?,
     _ phases: AsyncStream<LoadingPhase>.Continuation
@@ -312,7 +313,8 @@ public actor FrameLoader {
     return withExtendedLifetime(opened) { bitmap }
   }
 
-  /// Returns the cached poster, unless the file was modified, and the image's identity in the cache's keys.
+  /// Returns the cached poster and the image's identity in the cache's keys, or nil if no poster is cached or the file
+  /// was modified.
   ///
   /// A store also has the posters of files that other processes opened.
   private func knownPoster(
@@ -340,7 +342,7 @@ public actor FrameLoader {
     }
   }
 
-  /// Returns the identity of `image` in the cache's keys.
+  /// Returns the identity of `image` in the cache's keys, or nil if it cannot be computed.
   func identity(of image: AnimatedImage) async -> ContentIdentity? {
     guard cache.mayBlock else { return image.state.identity }
     return try? await image.state.lookupThreads.value { [cache] flag throws(AnimatedImageError) in
@@ -381,12 +383,12 @@ public actor FrameLoader {
   }
 
   func remember(_ image: KnownImage, for id: LoadIdentifier) {
-    // Clear the map when it is full. This loses only the posters of images that have left the shelf.
+    // Clear the map when it is full. Only the posters of images that have left the shelf are lost.
     if known.count >= 1024 { known.removeAll(keepingCapacity: true) }
     known[id] = image
   }
 
-  /// Returns the image on the shelf, unless its file was modified.
+  /// Returns the image on the shelf, or nil if it is not there or its file was modified.
   private nonisolated func shelvedImage(
     _ id: LoadIdentifier, _ source: LoadSource
   ) async -> AnimatedImage? {
@@ -399,17 +401,17 @@ public actor FrameLoader {
 
 /// A phase of a load by ``FrameLoader``.
 ///
-/// An enum, unlike the library's other states: a view must draw each of the four phases, so exhaustive
-/// switching is the natural use.
+/// This type is an enum, unlike the library's other states, because a view must draw each of the four phases, which
+/// makes exhaustive switching the natural use.
 public enum LoadingPhase: Sendable {
-  /// The bytes are being fetched. The value is the progress from 0 to 1, or nil if unknown.
+  /// The bytes are being fetched. The value is the progress from 0 to 1, or nil if the progress is unknown.
   case loading(Double?)
-  /// The first frame. Reported again if fetched bytes differ from those of the cached poster. (Files
-  /// are checked before their cached poster is shown.)
+  /// The first frame is available. This phase is reported again if the fetched bytes differ from those of the cached
+  /// poster. (Files are checked before their cached poster is shown.)
   case poster(Bitmap)
-  /// The image is an animation and ready to play: iterate ``FrameScheduler/play()``. The last phase
-  /// of an animation; a still image ends with its poster.
+  /// The image is an animation and ready to play: iterate ``FrameScheduler/play()``. This is the last phase of an
+  /// animation; a still image ends with its poster.
   case playing(FrameScheduler)
-  /// The load failed. This is the last phase. A cancelled load ends without it.
+  /// The load failed. This is the last phase. A cancelled load ends without this phase.
   case failed(AnimatedImageError)
 }

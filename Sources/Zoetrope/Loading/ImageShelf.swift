@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Recently opened images, keyed by the caller's names, so that showing one again needs no load.
+/// Recently opened images, keyed by the caller's names, so that showing an image again needs no load.
 ///
-/// Their memory (compressed bytes, lists of frames, metadata) counts against the budget and is limited to a quarter of
-/// it; the least recently used image is dropped first. Each open file also takes a descriptor, so at most
-/// ``countLimit`` images are kept, and images that hold open files are dropped when descriptors run out.
+/// The memory of the images (compressed bytes, lists of frames, metadata) counts against the budget and is limited to a
+/// quarter of the budget; the least recently used image is dropped first. Each open file also takes a descriptor, so at
+/// most ``countLimit`` images are kept, and images that hold open files are dropped when descriptors run out.
 package final class ImageShelf: Sendable {
   package static let countLimit = 64
 
@@ -46,10 +46,10 @@ package final class ImageShelf: Sendable {
     budget.refundAll(of: share)
   }
 
-  /// Number of images.
+  /// The number of images.
   package var count: Int { state.withLock { $0.images.count } }
 
-  /// Returns the image stored under `id`, if it is still there.
+  /// Returns the image stored under `id`, or nil if there is none.
   package func image(for id: LoadIdentifier) -> AnimatedImage? {
     budget.stamp(share)
     return state.withLock { state in
@@ -63,7 +63,7 @@ package final class ImageShelf: Sendable {
   /// Stores `image` under `id`, replacing any previous image.
   package func put(_ image: AnimatedImage, for id: LoadIdentifier) {
     budget.stamp(share)
-    // Releasing an image closes its file or frees its bytes, so do it after unlocking.
+    // Releasing an image closes its file or frees its bytes, so images are released only after unlocking.
     var dropped: [AnimatedImage] = []
     state.withLock { state in
       let before = state.cost
@@ -98,8 +98,8 @@ extension ImageShelf: BudgetMember {
     return state.withLock { state in
       let before = state.cost
       while before - state.cost < byteCount {
-        // First drop images of at least this size, so that few are enough. Dropping many small ones would free little,
-        // and they would have to be opened again.
+        // First drop images that have at least this size, so that few images are enough. Dropping many small images
+        // would free little, and they would have to be opened again.
         let least = (byteCount - (before - state.cost)) / Self.countLimit
         guard let old = state.removeOldest(where: { $0.cost >= least }) ?? state.removeOldest()
         else { break }
@@ -115,7 +115,7 @@ extension ImageShelf: IdleFileHolder {
   package func closeIdleFile() -> Bool {
     let closed = state.withLock { state in
       let before = state.cost
-      // If not all bytes are in memory, the image holds an open file.
+      // An image whose bytes are not all in memory holds an open file.
       let old = state.removeOldest { $0.image.source.residentByteCount < $0.image.byteCount }
       budget.refund(before - state.cost, of: share)
       return old

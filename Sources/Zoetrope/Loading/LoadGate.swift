@@ -8,14 +8,14 @@ package final class LoadUrgency: Sendable {
 
   package var priority: TaskPriority { TaskPriority(rawValue: level.load(ordering: .relaxed)) }
 
-  /// Raises the urgency to `priority`. Returns false if it was already at least as high.
+  /// Raises the urgency to `priority`. Returns false if the urgency was already at least as high.
   package func raise(to priority: TaskPriority) -> Bool {
     level.max(priority.rawValue, ordering: .relaxed).oldValue < priority.rawValue
   }
 }
 
-/// Limits the number of concurrent loads, and the total size of the files among them. Other loads wait, ordered by
-/// urgency, then by arrival.
+/// A gate that limits the number of concurrent loads, and the total size of their files. Other loads wait, ordered by
+/// urgency and then by arrival.
 package final class LoadGate: Sendable {
   private let limit: Int
   private let byteLimit: @Sendable () -> Int
@@ -37,24 +37,25 @@ package final class LoadGate: Sendable {
     }
   }
 
-  /// Creates a gate for up to `limit` loads (at least one) of up to `byteLimit` bytes in total. A single load may be
-  /// larger.
+  /// Creates a gate for up to `limit` loads (at least one) of up to `byteLimit` bytes in total. A load that runs alone
+  /// may be larger.
   package init(limit: Int, byteLimit: @escaping @Sendable () -> Int = { .max }) {
     self.limit = max(limit, 1)
     self.byteLimit = byteLimit
   }
 
-  /// Number of running loads.
+  /// The number of running loads.
   package var runningCount: Int { state.withLock { $0.running } }
-  /// Number of waiting loads.
+  /// The number of waiting loads.
   package var waitingCount: Int { state.withLock { $0.queue.count } }
 
-  /// Waits for a free place and returns it. The place stays taken as long as it is retained. Throws `cancelled` if the
-  /// task is cancelled while it waits.
+  /// Waits for a free place and returns it. The place stays taken as long as the returned object exists. Throws
+  /// `cancelled` if the task is cancelled while the load waits.
   ///
   /// - Parameters:
-  ///   - urgency: The urgency, which may rise while the load waits. Default: nil, the calling task's priority.
-  ///   - byteCount: The size of the file. Default: 0.
+  ///   - urgency: The urgency, which may rise while the load waits. Default: nil, which means the calling task's
+  ///     priority.
+  ///   - byteCount: The size of the file in bytes. Default: 0.
   package func enter(
     _ urgency: LoadUrgency? = nil, byteCount: Int = 0
   ) async throws(AnimatedImageError) -> LoadPlace {
@@ -65,7 +66,7 @@ package final class LoadGate: Sendable {
       admit()
       let place = await waiter.valueUnlessCancelled {
         state.withLock { state in state.queue.removeAll { $0.waiter === waiter } }
-        // The other waiters may have been waiting behind this one.
+        // Other loads may have been waiting behind this one.
         admit()
       }
       if let place { return place }
@@ -86,7 +87,7 @@ package final class LoadGate: Sendable {
         return (admitted.waiter, admitted.byteCount)
       }
       guard let next else { return }
-      // If the waiter was cancelled meanwhile, the place is released, and free again, immediately.
+      // If the waiter was cancelled meanwhile, the place is released immediately and is free again.
       next.0.close(with: LoadPlace(self, byteCount: next.byteCount))
     }
   }
@@ -100,7 +101,7 @@ package final class LoadGate: Sendable {
   }
 }
 
-/// A load's place in a ``LoadGate``, which becomes free with its last reference.
+/// A load's place in a ``LoadGate``. The place becomes free when the last reference to it is released.
 package final class LoadPlace: Sendable {
   private let gate: LoadGate
   private let byteCount: Int

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Reports the progress of shared loads to all their waiters.
+/// Reports the progress of each shared load to all streams that wait for the load.
 package final class LoadProgress: Sendable {
   private struct Load: Sendable {
     var watchers: [Int: AsyncStream<LoadingPhase>.Continuation] = [:]
@@ -9,7 +9,7 @@ package final class LoadProgress: Sendable {
     /// Whether a thread is notifying watchers. That thread also delivers reports that arrive meanwhile.
     var isTelling = false
 
-    /// Removes and returns the next report and its watchers; nil if all have been delivered.
+    /// Removes and returns the next report and its watchers. Returns nil if all reports have been delivered.
     mutating func next() -> (percent: Int, watchers: [AsyncStream<LoadingPhase>.Continuation])? {
       isTelling = percent > told
       guard isTelling else { return nil }
@@ -27,7 +27,7 @@ package final class LoadProgress: Sendable {
 
   package init() {}
 
-  /// Sends reports on `id` to `continuation` until ``stopWatching(_:_:)`` is called with the result.
+  /// Sends reports on `id` to `continuation` until ``stopWatching(_:_:)`` is called with the returned number.
   package func watch(
     _ id: LoadIdentifier, _ continuation: AsyncStream<LoadingPhase>.Continuation
   ) -> Int {
@@ -38,7 +38,7 @@ package final class LoadProgress: Sendable {
     }
   }
 
-  /// Ends what ``watch(_:_:)`` started.
+  /// Ends the reports that ``watch(_:_:)`` started.
   package func stopWatching(_ id: LoadIdentifier, _ number: Int) {
     state.withLock { state in
       state.loads[id]?.watchers[number] = nil

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// A place that shows one image at a time, such as a view.
 ///
-/// Pass it to ``FrameLoader/phases(for:in:rendering:playback:priority:data:)``. A new load into the
-/// slot cancels the previous one and ends its phases.
+/// Pass the slot to ``FrameLoader/phases(for:in:rendering:playback:priority:data:)``. A new load into the slot cancels
+/// the previous load and ends its phases.
 public final class LoadSlot: Sendable {
   private let current = Mutex<Task<Void, Never>?>(nil)
 

@@ -9,12 +9,12 @@ package enum LoadSource: Sendable {
   /// A file.
   case file(FilePath)
 
-  /// A closure that starts to receive an image and returns when its canvas is known.
+  /// A closure that starts to receive an image, and returns when the image's canvas is known.
   package typealias StreamOpening = @Sendable (DecodingOptions) async throws -> StreamedImage
 
-  /// Fetches, opens and hashes the image, charged to `budget`. Hashing and scanning run on ``DecodeThreads/loading``. A
-  /// file that the store behind `cache` already knows is not scanned. Waiting for a file ends when the image is no
-  /// longer needed.
+  /// Fetches, opens and hashes the image, whose memory is charged to `budget`. Hashing and scanning run on
+  /// ``DecodeThreads/loading``. A file that the store behind `cache` already knows is not scanned. Waiting for a file
+  /// ends when the image is no longer needed.
   package func open(
     options: DecodingOptions, budget: MemoryBudget, cache: (any FrameCaching)? = nil,
     progress: @escaping @Sendable (Double) -> Void
@@ -65,7 +65,7 @@ package enum LoadSource: Sendable {
     do { return try await opening(options) } catch { throw failure(error) }
   }
 
-  /// Returns `image`, charged to `budget`, after computing its identity.
+  /// Charges `image` to `budget`, computes the identity of the image, and returns the charged image.
   static func identified(
     _ image: AnimatedImage, _ budget: MemoryBudget
   ) async throws(AnimatedImageError) -> AnimatedImage {
@@ -76,14 +76,14 @@ package enum LoadSource: Sendable {
     }
   }
 
-  /// Returns the size of the file; 0 if there is none.
+  /// Returns the size of the file in bytes, or 0 if there is no file.
   func fileByteCount() async -> Int {
     guard case .file(let path) = self else { return 0 }
     return await DecodeThreads.checking.result { FileStamp(at: path)?.byteCount ?? 0 }
   }
 
-  /// Returns whether the source still has this identity. A file is checked with `stat`, and read again if its stamp has
-  /// changed. Fetched data never changes.
+  /// Returns whether the source still has the content with this identity. A file is checked with `stat`, and read again
+  /// if its stamp has changed. Fetched data never changes.
   package func isCurrent(_ identity: ContentIdentity) async -> Bool {
     guard case .file(let path) = self else { return true }
     let current = try? await Self.onThread(.checking) { (flag) throws(AnimatedImageError) in
@@ -111,7 +111,8 @@ package enum LoadSource: Sendable {
   }
 }
 
-/// The caller's name for an image, of any hashable type. Two names are equal if their types and values are.
+/// The caller's name for an image, of any hashable type. Two names are equal if they are equal as `AnyHashable`, that
+/// is, if they have the same type and equal values, or are equal numbers of any type.
 package struct LoadIdentifier: Sendable, Hashable {
   private let value: any Hashable & Sendable
 

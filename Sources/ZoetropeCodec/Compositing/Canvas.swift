@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// The picture area that frames are drawn into. It shares its block with its bitmaps until it changes.
+/// The picture area that frames are drawn into.
 ///
-/// Copy on write: a bitmap taken from the canvas costs nothing if it is released before the next frame is drawn.
-/// Otherwise the canvas moves to another block, whose allocation may fail. If that block holds an earlier picture, only
-/// the differences are copied. The type is noncopyable because two canvases with the same history would mistake each
-/// other's blocks for their own.
+/// The canvas and the bitmaps taken from it share a block of memory until the canvas changes (copy on write). A bitmap
+/// costs nothing if it is released before the next frame is drawn. Otherwise the canvas moves to another block, whose
+/// allocation may fail. If that block still holds an earlier picture of the canvas, only the differences are copied.
+/// The type is noncopyable because two canvases with the same history would mistake each other's blocks for their own.
 ///
-/// Unsafe code: every rectangle is checked on entry to lie on the canvas, so each row access stays
-/// within `bytesPerRow * height` bytes.
+/// Unsafe code: every rectangle is checked on entry to lie on the canvas, so each row access stays within the first
+/// `bytesPerRow * height` bytes of the block.
 package struct Canvas: ~Copyable, Sendable {
   package let size: PixelSize
   package let format: PixelFormat
@@ -24,13 +24,12 @@ package struct Canvas: ~Copyable, Sendable {
     storage = PixelStorage(byteCount: 0)
   }
 
-  /// Creates a transparent canvas. If `zeroed` is false, its pixels are unspecified, and all of
-  /// them must be drawn.
+  /// Creates a transparent canvas. If `zeroed` is false, the pixels are unspecified instead, and all of them must be
+  /// drawn.
   ///
-  /// - Parameter byteCount: The minimum size of the canvas's block. Set it if the canvas will
-  ///   exchange its block for blocks larger than the pixels need.
-  /// - Throws: `outOfMemory` if allocation fails. Methods that may have to copy the canvas throw it
-  ///   too.
+  /// - Parameter byteCount: The minimum size, in bytes, of the canvas's block. Pass it if the canvas will exchange its
+  ///   block for blocks that are larger than the pixels need.
+  /// - Throws: `outOfMemory` if allocation fails. The methods that may have to copy the canvas throw this error too.
   package init(
     size: PixelSize, format: PixelFormat, byteCount: Int = 0, zeroed: Bool = true
   ) throws(AnimatedImageError) {
@@ -51,32 +50,33 @@ package struct Canvas: ~Copyable, Sendable {
 
   deinit { PixelMemory.release(history.stamp.canvas) }
 
-  /// Releases the memory kept for the next pictures.
+  /// Releases the blocks kept for the next pictures.
   package func rest() { PixelMemory.release(history.stamp.canvas) }
 
-  /// The current picture. If this bitmap still exists at the canvas's next change, the canvas
-  /// copies itself first.
+  /// The current picture. If this bitmap still exists when the canvas next changes, the canvas is first copied to
+  /// another block.
   package var bitmap: Bitmap {
     Bitmap(size: size, format: format, bytesPerRow: bytesPerRow, storage: storage)
   }
 
   package var bounds: PixelRect { PixelRect(size) }
 
-  /// Whether the canvas is the block's sole owner and may write to it. A block borrowed from a
-  /// frame store is never writable.
+  /// Whether the canvas is the only owner of its block and may write to it. A block borrowed from a frame store is
+  /// never writable.
   private var ownsStorage: Bool {
     mutating get { isKnownUniquelyReferenced(&storage) && storage.isWritable }
   }
 
-  /// Makes the block exclusive to this canvas before `rect` is drawn.
+  /// Gives the canvas a block of its own before `rect` is drawn.
   ///
-  /// - Parameter keepsContent: False if every pixel is about to be replaced.
+  /// - Parameter keepsContent: Whether the current pixels are still needed. Pass false only if every pixel is about to
+  ///   be replaced.
   package mutating func makeUnique(
     changing rect: PixelRect, keepsContent: Bool = true
   ) throws(AnimatedImageError) {
     precondition(bounds.contains(rect), "a rectangle outside the canvas")
     if ownsStorage {
-      // If the block came from another canvas, it no longer holds that canvas's picture.
+      // A block that came from another canvas no longer holds the picture of that canvas.
       storage.stamp = PictureStamp()
     } else {
       let (next, earlier) = try PixelStorage.next(storage.byteCount, of: history.stamp.canvas)
@@ -85,7 +85,8 @@ package struct Canvas: ~Copyable, Sendable {
       if keepsContent {
         for rect in changes ?? [bounds] { copyPixels(of: rect, to: next) }
       } else if changes == nil {
-        // Only needed here: an earlier picture of this canvas and a copy of whole rows already have zero padding.
+        // Clear the padding only here: a block with an earlier picture of this canvas already has zero padding, and a
+        // copy of whole rows includes the padding.
         unsafe next.clearPadding(of: size, format: format)
       }
       storage = next
@@ -93,7 +94,7 @@ package struct Canvas: ~Copyable, Sendable {
     history.note(rect)
   }
 
-  /// Leaves the block to the bitmaps that share it.
+  /// Leaves the block to the bitmaps that share it, and begins the next picture.
   private mutating func handOut() {
     let stamp = history.stamp
     storage.stamp = stamp
@@ -121,7 +122,7 @@ package struct Canvas: ~Copyable, Sendable {
   }
 
   /// Replaces the canvas's block with that of `pixels`, a frame stored at its canvas position. The old block goes to
-  /// `pixels` unless a bitmap shares it.
+  /// `pixels`, unless a bitmap shares the old block.
   ///
   /// - Precondition: `rect`, the frame's rectangle, lies on the canvas.
   mutating func adopt(_ pixels: FramePixels, changing rect: PixelRect, keepsContent: Bool) {
@@ -149,7 +150,7 @@ package struct Canvas: ~Copyable, Sendable {
     ] { copyPixels(of: rest, to: target) }
   }
 
-  /// Draws `rect` by calling `body` with the whole canvas. After an error the contents of the
+  /// Redraws `rect` by calling `body` with a buffer of the whole canvas. If `body` throws, the contents of the
   /// rectangle are unspecified.
   package mutating func redraw(
     _ rect: PixelRect, _ body: (inout PixelBuffer) throws(AnimatedImageError) -> Void
@@ -161,7 +162,7 @@ package struct Canvas: ~Copyable, Sendable {
 
   /// Returns the address of a row for writing.
   ///
-  /// - Precondition: `makeUnique` was called for the row, and `0 <= y < height`.
+  /// - Precondition: `makeUnique` was called for a rectangle that includes the row, and `0 <= y < height`.
   @unsafe package mutating func row(_ y: Int) -> UnsafeMutableRawPointer {
     assert(y >= 0 && y < size.height)
     return unsafe storage.baseAddress + y * bytesPerRow
@@ -185,9 +186,8 @@ package struct Canvas: ~Copyable, Sendable {
   package func copy(_ rect: PixelRect) throws(AnimatedImageError) -> SavedRect {
     precondition(bounds.contains(rect), "a rectangle outside the canvas")
     let rowBytes = rect.width * format.bytesPerPixel
-    // Use the smallest fitting size among the canvas's size and its halves: a block of any other
-    // size would wait in the pool for another rectangle of exactly that size. Pages that are never
-    // written cost nothing.
+    // Allocate the size of the canvas's block, halved as often as the pixels still fit. A block of any other size would
+    // wait in the pool for another rectangle of exactly that size. Pages that are never written cost nothing.
     var byteCount = storage.byteCount
     while byteCount / 2 >= rowBytes * rect.height, byteCount > 64 { byteCount /= 2 }
     let saved = try PixelStorage(asking: byteCount, zeroed: false)
@@ -199,7 +199,7 @@ package struct Canvas: ~Copyable, Sendable {
     return SavedRect(rect: rect, storage: saved)
   }
 
-  /// Restores copied pixels.
+  /// Restores the pixels that ``copy(_:)`` returned.
   package mutating func restore(_ saved: SavedRect) throws(AnimatedImageError) {
     let rect = saved.rect
     guard !rect.isEmpty else { return }
@@ -214,30 +214,29 @@ package struct Canvas: ~Copyable, Sendable {
   }
 }
 
-/// A saved part of the canvas, to be restored.
+/// A saved part of the canvas, which can be restored later.
 package struct SavedRect {
   package let rect: PixelRect
   fileprivate let storage: PixelStorage
 }
 
-/// The differences between the last few pictures of a canvas. With them, a block that holds an
-/// earlier picture is brought up to date by copying only what differs.
+/// The differences between the last few pictures of a canvas. With their help, a block that holds an earlier picture is
+/// brought up to date by copying only the pixels that differ.
 ///
-/// A player's consumer keeps each picture until the next one arrives, so the canvas moves to
-/// another block with every frame. Copying the whole canvas would cost several times as much as
-/// drawing a small frame.
+/// A player's consumer keeps each picture until the next one arrives, so the canvas moves to another block with every
+/// frame. Copying the whole canvas would cost several times as much as drawing a small frame.
 struct CanvasHistory {
-  /// More than the number of pictures in flight during playback.
+  /// The maximum number of earlier pictures. It exceeds the number of pictures in flight during playback.
   private static let maximumCount = 8
 
-  /// The picture being drawn.
+  /// The stamp of the picture being drawn.
   private(set) var stamp: PictureStamp
-  /// The rectangles that differ from the previous picture.
+  /// The rectangles in which the picture being drawn differs from the previous picture.
   private var current = ChangedRects()
-  /// The same for earlier pictures, most recent first.
+  /// For each earlier picture, most recent first, the rectangles in which it differs from the picture before it.
   private var earlier: [ChangedRects] = []
 
-  /// Creates the history of a new canvas, whose first picture is `stamp`.
+  /// Creates the history of a new canvas, whose first picture has the stamp `stamp`.
   init(from stamp: PictureStamp = .newCanvas()) { self.stamp = stamp }
 
   /// Records that `rect` is about to change.
@@ -256,8 +255,8 @@ struct CanvasHistory {
     }
   }
 
-  /// Returns the rectangles that differ between the last finished picture and the one that `stamp` identifies, or nil
-  /// if unknown.
+  /// Returns the rectangles in which the last finished picture differs from the picture that `stamp` identifies, or nil
+  /// if they are unknown.
   func changes(since stamp: PictureStamp) -> [PixelRect]? {
     guard stamp.canvas == self.stamp.canvas else { return nil }
     let count = self.stamp.version - 1 - stamp.version
@@ -268,10 +267,11 @@ struct CanvasHistory {
   }
 }
 
-/// Rectangles that cover all changes. Distant changes have separate rectangles, so that the area between them is not
-/// included.
+/// Rectangles that together cover all changes of a picture. Distant changes have separate rectangles, so that the area
+/// between them is not included.
 private struct ChangedRects {
-  /// More than the pictures in flight of a player can need, even if each has a disposal.
+  /// The maximum number of rectangles. It exceeds the number that the pictures in flight during playback need, even if
+  /// every frame has a disposal.
   private static let maximumCount = 16
 
   private(set) var rects: [PixelRect] = []
@@ -294,9 +294,8 @@ private struct ChangedRects {
 extension Canvas {
   /// Draws the valid pixels of `pixels` that lie in `clip`.
   ///
-  /// Reads rows from `pixels.storage` and writes to the canvas by address. The preconditions
-  /// guarantee that the valid rows lie in the storage, and that `clip` lies on the canvas and in
-  /// the frame.
+  /// Unsafe: rows are read from `pixels.storage` and written to the canvas by address. The preconditions guarantee that
+  /// the valid rows lie in the storage, and that `clip` lies on the canvas and in the frame.
   ///
   /// - Parameter keepsContent: See ``makeUnique(changing:keepsContent:)``.
   /// - Precondition: `clip` lies on the canvas and within the frame's rect.
@@ -323,7 +322,8 @@ extension Canvas {
     unsafe pixels.palette.withUnsafeBufferPointer { palette in
       guard let colors = palette.baseAddress else { return }
       if content.width == 1, isSource, !isDeep, !content.isInterlaced {
-        // Only the work per row matters here: one call takes longer than drawing a pixel.
+        // Draw the whole column with one call: a call for each row would take longer than drawing the row's single
+        // pixel.
         let first = clip.y - control.rect.y
         unsafe RowExpander.writeColumn(
           content.layout, from: source + first * content.bytesPerRow, pitch: content.bytesPerRow,
@@ -352,7 +352,7 @@ extension Canvas {
     }
   }
 
-  /// Draws a GIF frame in one call if its rows are in order, and otherwise row by row.
+  /// Draws a GIF frame in one call if it is complete and its rows are in order, and otherwise row by row.
   @unsafe private mutating func drawIndexed(
     _ pixels: FramePixels, _ rect: PixelRect, _ clip: PixelRect
   ) {
@@ -380,9 +380,8 @@ extension Canvas {
     }
   }
 
-  /// Calls `body` for each row of the frame that is visible in `clip`. Its arguments are the byte
-  /// offset of the first visible sample, the position on the canvas, and the number of valid pixels
-  /// there.
+  /// Calls `body` for each row of the frame that has valid pixels in `clip`. The arguments of `body` are the byte
+  /// offset of the first of these pixels, its address on the canvas, and the number of valid pixels.
   @unsafe private mutating func forEachRow(
     _ content: FramePixels.Content, _ rect: PixelRect, _ clip: PixelRect,
     _ body: (Int, UnsafeMutableRawPointer, Int) -> Void

@@ -1,15 +1,17 @@
-/// Draws frames onto the canvas in order. Before each frame, disposes of the previous one.
+/// A compositor that draws frames onto a canvas in order, and disposes of each frame before it draws the next.
 ///
-/// Follows GIF89a section 23.c as interpreted by browsers, and PNG 3rd edition 11.3.6.2. No I/O, no C.
+/// Compositing follows section 23.c of GIF89a, as browsers interpret it, and section 11.3.6.2 of the PNG specification
+/// (3rd edition). The compositor does no I/O and imports no C module.
 package struct Compositor: ~Copyable {
   package private(set) var canvas: Canvas
   private var disposal = DisposalMethod.keep
   private var disposalRect = PixelRect.empty
   private var saved: SavedRect?
-  /// The area changed by disposals since the last drawn frame, which the next drawn frame reports as dirty.
+  /// The area changed by disposals since the last drawn frame. The dirty rectangle of the next drawn frame includes
+  /// this area.
   private var disposedRect = PixelRect.empty
   private var isFirst = true
-  /// Whether the canvas must be cleared before the next frame, unless that frame replaces all of it.
+  /// Whether the canvas must be cleared before the next frame, unless that frame replaces the whole canvas.
   private var awaitsClearing = false
 
   /// Creates a compositor with an empty canvas, which takes no memory.
@@ -17,24 +19,23 @@ package struct Compositor: ~Copyable {
 
   /// Creates a compositor with a transparent canvas.
   ///
-  /// - Parameter byteCount: The minimum size of the canvas's block. See ``Canvas``.
-  /// - Throws: `outOfMemory` if allocation fails. Methods that may have to copy the canvas throw it
-  ///   too.
+  /// - Parameter byteCount: The minimum size, in bytes, of the canvas's block. See ``Canvas``.
+  /// - Throws: `outOfMemory` if allocation fails. The methods that may have to copy the canvas throw this error too.
   package init(
     size: PixelSize, format: PixelFormat, byteCount: Int = 0
   ) throws(AnimatedImageError) {
     canvas = try Canvas(size: size, format: format, byteCount: byteCount)
   }
 
-  /// Returns to the start of a play, with a transparent canvas.
+  /// Begins a new play with a transparent canvas.
   package mutating func reset() {
     awaitsClearing = true
     forgetDisposal()
     isFirst = true
   }
 
-  /// Resumes from `bitmap`, which shows the canvas just before the next frame, after all disposals.
-  /// The next frame reports the whole canvas as dirty.
+  /// Resumes from `bitmap`, which shows the canvas just before the next frame, after all disposals. For the next frame,
+  /// the whole canvas is reported as dirty.
   package mutating func resume(from bitmap: Bitmap) {
     canvas = Canvas(bitmap)
     awaitsClearing = false
@@ -42,11 +43,11 @@ package struct Compositor: ~Copyable {
     isFirst = true
   }
 
-  /// Releases the memory kept for the next frames.
+  /// Releases the blocks kept for the next frames.
   package func rest() { canvas.rest() }
 
-  /// Marks the whole canvas dirty, because the next frame's consumer has not seen the previous
-  /// frame.
+  /// Makes the next frame report the whole canvas as dirty, because the consumer of that frame has not seen the
+  /// previous frame.
   package mutating func markAllDirty() { isFirst = true }
 
   /// Disposes of the last frame and returns the canvas, ready for the next frame.
@@ -58,13 +59,14 @@ package struct Compositor: ~Copyable {
 
   /// Disposes of the last frame and draws the next one.
   ///
-  /// - Returns: The area in which the canvas may differ from the previous frame, including the
-  ///   disposal. The whole canvas for the first frame.
+  /// - Returns: The area in which the canvas may differ from the canvas after the previous frame, including the area of
+  ///   the disposal. For the first frame, this is the whole canvas.
   package mutating func draw(
     _ pixels: FramePixels, _ control: FrameControl
   ) throws(AnimatedImageError) -> PixelRect {
     let rect = control.rect.intersection(canvas.bounds)
-    // Allocate first: if it fails, nothing has changed and the same frame can be drawn again.
+    // `disposal` and `saved` describe the new frame only once nothing can fail any more. If an allocation fails, the
+    // same frame can therefore be drawn again.
     try dispose()
     let replacesAll =
       rect == canvas.bounds && pixels.content.isComplete

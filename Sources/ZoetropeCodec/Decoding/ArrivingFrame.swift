@@ -1,16 +1,16 @@
-/// Decodes a frame whose bytes are still arriving, each byte once.
+/// A frame that is decoded while its bytes are still arriving. Each byte is decoded once.
 ///
-/// Shows what a browser shows: the rows decoded so far. In an interlaced frame, each row or pixel fills its block until
-/// later passes refine it. The rows equal those that ``FrameDecoder`` returns for the same bytes. GIF codes are
-/// expanded by this package's own loop. PNG data goes through libpng's progressive reader, because libdeflate accepts
-/// only whole streams.
+/// The pixels are those that a browser shows: the rows decoded so far. In an interlaced frame, each row or pixel fills
+/// its block until later passes refine the block. The rows equal those that ``FrameDecoder`` returns for the same
+/// bytes. GIF codes are expanded by this package's own loop. PNG data goes through libpng's progressive reader, because
+/// libdeflate accepts only whole streams.
 package final class ArrivingFrame {
-  /// The frame, with the byte range known when decoding began.
+  /// The frame's properties, including the byte range known when decoding began.
   package let control: FrameControl
   /// The pixels decoded so far, which can be drawn.
   package var pixels: FramePixels { decoder.pixels }
   package var progress: ArrivalProgress { decoder.progress }
-  /// The number of bytes decoded so far, from the start of the frame's range.
+  /// The number of bytes decoded so far, from the start of the frame's byte range.
   package private(set) var byteCount = 0
   private var decoder: any ArrivalDecoding
 
@@ -21,7 +21,7 @@ package final class ArrivingFrame {
     decoder = try header.codec.makeArrival(control, header, options)
   }
 
-  /// Decodes the next bytes of the frame's range.
+  /// Decodes `bytes`, the next bytes of the frame's byte range.
   package func feed(_ bytes: borrowing RawSpan) {
     byteCount += bytes.byteCount
     decoder.feed(bytes)

@@ -4,29 +4,32 @@ internal import ZoetropeShims
 
 // The functions of libdeflate, zlib, libpng and giflib that the codecs use, with checked arguments.
 //
-// Unsafe: the libraries take addresses and lengths. Every call below passes those of a span or block that outlives the
-// call, with lengths checked here, and the library writes no further than the given length. An address is stored only
-// by objects that also keep its memory alive.
+// Unsafe: the libraries take addresses and lengths. Every call below passes the address of a span or block that
+// outlives the call, and a length that is checked here, and the library writes no further than that length. An address
+// is stored only by an object that also keeps the memory at this address alive.
 
 /// The CRC-32 of PNG chunks (PNG 3rd edition, 5.3).
 package enum CRC32 {
-  /// Returns the CRC-32 of `bytes`, which are a chunk's type and data, or a part of them that follows bytes with
-  /// checksum `sum`.
+  /// Returns the CRC-32 of a chunk's type and data, or of a part of them that ends with `bytes`.
+  ///
+  /// - Parameter sum: The CRC-32 of the part before `bytes`. Default: 0, the CRC-32 of no bytes.
   package static func of(_ bytes: ArraySlice<UInt8>, after sum: UInt32 = 0) -> UInt32 {
     unsafe of(bytes.span.bytes, after: sum)
   }
 
-  /// Returns the CRC-32 of the bytes with checksum `sum` followed by `bytes`.
+  /// Returns the CRC-32 of some data followed by `bytes`.
+  ///
+  /// - Parameter sum: The CRC-32 of the data before `bytes`. Default: 0, the CRC-32 of no bytes.
   package static func of(_ bytes: borrowing RawSpan, after sum: UInt32 = 0) -> UInt32 {
     unsafe bytes.withUnsafeBytes { bytes in
-      // Without an address, the library would return its start value.
+      // If the address were nil, libdeflate would return its initial value instead of `sum`.
       guard let start = bytes.baseAddress else { return sum }
       return unsafe libdeflate_crc32(sum, start, bytes.count)
     }
   }
 }
 
-/// The checksum of zlib streams.
+/// The Adler-32 checksum of zlib streams.
 enum Adler32 {
   static func of(_ source: PixelStorage, range: Range<Int>) -> UInt32 {
     precondition(range.lowerBound >= 0 && range.upperBound <= source.byteCount)
@@ -36,7 +39,8 @@ enum Adler32 {
 
 /// A zlib decompressor that uses libdeflate for the raw Deflate data and checks the zlib wrapper itself.
 ///
-/// Copies of a decoder share one inflater. Each thread creates its own decoder, so the lock is never contended.
+/// Copies of a frame decoder share one inflater. Each thread creates its own frame decoder, so the inflater's lock is
+/// never contended.
 @safe
 final class Inflater: Sendable {
   // The pointer never changes. Its target is used only under the lock and freed in `deinit`, when no reference is left.
@@ -47,21 +51,21 @@ final class Inflater: Sendable {
 
   /// The result of inflating a stream.
   enum Outcome {
-    /// The data is valid. `count` is the number of bytes written; `hasSurplus` is true if there were more than
-    /// requested.
+    /// The data is valid. `count` is the number of bytes written. `hasSurplus` is true if more bytes than expected were
+    /// written, or if further bytes follow the checksum.
     case inflated(count: Int, hasSurplus: Bool)
-    /// The data inflates, but its checksum is wrong. It may contain codes that zlib rejects.
+    /// The data was inflated, but the checksum is wrong. The data may contain codes that zlib rejects.
     case wrongChecksum
-    /// The data is malformed, truncated or far too long.
+    /// The data is malformed or truncated, or inflates to far more bytes than expected.
     case refused
   }
 
-  /// Inflates a zlib stream of about `expected` bytes into `storage` from `offset` on. The storage must have at least
-  /// 64 bytes more than that.
+  /// Inflates a zlib stream, which should yield `expected` bytes, into `storage` from `offset` on. The storage must
+  /// have room for 64 bytes more than `expected`.
   ///
   /// libdeflate receives only the raw Deflate data, so that a wrong Adler-32 can be distinguished from malformed data.
   /// Only a correct Adler-32 proves that the pixels are right, because libdeflate accepts the reserved length codes 286
-  /// and 287, at which zlib stops. Unless the data is valid, the contents of the storage are unspecified.
+  /// and 287, at which zlib stops. Unless the outcome is `inflated`, the contents of the storage are unspecified.
   func inflate(
     _ stream: borrowing RawSpan, into storage: PixelStorage, at offset: Int, expected: Int
   ) -> Outcome {
@@ -81,7 +85,7 @@ final class Inflater: Sendable {
     else { return .refused }
     let method = unsafe base.load(as: UInt8.self)
     let flags = unsafe base.load(fromByteOffset: 1, as: UInt8.self)
-    // Deflate, a window of at most 32 KB, valid check bits, no preset dictionary.
+    // Accept only Deflate data with a window of at most 32 KB, valid check bits and no preset dictionary.
     guard method & 15 == 8, method >> 4 <= 7, (Int(method) << 8 | Int(flags)) % 31 == 0,
       flags & 32 == 0
     else { return .refused }
@@ -102,18 +106,19 @@ final class Inflater: Sendable {
 extension Inflater {
   /// The result of inflating the available part of a stream.
   enum PartialOutcome {
-    /// The available part ends before the stream does, and yields `count` bytes.
+    /// The available part ends before the stream does, and inflates to `count` bytes.
     case cut(count: Int)
     /// All requested bytes were written; `unread` bytes of the stream were not read.
     case full(unread: Int)
-    /// The stream ends too early or is malformed.
+    /// The stream has its end before all requested bytes, or is malformed.
     case other
   }
 
   /// Inflates as much of a zlib stream as possible into `storage` from `offset` on, at most `expected` bytes.
   ///
-  /// Uses zlib, although it is slower, because libdeflate does not report how much of its output is valid. If the
-  /// stream has no end, only as many of `rows` count as libpng would read. The checksum is not verified.
+  /// Uses zlib, which is slower than libdeflate but reports how much of its output is valid. If the available part ends
+  /// before the stream does, the result counts only those of `rows` that libpng would read. The checksum is not
+  /// verified.
   static func inflatePart(
     _ stream: borrowing RawSpan, into storage: PixelStorage, at offset: Int, expected: Int,
     rows: PNGStoredRows
@@ -134,15 +139,16 @@ extension Inflater {
   }
 }
 
-/// Inflates small zlib streams of metadata, up to a limit.
+/// Inflates the small zlib streams of metadata, up to a limit.
 enum Inflate {
-  /// Returns the inflated bytes, or nil if the stream is damaged or they exceed `limit`.
+  /// Returns the inflated bytes of a zlib stream, or nil if the stream is damaged or inflates to more than `limit`
+  /// bytes.
   static func zlib(_ bytes: ArraySlice<UInt8>, limit: Int) -> [UInt8]? {
     guard !bytes.isEmpty, let decompressor = unsafe libdeflate_alloc_decompressor() else {
       return nil
     }
     defer { unsafe libdeflate_free_decompressor(decompressor) }
-    // Deflate expands data at most 1,032 times, so the growing guesses stop even without a limit.
+    // Deflate expands data at most 1,032 times, so the capacity stops growing even without a limit.
     let ceiling = min(limit, bytes.count.multipliedReportingOverflow(by: 1032).partialValue)
     var capacity = min(max(bytes.count * 4, 256), ceiling)
     while true {
@@ -163,7 +169,7 @@ enum Inflate {
   }
 }
 
-/// A reusable compressor of whole buffers into zlib streams, with libdeflate.
+/// A reusable compressor, based on libdeflate, of whole buffers into zlib streams.
 @safe
 package final class ZlibCompressor {
   private let compressor: OpaquePointer
@@ -181,8 +187,8 @@ package final class ZlibCompressor {
     unsafe libdeflate_zlib_compress_bound(compressor, count)
   }
 
-  /// Compresses `range` of `source` to the start of `target`. Returns the number of bytes written,
-  /// or 0 if they do not fit.
+  /// Compresses the bytes of `source` in `range` into `target`, from its start. Returns the number of bytes written, or
+  /// 0 if the compressed bytes do not fit.
   func compress(_ source: PixelStorage, range: Range<Int>, into target: PixelStorage) -> Int {
     precondition(range.lowerBound >= 0 && range.upperBound <= source.byteCount)
     return unsafe libdeflate_zlib_compress(
@@ -190,8 +196,7 @@ package final class ZlibCompressor {
       target.byteCount)
   }
 
-  /// Returns the zlib stream of `bytes`, such as a text or a colour profile. It is empty only if
-  /// allocation fails.
+  /// Compresses `bytes`, such as a text or a colour profile, and returns the zlib stream.
   package func compress(_ bytes: [UInt8]) -> [UInt8] {
     let room = bound(bytes.count)
     return unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
@@ -205,7 +210,8 @@ package final class ZlibCompressor {
 
 /// The compressors of one encoder, one per level used.
 ///
-/// They are created on demand: the compressor for level 8 takes several megabytes, and most pictures never need it.
+/// Compressors are created on demand: the compressor for level 8 takes several megabytes, and most pictures never need
+/// it.
 final class CompressorSet {
   private var made: [Int: ZlibCompressor] = [:]
 
@@ -219,12 +225,12 @@ final class CompressorSet {
   }
 }
 
-/// libpng, called through the C function that contains the `setjmp`.
+/// Functions that decode frames with libpng, through the C function that contains the `setjmp`.
 enum LibpngDecoder {
   /// Decodes a zlib stream into `pixels`, whose width and height give the frame's size.
   ///
-  /// Rows begin at the start of the storage, in ``FramePixels/Layout/rgba8``, or in
-  /// ``FramePixels/Layout/rgba16`` if the file has 16 bits per sample and they are kept.
+  /// The rows are stored from the start of the storage on, in ``FramePixels/Layout/rgba8``, or in
+  /// ``FramePixels/Layout/rgba16`` if the file has 16 bits per sample and `keeps16Bit` is true.
   static func decode(
     _ stream: borrowing RawSpan, header: ImageHeader, keeps16Bit: Bool,
     into pixels: FramePixels
@@ -251,10 +257,10 @@ enum LibpngDecoder {
       PNGFrameOutcome(fault: fault(result.code), rows: Int(result.rows), message: text(result)))
   }
 
-  /// The dimensions of a frame in the types that libpng takes.
+  /// The dimensions of a frame, in the types of libpng's parameters.
   fileprivate typealias Room = (rowBytes: Int, width: UInt32, height: UInt32)
 
-  /// Reserves space in `pixels` for the rows of a frame of its size.
+  /// Reserves space in `pixels` for the rows of a frame that has the width and height of `pixels`.
   fileprivate static func makeRoom(
     _ header: ImageHeader, _ keeps16Bit: Bool, in pixels: FramePixels
   ) throws(AnimatedImageError) -> Room {
@@ -274,7 +280,7 @@ enum LibpngDecoder {
     return (rowBytes, width, height)
   }
 
-  /// Calls `body` with the description of a frame, which lacks only its data.
+  /// Calls `body` with the description of a frame, which is complete except for the frame's data.
   @unsafe fileprivate static func withRequest<Result>(
     _ header: ImageHeader, _ room: Room, _ keeps16Bit: Bool,
     _ body: (inout zoetrope_png_request) -> Result
@@ -295,7 +301,7 @@ enum LibpngDecoder {
     }
   }
 
-  // libpng keeps a few rows of at most 8 bytes per pixel; zlib about 50 KB.
+  // libpng allocates a few rows of at most 8 bytes per pixel, and zlib about 50 KB.
   private static func memoryLimit(width: Int) -> Int { 4 << 20 + width * 64 }
 
   private static func fault(_ code: zoetrope_png_code) -> PNGFrameOutcome.Fault {
@@ -315,7 +321,8 @@ enum LibpngDecoder {
     }
   }
 
-  /// Returns PLTE for all indices that the depth allows. Entries past the file's colours are black.
+  /// Returns the contents of a PLTE chunk with a colour for each index that the bit depth allows. The colours of
+  /// indices past the file's palette are black.
   private static func paletteBytes(_ header: ImageHeader) -> [UInt8] {
     guard header.colorType == 3 else { return [] }
     return (0..<1 << min(Int(header.bitDepth), 8)).flatMap { index -> [UInt8] in
@@ -325,7 +332,8 @@ enum LibpngDecoder {
     }
   }
 
-  /// Returns the contents of tRNS: the alphas of a palette, or otherwise the original chunk if it has the right length.
+  /// Returns the contents of a tRNS chunk: the alphas of the palette, or for other colour types the contents of the
+  /// file's own chunk if they have the right length.
   private static func transparencyBytes(_ header: ImageHeader) -> [UInt8] {
     switch header.colorType {
     case 3 where header.palette.contains { $0 >> 24 != 255 }:
@@ -367,7 +375,8 @@ final class LibpngArrival {
 
   deinit { unsafe zoetrope_png_leave(arrival) }
 
-  /// Decodes the next bytes of the zlib stream.
+  /// Decodes the next bytes of the zlib stream. Returns the progress so far, and whether later bytes will have no
+  /// effect.
   func feed(_ bytes: borrowing RawSpan) -> (progress: ArrivalProgress, isOver: Bool) {
     let found = unsafe bytes.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else {
@@ -385,10 +394,10 @@ final class LibpngArrival {
 
 /// giflib's own decompressor.
 enum Giflib {
-  /// Decodes `frame`, a whole image with its block structure, into rows for a picture of `size` at the start of
-  /// `storage`. Returns the number of rows read.
+  /// Decodes `frame`, the bytes of a whole image with its block structure, into the rows of a picture of `size`, which
+  /// begin at the start of `storage`. Returns the number of rows decoded.
   static func expand(_ frame: [UInt8], into storage: PixelStorage, _ size: PixelSize) -> Int {
-    // The most that giflib writes.
+    // giflib writes at most one byte per pixel.
     precondition(storage.isWritable && storage.byteCount >= size.area)
     return unsafe frame.withUnsafeBufferPointer { input in
       guard let start = input.baseAddress else { return 0 }

@@ -3,10 +3,10 @@ internal import Synchronization
 
 /// Decodes the frames of one image on several threads and delivers them in order.
 ///
-/// The consumer takes part: it decodes the frame it needs if no other thread has begun it, and decodes later frames
-/// instead of waiting. One helper is therefore enough to keep two cores busy, and without helpers decoding is
-/// single-threaded. The number of decoded frames that wait is limited by a byte budget. Small frames are claimed in
-/// batches, because handing a frame over costs as much as decoding a thousand pixels.
+/// The consumer's thread decodes too: the frame that it needs if no other thread has begun that frame, and otherwise a
+/// later frame instead of waiting. One helper thread is therefore enough to keep two cores busy, and without helpers
+/// decoding is single-threaded. A byte budget limits how many decoded frames wait. Small frames are claimed in batches,
+/// because handing one frame over to another thread costs as much as decoding a thousand pixels.
 package final class DecodeAhead: Sendable {
   let source: any ByteSource
   let frames: [FrameControl]
@@ -18,16 +18,17 @@ package final class DecodeAhead: Sendable {
   private let state = Mutex(Queue())
   private let signal = ThreadSignal()
 
-  /// The number of pixels that is worth handing over to another thread.
+  /// The number of pixels at which a batch of frames is large enough to be handed over to another thread.
   private static let batchPixels = 1 << 15
-  /// The number of times that a waiting thread polls before it sleeps, if it expects the event within a frame's decode
-  /// time. It yields between polls. In total this takes tens of microseconds, about as long as sleeping and waking.
+  /// The number of times that a thread polls before it sleeps, if it expects to wait no longer than one frame takes to
+  /// decode. The thread yields between polls. All polls together take tens of microseconds, about as long as falling
+  /// asleep and being woken.
   private static let looks = 128
 
   /// Creates a decoder of `frames`. Decoding starts with the first request.
   ///
   /// - Parameters:
-  ///   - helperLimit: The maximum number of threads that decode besides the consumer's.
+  ///   - helperLimit: The maximum number of threads that decode, not counting the consumer's thread.
   ///   - memory: The budget that frames are charged to.
   package init(
     _ frames: [FrameControl], header: ImageHeader, source: any ByteSource,
@@ -44,7 +45,7 @@ package final class DecodeAhead: Sendable {
 
   deinit { memory.charge(-state.withLock { $0.chargedBytes }) }
 
-  /// Changes the state, then updates the memory charge.
+  /// Calls `body` with the state, then charges the change of the state's byte count to the memory budget.
   private func change<Value>(_ body: (inout sending Queue) -> sending Value) -> sending Value {
     state.withLock { state in
       let value = body(&state)
@@ -54,10 +55,10 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// The size of a block that becomes the canvas, or 0 if frames are drawn onto the canvas.
+  /// The size in bytes of a frame's block that becomes the canvas, or 0 if all frames are drawn onto the canvas.
   package var canvasByteCount: Int { window.form?.byteCount ?? 0 }
 
-  /// Restarts at frame `index`.
+  /// Restarts decoding at frame `index`, and discards all earlier work.
   package func restart(at index: Int) {
     change { state in
       state.generation += 1
@@ -74,12 +75,13 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// Stops decoding ahead past frame `last`. Later frames are decoded only when requested. Nil lifts the limit.
+  /// Limits decoding ahead to the frames up to `last`; later frames are decoded only when they are requested. Nil lifts
+  /// the limit.
   package func limit(to last: Int?) {
     state.withLock { $0.end = last.map { $0 + 1 } ?? .max }
   }
 
-  /// Stops all work. Helpers finish their current frame and return.
+  /// Stops all work. Helpers finish the frames that they have claimed, and return.
   package func stop() {
     change { state in
       state.heldBytes = 0
@@ -92,9 +94,9 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// Returns frame `index`, decoded. Frames must be taken in order, starting where decoding started.
+  /// Returns the pixels of frame `index`. Frames must be taken in order, starting where decoding started or restarted.
   ///
-  /// - Parameter decoder: The consumer's own decoder, for the frames it decodes itself.
+  /// - Parameter decoder: The decoder of the consumer's thread, for the frames that this thread decodes.
   package func take(_ index: Int, with decoder: inout FrameDecoder) throws(AnimatedImageError)
     -> FramePixels
   {
@@ -153,7 +155,7 @@ package final class DecodeAhead: Sendable {
     }
   }
 
-  /// Decodes a claimed frame, stores it in its slot and wakes the consumer if it is waiting.
+  /// Decodes a claimed frame, stores the result in the frame's slot, and wakes the consumer if the consumer is waiting.
   private func decode(_ claim: Queue.Claim, with decoder: inout FrameDecoder) {
     let result = Result { () throws(AnimatedImageError) in
       try decoder.decode(frames[claim.index], from: source, into: claim.pixels)

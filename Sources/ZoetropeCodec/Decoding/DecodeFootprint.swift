@@ -1,28 +1,28 @@
 internal import Synchronization
 
-/// The minimum number of bytes needed to decode an image's frames, which
-/// ``DecodingLimits/liveBytes`` must allow.
+/// The minimum memory, in bytes, that decoding an image's frames takes. ``DecodingLimits/liveBytes`` must not be
+/// smaller.
 package struct DecodeFootprint: Sendable {
   private let header: ImageHeader
   private let options: DecodingOptions
   private let codec: any FormatCodec
   private let pixelSize: Int
   private var putsBack = false
-  /// Bytes of the largest decoded frame.
+  /// The number of bytes of the largest decoded frame.
   private(set) var frame = 0
-  /// Bytes that each decoding thread needs for a frame's compressed bytes, both as stored and joined from blocks or
-  /// chunks.
+  /// The number of bytes that each decoding thread needs for the compressed data of a frame: as stored in the file, and
+  /// joined from its blocks or chunks.
   private(set) var worker = 0
 
-  /// Bytes of the canvas, and of the saved area under a frame if any frame has disposal *previous*.
+  /// The number of bytes of the canvas, and of the saved area under a frame if any frame has the disposal *previous*.
   var canvas: Int {
-    // Includes row padding, which dominates a canvas of narrow rows.
+    // Row padding is included, because it takes most of a canvas whose rows are narrow.
     let bytes = Self.product(
       options.canvasFormat.bytesPerRow(width: header.canvasSize.width), header.canvasSize.height)
     return putsBack ? Self.product(bytes, 2) : bytes
   }
 
-  /// The total with one thread and no frame decoded ahead.
+  /// The total number of bytes if one thread decodes and no frame is decoded ahead.
   package var byteCount: Int { Self.sum(Self.sum(canvas, frame), worker) }
 
   package init(
@@ -35,7 +35,7 @@ package struct DecodeFootprint: Sendable {
     for control in frames { add(control) }
   }
 
-  /// Adds a frame.
+  /// Includes a frame in the footprint.
   package mutating func add(_ control: FrameControl) {
     if control.disposal == .previous { putsBack = true }
     let size = control.rect.size
@@ -45,7 +45,7 @@ package struct DecodeFootprint: Sendable {
     worker = max(worker, Self.sum(stored, codec.workingByteCount(for: stored, options)))
   }
 
-  /// Throws if decoding cannot stay within the limit.
+  /// Throws `limitExceeded` if ``byteCount`` exceeds the live-byte limit.
   package func check() throws(AnimatedImageError) {
     let (needed, limit) = (byteCount, options.limits.liveBytes)
     guard needed > limit else { return }
@@ -68,7 +68,7 @@ package struct DecodeFootprint: Sendable {
 }
 
 extension ScannedImage {
-  /// Throws for an image that cannot be decoded within the live-byte limit.
+  /// Throws `limitExceeded` if the image cannot be decoded within the live-byte limit.
   package func checkLiveBytes(
     header: ImageHeader, options: DecodingOptions
   ) throws(AnimatedImageError) {

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Accounts for the memory that all readers together hold for frames decoded ahead and for reuse.
+/// A budget for the memory that all readers together use for frames decoded ahead and for spare blocks.
 ///
-/// Each reader bounds its own window by its image's limits, but hundreds of concurrent readers would still hold
-/// gigabytes. When this limit is reached, readers decode frames only on request, and so do not use a second core, until
-/// other readers release memory. A requested frame is always decoded.
+/// Each reader bounds its own window by its image's limits, but hundreds of concurrent readers would still use
+/// gigabytes together. Once ``byteLimit`` is reached, readers decode each frame only when it is requested, and so do
+/// not use a second core, until other readers release memory. A requested frame is always decoded.
 package final class DecodeMemory: Sendable {
   let byteLimit: Int
   private let used = Atomic<Int>(0)
@@ -14,7 +14,7 @@ package final class DecodeMemory: Sendable {
   /// The number of bytes currently charged.
   var usedBytes: Int { used.load(ordering: .relaxed) }
 
-  /// Returns whether there is room for `byteCount` bytes more.
+  /// Returns whether there is room for `byteCount` more bytes.
   func admits(_ byteCount: Int) -> Bool { usedBytes + byteCount <= byteLimit }
 
   /// Charges `byteCount` more bytes if there is room for them. Returns false if there is not.
@@ -29,7 +29,7 @@ package final class DecodeMemory: Sendable {
     return false
   }
 
-  /// Charges `byteCount` more bytes, or releases them if negative.
+  /// Charges `byteCount` more bytes, or releases bytes if `byteCount` is negative.
   package func charge(_ byteCount: Int) {
     if byteCount != 0 { used.add(byteCount, ordering: .relaxed) }
   }

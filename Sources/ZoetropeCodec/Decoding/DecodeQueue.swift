@@ -1,6 +1,6 @@
 extension DecodeAhead {
-  /// The state under the lock: the frames that are claimed, decoded or held by the consumer. It decides what each side
-  /// does next, but uses no threads itself.
+  /// The state of ``DecodeAhead``, guarded by its lock: the frames that are claimed, decoded or held by the consumer.
+  /// The queue decides what the consumer and the helpers do next, but uses no threads itself.
   struct Queue {
     /// The state of one frame.
     enum Slot {
@@ -10,40 +10,41 @@ extension DecodeAhead {
       case failed(AnimatedImageError)
     }
 
-    /// A frame claimed by one thread, with the memory to decode into.
+    /// A frame claimed by one thread, with the memory into which the thread decodes the frame.
     struct Claim {
       let index: Int
       let generation: Int
       let pixels: FramePixels
     }
 
-    /// Incremented at each restart. Work begun before the latest restart is discarded.
+    /// A number that is incremented at each restart. Work begun before the latest restart is discarded.
     var generation = 0
     /// The slots of frame `base` and those after it, in order.
     var slots: [Slot] = []
     /// The bytes charged for each slot.
     var charges: [Int] = []
     var base = 0
-    /// The first frame that no thread has begun.
+    /// The first frame whose decoding no thread has begun.
     var nextClaim = 0
-    /// The first frame that is not decoded ahead.
+    /// The first frame that must not be decoded ahead.
     var end = Int.max
-    /// Bytes of frames that are claimed or finished, including the one the consumer holds.
+    /// The number of bytes of the frames that are claimed or decoded, including the frame that the consumer holds.
     var heldBytes = 0
-    /// The part of those bytes that the consumer holds.
+    /// The part of ``heldBytes`` that belongs to the frame that the consumer holds.
     var takenBytes = 0
     var helperCount = 0
     /// The helpers' decoders, kept while there is no work.
     var idleDecoders: [FrameDecoder] = []
     var isConsumerWaiting = false
-    /// Whether the consumer is decoding a frame itself. There is room for another frame afterwards.
+    /// Whether the consumer has begun to decode a frame since it last gave a frame back. If so, the consumer will soon
+    /// give back a frame, which makes room for another.
     var isConsumerDecoding = false
     var spares = SpareFrames()
     var isStopped = false
-    /// The bytes charged to `DecodeMemory`.
+    /// The number of bytes charged to `DecodeMemory`.
     var chargedBytes = 0
 
-    /// Bytes of held frames and of spare memory.
+    /// The number of bytes of held frames and spare memory together.
     var byteCount: Int { heldBytes + spares.byteCount }
 
     /// The consumer's next step.
@@ -70,7 +71,8 @@ extension DecodeAhead {
         case .claimed, .waiting: break
         }
       }
-      // Decode the requested frame if it is unclaimed, or else any other frame instead of idling.
+      // Decode the requested frame if no thread has claimed it, and otherwise the next unclaimed frame instead of
+      // idling.
       let claim =
         nextClaim <= index
         ? claim(for: .consumer, frames: frames, window: window)
@@ -83,7 +85,7 @@ extension DecodeAhead {
       return .decode(claim)
     }
 
-    /// Returns whether another frame may be begun. Another reader may still take the memory first.
+    /// Returns whether the next frame may be claimed. Even if it may, another reader can take the memory first.
     func canClaim(
       for side: DecodeSide, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
     ) -> Bool {
@@ -103,8 +105,9 @@ extension DecodeAhead {
       case end
     }
 
-    /// Claims frames in order until they add up to `pixels` pixels. If the window is full, the helper waits while the
-    /// consumer is decoding, because the consumer will then take a frame. Otherwise the helper ends.
+    /// Claims frames in order until together they have at least `pixels` pixels. If no frame can be claimed, the helper
+    /// waits while the consumer is decoding, because the consumer will then take a frame and make room. Otherwise the
+    /// helper ends.
     mutating func helperStep(
       frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory, pixels: Int,
       mayWait: Bool
@@ -125,8 +128,8 @@ extension DecodeAhead {
       return .end
     }
 
-    /// Claims the next frame if decoding it may begin. Charges new memory immediately, so that neither other readers
-    /// nor later frames of the same batch claim the same room.
+    /// Claims the next frame, or returns nil if its decoding may not begin yet. Charges new memory immediately, so that
+    /// neither other readers nor later frames of the same batch claim the same room.
     private mutating func claimAhead(
       for side: DecodeSide, frames: [FrameControl], window: DecodeWindow, memory: DecodeMemory
     ) -> Claim? {
@@ -180,9 +183,11 @@ extension DecodeAhead {
       return isConsumerWaiting
     }
 
-    /// Keeps a frame's memory for reuse while the total stays within the window. The total must be bounded because
-    /// blocks only grow: a window of many small frames would eventually hold as many blocks of the largest size. Keeps
-    /// nothing once all frames to decode ahead have begun, because there may be no further request.
+    /// Keeps a frame's memory for reuse if the held frames and the spare memory together stay within the window.
+    ///
+    /// The total must be bounded because blocks only grow: without a bound, the blocks of many small frames would all
+    /// eventually grow to the size of the largest frame. Nothing is kept once all frames to be decoded ahead have been
+    /// claimed, because there may be no further request.
     mutating func keep(_ pixels: FramePixels, window: DecodeWindow, memory: DecodeMemory) {
       guard !isStopped, nextClaim < end, memory.admits(0) else {
         spares = SpareFrames()
@@ -201,7 +206,7 @@ extension DecodeAhead {
       keep(pixels, window: window, memory: memory)
     }
 
-    /// Hands the frame at `place` to the consumer and drops all slots up to it.
+    /// Hands the frame in slot `place` to the consumer, and drops this slot and all earlier ones.
     private mutating func release(through place: Int) {
       heldBytes -= takenBytes + charges[..<place].reduce(0, +)
       takenBytes = charges[place]
@@ -210,9 +215,11 @@ extension DecodeAhead {
       base += place + 1
     }
 
-    /// Returns the bytes to charge for the next claimed frame, and the spare memory it reuses, if any. A small frame is
-    /// charged for the whole block it reuses. Otherwise one block after another would grow to the largest frame's size
-    /// without being counted.
+    /// Returns the number of bytes to charge for the frame `control`, and the spare memory that the frame will reuse,
+    /// or nil if it will reuse none.
+    ///
+    /// A small frame is charged for the whole block that it reuses. If it were charged only for its own size, one block
+    /// after another would grow to the largest frame's size without being counted.
     private func charge(
       of control: FrameControl, for side: DecodeSide, window: DecodeWindow
     ) -> (bytes: Int, spare: FramePixels?) {
@@ -226,17 +233,17 @@ extension DecodeAhead {
 
 /// The memory of drawn frames, kept for reuse.
 ///
-/// Each side of `DecodeAhead` gets back the memory that it filled itself. That memory is still in its core's cache,
-/// whereas memory written by the other core would have to be transferred line by line. When both sides shared memory, a
-/// frame took up to 50 % longer; no performance counter has confirmed the cause.
+/// Each side of `DecodeAhead` gets back the memory that it filled itself, which is still in the cache of that side's
+/// core. Memory filled by the other side would have to be transferred between the cores, cache line by cache line. When
+/// both sides shared their memory, a frame took up to 50 % longer, but no performance counter has confirmed the cause.
 struct SpareFrames {
   private var consumer: [FramePixels] = []
   private var helper: [FramePixels] = []
   /// The total size of the spare memory in bytes.
   private(set) var byteCount = 0
 
-  /// Returns memory for a frame of `needed` bytes, or nil if it should be newly allocated. Memory
-  /// of the other side is used only if `room` does not suffice.
+  /// Returns memory for a frame of `needed` bytes, or nil if new memory should be allocated. Memory that the other side
+  /// filled is used only if `room`, the number of bytes that may still be allocated, is less than `needed`.
   func next(for side: DecodeSide, needed: Int, room: Int) -> FramePixels? {
     let (own, other) = side == .consumer ? (consumer, helper) : (helper, consumer)
     return own.last ?? (needed <= room ? nil : other.last)

@@ -1,4 +1,4 @@
-/// One thread's decoder for the frames of a file, with a buffer for compressed bytes.
+/// A decoder for the frames of a file, used by one thread, with a buffer for compressed bytes.
 package struct FrameDecoder: Sendable {
   private let header: ImageHeader
   private var decoder: any FrameDecoding
@@ -15,7 +15,7 @@ package struct FrameDecoder: Sendable {
   package mutating func decode(
     _ control: FrameControl, from source: any ByteSource, into pixels: FramePixels
   ) throws(AnimatedImageError) {
-    // Moved out for the call: the closure borrows `self` for its decoder.
+    // The buffer is moved out of `self` for the call, because the closure accesses `self` to use the decoder.
     var buffer = ReadBuffer()
     swap(&buffer, &self.buffer)
     defer { swap(&buffer, &self.buffer) }

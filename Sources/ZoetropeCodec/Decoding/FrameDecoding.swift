@@ -1,12 +1,12 @@
-/// Decodes the compressed bytes of one frame into pixels.
+/// A type that decodes the compressed bytes of frames into pixels.
 ///
-/// A pure function of the frame's bytes and the shared header, so frames decode on several threads
+/// The pixels depend only on the frame's bytes and the shared header, so several threads can decode frames
 /// concurrently. Each thread has its own decoder, which may keep scratch memory.
 package protocol FrameDecoding: Sendable {
-  /// Decodes `control` from `bytes`, the bytes of `control.byteRange`.
+  /// Decodes the frame `control` from `bytes`, which are the file's bytes in `control.byteRange`.
   ///
-  /// Fills `pixels`, whose `damage` and `validPixels` report rows that cannot be decoded. Throws
-  /// only errors that stop the whole animation: exceeded limits and cancellation.
+  /// Stores the decoded rows in `pixels`, whose `damage` and `validPixels` report which rows could not be decoded.
+  /// Throws only errors that stop the whole animation, such as an exceeded limit or a failed allocation.
   mutating func decode(
     _ control: FrameControl, header: ImageHeader, bytes: borrowing RawSpan,
     into pixels: FramePixels
@@ -15,9 +15,10 @@ package protocol FrameDecoding: Sendable {
 
 /// How much of an arriving frame has been decoded.
 package struct ArrivalProgress: Sendable, Hashable {
-  /// The number of rows from the top that are final. 0 before the last pass of an interlaced frame.
+  /// The number of rows, counted from the top, whose pixels are final. It is 0 before the last pass of an interlaced
+  /// frame.
   package var completeRows = 0
-  /// The number of rows from the top that show any part of the frame.
+  /// The number of rows, counted from the top, that already show a part of the frame.
   package var shownRows = 0
   /// The number of complete passes. A frame that is not interlaced has one pass.
   package var completePasses = 0
@@ -29,15 +30,16 @@ package struct ArrivalProgress: Sendable, Hashable {
   }
 }
 
-/// Decodes one frame whose bytes are still arriving, each byte once.
+/// A type that decodes one frame while its bytes are still arriving. Each byte is decoded once.
 ///
 /// The rows decoded so far equal those that ``FrameDecoding`` produces for the same bytes. In an interlaced frame, each
-/// row or pixel fills its block.
+/// decoded row or pixel also fills its block: the rows or pixels that later passes will replace.
 package protocol ArrivalDecoding {
-  /// The part of the frame that can be drawn.
+  /// The pixels decoded so far, which can be drawn.
   var pixels: FramePixels { get }
   /// How much of the frame has been decoded.
   var progress: ArrivalProgress { get }
-  /// Decodes the next bytes of the frame's range. Ignores them once the frame is complete or damaged.
+  /// Decodes `bytes`, the next bytes of the frame's byte range. Ignores them if the frame is already complete or
+  /// damaged.
   mutating func feed(_ bytes: borrowing RawSpan)
 }

@@ -2,7 +2,7 @@
 struct HuffmanCode {
   /// The length of each symbol's code in bits, or 0 for a symbol that does not occur.
   private(set) var lengths: [UInt8]
-  /// Each symbol's code, with the first bit in the lowest position, and its length from bit 16 on.
+  /// For each symbol, its code, with the first bit in the lowest position, and from bit 16 on the length of the code.
   private(set) var words: [UInt32]
 
   /// Creates a code for the given frequencies.
@@ -42,14 +42,17 @@ struct HuffmanCode {
     assign(tallies, limit: limit)
   }
 
-  /// Returns the number of codes of each length. `keys` are in ascending order, each with a
-  /// symbol's count above the low 16 bits.
+  /// Returns the number of codes of each length.
   ///
-  /// After Moffat and Katajainen, "In-place calculation of minimum-redundancy codes".
+  /// The algorithm is that of Moffat and Katajainen, "In-place calculation of minimum-redundancy codes".
+  ///
+  /// - Parameter keys: One key for each symbol that occurs, in ascending order: the symbol in the low 16 bits, and its
+  ///   frequency above them.
   private static func tallies(_ keys: [UInt64], limit: Int) -> InlineArray<16, Int> {
     let count = keys.count
-    // The leaves, ordered by weight. Inner nodes overwrite leaves that have been merged: an entry first holds the inner
-    // node's weight, then its parent's number once the node has been merged too, and finally its depth.
+    // The array first contains the leaves, ordered by weight. Inner nodes overwrite leaves that have been merged: an
+    // element first contains the weight of an inner node, then the number of the node's parent once the node has been
+    // merged too, and finally the node's depth.
     var nodes = keys.map { Int($0 >> 16) }
     var (leaf, inner) = (0, 0)
     for node in 0..<count - 1 {
@@ -105,7 +108,7 @@ struct HuffmanCode {
   }
 }
 
-/// The symbol of a length or distance, and the bits that follow it (RFC 1951, 3.2.5).
+/// The symbol of a length or distance, and the extra bits that follow the symbol (RFC 1951, 3.2.5).
 struct DeflateSymbol {
   let number: Int
   let extra: Int

@@ -2,23 +2,23 @@ internal import Glibc
 
 /// A fast Deflate encoder for the scanlines of pictures.
 ///
-/// Matches are sought only at three distances: the pixel to the left and, unless the rows are filtered, the row above
-/// and the last place with the same hash. Each block has its own Huffman codes of at most 12 bits, so that four
-/// literals fit in one store. There are no stored blocks, because even in noise literals take only 8 bits each.
+/// Matches are sought at three places only: the pixel to the left and, unless the rows are filtered, the row above and
+/// the last place with the same hash. Each block has its own Huffman codes of at most 12 bits, so that four literals
+/// fit in one store. There are no stored blocks, because even in noise a literal takes only 8 bits.
 ///
 /// Unsafe code: ``compress(_:range:form:into:)`` checks that `range` lies in the source and that ``bound(_:)`` bytes
-/// fit the target. Eight bytes are loaded only if at least eight bytes of `range` remain, and matches never refer to
-/// bytes before its start: a distance never exceeds the current place, and places left in the table by other ranges are
-/// negative. A block has at most `capacity` sequences. Bits are stored eight bytes at a time, which may overrun the
-/// stream by up to eight bytes; the bound includes them.
+/// fit the target. Eight bytes are loaded only if at least eight bytes of `range` remain. Matches never refer to bytes
+/// before the start of `range`: a distance never exceeds the current place, and relative to ``origin``, places left in
+/// the table by other ranges are negative. A block has at most `capacity` sequences. Bits are stored eight bytes at a
+/// time, which may overrun the stream by up to eight bytes; the bound includes these bytes.
 final class ScanlineDeflater {
-  /// The contents of the scanlines.
+  /// The properties of the scanlines.
   struct Form {
-    /// The distance to the pixel to the left.
+    /// The distance, in bytes, to the pixel to the left.
     var bytesPerPixel: Int
-    /// The distance to the row above.
+    /// The distance, in bytes, to the row above.
     var line: Int
-    /// Whether filters have removed most repetitions.
+    /// Whether the rows are filtered, which has removed most repetitions.
     var isFiltered: Bool
   }
 
@@ -30,14 +30,14 @@ final class ScanlineDeflater {
   /// The maximum length of a code in bits.
   private static let limit = 12
 
-  /// The last place of each hash, plus ``origin``. Places from earlier ranges are below ``origin``, so the table need
-  /// not be cleared for each picture. It is larger than many pictures.
+  /// The last place of each hash, plus ``origin``. Places from earlier ranges are below ``origin``, so the table, which
+  /// is larger than many pictures, need not be cleared for each picture.
   private let table = PixelStorage(byteCount: 4 << hashBits)
   private var origin: Int
-  /// `literals << 32 | length << 16 | distance - 1`
+  /// The sequences of the current block, each as `literals << 32 | length << 16 | distance - 1`.
   private let sequences = PixelStorage(byteCount: 8 * capacity)
-  /// Four counters per literal, so that increments for equal neighbours do not wait for each other, then one per length
-  /// symbol and one per distance symbol.
+  /// The counters of the current block: four counters per literal, so that increments for equal neighbours do not wait
+  /// for each other, followed by one counter per length symbol and one per distance symbol.
   private let tallies = PixelStorage(byteCount: 4 * tallyCount)
   private static let lengthTallies = 4 * 256
   private static let distanceTallies = lengthTallies + 29
@@ -51,14 +51,16 @@ final class ScanlineDeflater {
     self.origin = origin
   }
 
-  /// Returns the space that ``compress(_:range:form:into:)`` needs for `count` bytes. A literal takes up to 12 bits,
-  /// and a match of at least four bytes takes up to 42. Blocks except the last cover at least 64 KB, and their codes
-  /// take less than 1 KB.
+  /// Returns the number of bytes that ``compress(_:range:form:into:)`` may write for `count` bytes.
+  ///
+  /// A literal takes up to 12 bits, and a match, which replaces at least four bytes, takes up to 42 bits. Each block
+  /// except the last covers at least 64 KB, and the codes of a block take less than 1 KB.
   static func bound(_ count: Int) -> Int {
     count + count / 2 + ((count >> 16 + 2) << 10) + 64
   }
 
-  /// Compresses `range` of `source` to the start of `target` and returns the number of bytes written.
+  /// Compresses the bytes of `source` in `range` into a zlib stream at the start of `target`, and returns the number of
+  /// bytes written.
   func compress(
     _ source: PixelStorage, range: Range<Int>, form: Form, into target: PixelStorage
   ) -> Int {
@@ -67,7 +69,7 @@ final class ScanlineDeflater {
     precondition(1...8 ~= form.bytesPerPixel && form.line > 0)
     let base = unsafe UnsafeRawPointer(source.baseAddress) + range.lowerBound
     var bits = unsafe BitWriter(target.baseAddress)
-    // A window of 32 KB, the fastest level.
+    // Write the zlib header for a window of 32 KB and the fastest level.
     bits.put(0x0178, 16)
     bits.flush()
     if origin + range.count > UInt32.max {
@@ -98,7 +100,7 @@ final class ScanlineDeflater {
     unsafe base.loadUnaligned(fromByteOffset: place, as: UInt64.self)
   }
 
-  /// Returns the number of bytes at `place` that equal those `distance` bytes earlier, at most 258.
+  /// Returns the number of bytes from `place` on, at most 258, that equal the bytes `distance` before them.
   @inline(__always)
   private static func match(
     _ base: UnsafeRawPointer, at place: Int, distance: Int, end: Int
@@ -121,7 +123,7 @@ final class ScanlineDeflater {
     return most
   }
 
-  /// Finds the sequences of the block that begins at `start`, and counts its symbols.
+  /// Finds the sequences of the block that begins at `start`, and counts the symbols of the block.
   ///
   /// - Returns: The end of the block, the number of sequences, and the number of literals after the last sequence.
   private func scan(
@@ -131,8 +133,8 @@ final class ScanlineDeflater {
     let line = form.line <= Self.window ? form.line : .max
     let searches = !form.isFiltered
     let step = searches ? 1 : pixel
-    // Indices take one byte each, so a match pays only from five bytes on, and many places are recorded. Larger pixels
-    // match from four bytes on, or from six in the row above.
+    // If a pixel is a one-byte index, a match pays only from five bytes on, and up to 16 further places of each match
+    // are recorded. Larger pixels match from four bytes on, or from six bytes in the row above.
     let keyShift: UInt64 = pixel == 1 ? 24 : 32
     let lineShift: UInt64 = pixel == 1 ? 24 : 16
     let noted = pixel == 1 ? 16 : 0
@@ -202,7 +204,7 @@ final class ScanlineDeflater {
       place &+= length
       literal = place
     }
-    // A match may end past the limit. A full block ends at its last match.
+    // A match may end past the limit. A block with the maximum number of sequences ends at its last match.
     let stop = count < Self.capacity ? (limit < blockEnd ? end : max(literal, blockEnd)) : place
     unsafe Self.tally(base, from: literal, to: stop, tallies)
     return (stop, count, stop &- literal)
@@ -233,7 +235,7 @@ final class ScanlineDeflater {
     }
   }
 
-  /// Writes a block: its codes, then `sequenceCount` sequences and `literals` literal bytes.
+  /// Writes a block: the lengths of its codes, then `sequenceCount` sequences and `literals` literal bytes.
   private func write(
     _ base: UnsafeRawPointer, literals: Int, sequenceCount: Int, isLast: Bool,
     to bits: inout BitWriter
@@ -262,7 +264,8 @@ final class ScanlineDeflater {
     }
   }
 
-  /// Writes the sequences and the literals after them, with codes for 286 and 30 symbols.
+  /// Writes the sequences and the literals after the last sequence. `words` contains the codes of 286 symbols, and
+  /// `distances` those of 30 distance symbols.
   private func write(
     _ base: UnsafeRawPointer, literals: Int, sequenceCount: Int, _ words: UnsafePointer<UInt32>,
     _ distances: UnsafePointer<UInt32>, to target: inout BitWriter
@@ -312,7 +315,7 @@ final class ScanlineDeflater {
     }
   }
 
-  /// Writes the lengths of a block's codes (RFC 1951, 3.2.7).
+  /// Writes the code lengths of a block's symbols (RFC 1951, 3.2.7).
   private static func write(_ symbols: [UInt8], _ distances: [UInt8], to bits: inout BitWriter) {
     let symbolCount = max(257, (symbols.lastIndex { $0 > 0 } ?? 0) + 1)
     let distanceCount = (distances.lastIndex { $0 > 0 } ?? 0) + 1
@@ -358,7 +361,7 @@ final class ScanlineDeflater {
     }
   }
 
-  /// Writes bits, lowest first. At most 57 bits may be written between two calls of ``flush()``.
+  /// A writer of bits, lowest first. At most 57 bits may be written between two calls of ``flush()``.
   @safe
   private struct BitWriter {
     private(set) var position: UnsafeMutableRawPointer

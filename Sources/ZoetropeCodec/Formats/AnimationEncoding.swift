@@ -10,14 +10,14 @@ package struct AnimationRequest: Sendable {
   package var survey: ColorSurvey?
   /// Whether a static image that is not a frame comes first.
   package var hasPoster: Bool
-  /// The palette that frames share, as `RGBA.word` (in a GIF, opaque colours only), or nil to build one from the
-  /// survey.
+  /// The palette that frames share, as words of ``RGBA`` (opaque ones only in a GIF), or nil if the encoder builds a
+  /// palette from the survey.
   package var colorTable: [UInt32]?
   /// APNG: whether pixels are stored as RGBA even if a palette or grey would suffice.
   package var storesRGBA = false
   /// GIF: extension blocks that come before the first frame.
   package var extensions: [UInt8] = []
-  /// GIF: whether frames before the first one that needs a graphic control have none.
+  /// GIF: whether graphic control extensions are left out until the first frame that needs such an extension.
   package var omitsEmptyControls = false
 
   package init(
@@ -40,14 +40,15 @@ package struct CodedFrame: Sendable {
   package var blend: BlendOperation
 }
 
-/// A format in which animations can be written: its encoder, and what a file can hold.
+/// The encoder of a format that animations can be written in, and the limits of that format.
 package struct WritableFormat: Sendable {
-  /// Makes the encoder of one file. Throws `limitExceeded` or `unwritable` for what does not fit the format.
+  /// Makes the encoder of one file. Throws `limitExceeded` or `unwritable` if the format does not support the request.
   package let makeEncoder:
     @Sendable (AnimationRequest) throws(AnimatedImageError) -> any AnimationEncoding
-  /// Whether a frame draws at most 256 colours, all of them opaque; otherwise any colours.
+  /// Whether a frame can draw at most 256 colours, all of them opaque. If false, a frame can draw any colours.
   package let hasPalettes: Bool
-  /// Whether delays are whole hundredths of a second; otherwise fractions of 16 bits each.
+  /// Whether delays are stored in whole hundredths of a second. If false, delays are stored as fractions whose
+  /// numerator and denominator have 16 bits each.
   package let countsCentiseconds: Bool
   /// Whether a file may have a static image besides its frames.
   package let hasPoster: Bool
@@ -69,24 +70,26 @@ package struct WritableFormat: Sendable {
 }
 
 extension AnimationFormat {
-  /// Nil if no animation can be written in it.
+  /// How animations are written in this format, or nil if they cannot be written.
   package var writable: WritableFormat? { FormatTable.row(of: self)?.writable(as: self) }
-  /// Whether ``WritableFormat/hasPalettes``; false if it cannot be written.
+  /// Whether a frame in this format can draw at most 256 colours, all of them opaque; false if the format cannot be
+  /// written. See ``WritableFormat/hasPalettes``.
   package var hasPalettes: Bool { writable?.hasPalettes ?? false }
 }
 
-/// Produces the bytes of one animation. Methods are called in the order of the file, from one thread at a time.
+/// A type that produces the bytes of one animation. The methods are called in the order in which the file is written,
+/// from one thread at a time.
 package protocol AnimationEncoding: Sendable {
-  /// Whether pictures must have 16 bits per sample; otherwise they must have 8.
+  /// Whether pictures must have 16 bits per sample. If false, pictures must have 8 bits per sample.
   var isDeep: Bool { get }
-  /// Whether a frame can make pixels transparent. If false, only the previous frame's disposal can.
+  /// Whether a frame can make pixels transparent. If false, only the disposal of the previous frame can do so.
   var framesCanClear: Bool { get }
   /// Whether other decoders agree on the result of the disposal *background*.
   var canDisposeToBackground: Bool { get }
-  /// Returns the bytes before the first of `frameCount` frames.
+  /// Returns the bytes that precede the first frame of a file with `frameCount` frames.
   func start(frameCount: Int) -> [UInt8]
-  /// Returns the bytes of ``start(frameCount:)`` that depend on the number of frames, and their position, or nil if the
-  /// format does not store that number.
+  /// Returns the part of ``start(frameCount:)`` that depends on the number of frames, and the offset of that part, or
+  /// nil if the format does not store the number of frames.
   func count(_ frameCount: Int) -> (bytes: [UInt8], offset: Int)?
   /// Returns the bytes of the static image.
   mutating func poster(_ coded: CodedFrame) -> [UInt8]
@@ -100,15 +103,15 @@ package protocol AnimationEncoding: Sendable {
   ///
   /// - Parameter effort: A lower effort for trials, or nil for the file's own effort.
   func makeFrameEncoder(effort: EncodingEffort?) -> any FrameCompressing
-  /// The memory in bytes that one frame encoder takes for a frame of canvas size.
+  /// The memory, in bytes, that one frame encoder needs for a frame as large as the canvas.
   var workingByteCount: Int { get }
 }
 
-/// Encodes frames independently of each other, so that several threads can work at once.
+/// A type that compresses frames independently of each other, so that several threads can work concurrently.
 package protocol FrameCompressing: AnyObject, Sendable {
-  /// Compresses the pixels of a frame. The result depends on nothing but `work`.
+  /// Compresses the pixels of a frame. The result depends only on `work`.
   ///
-  /// - Parameter isCancelled: Polled every few rows.
+  /// - Parameter isCancelled: Called every few rows. If it returns true, `cancelled` is thrown.
   func encode(
     _ work: FrameWork, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CodedFrame

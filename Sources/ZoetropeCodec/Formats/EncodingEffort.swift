@@ -5,13 +5,15 @@ public struct EncodingEffort: OpenChoice, Sendable, Hashable, CustomStringConver
   package let kind: Kind
   package init(_ kind: Kind) { self.kind = kind }
 
-  /// For PNG, about half the time of ``balanced``, with files an eighth larger.
+  /// The fastest effort. Writing a PNG takes about half as long as with ``balanced``, and the file is about an eighth
+  /// larger.
   public static let fast = Self(.fast)
-  /// The best size per unit of time, by measurement. The default.
+  /// The default effort, which by measurement makes files smallest for the time spent.
   public static let balanced = Self(.balanced)
-  /// Tries more ways to store a frame, and keeps the smallest result.
+  /// The effort that tries more ways to store a frame, and keeps the smallest result.
   ///
-  /// PNG files are about ten percent smaller than with ``balanced`` and take about 30 times as long; drawings gain
-  /// more, noise less. Use it for pictures that are written once and stored or sent often.
+  /// PNG files are about ten percent smaller than with ``balanced``, and writing them takes about 30 times as long.
+  /// Drawings shrink by more than that, and noise by less. Use this effort for pictures that are written once and
+  /// stored or sent often.
   public static let small = Self(.small)
 }

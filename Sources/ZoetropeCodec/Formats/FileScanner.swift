@@ -1,13 +1,14 @@
-/// Reads the structure of a file of any format. The first bytes determine the scanner.
+/// A scanner that reads the structure of a file of any format. The first bytes of the file determine the format.
 ///
-/// Always mutated in place: a copy would share the list of frames and force the next append to copy it.
+/// The value must always be mutated in place: a copy would share the list of frames, so that the next append would have
+/// to copy the list.
 package struct FileScanner: Sendable {
   /// The scanner of the format, or ``NothingScanned`` until the format is known.
   package var scanner: any Scanning = NothingScanned()
   private let limits: DecodingLimits
   private let rows: [any FormatCodec]
   private var isKnown = false
-  /// The first bytes, kept while the format is not known.
+  /// The first bytes of the file, kept until the format is known.
   private var start: [UInt8] = []
 
   package init(limits: DecodingLimits) { self.init(limits: limits, rows: FormatTable.rows) }
@@ -21,7 +22,7 @@ package struct FileScanner: Sendable {
 
   /// Feeds the next bytes of the file.
   ///
-  /// - Throws: `notAnImage` as soon as no format begins with the bytes; the errors of ``Scanning/feed(_:)``.
+  /// - Throws: `notAnImage` as soon as the bytes match no format's signature; the errors of ``Scanning/feed(_:)``.
   package mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError) {
     guard bytes.byteCount > 0 else { return }
     if !isKnown {
@@ -33,7 +34,7 @@ package struct FileScanner: Sendable {
     try scanner.feed(bytes)
   }
 
-  /// Returns whether the format is known after `bytes`. If it is not, adds them to ``start``.
+  /// Returns whether the format is known after `bytes`. If the format is still unknown, `bytes` are added to ``start``.
   private mutating func recognise(_ bytes: borrowing RawSpan) throws(AnimatedImageError) -> Bool {
     let longest = rows.flatMap(\.signatures).map(\.count).max() ?? 0
     var found = start

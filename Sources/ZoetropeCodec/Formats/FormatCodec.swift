@@ -1,16 +1,16 @@
 /// Everything that the engine needs to know about a file format: one row of the ``FormatTable``.
 ///
-/// A conforming type has no state. It lies in the folder of its format, together with the scanner and the decoders.
-/// Loops over bytes or pixels run inside a single call per block or frame, so that they are compiled with all types
-/// known.
+/// A conforming type has no state. Its file is in the folder of the format, together with the scanner and the decoders.
+/// A loop over bytes or pixels runs inside a single call per block or frame, so that the compiler knows all types in
+/// the loop.
 package protocol FormatCodec: Sendable {
-  /// The name for people, such as "GIF".
+  /// The name that users see, such as "GIF".
   var name: String { get }
   /// The usual file name extensions, without the dot.
   var fileExtensions: [String] { get }
-  /// The formats that the scanner reports. No other row has them.
+  /// The formats that the scanner reports. No other row of the table has these formats.
   var formats: [AnimationFormat] { get }
-  /// The bytes with which files begin, at most 13. Nil matches any byte.
+  /// The signatures with which files of the format begin, each at most 13 bytes long. Nil matches any byte.
   var signatures: [[UInt8?]] { get }
 
   // MARK: Structure
@@ -21,16 +21,17 @@ package protocol FormatCodec: Sendable {
   func playCount(_ count: UInt32, of format: AnimationFormat) -> PlayCount
   /// Whether a file may have a static image that is not a frame.
   var hasStaticImages: Bool { get }
-  /// Returns whether a scanner could produce `header`, which was stored and may be damaged or forged.
+  /// Returns whether a scanner could have produced `header`, which was read from a record and may be damaged or forged.
   func isPossible(_ header: ImageHeader) -> Bool
-  /// Returns whether a scanner could produce `frame` for a file with this header. Both may be damaged or forged.
+  /// Returns whether a scanner could have produced `frame` for a file with this header. Frame and header may be damaged
+  /// or forged.
   func isPossible(_ frame: FrameControl, under header: ImageHeader) -> Bool
   /// Returns whether `bytes` begin like a frame.
   func beginsFrame(_ bytes: borrowing RawSpan) -> Bool
 
   // MARK: Pixels
 
-  /// Creates a decoder for one thread, of the kind ``DecodingOptions/decoder`` if the format has several.
+  /// Creates a decoder for one thread. If the format has several decoders, ``DecodingOptions/decoder`` selects one.
   func makeDecoder(_ options: DecodingOptions) -> any FrameDecoding
   /// Creates a decoder for the frame `control`, whose bytes are still arriving.
   func makeArrival(
@@ -40,12 +41,13 @@ package protocol FormatCodec: Sendable {
   func passCount(of frame: FrameControl) -> Int
   /// Returns the number of bytes that a decoder stores per pixel.
   func decodedPixelSize(_ header: ImageHeader, _ options: DecodingOptions) -> Int
-  /// Returns the memory in bytes needed to decode a frame of `byteCount` stored bytes, in addition to its pixels and
-  /// those bytes.
+  /// Returns the memory, in bytes, needed to decode a frame of `byteCount` stored bytes, in addition to the stored
+  /// bytes and the decoded pixels.
   func workingByteCount(for byteCount: Int, _ options: DecodingOptions) -> Int
-  /// Returns the layout in which frames become the canvas, or nil if they are drawn onto it.
+  /// Returns the memory layout of frames whose block becomes the canvas, or nil if all frames are drawn onto the
+  /// canvas.
   func inPlaceLayout(_ header: ImageHeader, _ options: DecodingOptions) -> InPlaceLayout?
-  /// The operation that draws a frame onto an empty canvas so that its stored pixels appear.
+  /// The blend operation that draws the pixels of a frame onto an empty canvas exactly as they are stored.
   var storedBlend: BlendOperation { get }
 
   // MARK: Writing

@@ -2,28 +2,28 @@ internal import Synchronization
 
 /// The formats that can be decoded.
 package enum FormatTable {
-  /// The formats of this package. To add a format, add an element.
+  /// The formats of this package. To add a format, add an element to this array.
   private static let builtIn: [any FormatCodec] = [GIFCodec(), PNGCodec()]
 
   private static let builtInRows = Dictionary(
     uniqueKeysWithValues: builtIn.flatMap { row in row.formats.map { ($0, row) } })
   private static let added = Mutex<[any FormatCodec]>([])
 
-  /// All rows.
+  /// All rows: the formats of this package, followed by those that ``add(_:)`` has added.
   package static var rows: [any FormatCodec] { builtIn + added.withLock { $0 } }
 
-  /// Adds a row for the rest of the process, for tests.
+  /// Adds a row until the process exits. Only tests add rows.
   ///
-  /// The rows are global, not task-local or part of ``DecodingOptions``, because frames are decoded on the library's
-  /// threads, and because a record on disk contains only the name of its format. A row is never removed, so that every
-  /// ``ImageHeader`` keeps its row.
+  /// Rows are global, rather than task-local or part of ``DecodingOptions``, because frames are decoded on the
+  /// library's threads, and because a record on disk contains only the name of its format. A row is never removed, so
+  /// that every ``ImageHeader`` keeps its row.
   package static func add(_ row: any FormatCodec) {
     added.withLock { added in
       if !added.contains(where: { $0.formats == row.formats }) { added.append(row) }
     }
   }
 
-  /// Returns the row of `format`, or nil if it cannot be decoded.
+  /// Returns the row of `format`, or nil if the format cannot be decoded.
   package static func row(of format: AnimationFormat) -> (any FormatCodec)? {
     builtInRows[format] ?? added.withLock { $0.first { $0.formats.contains(format) } }
   }
@@ -36,10 +36,10 @@ package enum FormatTable {
 }
 
 extension ImageHeader {
-  /// The row of the file's format.
+  /// The row of the file's format in the ``FormatTable``.
   package var codec: any FormatCodec {
     guard let row = FormatTable.row(of: format) else {
-      // Headers come from the scanner of a row, or from a record whose format was looked up.
+      // A header comes from the scanner of a row, or from a record whose format was found in the table.
       preconditionFailure("no row for \(format)")
     }
     return row
@@ -47,12 +47,12 @@ extension ImageHeader {
 }
 
 extension AnimationFormat {
-  /// The name for people. It is that of the file format, so APNG is "PNG".
+  /// The name that users see. It is the name of the file format, so the name of APNG is "PNG".
   package var displayName: String { FormatTable.row(of: self)?.name ?? rawValue.uppercased() }
 }
 
 extension ScannedImage {
-  /// How many times the animation plays in total, from ``storedLoopCount``.
+  /// The total number of times that the animation plays, derived from ``storedLoopCount``.
   package var playCount: PlayCount {
     guard let header, let storedLoopCount else { return .once }
     return header.codec.playCount(storedLoopCount, of: header.format)

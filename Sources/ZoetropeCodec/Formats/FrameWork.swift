@@ -1,12 +1,12 @@
-/// A frame to encode: the canvas after it and the canvas before it.
+/// A frame to encode, given as the canvas before the frame and the canvas after it.
 package struct FrameWork: Sendable {
   /// The canvas after the frame.
   package var picture: Bitmap
-  /// The canvas before the frame, of the same size and format, or nil if it is clear.
+  /// The canvas before the frame, of the same size and format, or nil if the canvas is fully transparent.
   package var base: Bitmap?
-  /// A rectangle that covers all pixels in which the two differ. Never empty.
+  /// A rectangle that covers all pixels in which ``picture`` differs from ``base``. The rectangle is never empty.
   package var rect: PixelRect
-  /// An existing frame whose bytes may be copied instead of encoding.
+  /// An existing frame whose bytes may be copied instead of encoding the picture, or nil if there is none.
   package var source: SourceFrame?
 
   package init(picture: Bitmap, base: Bitmap?, rect: PixelRect) {
@@ -16,9 +16,9 @@ package struct FrameWork: Sendable {
   }
 }
 
-/// An existing GIF frame that draws the same picture on the same canvas.
+/// An existing GIF frame that draws the picture of a ``FrameWork`` on the same canvas.
 package struct SourceFrame: Sendable {
-  /// The descriptor, the colour table and the compressed indices.
+  /// The bytes of the image descriptor, the colour table and the compressed indices.
   package var bytes: [UInt8]
   package var transparentIndex: UInt8?
 

@@ -19,7 +19,7 @@ extension Bitmap {
   /// Returns the bounds of the pixels in `rect` that are transparent in `next` but not in this picture. Both pictures
   /// must be RGBA of the same depth.
   ///
-  /// - Parameter rect: The area to compare, clipped to the picture. Default: nil, the whole picture.
+  /// - Parameter rect: The area to compare, clipped to the picture. Default: nil, which means the whole picture.
   package func pixelsLost(to next: Bitmap, in rect: PixelRect? = nil) -> PixelRect {
     if storage === next.storage { return .empty }
     let all = PixelRect(size)

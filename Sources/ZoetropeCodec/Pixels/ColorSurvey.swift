@@ -1,14 +1,14 @@
-/// The colours of all pictures of an animation, collected in a first pass, so that it can be written in the smallest
-/// lossless pixel format.
+/// The colours of all pictures of an animation, collected in a first pass, so that the animation can be written in the
+/// smallest lossless pixel format.
 ///
-/// Without a survey, a ``PixelFormat/rgba8`` animation is written as 8-bit RGBA. A survey takes 2 MiB (4 or 6 MiB if
-/// colours may have to be reduced) and 1 to 5 ns for each changed pixel. Once ``isSettled`` is true, more pictures
-/// cannot change it.
+/// Without a survey, a ``PixelFormat/rgba8`` animation is written as 8-bit RGBA. A survey takes 2 MiB of memory (4 or 6
+/// MiB if colours may have to be reduced), and 1 to 5 ns for each changed pixel. Once ``isSettled`` is true, further
+/// pictures cannot change the pixel format.
 public struct ColorSurvey: Sendable {
   /// Whether the colours of fully transparent pixels count. If false, these pixels count as transparent black.
   public let keepsHiddenColors: Bool
-  /// The colours as words of 8-bit RGBA, in the order of their first appearance, or nil if there are more than 256 or
-  /// one of them needs 16 bits.
+  /// The colours as words of 8-bit RGBA, in the order of their first appearance, or nil if there are more than 256
+  /// colours or if a colour needs 16 bits.
   private(set) var colors: [UInt32]? = []
   /// Whether every pixel is grey.
   private(set) var isGrey = true
@@ -18,23 +18,25 @@ public struct ColorSurvey: Sendable {
   private(set) var isOpaqueOrClear = true
   /// Whether every sample fits in 8 bits.
   private(set) var fits8Bits = true
-  /// One bit for the high bytes of each colour that an opaque pixel has.
+  /// A bit for each 24-bit colour, which is set if an opaque pixel has that colour. Of 16-bit samples, only the high
+  /// bytes count.
   private var used: [UInt64]
   /// A hash table: `1 << 32 | color`, or 0 for a free slot.
   private var slots: [UInt64]
   /// The reduction for a format that may not support all colours, or nil for a format that does.
   private let reduction: ColorReduction?
-  /// All colours, if a palette may have to be found for them.
+  /// The frequencies of all colours, or nil if no palette has to be found for them.
   package private(set) var histogram: ColorHistogram?
 
-  /// Whether a colour that no pixel has may be needed to mark transparency. Never true for a GIF.
+  /// Whether a colour that no pixel has may be needed to mark transparent pixels. It is never needed for a GIF.
   private var findsUnused: Bool { reduction?.keepsAlpha ?? true }
 
   private static let slotBits: UInt32 = 11
 
-  /// Creates a survey of no pictures.
+  /// Creates a survey to which pictures can be added.
   ///
-  /// - Parameter keepsHiddenColors: The writer's option of the same name. Default: false.
+  /// - Parameter keepsHiddenColors: Whether the colours of fully transparent pixels count, as in the writer's option of
+  ///   the same name. Default: false.
   public init(keepsHiddenColors: Bool = false) {
     self.init(keepsHiddenColors: keepsHiddenColors, reduction: nil)
   }
@@ -48,20 +50,19 @@ public struct ColorSurvey: Sendable {
     slots = [UInt64](repeating: 0, count: 1 << Int(Self.slotBits))
   }
 
-  /// Whether no further picture can change the pixel format, because it is already RGBA of the
-  /// maximum depth.
+  /// Whether no further picture can change the pixel format, because the format is already RGBA of the maximum depth.
   public var isSettled: Bool {
     histogram == nil && colors == nil && !isGrey && !isOpaqueOrClear && (!isDeep || !fits8Bits)
   }
 
-  /// Whether a picture had 16 bits per sample.
+  /// Whether any picture had 16 bits per sample.
   private(set) var isDeep = false
 
   /// Adds the pixels of `bitmap`.
   ///
-  /// - Parameter changed: The area with new pixels. Pixels outside it were added with the previous picture. Default:
-  ///   nil, all pixels are new.
-  /// - Throws: `parameter` for premultiplied alpha; `outOfMemory`.
+  /// - Parameter changed: The area with new pixels. Pixels outside this area were added with the previous picture.
+  ///   Default: nil, which means that all pixels are new.
+  /// - Throws: `parameter` if the bitmap has premultiplied alpha; `outOfMemory` if allocation fails.
   public mutating func add(
     _ bitmap: Bitmap, changed: PixelRect? = nil
   ) throws(AnimatedImageError) {
@@ -151,19 +152,19 @@ public struct ColorSurvey: Sendable {
   /// Returns whether a palette that `reduction` allows can contain the colours of all pictures.
   package func fits(_ reduction: ColorReduction) -> Bool {
     guard let colors, isOpaqueOrClear || reduction.keepsAlpha else { return false }
-    // A palette of an APNG need not have an entry for transparent pixels.
+    // In an APNG, a palette need not have an entry for transparent pixels.
     if reduction.keepsAlpha, reduction.limit == 256 { return true }
     return colors.count { $0 != 0 } < reduction.limit
   }
 
-  /// The lowest colour that no opaque pixel has, as a word without alpha, or nil if there is none. The bytes of the
-  /// word are 8-bit samples; multiplied by 257 they are 16-bit samples.
+  /// The lowest colour that no opaque pixel has, as a word without alpha, or nil if opaque pixels have every colour.
+  /// The bytes of the word are 8-bit samples; multiplied by 257, they are 16-bit samples.
   var unusedColor: UInt32? {
     guard let place = used.firstIndex(where: { $0 != .max }) else { return nil }
     return UInt32(place << 6 | (~used[place]).trailingZeroBitCount)
   }
 
-  /// The lowest 8-bit grey level that no opaque pixel has.
+  /// The lowest 8-bit grey level that no opaque pixel has, or nil if opaque pixels have every level.
   var unusedGrey: Int? {
     (0..<256).first { level in
       let color = level * 0x01_0101

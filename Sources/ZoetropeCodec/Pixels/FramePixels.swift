@@ -1,10 +1,11 @@
 /// The pixels of one decoded frame before compositing, in the layout that is cheapest for its decoder.
 ///
-/// A reusable scratch object with one owner at a time. A decoder fills it, the compositor reads it, and it is returned
-/// to be filled again. Its storage never shrinks.
+/// The object is reusable scratch memory with one owner at a time: a decoder fills it, the compositor reads it, and
+/// then it is returned to be filled again. Reserving space never shrinks its storage.
 package final class FramePixels: @unchecked Sendable {
-  // Sendable: passed from one thread to the next under the lock of `DecodeAhead` and never accessed
-  // by two threads at once. Only `DecodeAhead` and `FrameReader`, which returns it, pass it on.
+  // Sendable: objects are passed from one thread to the next under the lock of `DecodeAhead`, and two threads never
+  // access the same object at the same time. Only `DecodeAhead`, and `FrameReader`, which returns objects to it, pass
+  // objects on.
 
   /// The layout of the samples in ``storage``.
   package enum Layout: UInt8, Sendable {
@@ -13,16 +14,16 @@ package final class FramePixels: @unchecked Sendable {
     case grey8, greyAlpha8, rgb8, rgba8
     /// 16 bits per sample, most significant byte first, as PNG stores them.
     case grey16, greyAlpha16, rgb16, rgba16
-    /// Like the layouts without a key, but a pixel whose bytes equal the key is transparent. The
-    /// key is stored in ``palette``: its first four bytes in the first entry, lowest byte first,
-    /// and the others in the second.
+    /// Like the layouts without a key, but a pixel whose bytes equal the key is transparent. The key is stored in
+    /// ``palette``: its first four bytes in the first entry, lowest byte first, and its other bytes in the second
+    /// entry.
     case keyedRGB8, keyedGrey16, keyedRGB16
   }
 
   /// The properties of the frame in the storage, and its position there.
   ///
-  /// A single value, because each access to a property of the class is checked for exclusivity. For frames of 24x24
-  /// pixels these checks took a twelfth of the time.
+  /// The properties are stored in a single value, because each access to a property of the class is checked for
+  /// exclusivity. For frames of 24x24 pixels, these checks took a twelfth of the time.
   package struct Content {
     /// The layout of the samples.
     package var layout = Layout.rgba8
@@ -32,8 +33,8 @@ package final class FramePixels: @unchecked Sendable {
     package var bytesPerRow = 0
     /// The number of bytes from the start of the storage to the first pixel.
     package var offset = 0
-    /// Whether the rows are in GIF's interlaced order, in which `GIFInterlace.row` gives the picture row of a stored
-    /// row.
+    /// Whether the rows are stored in the order of GIF interlacing. If so, `GIFInterlace.row` maps a stored row to its
+    /// row in the picture.
     package var isInterlaced = false
     /// GIF: the index that leaves the canvas unchanged.
     package var transparentIndex: UInt8?
@@ -41,7 +42,7 @@ package final class FramePixels: @unchecked Sendable {
     package var hasBinaryAlpha = false
     /// Whether every pixel is known to be opaque.
     package var isOpaque = false
-    /// The number of decoded pixels, in stored order. `width * height` if the frame is complete.
+    /// The number of decoded pixels, in stored order. It is `width * height` if the frame is complete.
     package var validPixels = 0
     /// Whether all pixels were decoded.
     package var isComplete: Bool { validPixels == width * height }
@@ -50,28 +51,30 @@ package final class FramePixels: @unchecked Sendable {
   }
 
   package var content = Content()
-  /// For ``Layout/indexed8``, 256 colours as `RGBA.word`. Entries past the file's palette are
-  /// opaque black, and an entry with alpha 0 is transparent. For keyed layouts, the key.
+  /// For ``Layout/indexed8``, 256 colours as `RGBA.word`. Entries past the file's palette are opaque black, and an
+  /// entry with alpha 0 is transparent. For keyed layouts, the first two entries contain the key.
   package var palette = [UInt32](repeating: 0xff00_0000, count: 256)
   package var damage: Damage?
-  /// The samples.
+  /// The block of memory that contains the samples.
   package private(set) var storage = PixelStorage(byteCount: 64)
 
-  /// The memory layout for a frame that will become the canvas, or nil if the frame will be drawn.
+  /// The memory layout for a frame whose block will become the canvas, or nil if the frame will be drawn onto the
+  /// canvas.
   var inPlaceLayout: InPlaceLayout?
-  /// The side of `DecodeAhead` that filled the storage last. Its core's cache probably still contains the pixels.
+  /// The side of `DecodeAhead` that filled the storage last. The cache of that side's core probably still contains the
+  /// pixels.
   package var side = DecodeSide.consumer
-  /// The size of a frame as large as the canvas. Smaller sizes are not rounded up past it.
+  /// The number of bytes of a frame as large as the canvas. Smaller byte counts are not rounded up past this number.
   private let largestByteCount: Int
 
   package init() { largestByteCount = .max }
 
-  /// Creates memory for frames, the largest of which usually takes `largestByteCount`.
+  /// Creates memory for frames, the largest of which usually takes `largestByteCount` bytes.
   init(largestByteCount: Int) { self.largestByteCount = largestByteCount }
 
-  /// Makes room for `byteCount` bytes. Growing discards the contents.
+  /// Makes room for `byteCount` bytes. If the storage has to grow, its contents are discarded.
   ///
-  /// Sizes are rounded up, but not past the size of a frame as large as the canvas.
+  /// Byte counts are rounded up, but not past the byte count of a frame as large as the canvas.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
   package func reserve(byteCount: Int) throws(AnimatedImageError) {
@@ -89,8 +92,8 @@ package final class FramePixels: @unchecked Sendable {
     palette = entries
   }
 
-  /// Moves the palette out, so that the caller can change it and put it back. Through the class's
-  /// property, changing each of 256 entries would cost an exclusivity check.
+  /// Moves the palette out of the object and returns it, so that the caller can change it and put it back. If 256
+  /// entries were changed through the property of the class, each change would cost an exclusivity check.
   func takePalette() -> [UInt32] {
     var entries: [UInt32] = []
     swap(&entries, &palette)
@@ -99,14 +102,15 @@ package final class FramePixels: @unchecked Sendable {
 
   /// Returns the block size for `byteCount` bytes, if a frame as large as the canvas takes `largest` bytes.
   ///
-  /// Sizes of at least half of `largest` are rounded up to it. Otherwise frames of slowly changing sizes would leave a
-  /// block of each size behind.
+  /// Byte counts above half of `largest` are rounded up to `largest`. Otherwise frames of slowly changing sizes would
+  /// leave a block of each size behind.
   static func rounded(_ byteCount: Int, largest: Int) -> Int {
     guard byteCount <= largest / 2 else { return max(byteCount, largest) }
     return min(PixelMemory.rounded(byteCount), largest)
   }
 
-  /// Swaps in `other`, which has no other owner, or a placeholder.
+  /// Replaces the storage with `other`, which has no other owner, or with a placeholder if `other` is nil. Returns the
+  /// old storage.
   func exchangeStorage(for other: PixelStorage?) -> PixelStorage {
     defer {
       storage = other ?? PixelStorage(byteCount: 64)
@@ -116,13 +120,14 @@ package final class FramePixels: @unchecked Sendable {
   }
 }
 
-/// The thread that decodes a frame: the one that composites, or one that works ahead of it.
+/// The kind of thread that decodes a frame: the consumer's thread, which composites the frames, or a helper that
+/// decodes ahead of the consumer.
 package enum DecodeSide {
   case consumer, helper
 }
 
 extension FramePixels {
-  /// Throws the frame's damage as an error if `policy` rejects it.
+  /// Throws the frame's damage as an error if `policy` rejects the damage.
   package func refuse(
     under policy: DamagePolicy, format: AnimationFormat
   ) throws(AnimatedImageError) {
@@ -132,7 +137,7 @@ extension FramePixels {
 }
 
 extension FramePixels {
-  /// Records damage, if there is none yet and an index is past a palette of `count` colours.
+  /// Records damage if none has been recorded yet and a pixel has an index past a palette of `count` colours.
   ///
   /// - Parameter bound: A number above every possible index, even in damaged data.
   func noteIndices(past count: Int, below bound: Int = 256, in control: FrameControl) {
@@ -144,14 +149,14 @@ extension FramePixels {
       frameIndex: control.index, byteOffset: control.byteRange.lowerBound)
   }
 
-  /// Returns the first stored row with an index of at least `limit`.
+  /// Returns the first stored row that contains an index of at least `limit`, or nil.
   private func firstRow(withIndexFrom limit: Int) -> Int? {
     let (storage, content) = (storage, content)
     let (offset, pitch, width) = (content.offset, content.bytesPerRow, content.width)
     let rows = content.validPixels / max(width, 1)
     guard rows > 0, width > 0 else { return nil }
-    // Check all rows at once, including the filter bytes between them. If that reaches the limit, check the rows one by
-    // one.
+    // Check all rows at once, including the filter bytes between them. Only if a byte reaches the limit, check the rows
+    // one by one.
     let isBelow =
       IndexedBlitter.greatestIndex(
         in: storage.bytes.extracting(offset..<offset + (rows - 1) * pitch + width)) < limit

@@ -1,14 +1,14 @@
 /// The memory layout of a decoded frame whose block becomes the canvas.
 ///
 /// A frame that replaces most of the canvas is not drawn. Instead its decoder writes the pixels to their canvas
-/// positions in a block of the canvas's size, and the canvas exchanges its own block for that one (`Canvas.adopt`). If
-/// such frames were drawn, the pixels would move from the core that decoded them to the core that composites, and
+/// positions in a block of the canvas's size, and the canvas takes this block in exchange for its own (`Canvas.adopt`).
+/// If such frames were drawn, the pixels would move from the core that decoded them to the core that composites, and
 /// decoding the next frame would move the memory back. Writing a cache line that another core has read takes 7 ns,
 /// which amounts to 30 µs for a frame of 256 KB that inflates in 55 µs.
 ///
-/// The samples are inflated at the block's end and moved forward, row after row, to their places. Each destination row
-/// ends at least 64 bytes before its source row ends, and a pixel takes no fewer bytes than its sample, so forward
-/// expansion is safe in place.
+/// The samples are inflated to the end of the block and then moved towards its start, row after row, to their places.
+/// Each destination row ends at least 64 bytes before its source row ends, and a pixel takes no fewer bytes than its
+/// sample, so forward expansion is safe in place.
 package struct InPlaceLayout {
   /// The number of bytes after the samples that an inflater may overwrite.
   static let back = 64
@@ -21,7 +21,9 @@ package struct InPlaceLayout {
   let byteCount: Int
   private let isOpaque: Bool
 
-  /// Creates the layout for a canvas of `size`. `isOpaque` means that no pixel of any frame is transparent.
+  /// Creates the layout for a canvas of `size`.
+  ///
+  /// - Parameter isOpaque: Whether every pixel of every frame is opaque.
   init(_ size: PixelSize, isOpaque: Bool) {
     self.size = size
     self.isOpaque = isOpaque
@@ -29,8 +31,8 @@ package struct InPlaceLayout {
     byteCount = bytesPerRow * size.height + size.height + 64 + Self.back
   }
 
-  /// Returns whether a frame should become the canvas. The rest of the canvas is then copied from
-  /// the previous one, so it should be smaller than the frame.
+  /// Returns whether the block of a frame should become the canvas. The pixels outside the frame are then copied from
+  /// the previous canvas, so the frame should cover more than half of the canvas.
   func suits(_ control: FrameControl) -> Bool {
     (control.blend == .source || isOpaque) && PixelRect(size).contains(control.rect)
       && control.rect.size.area > size.area / 2

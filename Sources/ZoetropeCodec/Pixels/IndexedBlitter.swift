@@ -1,24 +1,24 @@
-/// Draws rows of palette indices onto a canvas of RGBA words.
+/// Functions that draw rows of palette indices onto a canvas of RGBA words.
 ///
-/// Examines sixteen indices at a time. If all are transparent, nothing is written. If all are equal, a vector of one
-/// colour is stored four times. Otherwise each index is looked up, and whole vectors are stored. Transparency needs no
-/// branch: a transparent entry is the word 0, and every other entry has its top bit set, so the sign of the looked-up
-/// word selects one of the two pixels.
+/// They examine sixteen indices at a time. If all of them are transparent, nothing is written. If all are equal, a
+/// vector of one colour is stored four times. Otherwise each index is looked up, and whole vectors are stored.
+/// Transparency needs no branch: a transparent entry is the word 0, and every other entry has its top bit set, so the
+/// sign of the looked-up word decides whether that word or the canvas's pixel is stored.
 ///
-/// Tried and slower: one store per pixel, pairs of pixels in 64-bit words, a test for groups with
-/// no transparent index, groups of 32, and a loop that skips 64 transparent indices at once (it
-/// gains a tenth on screen recordings and loses as much wherever transparency is scattered).
+/// The following were tried and were slower: one store per pixel, pairs of pixels in 64-bit words, a test for groups
+/// with no transparent index, groups of 32, and a loop that skips 64 transparent indices at a time (which gains a tenth
+/// on screen recordings and loses as much wherever transparency is scattered).
 ///
-/// Unsafe for speed, because drawing is the other half of the cost of decoding a GIF. Each call accesses only `count`
+/// The code is unsafe for speed, because drawing is half of the cost of decoding a GIF. Each call accesses only `count`
 /// elements at the given addresses and entries 0 to 255 of the palette. The canvas must not overlap the indices.
 package enum IndexedBlitter {
   typealias Pixels = SIMD4<UInt32>
 
   /// Draws `height` rows of `width` indices, skipping pixels whose index is `transparent`.
   ///
-  /// `indexStride` and `canvasStride` are the distances between rows, in indices and in pixels. The
-  /// 256 entries of `palette` have the top bit of their alpha set, except for the transparent
-  /// entry, which may have any value.
+  /// `indexStride` is the distance between rows of indices, in indices, and `canvasStride` is the distance between rows
+  /// of the canvas, in pixels. The 256 entries of `palette` have the top bit of their alpha set, except for the
+  /// transparent entry, which may have any value.
   @unsafe package static func draw(
     indices: UnsafePointer<UInt8>, indexStride: Int, width: Int, height: Int,
     palette: UnsafePointer<UInt32>, transparent: UInt8?,
@@ -79,7 +79,7 @@ package enum IndexedBlitter {
     unsafe replace(Group(indices + i), palette, canvas + i)
   }
 
-  /// Like `over`, for a palette whose transparent entry is 0.
+  /// Draws one row like ``over(indices:count:palette:transparent:into:)``, with a palette whose transparent entry is 0.
   @inline(never)
   @unsafe private static func blend(
     indices: UnsafePointer<UInt8>, count: Int, palette: UnsafePointer<UInt32>,
@@ -113,9 +113,9 @@ package enum IndexedBlitter {
 }
 
 extension IndexedBlitter {
-  /// Sixteen indices, the first of each word in its lowest byte.
+  /// Sixteen indices in two words. The first index of each word is in its lowest byte.
   ///
-  /// Safe to store: only `init` and `forEachFour`, which are unsafe, dereference the address.
+  /// The type is safe to store: only `init` and `forEachFour`, which are unsafe, dereference the address.
   @safe struct Group {
     let (a, b): (UInt64, UInt64)
     /// The address of the indices, which must stay valid and unchanged until the last `forEachFour`.
@@ -129,11 +129,11 @@ extension IndexedBlitter {
       b = UInt64(littleEndian: unsafe from.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     }
 
-    /// Whether all indices are equal: both words are equal, and one equals its own rotation by a byte.
+    /// Whether all indices are equal: the words are equal, and the first word equals its own rotation by a byte.
     @inline(__always)
     var isUniform: Bool { (a ^ b) | (a ^ (a &>> 8 | a &<< 56)) == 0 }
 
-    /// Returns whether all indices equal the bytes of `value`.
+    /// Returns whether both words equal `value`, so that each index equals the byte that `value` repeats.
     @inline(__always)
     func isFilled(with value: UInt64) -> Bool { (a ^ value) | (b ^ value) == 0 }
   }
@@ -162,14 +162,14 @@ extension IndexedBlitter {
     }
   }
 
-  /// Stores the colours of sixteen indices, except those that are 0.
+  /// Stores the colours of sixteen indices, except colours that are 0.
   @inline(__always)
   @unsafe static func blend(
     _ group: Group, _ palette: UnsafePointer<UInt32>, _ canvas: UnsafeMutablePointer<UInt32>
   ) {
     let to = UnsafeMutableRawPointer(canvas)
     unsafe group.forEachFour(in: palette) { pixels, offset in
-      // All bits are set where the top bit of alpha is set.
+      // All bits of a lane are set if the top bit of the pixel's alpha is set.
       let drawn = Pixels(truncatingIfNeeded: SIMD4<Int32>(truncatingIfNeeded: pixels) &>> 31)
       let under = unsafe to.loadUnaligned(fromByteOffset: offset, as: Pixels.self)
       unsafe to.storeBytes(of: pixels | (under & ~drawn), toByteOffset: offset, as: Pixels.self)
@@ -227,8 +227,8 @@ extension IndexedBlitter.Group {
 extension IndexedBlitter {
   /// Returns the greatest of `bytes`, or 0 if there are none.
   ///
-  /// Uses vectors of 16 bytes, because vectors of 64 are split lane by lane. The last vectors
-  /// overlap earlier ones so that they end at the last byte.
+  /// The vectors have 16 bytes, because vectors of 64 bytes are split lane by lane. The last vectors overlap earlier
+  /// ones so that they end at the last byte.
   static func greatestIndex(in bytes: borrowing RawSpan) -> Int {
     unsafe bytes.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return 0 }

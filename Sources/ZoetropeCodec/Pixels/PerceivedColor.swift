@@ -1,5 +1,5 @@
-/// A colour in a space in which distances are roughly perceptual. Its coordinates are luma, and the differences of blue
-/// and red from it.
+/// A colour in a space in which distances are roughly perceptual. Its coordinates are luma, and the differences between
+/// blue and luma and between red and luma.
 ///
 /// All arithmetic is on integers, so results are the same on every machine. Chroma counts a sixth as much as luma,
 /// which matches the distances of the primaries from white, grey and black in Oklab. Unlike in Oklab, steps near black
@@ -30,14 +30,14 @@ package struct PerceivedColor: Sendable, Hashable {
     self.red = red &<< 4 &- luma
   }
 
-  /// Returns six times the square of the distance to `other`, which is below 2^29 for two colours.
+  /// Returns six times the square of the distance to `other`. The result is below 2^29.
   @inline(__always)
   package func squareDistance(to other: Self) -> Int32 {
     let (y, b, r) = (luma &- other.luma, blue &- other.blue, red &- other.red)
     return 6 &* y &* y &+ b &* b &+ r &* r
   }
 
-  /// Returns the greatest ``squareDistance(to:)`` at which colours count as the same within `tolerance`.
+  /// Returns the greatest ``squareDistance(to:)`` at which two colours count as equal.
   ///
   /// - Parameter tolerance: The tolerance in eighths of a step of 8-bit grey, 0 to 200.
   package static func greatestSquare(_ tolerance: Int) -> Int32 {
@@ -45,8 +45,9 @@ package struct PerceivedColor: Sendable, Hashable {
     return 6 * distance * distance
   }
 
-  /// Returns whether two pixels look the same within a square from ``greatestSquare(_:)``. Transparent pixels equal
-  /// only each other. Partly transparent pixels must also be as close in alpha.
+  /// Returns whether two pixels look the same, given the `square` that ``greatestSquare(_:)`` returned for the
+  /// tolerance. A transparent pixel equals only other transparent pixels. Partly transparent pixels must be as close in
+  /// alpha as in colour.
   @inline(__always)
   package static func isNear(_ one: UInt32, _ other: UInt32, _ square: Int32) -> Bool {
     if one == other { return true }

@@ -1,8 +1,8 @@
 /// The areas in which two pictures of the same size and format differ, row by row.
 ///
-/// Bytes are compared, so the colours of transparent pixels count.
+/// The bytes of the pixels are compared, so the colours of transparent pixels count too.
 package struct PixelDifference: Sendable {
-  /// For each row of the picture, the columns from the first to the last difference.
+  /// For each row of the picture, the columns from the first difference to the last, or an empty range.
   package private(set) var rows: [Range<Int>]
   /// The bounding box of all differences, which is empty if there are none.
   package private(set) var bounds = PixelRect.empty
@@ -15,7 +15,7 @@ package struct PixelDifference: Sendable {
     }
   }
 
-  /// Compares two pictures inside `rect`. Pixels outside are assumed to be equal.
+  /// Compares two pictures inside `rect`. Pixels outside `rect` are assumed to be equal.
   ///
   /// - Precondition: Both pictures have the same size and format.
   package init(from old: Bitmap, to new: Bitmap, within rect: PixelRect) {
@@ -27,10 +27,10 @@ package struct PixelDifference: Sendable {
     self.init(rows: rows)
   }
 
-  /// Returns the bounding box of the differences inside `rect`. Reads few of the pixels inside the box.
+  /// Returns the bounding box of the differences inside `rect`. Few of the pixels inside the box are read.
   ///
   /// - Parameter rect: The area in which pixels may differ, or nil if they may differ anywhere.
-  /// - Returns: The box, or the whole picture if `old` has another size or format.
+  /// - Returns: The box, or the whole picture if `old` has another size or format than `new`.
   package static func bounds(
     from old: Bitmap, to new: Bitmap, within rect: PixelRect? = nil
   ) -> PixelRect {
@@ -54,7 +54,7 @@ package struct PixelDifference: Sendable {
     return PixelRect(x: left, y: top, width: right - left, height: bottom + 1 - top)
   }
 
-  /// Returns the columns from the first to the last difference in any of `lines`.
+  /// Returns the columns from the first difference to the last in any of `lines`.
   package func columns(inRows lines: Range<Int>) -> Range<Int> {
     let columns = rows[lines].filter { !$0.isEmpty }
     let (low, high) = (columns.map(\.lowerBound).min(), columns.map(\.upperBound).max())
@@ -67,7 +67,7 @@ package struct PixelDifference: Sendable {
     return old.storage === new.storage ? .empty : rect.intersection(PixelRect(new.size))
   }
 
-  /// Returns the columns inside `range` from the first to the last difference in row `y`.
+  /// Returns the columns inside `range` from the first difference to the last in row `y`.
   private static func columns(
     _ old: Bitmap, _ new: Bitmap, row y: Int, _ range: Range<Int>
   ) -> Range<Int> {

@@ -1,9 +1,10 @@
-/// Builds pictures that produce a given picture when they are drawn over a canvas.
+/// Functions that build overlays: pictures that produce a given picture when they are drawn over a canvas.
 ///
-/// They have only transparent and opaque pixels, so that no decoder has to blend: Pillow multiplies by alpha twice.
+/// Overlays have only transparent and opaque pixels, so that no decoder has to blend. (Pillow, for example, multiplies
+/// by alpha twice.)
 package enum PixelOverlay {
-  /// Returns whether a picture drawn over `base` can produce `picture` inside `rect`, because every pixel is either
-  /// unchanged or opaque.
+  /// Returns whether an overlay of `base` can produce `picture` inside `rect` and leaves at least one pixel unchanged.
+  /// It can if every pixel is either unchanged or opaque.
   package static func isPossible(
     _ picture: Bitmap, over base: Bitmap, in rect: PixelRect
   ) -> Bool {
@@ -23,8 +24,8 @@ package enum PixelOverlay {
     return unchanged
   }
 
-  /// Returns whether a form with a transparent colour can store the pixels of `rect`, because each is either
-  /// transparent, or opaque and of another colour.
+  /// Returns whether a pixel format with a transparent colour can store the pixels of `rect`. It can if each pixel is
+  /// either transparent, or opaque and of a colour other than `clear`.
   ///
   /// - Parameter clear: The transparent colour, as ``word(_:bitDepth:)`` returns it.
   static func isPossible(_ picture: Bitmap, in rect: PixelRect, clear: UInt64) -> Bool {
@@ -50,8 +51,8 @@ package enum PixelOverlay {
     return true
   }
 
-  /// Returns the pixels of `picture` in `rect` as a separate picture, with those equal to `base`
-  /// made transparent.
+  /// Returns the pixels of `picture` in `rect` as a separate picture, in which the pixels that equal those of `base`
+  /// are transparent.
   ///
   /// - Parameter clear: The value of transparent pixels.
   static func picture(
@@ -88,7 +89,7 @@ package enum PixelOverlay {
     return buffer.finish()
   }
 
-  /// Returns the pixel with the samples of a transparent colour: one sample for grey, three for RGB.
+  /// Returns the pixel whose colour is `key`, the samples of a transparent colour: one sample for grey, three for RGB.
   static func word(_ key: [UInt16], bitDepth: Int) -> UInt64 {
     let samples = key.count == 1 ? [key[0], key[0], key[0]] : key
     return samples.enumerated().reduce(0) {

@@ -1,16 +1,15 @@
-/// Blends one row of a frame's samples over a row of a canvas, with straight alpha on both sides.
+/// Functions that blend one row of a frame's samples over a row of a canvas, with straight alpha on both sides.
 ///
-/// The results are exact: with alphas from 0 to 1, `a = sa + da(1 - sa)` and
-/// `c = (sc sa + dc da (1 - sa)) / a` are rounded as real numbers, once, half up. A transparent
-/// source pixel changes nothing.
+/// The results are exact: with alphas from 0 to 1, `a = sa + da(1 - sa)` and `c = (sc sa + dc da (1 - sa)) / a` are
+/// computed as real numbers and rounded once, half up. A transparent source pixel changes nothing.
 ///
-/// Unsafe code: rows are addressed by pointer. `source` has `count` pixels of the layout, and
-/// nothing past them is read. `target` has `count` pixels. They do not overlap.
+/// Unsafe code: rows are addressed by pointer. `source` has `count` pixels of the layout, and nothing past them is
+/// read. `target` has `count` pixels. The two rows do not overlap.
 package enum RowBlender {
   /// Blends onto 8-bit RGBA. 16-bit samples are first reduced to their high byte.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. Read only for layouts that use
-  ///   them.
+  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. It is read only for layouts that have a palette or a
+  ///   key.
   @unsafe
   package static func over(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer,
@@ -64,7 +63,7 @@ package enum RowBlender {
     }
   }
 
-  /// Blends palette colours of any alpha over RGBA, in the same steps.
+  /// Blends palette colours of any alpha over RGBA: sixteen pixels at a time, then four at a time, then the rest.
   @unsafe
   private static func blendIndexed(
     _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int,
@@ -101,7 +100,7 @@ package enum RowBlender {
 
   private static var opaque: Quad { Quad(repeating: 0xff00_0000) }
 
-  /// Blends sixteen pixels over those from `x` on, in the cheapest way that is exact for all.
+  /// Blends sixteen pixels over the canvas pixels from `x` on, in the cheapest way that is exact for all of them.
   @inline(__always) @unsafe
   private static func lay(_ over: Quads, _ address: UnsafeMutableRawPointer, _ x: Int) {
     if (over.0 | over.1 | over.2 | over.3) & opaque == .zero { return }
@@ -139,13 +138,13 @@ package enum RowBlender {
     }
   }
 
-  /// Returns whether all four pixels are equal.
+  /// Returns whether the four groups of four pixels are equal.
   @inline(__always)
   private static func isRepeated(_ quads: Quads) -> Bool {
     (quads.0 ^ quads.1) | (quads.0 ^ quads.2) | (quads.0 ^ quads.3) == .zero
   }
 
-  /// Blends four pixels over those from `x` on.
+  /// Blends four pixels over the canvas pixels from `x` on.
   @inline(__always) @unsafe
   private static func lay(_ over: Quad, _ address: UnsafeMutableRawPointer, _ x: Int) {
     if over & opaque == .zero { return }
@@ -161,7 +160,8 @@ package enum RowBlender {
     unsafe address.storeBytes(of: pixels, toByteOffset: x &* 4, as: Quad.self)
   }
 
-  /// Blends up to three pixels over those at `target`. The rest of the four are transparent.
+  /// Blends up to three pixels over those at `target`. They are blended as a group of four, which is filled up with
+  /// transparent pixels.
   @inline(__always) @unsafe
   private static func layLast(
     _ count: Int, _ target: UnsafeMutablePointer<UInt32>, _ pixel: (Int) -> UInt32
@@ -179,7 +179,7 @@ package enum RowBlender {
     for x in 0..<count { unsafe target[x] = under[x] }
   }
 
-  /// Returns zero where the alpha is 0 or 255.
+  /// Returns lanes that are zero where the alpha of the pixel is 0 or 255.
   @inline(__always)
   private static func partial(_ pixels: Quad) -> Quad {
     (pixels &+ 0x0100_0000) & 0xfe00_0000
@@ -208,8 +208,9 @@ package enum RowBlender {
 
   /// Returns four pixels blended over opaque ones: (sc sa + dc (255 - sa)) / 255, rounded half up.
   ///
-  /// Red and blue lie in one vector of 16-bit lanes, green and alpha in another, so no lane has to
-  /// move. `(v + 128 + ((v + 128) >> 8)) >> 8` is v / 255 rounded half up for all v to 255 · 255.
+  /// Red and blue are in one vector of 16-bit lanes, and green and alpha in another, so that no sample has to move to
+  /// another lane. The expression `(v + 128 + ((v + 128) >> 8)) >> 8` is v / 255 rounded half up for all v up to 255 ·
+  /// 255.
   @inline(always)
   private static func overOpaque(
     _ over: SIMD4<UInt32>, _ under: SIMD4<UInt32>
@@ -244,14 +245,13 @@ package enum RowBlender {
     overAny(Quad(repeating: over), Quad(repeating: under)).x
   }
 
-  /// Returns four pixels blended over any others.
+  /// Returns four pixels blended over four others of any alpha.
   ///
-  /// In units of 1/255 the weight of the source is 255 sa and that of the canvas is da (255 - sa).
-  /// Their sum A is at most 65025, and the weighted colour N is at most 255 A. All are integers
-  /// below 2^24, which `Float` represents exactly. Unless N / A is exactly a half, it is at least 1
-  /// / 2A away from one, which is more than the division's error, so one division and one rounding
-  /// give the exact result. For the new alpha, A / 255 is never a half, so a multiplication is
-  /// accurate enough.
+  /// In units of 1/255 the weight of the source is 255 sa and that of the canvas is da (255 - sa). The sum A of the
+  /// weights is at most 65025, and the weighted colour N is at most 255 A. All of these are integers below 2^24, which
+  /// `Float` represents exactly. Unless the fraction of N / A is exactly a half, it differs from a half by at least
+  /// 1/2A, which is more than the division's error. One division and one rounding therefore give the exact result. For
+  /// the new alpha, the fraction of A / 255 is never a half, so a multiplication is accurate enough.
   @inline(always)
   private static func overAny(_ over: Quad, _ under: Quad) -> Quad {
     let alpha = channel(over, 24)
@@ -288,11 +288,10 @@ package enum RowBlender {
 }
 
 extension RowBlender {
-  /// Blends onto 16-bit RGBA in the machine's byte order, exactly. 8-bit samples are multiplied by
-  /// 257.
+  /// Blends onto 16-bit RGBA in the machine's byte order, exactly. 8-bit samples are multiplied by 257.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. Read only for layouts that use
-  ///   them.
+  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. It is read only for layouts that have a palette or a
+  ///   key.
   @unsafe
   package static func overDeep(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer,
@@ -306,8 +305,8 @@ extension RowBlender {
 
   /// Blends one 16-bit pixel over another.
   ///
-  /// Weights are those for 8 bits, but in units of 1/65535. Their sum is below 2^32, and its
-  /// product with a channel is below 2^48.
+  /// The weights are computed as for 8 bits, but in units of 1/65535. The sum of the weights is below 2^32, and the
+  /// product of this sum and a channel is below 2^48.
   package static func blendDeep(_ over: SIMD4<UInt16>, _ under: SIMD4<UInt16>) -> SIMD4<UInt16> {
     if over.w == 0 { return under }
     if over.w == 65535 || under.w == 0 { return over }

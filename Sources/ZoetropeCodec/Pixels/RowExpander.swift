@@ -1,13 +1,13 @@
-/// Writes one row of a frame's samples onto a row of a canvas, replacing its contents.
+/// Functions that write one row of a frame's samples onto a row of a canvas, replacing the contents of that row.
 ///
-/// Unsafe code: rows are addressed by pointer. `source` has `count` pixels of the layout, and
-/// nothing past them is read. `target` has room for `count` pixels. They do not overlap, unless a
-/// pixel of the layout takes four bytes and the target begins at or before the source.
+/// Unsafe code: rows are addressed by pointer. `source` has `count` pixels of the layout, and nothing past them is
+/// read. `target` has room for `count` pixels. The two rows do not overlap, unless a pixel of the layout takes four
+/// bytes and the target begins at or before the source.
 package enum RowExpander {
   /// Writes 8-bit RGBA. 16-bit samples are reduced to their high byte.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. Read only for layouts that use
-  ///   them.
+  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. It is read only for layouts that have a palette or a
+  ///   key.
   @unsafe
   package static func write(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer,
@@ -34,7 +34,8 @@ package enum RowExpander {
     }
   }
 
-  /// Writes a pixel of 8-bit RGBA for each of `count` one-pixel rows, `pitch` bytes apart.
+  /// Writes one pixel of 8-bit RGBA for each of `count` rows, each of which has only one pixel. A pitch is the distance
+  /// between rows in bytes.
   @unsafe
   package static func writeColumn(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer, pitch sourcePitch: Int,
@@ -88,7 +89,7 @@ package enum RowExpander {
     }
   }
 
-  /// Writes eight pixels whose grey and alpha are the low and high halves of the lanes.
+  /// Writes eight pixels. The low half of each lane is the grey of a pixel, and the high half is its alpha.
   @inline(always) @unsafe
   private static func store(_ words: SIMD8<UInt16>, _ target: UnsafeMutablePointer<UInt32>) {
     var pixels = SIMD16<UInt16>.zero
@@ -99,7 +100,7 @@ package enum RowExpander {
 
   /// Writes RGB pixels as RGBA.
   ///
-  /// - Parameter key: The colour of transparent pixels, without alpha.
+  /// - Parameter key: The colour of transparent pixels, without alpha, or nil if all pixels are opaque.
   @inline(__always) @unsafe
   private static func writeRGB(
     _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int, key: UInt32?
@@ -199,7 +200,7 @@ package enum RowExpander {
     _ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<UInt32>, _ count: Int
   ) {
     var x = 0
-    // The high byte comes first in memory, so in a little-endian lane it is the low half.
+    // The high byte of a sample comes first in memory, so it is the low half of a little-endian lane.
     while x &+ 2 <= count {
       let lanes = unsafe source.loadUnaligned(fromByteOffset: x &* 8, as: SIMD8<UInt16>.self)
       let bytes = SIMD8<UInt8>(truncatingIfNeeded: lanes)
@@ -229,8 +230,8 @@ extension FramePixels.Layout {
 extension RowExpander {
   /// Writes 16-bit RGBA in the machine's byte order. 8-bit samples are multiplied by 257.
   ///
-  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. Read only for layouts that use
-  ///   them.
+  /// - Parameter palette: 256 colours as `RGBA.word`, or a key. It is read only for layouts that have a palette or a
+  ///   key.
   @unsafe
   package static func writeDeep(
     _ layout: FramePixels.Layout, from source: UnsafeRawPointer,
@@ -257,7 +258,7 @@ extension RowExpander {
     return pixel
   }
 
-  /// Like ``deepPixel``, but ignores the key.
+  /// Returns pixel `x` of a row like ``deepPixel(_:_:_:_:)``, but ignores the key.
   @inline(always) @unsafe
   private static func deepColor(
     _ layout: FramePixels.Layout, _ source: UnsafeRawPointer, _ x: Int,
@@ -296,7 +297,7 @@ extension RowExpander {
 }
 
 extension SIMD4<UInt16> {
-  /// The same colour, opaque.
+  /// This colour with the alpha of an opaque pixel.
   fileprivate var opaque: Self {
     var pixel = self
     pixel.w = 65535
@@ -310,11 +311,12 @@ extension FramePixels {
     unsafe storage.store(bytes, at: offset)
   }
 
-  /// Moves the samples of a whole frame to the position of `rect` on the canvas, as RGBA.
+  /// Moves the samples of a whole frame to the position of `rect` on the canvas, as RGBA. Does nothing if the frame
+  /// will be drawn onto the canvas, or is incomplete.
   ///
-  /// Unsafe: reads `height` rows of samples, which end within the storage, and writes as many rows
-  /// of `rect`, which lies on a canvas whose block is the storage. ``InPlaceLayout`` explains why
-  /// no row overwrites samples that are still to be read.
+  /// Unsafe: reads `height` rows of samples, which end within the storage, and writes as many rows of `rect`, which
+  /// lies on a canvas whose block is the storage. ``InPlaceLayout`` explains why no row overwrites samples that are
+  /// still to be read.
   func expandInPlace(at rect: PixelRect) {
     let (storage, content) = (storage, content)
     guard let form = inPlaceLayout, storage.byteCount >= form.byteCount, content.isComplete
@@ -331,7 +333,7 @@ extension FramePixels {
           count: content.width, palette: colors)
       }
     }
-    // Only after the loop, because samples may lie where the padding goes.
+    // Clear the padding only after the loop, because until then it may contain samples.
     unsafe storage.clearPadding(of: form.size, format: .rgba8)
     self.content.layout = .rgba8
     self.content.offset = place

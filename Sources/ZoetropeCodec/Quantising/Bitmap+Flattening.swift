@@ -1,9 +1,10 @@
 extension Bitmap {
-  /// Returns the picture in ``PixelFormat/rgba8``, with only opaque and fully transparent pixels unless others are
-  /// kept. Returns the picture itself if it already has that form.
+  /// Returns the picture in ``PixelFormat/rgba8``, in which partly transparent pixels have become opaque or fully
+  /// transparent unless `transparency` keeps them. Returns the picture itself if nothing has to change.
   ///
-  /// - Parameter partialCount: A count that is increased by the number of partly transparent pixels in `area`.
-  /// - Throws: `parameter` for premultiplied alpha, `outOfMemory`.
+  /// - Parameter partialCount: A count to which the number of partly transparent pixels in `area` is added, unless they
+  ///   are kept.
+  /// - Throws: `parameter` if the picture has premultiplied alpha, `outOfMemory` if allocation fails.
   package func flattened(
     _ transparency: Transparency, in area: PixelRect, partialCount: inout Int
   ) throws(AnimatedImageError) -> Bitmap {
@@ -20,7 +21,7 @@ extension Bitmap {
       let row = picture.row(y)
       for x in 0..<width {
         let word = row.load(UInt32.self, at: x &* 4)
-        // Hidden colours are kept here and removed elsewhere, from every picture.
+        // The colours of fully transparent pixels are kept here. They are removed elsewhere, from every picture.
         if word >= 0xff00_0000 || word < 0x0100_0000 { continue }
         bytes.storeBytes(
           of: transparency.flattened(word), toByteOffset: y &* stride &+ x &* 4, as: UInt32.self)

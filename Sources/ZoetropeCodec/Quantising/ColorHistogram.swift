@@ -1,24 +1,26 @@
-/// The frequencies of colours, in 65,536 bins of similar colours. Takes 2 MiB, and as much again if there are
+/// The frequencies of colours, in 65,536 bins of similar colours. A histogram takes 2 MiB, or 4 MiB if there are
 /// translucent colours.
 ///
-/// Each bin has the mean of its colours and, if one colour has the majority, that colour. This is how flat areas of a
-/// drawing keep their exact colour.
+/// Each bin yields the mean of its colours. If one colour has the majority in the bin, that colour is yielded
+/// separately, so that flat areas of a drawing keep their exact colour.
 package struct ColorHistogram: Sendable {
-  /// A colour of a picture, or the mean of several.
+  /// A colour of a picture, or the mean of several colours.
   package struct Point: Sendable {
-    /// The colour as `RGBA.word`. Never fully transparent.
+    /// The colour as `RGBA.word`, which is never fully transparent.
     package var color: UInt32
     package var weight: Int
-    /// Whether every pixel counted here has exactly this colour.
+    /// Whether all pixels counted in ``weight`` have exactly this colour.
     package var isExact: Bool
   }
 
   private struct Bin: Sendable {
-    /// The weight, and the weighted sums of the bits of red, green and blue that are not part of the bin number.
+    /// The total weight of the bin's pixels, followed by the weighted sums of those bits of red, green and blue that
+    /// are not part of the bin number.
     var sums: SIMD4<UInt32> = .zero
-    /// The weighted sum of the bits of alpha that are not part of the bin number.
+    /// The weighted sum of those bits of alpha that are not part of the bin number.
     var alphas: UInt32 = 0
-    /// The candidate for the majority, and the votes for it minus the votes against it (Boyer and Moore).
+    /// The candidate for the majority colour, and the votes for this colour minus the votes against it (Boyer and
+    /// Moore).
     var candidate: UInt32 = 0
     var votes: UInt32 = 0
   }
@@ -26,10 +28,10 @@ package struct ColorHistogram: Sendable {
   private var bins: [Bin]
   private(set) package var total = 0
 
-  /// The bits of red, green, blue and alpha that are not part of a bin number.
+  /// Masks of the bits of red, green, blue and alpha that are not part of a bin number.
   private static let (opaqueRest, translucentRest) = (0x0007_0307 as UInt32, 0x0f0f_0f0f as UInt32)
 
-  /// The maximum weight of a bin, which keeps sums of four bits below 2³².
+  /// The weight at which a bin counts no more pixels, so that weighted sums of four-bit values stay below 2³².
   private static let weightLimit: UInt32 = 1 << 28
 
   package init() {
@@ -38,7 +40,7 @@ package struct ColorHistogram: Sendable {
 
   package var isEmpty: Bool { total == 0 }
 
-  /// Counts a colour that is not fully transparent.
+  /// Adds a colour that is not fully transparent.
   @inline(__always)
   package mutating func add(_ word: UInt32, weight: UInt32 = 1) {
     let (red, green, blue) = (word & 255, word >> 8 & 255, word >> 16 & 255)
@@ -69,7 +71,7 @@ package struct ColorHistogram: Sendable {
     }
   }
 
-  /// Counts the pixels in `columns` of a row, except fully transparent ones.
+  /// Adds the pixels in `columns` of a row, except fully transparent ones.
   package mutating func add(_ row: borrowing RawSpan, _ columns: Range<Int>, weight: UInt32 = 1) {
     for x in columns {
       let word = row.load(UInt32.self, at: x &* 4)
@@ -77,7 +79,8 @@ package struct ColorHistogram: Sendable {
     }
   }
 
-  /// All colours, in the order of their bins: for each bin its majority, and the mean of the rest.
+  /// The points of all bins, in the order of the bins: for each bin the majority colour, if there is one, and the mean
+  /// of the other colours.
   package var points: [Point] {
     var points: [Point] = []
     for (index, bin) in bins.enumerated() where bin.sums.x > 0 {

@@ -1,4 +1,4 @@
-/// How to reduce the colours of frames that have more than their format supports, or more than a given number.
+/// How to reduce the colours of frames that have more colours than their format supports, or more than a given number.
 ///
 /// A GIF frame has at most 256 colours, one of which is usually transparent. APNG keeps every colour, except with
 /// ``limited(to:)``.
@@ -11,30 +11,30 @@ public struct ColorPolicy: Sendable, Hashable {
 
   package let kind: Kind
 
-  /// Reduces colours only in frames whose changed pixels have more colours than the format supports.
+  /// A policy that reduces colours only in frames whose changed pixels have more colours than the format supports.
   public static let automatic = Self(kind: .automatic)
 
-  /// Never reduces colours. Frames with more colours than the format supports, and partly transparent pixels that it
-  /// does not support, are rejected with ``AnimatedImageError/Code/unwritable``.
+  /// A policy that never reduces colours. Frames with more colours than the format supports are rejected with
+  /// ``AnimatedImageError/Code/unwritable``, and so are partly transparent pixels if the format does not support them.
   public static let exact = Self(kind: .exact)
 
-  /// Uses palettes of at most `count` entries, clamped to 2...256. Has no effect if all frames together have no more
-  /// colours than that.
+  /// Returns a policy that uses palettes of at most `count` entries, clamped to 2...256. The policy has no effect if
+  /// all frames together have at most `count` colours.
   ///
-  /// A palette is shared by as many frames as it suits, so that it is not stored again for each frame. One entry is
-  /// used for transparent and unchanged pixels.
+  /// Several frames share a palette as long as it suits them, so that it is not stored again for each frame. One entry
+  /// of each palette is used for transparent and unchanged pixels.
   ///
-  /// An APNG has one palette for all frames. Its entries may be partly transparent, so that soft edges and shadows stay
-  /// soft. The palette is computed from the surveyed frames, or without a survey from the first frame.
+  /// An APNG has one palette for all frames. The palette's entries may be partly transparent, so that soft edges and
+  /// shadows stay soft. The palette is computed from the surveyed frames, or without a survey from the first frame.
   ///
-  /// Other formats are rejected with ``AnimatedImageError/Code/unwritable``.
+  /// Formats other than GIF, APNG and PNG are rejected with ``AnimatedImageError/Code/unwritable``.
   public static func limited(to count: Int) -> Self {
     Self(kind: .limited(min(max(count, 2), 256)))
   }
 
   /// Checks that `format` supports this policy.
   ///
-  /// - Throws: `unwritable` for a limit on colours in a format that always keeps all of them.
+  /// - Throws: `unwritable` if the policy limits colours and `format` always keeps all of them.
   package func check(_ format: AnimationFormat) throws(AnimatedImageError) {
     guard case .limited = kind, ![.gif, .apng, .png].contains(format) else { return }
     throw AnimatedImageError(
@@ -44,7 +44,7 @@ public struct ColorPolicy: Sendable, Hashable {
 
 /// The way to draw pixels whose colour is not in the palette.
 ///
-/// Dithering is fixed to the canvas, and a pixel that does not change keeps its colour, so that nothing flickers.
+/// The pattern is fixed to the canvas, and a pixel that does not change keeps its colour, so that nothing flickers.
 public struct Dithering: OpenChoice, Sendable, Hashable, CustomStringConvertible {
   package enum Kind: String, CaseIterable, Sendable {
     case automatic = "auto", none, ordered, diffusion
@@ -53,18 +53,18 @@ public struct Dithering: OpenChoice, Sendable, Hashable, CustomStringConvertible
   package let kind: Kind
   package init(_ kind: Kind) { self.kind = kind }
 
-  /// A light ordered pattern where the palette has gaps, and no pattern where it has close colours.
+  /// A light ordered pattern where the palette has gaps, and no pattern where the palette has close colours.
   public static let automatic = Dithering(.automatic)
-  /// The nearest colour. Gives the smallest files, but smooth gradients show steps.
+  /// No dithering: each pixel gets the nearest colour. Files are the smallest, but smooth gradients show steps.
   public static let none = Dithering(.none)
   /// An 8x8 pattern of the two closest colours.
   public static let ordered = Dithering(.ordered)
-  /// Floyd-Steinberg error diffusion. Gives smooth still pictures, but larger files.
+  /// Floyd-Steinberg error diffusion. Still pictures look smooth, but files are larger.
   public static let diffusion = Dithering(.diffusion)
 
   /// All ways of dithering in this release.
   public static var all: [Dithering] { allCases }
-  /// The name.
+  /// The name, such as "ordered".
   public var description: String { rawValue }
 }
 
@@ -78,19 +78,21 @@ public struct Transparency: Sendable, Hashable {
 
   package let kind: Kind
 
-  /// Keeps partly transparent pixels, in a format that supports them.
+  /// The choice that keeps partly transparent pixels, for a format that supports them.
   package static let kept = Self(kind: .kept)
 
-  /// Makes pixels of at least this alpha, 1 to 255, opaque, and other pixels transparent. Default: 128.
+  /// Returns the choice that makes pixels opaque if their alpha is at least `alpha`, and fully transparent otherwise.
+  /// `alpha` is clamped to 1...255. Default: 128.
   public static func threshold(_ alpha: UInt8 = 128) -> Self {
     Self(kind: .threshold(max(alpha, 1)))
   }
 
-  /// Blends pixels that are not fully transparent with `color`, whose alpha is ignored, so that they become opaque.
+  /// Returns the choice that blends partly transparent pixels over `color`, whose alpha is ignored, so that they become
+  /// opaque. Fully transparent pixels stay transparent.
   public static func matte(_ color: RGBA) -> Self { Self(kind: .matte(color)) }
 
-  /// Returns the opaque or transparent pixel for a pixel with straight alpha, or that pixel itself if partly
-  /// transparent pixels are kept. Both are words of ``RGBA``.
+  /// Returns the opaque or fully transparent pixel that replaces the pixel `word`, or `word` itself if partly
+  /// transparent pixels are kept. Both are words of ``RGBA``, with straight alpha.
   package func flattened(_ word: UInt32) -> UInt32 {
     let alpha = word >> 24
     if alpha == 0 { return 0 }
@@ -129,6 +131,6 @@ package struct ColorReduction: Sendable, Hashable {
     if case .limited(let count) = colors.kind { count } else { 256 }
   }
 
-  /// Whether pixels may be partly transparent. This is the case in an APNG, which has one palette for all frames.
+  /// Whether pixels may stay partly transparent. This is the case in an APNG, which has one palette for all frames.
   package var keepsAlpha: Bool { transparency == .kept }
 }

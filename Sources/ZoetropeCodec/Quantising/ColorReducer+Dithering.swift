@@ -15,7 +15,7 @@ extension ColorReducer {
     return buffer.finish()
   }
 
-  /// Draws the pixels of `picture` as they are.
+  /// Returns a copy of `canvas` onto which those pixels of `picture` that differ from `before` are drawn unchanged.
   func drawing(
     _ picture: Bitmap, from before: Bitmap, on canvas: Bitmap, _ area: PixelRect
   ) throws(AnimatedImageError) -> Bitmap {
@@ -30,7 +30,7 @@ extension ColorReducer {
     }
   }
 
-  /// The 8x8 matrix of Bayer: each of 0...63 once.
+  /// The 8x8 Bayer matrix, which contains each of 0...63 once.
   private static let thresholds: [UInt32] = (0..<64).map { place in
     let (x, y) = (UInt32(place & 7), UInt32(place >> 3))
     let z = x ^ y
@@ -40,7 +40,8 @@ extension ColorReducer {
     return low | middle | (z & 4) >> 1 | (y & 4) >> 2
   }
 
-  /// Draws with entries of the palette. Where two entries are mixed, their pattern is fixed to the canvas.
+  /// Draws the changed pixels with entries of the palette. Where two entries are mixed, their pattern is fixed to the
+  /// canvas.
   func ordering(
     _ picture: Bitmap, from before: Bitmap?, on canvas: Bitmap?, _ area: PixelRect,
     _ mapper: inout PaletteMapper
@@ -73,8 +74,8 @@ extension ColorReducer {
     return (result, error)
   }
 
-  /// Returns premultiplied samples, so that errors of barely visible pixels are not carried to
-  /// visible ones.
+  /// Returns the premultiplied samples of a pixel. With premultiplied samples, the errors of barely visible pixels are
+  /// not carried to visible pixels.
   private static func samples(_ word: UInt32) -> SIMD4<Int32> {
     let pixel = RGBA(word: word)
     let (samples, alpha) = (
@@ -83,7 +84,7 @@ extension ColorReducer {
     return alpha == 255 ? samples : (samples &* alpha &+ 127) / 255
   }
 
-  /// Returns the colour of premultiplied samples, which errors may have moved out of range.
+  /// Returns the pixel with the given premultiplied samples, which carried errors may have moved out of range.
   private static func word(_ samples: SIMD4<Int32>) -> UInt32 {
     let alpha = min(max(samples.w, 0), 255)
     guard alpha > 0 else { return 0 }
@@ -94,8 +95,9 @@ extension ColorReducer {
     ).word
   }
 
-  /// Draws with the nearest entries and carries their errors to the next pixel of the row and to the row below (Floyd
-  /// and Steinberg), in alternating directions. Errors are not carried across unchanged pixels.
+  /// Draws the changed pixels with the nearest entries of the palette. The error of each pixel is carried to the next
+  /// pixel of the row and to the row below (Floyd and Steinberg). The direction alternates from row to row. Errors are
+  /// not carried across unchanged pixels.
   func diffusing(
     _ picture: Bitmap, from before: Bitmap?, on canvas: Bitmap?, _ area: PixelRect,
     _ mapper: inout PaletteMapper

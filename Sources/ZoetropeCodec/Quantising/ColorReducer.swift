@@ -1,10 +1,11 @@
-/// Adapts the pictures of an animation, one after the other, to a format with few colours.
+/// A reducer that adapts the pictures of an animation, one after the other, to a format with few colours.
 ///
 /// An unchanged pixel keeps the colour already shown for it, whatever palette is in use, so it costs no bytes and never
-/// flickers. A palette stays in use until its error grows. The first palette, found by a survey of all frames or from
-/// the first picture, can be the file's global table. If partly transparent pixels are kept, it is the only palette.
+/// flickers. A palette stays in use until its error grows. The first palette, computed from a survey of all frames or
+/// from the first picture, can be the file's global table. If partly transparent pixels are kept, the first palette is
+/// the only one.
 package struct ColorReducer: Sendable {
-  /// A picture to be written, and the area in which it may differ from the previous one.
+  /// A picture to be written, and the area in which it may differ from the previous picture.
   package struct Reduced: Sendable {
     package var picture: Bitmap
     package var changed: PixelRect
@@ -13,21 +14,21 @@ package struct ColorReducer: Sendable {
   private let reduction: ColorReduction
   /// The palette of the whole animation, or nil until it is known.
   private var common: PaletteMapper?
-  /// The palette of a scene for which the common one is unsuitable.
+  /// The palette of the current scene, or nil if the common palette suits the scene.
   private var scene: PaletteMapper?
-  /// The known mean squared error of the palette in use. If a picture's error is far greater, another palette is
-  /// computed.
+  /// The mean squared error that the palette in use is known to have, or nil before the first picture. If a picture's
+  /// error is far greater, another palette is computed.
   private var expected: Int?
-  /// The last picture, before its colours were reduced.
+  /// The last picture with its original colours.
   private var wanted: Bitmap?
-  /// The last picture as written.
+  /// The last picture with the colours that were written.
   private var shown: Bitmap?
   /// The number of pictures whose colours were reduced.
   package private(set) var reducedCount = 0
 
   /// Creates a reducer.
   ///
-  /// - Parameter survey: The colours of all pictures, if they are known.
+  /// - Parameter survey: The colours of all pictures, or nil if they are not known.
   package init(_ reduction: ColorReduction, survey: ColorSurvey? = nil) {
     self.reduction = reduction
     if let histogram = survey?.histogram, !histogram.isEmpty {
@@ -35,8 +36,9 @@ package struct ColorReducer: Sendable {
     }
   }
 
-  /// Returns the file's global table if most frames will share it, or nil if the first picture has a local table. In a
-  /// GIF, the number of colours is a power of two, and no pixel has one of the colours.
+  /// Returns the file's global table if most frames will share it, or nil if the first picture needs no reduction and
+  /// has a local table. In a GIF, the number of colours is a power of two, and at least one colour of the table is used
+  /// by no pixel.
   package mutating func table(for first: Bitmap) throws(AnimatedImageError) -> [UInt32]? {
     let all = PixelRect(first.size)
     var partialCount = 0
@@ -50,18 +52,20 @@ package struct ColorReducer: Sendable {
       + [UInt32](repeating: RGBA.black.word, count: count - mapper.palette.count)
   }
 
-  /// Returns a picture that is not part of the animation in the colours of the file's global table.
+  /// Returns `picture`, which is not part of the animation, drawn in the colours of the file's global table. Without a
+  /// global table, returns `picture` itself.
   package mutating func still(_ picture: Bitmap) throws(AnimatedImageError) -> Bitmap {
     guard var mapper = common.take() else { return picture }
     defer { common = mapper }
     return try draw(picture, from: nil, on: nil, PixelRect(picture.size), &mapper).0
   }
 
-  /// Returns the picture to write for `picture`, which must be flattened.
+  /// Returns the picture to write for `picture`, which must have been flattened.
   ///
   /// - Parameters:
-  ///   - changed: The area in which it may differ from the previous picture, or nil if it may differ anywhere.
-  ///   - lastRect: The rectangle of the previous frame. If pixels become transparent, all of it is drawn again.
+  ///   - changed: The area in which `picture` may differ from the previous picture, or nil if it may differ anywhere.
+  ///   - lastRect: The rectangle of the previous frame. If pixels become transparent, the whole rectangle is drawn
+  ///     again.
   package mutating func reduce(
     _ picture: Bitmap, changed: PixelRect?, lastRect: PixelRect?
   ) throws(AnimatedImageError) -> Reduced {
@@ -75,7 +79,8 @@ package struct ColorReducer: Sendable {
     area = PixelDifference.bounds(from: before, to: picture, within: area)
     guard !area.isEmpty else { return Reduced(picture: canvas, changed: .empty) }
     let vanished = canvas.pixelsLost(to: picture, in: area)
-    // Everything that the frame after a disposal may have to draw.
+    // The area that the frame may have to draw if the disposal of the previous frame makes the vanished pixels
+    // transparent.
     let drawn = vanished.isEmpty ? area : area.union(vanished).union(lastRect ?? .empty)
     var result: Bitmap
     if fits(picture, from: before, in: area) {
@@ -94,13 +99,13 @@ package struct ColorReducer: Sendable {
 
   // MARK: Deciding
 
-  /// Returns whether the pixels can be written without reducing their colours.
+  /// Returns whether the pixels of `area` that differ from `before` can be written without reducing their colours.
   private func fits(_ picture: Bitmap, from before: Bitmap?, in area: PixelRect) -> Bool {
     reduction.colors == .automatic && Self.fits(picture, from: before, in: area)
   }
 
-  /// Returns whether a frame can contain the pixels of `area` that differ from `before`. They may have 256 colours, or
-  /// 255 if the frame needs an index for unchanged or transparent pixels.
+  /// Returns whether a frame can contain the pixels of `area` that differ from `before`. These pixels may have 256
+  /// colours, or 255 if the frame needs an index for unchanged or transparent pixels.
   package static func fits(
     _ picture: Bitmap, from before: Bitmap?, in area: PixelRect
   ) -> Bool {
@@ -108,8 +113,8 @@ package struct ColorReducer: Sendable {
     return colors.count < 256 || colors.count == 256 && !hasOthers
   }
 
-  /// Returns at most 257 colours of the pixels in `area` that differ from `before` and are not fully transparent, and
-  /// whether there are other pixels.
+  /// Returns the colours, at most 257, of those pixels in `area` that differ from `before` and are not fully
+  /// transparent. Also returns whether other pixels were found in `area`.
   private static func distinctColors(
     _ picture: Bitmap, from before: Bitmap?, in area: PixelRect
   ) -> (colors: [UInt32], hasOthers: Bool) {
@@ -117,7 +122,7 @@ package struct ColorReducer: Sendable {
     var colors: [UInt32] = []
     var hasOthers = false
     var last: UInt32 = 0
-    // Testing an optional for each pixel takes longer than comparing the pixel.
+    // Testing an optional for each pixel would take longer than comparing the pixel.
     let (below, hasBase) = (before ?? picture, before != nil)
     for y in area.y..<area.maxY {
       let (row, old) = (picture.row(y), below.row(y))
@@ -157,7 +162,7 @@ package struct ColorReducer: Sendable {
   }
 
   private func mapper(_ colors: [UInt32]) -> PaletteMapper {
-    // Barely visible colours may become transparent.
+    // Transparent black is added, because barely visible colours may become transparent.
     let palette = reduction.keepsAlpha ? [0] + colors : colors
     return PaletteMapper(palette.isEmpty ? [RGBA.black.word] : palette, mixing: mixing)
   }
@@ -188,7 +193,7 @@ package struct ColorReducer: Sendable {
   private mutating func redrawn(
     _ picture: Bitmap, from before: Bitmap? = nil, on canvas: Bitmap? = nil, area: PixelRect
   ) throws(AnimatedImageError) -> Bitmap {
-    // Moved out, so that its cells are not copied.
+    // The mapper is moved out of `self`, so that changing it does not copy its cells.
     var common = common.take() ?? palette(for: picture, from: before, in: area)
     var (result, error) = try draw(picture, from: before, on: canvas, area, &common)
     self.common = common
@@ -214,21 +219,21 @@ package struct ColorReducer: Sendable {
       (scene, self.expected) = (fresh, otherError.mean)
       return other
     }
-    // No other palette is much better.
+    // The new palette is not much better, so from now on this error is expected of the palette in use.
     self.expected = error.mean
     return result
   }
 
-  /// The errors of pixels that were drawn.
+  /// The errors of the pixels that were drawn for a picture.
   struct DrawingError {
-    /// The sum of squared distances.
+    /// The sum of the squared distances between the pixels' colours and the nearest palette entries.
     var sum = 0
     var count = 0
     /// The number of pixels whose colour is not in the palette.
     var inexactCount = 0
     var mean: Int { count > 0 ? sum / count : 0 }
-    /// The tolerable mean squared error. It is higher for few pixels, for which a separate palette costs more than it
-    /// saves.
+    /// The tolerable mean squared error. It is higher if there are few pixels, for which a separate palette would cost
+    /// more than it saves.
     var tolerable: Int { count >= 4096 ? 60 * 60 : 100 * 100 }
   }
 

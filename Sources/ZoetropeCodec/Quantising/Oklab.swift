@@ -1,17 +1,17 @@
-/// A colour in Oklab, in units of 1/4096, in which distances are roughly perceptual.
+/// A colour in the Oklab colour space, in which distances are roughly perceptual. Coordinates are in units of 1/4096.
 ///
-/// The coordinates of a translucent colour are those of its mixture with a medium grey, and a fourth coordinate is the
-/// amount of background that shows through. As far as mixtures are linear in Oklab, the square of a distance is then
-/// the mean of the squares on black and on white.
+/// A translucent colour has the coordinates of its mixture with a medium grey, and a fourth coordinate for the amount
+/// of background that shows through. To the extent that mixtures are linear in Oklab, the square of the distance
+/// between two such colours is the mean of the squares of their distances on black and on white.
 ///
-/// All arithmetic is on integers, or on quotients and sums of doubles in a fixed order, which IEEE 754 defines to the
+/// All arithmetic is on integers, or on doubles with a fixed order of operations, whose results IEEE 754 defines to the
 /// last bit. Palettes are therefore the same on every machine.
 package struct Oklab: Sendable, Hashable {
   package var lightness: Int32
   package var a: Int32
   package var b: Int32
-  /// The amount of background that shows through: from 0 if opaque to 2048, half the lightness of white, if fully
-  /// transparent.
+  /// The amount of background that shows through the colour: 0 for an opaque colour, up to 2048 for a fully transparent
+  /// one. 2048 is half the lightness of white.
   package var clearness: Int32 = 0
 
   package static let black = Oklab(lightness: 0, a: 0, b: 0)
@@ -29,11 +29,11 @@ package struct Oklab: Sendable, Hashable {
     return l &* l &+ a &* a &+ b &* b &+ c &* c
   }
 
-  /// The tables for converting colours. They take 128 KiB.
+  /// The tables for converting colours, which take 128 KiB.
   package struct Converter: Sendable {
-    /// Linear light of an sRGB sample, 0 to 65,535.
+    /// The linear light of each sRGB sample, from 0 to 65,535.
     private let linear: [Int]
-    /// 4096 times the cube root of a fraction of 65,535.
+    /// For each n from 0 to 65,535, the cube root of n / 65,535, times 4096.
     private let cubeRoots: [Int32]
 
     package static let shared = Converter()
@@ -59,10 +59,11 @@ package struct Oklab: Sendable, Hashable {
       }
     }
 
-    /// Returns the colour with samples from 0 to 255.
+    /// Returns the colour with the given sRGB samples, which are 0 to 255.
     package func color(red: Int, green: Int, blue: Int) -> Oklab {
       let (r, g, b) = (linear[red], linear[green], linear[blue])
-      // The coefficients of Oklab's definition times 65,536. Each row of the first matrix adds up to 65,536.
+      // The factors are the coefficients in Oklab's definition times 65,536. Each row of the first matrix adds up to
+      // 65,536.
       let l = Int(cubeRoots[(27_015 * r + 35_149 * g + 3_372 * b + 32_768) >> 16])
       let m = Int(cubeRoots[(13_887 * r + 44_610 * g + 7_039 * b + 32_768) >> 16])
       let s = Int(cubeRoots[(5_787 * r + 18_462 * g + 41_287 * b + 32_768) >> 16])

@@ -1,8 +1,9 @@
-/// Finds the colours that best represent those of a histogram: Wu's cuts, then rounds of k-means, in Oklab.
+/// A search for the colours that best represent those of a histogram. It makes Wu's cuts, then rounds of k-means, in
+/// Oklab.
 ///
 /// Colours with a large share of the pixels keep their exact values. No entry represents both opaque and translucent
-/// colours, except that an opaque entry may also be the nearest to a translucent colour. Sums are exact integers, and
-/// the sequence of operations is fixed, so the result depends only on the histogram.
+/// colours, except that the nearest entry to a translucent colour may be opaque. Sums are exact integers, and the
+/// sequence of operations is fixed, so the result depends only on the histogram.
 package struct PaletteFinder: Sendable {
   /// A colour of the histogram.
   private struct Sample {
@@ -12,17 +13,17 @@ package struct PaletteFinder: Sendable {
     var isOpaque: Bool { color >= 0xff00_0000 }
   }
 
-  /// The number of k-means rounds after the cuts. More would gain little.
+  /// The number of k-means rounds after the cuts. More rounds would gain little.
   private static let roundCount = 3
-  /// The inverse of the share of all pixels above which a colour is kept exactly.
+  /// The inverse of the smallest share of all pixels with which a colour is kept exactly.
   private static let pinnedShare = 400
-  /// The root mean squared error, in units of ``Oklab``, that is too small to be seen. Once it is reached, no further
-  /// colours are added.
+  /// The root mean squared error, in units of ``Oklab``, that is too small to be seen. Once the error is this small, no
+  /// further colours are added.
   private static let invisible = 12.0
 
   private var samples: [Sample] = []
   private var pinned: [UInt32] = []
-  /// Contains transparent black if there are translucent colours.
+  /// Transparent black if there are translucent colours, and otherwise empty.
   private var clear: [UInt32] = []
   private let count: Int
 
@@ -37,7 +38,7 @@ package struct PaletteFinder: Sendable {
     self.count = count
     let points = histogram.points
     let converter = Oklab.Converter.shared
-    // Scale the weights so that products with coordinates stay exact in 64 bits.
+    // Scale the weights down so that their products with coordinates stay exact in 64 bits.
     let shift = max(0, Int.bitWidth - 32 - histogram.total.leadingZeroBitCount)
     samples = points.map {
       Sample(
@@ -72,12 +73,13 @@ package struct PaletteFinder: Sendable {
 
   private struct Box {
     var range: Range<Int>
-    /// The best cut: its axis, the greatest coordinate of the lower part, and its gain. Nil if all samples are equal.
+    /// The best cut of the box: the axis, the greatest coordinate of the lower part, and the gain. Nil if all samples
+    /// of the box are equal.
     var cut: (axis: Int, last: Int32, gain: Double)?
   }
 
-  /// Repeatedly cuts the box whose best cut reduces the error most, until there are `count` boxes, and returns their
-  /// means. Opaque and translucent samples are never in the same box.
+  /// Repeatedly cuts the box whose best cut reduces the error most, until there are `count` boxes, and returns the mean
+  /// colours of the boxes. Opaque and translucent samples are never in the same box.
   private func cut(_ samples: [Sample], into count: Int) -> [UInt32] {
     let kinds = [samples.filter(\.isOpaque), samples.filter { !$0.isOpaque }]
     var samples: [Sample] = []
@@ -123,7 +125,7 @@ package struct PaletteFinder: Sendable {
     position.vector[axis]
   }
 
-  /// The sums over samples of their weights and of their weighted coordinates.
+  /// The sum of the weights of some samples, and the sum of their weighted coordinates.
   private struct Sums {
     var weight = 0
     var position: SIMD4<Int> = .zero
@@ -141,7 +143,8 @@ package struct PaletteFinder: Sendable {
       Sums(weight: one.weight - other.weight, position: one.position &- other.position)
     }
 
-    /// The square of the sum of positions divided by the weight, which Wu maximises.
+    /// The squared length of ``position``, divided by the weight. Wu's method maximises the sum of this value over all
+    /// boxes.
     var spread: Double {
       let sums = SIMD4<Double>(position)
       let squares = sums * sums
@@ -162,7 +165,7 @@ package struct PaletteFinder: Sendable {
         (low, high) = (min(low, place), max(high, place))
       }
       guard low < high else { continue }
-      // The width of a bucket in whole coordinates.
+      // The width of a bucket, in units of the coordinate.
       let width = (high - low) / Int32(bucketCount) + 1
       var buckets = [Sums](repeating: Sums(), count: bucketCount)
       for sample in samples[range] {
@@ -191,7 +194,8 @@ package struct PaletteFinder: Sendable {
 
   private struct Mean {
     var weight = 0
-    /// Colours count by their visibility, so each is weighted by its alpha.
+    /// The sum of the weighted alphas. A colour counts in proportion to its visibility, so it is also weighted by its
+    /// alpha.
     var alpha = 0
     var colors: SIMD3<Int> = .zero
 
@@ -228,7 +232,7 @@ package struct PaletteFinder: Sendable {
   }
 }
 
-/// Finds the nearest of a few colours by searching outwards from the lightness of the given colour.
+/// A search for the nearest of a few colours. It proceeds outwards from the lightness of the given colour.
 package struct NearestColor: Sendable {
   /// The colours in ascending order of lightness.
   private var positions: [Oklab] = []
@@ -236,7 +240,7 @@ package struct NearestColor: Sendable {
 
   /// Creates a search among `colors`.
   ///
-  /// - Parameter isOpaque: Whether only opaque entries are considered, if there are any.
+  /// - Parameter isOpaque: Whether only opaque colours are considered, if there are any.
   package init(_ colors: [UInt32], isOpaque: Bool = false) {
     let converter = Oklab.Converter.shared
     let leavesOut = isOpaque && colors.contains { $0 >= 0xff00_0000 }

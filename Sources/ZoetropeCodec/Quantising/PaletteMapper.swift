@@ -1,56 +1,57 @@
-/// Maps each colour to a palette: to the nearest entry, and to a second one to mix it with.
+/// A map from colours to a palette. It finds the nearest entry to a colour, and a second entry to mix with the nearest
+/// one.
 ///
-/// Results are exact for every colour. The latest are cached in 1.5 MiB. Opaque colours are mapped to opaque entries,
-/// if there are any.
+/// The nearest entry is exact for every colour, and the second is chosen for a cell of similar colours. The latest
+/// results are cached, which takes up to 2 MiB. Opaque colours are mapped to opaque entries if the palette has any.
 package struct PaletteMapper: Sendable {
   /// The entries as words of ``RGBA``.
   package let palette: [UInt32]
   private let positions: [SIMD4<Int32>]
   private let search: NearestColor
-  /// The search among opaque entries, which are at the end of the palette, and the number of the
-  /// first of them.
+  /// The search among opaque entries, which are at the end of the palette, and the number of the first opaque entry.
   private let opaqueSearch: NearestColor
   private let firstOpaque: Int
   private let mixing: Mixing
-  /// The latest result for each ``slot`` of colours: `choice << 32 | color`, or 0.
+  /// A cache of results for visible colours. The bits of a colour determine its place; see ``choice(_:)``. Each element
+  /// is `choice << 32 | color` for the latest colour at that place, or 0.
   private var known: [UInt64]
-  /// For each cell of 4x4x4 opaque or 16x8x16x8 translucent colours: the nearest entry and its partner, in one word, or
-  /// `.max` if they have not been looked up yet.
+  /// For each cell of 4x4x4 opaque or 16x8x16x8 translucent colours, the nearest entry and the entry to mix with it,
+  /// combined in one word. The word is `.max` until the cell is looked up.
   private var partners: [UInt16]
-  /// A hash table of the palette, whose slots contain a word and its number, or 0.
+  /// A hash table of the palette. Each slot contains an entry and the number of that entry, or 0 if the slot is free.
   private var exact: [(word: UInt32, index: UInt8)]
 
   /// Parameters that determine how much entries are mixed.
   package struct Mixing: Sendable, Hashable {
-    /// The square of the distance below which the nearest entry alone is good enough.
+    /// The square of the distance up to which the nearest entry alone is good enough.
     package var tolerance: Int
-    /// The penalty for mixing distant entries, in 1/16 of the square of their distance, added to the error of the
-    /// mixture's mean.
+    /// The penalty for mixing distant entries, in sixteenths. The error of a mixture is the squared error of its mean,
+    /// plus this factor times the variance of the mixture.
     package var penalty: Int
 
     package static let none = Mixing(tolerance: .max, penalty: 0)
-    /// Avoids patterns where the nearest entry is hardly distinguishable from the colour. At equal file size,
-    /// SSIMULACRA2 prefers more colours to more patterns, even without this limit. With a higher limit, smooth
-    /// gradients show steps.
+    /// Parameters that avoid patterns where the nearest entry is hardly distinguishable from the colour. At equal file
+    /// size, the metric SSIMULACRA2 prefers more colours to more patterns, even without this tolerance. With a higher
+    /// tolerance, smooth gradients show steps.
     package static let light = Mixing(tolerance: 40 * 40, penalty: 8)
     package static let full = Mixing(tolerance: 0, penalty: 2)
   }
 
-  /// A result: two entries, the share of the second in 1/64, and the distance of the first from the colour.
+  /// The result for a colour: the nearest entry, a second entry to mix with it, and the share of the second entry.
   package struct Choice {
     fileprivate var word: UInt32
     package var first: Int { Int(word & 255) }
     package var second: Int { Int(word >> 8 & 255) }
-    /// The share of the second entry in 1/64, at most 32.
+    /// The share of the second entry in units of 1/64, at most 32.
     package var share: UInt32 { word >> 16 & 63 }
-    /// The distance of the first entry from the colour, in units of ``Oklab``, clamped.
+    /// The distance of the first entry from the colour, in units of ``Oklab``, clamped to 1022.
     package var error: Int { Int(word >> 22) }
   }
 
   /// Creates a mapper.
   ///
-  /// - Parameter palette: From 1 to 256 colours. Opaque colours are moved to the end. If all are opaque, only opaque
-  ///   colours may be looked up.
+  /// - Parameter palette: From 1 to 256 colours. Opaque colours are moved to the end. If all entries are opaque, only
+  ///   opaque colours may be looked up.
   package init(_ palette: [UInt32], mixing: Mixing) {
     let translucent = palette.filter { $0 < 0xff00_0000 }
     let palette = translucent + palette.filter { $0 >= 0xff00_0000 }
@@ -64,7 +65,7 @@ package struct PaletteMapper: Sendable {
     let cellCount = translucent.isEmpty ? 1 << 18 : 1 << 19
     partners = mixing == .none ? [] : [UInt16](repeating: .max, count: cellCount)
     exact = Array(repeating: (0, 0), count: 1 << 10)
-    // Fully transparent pixels are not looked up.
+    // Transparent black is omitted, because fully transparent pixels are not looked up.
     for (index, word) in palette.enumerated() where word != 0 {
       var slot = Self.slot(word)
       while exact[slot].word != 0 { slot = (slot + 1) & 1023 }
@@ -75,7 +76,8 @@ package struct PaletteMapper: Sendable {
   @inline(__always)
   private static func slot(_ word: UInt32) -> Int { Int((word &* 0x9e37_79b1) &>> 22) }
 
-  /// Returns the number of a colour in the palette, or nil for transparent black and for a colour that is not in it.
+  /// Returns the number of a colour in the palette, or nil for transparent black and for a colour that the palette does
+  /// not contain.
   @inline(__always)
   package func index(of word: UInt32) -> Int? {
     var slot = Self.slot(word)
@@ -89,7 +91,7 @@ package struct PaletteMapper: Sendable {
   /// Returns the result for a visible colour that is not in the palette.
   @inline(__always)
   package mutating func choice(_ word: UInt32) -> Choice {
-    // Use the low bits, which differ most in a picture.
+    // The place is computed from the low bits of the samples, which differ most within a picture.
     let colors = word & 63 | word >> 2 & 0xfc0 | word >> 4 & 0x1_f000
     let place = Int(colors ^ (~word >> 24) << 9)
     let entry = known[place]
@@ -124,8 +126,8 @@ package struct PaletteMapper: Sendable {
     word < 0xff00_0000 ? search.nearest(to: color) : opaqueSearch.nearest(to: color)
   }
 
-  /// Returns the nearest entry and the entry to mix it with for the colour in the middle of the cell of `word`. Trying
-  /// all entries for each colour would take longer than everything else.
+  /// Returns the nearest entry and the entry to mix with it, computed for the colour in the middle of the cell of
+  /// `word`. Trying all entries for each colour would take longer than everything else.
   private mutating func partner(near word: UInt32) -> (first: Int, second: Int) {
     var (cell, middle): (UInt32, UInt32)
     if word >= 0xff00_0000 {
@@ -147,7 +149,7 @@ package struct PaletteMapper: Sendable {
   }
 
   /// Returns the entry that comes closest to `color` when mixed with the nearest entry, or the nearest entry itself if
-  /// no other is better.
+  /// no mixture is better.
   private func mixture(
     _ word: UInt32, _ color: Oklab, _ first: Int, _ distance: Int
   ) -> (second: Int, share: Int32, error: Int) {
@@ -161,8 +163,8 @@ package struct PaletteMapper: Sendable {
     return best
   }
 
-  /// Returns the share of `second`, in 1/64, at which a mixture with `first` comes closest to
-  /// `color`, and the error.
+  /// Returns the share of `second`, in units of 1/64, at which a mixture with `first` comes closest to `color`, and the
+  /// error of that mixture. Returns nil if the share is 0.
   @inline(__always)
   private func share(of second: Int, in color: Oklab, with first: Int) -> (
     share: Int32, error: Int
@@ -173,12 +175,11 @@ package struct PaletteMapper: Sendable {
     let along = (toColor &* step).wrappedSum()
     guard along > 0 else { return nil }
     let length = (step &* step).wrappedSum()
-    // Use floats, because integer division is slow. IEEE 754 defines their results to the last bit
-    // as well.
+    // Floats are used, because integer division is slow. IEEE 754 defines the result of each operation to the last bit.
     let share = Int32(min(Float(along) * 64 / Float(length) + 0.5, 32))
     guard share > 0 else { return nil }
     let rest = toColor &- ((step &* share) &>> 6)
-    // In units of 1/4096, and of 1/16 with the penalty.
+    // The product of the shares is in units of 1/4096, and the penalty in units of 1/16, hence the shift by 16.
     let contrast = (Int(length) &* Int(share &* (64 &- share)) &* mixing.penalty) &>> 16
     return (share, Int((rest &* rest).wrappedSum()) &+ contrast)
   }

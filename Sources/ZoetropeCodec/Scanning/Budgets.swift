@@ -1,4 +1,4 @@
-/// Adds up the sizes that a file declares and throws when a limit is exceeded.
+/// A budget that adds up the sizes that a file declares, and throws when they exceed a limit.
 package struct WorkBudget: Sendable {
   let limits: DecodingLimits
   let format: AnimationFormat
@@ -9,8 +9,8 @@ package struct WorkBudget: Sendable {
     self.format = format
   }
 
-  /// A maximum that applies whatever the limits are, because larger byte counts would overflow. No memory can hold this
-  /// many pixels.
+  /// A maximum number of pixels that applies whatever the limits are, because byte counts of larger pictures would
+  /// overflow. No memory can hold this many pixels.
   private static let mostPixels = 1 << 40
 
   /// Checks the size of the canvas.
@@ -46,7 +46,7 @@ package struct WorkBudget: Sendable {
   }
 }
 
-/// Counts the metadata kept from a file, to stay within the limits.
+/// A budget that counts the metadata kept from a file, to stay within the limits.
 struct MetadataBudget: Sendable {
   let limits: DecodingLimits
   private var count = 0
@@ -61,7 +61,7 @@ struct MetadataBudget: Sendable {
   /// Whether no further item is admitted, whatever its size.
   var isFull: Bool { count >= limits.metadataCount }
 
-  /// Reserves room for an item of `byteCount` bytes. Returns false if it does not fit.
+  /// Reserves room for an item of `byteCount` bytes. Returns false if the item does not fit.
   mutating func admits(byteCount: Int) -> Bool {
     guard count < limits.metadataCount, byteCount <= itemBytes else { return false }
     count += 1
@@ -69,10 +69,11 @@ struct MetadataBudget: Sendable {
     return true
   }
 
-  /// Charges an admitted item for the bytes added by inflating it, at most ``itemBytes``.
+  /// Charges the bytes by which inflating an admitted item has enlarged it, at most ``itemBytes``.
   mutating func charge(_ more: Int) { byteCount += max(more, 0) }
 
-  /// Records that an item was dropped. Returns whether it is the first, because only that one is reported.
+  /// Records that an item was dropped. Returns whether it is the first dropped item, because only the first is
+  /// reported.
   mutating func leaveOut() -> Bool {
     defer { hasLeftOut = true }
     return !hasLeftOut

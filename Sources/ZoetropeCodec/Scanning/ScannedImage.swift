@@ -4,9 +4,9 @@ package struct ScannedImage: Sendable, Hashable {
   package var header: ImageHeader?
   /// The frames whose data is complete, in order.
   package var frames: [FrameControl] = []
-  /// The frame in whose data the file ends. Only decoding shows whether its pixels are complete.
+  /// The frame in whose data the file ends, or nil. Only decoding shows whether the pixels of this frame are complete.
   package var cutFrame: FrameControl?
-  /// PNG: the static image for readers without animation support, unless it is a frame.
+  /// PNG: the static image for readers without animation support, or nil if there is none or if it is also a frame.
   package var staticImage: FrameControl?
   /// The loop count as stored (repeats in GIF, plays in APNG), or nil if the file has none.
   package var storedLoopCount: UInt32?
@@ -17,14 +17,16 @@ package struct ScannedImage: Sendable, Hashable {
 
   package init() {}
 
-  /// Whether the data ended before the end marker. If so, that is the cause of any damage noted at ``byteCount``.
+  /// Whether the data ended before the file's end marker. If so, the early end is the cause of any damage noted at
+  /// offset ``byteCount``.
   package var isCut: Bool { damage.contains { $0.kind.isEarlyEnd } }
 
-  /// Records a deviation. After a thousand, only an early end and deviations that lose something are recorded.
-  /// Otherwise a file of empty blocks could produce any number of them and hide a lost frame among them.
+  /// Records a deviation. Once a thousand deviations are recorded, only two kinds are added: an early end, and, up to a
+  /// total of two thousand, deviations that lose something. Otherwise a file of empty blocks could produce any number
+  /// of deviations and hide a lost frame among them.
   ///
-  /// - Parameter detail: A clause for the report. Evaluated only if the deviation is kept, because building the text
-  ///   takes longer than reading a block.
+  /// - Parameter detail: A clause for the report. It is evaluated only if the deviation is recorded, because building
+  ///   the text takes longer than reading a block.
   package mutating func note(
     _ kind: Damage.Kind, _ detail: @autoclosure () -> String, frame: Int? = nil, at offset: Int
   ) {
@@ -35,7 +37,7 @@ package struct ScannedImage: Sendable, Hashable {
 }
 
 extension Damage.Kind {
-  /// Whether this kind means that the data ends before the end marker. Noted at most once per image.
+  /// Whether this kind means that the data ends before the end marker. An early end is noted at most once per image.
   fileprivate var isEarlyEnd: Bool { self == .missingTrailer || self == .cutBlock }
 }
 

@@ -1,40 +1,40 @@
-/// Reads the structure of one file from its bytes, which may arrive in any number of pieces.
+/// A type that reads the structure of one file from its bytes, which may arrive in any number of pieces.
 ///
-/// A pure value: the same bytes give the same ``ScannedImage`` however they are split. It decodes
-/// no pixels. Time is linear in the number of bytes. Memory holds only the list of frames and
-/// bounded metadata.
+/// A scanner is a pure value: the same bytes give the same ``ScannedImage`` however they are split. It decodes no
+/// pixels, takes time linear in the number of bytes, and keeps only the list of frames and a bounded amount of metadata
+/// in memory.
 package protocol Scanning: Sendable {
-  /// The state so far.
+  /// Everything that has been found so far.
   var image: ScannedImage { get }
-  // The most frequently used parts of `image`, so that the rest need not be copied.
+  // The most frequently used parts of `image`. Reading them separately avoids copying the rest of `image`.
   var header: ImageHeader? { get }
   var frames: [FrameControl] { get }
   var playCount: PlayCount { get }
   var damage: [Damage] { get }
-  /// Whether reading has ended. Later bytes are ignored.
+  /// Whether reading has ended, so that later bytes are ignored.
   var isAtEnd: Bool { get }
   /// Whether no more bytes are needed, because the end marker was read or damage ended the list of frames. Unlike
-  /// ``isAtEnd``, it does not wait for another byte to show whether more data follows.
+  /// ``isAtEnd``, this property does not wait for another byte to show whether more data follows.
   var isComplete: Bool { get }
   /// Whether the file's end marker was read: a GIF's trailer, a PNG's IEND.
   var hasEndMarker: Bool { get }
   /// Whether the header is final except for the format, so that frames can be decoded.
   var isCanvasKnown: Bool { get }
-  /// The frame whose data is arriving, with the bytes read so far, or nil between frames. Valid once the canvas is
-  /// known. Whether it is independent is not known yet.
+  /// The frame whose data is arriving, with the bytes read so far, or nil between frames. The value is valid once the
+  /// canvas is known. Whether the frame is independent is not known yet.
   var arrivingFrame: FrameControl? { get }
-  /// The number of frames that the file announces, or nil if it does not announce one.
+  /// The number of frames that the file announces, or nil if the file does not announce a number.
   var announcedFrames: Int? { get }
   /// The number of next bytes that may be skipped because their values do not matter, or 0 if unknown.
   var skippableByteCount: Int { get }
-  /// Continues after the next `count` bytes, at most ``skippableByteCount``.
+  /// Skips the next `count` bytes, at most ``skippableByteCount``.
   mutating func skip(_ count: Int)
-  /// Skips the next `count` bytes if they lie within pixel data and nothing ends there. Otherwise does nothing and
-  /// returns false. Feeding the bytes has the same effect, but costs more per call.
+  /// Skips the next `count` bytes and returns true if the piece of pixel data being read extends past them. Otherwise
+  /// does nothing and returns false. Feeding the bytes would have the same effect, but costs more per call.
   mutating func passOver(_ count: Int) -> Bool
   /// Feeds the next bytes of the file.
   mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError)
-  /// Drops all frames but the first `count`, before any caller has seen them.
+  /// Drops all frames but the first `count`, before any caller has seen the dropped frames.
   mutating func keepFrames(_ count: Int)
   /// Signals that there are no more bytes.
   mutating func finish() throws(AnimatedImageError)
@@ -52,11 +52,12 @@ extension Scanning {
   package mutating func passOver(_ count: Int) -> Bool { false }
 }
 
-/// Collects a record of known length from bytes that arrive in pieces.
+/// A collector that assembles a record of known length from bytes that arrive in pieces.
 struct ByteCollector: Sendable {
   private(set) var bytes: [UInt8] = []
 
-  /// Moves bytes from `input` at `position` until the record has `count` bytes. Returns whether it has.
+  /// Appends bytes of `input` to the record, starting at `position`, until the record has `count` bytes. Advances
+  /// `position`, and returns whether the record is complete.
   mutating func collect(
     _ count: Int, from input: borrowing RawSpan, at position: inout Int
   ) -> Bool {
@@ -68,7 +69,8 @@ struct ByteCollector: Sendable {
     return bytes.count >= count
   }
 
-  /// Reads a number, most significant byte first, in place if it is available whole. Returns nil until it is complete.
+  /// Reads a number, most significant byte first, and returns nil until the number is complete. If `input` contains the
+  /// whole number, it is read without being collected.
   mutating func bigEndian<Number: FixedWidthInteger & BitwiseCopyable>(
     _ type: Number.Type, from input: borrowing RawSpan, at position: inout Int
   ) -> Number? {
@@ -89,14 +91,14 @@ struct ByteCollector: Sendable {
 
   /// Discards the record, so that the next one can be collected.
   mutating func reset() {
-    // Most records are not collected here, and emptying even an empty array costs a call.
+    // Most records are read without being collected, and emptying even an empty array costs a call.
     if !bytes.isEmpty { bytes.removeAll(keepingCapacity: true) }
   }
 }
 
-/// Determines for each frame whether its picture depends on the previous contents of the canvas.
+/// A tracker that determines for each frame whether its picture depends on the previous contents of the canvas.
 ///
-/// Tracks one fact: whether the canvas is known to be fully transparent before the frame.
+/// It tracks one fact: whether the canvas is known to be fully transparent before the frame.
 struct IndependenceTracker: Sendable {
   private var isClear = true
 
