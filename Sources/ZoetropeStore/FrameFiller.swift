@@ -1,4 +1,4 @@
-/// Renders the decoded frames of one image in several formats, and stores them.
+/// A renderer that renders the decoded frames of one image in several formats, and stores the results.
 struct FrameFiller: FrameFilling {
   private let store: FrameStore
   private let content: ContentIdentity
@@ -19,14 +19,14 @@ struct FrameFiller: FrameFilling {
     AnimationKey(content: content, rendition: renderer.rendition)[index]
   }
 
-  /// Returns whether every format has frame `index`.
+  /// Returns whether the store contains frame `index` in every format.
   func isComplete(at index: Int) -> Bool {
     renderers.allSatisfy { store.contains(key($0, index)) }
   }
 
-  /// Stores `frame` in the formats that lack it, and returns the number of these formats.
+  /// Stores `frame` in every format in which the store lacks the frame, and returns the number of these formats.
   ///
-  /// - Throws: The first error, after every format was tried; `cancelled` immediately.
+  /// - Throws: The first error that occurred, after every format has been tried. `cancelled` is thrown immediately.
   mutating func fill(
     _ frame: CompositedFrame, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> Int {
@@ -41,7 +41,7 @@ struct FrameFiller: FrameFilling {
         count += 1
       } catch {
         if error.code == .cancelled { throw error }
-        // If one format is full, still fill the others.
+        // If storing the frame in one format fails, for example because there is no room, still fill the other formats.
         failure = failure ?? error
       }
     }
@@ -49,7 +49,8 @@ struct FrameFiller: FrameFilling {
     return count
   }
 
-  /// Like ``fill(_:isCancelled:)``, but the store records errors.
+  /// Like ``fill(_:isCancelled:)``, but does not throw: the store records an error as its last error, unless the error
+  /// is `cancelled`.
   mutating func fillIfPossible(_ frame: CompositedFrame, isCancelled: () -> Bool) {
     do throws(AnimatedImageError) {
       _ = try fill(frame, isCancelled: isCancelled)

@@ -3,19 +3,21 @@ internal import Synchronization
 extension FrameStore {
   /// Stores frames of `image` before they are needed, in one decode pass for all `renderings`.
   ///
-  /// Decodes on the library's own threads. Skips frames that are already stored; concurrent calls for one image take
-  /// turns, so no frame is decoded twice. If the task is cancelled, the frames stored so far stay. (Playback needs no
-  /// prefetching: it looks up, or decodes and stores, up to ``PlaybackOptions/decodeAhead`` frames ahead.)
+  /// Frames are decoded on the library's own threads. Frames that are already stored are skipped, and concurrent calls
+  /// for one image take turns, so no frame is decoded twice. If the calling task is cancelled, the frames stored so far
+  /// stay in the store. (Playback needs no prefetching: it looks up frames, or decodes and stores them, up to
+  /// ``PlaybackOptions/decodeAhead`` frames ahead.)
   ///
   /// - Parameters:
-  ///   - indices: The frames, in any order. Default: nil, all.
-  ///   - image: The image.
+  ///   - indices: The indices of the frames to store, in any order. Default: nil, which means all frames.
+  ///   - image: The image whose frames are stored.
   ///   - renderings: The sizes and formats of the frames. For a ``FrameFormat``, pass its ``FrameFormat/rendering``.
   /// - Returns: The number of frames stored, counted separately for each rendering.
-  /// - Throws: `parameter` if a frame does not exist; `storeFull` if some frames were evicted to make room for others,
-  ///   because of the store's limit, of a format's `maximumCount`, or because there are more than 8,192 frames of one
-  ///   size and format (the others stay stored); the errors of ``store(_:for:)`` and of
-  ///   ``AnimationSource/bitmap(at:rendering:cache:)``; `cancelled`, never `CancellationError`.
+  /// - Throws: `parameter` if a frame does not exist; `storeFull` if some of the frames were evicted to make room for
+  ///   other frames, because the store's limit, a format's `maximumCount` or the maximum of 8,192 frames of one size
+  ///   and format is too small (the frames that were not evicted stay stored); the errors of ``store(_:for:)`` and of
+  ///   ``AnimationSource/bitmap(at:rendering:cache:)``; `cancelled` if the task is cancelled, but never
+  ///   `CancellationError`.
   @discardableResult
   public func prefetch(
     _ indices: [Int]? = nil, of image: AnimatedImage, renderings: [Rendering]
@@ -47,7 +49,8 @@ extension FrameStore {
     return count
   }
 
-  /// Like ``prefetch(_:of:renderings:)``, for all frames and on the calling thread. Does not wait for other passes.
+  /// Like ``prefetch(_:of:renderings:)``, but stores all frames, decodes on the calling thread, and does not wait for
+  /// other prefetches of the same image.
   package func prefetch(
     of image: AnimatedImage, renderings: [Rendering], isCancelled: @Sendable () -> Bool
   ) throws(AnimatedImageError) -> Int {
@@ -59,9 +62,11 @@ extension FrameStore {
     return count
   }
 
-  /// Stores frames of `image` in every format of this family. See ``prefetch(_:of:renderings:)``.
+  /// Stores frames of `image` in every format of the store whose family is `family`. See
+  /// ``prefetch(_:of:renderings:)``.
   ///
-  /// - Throws: The errors of ``prefetch(_:of:renderings:)``; also `parameter` if no format has this family.
+  /// - Throws: The errors of ``prefetch(_:of:renderings:)``; also `parameter` if no format of the store has this
+  ///   family.
   @discardableResult
   public func prefetch(
     _ indices: [Int]? = nil, of image: AnimatedImage, family: String
@@ -75,7 +80,8 @@ extension FrameStore {
   }
 }
 
-/// One prefetch, whose reader continues from frame to frame.
+/// One prefetch of an image. A single reader decodes all its frames, so that decoding can continue from one frame to
+/// the next.
 private final class PrefetchPass: Sendable {
   private struct State {
     let reader: SeekingReader
@@ -93,7 +99,7 @@ private final class PrefetchPass: Sendable {
     state = Mutex(State(reader: reader, filler: filler))
   }
 
-  /// Stores frame `index` in the formats that lack it, and returns the number of these formats.
+  /// Stores frame `index` in every format in which the store lacks the frame, and returns the number of these formats.
   func fill(
     _ index: Int, isCancelled: @Sendable () -> Bool
   ) throws(AnimatedImageError) -> Int {
@@ -102,7 +108,7 @@ private final class PrefetchPass: Sendable {
       state.reader.isFollowingOrder = index == state.next
       state.next = index + 1
       let frame = try state.reader.frame(at: index, isCancelled: isCancelled)
-      // If the file has been overwritten, these pixels do not match the identity in the key.
+      // If the file has been overwritten, the pixels do not match the content identity in the key.
       guard image.source.isUnchanged else {
         throw AnimatedImageError(.io, "the file has changed", format: image.format)
       }
@@ -112,7 +118,7 @@ private final class PrefetchPass: Sendable {
 }
 
 extension PrefetchPass {
-  /// Throws `storeFull` if any of the frames `indices`, which were all stored, is no longer there.
+  /// Throws `storeFull` if any of the frames `indices`, all of which were stored, is no longer in the store.
   func checkKept(_ indices: [Int]) throws(AnimatedImageError) {
     let kept = state.withLock { state in indices.count { state.filler.isComplete(at: $0) } }
     guard kept < indices.count else { return }
@@ -124,11 +130,12 @@ extension PrefetchPass {
   }
 }
 
-/// The images that are being prefetched. A second pass over an image waits for the first one.
+/// The images that are being prefetched. A second prefetch of an image waits until the first one has ended.
 final class StorePasses: Sendable {
   private let waiters = Mutex<[ContentIdentity: [ResultHandover<Void>]]>([:])
 
-  /// Waits until no other pass over the image is running; false if the task was cancelled first.
+  /// Begins a prefetch of the image with this content, after waiting for any other prefetch of the image to end.
+  /// Returns false if the calling task was cancelled first.
   func begin(_ content: ContentIdentity) async -> Bool {
     while !Task.isCancelled {
       let waiter = ResultHandover<Void>()
@@ -149,12 +156,12 @@ final class StorePasses: Sendable {
     return false
   }
 
-  /// Ends a pass that was started with ``begin(_:)``.
+  /// Ends a prefetch that was begun with ``begin(_:)``.
   func end(_ content: ContentIdentity) {
     let waiting = waiters.withLock { $0.removeValue(forKey: content) ?? [] }
     for waiter in waiting { waiter.close(with: ()) }
   }
 
-  /// The number of passes that are waiting for another one.
+  /// The number of prefetches that are waiting for another one to end.
   var waitingCount: Int { waiters.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 }

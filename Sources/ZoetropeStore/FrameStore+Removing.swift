@@ -1,7 +1,8 @@
 internal import Synchronization
 
 extension FrameStore {
-  /// Returns the tables of all versions and secrets, and leftovers of killed writers, but no files of other programs.
+  /// Returns the files of this store: tables of all versions and secrets, and files that killed writers left behind.
+  /// Files of other programs are not included.
   private func files() -> [(name: String, status: FileStatus)] {
     TableDirectory.files(in: directory).filter { StoreFiles.isTable($0.name) }
   }
@@ -14,7 +15,7 @@ extension FrameStore {
     forEachTable { (table) throws(AnimatedImageError) in try table.remove(content) }
   }
 
-  /// Removes the frames in one size and format of the image with this content.
+  /// Removes the frames of the image with this content, in one size and format only.
   public func remove(
     _ content: ContentIdentity, size: PixelSize, format: PixelFormat = .rgba8
   ) {
@@ -33,7 +34,7 @@ extension FrameStore {
     removeFiles([(secret.tableName(of: shape), shape)])
   }
 
-  /// Removes the frames in one format of the image with this content.
+  /// Removes the frames of the image with this content, in one format only.
   public func remove(_ content: ContentIdentity, in format: FrameFormat) {
     guard let name = format.rendering.table else { return }
     defer { lookForRoom() }
@@ -44,7 +45,8 @@ extension FrameStore {
     }
   }
 
-  /// Removes the frames of all images in every format with the same name as `format`, whatever the other parameters.
+  /// Removes the frames of all images in every format with the same name as `format`, whatever the other parameters of
+  /// these formats are.
   public func removeAll(in format: FrameFormat) {
     guard let name = format.rendering.table else { return }
     defer { lookForRoom() }
@@ -53,7 +55,7 @@ extension FrameStore {
     }
   }
 
-  /// Returns the tables of named formats.
+  /// Returns the files and shapes of the tables of all named formats.
   private func namedTables() -> [(file: String, shape: TableShape)] {
     let secret = state.withLock { $0.secret }
     return files().compactMap { file in
@@ -62,7 +64,8 @@ extension FrameStore {
     }
   }
 
-  /// Removes files for every process, even for processes that have them open.
+  /// Removes files of the store. Afterwards, no process finds frames in these files, not even a process that has them
+  /// open.
   private func removeFiles(_ files: [(name: String, shape: TableShape?)]) {
     do throws(AnimatedImageError) { try checkWritable() } catch { return note(error) }
     for (name, shape) in files {
@@ -72,11 +75,11 @@ extension FrameStore {
     lookForRoom()
   }
 
-  /// Makes storing the next frame check the directory, because there may be room now.
+  /// Makes the next attempt to store a frame check the directory again, because there may be room now.
   private func lookForRoom() { room.withLock { $0 = Room() } }
 
-  /// Removes tables of formats with this name but other parameters, unless a process has changed them within the last
-  /// hour: two versions of a program may be running at the same time.
+  /// Removes the tables of formats that have the same name as `name` but other parameters. Keeps tables that a process
+  /// has open or has changed within the last hour, because two versions of a program may be running at the same time.
   func removeTables(supersededBy name: TableName, _ secret: StoreSecret) {
     let now = clock()
     for file in files() {
@@ -87,8 +90,8 @@ extension FrameStore {
     }
   }
 
-  /// Removes all frames, for every process. Bitmaps in use stay valid; a table's disk space is freed when the last
-  /// process that has it open closes it.
+  /// Removes all frames, for every process. Bitmaps in use stay valid. The disk space of a table is freed when the last
+  /// process that has the table open closes it.
   public func removeAll() {
     if !isReadOnly { index.prune(to: 0) }
     removeFiles(files().map { ($0.name, nil) })
@@ -98,8 +101,8 @@ extension FrameStore {
 
   /// Reads every frame and removes those whose checksum is wrong.
   ///
-  /// - Returns: The number of intact frames, and that of removed frames. A table whose header is damaged is removed and
-  ///   counts as one removed frame.
+  /// - Returns: The number of intact frames and the number of removed frames. A table whose header is damaged is
+  ///   removed and counts as one removed frame.
   public func verify() throws(AnimatedImageError) -> (intact: Int, dropped: Int) {
     var sum = (intact: 0, dropped: 0)
     try forEachTable { (table) throws(AnimatedImageError) in
@@ -115,7 +118,8 @@ extension FrameStore {
     return sum
   }
 
-  /// The contents of the store and the counters of this process. Reads the entries of all tables.
+  /// The contents of the store, and the numbers of frames that this process looked up and stored. Computing the
+  /// contents reads the entries of all tables.
   public var statistics: FrameStoreStatistics {
     var statistics = state.withLock { $0.statistics }
     forEachTable { (table) throws(AnimatedImageError) in

@@ -3,25 +3,28 @@ internal import Synchronization
 /// The disk space that this process may fill before it checks the directory again.
 struct Room: Sendable {
   var byteCount = 0
-  /// The time when the space was determined, by the store's clock.
+  /// The time at which `byteCount` was determined, by the store's clock, in nanoseconds since 1970.
   var since: Int64 = 0
-  /// Nanoseconds after which the result expires.
+  /// The number of nanoseconds after which `byteCount` and `isLast` expire.
   var lifetime: Int64 = 1_000_000_000
-  /// Whether no more space can be freed, because eviction freed too little or the directory could not be read.
+  /// Whether no more space can be freed for now, because eviction freed too little or the directory could not be read.
   var isLast = false
 
   func counts(at now: Int64) -> Bool { since <= now && now - since < lifetime }
 }
 
 extension FrameStore {
-  /// Makes room for `byteCount` more bytes, evicting frames if necessary. Returns whether they may be stored.
+  /// Makes room for `byteCount` more bytes, evicting frames if necessary. Returns whether that many bytes may be
+  /// stored.
   ///
-  /// The directory is not read each time: this process reserves a 64th of the limit at a time, evicting frames if
-  /// necessary. Several processes can exceed the limit by at most that much each, because none knows what the others
-  /// reserved. File systems may later add a few blocks of their own to each table, which count from then on. A refusal
-  /// lasts for a tenth of a second: while all frames are in use, checking every table again for each frame would find
-  /// the same. It lasts for a second if the file system cannot free slots, because then only whole tables can be
-  /// removed.
+  /// The directory is not read in every call. Instead, this process reserves a 64th of the byte limit at a time, and
+  /// evicts frames if necessary. Each process can exceed the limit by at most that much, because it does not know what
+  /// other processes have reserved. File systems may later add a few blocks of their own to each table, and these
+  /// blocks count from then on.
+  ///
+  /// A refusal lasts for a tenth of a second: as long as all frames are in use, checking every table again for each
+  /// frame would give the same result. If the file system cannot free slots, a refusal lasts for a second, because then
+  /// only whole tables can be removed.
   func makeRoom(_ byteCount: Int) -> Bool {
     room.withLock { room in
       let now = clock()
@@ -53,11 +56,11 @@ extension FrameStore {
     }
   }
 
-  /// Evicts the least recently used frames of all tables until the store takes at most `byteCount` bytes. Also removes
-  /// tables that are empty, damaged or of other versions, and leftovers of killed processes, unless a process has them
-  /// open.
+  /// Evicts the least recently used frames of all tables until the store takes at most `byteCount` bytes on disk. Also
+  /// removes tables that are empty, damaged or of other versions, and files that killed processes left behind, except
+  /// for files that a process has open.
   ///
-  /// - Throws: `storeDenied` if the store is read-only; errors that prevented eviction.
+  /// - Throws: `storeDenied` if the store is read-only, or the error that prevented eviction.
   public func prune(to byteCount: Int) throws(AnimatedImageError) {
     try checkWritable()
     if byteCount <= 0 { index.prune(to: 0) }
@@ -74,7 +77,7 @@ extension FrameStore {
     if let failure, try Eviction(of: self).byteCount > max(byteCount, 0) { throw failure }
   }
 
-  /// Removes the file of a table unless a process has it open.
+  /// Removes the file of a table unless a process has the table open.
   ///
   /// - Returns: Whether the file was removed.
   @discardableResult
@@ -87,7 +90,7 @@ extension FrameStore {
         try file.status.isLinked
       else { return false }
     } catch {
-      // A file that others may read is not open in any store.
+      // A file to which other users have access is not open in any store.
       guard error.code == .storeDenied else { return false }
     }
     FileSystem.remove(path)
@@ -95,18 +98,18 @@ extension FrameStore {
   }
 }
 
-/// Finds and evicts the least recently used frames among all tables of a store.
+/// A pass that finds and evicts the least recently used frames among all tables of a store.
 ///
-/// Files are opened one at a time and never mapped. The locks of slots protect those in use, in this process or another
-/// one.
+/// Files are opened one at a time and never mapped. The lock of a slot protects it from eviction while this process or
+/// another one uses it.
 struct Eviction {
-  /// A slot that takes space, or a file that may be removed as a whole.
+  /// A slot that takes disk space, or a file that may be removed as a whole.
   private struct Victim {
     let file: Int
-    /// The slot; nil for the whole file.
+    /// The slot to evict, or nil for the whole file.
     let slot: Int?
     let byteCount: Int
-    /// The time of last use as stored, and as used in comparisons: nanoseconds since 1970.
+    /// The time of last use, in nanoseconds since 1970: `use` as stored, and `time` with corrections for comparisons.
     let use: UInt64
     let time: UInt64
   }
@@ -115,9 +118,9 @@ struct Eviction {
   private let secret: StoreSecret
   private let files: [(name: String, status: FileStatus)]
   private let now: UInt64
-  /// The last error that kept a table's frames from being evicted.
+  /// The last error that kept frames of a table from being evicted.
   private(set) var failure: AnimatedImageError?
-  /// False once the file system could not free the space of a slot.
+  /// Whether the file system can free the space of a slot. False once an attempt has failed.
   private(set) var canFreeSlots = true
   private var freed = 0
 
@@ -128,20 +131,20 @@ struct Eviction {
     now = UInt64(max(store.clock(), 1))
   }
 
-  /// The bytes on disk of all files.
+  /// The number of bytes that all files take on disk.
   var byteCount: Int { files.reduce(0) { $0 + $1.status.allocatedBytes } }
 
-  /// Evicts frames until `wanted` bytes are free.
+  /// Evicts frames until `wanted` bytes have been freed, or no more can be freed.
   ///
-  /// If the file system cannot free slots, removes whole tables that no process has open and none of whose frames was
-  /// used within the last `idle` nanoseconds.
+  /// If the file system cannot free slots, whole tables are removed instead, but only tables that no process has open
+  /// and whose frames have not been used within the last `idle` nanoseconds.
   ///
   /// - Returns: The number of bytes freed.
   mutating func evict(_ wanted: Int, unusedFor idle: UInt64) -> Int {
     let victims = victims().sorted { $0.time < $1.time }
     var (next, factor) = (0, 1)
     while freed < wanted, next < victims.count, canFreeSlots {
-      // Try as many victims as would suffice. If some are in use, try more in the next round.
+      // Try as many victims as would suffice. If some of them are in use, try more in the next round.
       var (end, sum) = (next, 0)
       while end < victims.count, sum < (wanted - freed) * factor {
         sum += victims[end].byteCount
@@ -153,7 +156,7 @@ struct Eviction {
       (next, factor) = (end, min(2 * factor, 1 << 16))
     }
     if canFreeSlots { return freed }
-    // The last victim of a file is its most recently used frame.
+    // Victims are sorted by time, so the last victim of a file is its most recently used frame.
     let latest = Dictionary(victims.map { ($0.file, $0.time) }) { $1 }
     for (file, time) in latest.sorted(by: { $0.value < $1.value })
     where freed < wanted && now - time >= idle {
@@ -162,7 +165,7 @@ struct Eviction {
     return freed
   }
 
-  /// Removes files that hold no frames for this version.
+  /// Removes files that contain no frames that this version can use.
   mutating func removeFiles() {
     for victim in victims() where victim.slot == nil { remove(victim.file) }
   }
@@ -173,7 +176,8 @@ struct Eviction {
       let byteCount = file.status.allocatedBytes
       do throws(AnimatedImageError) {
         guard let (table, layout) = try open(place) else {
-          // The file is of another version, or incomplete. Skip recent files, because a writer may still be at work.
+          // The file has another version or is incomplete. Skip it if it is recent, because a writer may still be at
+          // work.
           let time = UInt64(max(file.status.modified, 0))
           guard time + 60_000_000_000 < now else { continue }
           found.append(Victim(file: place, slot: nil, byteCount: byteCount, use: 0, time: time))
@@ -185,7 +189,7 @@ struct Eviction {
         if occupied == 0 {
           found.append(Victim(file: place, slot: nil, byteCount: byteCount, use: 0, time: 0))
         }
-        // In a copied table, unused slots may occupy disk space, because copying can fill holes.
+        // In a table that was copied, unused slots may occupy disk space, because copying a file can fill its holes.
         if byteCount - layout.pixelsOffset - occupied * layout.stride > byteCount / 4 {
           do throws(AnimatedImageError) {
             for slot in uses.indices where uses[slot] == 0 {
@@ -197,7 +201,7 @@ struct Eviction {
           freed += try max(byteCount - table.status.allocatedBytes, 0)
         }
         for (slot, use) in uses.enumerated() where use != 0 {
-          // A time more than an hour ahead comes from a clock that was wrong.
+          // A time more than an hour in the future comes from a clock that was wrong.
           let time = use > now + 3_600_000_000_000 ? 0 : min(use, now)
           found.append(
             Victim(file: place, slot: slot, byteCount: layout.stride, use: use, time: time))
@@ -209,7 +213,8 @@ struct Eviction {
     return found
   }
 
-  /// Opens a table for writing; nil if it is not a table of this version and secret.
+  /// Opens the file at index `place` as a table for writing, or returns nil if it is not a table of this version and
+  /// secret.
   private func open(
     _ place: Int
   ) throws(AnimatedImageError) -> (file: TableFile, layout: TableLayout)? {
@@ -241,7 +246,7 @@ struct Eviction {
     if error.code == .storeUnsupported { canFreeSlots = false }
   }
 
-  /// Removes a file, even if this store has it open, unless another process has it open.
+  /// Removes the file at index `place`, even if this store has it open, unless another process has it open.
   private mutating func remove(_ place: Int) {
     if let shape = secret.shape(ofTable: files[place].name) { store.forget(shape) }
     if store.removeIfUnused(files[place].name) { freed += files[place].status.allocatedBytes }

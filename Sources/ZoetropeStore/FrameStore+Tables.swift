@@ -1,39 +1,41 @@
 internal import Synchronization
 internal import SystemPackage
 
-/// The most recently used tables, which a store keeps open.
+/// The open tables of a store, which are those used most recently.
 ///
-/// Each table maps up to twice the store's limit, because it is as large as the limit allows for its frame size. At the
-/// default limit, all tables together map at most 8 GiB. This is a small part of the address space, and costs memory
-/// only for pages that are read. If address space is limited, tables without a lease are closed.
+/// The mapping of a table takes up to twice the store's byte limit, because a table has slots for up to twice as many
+/// bytes as the limit allows. With the default limit, the mappings of all open tables together take at most 8 GiB. This
+/// is a small part of the address space, and takes memory only for pages that are read. If address space runs out,
+/// tables of which no frame is in use are closed.
 struct OpenTables: Sendable {
   private static let maximumCount = 16
   private var tables: [TableShape: (table: FrameTable, turn: Int)] = [:]
   private var turn = 0
-  /// The shapes whose table could not be opened within the last second, with the error and the time.
+  /// The shapes of the tables that could not be opened within the last second, each with the error and its time.
   private var failures: [TableShape: Failure] = [:]
-  /// The gates of the tables being opened, each with the number of threads that are opening the table or waiting for
-  /// it.
+  /// The gates of the tables that are being opened, each with the number of threads that are opening the table or
+  /// waiting to do so.
   private var gates: [TableShape: (gate: Gate, count: Int)] = [:]
 
   private typealias Failure = (error: AnimatedImageError, time: Int64)
 
-  /// Lets one thread at a time open a table, while other tables of the store stay usable.
+  /// A lock that lets one thread at a time open a table, while other tables of the store stay usable.
   final class Gate: Sendable {
     let lock = Mutex(())
   }
 
-  /// The table of `shape`, if it is open. Does not count as a use.
+  /// The table of `shape`, or nil if it is not open. Reading this value does not count as a use of the table.
   subscript(shape: TableShape) -> FrameTable? { tables[shape]?.table }
 
-  /// Returns the table of `shape` if it is open, and makes it the most recently used one.
+  /// Returns the table of `shape` and makes it the most recently used one, or returns nil if it is not open.
   mutating func use(_ shape: TableShape) -> FrameTable? {
     turn += 1
     tables[shape]?.turn = turn
     return tables[shape]?.table
   }
 
-  /// Adds an open table, and returns the tables that it displaces, which must be closed outside of locks.
+  /// Adds an open table, and returns the tables that it displaces. The caller must release these tables outside of
+  /// locks, because releasing them closes their files.
   mutating func insert(_ table: FrameTable) -> [FrameTable] {
     let shape = table.layout.shape
     var closed = [remove(shape)]
@@ -52,7 +54,8 @@ struct OpenTables: Sendable {
     tables.removeValue(forKey: shape)?.table
   }
 
-  /// Removes the least recently used table that has no frame in use.
+  /// Removes and returns the least recently used table that has no frame in use, or returns nil if there is no such
+  /// table.
   mutating func removeIdle() -> FrameTable? {
     let idle = tables.filter { $0.value.table.isIdle }
     return idle.min { $0.value.turn < $1.value.turn }.flatMap { remove($0.key) }
@@ -63,7 +66,7 @@ struct OpenTables: Sendable {
     return tables.values.map(\.table)
   }
 
-  /// Throws the error again if opening the table has failed shortly before `now`.
+  /// If opening the table of `shape` failed within the last second before `now`, throws the same error again.
   func checkFailure(_ shape: TableShape, at now: Int64) throws(AnimatedImageError) {
     if let failure = failures[shape], Self.isRecent(failure, now) { throw failure.error }
   }
@@ -73,12 +76,13 @@ struct OpenTables: Sendable {
     failures[shape] = (error, now)
   }
 
-  /// Returns whether the failure still counts. It does not if the clock has been set back.
+  /// Returns whether the failure occurred within the last second. A failure in the future, which appears when the clock
+  /// is set back, is not recent.
   private static func isRecent(_ failure: Failure, _ now: Int64) -> Bool {
     failure.time <= now && now - failure.time < 1_000_000_000
   }
 
-  /// The number of shapes whose failure is remembered.
+  /// The number of shapes for which a failure is remembered.
   var failureCount: Int { failures.count }
 
   mutating func enter(_ shape: TableShape) -> Gate {
@@ -94,7 +98,8 @@ struct OpenTables: Sendable {
 }
 
 extension FrameStore {
-  /// Returns the table of `shape`; nil if there is none and it must not be created.
+  /// Returns the table of `shape` and the secret of the store, or nil if there is no such table and `creating` is
+  /// false.
   func table(
     _ shape: TableShape, creating: Bool
   ) throws(AnimatedImageError) -> (FrameTable, StoreSecret)? {
@@ -113,7 +118,7 @@ extension FrameStore {
       do throws(AnimatedImageError) {
         return try openFile(shape, creating: creating)
       } catch {
-        // A damaged table is replaced when the next frame is stored there.
+        // A damaged table is replaced when the next frame is stored in it.
         if error.code != .storeDamaged {
           state.withLock { $0.tables.note(error, shape, at: now) }
         }
@@ -125,7 +130,7 @@ extension FrameStore {
   private func openTable(_ shape: TableShape) -> (FrameTable, StoreSecret)? {
     let (table, secret) = state.withLock { ($0.tables.use(shape), $0.secret) }
     guard let table else { return nil }
-    // Another process may have removed the table, and a third one may have created it again.
+    // Another process may have removed the table, and a third process may have created it again.
     do throws(AnimatedImageError) {
       try table.checkFile()
       return (table, secret)
@@ -135,7 +140,7 @@ extension FrameStore {
     }
   }
 
-  /// Opens the table of `shape` for all threads.
+  /// Opens the table of `shape`, or creates it if `creating` is true, and adds it to the open tables.
   private func openFile(
     _ shape: TableShape, creating: Bool
   ) throws(AnimatedImageError) -> (FrameTable, StoreSecret) {
@@ -157,7 +162,8 @@ extension FrameStore {
     directory.appending(secret.tableName(of: shape))
   }
 
-  /// Runs `body` with the table of `shape`. Returns nil if there is no table, or after an error, which is recorded.
+  /// Runs `body` with the table of `shape` and returns its result. Returns nil if there is no table or an error occurs.
+  /// The error is recorded as the store's last error.
   func attempt<Result>(
     shape: TableShape, creating: Bool,
     _ body: (FrameTable, StoreSecret) throws(AnimatedImageError) -> Result
@@ -177,8 +183,8 @@ extension FrameStore {
     _ = consume table
   }
 
-  /// Runs `body` with the table of `shape`, and closes the table afterwards unless it was open before: there may be
-  /// more tables than can be mapped at once. Returns nil if there is no table.
+  /// Runs `body` with the table of `shape` and returns its result, or returns nil if there is no table. Closes the
+  /// table afterwards unless it was open before, because there may be more tables than can be mapped at the same time.
   private func visit<Result>(
     _ shape: TableShape, _ body: (FrameTable) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result? {
@@ -194,7 +200,8 @@ extension FrameStore {
 
   /// Runs `body` with every table on disk in turn.
   ///
-  /// - Parameter failed: Called with the errors of opening a table and of `body`, and the table's file.
+  /// - Parameter failed: Called with each error that occurs when a table is opened or that `body` throws, and with the
+  ///   path of the table's file.
   func forEachTable(
     _ body: (FrameTable) throws(AnimatedImageError) -> Void,
     failed: (AnimatedImageError, FilePath) throws(AnimatedImageError) -> Void
@@ -210,7 +217,7 @@ extension FrameStore {
     }
   }
 
-  /// Runs `body` with every table on disk in turn, and records errors.
+  /// Runs `body` with every table on disk in turn, and records each error as the store's last error.
   func forEachTable(_ body: (FrameTable) throws(AnimatedImageError) -> Void) {
     do throws(AnimatedImageError) {
       try forEachTable(body) { (error, _) throws(AnimatedImageError) in note(error) }
@@ -221,7 +228,7 @@ extension FrameStore {
 }
 
 extension FrameStore: IdleFileHolder {
-  /// Closes the least recently used table that has no frame in use.
+  /// Closes the least recently used table that has no frame in use. Returns false if there is no such table.
   package func closeIdleFile() -> Bool {
     let table = state.withLock { $0.tables.removeIdle() }
     return table != nil

@@ -1,37 +1,38 @@
 internal import Synchronization
 public import SystemPackage
 
-/// Stores rendered frames on disk, so that other processes and later runs show them without decoding.
+/// A store of rendered frames on disk, which lets other processes and later runs show them without decoding.
 ///
-/// A store is a directory with one table per frame size and format. Frames found there stay in the system's file cache,
-/// which all processes share, and are returned without a copy: a ``Bitmap`` from a store keeps its slot in the table
-/// until its last copy is released. Any number of processes may use one directory at once and may be killed at any
-/// moment. Anything in the directory may be deleted at any time. A frame is returned only if its checksum is correct.
+/// A store is a directory with one table per frame size and format. Frames that are found in a table stay in the
+/// system's file cache, which all processes share, and are returned without a copy: a ``Bitmap`` from a store keeps its
+/// slot in the table until the last copy of the bitmap is released. Any number of processes may use one directory at
+/// the same time, and may be killed at any moment. Anything in the directory may be deleted at any time. A frame is
+/// returned only if its checksum is correct.
 ///
-/// A store that this user may read but not write returns frames but stores none: see ``isReadOnly``.
+/// A store that this user may read but not write returns frames but does not store any. See ``isReadOnly``.
 ///
-/// Use a store as the second level behind a ``MemoryFrameCache``, or alone wherever a ``FrameCaching`` is accepted.
-/// Keys for a store use its own ``identity(of:)``. Calls may read and write the disk, so make them on threads that may
-/// block. While a store is open, it handles SIGBUS for tables that another program truncates, and passes every other
-/// fault on to the previous handler.
+/// Use a store as the second level behind a ``MemoryFrameCache``, or alone wherever a ``FrameCaching`` is accepted. The
+/// keys of frames in a store must contain the identities that the store's ``identity(of:)`` returns. Calls may read and
+/// write the disk, so make them on threads that may block. While a store is open, it handles SIGBUS for tables that
+/// another program truncates, and passes every other fault on to the previous handler.
 public final class FrameStore: Sendable {
-  /// The directory.
+  /// The directory of the store.
   public let directory: FilePath
-  /// The maximum number of bytes on disk. Processes that write at the same moment may exceed it by one frame or a 64th
-  /// each, whichever is more.
+  /// The maximum number of bytes on disk. Each process that writes at the same time as others may exceed the limit by
+  /// one frame or by a 64th of the limit, whichever is more.
   ///
   /// The limit is this process's own: another process that uses the directory with a smaller limit
   /// evicts down to that limit whenever it stores a frame.
   public let byteLimit: Int
-  /// Whether this user may not write to the directory. Frames are then looked up as usual, but nothing is
-  /// stored, evicted or removed.
+  /// Whether the store is read-only, because this user may not write to its directory. Frames in a read-only store are
+  /// looked up as usual, but nothing is stored, evicted or removed.
   public let isReadOnly: Bool
-  /// The formats whose families are filled together.
+  /// The formats with which the store was opened. Formats of the same family are filled together.
   package let formats: [FrameFormat]
 
   let secretPath: FilePath
   private let indexDirectory: FilePath
-  /// Nanoseconds since 1970.
+  /// Returns the time in nanoseconds since 1970.
   let clock: @Sendable () -> Int64
   let state: Mutex<State>
   let room = Mutex(Room())
@@ -46,8 +47,8 @@ public final class FrameStore: Sendable {
     var lastError: AnimatedImageError?
   }
 
-  /// The store directory of this user: `zoetrope/frames` in `$XDG_CACHE_HOME` if that is an
-  /// absolute path, else in `~/.cache`; nil without a home directory.
+  /// The default directory of a store of this user: `zoetrope/frames` in `$XDG_CACHE_HOME` if that is an absolute path,
+  /// otherwise in `~/.cache`, or nil if there is no home directory.
   public static var defaultDirectory: FilePath? {
     if let cache = environmentVariable("XDG_CACHE_HOME"), cache.hasPrefix("/") {
       return FilePath(cache).appending("zoetrope").appending("frames")
@@ -62,13 +63,14 @@ public final class FrameStore: Sendable {
   /// this user or to root, and no other user may write to it or to its files.
   ///
   /// - Parameters:
-  ///   - directory: The directory; missing ones are created.
+  ///   - directory: The directory of the store. It is created if it is missing, and so are its parents.
   ///   - byteLimit: The maximum number of bytes on disk. Default: 256 MiB.
-  ///   - formats: When a frame is decoded for one of these formats, it is stored in all formats of its
-  ///     ``FrameFormat/family``. Default: none. Other formats can still be used.
-  /// - Throws: `storeDenied` if others may read or write a directory that this user may write to, or if there
-  ///   is no store and this user may not create one; `storeFull` if the disk is full; `io`; `parameter` if the
-  ///   path is empty.
+  ///   - formats: The formats to fill together: when a frame is decoded for one of these formats, the frame is also
+  ///     stored in those of them that have the same ``FrameFormat/family``. Frames can still be stored in other
+  ///     formats. Default: none.
+  /// - Throws: `storeDenied` if other users may read or write a directory to which this user may write, or if there is
+  ///   no store and this user may not create one; `storeFull` if the disk is full; `io` if another system call fails;
+  ///   `parameter` if the path is empty.
   public convenience init(
     at directory: some FilePathConvertible, byteLimit: Int = 256 << 20, formats: [FrameFormat] = []
   ) throws(AnimatedImageError) {
@@ -77,7 +79,9 @@ public final class FrameStore: Sendable {
     }
   }
 
-  /// - Parameter clock: The time, in nanoseconds since 1970.
+  /// Opens or creates a store, like the public initializer, but with a clock that the caller provides.
+  ///
+  /// - Parameter clock: A function that returns the time in nanoseconds since 1970.
   package init(
     at directory: FilePath, byteLimit: Int, formats: [FrameFormat] = [],
     clock: @escaping @Sendable () -> Int64
@@ -100,8 +104,8 @@ public final class FrameStore: Sendable {
 
   /// Returns the frame stored under `key`.
   ///
-  /// The pixels are in the mapped file. Returns nil if there is no such frame, or if the store cannot be used; see
-  /// ``lastError``.
+  /// The pixels of the frame stay in the mapped file and are not copied. Returns nil if there is no such frame, or if
+  /// the store cannot be used, in which case ``lastError`` has the reason.
   public func frame(for key: FrameKey) -> CachedFrame? {
     let found = lookUp(key)
     state.withLock { state in
@@ -118,18 +122,18 @@ public final class FrameStore: Sendable {
     } ?? nil
   }
 
-  /// Stores `frame` under `key` if possible. If it is not, ``lastError`` has the reason.
+  /// Stores `frame` under `key` if possible. If storing fails, ``lastError`` has the reason.
   public func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) {
     do throws(AnimatedImageError) { try store(frame, for: key) } catch { note(error) }
   }
 
   /// Stores `frame` under `key`.
   ///
-  /// - Throws: `storeBusy` if every slot for the frame is in use; `storeFull` if the disk is full or the limit leaves
-  ///   no room; `storeDenied` if the store or the table is read-only, or does not belong to this user alone;
-  ///   `storeDamaged` if others remove the table again and again; `storeUnsupported` if the file system has no locks or
-  ///   the table cannot be mapped; `io`; `parameter` if the key names another size or format, or the frame's damage
-  ///   takes more than 160 bytes to describe.
+  /// - Throws: `storeBusy` if every slot that may hold the frame is in use; `storeFull` if the disk is full or the byte
+  ///   limit leaves no room; `storeDenied` if the store or the table is read-only, or does not belong to this user
+  ///   alone; `storeDamaged` if other processes remove the table again and again; `storeUnsupported` if the file system
+  ///   has no locks or the table cannot be mapped; `io` if another system call fails; `parameter` if the key is for
+  ///   another size or format, or if describing the frame's damage takes more than 160 bytes.
   public func store(_ frame: CachedFrame, for key: FrameKey) throws(AnimatedImageError) {
     let shape = TableShape(key)
     let size = key.animation.rendition.size
@@ -152,8 +156,8 @@ public final class FrameStore: Sendable {
     }
   }
 
-  /// Returns whether there is a frame under `key`. Does not read its pixels, does not count as a lookup and does not
-  /// protect the frame from eviction.
+  /// Returns whether there is a frame under `key`. The call does not read the pixels of the frame, does not count as a
+  /// lookup, and does not protect the frame from eviction.
   public func contains(_ key: FrameKey) -> Bool {
     attempt(shape: TableShape(key), creating: false) {
       (table, secret) throws(AnimatedImageError) in
@@ -161,7 +165,7 @@ public final class FrameStore: Sendable {
     } ?? false
   }
 
-  /// The last error that prevented storing or looking up a frame.
+  /// The last error that prevented storing or looking up a frame, or nil if there has been none.
   public var lastError: AnimatedImageError? { state.withLock { $0.lastError } }
 
   func note(_ error: AnimatedImageError) { state.withLock { $0.lastError = error } }
@@ -175,7 +179,8 @@ public final class FrameStore: Sendable {
 
   // MARK: Identities
 
-  /// Returns the identity of the image's bytes that this store uses in its keys. It is the same in every process.
+  /// Returns the identity of the image's bytes that this store uses in its keys. The identity is the same in every
+  /// process that uses the store.
   ///
   /// Reads the whole file, 1 MiB at a time, unless the store already knows the file's identity.
   ///
@@ -184,7 +189,7 @@ public final class FrameStore: Sendable {
     try identity(of: image) { Task.isCancelled }
   }
 
-  /// The records about files that were opened or hashed.
+  /// The records about files that were opened or hashed through this store.
   var index: StoreIndex {
     StoreIndex(
       directory: indexDirectory, secret: state.withLock { $0.secret.hash }, isReadOnly: isReadOnly)
@@ -192,12 +197,12 @@ public final class FrameStore: Sendable {
 }
 
 extension FrameStore: FrameCaching {
-  /// True: lookups read the disk and stores write it.
+  /// Always true, because looking up a frame reads the disk and storing a frame writes to it.
   public var mayBlock: Bool { true }
 }
 
 extension FrameCaching {
-  /// The store on disk, if it is this cache or one behind it.
+  /// The frame store among this cache and the caches behind it, or nil if none of them is a frame store.
   package var diskStore: FrameStore? { levels.lazy.compactMap { $0 as? FrameStore }.first }
 }
 

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// The users of each slot.
+/// Locking of slots while they are read or written.
 extension FrameTable {
-  /// Keeps every process from replacing the pixels of a slot while this object exists.
+  /// An object that keeps every process from replacing the pixels of a slot, as long as the object exists.
   final class Lease: Sendable {
     private let table: FrameTable
     private let slot: Int
@@ -15,10 +15,10 @@ extension FrameTable {
     deinit { table.endLease(of: slot) }
   }
 
-  /// Whether this process uses no slot.
+  /// Whether this process neither reads nor writes any slot of the table.
   var isIdle: Bool { state.withLock { $0.leases.allSatisfy { $0 == 0 } } }
 
-  /// Leases `slot`; nil if it is being written.
+  /// Leases `slot` for reading, or returns nil if the slot is being written.
   func lease(_ slot: Int) throws(AnimatedImageError) -> Lease? {
     let isLeased = try withState { (state) throws(AnimatedImageError) in
       guard state.leases[slot] >= 0, state.leases[slot] < .max else { return false }
@@ -38,11 +38,12 @@ extension FrameTable {
       _ = try? file.setLock(.none, at: layout.entry(of: slot))
       return true
     }
-    // The frame was removed while it was in use, when its disk space could not be freed.
+    // An empty slot that still takes disk space held a frame that was removed while it was in use, when the space could
+    // not be freed.
     if isLast, use(slot) != 0, isEmpty(slot) { try? free(slot) }
   }
 
-  /// Locks `slot` for writing; false if it is in use.
+  /// Locks `slot` for writing. Returns false if the slot is in use.
   func beginWriting(_ slot: Int) throws(AnimatedImageError) -> Bool {
     try withState { (state) throws(AnimatedImageError) in
       guard state.leases[slot] == 0,

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension FrameTable {
-  /// Removes the frame in `slot`, and frees its disk space unless the slot is still leased.
+  /// Removes the frame in `slot`, and frees the slot's disk space unless the slot is still leased.
   func clear(_ slot: Int) throws(AnimatedImageError) {
     try checkWritable()
     try file.empty(slot, of: layout)
@@ -12,11 +12,11 @@ extension FrameTable {
   func free(_ slot: Int) throws(AnimatedImageError) {
     guard !file.isReadOnly, try beginWriting(slot) else { return }
     defer { endWriting(slot) }
-    // Skip if another writer has filled the slot meanwhile.
+    // Skip the slot if another writer has filled it meanwhile.
     if isEmpty(slot) { try file.free(slot, of: layout) }
   }
 
-  /// Removes every frame of the image with this content.
+  /// Removes from this table every frame of the image with this content.
   func remove(_ content: ContentIdentity) throws(AnimatedImageError) {
     for slot in 0..<layout.slotCount where !isEmpty(slot) {
       let offset = layout.entry(of: slot)
@@ -33,9 +33,9 @@ extension FrameTable {
     for slot in 0..<layout.slotCount where use(slot) != 0 && isEmpty(slot) { try free(slot) }
   }
 
-  /// Reads every frame and removes those that are not intact.
+  /// Reads every frame and removes the frames that are not intact.
   ///
-  /// - Returns: The number of intact frames, and that of removed frames.
+  /// - Returns: The number of intact frames and the number of removed frames.
   func verify() throws(AnimatedImageError) -> (intact: Int, dropped: Int) {
     var counts = (intact: 0, dropped: 0)
     try checkFile()
@@ -54,7 +54,7 @@ extension FrameTable {
     return counts
   }
 
-  /// Returns the number of occupied slots, and the bytes on disk.
+  /// Returns the number of frames stored and the number of bytes that the table takes on disk.
   func usage() throws(AnimatedImageError) -> (frames: Int, bytes: Int) {
     let frames = (0..<layout.slotCount).count { !isEmpty($0) }
     return (frames, try file.status.allocatedBytes)

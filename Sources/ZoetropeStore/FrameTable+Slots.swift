@@ -1,11 +1,12 @@
 extension FrameTable {
-  /// Locks a slot for writing `key` and returns it: an empty one, else the least recently used. Nil if all are in use.
-  /// Throws `storeFull` if all are empty and none may be filled.
+  /// Locks a slot for writing the frame of `key`, and returns the slot. Takes an empty slot if possible, and otherwise
+  /// the least recently used one. Returns nil if all slots that may hold the frame are in use. Throws `storeFull` if
+  /// all of them are empty and none may be filled.
   func takeSlot(
     for key: TableKey, mayGrow: (Int) -> Bool
   ) throws(AnimatedImageError) -> Int? {
     let slots = Array(layout.slots(of: key))
-    // Prefer slots that kept their disk space.
+    // Prefer empty slots that still take disk space.
     let empty = slots.filter { isEmpty($0) }.sorted { use($0) > use($1) }
     var asked: Bool?
     for slot in empty {
@@ -28,8 +29,8 @@ extension FrameTable {
     return nil
   }
 
-  /// Returns the bytes that filling `slot` adds to the disk: its pixels, and the page of its entry unless that page
-  /// already holds another entry.
+  /// Returns the number of bytes that filling `slot` takes on disk: its pixels, and the page of its entry unless that
+  /// page already contains another entry.
   private func cost(of slot: Int) -> Int {
     let isFirst = layout.neighbours(of: slot).allSatisfy { use($0) == 0 }
     return layout.stride + (isFirst ? layout.pageSize : 0)

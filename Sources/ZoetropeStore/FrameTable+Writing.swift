@@ -1,11 +1,12 @@
 extension FrameTable {
   /// Stores `frame` under `key`.
   ///
-  /// - Parameter mayGrow: Called with the bytes that filling a slot would add to the disk. If it returns false, only
-  ///   slots that already take disk space may be used.
-  /// - Throws: `storeDenied` if the table is read-only, `storeBusy` if every slot for the frame is in
-  ///   use, `storeFull` if `mayGrow` refuses all of them, `storeDamaged`; `parameter` if the frame has
-  ///   another shape, or its damage does not fit in an entry.
+  /// - Parameter mayGrow: Called with the number of bytes that filling a slot would take on disk. If it returns false,
+  ///   only slots that already take disk space may be used.
+  /// - Throws: `storeDenied` if the table is read-only; `storeBusy` if every slot that may hold the frame is in use;
+  ///   `storeFull` if all of these slots are empty and `mayGrow` returns false; `storeDamaged` if the file was removed
+  ///   or truncated; `parameter` if the frame has another size or format than the table, or if its damage does not fit
+  ///   in an entry.
   func store(
     _ frame: CachedFrame, for key: TableKey, mayGrow: (Int) -> Bool = { _ in true }
   ) throws(AnimatedImageError) {
@@ -35,7 +36,7 @@ extension FrameTable {
       throw AnimatedImageError(
         .parameter, "the description of the frame's damage is too long to store")
     }
-    // Empty it first: the entry's page must exist before anything reads it.
+    // Empty the slot first: the page of its entry must exist before anything reads the entry.
     try file.empty(slot, of: layout)
     try file.mark(slot, of: layout, now)
     do throws(AnimatedImageError) {

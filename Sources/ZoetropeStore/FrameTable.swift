@@ -1,12 +1,13 @@
 internal import Synchronization
 internal import SystemPackage
 
-/// The stored frames of one size and format: one file, mapped for reading.
+/// A table that stores the frames of one size and format in one file, which is mapped for reading.
 ///
-/// Several processes use the file concurrently. Each slot has a lock in the file: shared for reading its pixels,
-/// exclusive for replacing them. Nothing waits for locks. A slot is written in this order: lock, empty entry, time of
-/// use, pixels, entry, unlock. A writer killed at any point leaves an empty slot, or one whose checksum is wrong. A
-/// process checks a slot's pixels the first time it reads them, and trusts them from then on.
+/// Several processes use the file concurrently. Each slot has a lock in the file, which is held shared while the slot's
+/// pixels are read, and exclusively while they are replaced. No operation waits for a lock. To write a slot, a process
+/// locks it, empties its entry, writes the time of last use, the pixels and the new entry, in this order, and unlocks
+/// the slot. A writer that is killed at any point leaves a slot that is empty or whose checksum is wrong. A process
+/// checks the pixels of a slot the first time it reads them, and trusts them from then on.
 ///
 /// Calls may read and write the disk.
 final class FrameTable: Sendable {
@@ -18,7 +19,7 @@ final class FrameTable: Sendable {
   private let clock: @Sendable () -> Int64
 
   struct State {
-    /// The number of leases of each slot held by this process; -1 while this process writes to the slot.
+    /// For each slot, the number of leases that this process holds, or -1 while this process writes to the slot.
     var leases: [Int32]
     /// For each slot, the generation of the entry whose pixels have been verified.
     var checked: [UInt64]
@@ -35,8 +36,9 @@ final class FrameTable: Sendable {
     guard let mapping else {
       throw AnimatedImageError(.storeUnsupported, "cannot map a table into memory")
     }
-    // A lookup reads up to 16 entries that lie far apart, and then one frame. Without advice to the system, a lookup in
-    // a cold file would wait for each entry in turn, and for read-ahead beyond the frame (8 MB on some disks).
+    // A lookup reads up to 16 entries that lie far apart, and then one frame. Without this advice to the system, a
+    // lookup in a file that is not cached would wait for each entry in turn, and for read-ahead beyond the frame (8 MB
+    // on some disks).
     mapping.willNeed(0..<layout.pixelsOffset)
     mapping.willScatter(layout.pixelsOffset..<layout.fileBytes)
     self.layout = layout
@@ -50,21 +52,22 @@ final class FrameTable: Sendable {
         checked: [UInt64](repeating: 0, count: layout.slotCount)))
   }
 
-  /// Lets others remove the table. Closing the descriptor would not release the lock while a child process between
-  /// `fork` and `exec` still has it.
+  /// Lets other processes remove the table. Closing the descriptor would not release the lock while a child process
+  /// between `fork` and `exec` still has a copy of the descriptor.
   deinit { _ = try? file.setLock(.none, at: TableLayout.presence) }
 
   // MARK: Opening
 
-  /// Opens the table at `path`, or creates it. Replaces a damaged table.
+  /// Opens the table at `path`. Creates the table if it is missing, and replaces it if it is damaged.
   ///
   /// - Parameters:
-  ///   - creating: If false, throws `storeDamaged` if there is no table or it is damaged.
+  ///   - creating: Whether to create or replace the table. If false, the method throws `storeDamaged` if the table is
+  ///     missing or damaged.
   ///   - clock: Returns the time in nanoseconds since 1970.
-  ///   - mayGrow: Called with the bytes of a new table before it is created. If it returns false, `storeFull` is
-  ///     thrown.
-  ///   - closeOther: Called if the table cannot be mapped, to close another mapping: the process may have run out of
-  ///     address space (RLIMIT_AS) or mappings. Returns false if there is no other mapping to close.
+  ///   - mayGrow: Called before a table is created, with the number of bytes that the new table takes. If it returns
+  ///     false, `storeFull` is thrown.
+  ///   - closeOther: Called if the table cannot be mapped. Closes another mapping, because the process may have run out
+  ///     of address space (RLIMIT_AS) or of mappings. Returns false if there is no other mapping to close.
   static func open(
     _ path: FilePath, _ shape: TableShape, byteLimit: Int, _ secret: HashSecret,
     creating: Bool = true, clock: @escaping @Sendable () -> Int64 = { FileStamp.now() },
@@ -75,7 +78,7 @@ final class FrameTable: Sendable {
       var isDamaged = false
       if let file = try TableFile.open(path) {
         if let layout = try TableLayout(of: file, shape, secret: secret) {
-          // If this fails, another process is removing the table.
+          // If the file cannot be locked or has lost its name, another process is removing the table.
           if try file.setLock(.shared, at: TableLayout.presence), try file.status.isLinked {
             if !file.isReadOnly { try checkLocks(of: file, path) }
             return try FrameTable(layout, file, secret, clock, closeOther)
@@ -111,7 +114,7 @@ final class FrameTable: Sendable {
     throw AnimatedImageError(.storeDamaged, "\(path) keeps being replaced")
   }
 
-  /// Rejects file systems whose locks have no effect.
+  /// Throws `storeUnsupported` if locks have no effect on the file system.
   private static func checkLocks(of file: TableFile, _ path: FilePath) throws(AnimatedImageError) {
     guard try file.setLock(.exclusive, at: 0) else { return }
     defer { _ = try? file.setLock(.none, at: 0) }
@@ -123,9 +126,10 @@ final class FrameTable: Sendable {
     }
   }
 
-  /// Checks that the file still has its name and its length.
+  /// Checks that the file still has its name and its full length.
   ///
-  /// - Throws: `storeDamaged` otherwise: then nothing may be read from the file or stored in it any more.
+  /// - Throws: `storeDamaged` if the file lacks either. In that case, nothing may be read from the file or stored in it
+  ///   any more.
   func checkFile() throws(AnimatedImageError) {
     let status = try file.status
     guard status.isLinked else {
@@ -138,9 +142,9 @@ final class FrameTable: Sendable {
 
   // MARK: Reading
 
-  /// Returns the frame under `key`. Call ``checkFile()`` first.
+  /// Returns the frame under `key`, or nil if there is no intact one. Call ``checkFile()`` first.
   ///
-  /// The pixels stay in the mapping, and the slot is not reused while they are in use.
+  /// The pixels of the frame stay in the mapping, and the slot is not reused as long as they are in use.
   func frame(for key: TableKey) throws(AnimatedImageError) -> CachedFrame? {
     for slot in layout.slots(of: key) where names(slot, key) {
       guard let lease = try lease(slot) else { continue }
@@ -152,7 +156,7 @@ final class FrameTable: Sendable {
         try? clear(slot)
         continue
       }
-      // If pages were truncated meanwhile, the mapping reads zeros in their place.
+      // If the file was truncated meanwhile, the missing pages read as zeros in the mapping.
       guard !mapping.hasGap else { continue }
       touch(slot)
       let storage = mapping.lend(range, by: lease)
@@ -176,7 +180,7 @@ final class FrameTable: Sendable {
   /// The time in nanoseconds since 1970, never 0.
   var now: UInt64 { UInt64(max(clock(), 1)) }
 
-  /// Returns whether there is an entry for `key`. Does not read its pixels.
+  /// Returns whether there is an entry for `key`, without reading the pixels.
   func contains(_ key: TableKey) -> Bool {
     layout.slots(of: key).contains { slot in
       guard names(slot, key), let entry = entry(slot) else { return false }
@@ -191,7 +195,7 @@ final class FrameTable: Sendable {
     return mapping.word(at: offset + 8) == key.high && mapping.word(at: offset + 16) == key.low
   }
 
-  /// Returns the time of last use of `slot`; 0 if it takes no disk space.
+  /// Returns the time of last use of `slot`, or 0 if the slot takes no disk space.
   func use(_ slot: Int) -> UInt64 { mapping.word(at: layout.use(of: slot)) }
 
   func isEmpty(_ slot: Int) -> Bool {
@@ -209,7 +213,7 @@ final class FrameTable: Sendable {
   func isRight(_ entry: TableEntry, _ slot: Int) -> Bool {
     guard let range = layout.pixels(of: slot, size: entry.size) else { return false }
     if state.withLock({ $0.checked[slot] == entry.generation }) {
-      // Wait for evicted pages here rather than where the frame is drawn.
+      // If pages of the pixels are no longer in memory, wait for them here rather than where the frame is drawn.
       mapping.touch(range)
       return true
     }

@@ -1,24 +1,24 @@
 package import SystemPackage
 
-/// Recognizes the files in a store's directory that belong to the store.
+/// Functions that recognise which files in a store's directory belong to the store.
 ///
 /// A user may choose any directory for a store, such as a home directory, so other files are neither counted nor
 /// removed.
 enum StoreFiles {
-  /// The suffix of the names of all tables, of any version and secret.
+  /// The suffix of the names of all tables, whatever their version and secret.
   static let tableSuffix = ".frames"
   /// The suffix of the name of a file that is being written.
   private static let newSuffix = ".new"
 
-  /// Returns whether the file is a table, or an unfinished table or secret.
+  /// Returns whether the file called `name` is a table, an unfinished table or an unfinished secret.
   static func isTable(_ name: String) -> Bool {
     if isTableName(name[...]) { return true }
     guard let finalName = finalName(of: name) else { return false }
     return isTableName(finalName) || finalName == StoreSecret.fileName
   }
 
-  /// Returns whether the name is `[NAME.DIGEST.COUNT-]WxH-FORMAT-SECRET-vN.N.frames`. The suffix alone is not enough,
-  /// because other programs may also have files that end in `.frames`.
+  /// Returns whether `name` has the form `[NAME.DIGEST.COUNT-]WxH-FORMAT-SECRET-vN.N.frames`. Checking the suffix alone
+  /// is not enough, because other programs may also have files whose names end in `.frames`.
   private static func isTableName(_ name: Substring) -> Bool {
     guard name.hasSuffix(tableSuffix) else { return false }
     var parts = name.dropLast(tableSuffix.utf8.count)
@@ -35,13 +35,14 @@ enum StoreFiles {
       && !parts[1].isEmpty && isHexadecimal(parts[2])
   }
 
-  /// Returns whether the file in a store's `index` directory is a record, or an unfinished one.
+  /// Returns whether the file called `name` in a store's `index` directory is a record or an unfinished record.
   static func isRecord(_ name: String) -> Bool {
     let name = finalName(of: name) ?? name[...]
     return name.utf8.count == 32 && isHexadecimal(name)
   }
 
-  /// Returns the name that a file gets once it has been written: `NAME` for `NAME.NUMBER.new`.
+  /// Returns the name that a file called `name` gets once it has been written (`NAME` for `NAME.NUMBER.new`), or nil if
+  /// `name` does not have that form.
   private static func finalName(of name: String) -> Substring? {
     guard name.hasSuffix(newSuffix) else { return nil }
     let rest = name.dropLast(newSuffix.utf8.count)
@@ -61,10 +62,10 @@ enum StoreFiles {
 }
 
 extension FrameStore {
-  /// Returns whether there is already a store in `directory`: a secret, or any file of a store that has lost its
-  /// secret. (Opening a store would create one.)
+  /// Returns whether `directory` already contains a store, which means that it contains a secret, or any other file of
+  /// a store whose secret was lost. (Opening a store to find out would create one.)
   ///
-  /// - Throws: `storeDenied` or `io` if that cannot be determined.
+  /// - Throws: `storeDenied` or `io` if it cannot be determined whether the directory contains a store.
   package static func exists(at directory: FilePath) throws(AnimatedImageError) -> Bool {
     if try TableDirectory.isPresent(directory.appending(StoreSecret.fileName)) { return true }
     guard try TableDirectory.isPresent(directory) else { return false }
@@ -73,7 +74,7 @@ extension FrameStore {
         .contains { StoreFiles.isRecord($0.name) }
   }
 
-  /// The number of records about known files, and their bytes on disk.
+  /// The number of records about known files, and the number of bytes that these records take on disk.
   var recordUsage: (count: Int, byteCount: Int) {
     let records = index.records()
     return (records.count, records.reduce(0) { $0 + $1.status.allocatedBytes })

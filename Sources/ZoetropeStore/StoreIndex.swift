@@ -1,23 +1,24 @@
 internal import SystemPackage
 
-/// Records about files, without pixels. Each record is one small file, named after the hash of the described file's
-/// stamp.
+/// The records that a store keeps about files. Records contain no pixels. Each record is one small file, whose name is
+/// a hash of the stamp of the file that the record describes.
 ///
-/// A modified file has another stamp, so its old record is not found. The name also depends on the versions of the
-/// records and the scanners. Records carry a checksum keyed with the store's secret.
+/// A file that has been modified has another stamp, so its old record is not found. The name of a record also depends
+/// on ``version``. Each record contains a checksum that is keyed with the store's secret.
 struct StoreIndex: Sendable {
-  /// Increment if the layout of records changes, or if a scanner's result for any file changes;
-  /// `CacheVersionTests` fails until then.
+  /// The version of the records. Increment it if the layout of records changes, or if a scanner's result for any file
+  /// changes. `CacheVersionTests` fails until you do.
   static let version = 1
   /// The limits on all records: their number and, in the next constant, their total bytes.
   private static let maximumCount = 4096
   private static let maximumBytes = 32 << 20
-  /// A larger record is not stored: reading it would take as long as a scan.
+  /// The maximum number of bytes of one record. A larger record is not stored, because reading it would take as long as
+  /// scanning the file.
   private static let maximumRecordBytes = 8 << 20
 
   let directory: FilePath
   let secret: HashSecret
-  /// Whether the index is read-only, so nothing is written.
+  /// Whether the index is read-only, so that nothing is written to it.
   var isReadOnly = false
 
   enum Subject: Int {
@@ -25,7 +26,7 @@ struct StoreIndex: Sendable {
     case structure
   }
 
-  /// Returns the record about the file with this stamp; nil if there is no intact one.
+  /// Returns the record about the file with this stamp, or nil if there is no intact record.
   ///
   /// - Parameter conditions: Everything that the record depends on besides the file's bytes.
   func read(_ subject: Subject, of stamp: FileStamp, conditions: [Int] = []) -> RecordReader? {
@@ -39,7 +40,7 @@ struct StoreIndex: Sendable {
     return RecordReader(content)
   }
 
-  /// Stores a record, replacing the previous one.
+  /// Stores a record about the file with this stamp, replacing the previous record.
   func write(
     _ subject: Subject, of stamp: FileStamp, conditions: [Int] = [],
     _ body: (inout RecordWriter) -> Void
@@ -59,8 +60,8 @@ struct StoreIndex: Sendable {
       FileSystem.remove(temporary)
       throw error
     }
-    // Listing the directory on every write would take longer than the records save. Always prune after a large record,
-    // because 64 of them would far exceed the limit.
+    // Prune after one write in 64, because listing the directory on every write would take longer than the records
+    // save. Always prune after a large record, because 64 large records would far exceed the limit.
     if hash.low % 64 == 0 || writer.bytes.count > 256 << 10 { prune() }
   }
 
@@ -76,7 +77,7 @@ struct StoreIndex: Sendable {
     }
   }
 
-  /// Returns all records, and leftovers of killed writers, but no files of other programs.
+  /// Returns all records, and files that killed writers left behind. Files of other programs are not included.
   func records() -> [(name: String, status: FileStatus)] {
     TableDirectory.files(in: directory).filter { StoreFiles.isRecord($0.name) }
   }
@@ -101,7 +102,7 @@ struct StoreIndex: Sendable {
 }
 
 extension FrameStore {
-  /// Opens the file at `path`. Does not scan it if the result of an earlier scan is recorded here.
+  /// Opens the file at `path`. The file is not scanned if the result of an earlier scan is recorded in this store.
   package func open(
     _ path: FilePath, options: DecodingOptions, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> AnimatedImage {
@@ -109,7 +110,8 @@ extension FrameStore {
       AnimatedImage.source(at: path, options: options, isCancelled: isCancelled), options: options)
   }
 
-  /// Opens `source`. Does not scan it if it is a file and the result of an earlier scan is recorded here.
+  /// Opens `source`. The source is not scanned if it is a file and the result of an earlier scan is recorded in this
+  /// store.
   func open(
     _ source: any ByteSource, options: DecodingOptions
   ) throws(AnimatedImageError) -> AnimatedImage {
@@ -133,8 +135,8 @@ extension FrameStore {
     return image
   }
 
-  /// Returns the key of the file's frames, if the file was opened and hashed through this store and is unchanged. Reads
-  /// only the records.
+  /// Returns the key of the file's frames, or nil unless the file was opened and hashed through this store and has not
+  /// changed since then. Only the records are read, not the file.
   package func knownKey(
     ofFileAt path: FilePath, rendering: Rendering, options: DecodingOptions
   ) -> AnimationKey? {
@@ -160,8 +162,8 @@ extension FrameStore {
     {
       return known.identity
     }
-    // A file that changed within the last seconds is hashed each time. Another write may leave its stamp unchanged, and
-    // then frames of the new bytes would be stored under the old identity.
+    // A file that changed within the last two seconds is hashed each time. Another write could leave the stamp of the
+    // file unchanged, and frames of the new bytes would then be stored under the old identity.
     let isSettled = stamp?.isSettled(at: FileStamp.now()) ?? true
     if let stamp, isSettled, image.source.isUnchanged,
       var record = index.read(.identity, of: stamp), let identity = record.identity()
@@ -185,7 +187,7 @@ extension FrameStore {
 }
 
 extension RecordReader {
-  /// Reads the record of an identity.
+  /// Returns the identity that the record contains, or nil if the record is incomplete.
   fileprivate mutating func identity() -> ContentIdentity? {
     let identity = ContentIdentity(high: number(UInt64.self), low: number(UInt64.self))
     return isComplete ? identity : nil
@@ -226,7 +228,7 @@ extension AnimatedImage {
 }
 
 extension DecodingOptions {
-  /// All options that affect the result of opening a file.
+  /// The values of all options that affect the result of opening a file.
   fileprivate var scanConditions: [Int] {
     let policy =
       switch damage.kind {

@@ -1,15 +1,15 @@
 internal import SystemPackage
 
-/// The random bytes that key a store's hashes and checksums, stored in its directory.
+/// The random bytes that key a store's hashes and checksums. They are kept in a file in the store's directory.
 ///
-/// Nobody who lacks these bytes can construct a file that a lookup mistakes for another one. Frames written under
-/// another secret never match a lookup in this store.
+/// Nobody who does not know these bytes can construct a file that a lookup mistakes for another file. Frames written
+/// under another secret never match a lookup in this store.
 struct StoreSecret: Sendable {
   static let fileName = "secret"
 
   let hash: HashSecret
   private let bytes: [UInt8]
-  /// Distinguishes this secret from others in the names of tables.
+  /// A text that distinguishes this secret from others in the names of tables.
   private let fingerprint: String
 
   private init(_ bytes: [UInt8]) {
@@ -19,9 +19,11 @@ struct StoreSecret: Sendable {
     fingerprint = String(word, radix: 16)
   }
 
-  /// Reads the secret in `directory`. Creates the directory and the secret if they are missing.
+  /// Reads the secret in `directory`. Creates the directory and the secret if they are missing, and replaces a damaged
+  /// secret.
   ///
-  /// - Parameter preferred: The secret to store if there is none.
+  /// - Parameter preferred: The secret to store if `directory` contains no valid one. Default: nil, which means a new
+  ///   random secret.
   static func load(
     in directory: FilePath, preferring preferred: StoreSecret? = nil
   ) throws(AnimatedImageError) -> StoreSecret {
@@ -63,7 +65,8 @@ struct StoreSecret: Sendable {
     (shape.name.map { "\($0.text)-" } ?? "") + "\(shape.size)-\(shape.format)\(suffix)"
   }
 
-  /// Returns the shape of the table with this file name; nil if it is not a table of this secret and version.
+  /// Returns the shape of the table whose file is called `name`, or nil if `name` is not the name of a table of this
+  /// secret and version.
   func shape(ofTable name: String) -> TableShape? {
     var parts = name.split(separator: "-")[...]
     let text = parts.count == 5 ? parts.popFirst() : nil

@@ -3,7 +3,7 @@ internal import SystemPackage
 
 /// The system calls on the files of a frame store. Tests can make each of them fail.
 ///
-/// In a release build every check below is a constant.
+/// In a release build, every check below compiles to a constant.
 package enum TableCall: Sendable, Hashable, CaseIterable {
   case open, stat, resize, allocate, read, write, lock, map, punch, publish, makeDirectory, list
   /// Opening a file for writing, or modifying a directory.
@@ -20,7 +20,8 @@ package enum TableCall: Sendable, Hashable, CaseIterable {
       case kill
     }
 
-    /// Returns the fault to inject into each call of the current task; nil lets every call through.
+    /// A function that returns the fault to inject into a call of the current task, or nil for no fault. If the plan
+    /// itself is nil, no call fails.
     @TaskLocal package static var plan: (@Sendable (TableCall) -> Fault?)?
   #endif
 

@@ -1,18 +1,18 @@
 package import SystemPackage
 
-/// The directory of a frame store: private to this user, created if missing.
+/// Functions for the directory of a frame store, which is private to this user and is created if it is missing.
 ///
-/// Everything is accessed by path, even after the directory was checked, so a user who may rename one of its parents
-/// can substitute another directory. This neither reveals frames nor shows wrong ones: files are created with access
-/// for this user only, and opened only if they belong to this user alone (for reading, to this user or root); names
-/// contain a hash of the store's secret, and checksums are keyed with it. The only possible loss is that of cached
-/// frames: tables and records in the other directory are counted and evicted as if they were the store's own; see
-/// `StoreFiles`. Holding a descriptor of the directory would not help, because the next process starts from the path
-/// again.
+/// All files in the directory are accessed by path, even after the directory was checked, so a user who may rename one
+/// of its parents can substitute another directory. Such a substitution neither reveals frames nor makes the store
+/// return wrong ones: files are created with access for this user only, and are opened only if they belong to this user
+/// alone (for reading, to this user or root). The names of tables contain a hash of the store's secret, and checksums
+/// are keyed with the secret. Only cached frames can be lost: tables and records in the other directory are counted and
+/// evicted as if they were the store's own; see `StoreFiles`. Keeping a descriptor of the directory open would not
+/// help, because the next process starts from the path again.
 package enum TableDirectory {
-  /// Creates `path` and its missing parents, and checks that no other user may write there.
+  /// Creates the directory `path` and its missing parents, and checks that no other user may write to the directory.
   ///
-  /// - Returns: Whether this user may write there; if so, no other user may read it either.
+  /// - Returns: Whether this user may write to the directory. If so, no other user may read it either.
   @discardableResult
   package static func make(_ path: FilePath) throws(AnimatedImageError) -> Bool {
     var missing: [FilePath] = []
@@ -49,7 +49,7 @@ package enum TableDirectory {
     return isWritable
   }
 
-  /// Returns the regular files in the directory; empty if it does not exist.
+  /// Returns the regular files in the directory, or an empty array if the directory does not exist.
   package static func list(
     _ path: FilePath
   ) throws(AnimatedImageError) -> [(name: String, status: FileStatus)] {
@@ -65,12 +65,12 @@ package enum TableDirectory {
     }
   }
 
-  /// Returns the regular files in the directory; empty if it cannot be read.
+  /// Returns the regular files in the directory, or an empty array if the directory cannot be read.
   package static func files(in path: FilePath) -> [(name: String, status: FileStatus)] {
     (try? list(path)) ?? []
   }
 
-  /// Returns whether anything exists at `path`. Unlike ``exists(_:)``, throws if that cannot be determined.
+  /// Returns whether anything exists at `path`. Unlike ``exists(_:)``, throws an error if this cannot be determined.
   package static func isPresent(_ path: FilePath) throws(AnimatedImageError) -> Bool {
     do throws(Errno) { _ = try FileStatus(checking: path) } catch {
       if error == .noSuchFileOrDirectory { return false }
@@ -84,7 +84,8 @@ package enum TableDirectory {
 
   /// Renames the file at `temporary` to `path`.
   ///
-  /// - Returns: False if `path` exists and `replacing` is false; then nothing changes.
+  /// - Returns: Whether the file was renamed. The result is false if `path` exists and `replacing` is false. In that
+  ///   case, the file at `path` is kept and the temporary file is removed.
   package static func publish(
     _ temporary: FilePath, as path: FilePath, replacing: Bool
   ) throws(AnimatedImageError) -> Bool {

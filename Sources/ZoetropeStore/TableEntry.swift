@@ -1,23 +1,25 @@
-/// A table's record of one slot: the key of the frame it holds, the hash of the frame's pixels, and the damage found in
-/// the frame.
+/// The entry of one slot in a table: the key of the frame in the slot, the hash of the frame's pixels, and the damage
+/// found in the frame.
 ///
-/// An entry has 256 bytes. The last eight are a checksum over the rest, the table's number and the slot, so a torn
-/// entry, or one copied from elsewhere, is invalid. A first word of zero marks an empty slot.
+/// An entry has 256 bytes. The last eight bytes are a checksum over the rest of the entry, the table's number and the
+/// slot, so an entry that was only partly written, or was copied from elsewhere, is invalid. If the first word is zero,
+/// the slot is empty.
 struct TableEntry: Sendable {
   static let byteCount = 256
   private static let wordCount = byteCount / 8
-  /// Words 11 to 30 hold the text of the damage.
+  /// The first of the words that hold the text of the damage, which are words 11 to 30.
   private static let textStart = 11
   private static let textBytes = (wordCount - 1 - textStart) * 8
 
   private var words = InlineArray<32, UInt64>(repeating: 0)
 
-  /// Creates the entry of a slot whose pixels have the hash `pixelHash`; nil if the text of the damage does not fit.
+  /// Creates the entry of a slot whose pixels have the hash `pixelHash`. Returns nil if the text of the damage does not
+  /// fit in the entry.
   init?(
     _ key: TableKey, pixelHash: UInt64, damage: Damage?, in slot: Int, of layout: TableLayout,
     secret: HashSecret
   ) {
-    // Random, so that every new content of a slot is verified again.
+    // The first word is random, so that every new content of a slot is verified again.
     words[0] = UInt64.random(in: 1...UInt64.max)
     words[1] = key.high
     words[2] = key.low
@@ -30,7 +32,7 @@ struct TableEntry: Sendable {
     words[31] = checksum(in: slot, of: layout, secret)
   }
 
-  /// Copies the entry in `bytes`; nil if it is empty or not intact.
+  /// Copies the entry in `bytes`. Returns nil if the entry is empty or not intact.
   init?(copying bytes: borrowing RawSpan, in slot: Int, of layout: TableLayout, secret: HashSecret)
   {
     for place in 0..<Self.wordCount {
@@ -64,7 +66,8 @@ struct TableEntry: Sendable {
 
   // MARK: Damage
 
-  /// Word 9: the lengths of the kind's name and of the detail, and flags. 0 means no damage.
+  /// Stores `damage` in words 7 to 30, or returns false if it does not fit. Word 9 contains the lengths of the kind's
+  /// name and of the detail, and flags. If word 9 is 0, there is no damage.
   private mutating func pack(_ damage: Damage) -> Bool {
     let (name, detail) = (Array(damage.kind.name.utf8), Array(damage.detail.utf8))
     guard !name.isEmpty, name.count < 256, name.count + detail.count <= Self.textBytes,

@@ -1,19 +1,20 @@
 /// Operations on slots of a table that this process need not have mapped.
 extension TableFile {
-  /// Writes an empty entry.
+  /// Overwrites the entry of `slot` with zeros, which makes the slot empty.
   func empty(_ slot: Int, of layout: TableLayout) throws(AnimatedImageError) {
     let zeros = [UInt8](repeating: 0, count: TableEntry.byteCount)
     try write(zeros.rawBytes, at: layout.entry(of: slot))
   }
 
-  /// Sets the time of last use.
+  /// Sets the time of last use of `slot` to `time`.
   func mark(_ slot: Int, of layout: TableLayout, _ time: UInt64) throws(AnimatedImageError) {
     try write([time].rawBytes, at: layout.use(of: slot))
   }
 
   /// Frees the disk space of `slot`, which the caller has locked and emptied.
   ///
-  /// If the file system cannot do that, this slot is the first to be filled again.
+  /// If the file system cannot free the space, the slot keeps its time of last use, so that it is filled again before
+  /// slots that take no disk space.
   @discardableResult
   func free(_ slot: Int, of layout: TableLayout) throws(AnimatedImageError) -> Hole {
     let hole = punchHole(layout.pages(of: slot))
@@ -21,11 +22,11 @@ extension TableFile {
     return hole
   }
 
-  /// Evicts the frame in `slot` unless it is in use, or its time of last use is no longer `use`.
+  /// Evicts the frame in `slot`, unless the slot is in use or its time of last use is no longer `use`.
   ///
-  /// - Returns: The bytes freed.
+  /// - Returns: The number of bytes freed.
   /// - Throws: `storeUnsupported` if the file system cannot free a part of a file. The frame is then kept, except that
-  ///   the first attempt in a file, which discovers this, may lose its frame.
+  ///   the first attempt in a file, which discovers that the space cannot be freed, may lose its frame.
   func evict(
     _ slot: Int, of layout: TableLayout, unusedSince use: UInt64
   ) throws(AnimatedImageError) -> Int {

@@ -21,26 +21,29 @@ extension AnimatedImageError {
 /// A file that several processes read and write concurrently.
 ///
 /// Files are written with `pwrite`, so that a full disk causes an error instead of SIGBUS. Locks belong to the open
-/// file description (`F_OFD_SETLK`): they end with the process and, unlike POSIX locks, survive closing another
-/// descriptor of the file. Two of these objects for one file exclude each other; two threads that use the same object
-/// do not.
+/// file description (`F_OFD_SETLK`): they end with the process and, unlike POSIX locks, are kept when another
+/// descriptor of the file is closed. The locks of two objects for the same file exclude each other; two threads that
+/// use the same object do not exclude each other.
 package final class TableFile: Sendable {
-  /// The kinds of lock, numbered as in `zt_lock_byte`.
+  /// The kinds of lock, with the numbers that `zt_lock_byte` takes.
   package enum Lock: Int32 { case none, shared, exclusive }
 
-  /// Bytes in a memory page.
+  /// The number of bytes in a memory page.
   package static var pageSize: Int { sysconf(Int32(_SC_PAGESIZE)) }
 
   fileprivate let descriptor: FileDescriptor
   /// Whether the file is open for reading only, because this user may not write to it.
   package let isReadOnly: Bool
-  /// Whether punching a hole in this file frees space: 0 until one was punched, then 1 for yes and 2 for no.
+  /// Whether punching a hole in this file frees disk space: 1 if it does, 2 if it does not, and 0 until the first hole
+  /// is punched.
   private let punching = Atomic(0)
 
-  /// Opens a file that belongs to this user alone, or one that this user may only read and that only this user
-  /// and root may write. Does not follow symbolic links.
+  /// Opens a file for reading and writing, or for reading only if this user may not write to it.
   ///
-  /// - Returns: Nil if there is no such file.
+  /// Throws `storeDenied` if other users have access to a file that is opened for writing, or if anybody but this user
+  /// and root may write to a file that is opened for reading only. Does not follow symbolic links.
+  ///
+  /// - Returns: The open file, or nil if there is no such file.
   package static func open(
     _ path: FilePath, creating: Bool = false
   ) throws(AnimatedImageError) -> TableFile? {
@@ -56,8 +59,8 @@ package final class TableFile: Sendable {
     let file: TableFile
     do throws(AnimatedImageError) {
       let descriptor = try TableCall.open.make("open \(path)") {
-        // Check outside `IdleFiles.open`, which would react to an injected EMFILE by closing every idle file of the
-        // process.
+        // Make this check outside `IdleFiles.open`, which would react to an injected EMFILE by closing every idle file
+        // of the process.
         try TableCall.open.check()
         if writes { try TableCall.openWriting.check() }
         return try IdleFiles.shared.open {
@@ -99,7 +102,7 @@ package final class TableFile: Sendable {
     }
   }
 
-  /// Reads up to `count` bytes, starting at `offset`; fewer at the end of the file.
+  /// Reads and returns up to `count` bytes, starting at `offset`. Fewer bytes are returned only at the end of the file.
   package func read(_ count: Int, at offset: Int) throws(AnimatedImageError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
@@ -135,8 +138,8 @@ package final class TableFile: Sendable {
     }
   }
 
-  /// Makes the file `byteCount` bytes long and allocates disk space for the first `allocated` bytes. Only for a file
-  /// that is not open elsewhere.
+  /// Makes the file `byteCount` bytes long and allocates disk space for the first `allocated` bytes. Call this method
+  /// only for a file that is not open elsewhere.
   package func resize(to byteCount: Int, allocating allocated: Int) throws(AnimatedImageError) {
     try Self.checkSizeLimit(byteCount)
     try TableCall.resize.make("resize") {
@@ -150,17 +153,17 @@ package final class TableFile: Sendable {
     }
   }
 
-  /// Throws if a file of this process may not be `byteCount` bytes long: the system would end the
-  /// process with SIGXFSZ.
+  /// Throws `storeFull` if this process may not write files of `byteCount` bytes. Without this check, the system would
+  /// end the process with SIGXFSZ.
   private static func checkSizeLimit(_ byteCount: Int) throws(AnimatedImageError) {
     if byteCount > zt_file_size_limit() { throw .store(.fileTooLarge, "write \(byteCount) bytes") }
   }
 
   /// The result of punching a hole.
   package enum Hole {
-    /// The space is free, and the range reads as zeros.
+    /// The disk space is free, and the range reads as zeros.
     case freed
-    /// The range may read as zeros, but takes its space.
+    /// The range may read as zeros, but still takes disk space.
     case kept
     /// Nothing was done: the file system does not support holes.
     case none
@@ -168,9 +171,10 @@ package final class TableFile: Sendable {
 
   /// Frees the disk space of `range`, unless an earlier attempt on this file has shown that no space is freed.
   ///
-  /// If blocks are larger than the range (ZFS, XFS with blocks of 64 KiB), the system writes zeros, reports success and
-  /// frees nothing. The first call therefore checks where the hole is. The number of allocated bytes would be no
-  /// evidence: other processes write to the file, and ZFS updates the number seconds later.
+  /// If the blocks of the file system are larger than the range (ZFS, XFS with blocks of 64 KiB), the system writes
+  /// zeros, reports success and frees nothing. The first call therefore checks where the hole is. The number of
+  /// allocated bytes would not show whether space was freed: other processes write to the file, and ZFS updates the
+  /// number only seconds later.
   package func punchHole(_ range: Range<Int>) -> Hole {
     if punching.load(ordering: .relaxed) == 2 { return .none }
     let start = Int64(range.lowerBound)
@@ -207,8 +211,9 @@ package final class TableFile: Sendable {
 
 /// The bytes of a table, read directly from the system's file cache.
 ///
-/// If the file is truncated or cannot be read, its bytes read as zeros and ``hasGap`` becomes true; see `zt_table.h`.
-/// Other processes may write to the file at any moment, so callers must validate what they read, or hold a lock.
+/// If the file is truncated or cannot be read, the missing bytes read as zeros and ``hasGap`` becomes true; see
+/// `zt_table.h`. Other processes may write to the file at any moment, so callers must either validate the bytes that
+/// they read or hold a lock.
 ///
 /// Unsafe code: every range is checked against the mapping, which lives from `init` to `deinit`.
 @safe
@@ -218,7 +223,7 @@ package final class TableMapping: Sendable {
   private nonisolated(unsafe) let start: UnsafePointer<UInt8>
   private let byteCount: Int
 
-  /// Maps the first `byteCount` bytes of `file`; nil if the system cannot.
+  /// Maps the first `byteCount` bytes of `file`, or returns nil if the system cannot map them.
   package init?(_ file: TableFile, byteCount: Int) {
     guard byteCount > 0, (try? TableCall.map.check()) != nil,
       let start = unsafe zt_map(file.descriptor.rawValue, byteCount)
@@ -231,13 +236,13 @@ package final class TableMapping: Sendable {
 
   deinit { unsafe zt_unmap(start) }
 
-  /// Whether bytes that could not be read have been replaced by zeros. Never reset.
+  /// Whether bytes that could not be read have been replaced by zeros. Once true, this value stays true.
   package var hasGap: Bool { unsafe zt_map_has_gap(start) }
 
   /// Returns the bytes of `range` as read-only pixels, without a copy.
   ///
-  /// - Parameter owner: An object that retains this mapping and keeps others from replacing the bytes. It is retained
-  ///   as long as the pixels.
+  /// - Parameter owner: An object that retains this mapping and keeps other processes from replacing the bytes. The
+  ///   owner is retained as long as the pixels.
   /// - Precondition: The range lies in the mapping and starts at a multiple of 64.
   package func lend(_ range: Range<Int>, by owner: any AnyObject & Sendable) -> PixelStorage {
     unsafe PixelStorage(lent: buffer(range), by: owner)
@@ -248,13 +253,13 @@ package final class TableMapping: Sendable {
     in range: Range<Int>, _ body: (borrowing RawSpan) -> Result
   ) -> Result { body(unsafe buffer(range).bytes) }
 
-  /// Requests the bytes of `range` from the disk, all at once. Does not wait.
+  /// Asks the system to read all bytes of `range` from the disk, without waiting for them.
   package func willNeed(_ range: Range<Int>) {
     let bytes = unsafe buffer(range)
     if let start = bytes.baseAddress { unsafe zt_will_need(start, bytes.count) }
   }
 
-  /// Keeps the system from reading ahead in `range`, which must start at a page boundary.
+  /// Tells the system not to read ahead in `range`, which must start at a page boundary.
   package func willScatter(_ range: Range<Int>) {
     let bytes = unsafe buffer(range)
     if let start = bytes.baseAddress { unsafe zt_will_scatter(start, bytes.count) }

@@ -1,9 +1,9 @@
-/// The common properties of all frames in one table: pixel format and size, or the ``FrameFormat``.
+/// The properties that all frames in one table share: their pixel format and size, or their ``FrameFormat``.
 package struct TableShape: Sendable, Hashable {
-  /// The size of every frame; in the table of a ``FrameFormat``, the size of the largest frame.
+  /// The size of every frame, or in the table of a ``FrameFormat``, the size of the largest possible frame.
   package let size: PixelSize
   package let format: PixelFormat
-  /// The table's name; nil if this is not the table of a ``FrameFormat``.
+  /// The table's name, or nil if this is not the table of a ``FrameFormat``.
   package let name: TableName?
 
   package init(size: PixelSize, format: PixelFormat, name: TableName? = nil) {
@@ -19,7 +19,7 @@ package struct TableShape: Sendable, Hashable {
   }
 
   package var bytesPerRow: Int { format.bytesPerRow(width: size.width) }
-  /// Bytes of a frame's pixels; 0 if the size is empty or too large.
+  /// The number of bytes that the pixels of a frame of ``size`` take, or 0 if the size is empty or too large.
   package var frameBytes: Int {
     let (bytes, overflow) = bytesPerRow.multipliedReportingOverflow(by: max(size.height, 0))
     return overflow || size.isEmpty ? 0 : bytes
@@ -32,32 +32,35 @@ package struct TableShape: Sendable, Hashable {
 /// pixels of each slot, which are page-aligned. The header is written before the file gets its name and never changes.
 /// Numbers are in native byte order; a header in the other byte order is invalid.
 ///
-/// A slot whose time is 0 takes no disk space, and its entry may be in a hole of the file. The hole must not be read
-/// through a mapping, because on a full disk that fails. There are slots for twice the store's limit, so that the
-/// frames of one table can fill the store although sets fill unevenly.
+/// A slot whose time of last use is 0 takes no disk space, and its entry may be in a hole of the file. A hole must not
+/// be read through a mapping, because the read fails if the disk is full. There are slots for twice as many bytes as
+/// the store's limit allows, so that the frames of one table can fill the store although its sets of slots fill
+/// unevenly.
 struct TableLayout: Sendable, Hashable {
-  /// Increment if the layout or the key of frames changes; `CacheVersionTests` fails until then.
+  /// The version of tables. Increment it if the layout of tables or the key of frames changes. `CacheVersionTests`
+  /// fails until you do.
   static let version: UInt64 = 4
-  /// Increment if decoding, compositing, scaling or conversion gives different pixels: older tables
-  /// are then no longer found. `CacheVersionTests` fails until then.
+  /// The version of the pixels in tables. Increment it if decoding, compositing, scaling or conversion gives different
+  /// pixels, so that older tables are no longer found. `CacheVersionTests` fails until you do.
   static let pixelVersion: UInt64 = 1
   /// The number of slots that may hold a given frame.
   static let ways = 16
   static let maximumSlotCount = 8192
-  /// Every process that has the table open locks this byte for reading. Only a process that can lock it for
-  /// writing may remove the file.
+  /// The offset of the byte that every process locks for reading while it has the table open. Only a process that can
+  /// lock this byte for writing may remove the file.
   static let presence = 1
   private static let magic: UInt64 = 0x5a4f_4554_5441_424c
   private static let headerWords = 16
 
   let shape: TableShape
-  /// A multiple of ``wayCount``.
+  /// The number of slots, which is a multiple of ``wayCount``.
   let slotCount: Int
   let pageSize: Int
-  /// A random number that distinguishes the table from others of the same shape.
+  /// A random number that distinguishes the table from other tables of the same shape.
   let number: UInt64
 
-  /// Creates the layout of a new table in a store of `byteLimit` bytes; nil if not even one frame fits.
+  /// Creates the layout of a new table in a store of `byteLimit` bytes, or returns nil if not even one frame fits in
+  /// the store.
   package init?(_ shape: TableShape, byteLimit: Int, pageSize: Int, number: UInt64) {
     let frame = shape.frameBytes
     guard frame > 0, frame <= byteLimit, frame < 1 << 40 else { return nil }
@@ -91,7 +94,8 @@ struct TableLayout: Sendable, Hashable {
     return start..<start + shape.frameBytes
   }
 
-  /// Returns the byte range of all pages of `slot`. A smaller hole would leave the last page allocated.
+  /// Returns the byte range of all pages that hold the pixels of `slot`. If a hole covered only the pixels, the last
+  /// page would stay allocated.
   func pages(of slot: Int) -> Range<Int> {
     let start = pixelsOffset + slot * stride
     return start..<start + stride
@@ -104,22 +108,22 @@ struct TableLayout: Sendable, Hashable {
     return first..<min(first + count, slotCount)
   }
 
-  /// Returns the byte range of a frame of `size` in `slot`; nil if it does not fit.
+  /// Returns the byte range of the pixels of a frame of `size` in `slot`, or nil if the frame does not fit.
   func pixels(of slot: Int, size: PixelSize) -> Range<Int>? {
     guard shape.holds(size) else { return nil }
     let start = pixelsOffset + slot * stride
     return start..<start + shape.format.bytesPerRow(width: size.width) * size.height
   }
 
-  /// Returns the slots that may hold the frame, which form a set. Consecutive frames map to consecutive sets, so the
-  /// frames of one animation are spread evenly.
+  /// Returns the slots that may hold the frame of `key`. These slots form a set. Consecutive frames map to consecutive
+  /// sets, so the frames of one animation are spread evenly over the sets.
   func slots(of key: TableKey) -> StrideTo<Int> {
     let sets = UInt64(setCount)
     let set = Int((key.animation % sets + UInt64(key.index) % sets) % sets)
     return Swift.stride(from: set, to: slotCount, by: setCount)
   }
 
-  /// Returns the first bytes of the header page.
+  /// Returns the header, which is at the start of the header page.
   func header(_ secret: HashSecret) -> [UInt8] {
     var words = [UInt64](repeating: 0, count: Self.headerWords)
     words[0] = Self.magic
@@ -138,7 +142,7 @@ struct TableLayout: Sendable, Hashable {
     return bytes
   }
 
-  /// Reads the header of `file`; nil unless the file is a complete table of `shape`.
+  /// Reads the header of `file`. Returns nil unless the file is a complete table of `shape`.
   init?(
     of file: TableFile, _ shape: TableShape, secret: HashSecret
   ) throws(AnimatedImageError) {
@@ -147,8 +151,8 @@ struct TableLayout: Sendable, Hashable {
     guard try file.status.byteCount == fileBytes else { return nil }
   }
 
-  /// Parses the header `bytes`; nil unless this version wrote them for a table of `shape`, with
-  /// this secret, on a machine with the same page size and byte order.
+  /// Parses the header `bytes`. Returns nil unless this version wrote the header for a table of `shape`, with this
+  /// secret, on a machine with the same page size and byte order.
   init?(header bytes: [UInt8], of shape: TableShape, pageSize: Int, secret: HashSecret) {
     guard bytes.count >= Self.headerWords * 8, (1..<1 << 40).contains(shape.frameBytes) else {
       return nil
@@ -161,14 +165,15 @@ struct TableLayout: Sendable, Hashable {
     else { return nil }
     slotCount = count
     number = words[9]
-    // Every other field must equal the value that would be written now.
+    // Every other field must equal the value that this process would write.
     guard header(secret) == Array(bytes.prefix(Self.headerWords * 8)) else { return nil }
   }
 }
 
-/// Identifies a frame in a table.
+/// A key that identifies a frame in a table.
 struct TableKey: Sendable, Hashable {
-  /// The hash of everything that determines the pixels. Frames with equal hashes are considered equal.
+  /// The two halves (`high` and `low`) of a hash of everything that determines the pixels. Frames with equal hashes are
+  /// considered equal.
   let high: UInt64
   let low: UInt64
   /// A hash of the animation and its rendition.
@@ -212,7 +217,7 @@ struct TableKey: Sendable, Hashable {
   }
 }
 
-// Spelt out because the codes in tables must not change with the order of the cases.
+// The codes are spelt out, because the codes in tables must not change with the order of the cases.
 extension DamagePolicy {
   fileprivate var code: UInt64 {
     switch kind {
@@ -224,7 +229,7 @@ extension DamagePolicy {
 }
 
 extension PixelDecoder {
-  /// Uses bits that no damage policy uses.
+  /// The code of the decoder. It uses bits that the code of no damage policy uses, because the two codes are combined.
   fileprivate var code: UInt64 {
     switch kind {
     case .fast: 0

@@ -1,25 +1,26 @@
 internal import Synchronization
 
-/// Keeps byte ranges of one file or remote object in memory, up to a byte limit.
+/// A cache that keeps byte ranges of one file or remote object in memory, up to a byte limit.
 ///
-/// Ranges may overlap, touch and arrive in any order; every byte is stored once, the newest
-/// one wins, and neighbours are merged.
+/// Ranges may overlap, touch and arrive in any order. Each byte is stored only once: a newer byte replaces an older one
+/// at the same offset, and adjacent ranges are merged.
 ///
-/// Bytes are kept in pieces of at most 64 KiB, at multiples of 64 KiB. When the limit is exceeded, the pieces used
-/// least recently are dropped. All methods may be called from any thread and block no longer than a copy takes.
+/// Contiguous bytes form pieces, and pieces are grouped into blocks of 64 KiB, which start at multiples of 64 KiB. When
+/// the limit is exceeded, the least recently used blocks are dropped. All methods may be called from any thread, and
+/// block no longer than it takes to copy the bytes.
 package final class ByteRangeCache: Sendable {
-  /// The default limit: 64 MiB.
+  /// The default byte limit, 64 MiB.
   package static let defaultByteLimit = 64 << 20
 
-  /// The maximum number of bytes kept. Bookkeeping adds about 100 bytes per piece, and spare capacity can double the
-  /// memory used.
+  /// The maximum number of bytes kept. Bookkeeping adds about 100 bytes per piece, and spare capacity of the arrays can
+  /// double the memory used.
   package let byteLimit: Int
 
   private let table: Mutex<ByteRangeTable>
 
   /// Creates an empty cache.
   ///
-  /// - Parameter byteLimit: The maximum number of bytes kept; 0 keeps none. Default: 64 MiB.
+  /// - Parameter byteLimit: The maximum number of bytes kept. With 0, the cache keeps no bytes. Default: 64 MiB.
   package init(byteLimit: Int = ByteRangeCache.defaultByteLimit) {
     self.byteLimit = max(byteLimit, 0)
     table = Mutex(ByteRangeTable(byteLimit: max(byteLimit, 0)))
@@ -28,36 +29,39 @@ package final class ByteRangeCache: Sendable {
   /// The number of bytes kept.
   package var byteCount: Int { table.withLock { $0.byteCount } }
 
-  /// The ranges kept, in ascending order and not adjacent to each other. Takes time linear in the number of pieces.
+  /// The ranges of the bytes kept, in ascending order, with adjacent ranges merged. Computing them takes time linear in
+  /// the number of pieces.
   package var ranges: [Range<Int>] { table.withLock { $0.ranges } }
 
-  /// Returns the bytes of `range`, or nil unless all of them are kept. An empty range is always kept.
+  /// Returns the bytes of `range`, or nil if any of these bytes is missing. For an empty range, the result is an empty
+  /// array.
   ///
-  /// Costs one look-up per 64 KiB and a copy of the bytes.
+  /// A call costs one look-up per 64 KiB and a copy of the bytes.
   package func data(for range: Range<Int>) -> [UInt8]? { table.withLock { $0.bytes(of: range) } }
 
-  /// Returns the parts of `range` that are missing, in ascending order: the ranges to fetch.
+  /// Returns the parts of `range` whose bytes are not kept, in ascending order. These are the ranges to fetch.
   ///
-  /// Does not mark the bytes as used, so they may be dropped before they are read.
+  /// A call does not count as a use of the bytes that are kept, so these may be dropped before they are read.
   package func missing(in range: Range<Int>) -> [Range<Int>] {
     table.withLock { $0.gaps(in: range) }
   }
 
-  /// Stores `bytes` at `offset`, replacing any bytes kept for that range.
+  /// Stores `bytes` at `offset`, replacing any bytes kept for the same range.
   ///
-  /// Costs one look-up per 64 KiB, a copy of the bytes, and a copy of the pieces they merge with. If `bytes` exceeds
-  /// the limit, only some of its last bytes are kept. `offset` must not be negative.
+  /// A call costs one look-up per 64 KiB, a copy of `bytes`, and a copy of the pieces with which the bytes merge. If
+  /// `bytes` is longer than the limit, only some of its last bytes are kept. `offset` must not be negative.
   package func set(_ bytes: [UInt8], at offset: Int) { set(bytes[...], at: offset) }
 
-  /// Stores a slice at `offset`. See the method for whole arrays.
+  /// Stores the bytes of a slice at `offset`. See the overload that takes an array.
   package func set(_ bytes: ArraySlice<UInt8>, at offset: Int) {
     precondition(offset >= 0 && offset <= Int.max - bytes.count, "offset out of range")
-    // Freed after the lock is released.
+    // The dropped bytes are freed after the lock is released.
     let dropped = table.withLock { $0.store(bytes, at: offset) }
     _ = consume dropped
   }
 
-  /// Drops the least recently used bytes, at least `byteCount` of them or all. Returns the number of bytes dropped.
+  /// Drops the least recently used blocks until at least `byteCount` bytes have been dropped or none are left. Returns
+  /// the number of bytes dropped.
   package func remove(_ byteCount: Int) -> Int {
     let (dropped, count) = table.withLock { table in
       let before = table.byteCount
@@ -68,7 +72,7 @@ package final class ByteRangeCache: Sendable {
     return count
   }
 
-  /// Drops everything.
+  /// Drops all bytes.
   package func removeAll() {
     let dropped = table.withLock { table in
       let old = table
@@ -79,15 +83,16 @@ package final class ByteRangeCache: Sendable {
   }
 }
 
-/// The contents of a ``ByteRangeCache``, as a value: pieces grouped into blocks, and the blocks in order of use.
+/// The contents of a ``ByteRangeCache`` as a value. Bytes are stored in pieces, pieces are grouped into blocks, and the
+/// blocks are linked in their order of use.
 struct ByteRangeTable: Sendable {
-  /// The size of a block, the unit of eviction. Blocks start at multiples of it.
+  /// The size of a block in bytes. Blocks start at multiples of this size, and are evicted as a whole.
   static let blockSize = 1 << 16
 
   /// A run of contiguous bytes within one block.
   private struct Piece: Sendable {
     var start: Int
-    /// The bytes, after `unused` bytes of reserved space.
+    /// `unused` bytes of reserved space, followed by the bytes of the piece.
     private(set) var bytes: [UInt8]
     private var unused = 0
 
@@ -99,13 +104,14 @@ struct ByteRangeTable: Sendable {
     var count: Int { bytes.count - unused }
     var end: Int { start + count }
 
-    /// The bytes of `range`, all of which are present.
+    /// The bytes of `range`, which must lie within the piece.
     subscript(range: Range<Int>) -> ArraySlice<UInt8> {
       let origin = start - unused
       return bytes[range.lowerBound - origin..<range.upperBound - origin]
     }
 
-    /// Replaces the bytes from `offset` on and grows the piece as needed. `offset` lies in the piece or at its end.
+    /// Writes `new` over the bytes from `offset` on, and grows the piece if `new` reaches past its end. `offset` must
+    /// lie within the piece or at its end.
     mutating func write(_ new: ArraySlice<UInt8>, at offset: Int) {
       let place = offset - start + unused
       let overlap = min(new.count, bytes.count - place)
@@ -113,9 +119,10 @@ struct ByteRangeTable: Sendable {
       if overlap < new.count { bytes.append(contentsOf: new.dropFirst(overlap)) }
     }
 
-    /// Moves the start back to `offset` and leaves the bytes in between arbitrary. Reserves twice the space needed,
-    /// within the block that begins at `blockStart`, so that a file that arrives backward is not copied for every
-    /// range.
+    /// Moves the start of the piece back to `offset`. The bytes between `offset` and the old start are then
+    /// unspecified. If the reserved space does not suffice, allocates an array of twice the size of the extended piece,
+    /// but reserves no space before `blockStart`, where the block begins. A file that arrives from back to front is
+    /// therefore not copied for every range.
     mutating func extend(to offset: Int, blockStart: Int) {
       let needed = start - offset
       if unused < needed {
@@ -133,10 +140,11 @@ struct ByteRangeTable: Sendable {
 
   private struct Block: Sendable {
     var number: Int
-    /// In ascending order and not adjacent to each other.
+    /// The pieces, in ascending order. No two of them are adjacent.
     var pieces: [Piece] = []
     var byteCount = 0
-    /// The neighbours in the order of use, or -1. `next` also links free blocks.
+    /// The indices of the blocks before and after this one in the order of last use, or -1 if there is no such block.
+    /// In a free block, `next` is the index of the next free block.
     var previous = -1
     var next = -1
 
@@ -150,9 +158,9 @@ struct ByteRangeTable: Sendable {
       return low
     }
 
-    /// Returns the piece that contains all of `range`, which must not be empty.
+    /// Returns the piece that contains all of `range`, which must not be empty, or nil if there is no such piece.
     func piece(holding range: Range<Int>) -> Piece? {
-      // A piece that ends at the start of the range contains none of its bytes.
+      // A piece that ends at the start of the range contains none of the range's bytes.
       let place = firstPiece(reaching: range.lowerBound + 1)
       guard place < pieces.count, pieces[place].start <= range.lowerBound,
         range.upperBound <= pieces[place].end
@@ -186,7 +194,7 @@ struct ByteRangeTable: Sendable {
     return ranges
   }
 
-  /// Returns the bytes of `range`, or nil unless all are present. Marks their blocks as used.
+  /// Returns the bytes of `range` and marks their blocks as used, or returns nil if any of the bytes is missing.
   mutating func bytes(of range: Range<Int>) -> [UInt8]? {
     guard !range.isEmpty else { return [] }
     guard range.lowerBound >= 0 else { return nil }
@@ -199,7 +207,7 @@ struct ByteRangeTable: Sendable {
       use(place)
       return Array(piece[range])
     }
-    // Reject a range far larger than the limit quickly.
+    // Quickly reject a range that contains more bytes than are stored.
     guard range.count <= byteCount else { return nil }
     for number in first...last {
       guard let place = places[number], blocks[place].piece(holding: part(of: range, number)) != nil
@@ -222,7 +230,7 @@ struct ByteRangeTable: Sendable {
     guard !range.isEmpty else { return [] }
     var gaps: [Range<Int>] = []
     var start = range.lowerBound
-    // If fewer blocks exist than the range spans, iterate over the existing ones.
+    // If fewer blocks exist than the range spans, iterate over the existing blocks.
     let first = max(range.lowerBound, 0) / Self.blockSize
     let last = max(range.upperBound - 1, 0) / Self.blockSize
     let numbers =
@@ -240,10 +248,11 @@ struct ByteRangeTable: Sendable {
     return gaps
   }
 
-  /// Stores `bytes` at `offset` and returns the memory dropped for them.
+  /// Stores `bytes` at `offset`. Returns the arrays of the blocks that were evicted to make room, so that the caller
+  /// can free them outside the lock.
   mutating func store(_ bytes: ArraySlice<UInt8>, at offset: Int) -> [[UInt8]] {
     guard byteLimit > 0 else { return [] }
-    // Bytes before the last `byteLimit` would be evicted at once.
+    // All bytes except the last `byteLimit` would be evicted immediately.
     let kept = bytes.suffix(byteLimit)
     var dropped: [[UInt8]] = []
     let range = offset + bytes.count - kept.count..<offset + bytes.count
@@ -251,7 +260,7 @@ struct ByteRangeTable: Sendable {
     while !rest.isEmpty {
       let start = range.upperBound - rest.count
       let number = start / Self.blockSize
-      // Computing the block's end as a product could overflow.
+      // Use a remainder, because computing the end of the block as a product could overflow.
       let count = min(rest.count, Self.blockSize - start % Self.blockSize)
       let place = places[number] ?? addBlock(number)
       use(place)
@@ -265,7 +274,7 @@ struct ByteRangeTable: Sendable {
     return dropped
   }
 
-  /// Drops at least `count` bytes, or all, and returns their memory.
+  /// Drops at least `count` bytes, or all bytes if there are fewer, and returns the arrays that held them.
   mutating func remove(_ count: Int) -> [[UInt8]] {
     let left = byteCount - min(max(count, 0), byteCount)
     var dropped: [[UInt8]] = []
@@ -273,7 +282,7 @@ struct ByteRangeTable: Sendable {
     return dropped
   }
 
-  /// Stores `bytes` among the pieces of one block and returns the number of bytes added.
+  /// Stores `bytes` in the pieces of one block, and returns the number of bytes by which the block grows.
   private static func store(
     _ bytes: ArraySlice<UInt8>, at start: Int, in pieces: inout [Piece]
   ) -> Int {
@@ -291,11 +300,12 @@ struct ByteRangeTable: Sendable {
       return bytes.count
     }
     let before = pieces[first..<last].reduce(0) { $0 + $1.count }
-    // Keep the bytes of the last touched piece that lie after the new ones; those before them stay
-    // in the first piece.
+    // Save the bytes of the last touched piece that lie after the new bytes. The bytes before the new ones stay in the
+    // first touched piece.
     let next = pieces[last - 1]
     let tail = last - first > 1 && next.end > end ? next[end..<next.end] : []
-    // In place: a file that arrives in order, forward or backward, only ever grows one piece.
+    // Change the first piece in place: if a file arrives in order, forward or backward, a single piece of each block
+    // grows.
     if pieces[first].start > start {
       pieces[first].extend(to: start, blockStart: start - start % blockSize)
     }
@@ -305,7 +315,8 @@ struct ByteRangeTable: Sendable {
     return pieces[first].count - before
   }
 
-  /// Reduces the only block to the range just stored. Needed when the limit is smaller than a block.
+  /// Reduces the only remaining block to the range that was just stored. This is needed if the limit is smaller than a
+  /// block.
   private mutating func trim(_ place: Int, around range: Range<Int>) {
     guard let piece = blocks[place].piece(holding: range) else { return }
     let kept = piece[range]
@@ -314,7 +325,7 @@ struct ByteRangeTable: Sendable {
     blocks[place].pieces = [Piece(start: range.lowerBound, bytes: kept)]
   }
 
-  /// Returns the part of `range` within block `number`, which it must overlap.
+  /// Returns the part of `range` that lies within block `number`. The range must overlap the block.
   private func part(of range: Range<Int>, _ number: Int) -> Range<Int> {
     let start = max(range.lowerBound, number * Self.blockSize)
     let room = Self.blockSize - start % Self.blockSize

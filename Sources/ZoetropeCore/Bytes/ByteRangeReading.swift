@@ -1,5 +1,5 @@
-/// Asynchronous random access to the bytes of one file or remote object, such as HTTP range requests, object storage or
-/// an archive.
+/// A source of bytes with asynchronous random access, for example a server that supports HTTP range requests, an object
+/// in an object store, or a file in an archive.
 ///
 /// ```swift
 /// struct HTTPRanges: ByteRangeReading {
@@ -9,23 +9,27 @@
 /// }
 /// ```
 ///
-/// The bytes must not change while they are read. Several reads may run at once. A read is cancelled by cancelling its
-/// task.
+/// The bytes must not change from one read to the next. Several reads may run concurrently. To cancel a read, the
+/// library cancels the task in which the read runs.
 public protocol ByteRangeReading: Sendable {
-  /// The total number of bytes. Constant.
+  /// The total number of bytes, which must not change.
   var byteCount: Int { get }
 
-  /// Returns exactly the bytes of `range`, which is never empty and lies within ``byteCount``.
+  /// Returns exactly the bytes of `range`. The range is never empty and never reaches past ``byteCount``.
   ///
-  /// May throw any error. The caller receives it with code `io`, or with its own code if it is an
-  /// ``AnimatedImageError``, and with the range in its detail. Must not block its thread for long.
+  /// This method may throw any error. Whatever the error, the library then throws an ``AnimatedImageError`` whose
+  /// detail contains the range. The code of an ``AnimatedImageError`` other than ``AnimatedImageError/Code/cancelled``
+  /// is kept; for any other error, the code is `io`.
+  ///
+  /// This method must not block its thread for long.
   func read(_ range: Range<Int>) async throws -> [UInt8]
 }
 
-/// The number of reads from a ``ByteRangeReading`` and of the bytes they requested. Neither ever decreases.
+/// The number of reads from a ``ByteRangeReading``, and the number of bytes that these reads requested. Neither number
+/// ever decreases.
 public struct ReadStatistics: Sendable, Hashable {
-  /// Reads started, including those that failed or were cancelled.
+  /// The number of reads started, including reads that failed or were cancelled.
   public var readCount = 0
-  /// Bytes requested by those reads.
+  /// The number of bytes requested by the reads that ``readCount`` counts.
   public var byteCount = 0
 }

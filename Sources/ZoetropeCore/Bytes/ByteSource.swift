@@ -3,46 +3,47 @@ package protocol ByteSource: Sendable {
   /// The total number of bytes.
   var byteCount: Int { get }
 
-  /// The number of bytes in memory. The others are in a file or must be fetched.
+  /// The number of bytes that are in memory. The other bytes are in a file or must be fetched.
   var residentByteCount: Int { get }
 
-  /// The file's current stamp, or nil for bytes in memory.
+  /// The current stamp of the open file, or nil if the source is not an open file or its stamp cannot be read.
   var currentStamp: FileStamp? { get }
 
-  /// Whether the bytes are unchanged since the source was opened. Costs one `fstat` for a file.
+  /// Whether the bytes have stayed the same since the source was opened. For a file, this check costs one call of
+  /// `fstat`.
   var isUnchanged: Bool { get }
 
-  /// Returns whether the bytes of `range` can be read without waiting for a disk or a network.
-  /// Costs as much as reading them from the system's file cache.
+  /// Returns whether the bytes of `range` can be read without waiting for a disk or a network. For a file, the check
+  /// costs as much as reading the bytes from the system's file cache.
   func isAtHand(_ range: Range<Int>) -> Bool
 
   /// Calls `body` with the bytes of `range`, which is clipped to the source.
   ///
-  /// - Parameter buffer: Memory to read into if the bytes are not in memory yet. Reusing one buffer
-  ///   for all calls on a source saves allocations, and saves reads of small ranges that lie close
-  ///   together.
+  /// - Parameter buffer: Memory that receives the bytes if they are not in memory yet. Using the same buffer for all
+  ///   calls on one source avoids allocations, and avoids separate reads of small ranges that lie close together.
   func withBytes<Result>(
     in range: Range<Int>, buffer: inout ReadBuffer,
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Result
   ) throws(AnimatedImageError) -> Result
 }
 
-/// A reusable buffer that retains the last range read from one source.
+/// A reusable buffer that keeps the bytes of the last range read from one source.
 package struct ReadBuffer: Sendable {
   var bytes: [UInt8] = []
-  /// The range of the source stored at the start of `bytes`.
+  /// The range of the source whose bytes are at the start of `bytes`.
   var range = 0..<0
 
   package init() {}
 }
 
 extension ByteSource {
-  /// Returns false, because it is not known.
+  /// Returns false, because a source that does not implement this method does not know whether a read must wait.
   package func isAtHand(_ range: Range<Int>) -> Bool { false }
 
-  /// Calls `body` with consecutive blocks from the start of the source, until it returns false.
+  /// Calls `body` with one block of bytes after another, from the start of the source to its end, or until `body`
+  /// returns false.
   ///
-  /// If the source is truncated meanwhile, the blocks end at the new end.
+  /// If the file is truncated during the call, the blocks end at the new end of the file.
   package func forEachBlock(
     _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Bool
   ) throws(AnimatedImageError) {
@@ -50,11 +51,11 @@ extension ByteSource {
     try forEachBlock(buffer: &buffer, body)
   }
 
-  /// Like ``forEachBlock(_:)``, with a buffer that may already hold the first bytes.
+  /// Like ``forEachBlock(_:)``, but reads into `buffer`, which may already hold the first bytes of the source.
   package func forEachBlock(
     buffer: inout ReadBuffer, _ body: (borrowing RawSpan) throws(AnimatedImageError) -> Bool
   ) throws(AnimatedImageError) {
-    // Large enough to amortise the call, small enough for a second-level cache.
+    // 128 KiB are enough to amortise the cost of a call, and few enough to fit in a second-level processor cache.
     let blockSize = 1 << 17
     for start in stride(from: 0, to: byteCount, by: blockSize) {
       let count = min(blockSize, byteCount - start)

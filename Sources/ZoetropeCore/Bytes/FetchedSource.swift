@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// The bytes of a remote file that have been fetched: pinned for one reader, or in the cache.
+/// A byte source over those bytes of a remote file that have been fetched. They are pinned for one reader, or kept in
+/// the cache.
 ///
-/// Reading missing bytes throws `bytesMissing` and records their range, instead of blocking a decode thread until they
-/// arrive. Each reader has its own source.
+/// Reading bytes that have not been fetched throws `bytesMissing` and records the range that was to be read, instead of
+/// blocking a decode thread until the bytes arrive. Each reader has its own source.
 package final class FetchedSource: ByteSource {
   private struct Pin {
     let range: Range<Int>
@@ -42,13 +43,13 @@ package final class FetchedSource: ByteSource {
       || fetcher.cache.missing(in: clipped).isEmpty
   }
 
-  /// Keeps `bytes`, which begin at offset `start`, until they are unpinned.
+  /// Keeps `bytes`, which begin at offset `start` of the file, until ``unpin(outside:)`` removes them.
   package func pin(_ bytes: [UInt8], at start: Int) {
     state.withLock { $0.pins.append(Pin(range: start..<start + bytes.count, bytes: bytes)) }
     fetcher.notePinned(bytes.count)
   }
 
-  /// Unpins the pieces that do not overlap `range`.
+  /// Unpins all pinned pieces that do not overlap `range`.
   package func unpin(outside range: Range<Int>) {
     let dropped = state.withLock { state in
       let dropped = state.pins.filter { !$0.range.overlaps(range) }
@@ -63,7 +64,8 @@ package final class FetchedSource: ByteSource {
     state.withLock { $0.pins.reduce(0) { $0 + $1.bytes.count } }
   }
 
-  /// Returns and clears the range of the last read that failed because bytes were missing.
+  /// Returns and clears the range of the last read that failed because bytes were missing. Returns nil if no read has
+  /// failed since the last call.
   package func takeMissing() -> Range<Int>? { state.withLock { $0.missing.take() } }
 
   package func withBytes<Result>(

@@ -2,12 +2,14 @@ internal import Glibc
 public import SystemPackage
 internal import ZoetropeShims
 
-/// The bytes of a pipe, socket, terminal or file from its current position on, in chunks as they arrive.
+/// An asynchronous sequence of the bytes of a pipe, socket, terminal or file, in chunks as they arrive. A file is read
+/// from the descriptor's current position on.
 ///
-/// A chunk holds the bytes available at the time, at most 64 KiB, and never waits for more. Bytes are read on demand,
-/// so a slow reader blocks the writer of a pipe. Waiting happens on a separate thread and never blocks the cooperative
-/// pool. Cancelling the iterating task ends the sequence within a tenth of a second. An iterator reads from a
-/// duplicate, so you may close the descriptor once the iterator exists.
+/// A chunk holds the bytes that are available when it is read, at most 64 KiB. The iterator waits only for the first
+/// byte of a chunk, never for more bytes to fill it. Bytes are read on demand, so a slow consumer blocks a program that
+/// writes to the pipe. Waiting happens on a separate thread and never blocks Swift's cooperative thread pool.
+/// Cancelling the iterating task ends the sequence within a tenth of a second. An iterator reads from a duplicate of
+/// the descriptor, so you may close the original once the iterator exists.
 ///
 /// ```swift
 /// let image = try await StreamedImage(FileChunks(.standardInput))
@@ -16,31 +18,33 @@ public struct FileChunks: AsyncSequence, Sendable {
   private let descriptor: FileDescriptor
   private let following: Duration?
 
-  /// Creates the sequence. Reads nothing yet.
+  /// Creates a sequence of the bytes behind `descriptor`, without reading any of them yet.
   ///
   /// - Parameters:
   ///   - descriptor: The descriptor to read.
-  ///   - following: The interval between checks for more data at the end of a file that another program is still
-  ///     writing. The sequence then ends only when the task is cancelled or the iterator is released; `StreamedImage`
-  ///     releases it after the end marker. Default: nil, which ends the sequence at the end of the file.
+  ///   - following: The interval between checks for more data at the end of a file to which another program is still
+  ///     writing. With an interval, the sequence ends only when the task is cancelled or the iterator is released;
+  ///     `StreamedImage` releases the iterator after the image's end marker. Default: nil, which ends the sequence at
+  ///     the end of the file.
   public init(_ descriptor: FileDescriptor, following: Duration? = nil) {
     self.descriptor = descriptor
     self.following = following
   }
 
-  /// Creates an iterator. Use only one: each chunk goes to only one iterator.
+  /// Creates an iterator. Use only one iterator per descriptor: if there are several, each chunk goes to only one of
+  /// them.
   public func makeAsyncIterator() -> Iterator {
     Iterator(source: OwnedDescriptor.duplicate(of: descriptor), following: following)
   }
 
-  /// Reads chunks one by one.
+  /// An iterator that reads one chunk per call of ``next(isolation:)``.
   public struct Iterator: AsyncIteratorProtocol {
     private static let chunkSize = 1 << 16
 
     fileprivate let source: Result<OwnedDescriptor, AnimatedImageError>
     let following: Duration?
 
-    /// Returns the next chunk, or nil at the end or if the task is cancelled.
+    /// Returns the next chunk, or nil at the end of the data or if the task is cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(AnimatedImageError) -> [UInt8]? {
@@ -59,7 +63,7 @@ public struct FileChunks: AsyncSequence, Sendable {
       return nil
     }
 
-    /// Runs `work`, which may block, on a separate thread.
+    /// Runs `work`, which may block, on a separate thread and returns its result.
     private static func onThread(
       _ work: @escaping @Sendable (CancelFlag) -> Result<[UInt8]?, AnimatedImageError>
     ) async -> Result<[UInt8]?, AnimatedImageError> {
@@ -76,7 +80,8 @@ public struct FileChunks: AsyncSequence, Sendable {
       }
     }
 
-    /// Returns the available bytes after waiting for the first; an empty array at the end, nil if `isCancelled`.
+    /// Waits until at least one byte is available and returns the available bytes. Returns an empty array at the end of
+    /// the data, and nil once `isCancelled` returns true.
     private static func read(
       _ source: OwnedDescriptor, isCancelled: () -> Bool
     ) throws(AnimatedImageError) -> [UInt8]? {
@@ -85,7 +90,7 @@ public struct FileChunks: AsyncSequence, Sendable {
         let ready = waitForEvents(&request, milliseconds: 100)
         if ready < 0, errno != EINTR { throw FileSource.failure(Errno(rawValue: errno)) }
         guard ready > 0 else { continue }
-        // Bytes consumed by a cancelled reader would be lost to the next one.
+        // Bytes consumed by a cancelled reader would be lost to the next reader.
         if isCancelled() { return nil }
         var chunk = [UInt8](repeating: 0, count: chunkSize)
         do {
@@ -104,14 +109,15 @@ public struct FileChunks: AsyncSequence, Sendable {
   }
 }
 
-/// A duplicated descriptor, closed once no iterator and no read uses it. Closing it earlier could let a read hit
-/// another file that has reused its number.
+/// A duplicate of a descriptor, which is closed when no iterator and no read uses it any more. If it were closed
+/// earlier, another file could get the same descriptor number, and a read in progress could read from that file.
 private final class OwnedDescriptor: Sendable {
-  /// The descriptor to wait for: only the caller's descriptor knows whether the pipe had a writer.
+  /// The duplicate, which is used to wait for data. Only the caller's open file description, which the duplicate
+  /// shares, records whether the pipe has had a writer.
   let descriptor: FileDescriptor
-  /// The same pipe, opened again in non-blocking mode, or nil if the system does not allow that. A read from a blocking
-  /// pipe would wait indefinitely if another reader consumed the bytes first. The caller's descriptor cannot be
-  /// switched to that mode, because other processes share it.
+  /// The same pipe, opened again in non-blocking mode, or nil if the system does not allow that. In blocking mode, a
+  /// read would wait indefinitely if another reader consumed the bytes first. The caller's descriptor cannot be
+  /// switched to non-blocking mode, because other processes share its open file description.
   let unblocked: FileDescriptor?
 
   private init(_ descriptor: FileDescriptor) {

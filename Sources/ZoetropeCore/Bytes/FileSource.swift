@@ -2,18 +2,18 @@ internal import Glibc
 package import SystemPackage
 internal import ZoetropeShims
 
-/// A byte source over an open file, read with `pread`.
+/// A byte source that reads an open file with `pread`.
 ///
-/// The file is not mapped: if it shrank under a mapping, SIGBUS would kill the process, whereas
-/// `pread` returns fewer bytes. Reading a frame's bytes costs a hundredth of decoding them.
+/// The file is not mapped into memory: if a mapped file shrank, SIGBUS would kill the process, whereas `pread` then
+/// returns fewer bytes. Reading the bytes of a frame takes a hundredth of the time that decoding them takes.
 package final class FileSource: ByteSource {
   private let descriptor: FileDescriptor
   package let byteCount: Int
   private let stamp: FileStamp
-  /// The file's path, for errors, or nil if the caller adds it.
+  /// The file's path, which is added to errors, or nil if the caller adds the path.
   private let path: FilePath?
 
-  /// Opens the regular file at `path`.
+  /// Creates a source that opens and reads the regular file at `path`.
   package convenience init(path: FilePath) throws(AnimatedImageError) {
     let descriptor = try Self.open(path)
     do {
@@ -24,14 +24,14 @@ package final class FileSource: ByteSource {
     }
   }
 
-  /// Creates a source that reads the regular file behind `original` through a duplicate descriptor.
+  /// Creates a source that reads the regular file behind `original` through a duplicate of that descriptor.
   ///
   /// - Throws: `io` if `original` refers to anything but a regular file.
   package convenience init(duplicating original: FileDescriptor) throws(AnimatedImageError) {
     let status = try Self.status(of: original)
     do {
       let copy = try IdleFiles.shared.open {
-        // Unlike `dup`, sets close-on-exec.
+        // Unlike `dup`, this command sets the close-on-exec flag.
         let copy = fcntl(original.rawValue, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw Errno(rawValue: errno) }
         return FileDescriptor(rawValue: copy)
@@ -49,14 +49,14 @@ package final class FileSource: ByteSource {
     stamp = FileStamp(status)
   }
 
-  /// Returns the bytes at `path`. A regular file stays open and is read by range; a pipe, device or
-  /// terminal is read to its end now.
+  /// Returns a source over the bytes at `path`. A regular file stays open and is read by range; a pipe, device or
+  /// terminal is read to its end during this call.
   ///
   /// - Parameters:
-  ///   - byteLimit: The maximum number of bytes to read from anything but a regular file.
+  ///   - byteLimit: The maximum number of bytes to read from a file that is not regular.
   ///   - isCancelled: Polled ten times a second while a pipe has no data.
-  /// - Throws: `io` with the path; for anything but a regular file also `notAnImage`,
-  ///   `limitExceeded`, `outOfMemory` and, once `isCancelled` returns true, `cancelled`.
+  /// - Throws: `io`, with the path in its detail. For a file that is not regular, also `notAnImage`, `limitExceeded`,
+  ///   `outOfMemory`, and `cancelled` once `isCancelled` returns true.
   package static func bytes(
     at path: FilePath, byteLimit: Int, isCancelled: () -> Bool,
     checkingStart: (borrowing RawSpan) throws(AnimatedImageError) -> Void
@@ -81,17 +81,17 @@ package final class FileSource: ByteSource {
     }
   }
 
-  /// Returns whether reading the file at `path` may block indefinitely, as for a pipe.
+  /// Returns whether reading the file at `path` may block indefinitely, for example because the file is a pipe.
   package static func mayWaitForEver(at path: FilePath) -> Bool {
     FileStatus(at: path)?.isRegular == false
   }
 
-  /// Returns `path` as shown in errors, in quotes, which escape control characters.
+  /// Returns `path` as errors show it: in quotes, and with control characters escaped.
   private static func name(of path: FilePath) -> String { path.string.debugDescription }
 
   private static func open(_ path: FilePath) throws(AnimatedImageError) -> FileDescriptor {
     do {
-      // Non-blocking: otherwise opening a pipe without a writer would block here.
+      // Use non-blocking mode: otherwise, opening a pipe without a writer would block here.
       return try IdleFiles.shared.open {
         try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
       }
@@ -108,13 +108,13 @@ package final class FileSource: ByteSource {
 
   package var isUnchanged: Bool { currentStamp?.hasBytes(of: stamp) ?? false }
 
-  /// Returns the stamp of a regular file. Throws for other files, like ``status(of:)``.
+  /// Returns the stamp of a regular file. Like ``status(of:)``, throws `io` for other files.
   package static func stamp(
     of descriptor: FileDescriptor
   ) throws(AnimatedImageError) -> FileStamp { FileStamp(try status(of: descriptor)) }
 
-  /// Returns the status of a regular file. Throws for pipes and devices, which cannot be read by
-  /// range and may have no end.
+  /// Returns the status of a regular file. Throws `io` for other files: pipes and devices cannot be read by range and
+  /// may have no end.
   static func status(of descriptor: FileDescriptor) throws(AnimatedImageError) -> FileStatus {
     let status = try anyStatus(of: descriptor)
     guard status.isRegular else {
@@ -149,17 +149,17 @@ package final class FileSource: ByteSource {
     }
     let held = clipped.clamped(to: buffer.range)
     let start = held.lowerBound - buffer.range.lowerBound
-    // The buffer holds at least the bytes of its range.
+    // In bounds, because `buffer.bytes` contains all bytes of `buffer.range`.
     return try body(buffer.bytes.rawBytes.extracting(start..<start + held.count))
   }
 
-  /// Returns the range to read for `range`. Extends a small range, because small frames are close together and a call
-  /// costs as much as copying about 8 KiB.
+  /// Returns the range to read when the bytes of `range` are needed. A small range is extended to 16 KiB, because small
+  /// frames lie close together and a system call costs as much as copying about 8 KiB.
   private static func extended(_ range: Range<Int>, in byteCount: Int) -> Range<Int> {
     range.lowerBound..<min(max(range.upperBound, range.lowerBound + 1 << 14), byteCount)
   }
 
-  /// Reads the available bytes of `range` and returns their number.
+  /// Reads the bytes of `range` that exist in the file into the start of `buffer`, and returns their number.
   private func read(
     _ range: Range<Int>, into buffer: inout [UInt8]
   ) throws(AnimatedImageError) -> Int {

@@ -2,16 +2,16 @@ internal import Glibc
 package import SystemPackage
 internal import ZoetropeShims
 
-/// The identity, size and times of a file, which change when its bytes do.
+/// The identity, size and times of a file. When the bytes of a file change, its stamp changes too.
 ///
-/// It includes the change time because anyone can set the modification time back.
+/// The stamp includes the change time, because any program can set the modification time back.
 package struct FileStamp: Sendable, Hashable {
   package let device: UInt64
   package let inode: UInt64
   package let byteCount: Int
-  /// Nanoseconds since 1970.
+  /// The modification time, in nanoseconds since 1970.
   package let modified: Int64
-  /// Nanoseconds since 1970. The system updates it whenever bytes or attributes change.
+  /// The change time, in nanoseconds since 1970. The system updates it whenever the file's bytes or attributes change.
   package let changed: Int64
 
   package init(device: UInt64, inode: UInt64, byteCount: Int, modified: Int64, changed: Int64) {
@@ -32,7 +32,7 @@ package struct FileStamp: Sendable, Hashable {
     }
   }
 
-  /// Reads the stamp of the file at `path`, or returns nil if there is none.
+  /// Reads the stamp of the file at `path`, or returns nil if there is no such file or its status cannot be read.
   package init?(at path: FilePath) {
     guard let status = FileStatus(at: path) else { return nil }
     self.init(status)
@@ -45,17 +45,17 @@ package struct FileStamp: Sendable, Hashable {
       modified: status.modified, changed: status.changed)
   }
 
-  /// Returns whether the file last changed long enough before `now` for a later write to change the stamp.
+  /// Returns whether the file last changed so long before `now` that any later write is certain to change the stamp.
   ///
-  /// Two writes within one tick of the file system's clock leave the same times, so a hash computed between them would
-  /// seem to match the final bytes. The coarsest tick in use is FAT's, 2 s.
+  /// Two writes within one tick of the file system's clock leave the same times, so a hash computed between the two
+  /// writes would seem to match the final bytes. The coarsest tick of any common file system is that of FAT, 2 s.
   package func isSettled(at now: Int64) -> Bool {
     now - max(modified, changed) > 2_000_000_000
   }
 
-  /// Returns whether nothing was written between the two stamps of one open file. Ignores the
-  /// change time, because it also changes when a file is removed or renamed, and an open file
-  /// survives both.
+  /// Returns whether nothing was written to an open file between the times at which this stamp and `other` were read.
+  /// The change time is ignored, because it also changes when the file is removed or renamed, neither of which affects
+  /// the bytes of an open file.
   func hasBytes(of other: FileStamp) -> Bool {
     device == other.device && inode == other.inode && byteCount == other.byteCount
       && modified == other.modified

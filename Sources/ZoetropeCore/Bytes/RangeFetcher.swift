@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// Reads byte ranges of a ``ByteRangeReading`` through a cache.
+/// An object that reads byte ranges of a ``ByteRangeReading`` through a cache.
 ///
 /// Cached bytes are not read again, and overlapping concurrent requests share one read. A read is cancelled when the
-/// last request waiting for it is cancelled. An error is delivered to every waiter and never cached.
+/// last request that waits for it is cancelled. An error is delivered to every request that waits for the read, and is
+/// never cached.
 package final class RangeFetcher: Sendable {
   private typealias Outcome = Result<[UInt8], AnimatedImageError>
 
@@ -13,7 +14,7 @@ package final class RangeFetcher: Sendable {
     let range: Range<Int>
     var task: Task<Void, Never>?
     var waiters: [ResultHandover<Outcome>] = []
-    /// Whether the read continues without waiters.
+    /// Whether the read continues even if no request waits for it.
     var isHeld = false
   }
 
@@ -27,16 +28,16 @@ package final class RangeFetcher: Sendable {
     }
   }
 
-  /// A part of a requested range.
+  /// The source of the bytes for one part of a requested range.
   private enum Part {
     case kept([UInt8])
-    /// The bytes of `range`, which a read in progress will provide.
+    /// The bytes of `range` will be provided by a read in progress.
     case awaited(Wait, range: Range<Int>)
   }
 
   private struct Wait: Sendable {
     let number: Int
-    /// The first byte of the read being waited for.
+    /// The offset at which the awaited read begins.
     let start: Int
     let handover: ResultHandover<Outcome>
   }
@@ -46,10 +47,11 @@ package final class RangeFetcher: Sendable {
   private let reader: any ByteRangeReading
   private let state = Mutex(State())
 
-  /// The maximum number of reads per request. A request with more gaps than this reads them all as one range.
+  /// The maximum number of missing parts of a requested range that are read separately. If there are more, a single
+  /// read spans all of them.
   package static let mostReads = 16
 
-  /// An event reported to `noteChange`: the number of pinned bytes changed, or the cache grew.
+  /// An event reported to `noteChange`: the number of pinned bytes changed by the given amount, or the cache grew.
   package enum Change: Sendable {
     case pinned(Int)
     case cached
@@ -59,7 +61,8 @@ package final class RangeFetcher: Sendable {
 
   /// Creates a fetcher.
   ///
-  /// - Parameter noteChange: Called with no lock held.
+  /// - Parameter noteChange: Called when the number of pinned bytes changes or the cache grows. No lock is held during
+  ///   the call.
   package init(
     _ reader: any ByteRangeReading, cache: ByteRangeCache,
     noteChange: @escaping @Sendable (Change) -> Void = { _ in }
@@ -70,33 +73,35 @@ package final class RangeFetcher: Sendable {
     byteCount = max(reader.byteCount, 0)
   }
 
-  /// Records that readers pin `count` more bytes outside the cache, or fewer if `count` is negative.
+  /// Reports that the number of bytes that readers pin outside the cache has changed by `count`.
   func notePinned(_ count: Int) {
     if count != 0 { noteChange(.pinned(count)) }
   }
 
-  /// Returns the parts of `range` that the cache lacks, or one range that spans them all if there are too many.
+  /// Returns the parts of `range` that are not in the cache. If there are more than ``mostReads`` of them, returns a
+  /// single range that spans all of them.
   private func gaps(in range: Range<Int>) -> [Range<Int>] {
     let gaps = cache.missing(in: range)
     guard gaps.count > Self.mostReads else { return gaps }
     return [gaps[0].lowerBound..<gaps[gaps.count - 1].upperBound]
   }
 
-  /// Statistics of the reads so far.
+  /// The statistics of all reads so far.
   package var statistics: ReadStatistics { state.withLock { $0.statistics } }
 
-  /// Number of reads in progress.
+  /// The number of reads in progress.
   package var flightCount: Int { state.withLock { $0.flights.count } }
 
-  /// Number of waits for reads in progress.
+  /// The number of waits for reads in progress.
   package var waiterCount: Int {
     state.withLock { $0.flights.reduce(0) { $0 + $1.waiters.count } }
   }
 
-  /// Starts reading the bytes of `range` that are neither cached nor being read, if there are at least `count`, and
-  /// returns immediately.
+  /// Starts reading those bytes of `range` that are neither cached nor being read, provided that there are at least
+  /// `count` of them. Returns immediately.
   ///
-  /// - Returns: The reads that were started. Each continues until it completes or is released.
+  /// - Returns: The reads that were started. Each read continues until it completes or is released with
+  ///   ``release(_:)``.
   package func hold(
     _ range: Range<Int>, ifMissing count: Int = 1
   ) -> [(number: Int, range: Range<Int>)] {
@@ -112,7 +117,7 @@ package final class RangeFetcher: Sendable {
     }
   }
 
-  /// Releases a read started by ``hold(_:ifMissing:)``, which is cancelled unless a request waits for it.
+  /// Releases a read that ``hold(_:ifMissing:)`` started. The read is cancelled unless a request waits for it.
   package func release(_ number: Int) {
     let task = state.withLock { state -> Task<Void, Never>? in
       guard let place = state.flights.firstIndex(where: { $0.number == number }) else {
@@ -131,8 +136,9 @@ package final class RangeFetcher: Sendable {
 
   /// Returns the bytes of each of `ranges`, reading them concurrently.
   ///
-  /// - Throws: `parameter` for a range outside the file; `io`, or the reader's own code, naming the range that
-  ///   was read; `cancelled` as soon as the task is cancelled.
+  /// - Throws: `parameter` if a range reaches outside the file; `io`, or the code of the error that the
+  ///   ``ByteRangeReading`` threw, with the range of the failed read in the detail; `cancelled` as soon as the calling
+  ///   task is cancelled.
   package func bytes(in ranges: [Range<Int>]) async throws(AnimatedImageError) -> [[UInt8]] {
     for range in ranges where range.lowerBound < 0 || range.upperBound > byteCount {
       throw AnimatedImageError(
@@ -140,7 +146,7 @@ package final class RangeFetcher: Sendable {
         byteOffset: range.lowerBound)
     }
     guard !Task.isCancelled else { throw Self.cancelled }
-    // All reads begin before the first is awaited.
+    // All reads begin before the first one is awaited.
     let requests = ranges.map { join($0) }
     var waits = requests.joined().compactMap { part in
       if case .awaited(let wait, _) = part { wait } else { nil }
@@ -169,7 +175,7 @@ package final class RangeFetcher: Sendable {
     }
   }
 
-  /// Appends `more`, without a copy if `bytes` is empty and `more` is a whole array.
+  /// Appends `more` to `bytes`. Does not copy the bytes if `bytes` is empty and `more` is a whole array.
   private static func append(_ more: ArraySlice<UInt8>, to bytes: inout [UInt8]) {
     if bytes.isEmpty { bytes = Array(more) } else { bytes += more }
   }
@@ -187,7 +193,8 @@ package final class RangeFetcher: Sendable {
 
   // MARK: - Reads
 
-  /// Returns the parts that make up `range`: cached bytes, reads in progress, and new reads for the rest.
+  /// Returns the parts that make up `range`: cached bytes, reads in progress, and reads that this method starts for the
+  /// rest.
   private func join(_ range: Range<Int>) -> [Part] {
     guard !range.isEmpty else { return [] }
     return state.withLock { state in
@@ -210,7 +217,8 @@ package final class RangeFetcher: Sendable {
     }
   }
 
-  /// Returns waits that cover `gap`, joining reads in progress and starting reads for the rest.
+  /// Returns waits that together cover `gap`. Some of them join reads in progress; for the rest, this method starts new
+  /// reads.
   private func parts(covering gap: Range<Int>, in state: inout State) -> [Part] {
     Self.split(gap, by: state.flights).map { piece in
       let place = piece.flight ?? begin(piece.range, in: &state)
@@ -222,7 +230,8 @@ package final class RangeFetcher: Sendable {
     }
   }
 
-  /// Splits `gap` into ascending pieces, each with the index of the read that covers it, if any.
+  /// Splits `gap` into pieces in ascending order. Returns each piece with the index of the read in progress that covers
+  /// it, or with nil if no read covers it.
   private static func split(
     _ gap: Range<Int>, by flights: [Flight]
   ) -> [(range: Range<Int>, flight: Int?)] {
@@ -275,14 +284,15 @@ package final class RangeFetcher: Sendable {
     } catch let error as AnimatedImageError where error.code != .cancelled {
       return failure(error.code, error.detail)
     } catch {
-      // If this is a cancellation, either another request caused it or nothing waits any more.
+      // If the error is a cancellation, either it was caused by another request, or no request waits for this read any
+      // more.
       return failure(.io, "\(error)")
     }
   }
 
   private func finish(_ number: Int, _ range: Range<Int>, _ outcome: Outcome) {
     let waiters = state.withLock { state in
-      // Store the bytes before removing the read: a request in between would read them again.
+      // Store the bytes before removing the read from the list: a request that came in between would read them again.
       if case .success(let bytes) = outcome { cache.set(bytes, at: range.lowerBound) }
       return state.take(number)?.waiters ?? []
     }
@@ -290,7 +300,7 @@ package final class RangeFetcher: Sendable {
     for waiter in waiters { waiter.close(with: outcome) }
   }
 
-  /// Ends a wait. When the last wait ends, the read is cancelled unless it is held.
+  /// Ends a wait. When the last wait for a read ends, the read is cancelled unless it is held.
   private func leave(_ wait: Wait) {
     let task = state.withLock { state -> Task<Void, Never>? in
       guard let place = state.flights.firstIndex(where: { $0.number == wait.number }) else {
@@ -304,29 +314,29 @@ package final class RangeFetcher: Sendable {
   }
 }
 
-/// Prefetches bytes that will be needed soon into the cache.
+/// An object that prefetches into the cache the bytes that will be needed soon.
 ///
-/// The window of prefetched bytes moves with a playhead. Reads that fall outside the window are released, and when this
-/// object is deallocated, all reads are; a released read is cancelled unless a request waits for it. Errors are
-/// dropped: the next request for the bytes reads them again.
+/// The window of bytes to prefetch moves with the playhead. Reads that lie outside the window are released, and when
+/// this object is deallocated, it releases all its reads. A released read is cancelled unless a request waits for it.
+/// Errors are ignored, because the next request for the bytes reads them again.
 package final class ReadAhead: Sendable {
   private let fetcher: RangeFetcher
-  /// Reads that were started. Some of them may have completed.
+  /// The reads that this object has started and not yet released. Some of them may have completed.
   private let readings = Mutex<[(number: Int, range: Range<Int>)]>([])
 
   package init(_ fetcher: RangeFetcher) { self.fetcher = fetcher }
 
   deinit { for reading in readings.withLock({ $0 }) { fetcher.release(reading.number) } }
 
-  /// Moves the window to `window`, clipped to the file. Reads the window's missing bytes only if they make up at least
-  /// half of it, which keeps reads large, or if the window reaches the end of the file.
+  /// Moves the window to `window`, clipped to the file. The missing bytes of the window are read only if they make up
+  /// at least half of the window, so that reads stay large, or if the window reaches the end of the file.
   package func follow(_ window: Range<Int>) {
     let window = window.clamped(to: 0..<fetcher.byteCount)
     let isLast = window.upperBound == fetcher.byteCount
     move(to: window, reading: window, ifMissing: isLast ? 1 : max(window.count / 2, 1))
   }
 
-  /// Moves the window to `window` and reads the missing bytes of `range`, a part of it.
+  /// Moves the window to `window` and starts reading the missing bytes of `range`, which is a part of the window.
   package func request(_ range: Range<Int>, within window: Range<Int>) {
     move(to: window, reading: range, ifMissing: 1)
   }

@@ -2,13 +2,14 @@ internal import Glibc
 internal import Synchronization
 package import SystemPackage
 
-/// The bytes received so far from a stream: the first ones in memory, the rest in a file.
+/// The bytes received so far from a stream. The first bytes are kept in memory and the rest in a file.
 ///
-/// The file is temporary and unnamed, so nothing is left behind however the process ends. (On the few file systems
-/// without unnamed files it briefly has a name.) One task appends; any thread reads what has been appended.
+/// The file is temporary and unnamed, so nothing is left behind however the process ends. (On the few file systems that
+/// do not support unnamed files, the file briefly has a name.) Only one task may append bytes; any thread may read the
+/// bytes that have been appended.
 package final class ReceivedBytes: Sendable {
   private struct State {
-    /// Each has ``blockSize`` bytes, except the last.
+    /// The bytes in memory. Each block has ``blockSize`` bytes, except the last block.
     var blocks: [[UInt8]] = []
     var byteCount = 0
     var file: SpillFile?
@@ -17,21 +18,23 @@ package final class ReceivedBytes: Sendable {
 
   private static let blockSize = 1 << 18
 
-  /// The maximum number of bytes kept in memory: a multiple of the block size until ``spillFromNow()`` lowers it.
+  /// The maximum number of bytes kept in memory: a multiple of the block size until ``spillFromNow()`` lowers the
+  /// limit.
   package var memoryLimit: Int { state.withLock { $0.memoryLimit } }
   private let byteLimit: Int
   private let directory: FilePath
   private let state: Mutex<State>
-  /// Kept alive as long as the bytes.
+  /// An object that is retained as long as the bytes.
   private let companion: (any AnyObject & Sendable)?
 
-  /// Creates an empty store.
+  /// Creates an object that has not received any bytes yet.
   ///
   /// - Parameters:
   ///   - memoryLimit: The maximum number of bytes kept in memory, rounded up to a multiple of 256 KiB.
-  ///   - byteLimit: The maximum number of bytes kept.
-  ///   - directory: The directory for the file. Nil: the system's directory of temporary files.
-  ///   - companion: Released with the bytes.
+  ///   - byteLimit: The maximum number of bytes kept in total.
+  ///   - directory: The directory in which to create the temporary file for bytes that are not kept in memory. Default:
+  ///     nil, which means the system's directory for temporary files.
+  ///   - companion: An object to retain as long as the bytes.
   package init(
     memoryLimit: Int, byteLimit: Int, directory: FilePath? = nil,
     companion: (any AnyObject & Sendable)? = nil
@@ -44,13 +47,13 @@ package final class ReceivedBytes: Sendable {
     self.companion = companion
   }
 
-  /// The bytes received so far.
+  /// The number of bytes received so far.
   package var byteCount: Int { state.withLock { $0.byteCount } }
 
-  /// Bytes kept in memory.
+  /// The number of bytes kept in memory.
   package var residentByteCount: Int { state.withLock { min($0.byteCount, $0.memoryLimit) } }
 
-  /// Bytes kept in the file.
+  /// The number of bytes kept in the file.
   package var spilledByteCount: Int { state.withLock { max($0.byteCount - $0.memoryLimit, 0) } }
 
   /// Returns whether `count` more bytes fit in memory, so that appending them does not wait for a disk.
@@ -58,17 +61,18 @@ package final class ReceivedBytes: Sendable {
     state.withLock { $0.byteCount + count <= $0.memoryLimit }
   }
 
-  /// Writes all bytes from now on to the file, because memory is short. Must not be called during an append.
+  /// Makes all bytes that are appended from now on go to the file, for use when memory is short. Must not be called
+  /// during an append.
   package func spillFromNow() {
     state.withLock { state in
-      // The limit is where the file begins, so it must never grow.
+      // The limit is also the offset in the stream at which the file begins, so it must never grow.
       if state.byteCount < state.memoryLimit { state.memoryLimit = state.byteCount }
     }
   }
 
   /// Appends the next bytes of the stream. Must not be called concurrently.
   ///
-  /// - Throws: `limitExceeded` past the limit; `io` if the file cannot be written.
+  /// - Throws: `limitExceeded` if the stream becomes longer than the byte limit; `io` if the file cannot be written.
   package func append(_ bytes: ArraySlice<UInt8>) throws(AnimatedImageError) {
     let (start, openFile, memoryLimit) = state.withLock { ($0.byteCount, $0.file, $0.memoryLimit) }
     guard bytes.count <= byteLimit - start else {
@@ -83,7 +87,7 @@ package final class ReceivedBytes: Sendable {
       let target: SpillFile
       if let file { target = file } else { target = try SpillFile(in: directory) }
       file = target
-      // Not under the lock: readers of earlier bytes need not wait for the disk.
+      // Write outside the lock, so that readers of earlier bytes need not wait for the disk.
       try target.write(spilled, at: start + resident.count - memoryLimit)
     }
     state.withLock { state in
@@ -91,7 +95,7 @@ package final class ReceivedBytes: Sendable {
       while !rest.isEmpty {
         if state.blocks.last.map({ $0.count == Self.blockSize }) ?? true {
           var block: [UInt8] = []
-          // Growing by doubling would take up to twice the limit.
+          // An array that grows by doubling would take up to twice the memory limit.
           block.reserveCapacity(Self.blockSize)
           state.blocks.append(block)
         }
@@ -105,7 +109,8 @@ package final class ReceivedBytes: Sendable {
     }
   }
 
-  /// Copies the bytes of `range` to the start of `buffer`. They must have arrived, and `buffer` must be large enough.
+  /// Copies the bytes of `range` to the start of `buffer` and returns their number. The bytes must have arrived, and
+  /// `buffer` must be large enough.
   fileprivate func read(
     _ range: Range<Int>, into buffer: inout [UInt8]
   ) throws(AnimatedImageError) -> Int {
@@ -126,21 +131,22 @@ package final class ReceivedBytes: Sendable {
     let spilled = range.clamped(to: resident.upperBound ..< .max)
     guard !spilled.isEmpty, let file else { return resident.count }
     let place = spilled.lowerBound - range.lowerBound
-    // Spilled bytes begin where those in memory end.
+    // The bytes in the file begin where the bytes in memory end.
     return place
       + (try file.read(
         at: spilled.lowerBound - resident.upperBound, into: &buffer, place..<place + spilled.count))
   }
 }
 
-/// The received bytes as a source: all of them as they arrive, or a fixed number of the first bytes.
+/// A byte source over received bytes: either all bytes that have arrived so far, or a fixed number of the first bytes.
 package struct ReceivedSource: ByteSource {
   private let received: ReceivedBytes
   private let limit: Int?
 
   /// Creates a source over `received`.
   ///
-  /// - Parameter limit: The number of bytes. Nil: all that have arrived at the time of a call.
+  /// - Parameter limit: The number of bytes that the source covers. Default: nil, which means all bytes that have
+  ///   arrived at the time of a call.
   package init(_ received: ReceivedBytes, limit: Int? = nil) {
     self.received = received
     self.limit = limit
@@ -171,7 +177,7 @@ package struct ReceivedSource: ByteSource {
     }
     let held = clipped.clamped(to: buffer.range)
     let start = held.lowerBound - buffer.range.lowerBound
-    // The buffer holds at least the bytes of its range.
+    // In bounds, because `buffer.bytes` contains all bytes of `buffer.range`.
     return try body(buffer.bytes.rawBytes.extracting(start..<start + held.count))
   }
 }
@@ -180,7 +186,7 @@ package struct ReceivedSource: ByteSource {
 private final class SpillFile: Sendable {
   private let descriptor: FileDescriptor
 
-  /// `TMPDIR`, or else a directory for temporary files that is on disk rather than in memory.
+  /// The value of `TMPDIR`, or else `/var/tmp`, a directory for temporary files that is on disk rather than in memory.
   static var systemDirectory: FilePath {
     FilePath(environmentVariable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/var/tmp")
   }
@@ -192,8 +198,8 @@ private final class SpillFile: Sendable {
       descriptor = unnamed
       return
     }
-    // Either the file system has no unnamed files, or the call failed for another reason, which the
-    // next attempt will report.
+    // Either the file system does not support unnamed files, or the call failed for another reason, which the next
+    // attempt will report.
     for _ in 0..<16 {
       let name = "zoetrope-\(UInt64.random(in: 0 ... .max)).stream"
       let path = directory.appending(name)

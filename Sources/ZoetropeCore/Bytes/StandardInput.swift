@@ -2,20 +2,20 @@ internal import Glibc
 package import SystemPackage
 internal import ZoetropeShims
 
-/// Reads a pipe, a terminal or a file to its end.
+/// A namespace for reading a pipe, a terminal or a file to its end.
 package enum StandardInput {
-  /// The number of bytes needed to recognise every format.
+  /// The number of bytes at the start of a file that suffice to recognise any format.
   private static let signatureSize = 13
 
-  /// Reads all bytes of `descriptor`.
+  /// Reads `descriptor` to its end and returns all bytes.
   ///
-  /// While no data arrives, polls `shouldStop` ten times a second. A blocking read would miss a
-  /// signal that arrives just before it.
+  /// While no data arrives, polls `shouldStop` ten times a second. A blocking read would not be interrupted by a signal
+  /// that arrives just before the read.
   ///
-  /// - Parameter checkingStart: Called with the first 13 bytes, which identify every format. If it
-  ///   throws, reading ends with its error.
-  /// - Throws: `io` when reading fails, `limitExceeded` past `byteLimit` bytes, `outOfMemory` if
-  ///   allocation fails, `cancelled` when `shouldStop` returns true.
+  /// - Parameter checkingStart: Called with the first 13 bytes, which suffice to recognise any format. If it throws,
+  ///   reading stops and its error is rethrown.
+  /// - Throws: `io` if reading fails, `limitExceeded` if there are more than `byteLimit` bytes, `outOfMemory` if
+  ///   allocation fails, `cancelled` once `shouldStop` returns true.
   package static func readAll(
     from descriptor: FileDescriptor, byteLimit: Int, shouldStop: () -> Bool,
     checkingStart: (borrowing RawSpan) throws(AnimatedImageError) -> Void
@@ -40,11 +40,11 @@ package enum StandardInput {
       }
       if count == 0 { return bytes }
       let hadSignature = bytes.count >= signatureSize
-      // A growing array doubles its capacity while the old one still lives.
+      // An array that grows allocates twice its capacity before it frees the old storage.
       if bytes.count + count > bytes.capacity { try PixelMemory.require(2 * bytes.capacity) }
       bytes.append(contentsOf: block[..<count])
       if !hadSignature, bytes.count >= signatureSize {
-        // In bounds by the condition above.
+        // The condition above ensures that there are enough bytes.
         try checkingStart(bytes.rawBytes.extracting(first: signatureSize))
       }
       guard bytes.count <= byteLimit else {

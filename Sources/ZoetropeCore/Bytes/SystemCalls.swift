@@ -3,11 +3,11 @@ internal import Synchronization
 package import SystemPackage
 internal import ZoetropeShims
 
-// System calls that take an address, each wrapped in a function on values.
+// Wrappers for the system calls that take addresses. Each wrapper takes and returns values instead.
 //
-// Unsafe: the system reads and writes the caller's memory. Every pointer is valid for the call that
-// receives it and is not kept. Where the system writes, the size of the buffer is passed along or
-// fixed by the type.
+// Unsafe code: the system reads and writes the caller's memory. Every pointer is valid during the call that receives
+// it, and is not kept afterwards. Where the system writes to a buffer, the buffer's size is passed to the call or fixed
+// by its type.
 
 /// The status of a file.
 package struct FileStatus {
@@ -40,11 +40,11 @@ package struct FileStatus {
   package var device: UInt64 { UInt64(status.st_dev) }
   package var inode: UInt64 { UInt64(status.st_ino) }
   package var byteCount: Int { Int(status.st_size) }
-  /// Bytes allocated on disk; fewer than the size if the file has holes.
+  /// The number of bytes allocated on disk, which is less than ``byteCount`` if the file has holes.
   package var allocatedBytes: Int { Int(status.st_blocks) * 512 }
-  /// When the bytes were last written, in nanoseconds since 1970.
+  /// The time at which the bytes were last written, in nanoseconds since 1970.
   package var modified: Int64 { status.st_mtim.nanoseconds }
-  /// When bytes or attributes last changed, in nanoseconds since 1970.
+  /// The time at which bytes or attributes last changed, in nanoseconds since 1970.
   var changed: Int64 { status.st_ctim.nanoseconds }
   /// Whether the file still has a name.
   package var isLinked: Bool { status.st_nlink > 0 }
@@ -52,7 +52,7 @@ package struct FileStatus {
   /// Whether this is a regular file, not a directory, pipe or device.
   package var isRegular: Bool { kind == S_IFREG }
   var isNamedPipe: Bool { kind == S_IFIFO }
-  /// Whether this is a pipe, a socket or a character device, which can only be read in order.
+  /// Whether this is a pipe, a socket or a character device, all of which can only be read in order.
   package var isPipe: Bool { [S_IFIFO, S_IFSOCK, S_IFCHR].contains(kind) }
 
   /// Whether this user owns the file and no other user may read or write it.
@@ -67,7 +67,7 @@ package struct FileStatus {
   private var kind: mode_t { status.st_mode & S_IFMT }
 }
 
-/// Changes to directories. Each function returns the error, or nil on success.
+/// Operations on directories, links and names. A function whose result type is `Errno?` returns nil on success.
 package enum FileSystem {
   package static func link(_ path: FilePath, as other: FilePath) -> Errno? {
     unsafe call(path, other) { unsafe Glibc.link($0, $1) }
@@ -93,7 +93,8 @@ package enum FileSystem {
 
   /// Opens a pipe or a device for non-blocking writing. Waits until a named pipe has a reader.
   ///
-  /// - Parameter isCancelled: Polled every 20 ms while there is no reader. If it returns true, throws `canceled`.
+  /// - Parameter isCancelled: Polled every 20 ms while there is no reader. If it returns true, the method throws
+  ///   `canceled`.
   package static func openForWriting(
     stream path: FilePath, isCancelled: () -> Bool
   ) throws(Errno) -> FileDescriptor {
@@ -115,7 +116,7 @@ package enum FileSystem {
     if let error { throw error }
   }
 
-  /// Returns the destination of the symbolic link at `path`, or nil if it is not a link.
+  /// Returns the destination of the symbolic link at `path`, or nil if there is no link at `path`.
   package static func destination(ofLink path: FilePath) -> FilePath? {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = unsafe path.withPlatformString { unsafe readlink($0, &buffer, buffer.count) }
@@ -123,12 +124,12 @@ package enum FileSystem {
     return FilePath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) })
   }
 
-  /// Returns the names in `directory`, unordered, with invalid UTF-8 replaced.
+  /// Returns the names of the entries of `directory` in no particular order. Invalid UTF-8 in them is replaced.
   package static func names(in directory: FilePath) throws(Errno) -> [String] {
     try entries(of: directory).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Returns the names in `directory` as bytes, unordered.
+  /// Returns the names of the entries of `directory` as bytes, in no particular order.
   package static func entries(of directory: FilePath) throws(Errno) -> [[UInt8]] {
     guard let stream = unsafe directory.withPlatformString({ unsafe opendir($0) }) else {
       throw Errno(rawValue: errno)
@@ -161,7 +162,7 @@ package enum FileSystem {
 }
 
 extension FileDescriptor {
-  /// Creates an unnamed file in `directory`. Not all file systems support this.
+  /// Creates an unnamed file in `directory`. Some file systems do not support unnamed files.
   static func unnamed(in directory: FilePath) throws -> FileDescriptor {
     let number = unsafe directory.withPlatformString { unsafe zt_open_unnamed($0) }
     guard number >= 0 else { throw Errno(rawValue: errno) }
@@ -170,17 +171,17 @@ extension FileDescriptor {
 }
 
 extension FilePath {
-  /// Creates a path of exactly these bytes, in any encoding.
+  /// Creates a path that consists of exactly these bytes, whatever their encoding.
   package init(bytes: [UInt8]) {
     let characters: [CInterop.PlatformChar] = bytes.map { CInterop.PlatformChar(bitPattern: $0) }
-    // The array ends in a NUL, and the initializer copies it.
+    // The array ends in a NUL, and the initializer copies the array.
     self.init(platformString: characters + [0])
   }
 
   /// The bytes of the path.
   package var bytes: [UInt8] {
     unsafe withPlatformString { pointer in
-      // The string ends at its NUL, `length` bytes in.
+      // The string has `length` bytes before its terminating NUL.
       unsafe Array(UnsafeBufferPointer(start: pointer, count: length)).map {
         UInt8(bitPattern: $0)
       }
@@ -189,7 +190,7 @@ extension FilePath {
 }
 
 extension FileDescriptor {
-  /// The number of descriptors that this process may have.
+  /// The maximum number of descriptors that this process may have open.
   package static var maximumCount: Int {
     var found = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &found) == 0 else {
@@ -198,15 +199,15 @@ extension FileDescriptor {
     return Int(clamping: found.rlim_cur)
   }
 
-  /// Writes some of `bytes` and returns how many.
+  /// Writes as many of `bytes` as one system call accepts, and returns their number.
   package func writeSome(_ bytes: ArraySlice<UInt8>) throws -> Int {
     try unsafe bytes.withUnsafeBytes { unsafe try write($0, retryOnInterrupt: false) }
   }
 
   /// Writes all of `bytes`, despite short writes and interruptions.
   ///
-  /// - Parameter isCancelled: Polled every 20 ms while a non-blocking stream is full. If it returns true, throws
-  ///   `canceled`.
+  /// - Parameter isCancelled: Polled every 20 ms while a non-blocking stream is full. If it returns true, the method
+  ///   throws `canceled`.
   package func writeAll(
     _ bytes: [UInt8], isCancelled: () -> Bool = { false }
   ) throws(Errno) {
@@ -235,7 +236,7 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes some of `bytes` to a file at `offset` and returns how many.
+  /// Writes to a file, at `offset`, as many of `bytes` as one system call accepts, and returns their number.
   package func writeSome(_ bytes: borrowing RawSpan, at offset: Int) throws(Errno) -> Int {
     while true {
       let count = unsafe bytes.withUnsafeBytes { bytes in
@@ -246,12 +247,12 @@ extension FileDescriptor {
     }
   }
 
-  /// Reads the next bytes into `buffer`, at most its size, and returns how many.
+  /// Reads the next available bytes into `buffer`, at most as many as it holds, and returns their number.
   package func read(into buffer: inout [UInt8]) throws -> Int {
     try unsafe buffer.withUnsafeMutableBytes { unsafe try read(into: $0) }
   }
 
-  /// Reads the file's bytes from `offset` on into `range` of `buffer` and returns how many.
+  /// Reads the file's bytes from `offset` on into `range` of `buffer`, and returns the number of bytes read.
   package func read(at offset: Int, into buffer: inout [UInt8], _ range: Range<Int>) throws -> Int {
     try unsafe buffer.withUnsafeMutableBytes { bytes in
       unsafe try read(
@@ -260,14 +261,14 @@ extension FileDescriptor {
     }
   }
 
-  /// Returns the first `count` bytes of a file, or all bytes if it is shorter.
+  /// Returns the first `count` bytes of a file, or all bytes if the file is shorter. Returns no bytes if reading fails.
   package func prefix(_ count: Int) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: count)
     let found = (try? read(at: 0, into: &buffer, 0..<count)) ?? 0
     return Array(buffer.prefix(found))
   }
 
-  /// The size of the terminal, or nil if this is not a terminal or its size is unknown.
+  /// The size of this terminal, or nil if the descriptor is not a terminal or the size is unknown.
   package var terminalSize: (columns: Int, rows: Int, pixelWidth: Int, pixelHeight: Int)? {
     var size = winsize()
     guard unsafe ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -304,7 +305,7 @@ extension timespec {
     return time
   }
 
-  /// Sleeps for this long, or until a signal arrives.
+  /// Makes the thread sleep for this long, or until a signal arrives.
   package func sleep() {
     var time = self
     _ = unsafe nanosleep(&time, nil)
@@ -313,8 +314,8 @@ extension timespec {
   var nanoseconds: Int64 { Int64(tv_sec) &* 1_000_000_000 &+ Int64(tv_nsec) }
 }
 
-/// Returns the value of an environment variable, or nil if it is not set. This process never
-/// changes its environment.
+/// Returns the value of an environment variable, or nil if it is not set. Reading it is safe from any thread, because
+/// this process never changes its environment.
 package func environmentVariable(_ name: String) -> String? {
   guard let value = unsafe getenv(name) else { return nil }
   return unsafe String(cString: value)
@@ -322,10 +323,11 @@ package func environmentVariable(_ name: String) -> String? {
 
 /// The raw bytes of the command-line arguments.
 package enum RawArguments {
-  /// The bytes of names that are not arguments, keyed by their text.
+  /// The bytes of names that were found in directories and lists, keyed by their text.
   private static let found = Mutex<[String: [UInt8]]>([:])
 
-  /// Records the bytes of a name found in a directory or a list for ``bytes(of:)``, and returns its text.
+  /// Records the bytes of a name that was found in a directory or a list, so that ``bytes(of:)`` can return them, and
+  /// returns the name's text.
   package static func text(ofFound name: [UInt8]) -> String {
     let text = String(decoding: name, as: UTF8.self)
     if !name.elementsEqual(text.utf8) { found.withLock { $0[text] = name } }
@@ -334,13 +336,14 @@ package enum RawArguments {
 
   /// Returns the bytes of the argument whose text is `argument`.
   ///
-  /// The text differs from the bytes only if it contains a replacement character. The bytes are then those of the first
-  /// process argument that decodes to the same text.
+  /// The UTF-8 bytes of the text differ from the original bytes only if the text contains a replacement character. In
+  /// that case, the result is the bytes recorded by ``text(ofFound:)``, or else those of the first command-line
+  /// argument that decodes to the same text.
   package static func bytes(of argument: String) -> [UInt8] {
     guard argument.unicodeScalars.contains("\u{fffd}") else { return Array(argument.utf8) }
     if let bytes = found.withLock({ $0[argument] }) { return bytes }
     for index in 1..<max(1, Int(CommandLine.argc)) {
-      // Entries below `argc` are NUL-terminated strings that live as long as the process.
+      // The first `argc` entries are NUL-terminated strings that stay valid as long as the process runs.
       guard let pointer = unsafe CommandLine.unsafeArgv[index] else { continue }
       guard unsafe String(cString: pointer) == argument else { continue }
       return unsafe UnsafeBufferPointer(start: pointer, count: strlen(pointer)).map {
@@ -351,9 +354,9 @@ package enum RawArguments {
   }
 }
 
-/// Controls what happens when a signal arrives.
+/// Functions that control what happens when a signal arrives.
 package enum SignalAction {
-  /// Installs `handler` for signal `number`; `flags` are those of `sigaction`.
+  /// Installs `handler` for signal `number`. `flags` are the flags to pass to `sigaction`.
   package static func set(
     _ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void, flags: Int32
   ) {
@@ -363,8 +366,8 @@ package enum SignalAction {
     unsafe sigaction(number, &action, nil)
   }
 
-  /// Returns whether signal `number` is ignored, as it is in background commands of a shell. Such a
-  /// signal stays ignored.
+  /// Returns whether signal `number` is ignored. A shell ignores some signals in background commands, and callers must
+  /// leave such signals ignored.
   package static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard unsafe sigaction(number, nil, &action) == 0 else { return false }
@@ -372,10 +375,10 @@ package enum SignalAction {
     return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
   }
 
-  /// Unblocks signals that the parent had blocked.
+  /// Unblocks signals that the parent process had blocked.
   ///
-  /// Masks are inherited. Pool threads, such as those of libdispatch, block signals, so a tool
-  /// started from one would never receive the request to end.
+  /// A process inherits the signal mask of the thread that starts it. Pool threads, such as those of libdispatch, block
+  /// signals, so a tool started from such a thread would never receive a signal that asks it to end.
   package static func unblock(_ signals: [Int32]) {
     var set = sigset_t()
     unsafe sigemptyset(&set)
@@ -386,11 +389,11 @@ package enum SignalAction {
 
 /// Allocator settings for the memory of frames.
 package enum FrameMemory {
-  /// Returns blocks of a frame's size to the system as soon as they are freed.
+  /// Makes the allocator return blocks as large as a frame to the system as soon as they are freed.
   ///
-  /// By default the allocator raises its threshold when the first large block is freed, and from
-  /// then on keeps such blocks in every thread's arena: 63 MiB instead of 43 MiB while playing 640
-  /// x 480 pixels.
+  /// By default, the allocator raises its threshold for doing so when the first large block is freed, and from then on
+  /// keeps such blocks in every thread's arena. Playing an animation of 640 × 480 pixels then takes 63 MiB instead of
+  /// 43 MiB.
   package static func returnsAtOnce() {
     zt_return_freed_blocks(256 << 10)
   }

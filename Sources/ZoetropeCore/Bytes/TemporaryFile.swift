@@ -1,19 +1,20 @@
 internal import Glibc
 package import SystemPackage
 
-/// A temporary file in the same directory as its final name.
+/// A file that is written under a temporary name, in the directory in which it gets its final name.
 ///
-/// A process that is killed leaves no partial file under a final name, only a temporary one, which ``sweep(_:)``
-/// removes. Its name is random, and its process holds a lock on it. The system releases the lock however the process
-/// ends, so a file that can be locked was left behind by an earlier run. Process ids could not replace the lock: they
-/// are reused, and containers that share a directory each number their own processes.
+/// A process that is killed leaves no partial file under a final name, but only a file with a temporary name, which
+/// ``sweep(_:)`` removes. The temporary name is random, and the process that writes the file holds a lock on it. The
+/// system releases the lock however that process ends, so a temporary file that can be locked was left behind by a
+/// process that has ended. Process ids could not replace the lock: they are reused, and containers that share a
+/// directory each number their own processes.
 package struct TemporaryFile: Sendable {
   package let path: FilePath
   package let descriptor: FileDescriptor
-  /// The final name.
+  /// The path under which the file is published.
   package let target: FilePath
 
-  /// Creates a file that will be called `target`, in the same directory.
+  /// Creates a file with a temporary name in the directory of `target`, the path under which it will be published.
   package init(for target: FilePath) throws(Errno) {
     self.target = target
     let directory = FileSystem.directory(of: target)
@@ -33,7 +34,7 @@ package struct TemporaryFile: Sendable {
         throw error as? Errno ?? .ioError
       }
       if Self.lock(descriptor) == .busy || (try? FileStatus(of: descriptor))?.isLinked == false {
-        // Another process, sweeping the directory, found the file before it was locked and removes it.
+        // Another process that is sweeping the directory found the file before it was locked, and removes it.
         try? descriptor.close()
         attempts += 1
         guard attempts < 100 else { throw .resourceTemporarilyUnavailable }
@@ -44,15 +45,16 @@ package struct TemporaryFile: Sendable {
     }
   }
 
-  /// Gives the complete file its final name and closes it, or removes it and throws.
+  /// Gives the complete file its final name and closes it. If that fails, removes the file and throws.
   ///
-  /// A replaced file's permissions are kept. Unless `isReplacing` is set, creates the name with `link`, which fails
-  /// with `fileExists` even if another process takes the name at this very moment.
+  /// If the file replaces another one, it gets that file's permissions. If `isReplacing` is false, the final name is
+  /// created with `link`, which fails with `fileExists` if the name is taken, even if another process takes the name at
+  /// the same moment.
   package func publish(isReplacing: Bool) throws(Errno) {
     defer { try? descriptor.close() }
     do throws(Errno) {
-      // Some file systems report a full disk only when a file is closed. Closing a duplicate keeps the lock, which the
-      // file needs while it has its temporary name.
+      // Some file systems report a full disk only when a file is closed. Closing a duplicate of the descriptor reveals
+      // that error and keeps the lock, which the file needs as long as it has its temporary name.
       do { try descriptor.duplicate().close() } catch { throw error as? Errno ?? .ioError }
       try rename(isReplacing: isReplacing)
     } catch {
@@ -64,7 +66,7 @@ package struct TemporaryFile: Sendable {
   private func rename(isReplacing: Bool) throws(Errno) {
     if isReplacing {
       if let old = FileStatus(at: target, followsLinks: false), old.isRegular {
-        // If this fails, the file keeps the permissions of a new file.
+        // If this call fails, the file keeps the permissions of a new file.
         _ = fchmod(descriptor.rawValue, old.permissions)
       }
     } else {
@@ -72,7 +74,7 @@ package struct TemporaryFile: Sendable {
         FileSystem.remove(path)
         return
       }
-      // On a file system without hard links, check first and accept the race.
+      // On a file system without hard links, check whether the name is taken before renaming, and accept the race.
       guard error == .notPermitted || error == .notSupported || error == .tooManyLinks else {
         throw error
       }
@@ -81,15 +83,15 @@ package struct TemporaryFile: Sendable {
     if let error = FileSystem.rename(path, to: target) { throw error }
   }
 
-  /// Removes the file.
+  /// Removes and closes the file.
   package func discard() {
     FileSystem.remove(path)
     try? descriptor.close()
   }
 
-  /// Removes the temporary files in `directory` whose processes have ended.
+  /// Removes the temporary files in `directory` that were left behind by processes that have ended.
   ///
-  /// Where the file system has no locks, nothing is removed.
+  /// If the file system does not support locks, nothing is removed.
   package static func sweep(_ directory: FilePath) {
     for name in (try? FileSystem.names(in: directory)) ?? [] where isTemporary(name) {
       removeIfDead(directory.appending(name))
@@ -97,7 +99,7 @@ package struct TemporaryFile: Sendable {
   }
 
   private static func removeIfDead(_ path: FilePath) {
-    // Do not follow links, and do not block if the name is a pipe.
+    // Do not follow a link, and do not block if the file is a pipe.
     guard
       let descriptor = try? FileDescriptor.open(
         path, .readWrite, options: [.closeOnExec, .noFollow, .nonBlocking])
@@ -109,7 +111,7 @@ package struct TemporaryFile: Sendable {
   private static let prefix = ".zoetrope-"
   private static let suffix = ".tmp"
 
-  /// Returns whether a file called `name` is one of these temporary files.
+  /// Returns whether `name` has the form of the temporary names that this type creates.
   package static func isTemporary(_ name: String) -> Bool {
     guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
     let middle = name.dropFirst(prefix.count).dropLast(suffix.count)
@@ -131,14 +133,14 @@ package struct TemporaryFile: Sendable {
 }
 
 extension FileSystem {
-  /// Returns the directory that holds `path`.
+  /// Returns the directory that contains `path`.
   package static func directory(of path: FilePath) -> FilePath {
     let parent = path.removingLastComponent()
     return parent.isEmpty ? "." : parent
   }
 
-  /// Returns the target of the symbolic link at `path`, which need not exist, or `path` itself if it is not a link.
-  /// Resolves at most 40 links, and only in the last component.
+  /// Returns the target of the symbolic link at `path`, or `path` itself if it is not a link. The target need not
+  /// exist. At most 40 links are followed, and only in the last component of a path.
   package static func followingLinks(_ path: FilePath) -> FilePath {
     var path = path
     for _ in 0..<40 {

@@ -1,14 +1,15 @@
 /// An immutable picture. Copies of the value share its storage.
 ///
-/// Rows run from top to bottom. They start ``bytesPerRow`` bytes apart, a multiple of 64, at addresses aligned to 64
-/// bytes. Bytes past the last pixel of a row are meaningless. The bytes do not move or change while any copy of the
-/// value exists, so a pointer to them is valid as long as you keep a copy.
+/// Rows are stored from top to bottom. They start ``bytesPerRow`` bytes apart, which is a multiple of 64, at addresses
+/// aligned to 64 bytes. The bytes after the last pixel of a row are padding and have no meaning. The bytes of the
+/// picture do not move or change while any copy of the value exists, so a pointer to them is valid as long as you keep
+/// a copy.
 public struct Bitmap: Sendable {
-  /// Width and height.
+  /// The width and height in pixels.
   public let size: PixelSize
   /// The memory layout of the pixels.
   public let format: PixelFormat
-  /// Bytes from the start of one row to the start of the next; a multiple of 64.
+  /// The number of bytes from the start of one row to the start of the next, which is a multiple of 64.
   public let bytesPerRow: Int
   package let storage: PixelStorage
 
@@ -26,7 +27,7 @@ public struct Bitmap: Sendable {
   /// The picture's size in memory in bytes, including padding.
   public var byteCount: Int { storage.byteCount }
 
-  /// All bytes, row by row including padding.
+  /// All bytes of the picture, row by row, including padding.
   public var bytes: RawSpan {
     @_lifetime(borrow self)
     borrowing get {
@@ -53,7 +54,7 @@ public struct Bitmap: Sendable {
     return Span<RGBA>(_bytes: row(y))
   }
 
-  /// Returns the bytes of row `y`, without padding: one per pixel of a ``PixelFormat/grey8`` picture.
+  /// Returns the bytes of row `y`, without padding: one byte per pixel of a ``PixelFormat/grey8`` picture.
   ///
   /// - Precondition: `0 <= y < height`.
   @_lifetime(borrow self)
@@ -71,12 +72,12 @@ public struct Bitmap: Sendable {
 
   /// The pixel at (`x`, `y`) of an ``PixelFormat/rgba8`` picture.
   ///
-  /// - Precondition: The point lies inside, and the format has four channels of 8 bits.
+  /// - Precondition: The point lies inside the picture, and the format has four channels of 8 bits.
   public subscript(x: Int, y: Int) -> RGBA { pixels(row: y)[x] }
 }
 
 extension Bitmap: Equatable {
-  /// Returns whether size, format and all pixels are equal. Ignores padding.
+  /// Returns whether two pictures have the same size, format and pixels. Padding is not compared.
   public static func == (left: Bitmap, right: Bitmap) -> Bool {
     guard left.size == right.size, left.format == right.format else { return false }
     if left.storage === right.storage { return true }
@@ -85,10 +86,10 @@ extension Bitmap: Equatable {
 }
 
 extension Bitmap {
-  /// Creates a picture by drawing its rows, top to bottom.
+  /// Creates a picture by drawing its rows from top to bottom.
   ///
-  /// Calls `draw` once for each row with the row's bytes, without padding. They are zeroed
-  /// (transparent black), and `draw` fills them in according to `format`.
+  /// Calls `draw` once for each row with the row's bytes, without padding. The bytes are zero (transparent black) when
+  /// `draw` is called, and `draw` fills them in according to `format`.
   ///
   /// - Throws: `parameter` if a side of `size` is negative; `outOfMemory` if allocation fails.
   public init(
@@ -110,8 +111,9 @@ extension Bitmap {
   }
 }
 
-/// Returns the result of `work`, for callers that cannot throw. The process ends if memory runs out. Used for pictures
-/// no larger than a screen, or than a picture that is already in memory.
+/// Returns the result of `work`, for callers that cannot throw. If `work` throws because memory has run out, the
+/// process ends. Use this function only for pictures that are no larger than a screen, or no larger than a picture that
+/// is already in memory.
 package func endingWithoutMemory<Value>(_ work: @autoclosure () throws -> Value) -> Value {
   do { return try work() } catch { fatalError("\(error)") }
 }
@@ -123,9 +125,9 @@ package struct PixelBuffer: ~Copyable, Sendable {
   package let bytesPerRow: Int
   let storage: PixelStorage
 
-  /// Creates a picture of `size`, zeroed (transparent black) unless `zeroed` is false.
+  /// Creates a buffer for a picture of `size`. Its bytes are zero (transparent black) unless `zeroed` is false.
   ///
-  /// The process ends if allocation fails; see ``init(asking:format:zeroed:)``.
+  /// The process ends if allocation fails. To get an error instead, use ``init(asking:format:zeroed:)``.
   package init(size: PixelSize, format: PixelFormat = .rgba8, zeroed: Bool = true) {
     do {
       try self.init(asking: size, format: format, zeroed: zeroed)
@@ -134,7 +136,8 @@ package struct PixelBuffer: ~Copyable, Sendable {
     }
   }
 
-  /// Like ``init(size:format:zeroed:)``, for sizes that come from a file.
+  /// Like ``init(size:format:zeroed:)``, but throws if allocation fails. Use this initializer for sizes that come from
+  /// a file.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
   package init(
@@ -148,7 +151,7 @@ package struct PixelBuffer: ~Copyable, Sendable {
       asking: isTooMany ? .max : count, for: size, format, zeroed: zeroed)
   }
 
-  /// Creates a buffer over the pixels of `bitmap`. The caller must be their sole owner.
+  /// Creates a buffer that draws over the pixels of `bitmap`. The caller must be the sole owner of these pixels.
   package init(redrawing bitmap: Bitmap) {
     precondition(bitmap.storage.isWritable, "a lent picture")
     (size, format, bytesPerRow) = (bitmap.size, bitmap.format, bitmap.bytesPerRow)

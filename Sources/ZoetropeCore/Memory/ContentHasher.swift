@@ -1,20 +1,20 @@
 internal import CXXHash
 
-/// Computes an XXH3-128 hash incrementally.
+/// A hasher that computes an XXH3-128 hash incrementally.
 ///
-/// xxHash allocates the state, which needs 64-byte alignment. This value is the state's only owner:
-/// it creates it in `init`, frees it in `deinit`, and accesses it only in `mutating` or consuming
-/// calls.
+/// xxHash allocates the state, which needs 64-byte alignment. This value is the state's only owner: it creates the
+/// state in `init`, frees it in `deinit`, and changes it only in `mutating` calls.
 @safe
 package struct ContentHasher: ~Copyable {
   private let state: OpaquePointer
-  /// Retained because the state refers to the secret's bytes. Nil for a hasher without a secret.
+  /// The secret, retained because the state refers to its bytes, or nil if the hasher has no secret.
   private let secret: HashSecret?
 
-  /// Creates an empty hasher. Throws `outOfMemory` if allocating its state fails.
+  /// Creates an empty hasher, keyed with the secret of this process. Throws `outOfMemory` if allocating the state
+  /// fails.
   package init() throws(AnimatedImageError) { try self.init(.process) }
 
-  /// Like ``init()``, keyed with `secret`.
+  /// Like ``init()``, but keyed with `secret`.
   package init(_ secret: HashSecret) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
       throw AnimatedImageError(.outOfMemory, "not enough memory for a hash")
@@ -25,7 +25,7 @@ package struct ContentHasher: ~Copyable {
       state, secret.bytes.baseAddress, secret.bytes.count)
   }
 
-  /// Creates an empty hasher without a secret. Its results equal those of XXH3-128 with seed 0 in every program.
+  /// Creates an empty hasher without a secret. In every program, its results are those of XXH3-128 with seed 0.
   package init(isStable: Void) throws(AnimatedImageError) {
     guard let state = unsafe XXH3_createState() else {
       throw AnimatedImageError(.outOfMemory, "not enough memory for a hash")
@@ -37,7 +37,7 @@ package struct ContentHasher: ~Copyable {
 
   deinit { _ = unsafe XXH3_freeState(state) }
 
-  /// Adds the next bytes.
+  /// Adds `bytes` to the bytes being hashed.
   package mutating func update(_ bytes: borrowing RawSpan) {
     _ = unsafe bytes.withUnsafeBytes { buffer in
       unsafe XXH3_128bits_update(state, buffer.baseAddress, buffer.count)
@@ -51,19 +51,20 @@ package struct ContentHasher: ~Copyable {
   }
 }
 
-/// Random bytes that key the hashes, so that nobody else can construct two files that collide.
+/// Random bytes that key the hashes, so that nobody who does not know the bytes can construct two files with the same
+/// hash.
 ///
-/// Safe to use from any thread while the object exists: the bytes are written before it is shared, only read
-/// afterwards, and freed with it.
+/// The object can safely be used from any thread: its bytes are written before it is shared, are only read afterwards,
+/// and are freed together with the object.
 @safe
 package final class HashSecret: Sendable {
   /// The secret of this process.
   package static let process = HashSecret(random())
-  /// Twice the minimum that xxHash requires.
+  /// The number of bytes of a secret, which is twice the minimum that xxHash requires.
   package static let byteCount = 2 * Int(XXH3_SECRET_SIZE_MIN)
 
-  // The pointer never changes. The bytes are written only in `init`, and freed in `deinit` when no
-  // reference is left.
+  // The pointer never changes. The bytes are written only in `init`, and freed in `deinit`, when no reference to the
+  // object is left.
   fileprivate nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
 
   /// Creates a secret.
@@ -85,7 +86,7 @@ package final class HashSecret: Sendable {
 
   /// Returns the 128-bit hash of `data`.
   package func sum128(_ data: borrowing RawSpan) -> (high: UInt64, low: UInt64) {
-    // The span's buffer is valid for the call. xxHash accepts a nil address if there are no bytes.
+    // The span's buffer is valid during the call. xxHash accepts a nil address if there are no bytes.
     let hash = unsafe data.withUnsafeBytes { buffer in
       unsafe XXH3_128bits_withSecret(
         buffer.baseAddress, buffer.count, bytes.baseAddress, bytes.count)
@@ -93,7 +94,7 @@ package final class HashSecret: Sendable {
     return (hash.high64, hash.low64)
   }
 
-  /// Returns the 64-bit hash of `data`, used as a checksum.
+  /// Returns the 64-bit hash of `data`, which is used as a checksum.
   package func hash64(_ data: borrowing RawSpan) -> UInt64 {
     unsafe data.withUnsafeBytes { buffer in
       unsafe XXH3_64bits_withSecret(

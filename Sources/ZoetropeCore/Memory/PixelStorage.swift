@@ -1,24 +1,23 @@
 internal import Glibc
 internal import Synchronization
 
-// Memory for pixels, and its allocation.
+// Memory for pixels, and the pool from which large blocks of it are allocated.
 //
-// Unsafe: a block is an address and a size from the allocator or `mmap`. Each block either belongs
-// to one `PixelStorage` from `init` to `deinit` or waits in `PixelMemory`. Every read or write in
-// this file is bounds-checked.
+// Unsafe code: a block is an address and a size that come from the allocator or from `mmap`. Each block either belongs
+// to one `PixelStorage`, from `init` to `deinit`, or waits in `PixelMemory` to be reused. Every read or write in this
+// file is bounds-checked.
 
-/// A block of memory aligned to 64 bytes: either one that is zeroed on creation and freed with its
-/// last owner, or part of a read-only mapping, borrowed for the lifetime of this object.
+/// A block of memory aligned to 64 bytes. The block is either allocated and freed by this object, or part of a
+/// read-only mapping that is borrowed for the lifetime of this object.
 ///
-/// The block is `byteCount` bytes long and lives exactly as long as this object. Every access below
-/// borrows the object.
+/// The block has ``byteCount`` bytes and is valid exactly as long as this object exists. Every access below borrows the
+/// object.
 @safe
 package final class PixelStorage: @unchecked Sendable {
-  // Sendable: written only by its sole owner (a `PixelBuffer`, the holder of a `FramePixels`, a
-  // scratch block of a decoder or scaler) or by a `Canvas` with the only reference; once shared, it
-  // is only read. A borrowed block is never written: `Canvas`, the only type that takes over blocks
-  // it did not create, checks `isWritable` first, and the pages are mapped without write
-  // permission.
+  // Sendable: a block is written only by its sole owner (a `PixelBuffer`, the holder of a `FramePixels`, or a decoder
+  // or scaler that uses the block as scratch memory) or by a `Canvas` that holds the only reference. Once the block is
+  // shared, it is only read. A borrowed block is never written: `Canvas`, the only type that takes over blocks that it
+  // did not create, checks `isWritable` first, and the pages are mapped without write permission.
   @usableFromInline let base: UnsafeMutableRawPointer
   /// The size of the block in bytes.
   package let byteCount: Int
@@ -28,23 +27,25 @@ package final class PixelStorage: @unchecked Sendable {
 
   private enum Origin { case allocator, pixelMemory, lent }
 
-  /// Whether a sole owner may change the bytes. False for a borrowed block.
+  /// Whether the sole owner of the block may change its bytes. False for a borrowed block.
   package var isWritable: Bool { origin != .lent }
 
-  /// The stamp of the picture in the block. Atomic, because a canvas writes it while bitmaps share the block.
+  /// The stamp of the picture in the block. The word is atomic, because a canvas writes it while bitmaps share the
+  /// block.
   private let stampWord = Atomic<UInt64>(0)
 
   package var stamp: PictureStamp {
     get { PictureStamp(word: stampWord.load(ordering: .relaxed)) }
     set {
-      // Usually equal already. Checking first leaves the cache line shared.
+      // Usually, the block already has this stamp. Checking first avoids a write, which would take the cache line away
+      // from other processors.
       if newValue != stamp { stampWord.store(newValue.word, ordering: .relaxed) }
     }
   }
 
   /// Allocates `byteCount` bytes (at least 64), zeroed by default.
   ///
-  /// The process ends if allocation fails. Use it only for sizes that do not come from a file.
+  /// The process ends if allocation fails. Use this initializer only for sizes that do not come from a file.
   package convenience init(byteCount: Int, zeroed: Bool = true) {
     do {
       try self.init(asking: byteCount, zeroed: zeroed)
@@ -53,10 +54,11 @@ package final class PixelStorage: @unchecked Sendable {
     }
   }
 
-  /// Like ``init(byteCount:zeroed:)``, for sizes that come from a file.
+  /// Like ``init(byteCount:zeroed:)``, but throws if a large allocation fails. Use this initializer for sizes that come
+  /// from a file.
   ///
-  /// - Throws: `outOfMemory` if a large allocation fails. If a small one fails, the process ends,
-  ///   as for any small allocation in Swift.
+  /// - Throws: `outOfMemory` if a large allocation fails. If a small allocation fails, the process ends, as it does for
+  ///   any small allocation in Swift.
   package init(asking byteCount: Int, zeroed: Bool = true) throws(AnimatedImageError) {
     let count = max(byteCount, 64)
     self.byteCount = count
@@ -74,7 +76,7 @@ package final class PixelStorage: @unchecked Sendable {
 
   /// Allocates a block of at least `byteCount` bytes for a picture of `size`.
   ///
-  /// If `zeroed` is false, the caller must draw every pixel. The bytes between the rows are always zero.
+  /// If `zeroed` is false, the caller must draw every pixel. The padding between the rows is zeroed in either case.
   package convenience init(
     asking byteCount: Int, for size: PixelSize, _ format: PixelFormat, zeroed: Bool
   ) throws(AnimatedImageError) {
@@ -91,9 +93,9 @@ package final class PixelStorage: @unchecked Sendable {
     lender = nil
   }
 
-  /// Creates a read-only view of bytes owned by `lender`.
+  /// Creates a block that borrows read-only bytes from `lender`, which owns them.
   ///
-  /// - Precondition: `bytes` are aligned to 64 bytes and stay in place while `lender` lives.
+  /// - Precondition: `bytes` are aligned to 64 bytes and stay in place as long as `lender` exists.
   @unsafe package init(lent bytes: UnsafeRawBufferPointer, by lender: any AnyObject & Sendable) {
     guard let start = bytes.baseAddress, UInt(bitPattern: start) % 64 == 0 else {
       preconditionFailure("a lent block that is not aligned")
@@ -104,9 +106,9 @@ package final class PixelStorage: @unchecked Sendable {
     self.lender = lender
   }
 
-  /// Returns a block of `byteCount` bytes for the next picture of a canvas, and the stamp of the
-  /// picture in it. The contents are unspecified; a block that holds an earlier picture of the
-  /// canvas is preferred.
+  /// Returns a block of `byteCount` bytes for the next picture of `canvas`, and the stamp of the picture that the block
+  /// holds. A block that holds an earlier picture of the canvas is preferred. If the stamp identifies no picture, the
+  /// contents of the block are unspecified.
   ///
   /// - Throws: The errors of ``init(asking:zeroed:)``.
   package static func next(
@@ -129,7 +131,7 @@ package final class PixelStorage: @unchecked Sendable {
     }
   }
 
-  /// The bytes, read-only.
+  /// The bytes of the block, for reading.
   package var bytes: RawSpan {
     @_lifetime(borrow self)
     borrowing get {
@@ -138,11 +140,11 @@ package final class PixelStorage: @unchecked Sendable {
     }
   }
 
-  /// Zeroes the bytes between the rows of a picture of `size` that is about to be drawn here.
+  /// Zeroes the padding between the rows of a picture of `size` that is about to be drawn in this block.
   ///
-  /// The block may have held another picture, and `Bitmap.bytes` exposes these bytes.
+  /// The padding may contain bytes of another picture, which `Bitmap.bytes` would expose.
   ///
-  /// - Precondition: The caller is the block's sole owner, and no other thread reads it.
+  /// - Precondition: The caller is the block's sole owner, and no other thread reads the block.
   @unsafe package func clearPadding(of size: PixelSize, format: PixelFormat) {
     let bytesPerRow = format.bytesPerRow(width: size.width)
     let drawn = size.width * format.bytesPerPixel
@@ -153,9 +155,9 @@ package final class PixelStorage: @unchecked Sendable {
     }
   }
 
-  /// Copies `bytes` to `offset`.
+  /// Copies `bytes` into the block at `offset`.
   ///
-  /// - Precondition: The caller is the block's sole owner, and no other thread reads it.
+  /// - Precondition: The caller is the block's sole owner, and no other thread reads the block.
   @unsafe package func store(_ bytes: borrowing RawSpan, at offset: Int = 0) {
     precondition(isWritable && offset >= 0 && bytes.byteCount <= byteCount - offset)
     unsafe bytes.withUnsafeBytes { source in
@@ -164,15 +166,15 @@ package final class PixelStorage: @unchecked Sendable {
     }
   }
 
-  /// The address of the first byte; valid while this object lives.
+  /// The address of the first byte, which is valid as long as this object exists.
   @inlinable @unsafe package var baseAddress: UnsafeMutableRawPointer {
-    // Some loops over rows read it in every iteration.
+    // Inlined, because some loops over rows read the address in every iteration.
     @inline(__always) get { unsafe base }
   }
 }
 
 extension PixelBuffer {
-  /// The bytes for writing, row by row, `bytesPerRow` apart.
+  /// The bytes of the buffer, for writing. Rows start ``bytesPerRow`` bytes apart.
   package var mutableBytes: MutableRawSpan {
     @_lifetime(&self)
     mutating get {
@@ -182,62 +184,68 @@ extension PixelBuffer {
     }
   }
 
-  /// Copies `bitmap`, which must have the same size and format.
+  /// Copies the pixels of `bitmap`, which must have the same size and format as this buffer.
   package mutating func copy(_ bitmap: Bitmap) {
     precondition(bitmap.size == size && bitmap.format == format)
     unsafe storage.store(bitmap.bytes)
   }
 
-  /// The address of the first byte; valid while this buffer, or the bitmap made from it, exists.
+  /// The address of the first byte, which is valid as long as this buffer, or the bitmap made from it, exists.
   @unsafe package var baseAddress: UnsafeMutableRawPointer { unsafe storage.baseAddress }
 }
 
-/// Allocates and recycles large blocks of pixels.
+/// A pool that allocates and recycles large blocks of pixels.
 ///
-/// Playback allocates and frees one canvas per frame. The system's allocator either returns the pages each time, so
-/// that every frame pays for hundreds of page faults (measured: as long as decoding a 640×360 GIF frame), or holds on
-/// to about twenty canvases. This pool keeps a few freed blocks for the next frames and returns the rest to the system
-/// immediately. A pooled block keeps its old picture, so its canvas can reuse that picture's pixels.
+/// Playback allocates and frees one canvas per frame. The system's allocator either returns the pages to the system
+/// each time, so that every frame causes hundreds of page faults (measured: they take as long as decoding a 640×360 GIF
+/// frame), or keeps the memory of about twenty canvases. This pool keeps a few freed blocks for the next frames and
+/// returns the rest to the system immediately. A block in the pool keeps the picture that was drawn in it, so that the
+/// canvas of that picture can reuse the pixels.
 ///
-/// Unsafe code: a block is `byteCount` bytes from `mmap` with at most one owner. It is either in the list below or
-/// owned, never both.
+/// Unsafe code: a block consists of `byteCount` bytes from `mmap`. It is either in the list of waiting blocks below or
+/// has exactly one owner, never both.
 package enum PixelMemory {
-  /// The smallest pooled block. Smaller blocks come from the system's allocator.
+  /// The size in bytes of the smallest block that the pool allocates. Smaller blocks come from the system's allocator.
   ///
-  /// Under the address sanitizer all blocks do, because it checks only memory from the allocator.
+  /// Under the address sanitizer, all blocks come from the system's allocator, because the sanitizer checks only memory
+  /// that comes from there.
   #if SANITIZE_ADDRESS
     static let minimumByteCount = Int.max
   #else
     static let minimumByteCount = 1 << 16
   #endif
-  /// Bounds on the pooled blocks of one size and on the bytes of all pooled blocks. They are enough
-  /// for the frames decoded ahead, whose blocks the next animation of that size reuses.
+  /// Bounds on the waiting blocks that are not kept for any canvas: on the number of blocks of one size, and on the
+  /// bytes of all these blocks. The bounds suffice for the frames decoded ahead, whose blocks the next animation of the
+  /// same size reuses.
   private static let maximumCountOfSize = 4
   private static let maximumBytes = 1 << 25
-  /// Bounds on the waiting blocks that hold pictures of one canvas, and on the bytes of all such blocks. A consumer
-  /// that falls behind frees several frames in a row. A canvas that finds no such block pays for new pages and a full
-  /// copy with every frame.
+  /// Bounds on the waiting blocks that are kept for canvases: on the number of blocks that hold pictures of one canvas,
+  /// and on the bytes of the blocks of all canvases. Several blocks are needed, because a consumer that falls behind
+  /// frees several frames in a row. If a canvas finds no block with one of its pictures, every frame costs new pages
+  /// and a full copy.
   private static let maximumCountOfCanvas = 5
   private static let maximumCanvasBytes = Atomic(1 << 26)
 
   private struct Waiting {
     var address: UInt
     var byteCount: Int
-    /// Identifies a picture only while its canvas is in use.
+    /// The stamp of the picture in the block. It identifies a picture only while the picture's canvas is in use.
     var stamp: PictureStamp
   }
 
   private struct State {
     /// The waiting blocks, oldest first.
     var waiting: [Waiting] = []
-    /// The number of blocks of each size, owned and waiting.
+    /// The number of blocks of each size, including both blocks with an owner and waiting blocks.
     var counts: [Int: Int] = [:]
-    /// The canvases in use, whose freed blocks are kept for them.
+    /// The canvases in use. When a block with a picture of one of these canvases is freed, it is kept for that canvas.
     var canvases: Set<UInt64> = []
 
-    /// Returns the index of the waiting block to use: the one with the newest picture of `canvas`, or else the one
-    /// freed last. A canvas never uses blocks kept for another canvas, because the two would keep taking them from each
-    /// other.
+    /// Returns the index of the waiting block to use, or nil if no waiting block is suitable. The block with the newest
+    /// picture of `canvas` is preferred; the next choice is the block freed last among those that are not kept for any
+    /// canvas. A canvas never uses a block that is kept for another canvas, because the two canvases would keep taking
+    /// blocks from each other. Only a request that is not for a canvas (`canvas` is 0) may take such a block, and only
+    /// if there is no other.
     func place(_ byteCount: Int, of canvas: UInt64) -> Int? {
       var newest: Int?
       var free: Int?
@@ -259,7 +267,8 @@ package enum PixelMemory {
       counts[byteCount] = count == 0 ? nil : count
     }
 
-    /// Removes and returns the oldest blocks until the bounds hold again after `block` was appended.
+    /// Removes the oldest waiting blocks until the bounds hold again after `block` was appended, and returns the
+    /// removed blocks.
     mutating func surplus(after block: Waiting) -> [Waiting] {
       let canvas = block.stamp.canvas
       var surplus: [Waiting] = []
@@ -277,7 +286,7 @@ package enum PixelMemory {
       func isBounded(_ other: Waiting) -> Bool { (other.stamp.canvas == 0) == (canvas == 0) }
       var bytes = waiting.reduce(0) { $0 + (isBounded($1) ? $1.byteCount : 0) }
       while bytes > maximumBytes, let oldest = waiting.firstIndex(where: isBounded) {
-        // Keep one block per canvas, however large.
+        // Keep the block that was just freed for a canvas, however large it is.
         if canvas != 0, oldest == waiting.count - 1 { break }
         bytes -= waiting[oldest].byteCount
         surplus.append(waiting.remove(at: oldest))
@@ -291,22 +300,22 @@ package enum PixelMemory {
 
   /// Returns `byteCount` rounded up by at most a quarter, to one of four sizes per power of two.
   ///
-  /// With a thousand sizes, each slightly larger than the last, the allocator kept twice the
-  /// memory. In this pool each block would wait for another frame of exactly its size.
+  /// For a thousand frames, each slightly larger than the previous one, the system's allocator kept twice the memory.
+  /// In this pool, each block would wait for another frame of exactly the same size.
   package static func rounded(_ byteCount: Int) -> Int {
     let step = 1 << max(Int.bitWidth - byteCount.leadingZeroBitCount - 3, 6)
     return (byteCount + step - 1) & ~(step - 1)
   }
 
-  /// Returns the number of blocks of `byteCount` bytes, owned and waiting.
+  /// Returns the number of blocks of `byteCount` bytes, including both blocks with an owner and waiting blocks.
   package static func blockCount(of byteCount: Int) -> Int {
     state.withLock { $0.counts[byteCount, default: 0] }
   }
 
-  /// Throws `outOfMemory` if the system would refuse `byteCount` bytes now.
+  /// Throws `outOfMemory` if the system would refuse to allocate `byteCount` bytes now.
   ///
-  /// Called before an array grows, since a failure there aborts the process. Checks only large
-  /// sizes, and memory may still run out afterwards.
+  /// Call this method before an array grows, because the process is aborted if an array cannot grow. Only sizes of at
+  /// least 1 MiB are checked, and memory may still run out after the check.
   package static func require(_ byteCount: Int) throws(AnimatedImageError) {
     guard byteCount >= 1 << 20 else { return }
     let block = unsafe mmap(
@@ -317,10 +326,12 @@ package enum PixelMemory {
     unsafe munmap(block, byteCount)
   }
 
-  /// Returns a block, whether all its bytes are zero, and the stamp of the picture in it, or nil if allocation fails.
+  /// Returns a block of `byteCount` bytes, whether all its bytes are zero, and the stamp of the picture in the block.
+  /// Returns nil if allocation fails.
   ///
-  /// - Parameter canvas: The canvas whose pictures are preferred, newest first. From now until ``release(_:)``, its
-  ///   freed blocks are kept for it.
+  /// - Parameter canvas: The number of the canvas that needs the block, or 0 for other uses. A block with a picture of
+  ///   this canvas is preferred, newest picture first. From this call until ``release(_:)``, freed blocks with pictures
+  ///   of the canvas are kept for the canvas.
   static func take(
     _ byteCount: Int, of canvas: UInt64 = 0
   ) -> (block: UnsafeMutableRawPointer, isZeroed: Bool, stamp: PictureStamp)? {
@@ -353,7 +364,7 @@ package enum PixelMemory {
     free(surplus)
   }
 
-  /// Stops keeping blocks for `canvas`, which was released or is idle.
+  /// Stops keeping blocks for `canvas`, which has been released or is idle.
   package static func release(_ canvas: UInt64) {
     let surplus = state.withLock { state -> [Waiting] in
       guard state.canvases.remove(canvas) != nil else { return [] }
@@ -369,10 +380,11 @@ package enum PixelMemory {
     free(surplus)
   }
 
-  /// Limits the bytes of blocks kept for canvases to `byteCount`, at most 128 MiB, and frees the oldest ones in excess.
+  /// Limits the bytes of the blocks kept for canvases to `byteCount`, or to 128 MiB if that is less, and frees the
+  /// oldest blocks in excess of the limit.
   package static func limitCanvasBytes(to byteCount: Int) {
     let limit = min(byteCount, 1 << 27)
-    // Called for every stored frame, usually with the same limit.
+    // Return early: this method is called for every stored frame, usually with the same limit.
     guard maximumCanvasBytes.exchange(limit, ordering: .relaxed) > limit else { return }
     freeWaiting(downTo: limit) { $0.canvas != 0 }
   }
@@ -405,13 +417,13 @@ package enum PixelMemory {
 }
 
 extension [UInt8] {
-  /// Replaces the array with one of `byteCount` bytes if it is shorter than `count`. The contents
-  /// are lost.
+  /// Replaces the array with an array of `byteCount` zeros if it has fewer than `count` bytes. The contents are then
+  /// lost.
   ///
   /// - Throws: `outOfMemory` if allocation fails.
   package mutating func makeRoom(for count: Int, taking byteCount: Int) throws(AnimatedImageError) {
     guard self.count < count else { return }
-    // Free the old array first: the budget does not cover both at once.
+    // Free the old array first: the memory budget does not cover both arrays at the same time.
     self = []
     try PixelMemory.require(byteCount)
     self = [UInt8](repeating: 0, count: byteCount)

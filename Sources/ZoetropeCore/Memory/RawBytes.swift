@@ -1,15 +1,14 @@
 internal import Glibc
 
-// Loads, comparisons, appends and hashes of bytes, and casts between vectors of equal size.
+// Functions that load, compare and append bytes, and casts between vectors of equal size.
 //
-// Unsafe: the standard library marks `Span.bytes` and the loads of `RawSpan` as unsafe because a type may have padding
-// or invalid bit patterns. The types here, integers and vectors of numbers, have neither, and every offset is checked
-// by the call or by a precondition. A literal's address and count come from the compiler, and the literal lives as long
-// as the program. xxHash takes addresses: the bytes to hash are valid for the call, the state is freed by the only
-// value that owns it, and the secret is written before it is shared and freed with its owner.
+// Unsafe code: the standard library marks `Span.bytes` and the loads of `RawSpan` as unsafe, because a type may have
+// padding or invalid bit patterns. The types used here, integers and vectors of numbers, have neither, and every offset
+// is checked by the called function or by a precondition. The address and the count of a literal come from the
+// compiler, and the literal exists as long as the program runs.
 
 extension Array where Element: FixedWidthInteger & BitwiseCopyable {
-  /// The array's bytes.
+  /// The bytes of the array's elements, in the machine's byte order.
   @inlinable package var rawBytes: RawSpan {
     @_lifetime(borrow self)
     borrowing get { unsafe span.bytes }
@@ -17,7 +16,7 @@ extension Array where Element: FixedWidthInteger & BitwiseCopyable {
 }
 
 extension Span where Element: FixedWidthInteger & BitwiseCopyable {
-  /// The numbers' bytes, in the machine's byte order.
+  /// The bytes of the span's elements, in the machine's byte order.
   @inlinable package var rawBytes: RawSpan {
     @_lifetime(copy self)
     get { unsafe bytes }
@@ -30,7 +29,7 @@ extension [UInt8] {
     unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
   }
 
-  /// Appends the bytes of a literal.
+  /// Appends the UTF-8 bytes of a string literal.
   @inlinable @inline(__always)
   package mutating func append(copying text: StaticString) {
     unsafe append(
@@ -65,13 +64,13 @@ extension RawSpan {
 }
 
 extension SIMD4<Float> {
-  /// Creates a vector with the bits of `lanes`.
+  /// Creates a vector of floating-point numbers from their bit patterns, `lanes`.
   @inlinable @inline(__always)
   package init(bits lanes: SIMD4<UInt32>) { self = unsafe unsafeBitCast(lanes, to: Self.self) }
 }
 
 extension SIMD4<UInt32> {
-  /// Creates a vector with the bits of `lanes`.
+  /// Creates a vector of the bit patterns of the numbers in `lanes`.
   @inlinable @inline(__always)
   package init(bitsOf lanes: SIMD4<Float>) { self = unsafe unsafeBitCast(lanes, to: Self.self) }
 }

@@ -6,11 +6,12 @@ public import struct SystemPackage.Errno
   public import protocol Foundation.LocalizedError
 #endif
 
-/// An error in decoding, scheduling or writing, with its position in the file.
+/// An error that occurred while an animation was decoded, scheduled or written, with its position in the file if it is
+/// known.
 ///
-/// Codes are open: more may be added, so a `switch` needs a default. Errors compare by value.
+/// Later releases may add codes, so a `switch` over codes needs a `default` case. Errors are compared by value.
 public struct AnimatedImageError: Error, Sendable, Hashable {
-  /// The kind of error.
+  /// A kind of error. Later releases may add kinds.
   public struct Code: NamedValue, Sendable, Hashable, CustomStringConvertible {
     /// The code's name, as JSON output spells it.
     public let name: String
@@ -19,20 +20,21 @@ public struct AnimatedImageError: Error, Sendable, Hashable {
 
   /// The kind of error.
   public let code: Code
-  /// The format being read, if known.
+  /// The format of the file, or nil if it is not known.
   public let format: AnimationFormat?
-  /// The frame in which the error occurred, from 0, or nil outside frames.
+  /// The index of the frame in which the error occurred, counted from 0, or nil if it did not occur in a frame.
   public let frameIndex: Int?
-  /// The file offset at which the error was detected.
+  /// The file offset at which the error was detected, or nil if the error has no position in a file.
   public let byteOffset: Int?
   /// A plain clause that describes the error.
   public let detail: String
-  /// The limit that would be exceeded, for a ``Code/limitExceeded`` error thrown by this package.
+  /// The limit that would be exceeded, if this is a ``Code/limitExceeded`` error thrown by this package, or nil
+  /// otherwise.
   public let limit: LimitExcess?
-  /// The error of the system call that failed, if one did.
+  /// The error of the system call that failed, or nil if no system call failed.
   public let systemError: Errno?
 
-  /// Creates an error.
+  /// Creates an error from its properties.
   public init(
     _ code: Code, _ detail: String, format: AnimationFormat? = nil, frameIndex: Int? = nil,
     byteOffset: Int? = nil, limit: LimitExcess? = nil, systemError: Errno? = nil
@@ -48,7 +50,7 @@ public struct AnimatedImageError: Error, Sendable, Hashable {
 }
 
 extension AnimatedImageError {
-  /// Returns the same error, with frame `index` if it has no frame yet.
+  /// Returns this error with `index` as its frame index, or unchanged if it already has a frame index.
   package func inFrame(_ index: Int) -> Self {
     guard frameIndex == nil else { return self }
     return Self(
@@ -58,7 +60,7 @@ extension AnimatedImageError {
 }
 
 extension AnimatedImageError {
-  /// Returns the error for an exceeded limit. By default its detail is the limit's description.
+  /// Returns the error for an exceeded limit. By default, the detail of the error is the description of the limit.
   package static func exceeding(
     _ kind: LimitExcess.Kind, asked: Int, allowed: Int, _ detail: String? = nil,
     format: AnimationFormat? = nil, frameIndex: Int? = nil, byteOffset: Int? = nil
@@ -71,7 +73,7 @@ extension AnimatedImageError {
 }
 
 extension AnimatedImageError: CustomStringConvertible {
-  /// One sentence: the code, the cause, and the position.
+  /// The code, the cause and the position of the error, in one sentence.
   public var description: String {
     var text = "\(code.name): \(detail)"
     if let frameIndex { text += ", frame \(frameIndex)" }
@@ -81,14 +83,14 @@ extension AnimatedImageError: CustomStringConvertible {
 }
 
 extension AnimatedImageError: LocalizedError {
-  /// Same as ``description``, so that `localizedDescription` describes the error.
+  /// The same text as ``description``, so that `localizedDescription` describes the error.
   public var errorDescription: String? { description }
 }
 
 extension AnimatedImageError.Code {
   /// The bytes are not in any format that can be decoded.
   public static let notAnImage = Self("notAnImage")
-  /// A feature of the format that is not decoded.
+  /// The file uses a feature of its format that this library does not decode.
   public static let unsupported = Self("unsupported")
   /// The start of the data is valid, but there is no frame to decode.
   public static let noFrames = Self("noFrames")
@@ -96,36 +98,38 @@ extension AnimatedImageError.Code {
   public static let truncated = Self("truncated")
   /// The data breaks the format's rules.
   public static let malformed = Self("malformed")
-  /// A limit would be exceeded. ``AnimatedImageError/limit`` has the requested and the allowed value.
+  /// A limit would be exceeded. ``AnimatedImageError/limit`` contains the requested and the allowed value.
   public static let limitExceeded = Self("limitExceeded")
-  /// The system cannot provide a thread, or memory that the limits allow. A later attempt may succeed.
+  /// The system cannot create a thread, or cannot allocate memory that the limits allow. A later attempt may succeed.
   public static let outOfMemory = Self("outOfMemory")
-  /// Reading or writing failed; ``AnimatedImageError/systemError`` is the system's error, if it reported one.
+  /// Reading or writing failed. ``AnimatedImageError/systemError`` is the system's error, if the system reported one.
   public static let io = Self("io")
-  /// The format cannot hold the animation, or cannot be written yet.
+  /// The output format cannot represent the animation, or this library cannot write the format yet.
   public static let unwritable = Self("unwritable")
-  /// An invalid argument, such as a frame index past the end.
+  /// An argument is invalid, for example a frame index past the last frame.
   public static let parameter = Self("parameter")
   /// The operation was cancelled before it finished.
   public static let cancelled = Self("cancelled")
-  /// A stored ``ImageIndex`` is damaged, of another version, or not of this file.
+  /// A stored ``ImageIndex`` is damaged, has another version, or belongs to another file.
   public static let invalidImageIndex = Self("invalidImageIndex")
   /// A frame store is out of space: its disk is full, or its byte limit leaves no room for the
   /// frame.
   public static let storeFull = Self("storeFull")
-  /// A frame store's directory or file is not writable, or does not belong to this user alone.
+  /// The directory or a file of a frame store is not writable, or does not belong to this user alone.
   public static let storeDenied = Self("storeDenied")
-  /// All slots of a frame store that could hold the frame are in use. Try again later.
+  /// All slots in which a frame store could keep the frame are in use. Try again later.
   public static let storeBusy = Self("storeBusy")
   /// Another process truncated, removed or overwrote a table of a frame store.
   public static let storeDamaged = Self("storeDamaged")
   /// The file system lacks a feature that a frame store needs, such as locks.
   public static let storeUnsupported = Self("storeUnsupported")
 
-  /// Bytes of a remote file have not been fetched yet. Internal: the caller fetches them and tries again.
+  /// Bytes of a remote file have not been fetched yet. This code is internal: the caller fetches the bytes and tries
+  /// again.
   package static let bytesMissing = Self("bytesMissing")
-  /// C only: the process was forked after the library was used, so its threads are gone.
+  /// Used only by the C interface: the process was forked after it had used the library, so the library's threads do
+  /// not exist in the child process.
   package static let forked = Self("forked")
-  /// C only: a call took longer than `timeout_ns` of its options.
+  /// Used only by the C interface: a call took longer than `timeout_ns` in its options allows.
   package static let timedOut = Self("timedOut")
 }

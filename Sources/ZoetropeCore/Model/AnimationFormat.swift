@@ -1,11 +1,11 @@
-/// The format of a file.
+/// The format of an image file.
 ///
-/// Not an enum, so that later releases can add formats: end a `switch` over it with `default`.
+/// This type is not an enum, so that later releases can add formats. A `switch` over formats needs a `default` case.
 public struct AnimationFormat: RawRepresentable, Sendable, Hashable {
   /// The format's name, as JSON output spells it.
   public let rawValue: String
 
-  /// Creates the format called `rawValue`, whether or not it can be decoded.
+  /// Creates the format called `rawValue`, whether or not this library can decode it.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// GIF87a or GIF89a.
@@ -17,6 +17,6 @@ public struct AnimationFormat: RawRepresentable, Sendable, Hashable {
 }
 
 extension AnimationFormat: CustomStringConvertible {
-  /// Same as ``rawValue``.
+  /// The same text as ``rawValue``.
   public var description: String { rawValue }
 }

@@ -1,10 +1,11 @@
-/// The metadata of a file. Values are kept as stored; none is applied to the pixels.
+/// The metadata of a file. Values are kept as the file stores them, and none of them is applied to the pixels. A value
+/// that the file does not contain is nil.
 public struct AnimationMetadata: Sendable, Hashable {
   /// A piece of text with its key.
   public struct Text: Sendable, Hashable {
-    /// `Comment` for GIF; the keyword of tEXt, zTXt or iTXt.
+    /// `Comment` for a GIF comment, or the keyword of a PNG tEXt, zTXt or iTXt chunk.
     public let key: String
-    /// The text, decoded as Latin-1 or UTF-8. Bytes that are neither are replaced.
+    /// The text, decoded as Latin-1 (tEXt and zTXt) or UTF-8 (iTXt and GIF comments). Invalid UTF-8 is replaced.
     public let value: String
     package init(key: String, value: String) {
       self.key = key
@@ -16,7 +17,7 @@ public struct AnimationMetadata: Sendable, Hashable {
   package struct ApplicationBlock: Sendable, Hashable {
     /// The application identifier and authentication code, eleven characters in total.
     package let identifier: String
-    /// The number of payload bytes, without sub-block lengths.
+    /// The number of payload bytes, not counting the length bytes of sub-blocks.
     package let byteCount: Int
     /// The file offset of the extension.
     package let byteOffset: Int
@@ -31,36 +32,36 @@ public struct AnimationMetadata: Sendable, Hashable {
   public package(set) var texts: [Text] = []
   /// GIF application extensions, in file order.
   package var applicationBlocks: [ApplicationBlock] = []
-  /// The XMP packet, from a GIF `XMP Data` block or an iTXt chunk.
+  /// The XMP packet from a GIF `XMP Data` block or a PNG iTXt chunk.
   public package(set) var xmp: String?
-  /// gAMA: the image gamma times 100 000.
+  /// The image gamma from the gAMA chunk, times 100,000.
   public package(set) var gamma: UInt32?
-  /// cHRM: x and y of white, red, green and blue, each times 100 000.
+  /// The chromaticities from the cHRM chunk: x and y of white, red, green and blue, each times 100,000.
   public package(set) var chromaticities: [UInt32]?
-  /// sRGB: the rendering intent, 0 to 3.
+  /// The rendering intent from the sRGB chunk, 0 to 3.
   public package(set) var srgbIntent: UInt8?
-  /// iCCP or `ICCRGBG1012`: the colour profile, inflated.
+  /// The colour profile from a PNG iCCP chunk, inflated, or from a GIF `ICCRGBG1012` block.
   public package(set) var iccProfile: [UInt8]?
-  /// The name of the colour profile in iCCP.
+  /// The name of the colour profile in the iCCP chunk.
   package var iccProfileName: String?
-  /// cICP: colour primaries, transfer function, matrix coefficients, full-range flag.
+  /// The four bytes of the cICP chunk: colour primaries, transfer function, matrix coefficients and full-range flag.
   public package(set) var cicp: [UInt8]?
-  /// pHYs: pixels per unit along x and y, and whether the unit is the metre.
+  /// The pixel density from the pHYs chunk: pixels per unit along x and y, and whether the unit is the metre.
   public package(set) var pixelDensity: PixelDensity?
-  /// eXIf: the Exif block.
+  /// The Exif data from the eXIf chunk.
   public package(set) var exif: [UInt8]?
 
-  /// The XMP packet if a GIF can hold it. A GIF stores it without lengths, so a packet with a NUL could end its block
-  /// early.
+  /// The XMP packet, or nil if a GIF cannot hold it. A GIF stores the packet without sub-block lengths, so a NUL in the
+  /// packet could end the block early.
   package var xmpForGIF: String? { xmp.flatMap { $0.utf8.contains(0) ? nil : $0 } }
 
-  /// The contents of pHYs.
+  /// The contents of a pHYs chunk.
   public struct PixelDensity: Sendable, Hashable {
-    /// Pixels per unit along x.
+    /// The number of pixels per unit along x.
     public let x: UInt32
-    /// Pixels per unit along y.
+    /// The number of pixels per unit along y.
     public let y: UInt32
-    /// Whether the unit is the metre; otherwise only the aspect ratio is known.
+    /// Whether the unit is the metre. If it is not, only the aspect ratio of the pixels is known.
     public let isPerMetre: Bool
     package init(x: UInt32, y: UInt32, isPerMetre: Bool) {
       self.x = x

@@ -1,15 +1,16 @@
-/// A deviation from the file format, and how it was handled.
+/// A deviation of a file from its format, with its position and its consequences.
 ///
-/// `isTolerated` is true for a deviation that costs nothing, such as a missing trailer or surplus
-/// pixels, and false for one that costs pixels or frames.
+/// ``Kind/isTolerated`` is true for a harmless deviation, such as a missing trailer or surplus pixels, and false for a
+/// deviation because of which pixels or frames are lost.
 public struct Damage: Sendable, Hashable {
-  /// The kind of deviation. Open: more may be added.
+  /// A kind of deviation. Later releases may add kinds.
   public struct Kind: NamedValue, Sendable, Hashable, CustomStringConvertible {
     /// The kind's name, as JSON output spells it.
     public let name: String
-    /// Whether nothing is lost because of it.
+    /// Whether a deviation of this kind is harmless, which means that no pixels or frames are lost because of it.
     public let isTolerated: Bool
-    /// Whether ``DamagePolicy/strict`` throws for it, because something is lost or the pixels may be wrong.
+    /// Whether ``DamagePolicy/strict`` throws an error for this kind, because something is lost or the pixels may be
+    /// wrong.
     public let isRefusedByStrict: Bool
     package init(_ name: String, isTolerated: Bool, isRefusedByStrict: Bool? = nil) {
       self.name = name
@@ -20,13 +21,13 @@ public struct Damage: Sendable, Hashable {
 
   /// The kind of deviation.
   public let kind: Kind
-  /// The affected frame, from 0, or nil outside frames. A frame dropped at the end has an index past the frames of
-  /// ``AnimatedImage``.
+  /// The index of the affected frame, counted from 0, or nil if the damage is not in a frame. If a frame at the end of
+  /// the file was dropped, its index is past the last frame of the ``AnimatedImage``.
   public let frameIndex: Int?
   /// The file offset at which the deviation was detected.
   public let byteOffset: Int
-  /// The number of complete rows of the frame's own rectangle that could be decoded, or nil if all could or it is
-  /// unknown.
+  /// The number of complete rows of the frame's own rectangle that could be decoded, or nil if all rows could be
+  /// decoded or the number is unknown.
   public let validRows: Int?
   /// A plain clause that describes the damage.
   public let detail: String
@@ -44,7 +45,7 @@ public struct Damage: Sendable, Hashable {
 }
 
 extension Damage: CustomStringConvertible {
-  /// One sentence: the kind, the cause, and the position.
+  /// The kind, the cause and the position of the damage, in one sentence.
   public var description: String {
     var text = "\(kind.name): \(detail)"
     if let frameIndex { text += ", frame \(frameIndex)" }
@@ -53,9 +54,9 @@ extension Damage: CustomStringConvertible {
 }
 
 extension Damage {
-  /// Returns the error that strict reading throws for this damage.
+  /// Returns the error that ``DamagePolicy/strict`` throws for this damage.
   ///
-  /// - Parameter isDueToEnd: Whether the damage was caused by the data ending before the end marker.
+  /// - Parameter isDueToEnd: Whether the cause of the damage is that the data ends before the end marker.
   package func error(format: AnimationFormat?, isDueToEnd: Bool = false) -> AnimatedImageError {
     AnimatedImageError(
       isDueToEnd ? .truncated : .malformed,
@@ -70,13 +71,13 @@ public struct DamagePolicy: OpenChoice, Sendable, Hashable, CustomStringConverti
   package let kind: Kind
   package init(_ kind: Kind) { self.kind = kind }
 
-  /// Keep every intact frame and the decoded rows of damaged frames, and report the damage. A frame in which the data
-  /// ends is dropped, unless it is the first frame: then its rows are all there is to show.
+  /// Keeps every intact frame and the decoded rows of damaged frames, and reports the damage. If the data ends inside a
+  /// frame, that frame is dropped, unless it is the first frame, whose decoded rows are then all there is to show.
   public static let salvage = DamagePolicy(.salvage)
-  /// Throw at the first deviation that costs pixels, frames or the animation, or after which the
-  /// pixels may be wrong (``Damage/Kind/isRefusedByStrict``). Harmless deviations, such as a
-  /// missing trailer, are reported as in ``salvage``.
+  /// Throws an error at the first deviation because of which pixels, frames or the animation are lost, or after which
+  /// the pixels may be wrong (``Damage/Kind/isRefusedByStrict``). Harmless deviations, such as a missing trailer, are
+  /// reported as with ``salvage``.
   public static let strict = DamagePolicy(.strict)
-  /// Like ``salvage``, but also keep the decoded rows of the frame in which the data ends.
+  /// Like ``salvage``, but also keeps the decoded rows of the frame in which the data ends.
   public static let partialRows = DamagePolicy(.partialRows)
 }

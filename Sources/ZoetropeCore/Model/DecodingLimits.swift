@@ -1,37 +1,38 @@
-/// Limits on the resources that decoding a file may use. On by default.
+/// Limits on the resources that decoding a file may use. By default, decoding uses ``DecodingLimits/default``.
 ///
-/// Exceeding a pixel, frame or live-byte limit throws ``AnimatedImageError/Code/limitExceeded``
-/// before memory is allocated; ``AnimatedImageError/limit`` has the numbers. Metadata past its limits is
-/// dropped and reported as damage. To set a limit of your own, copy a preset and change it: `var limits =
-/// DecodingLimits.strict; limits.frameCount = 500`.
+/// If a file would exceed a limit on pixels, frames or live bytes, ``AnimatedImageError/Code/limitExceeded`` is thrown
+/// before memory is allocated, and ``AnimatedImageError/limit`` contains the requested and the allowed value. Metadata
+/// that exceeds its limits is dropped and reported as damage. To set a limit of your own, copy a preset and change the
+/// copy: `var limits = DecodingLimits.strict; limits.frameCount = 500`.
 public struct DecodingLimits: Sendable, Hashable {
-  /// Pixels of the canvas, of any one frame, and of a scaled frame. If a GIF frame other than the first exceeds the
-  /// limit, the list of frames ends before it, and damage is reported.
+  /// The maximum number of pixels of the canvas, of each frame, and of a scaled frame. If a GIF frame other than the
+  /// first one exceeds the limit, the list of frames ends before that frame, and damage is reported.
   public var canvasPixels: Int
-  /// Frames in the file.
+  /// The maximum number of frames in the file.
   public var frameCount: Int
-  /// Bytes that one reader of the image may hold at a time, not counting the source: canvases,
-  /// decoded frames and, for each decoding thread, a frame's compressed bytes both as stored and
+  /// The maximum number of bytes that one reader of the image may hold at a time, not counting the source. The limit
+  /// covers canvases, decoded frames and, for each decoding thread, the compressed bytes of a frame, both as stored and
   /// joined.
   ///
-  /// Frames decoded ahead use at most half of this limit. For all readers in the process together,
-  /// they use at most half of ``MemoryBudget/defaultByteLimit``. Frames that do not fit are decoded
-  /// on demand.
+  /// The frames that a reader decodes ahead use at most half of this limit, and those of all readers in the process
+  /// together use at most half of ``MemoryBudget/defaultByteLimit``. Frames that do not fit are decoded on demand.
   public var liveBytes: Int
-  /// Total pixels of all frame rectangles in one play.
+  /// The maximum total number of pixels of all frame rectangles in one play of the animation.
   public var pixelsPerPlay: Int
-  /// Bytes of one text or colour-profile chunk after inflating.
+  /// The maximum number of bytes of one text or colour-profile chunk after inflating.
   package var metadataBytes: Int
-  /// Bytes of all metadata kept, after inflating.
+  /// The maximum number of bytes of all metadata kept, after inflating.
   package var metadataTotalBytes: Int
-  /// Comments, text chunks and application blocks kept.
+  /// The maximum number of comments, text chunks and application blocks kept.
   package var metadataCount: Int
 
-  /// Limits beyond any legitimate file: 64 megapixels, 100 000 frames, 1 GiB, 2³⁴ pixels per play.
+  /// Limits that no legitimate file exceeds: a canvas of 64 megapixels, 100,000 frames, 1 GiB of live bytes, and 2³⁴
+  /// pixels per play.
   public static let `default` = DecodingLimits(
     canvasPixels: 64 << 20, frameCount: 100_000, liveBytes: 1 << 30, pixelsPerPlay: 1 << 34,
     metadataBytes: 1 << 20, metadataTotalBytes: 4 << 20, metadataCount: 256)
-  /// Limits for untrusted files: 16 megapixels, 10 000 frames, 256 MiB, 2³² pixels per play.
+  /// Limits for untrusted files: a canvas of 16 megapixels, 10,000 frames, 256 MiB of live bytes, and 2³² pixels per
+  /// play.
   public static let strict = DecodingLimits(
     canvasPixels: 16 << 20, frameCount: 10_000, liveBytes: 256 << 20, pixelsPerPlay: 1 << 32,
     metadataBytes: 64 << 10, metadataTotalBytes: 256 << 10, metadataCount: 32)

@@ -1,19 +1,19 @@
 /// Options for opening and decoding an image.
 public struct DecodingOptions: Sendable, Hashable {
-  /// How to treat damaged files. Default: ``DamagePolicy/salvage``.
+  /// How to handle damaged files. Default: ``DamagePolicy/salvage``.
   public var damage: DamagePolicy
-  /// Bounds on what a file may use. Default: ``DecodingLimits/default``.
+  /// The limits on the resources that decoding a file may use. Default: ``DecodingLimits/default``.
   public var limits: DecodingLimits
-  /// Which decoders turn frames into pixels. Default: ``PixelDecoder/fast``.
+  /// The decoders that turn the compressed bytes of frames into pixels. Default: ``PixelDecoder/fast``.
   public var decoder: PixelDecoder
-  /// Whether composited bitmaps are ``PixelFormat/rgba16``, which keeps the 16 bits of a deep PNG.
-  /// Default: false, ``PixelFormat/rgba8``.
+  /// Whether composited bitmaps have the format ``PixelFormat/rgba16``, which keeps all bits of a PNG with 16 bits per
+  /// channel. Default: false, which means that they have the format ``PixelFormat/rgba8``.
   public var keeps16Bit: Bool
-  /// The number of threads that decode concurrently, including the caller's. Default: 0, which
-  /// means one per processor. Values above the processor count plus one are clamped.
+  /// The number of threads that decode concurrently, including the calling thread. Default: 0, which means one thread
+  /// per processor. Values above the number of processors plus one are clamped.
   public var parallelism: Int
 
-  /// Creates options; omitted arguments take their defaults.
+  /// Creates options. An omitted argument has its default value.
   public init(
     damage: DamagePolicy = .salvage, limits: DecodingLimits = .default,
     decoder: PixelDecoder = .fast, keeps16Bit: Bool = false, parallelism: Int = 0
@@ -27,11 +27,11 @@ public struct DecodingOptions: Sendable, Hashable {
 }
 
 extension DecodingOptions {
-  /// The pixel format of the canvas, which has 16 bits per channel only on request.
+  /// The pixel format of the canvas, which has 16 bits per channel only if ``keeps16Bit`` is true.
   package var canvasFormat: PixelFormat { keeps16Bit ? .rgba16 : .rgba8 }
 
-  /// The number of threads that decode concurrently, including the caller's. With more than the
-  /// decode threads and the caller, work would only queue.
+  /// The number of threads that decode concurrently, including the calling thread. A number above that of the decode
+  /// threads plus one would only make work wait in a queue.
   package var threadCount: Int {
     parallelism > 0
       ? min(parallelism, DecodeThreads.processorCount + 1) : DecodeThreads.processorCount
@@ -49,6 +49,6 @@ public struct PixelDecoder: OpenChoice, Sendable, Hashable, CustomStringConverti
   /// This package's own decoders, with libdeflate for inflating.
   public static let fast = PixelDecoder(.fast)
   /// The decoders of giflib and libpng, for comparison. For a damaged GIF frame, giflib yields only complete rows and
-  /// accepts some invalid codes, while ``fast`` keeps every pixel before the damage.
+  /// accepts some invalid codes, whereas ``fast`` keeps every pixel before the damage.
   public static let reference = PixelDecoder(.reference)
 }

@@ -1,45 +1,46 @@
-/// The rule that turns a frame's stored delay into the time it is shown.
+/// The rule by which the stored delay of a frame determines how long the frame is shown.
 ///
-/// The stored value never changes. The policy applies when frames are timed.
+/// A policy never changes the stored delay. It is applied when frames are timed.
 public struct DelayPolicy: Sendable, Hashable {
   let kind: Kind
 
   enum Kind: Sendable, Hashable {
     case exact
-    /// A delay of `atMost` whole milliseconds or less is shown as `replacement`.
+    /// A delay of `atMost` whole milliseconds or less is replaced by `replacement`.
     case replace(atMost: Int, replacement: Duration)
-    /// A delay below `floor` is shown as `replacement`.
+    /// A delay below `floor` is replaced by `replacement`.
     case minimum(Duration, replacement: Duration)
   }
 
-  /// Chromium's rule, the default: 10 ms or less is shown as 100 ms, in both formats.
+  /// Chromium's rule, which is the default: in both GIF and APNG, a delay of 10 ms or less is replaced by 100 ms.
   ///
-  /// Chromium compares whole milliseconds: 1/99 s counts as 10. Longer delays are shown exactly.
+  /// Chromium compares whole milliseconds, so 1/99 s counts as 10 ms. Longer delays are used exactly.
   public static let browser = DelayPolicy(
     kind: .replace(atMost: 10, replacement: .milliseconds(100)))
-  /// The stored delay, including zero.
+  /// Uses the stored delay unchanged, even if it is zero.
   public static let exact = DelayPolicy(kind: .exact)
-  /// ffmpeg's GIF rule: less than 20 ms is shown as 100 ms.
+  /// ffmpeg's rule for GIF: a delay of less than 20 ms is replaced by 100 ms.
   public static let ffmpeg = DelayPolicy(
     kind: .minimum(.milliseconds(20), replacement: .milliseconds(100)))
-  /// Image I/O's rule as reported by third parties: less than 11 ms is shown as 100 ms.
+  /// Image I/O's rule, as reported by third parties: a delay of less than 11 ms is replaced by 100 ms.
   public static let imageIO = DelayPolicy(
     kind: .minimum(.milliseconds(11), replacement: .milliseconds(100)))
-  /// Returns a policy that shows a delay below `floor` as `replacement`, or as `floor` if none is given.
+  /// Returns a policy that replaces a delay below `floor` by `replacement`, or by `floor` if `replacement` is nil.
   ///
-  /// Both are clamped to the range from 0 to 10¹⁰ seconds, which exceeds any delay a file can store.
+  /// Both durations are clamped to the range from 0 to 10¹⁰ seconds, which exceeds any delay that a file can store.
   public static func minimum(_ floor: Duration, replacement: Duration? = nil) -> DelayPolicy {
     DelayPolicy(
       kind: .minimum(clamped(floor), replacement: clamped(replacement ?? floor)))
   }
 
-  /// Returns `delay` clamped to the longest time that a frame can be shown. With this bound, deadlines stay exact for
-  /// hundreds of thousands of the longest frames at the slowest rate.
+  /// Returns `delay`, clamped to the range from 0 to the longest time for which a frame can be shown, 10¹⁰ seconds.
+  /// With this bound, deadlines stay exact even for hundreds of thousands of frames of the longest duration at the
+  /// slowest rate.
   package static func clamped(_ delay: Duration) -> Duration {
     min(max(delay, .zero), .seconds(10_000_000_000))
   }
 
-  /// Returns the time that a frame with this delay is shown at normal speed.
+  /// Returns how long a frame with this delay is shown at normal speed.
   public func shownDuration(of delay: FrameDelay) -> Duration {
     let stored = delay.duration
     switch kind {
@@ -52,7 +53,7 @@ public struct DelayPolicy: Sendable, Hashable {
 }
 
 extension DelayPolicy: CustomStringConvertible {
-  /// The policy as spelled on the command line.
+  /// The policy's name, as the command line spells it.
   public var description: String {
     switch self {
     case .exact: "exact"

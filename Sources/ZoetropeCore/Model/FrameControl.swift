@@ -1,8 +1,9 @@
 /// The properties of one frame that are known without decoding its pixels.
 public struct FrameControl: Sendable, Hashable {
-  // Field order and sizes matter, because memory grows with the list of frames: 56 bytes per frame
-  // instead of 160 in two lists. The formats store rectangles in 16 or 31 bits; an index past 32
-  // bits would take a list of 240 GB.
+  // The order and the sizes of the fields matter, because the list of frames may be long. A frame takes 56 bytes; it
+  // took 160 bytes when its properties were kept in two lists. Fields of 32 bits suffice: the file formats store the
+  // position and the size of a rectangle in numbers of 16 or 31 bits, and a list of more than 2³² frames would take 240
+  // GB.
   private let start: Int
   private var end: Int
   private let storedIndex: UInt32
@@ -11,37 +12,37 @@ public struct FrameControl: Sendable, Hashable {
   private let width: Int32
   private let height: Int32
   private let paletteCount: UInt16
-  /// GIF: the palette index that leaves the canvas unchanged, or nil if there is none.
+  /// In a GIF frame, the palette index that leaves the canvas unchanged, or nil if there is no such index.
   package let transparentIndex: UInt8?
 
-  /// The frame's position in the animation, from 0.
+  /// The frame's position in the animation, counted from 0.
   public var index: Int { Int(storedIndex) }
-  /// The frame's rectangle on the canvas, as stored. It may reach past the canvas (GIF only) or be
-  /// empty.
+  /// The frame's rectangle on the canvas, as the file stores it. The rectangle may reach past the canvas (in a GIF
+  /// only) or be empty.
   public var rect: PixelRect {
     PixelRect(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
   }
-  /// The stored delay.
+  /// The delay that the file stores.
   public let delay: FrameDelay
-  /// The disposal of ``rect`` before the next frame.
+  /// What happens to the pixels in ``rect`` before the next frame is drawn.
   public let disposal: DisposalMethod
   /// The operation that draws the frame onto the canvas.
   public let blend: BlendOperation
-  /// Whether decoding can start here: neither this frame's composited picture nor any later one
+  /// Whether decoding can start at this frame, because neither this frame's composited picture nor any later one
   /// depends on an earlier frame.
   public let isIndependent: Bool
   /// Whether the rows are stored in interlaced order.
   package let isInterlaced: Bool
   /// The source of the frame's colours.
   package let palette: PaletteUse
-  /// GIF: entries in the frame's local palette, 0 if it has none.
+  /// The number of entries in the local palette of a GIF frame, or 0 if the frame has no local palette.
   package var localPaletteCount: Int { Int(paletteCount) }
   /// The range of the file that contains the frame's compressed pixels.
   package var byteRange: Range<Int> { start..<end }
 
   /// Creates the properties of a frame, for example to test code that displays them.
   ///
-  /// By default the frame is drawn over the canvas and kept, is not interlaced and has no bytes.
+  /// By default, the frame is drawn over the canvas and kept, is not interlaced, and has no compressed bytes.
   package init(
     index: Int, rect: PixelRect, delay: FrameDelay, disposal: DisposalMethod = .keep,
     blend: BlendOperation = .over, isIndependent: Bool = false, isInterlaced: Bool = false,
@@ -75,26 +76,26 @@ public struct FrameControl: Sendable, Hashable {
     end = byteRange.upperBound
   }
 
-  /// Sets where the frame's bytes end, once that is known.
+  /// Sets the file offset at which the frame's compressed bytes end, once the offset is known.
   package mutating func end(at offset: Int) { end = offset }
 }
 
 /// What happens to a frame's rectangle before the next frame is drawn.
 public enum DisposalMethod: UInt8, Sendable, Hashable {
-  /// The picture stays (GIF89a 23.c values 0, 1 and 5 to 7; APNG `NONE`).
+  /// The frame stays on the canvas (GIF89a 23.c values 0, 1 and 5 to 7; APNG `NONE`).
   case keep
-  /// The rectangle becomes transparent (GIF 2, as browsers read it; APNG `BACKGROUND`).
+  /// The rectangle becomes transparent (GIF value 2, as browsers interpret it; APNG `BACKGROUND`).
   case background
-  /// The rectangle reverts to its contents before the frame (GIF 3 and 4; APNG `PREVIOUS`).
+  /// The rectangle reverts to its contents before the frame was drawn (GIF values 3 and 4; APNG `PREVIOUS`).
   case previous
 }
 
 /// How a frame is drawn onto the canvas.
 public enum BlendOperation: UInt8, Sendable, Hashable {
-  /// Every pixel of the frame, alpha included, replaces the canvas (APNG `SOURCE`).
+  /// Every pixel of the frame, including its alpha, replaces the pixel of the canvas (APNG `SOURCE`).
   case source
-  /// The frame is blended over the canvas (APNG `OVER`; GIF, whose transparent index leaves the
-  /// canvas unchanged).
+  /// The frame is blended over the canvas (APNG `OVER`, and every GIF frame). In a GIF frame, the transparent index
+  /// leaves the canvas unchanged.
   case over
 }
 

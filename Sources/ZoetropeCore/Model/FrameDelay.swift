@@ -1,8 +1,8 @@
-/// A frame's delay exactly as the file stores it: a fraction of a second.
+/// The delay of a frame exactly as the file stores it, as a fraction of a second.
 public struct FrameDelay: Sendable, Hashable {
   /// The stored numerator.
   public let numerator: UInt32
-  /// The stored denominator. A stored 0 becomes 100, as the PNG specification requires.
+  /// The stored denominator. A stored denominator of 0 becomes 100, as the PNG specification requires.
   public let denominator: UInt32
 
   /// Creates a delay of `numerator`/`denominator` seconds. A denominator of 0 means 100.
@@ -13,9 +13,9 @@ public struct FrameDelay: Sendable, Hashable {
 
   /// Creates a delay of `duration`, rounded to the nearest nanosecond and reduced to lowest terms.
   ///
-  /// If the reduced fraction does not fit in 32 bits, which happens only above 4 s, the duration is rounded to 10 ns
-  /// instead, or to the next longer decimal unit that fits. Negative durations count as 0. A `Duration` cannot hold
-  /// times such as 1/30 s exactly; use ``init(numerator:denominator:)`` for those.
+  /// If the numerator of the reduced fraction does not fit in 32 bits, which happens only above 4 s, the duration is
+  /// rounded to a multiple of 10 ns instead, or of 100 ns and so on, until the numerator fits. Negative durations count
+  /// as 0. A `Duration` cannot represent times such as 1/30 s exactly; for those, use ``init(numerator:denominator:)``.
   public init(_ duration: Duration) {
     let time = max(duration, .zero).attoseconds
     var denominator: Int128 = 1_000_000_000
@@ -38,7 +38,7 @@ public struct FrameDelay: Sendable, Hashable {
     self.init(numerator: UInt32(centiseconds), denominator: 100)
   }
 
-  /// The exact time, rounded down to a whole nanosecond.
+  /// The delay as a duration, rounded down to a whole nanosecond.
   public var duration: Duration {
     let seconds = numerator / denominator
     let rest = UInt64(numerator % denominator)
@@ -46,12 +46,12 @@ public struct FrameDelay: Sendable, Hashable {
       + .nanoseconds(Int64(rest * 1_000_000_000 / UInt64(denominator)))
   }
 
-  /// The exact time in milliseconds, rounded down.
+  /// The delay in milliseconds, rounded down.
   package var milliseconds: Int { Int(UInt64(numerator) * 1000 / UInt64(denominator)) }
 }
 
 extension FrameDelay: CustomStringConvertible {
-  /// `NUMERATOR/DENOMINATOR s`.
+  /// The delay in the form `NUMERATOR/DENOMINATOR s`.
   public var description: String { "\(numerator)/\(denominator) s" }
 }
 

@@ -14,7 +14,7 @@ public struct PixelSize: Sendable, Hashable {
   /// Whether the size contains no pixels.
   public var isEmpty: Bool { width <= 0 || height <= 0 }
 
-  /// The number of pixels: 0 if a side is not positive, `Int.max` on overflow.
+  /// The number of pixels. It is 0 if a side is not positive, and `Int.max` if the product of the sides overflows.
   public var area: Int {
     guard !isEmpty else { return 0 }
     let (product, overflow) = width.multipliedReportingOverflow(by: height)
@@ -23,15 +23,15 @@ public struct PixelSize: Sendable, Hashable {
 }
 
 extension PixelSize: CustomStringConvertible {
-  /// `WIDTHxHEIGHT`.
+  /// The size in the form `WIDTHxHEIGHT`.
   public var description: String { "\(width)x\(height)" }
 }
 
-/// A half-open rectangle of pixels; `x` grows to the right and `y` downwards.
+/// A half-open rectangle of pixels. `x` increases to the right and `y` increases downwards.
 public struct PixelRect: Sendable, Hashable {
-  /// The first column inside.
+  /// The first column inside the rectangle.
   public var x: Int
-  /// The first row inside.
+  /// The first row inside the rectangle.
   public var y: Int
   /// The number of columns.
   public var width: Int
@@ -51,19 +51,19 @@ public struct PixelRect: Sendable, Hashable {
     self.init(x: 0, y: 0, width: size.width, height: size.height)
   }
 
-  /// The rectangle with no pixels.
+  /// A rectangle without pixels.
   public static let empty = PixelRect(x: 0, y: 0, width: 0, height: 0)
 
   /// Whether the rectangle contains no pixels.
   public var isEmpty: Bool { width <= 0 || height <= 0 }
-  /// Its width and height.
+  /// The width and height of the rectangle.
   public var size: PixelSize { PixelSize(width: width, height: height) }
-  /// The first column past the right edge, clamped to `Int`.
+  /// The first column past the right edge, clamped to the range of `Int`.
   public var maxX: Int { x.addingClamped(width) }
-  /// The first row past the bottom edge, clamped to `Int`.
+  /// The first row past the bottom edge, clamped to the range of `Int`.
   public var maxY: Int { y.addingClamped(height) }
 
-  /// Returns the rectangle of pixels in both rectangles, or ``empty`` if there are none.
+  /// Returns the rectangle of the pixels that lie in both rectangles, or ``empty`` if there are no such pixels.
   public func intersection(_ other: PixelRect) -> PixelRect {
     let left = max(x, other.x)
     let top = max(y, other.y)
@@ -75,7 +75,7 @@ public struct PixelRect: Sendable, Hashable {
     )
   }
 
-  /// Returns the smallest rectangle that contains both. Empty rectangles are ignored.
+  /// Returns the smallest rectangle that contains both this rectangle and `other`. An empty rectangle is ignored.
   public func union(_ other: PixelRect) -> PixelRect {
     if isEmpty { return other }
     if other.isEmpty { return self }
@@ -87,7 +87,7 @@ public struct PixelRect: Sendable, Hashable {
       height: max(maxY, other.maxY).subtractingClamped(top))
   }
 
-  /// Returns whether every pixel of `other` is inside. Every rectangle contains all empty ones.
+  /// Returns whether every pixel of `other` lies inside this rectangle. This is always true if `other` is empty.
   package func contains(_ other: PixelRect) -> Bool {
     other.isEmpty
       || (other.x >= x && other.y >= y && other.maxX <= maxX && other.maxY <= maxY)
@@ -95,13 +95,13 @@ public struct PixelRect: Sendable, Hashable {
 }
 
 extension Int {
-  /// Returns the sum, clamped to `Int`.
+  /// Returns the sum, clamped to the range of `Int`.
   fileprivate func addingClamped(_ other: Int) -> Int {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum
   }
 
-  /// Returns the difference, clamped to `Int`.
+  /// Returns the difference, clamped to the range of `Int`.
   fileprivate func subtractingClamped(_ other: Int) -> Int {
     let (difference, overflow) = subtractingReportingOverflow(other)
     return overflow ? (other < 0 ? .max : .min) : difference
@@ -109,6 +109,6 @@ extension Int {
 }
 
 extension PixelRect: CustomStringConvertible {
-  /// `WIDTHxHEIGHT+X+Y`.
+  /// The rectangle in the form `WIDTHxHEIGHT+X+Y`.
   public var description: String { "\(width)x\(height)+\(x)+\(y)" }
 }

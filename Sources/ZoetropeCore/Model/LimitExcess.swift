@@ -1,66 +1,69 @@
-/// A limit that a file or a call exceeds, with the requested and the allowed value.
+/// A limit that a file or a call would exceed, with the requested and the allowed value.
 public struct LimitExcess: Sendable, Hashable {
-  /// The kind of limit. Open: more may be added.
+  /// A kind of limit. Later releases may add kinds.
   public struct Kind: NamedValue, Sendable, Hashable, CustomStringConvertible {
     /// The limit's name, as JSON output spells it.
     public let name: String
-    /// Whether the limit is fixed, so that no option raises it.
+    /// Whether the limit is fixed, which means that no option can raise it.
     package let isFixed: Bool
 
     private init(_ name: String, isFixed: Bool = false) {
       (self.name, self.isFixed) = (name, isFixed)
     }
 
-    /// ``DecodingLimits/canvasPixels``.
+    /// The limit ``DecodingLimits/canvasPixels``.
     public static let canvasPixels = Kind("canvasPixels")
-    /// ``DecodingLimits/frameCount``.
+    /// The limit ``DecodingLimits/frameCount``.
     public static let frameCount = Kind("frameCount")
-    /// ``DecodingLimits/liveBytes``.
+    /// The limit ``DecodingLimits/liveBytes``.
     public static let liveBytes = Kind("liveBytes")
-    /// ``DecodingLimits/pixelsPerPlay``.
+    /// The limit ``DecodingLimits/pixelsPerPlay``.
     public static let pixelsPerPlay = Kind("pixelsPerPlay")
-    /// Pixels of a scaled frame: ``DecodingLimits/canvasPixels``.
+    /// The number of pixels of a scaled frame. The limit is ``DecodingLimits/canvasPixels``.
     package static let scaledPixels = Kind("scaledPixels")
-    /// The longer side of a scaled frame. Fixed.
+    /// The longer side of a scaled frame. The limit is fixed.
     package static let scaledSide = Kind("scaledSide", isFixed: true)
-    /// Bytes read from a pipe (``DecodingLimits/liveBytes``) or from a stream (``StreamStorage/byteLimit``). Reading
-    /// stops at the limit, so the input may be longer than the requested value.
+    /// The number of bytes read from a pipe, for which the limit is ``DecodingLimits/liveBytes``, or from a stream, for
+    /// which it is ``StreamStorage/byteLimit``. Reading stops when the limit is exceeded, so the input may be longer
+    /// than the requested value.
     public static let inputBytes = Kind("inputBytes")
-    /// Bytes of a written file: ``ByteBudget/byteLimit``. The requested value is the size of the smallest file found.
+    /// The number of bytes of a written file. The limit is ``ByteBudget/byteLimit``. The requested value is the size of
+    /// the smallest file that was found.
     public static let outputBytes = Kind("outputBytes", isFixed: true)
-    /// Frames of an edited animation: 262,144, or as many as the source has. Fixed.
+    /// The number of frames of an edited animation. The limit is fixed: 262,144, or the number of frames of the source
+    /// if that is larger.
     public static let editedFrames = Kind("editedFrames", isFixed: true)
-    /// Seconds of one play of an edited animation: 10⁹. Fixed.
+    /// The duration of one play of an edited animation, in seconds. The limit is fixed: 10⁹ seconds.
     public static let editedDuration = Kind("editedDuration", isFixed: true)
-    /// Frames of a written file that an upload preset limits.
+    /// The number of frames of a written file, if an upload preset limits it.
     package static let outputFrames = Kind("outputFrames", isFixed: true)
-    /// Nanoseconds of one play of a written file that an upload preset limits.
+    /// The duration of one play of a written file, in nanoseconds, if an upload preset limits it.
     package static let outputDuration = Kind("outputDuration", isFixed: true)
-    /// The longer side of a written picture whose size an upload preset prescribes.
+    /// The longer side of a written picture, if an upload preset prescribes the size.
     package static let outputSides = Kind("outputSides", isFixed: true)
-    /// Pixels of a picture to be written as PNG. Fixed.
+    /// The number of pixels of a picture to be written as PNG. The limit is fixed.
     package static let pngPixels = Kind("pngPixels", isFixed: true)
   }
 
-  /// The limit that is exceeded.
+  /// The kind of the limit that would be exceeded.
   public let kind: Kind
   /// The requested value, in the limit's unit.
   public let asked: Int
   /// The allowed value, in the limit's unit.
   public let allowed: Int
 
-  /// Creates the excess of one limit.
+  /// Creates a value for a limit of `allowed` that would be exceeded by a value of `asked`.
   package init(_ kind: Kind, asked: Int, allowed: Int) {
     (self.kind, self.asked, self.allowed) = (kind, asked, allowed)
   }
 
-  /// Returns the excess in words, with the limit called `name`.
+  /// Returns a clause that describes the excess and calls the limit `name`.
   package func description(naming name: String) -> String {
     "\(name) would be \(asked), the limit is \(allowed)"
   }
 }
 
 extension LimitExcess: CustomStringConvertible {
-  /// A clause with the name and both numbers.
+  /// A clause with the name of the limit, the requested value and the allowed value.
   public var description: String { description(naming: kind.name) }
 }

@@ -4,12 +4,13 @@ package protocol NamedValue: CustomStringConvertible {
 }
 
 extension NamedValue {
-  /// Its name.
+  /// The name of the value.
   public var description: String { name }
 }
 
-/// One of several named values, to which later releases may add more. Conforming types are structs with static members
-/// over a private enum, so this package can switch over them exhaustively and callers cannot.
+/// One of several named values, to which later releases may add more. A conforming type is a struct with one static
+/// member per value, which wraps an enum that is not public. This package can therefore switch over the values
+/// exhaustively, but its clients cannot.
 package protocol OpenChoice: Sendable, Hashable, CustomStringConvertible {
   associatedtype Kind: RawRepresentable<String>, CaseIterable, Hashable, Sendable
 
@@ -18,18 +19,18 @@ package protocol OpenChoice: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension OpenChoice {
-  /// Its name, as the command line and JSON spell it.
+  /// The name of the choice, as the command line and JSON spell it.
   public var description: String { kind.rawValue }
 
-  /// Same as ``description``.
+  /// The same text as ``description``.
   package var rawValue: String { kind.rawValue }
 
-  /// Creates the choice called `rawValue`, or returns nil if there is none.
+  /// Creates the choice called `rawValue`, or returns nil if there is no choice with that name.
   package init?(rawValue: String) {
     guard let kind = Kind(rawValue: rawValue) else { return nil }
     self.init(kind)
   }
 
-  /// All choices of this release.
+  /// All choices that this release defines.
   package static var allCases: [Self] { Kind.allCases.map { Self($0) } }
 }

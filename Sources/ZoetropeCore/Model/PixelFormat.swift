@@ -1,33 +1,35 @@
 /// The memory layout of the pixels of a ``Bitmap``.
 ///
-/// The name lists the channels in memory order. Alpha is straight unless the name says
-/// *Premultiplied*. Multi-byte channels are in the machine's byte order.
+/// The name of a format lists the channels in memory order. Alpha is straight unless the name contains *Premultiplied*.
+/// Channels of more than one byte are in the machine's byte order.
 public struct PixelFormat: Sendable, Hashable {
   package let kind: Kind
 
   package enum Kind: UInt8, Sendable {
-    // Raw values are stored in tables on disk: append only.
+    // Raw values are stored in tables on disk, so add new cases only at the end.
     case rgba8, rgba8Premultiplied, bgra8, rgbx8, rgb565, grey8, rgba16, bgra8Premultiplied
 
     /// Whether the colours are multiplied by alpha.
     package var isPremultiplied: Bool { self == .rgba8Premultiplied || self == .bgra8Premultiplied }
   }
 
-  /// Red, green, blue, alpha; 8 bits each, straight alpha. The decoder's output format.
+  /// Red, green, blue and alpha with 8 bits each, and straight alpha. Frames are decoded to this format by default.
   public static let rgba8 = PixelFormat(kind: .rgba8)
-  /// Like ``rgba8``, with each colour multiplied by alpha and rounded to nearest.
+  /// Like ``rgba8``, but with each colour multiplied by alpha and rounded to the nearest integer.
   public static let rgba8Premultiplied = PixelFormat(kind: .rgba8Premultiplied)
-  /// Blue, green, red, alpha; 8 bits each, straight alpha.
+  /// Blue, green, red and alpha with 8 bits each, and straight alpha.
   public static let bgra8 = PixelFormat(kind: .bgra8)
-  /// Like ``bgra8``, with each colour multiplied by alpha and rounded to nearest.
+  /// Like ``bgra8``, but with each colour multiplied by alpha and rounded to the nearest integer.
   public static let bgra8Premultiplied = PixelFormat(kind: .bgra8Premultiplied)
-  /// Like ``rgba8``, blended over black; the fourth byte is 255.
+  /// Like ``rgba8``, but blended over black. The fourth byte is always 255.
   public static let rgbx8 = PixelFormat(kind: .rgbx8)
-  /// 5 bits red, 6 green, 5 blue in one 16-bit word, blended over black, red in the top bits.
+  /// One 16-bit word per pixel, blended over black: 5 bits of red in the top bits, then 6 bits of green and 5 bits of
+  /// blue.
   public static let rgb565 = PixelFormat(kind: .rgb565)
-  /// One byte of luma (BT.709 weights on the coded values), blended over black.
+  /// One byte of luma per pixel, blended over black. Luma is the sum of the red, green and blue values as stored (not
+  /// linearised), weighted as in BT.709.
   public static let grey8 = PixelFormat(kind: .grey8)
-  /// Red, green, blue, alpha; 16 bits each, straight alpha.
+  /// Red, green, blue and alpha with 16 bits each, and straight alpha.
   public static let rgba16 = PixelFormat(kind: .rgba16)
 
   /// All formats.
@@ -35,7 +37,7 @@ public struct PixelFormat: Sendable, Hashable {
     .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied, .rgbx8, .rgb565, .grey8, .rgba16,
   ]
 
-  /// Bytes per pixel.
+  /// The number of bytes per pixel.
   public var bytesPerPixel: Int {
     switch kind {
     case .rgba8, .rgba8Premultiplied, .bgra8, .bgra8Premultiplied, .rgbx8: 4
@@ -45,18 +47,18 @@ public struct PixelFormat: Sendable, Hashable {
     }
   }
 
-  /// Whether channels or pixels are 16-bit words in the machine's byte order.
+  /// Whether each channel or each pixel is a 16-bit word in the machine's byte order.
   package var hasWords: Bool { self == .rgb565 || self == .rgba16 }
 
-  /// Returns the bytes from one row to the next for rows of `width` pixels: a multiple of 64, clamped to the largest
-  /// such `Int`.
+  /// Returns the number of bytes from the start of one row to the start of the next for rows of `width` pixels. The
+  /// result is a multiple of 64, at most the largest multiple of 64 that fits in an `Int`.
   package func bytesPerRow(width: Int) -> Int {
     (min(max(width, 1), (Int.max - 63) / bytesPerPixel) * bytesPerPixel + 63) & ~63
   }
 }
 
 extension PixelFormat {
-  /// Returns the size in memory, in bytes, of a picture of `size`.
+  /// Returns the number of bytes that a picture of `size` takes in memory.
   package func cost(of size: PixelSize) -> Int {
     max(bytesPerRow(width: size.width) * size.height, 64)
   }

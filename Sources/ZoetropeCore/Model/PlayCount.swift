@@ -1,11 +1,11 @@
-/// How many times an animation plays in total.
+/// The total number of times that an animation plays.
 ///
-/// GIF: no loop block means one play, 0 means ``indefinite``, and *n* means *n* + 1 plays. APNG:
-/// `num_plays` 0 means ``indefinite``, and *n* means *n* plays.
+/// A GIF without a loop block plays once. A loop count of 0 means ``indefinite``, and a loop count of *n* means *n* + 1
+/// plays. In an APNG, a `num_plays` of 0 means ``indefinite``, and a `num_plays` of *n* means *n* plays.
 public enum PlayCount: Sendable, Hashable {
   /// A total number of plays, at least one.
   case finite(Int)
-  /// Plays until stopped.
+  /// The animation plays until it is stopped.
   case indefinite
 
   /// One play.

@@ -1,4 +1,4 @@
-/// A value parsed from JSON text (RFC 8259), which may be untrusted.
+/// A value parsed from JSON text (RFC 8259). The text may be untrusted.
 package indirect enum JSONValue: Sendable, Hashable {
   case null
   case boolean(Bool)
@@ -7,20 +7,21 @@ package indirect enum JSONValue: Sendable, Hashable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// Describes where and why JSON text is invalid.
+  /// An error that describes where and why JSON text is invalid.
   package struct Fault: Error, Sendable, Hashable {
     package let byteOffset: Int
     package let detail: String
   }
 
-  /// Parses one value and the whitespace around it. Of fields with equal keys, the last one counts.
+  /// Parses one value and the whitespace around it. If an object has several fields with the same key, the last one is
+  /// used.
   package init(parsing bytes: ArraySlice<UInt8>) throws(Fault) {
     var parser = JSONParser(bytes)
     self = try parser.value(depth: 0)
     try parser.end()
   }
 
-  /// The field `key` of an object, or nil if there is no such field or this is not an object.
+  /// The value of the field `key` of this object, or nil if there is no such field or this value is not an object.
   package subscript(key: String) -> JSONValue? {
     if case .object(let fields) = self { fields[key] } else { nil }
   }
@@ -29,14 +30,14 @@ package indirect enum JSONValue: Sendable, Hashable {
   package var text: String? { if case .string(let text) = self { text } else { nil } }
   package var truth: Bool? { if case .boolean(let truth) = self { truth } else { nil } }
 
-  /// The number, if it is an integer that fits in 53 bits.
+  /// The number as an integer, or nil if this value is not a number, is not an integer, or has a magnitude above 2⁵³.
   package var integer: Int? {
     guard case .number(let number) = self, number.magnitude <= 0x1p53 else { return nil }
     return Int(exactly: number)
   }
 }
 
-/// Parses JSON from left to right. Arrays and objects may be nested at most ``deepest`` levels deep.
+/// A parser that reads JSON from left to right. Arrays and objects may be nested at most ``deepest`` levels deep.
 private struct JSONParser {
   private static let deepest = 64
 
@@ -52,7 +53,7 @@ private struct JSONParser {
     rest = rest.drop { [0x20, 0x09, 0x0a, 0x0d].contains($0) }
   }
 
-  /// Consumes `byte` and the whitespace before it, if it comes next.
+  /// Skips whitespace, and then consumes `byte` if it comes next. Returns whether `byte` was consumed.
   private mutating func take(_ byte: Unicode.Scalar) -> Bool {
     skipSpace()
     guard rest.first == UInt8(ascii: byte) else { return false }
@@ -103,8 +104,8 @@ private struct JSONParser {
 
   private mutating func number() throws(JSONValue.Fault) -> JSONValue {
     let text = rest.prefix { "+-.eE0123456789".utf8.contains($0) }
-    // `Double` accepts spellings that JSON does not, such as `inf`, `0x1` and `.5`. They contain
-    // other bytes, or begin with a byte that JSON does not allow.
+    // `Double` accepts spellings that JSON does not allow, such as `inf`, `0x1` and `.5`. The set of bytes above and
+    // the check of the first byte reject these spellings.
     guard let first = text.first, first == 0x2d || (0x30...0x39).contains(first),
       let number = Double(String(decoding: text, as: UTF8.self)), number.isFinite
     else { throw fault("a value is missing") }
@@ -112,7 +113,7 @@ private struct JSONParser {
     return .number(number)
   }
 
-  /// Parses a string, from its opening quote to its closing quote.
+  /// Parses the rest of a string, from the first byte after the opening quote to the closing quote.
   private mutating func string() throws(JSONValue.Fault) -> String {
     var bytes: [UInt8] = []
     while let byte = rest.popFirst() {
@@ -126,7 +127,7 @@ private struct JSONParser {
     throw fault("a text does not end")
   }
 
-  /// Parses the escape sequence after a backslash.
+  /// Parses the escape sequence after a backslash, and appends the character that it stands for to `bytes`.
   private mutating func escape(_ bytes: inout [UInt8]) throws(JSONValue.Fault) {
     guard let byte = rest.popFirst() else { throw fault("a text does not end") }
     switch byte {

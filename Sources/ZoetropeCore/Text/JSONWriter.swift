@@ -1,4 +1,5 @@
-/// Writes JSON directly as bytes, without a tree in memory. Fields appear in the order of the calls.
+/// A writer that produces JSON directly as bytes, without building a tree in memory. Fields appear in the order of the
+/// calls.
 ///
 /// Nesting uses closures, so brackets and commas are correct by construction.
 package struct JSONWriter {
@@ -7,7 +8,7 @@ package struct JSONWriter {
 
   package init() {}
 
-  /// Writes an object as a value or as an element. `body` writes its fields.
+  /// Writes an object as the whole JSON value or as an element of an array. `body` writes the fields of the object.
   package mutating func object(_ body: (inout JSONWriter) -> Void) { nest(0x7b, 0x7d, body) }
 
   /// Writes the field `key` with an object as its value.
@@ -24,7 +25,8 @@ package struct JSONWriter {
     nest(0x7b, 0x7d, body)
   }
 
-  /// Writes an array as a value or as an element. `body` writes its elements.
+  /// Writes an array as the whole JSON value or as an element of another array. `body` writes the elements of the
+  /// array.
   package mutating func array(_ body: (inout JSONWriter) -> Void) { nest(0x5b, 0x5d, body) }
 
   /// Writes the field `key` with an array as its value.
@@ -48,13 +50,13 @@ package struct JSONWriter {
     element(value ? "true" : "false")
   }
 
-  /// Writes a number that is already formatted as JSON.
+  /// Writes the field `key` with a number that is already formatted as JSON, or with null if `numberText` is nil.
   package mutating func field(_ key: StaticString, numberText: String?) {
     self.key(key)
     if let numberText { element(numberText) } else { null() }
   }
 
-  /// Writes the field `key` with an array of numbers as its value.
+  /// Writes the field `key` with an array of numbers as its value, or with null if `values` is nil.
   package mutating func field(_ key: StaticString, _ values: [Int]?) {
     guard let values else { return field(key, numberText: nil) }
     array(key) { json in for value in values { json.number(value) } }
@@ -71,7 +73,7 @@ package struct JSONWriter {
       bytes.append(0x22)
       needsComma = true
     }
-    // Nearly all text needs no escaping and is appended whole.
+    // Nearly all text needs no escaping and is appended in one piece.
     if value.utf8.allSatisfy({ (0x20..<0x7f).contains($0) && $0 != 0x22 && $0 != 0x5c }) {
       bytes.append(contentsOf: value.utf8)
       return

@@ -1,6 +1,6 @@
 extension String {
-  /// The text, with all characters that control a terminal or reorder a line escaped. Control characters become `\xNN`;
-  /// invisible characters and direction marks become `\u{NNNN}`.
+  /// The text, in which all characters that control a terminal, or hide or reorder text, are escaped. Control
+  /// characters become `\xNN`; invisible characters and direction marks become `\u{NNNN}`.
   ///
   /// File names and metadata are untrusted, so escape sequences in them must not reach the terminal.
   package var sanitized: String {
@@ -30,14 +30,15 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether this is a control character, or hides or reorders the text around it.
+  /// Whether this is a control character, or a character that can hide or reorder the text around it.
   package var isUnsafeToPrint: Bool { isControl || isInvisible }
 
   /// Whether this is a control character: C0, DEL or C1.
   package var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 
-  /// Whether this character can hide or reorder the text around it: line and paragraph separators, direction marks,
-  /// zero-width characters, tags and noncharacters.
+  /// Whether this character can hide or reorder the text around it. This is true of line and paragraph separators,
+  /// direction marks, soft hyphens, zero-width characters, variation selectors, interlinear annotation characters and
+  /// tags.
   package var isInvisible: Bool {
     switch value {
     case 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFE00...0xFE0F,

@@ -2,32 +2,33 @@ internal import DequeModule
 internal import Synchronization
 internal import ZoetropeShims
 
-/// Threads on which frames are decoded, so that decoding never occupies the cooperative pool.
+/// A pool of threads on which frames are decoded, so that decoding never occupies Swift's cooperative thread pool.
 ///
-/// On a small machine with two pool threads, two blocking calls would delay every sleeping task
-/// until they return. The dedicated threads start on demand, up to one per processor, and the whole
-/// process shares them. Idle threads cost nothing.
+/// On a small machine, the cooperative pool has two threads, and two blocking calls would delay every sleeping task
+/// until the calls return. The threads of this pool start on demand, up to one per processor, and the whole process
+/// shares them. Idle threads use no processor time.
 package final class DecodeThreads: Sendable {
   /// The decode threads of this process.
   package static let shared = DecodeThreads(count: processorCount)
-  /// Threads that read, hash and scan files. These tasks take long and may wait for a disk, so frames of playing
-  /// animations must not queue behind them.
+  /// Threads that read, hash and scan files. This work takes long and may wait for a disk, so the frames of playing
+  /// animations must not queue behind it.
   package static let loading = DecodeThreads(count: 4)
   /// Threads that check whether a file has changed since it was last opened, so that its picture can be shown
-  /// immediately, and that look up pictures on disk. These tasks must not queue behind loads.
+  /// immediately, and that look up pictures on disk. This work must not queue behind the work of ``loading``.
   package static let checking = DecodeThreads(count: 2)
-  /// Threads on which streams write to their files and finish. These tasks are short and must not queue behind loads,
-  /// because callers wait for a stream to finish.
+  /// Threads on which streams write to their temporary files and finish. This work is short, and must not queue behind
+  /// the work of ``loading``, because callers wait for a stream to finish.
   package static let spilling = DecodeThreads(count: 4)
-  /// The number of processors that this process may use. A control group's quota of processor time lowers it.
+  /// The number of processors that this process may use. A control group's quota of processor time lowers this number.
   package static let processorCount = min(
     Int(zt_processor_count()), ControlGroup(of: "cpu").processorQuota ?? .max)
 
   private struct State {
     var queue: Deque<@Sendable () -> Void> = []
     var threadCount = 0
-    /// The threads that wait for work. The last one is woken first, because its caches are warm. Each thread's `malloc`
-    /// arena also retains the memory freed in it, so sequential work must not rotate through all threads.
+    /// The threads that wait for work. The thread that became idle last is woken first, because its processor caches
+    /// are warm. Each thread's `malloc` arena also retains the memory that was freed in it, so a series of jobs must
+    /// not rotate through all threads.
     var idle: [ThreadSignal] = []
   }
 
@@ -35,9 +36,9 @@ package final class DecodeThreads: Sendable {
   private let maximumCount: Int
   private let start: @Sendable (@escaping @Sendable () -> Void) -> Bool
 
-  /// Creates a pool without threads.
+  /// Creates a pool that has no threads yet.
   ///
-  /// - Parameter start: Starts a thread. Returns false if the system has none left.
+  /// - Parameter start: Starts a thread. Returns false if the system cannot create one.
   package init(
     count: Int,
     start: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = {
@@ -48,12 +49,12 @@ package final class DecodeThreads: Sendable {
     self.start = start
   }
 
-  /// Runs `work` on one of the threads, in order of submission.
+  /// Runs `work` on one of the threads. Work is started in the order in which it is submitted.
   ///
-  /// May be called with any lock held: `work` never runs inside this call.
+  /// The caller may hold any lock, because `work` never runs inside this call.
   ///
-  /// - Parameter isOptional: Whether `work` may be skipped if the system cannot create a thread. Work that may not be
-  ///   skipped then runs on the cooperative pool.
+  /// - Parameter isOptional: Whether `work` may be skipped if the pool has no thread and the system cannot create one.
+  ///   Work that may not be skipped then runs on the cooperative pool.
   package func run(isOptional: Bool = false, _ work: @escaping @Sendable () -> Void) {
     let (isTaken, woken) = state.withLock { state -> (Bool, ThreadSignal?) in
       let woken = state.idle.popLast()
@@ -71,8 +72,8 @@ package final class DecodeThreads: Sendable {
 
   /// Runs `work` on one of the threads and returns its result. The calling task suspends without blocking its thread.
   package func result<Value: Sendable>(of work: @escaping @Sendable () -> Value) async -> Value {
-    // Not a continuation: it may be resumed before it is awaited, and the thread sanitizer does not see how the runtime
-    // then orders the two sides. It does see the lock of a handover.
+    // Do not use a continuation: it may be resumed before it is awaited, and the thread sanitizer does not see how the
+    // runtime then orders the two sides. The sanitizer does see the lock of a handover.
     let handover = ResultHandover<Value>()
     run { handover.close(with: work()) }
     guard let value = await handover.value() else { preconditionFailure("closed without a value") }
@@ -94,7 +95,7 @@ package final class DecodeThreads: Sendable {
 }
 
 extension DecodeThreads {
-  /// Like ``result(of:)``, for work that polls whether the calling task was cancelled.
+  /// Like ``result(of:)``, but passes `work` a flag that is raised when the calling task is cancelled.
   package func cancellableResult<Value: Sendable>(
     of work: @escaping @Sendable (CancelFlag) -> Value
   ) async -> Value {
@@ -108,8 +109,8 @@ extension DecodeThreads {
 }
 
 extension DecodeThreads {
-  /// Like ``cancellableResult(of:)``, but returns nil as soon as the calling task is cancelled. Work that has begun
-  /// still runs to its end, and its result is discarded.
+  /// Like ``cancellableResult(of:)``, but returns nil as soon as the calling task is cancelled. Work that has already
+  /// begun still runs to its end, and its result is discarded.
   ///
   /// - Parameter mayWaitForEver: Called on one of the threads. Returns whether `work` needs a thread of its own,
   ///   because it may wait indefinitely, for example for a pipe. A few such waits would occupy all threads of this
@@ -125,8 +126,8 @@ extension DecodeThreads {
     }
   }
 
-  /// Like ``resultUnlessCancelled(mayWaitForEver:of:)``, for work that always needs a thread of its own, because it
-  /// takes long or may wait indefinitely. If the system has no thread left, the work runs on ``loading``.
+  /// Like ``resultUnlessCancelled(mayWaitForEver:of:)``, but always runs `work` on a thread of its own, because `work`
+  /// takes long or may wait indefinitely. If the system cannot create a thread, `work` runs on ``loading``.
   package static func resultOnOwnThread<Value: Sendable>(
     of work: @escaping @Sendable (CancelFlag) -> Value
   ) async -> Value? {

@@ -2,14 +2,14 @@ internal import Glibc
 
 // System threads, semaphores and locks.
 //
-// Unsafe: pthread takes a context pointer, and semaphores, mutexes and conditions need an address
-// that does not move. The context is retained until the thread has taken it over. The addresses are
-// those of ``Pinned`` values, which the classes below use only while the values live.
+// Unsafe code: `pthread_create` takes a context pointer, and semaphores, mutexes and condition variables need an
+// address that does not change. The context is retained until the new thread takes it over. The addresses are those of
+// ``Pinned`` values, which the types below use only as long as these values exist.
 
 /// A system thread that runs one closure. Join or detach it exactly once.
 ///
-/// Decoding and encoding block for milliseconds. On separate threads they do not starve Swift's cooperative pool, and a
-/// command-line tool need not start the pool at all.
+/// Decoding or encoding a frame blocks a thread for milliseconds. On separate threads, this work does not starve
+/// Swift's cooperative thread pool, and a command-line tool need not start that pool at all.
 package struct SystemThread: Sendable {
   private let handle: pthread_t
 
@@ -20,7 +20,7 @@ package struct SystemThread: Sendable {
   }
 
   package init?(_ body: @escaping @Sendable () -> Void) {
-    // Retained here. Released by the new thread, or below if none starts.
+    // The body is retained here. It is released by the new thread, or below if no thread starts.
     let argument = unsafe Unmanaged.passRetained(Body(body)).toOpaque()
     var handle = pthread_t()
     guard unsafe pthread_create(&handle, nil, Self.run, argument) == 0 else {
@@ -30,7 +30,7 @@ package struct SystemThread: Sendable {
     self.handle = handle
   }
 
-  /// The entry point of a new thread, called with the body retained for it.
+  /// The entry point of a new thread, which is called with the body that was retained for the thread.
   private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
     argument in
     if let argument = unsafe argument {
@@ -42,11 +42,11 @@ package struct SystemThread: Sendable {
   /// Waits until the closure has returned.
   package func join() { pthread_join(handle, nil) }
 
-  /// Detaches the thread.
+  /// Detaches the thread, so that the system frees its resources when the closure returns.
   package func detach() { pthread_detach(handle) }
 }
 
-/// Starts a detached thread. Returns false if the system has none left.
+/// Runs `body` on a new detached thread. Returns false if the system cannot create a thread.
 package func startThread(running body: @escaping @Sendable () -> Void) -> Bool {
   guard let thread = SystemThread(body) else { return false }
   thread.detach()
@@ -56,9 +56,9 @@ package func startThread(running body: @escaping @Sendable () -> Void) -> Bool {
 /// A value at a fixed address: a C value such as a mutex, or a value that a mutex guards.
 @safe
 struct Pinned<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-  // Sendable: semaphores, mutexes and conditions are made to be shared between threads. Any other value is passed in as
-  // `sending` and accessed only while the mutex stored beside it is locked. The address never changes. It is freed in
-  // `deinit`, when no reference to the owner is left.
+  // Sendable: semaphores, mutexes and condition variables are made to be shared between threads. Any other value is
+  // passed in as `sending` and accessed only while the mutex stored beside it is locked. The address never changes. The
+  // memory at the address is freed in `deinit`, when no reference to the owner of this value is left.
   let address: UnsafeMutablePointer<Value>
 
   init(_ value: consuming sending Value) {
@@ -72,7 +72,7 @@ struct Pinned<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// A counting semaphore between threads.
+/// A counting semaphore, with which one thread wakes another.
 package final class ThreadSignal: Sendable {
   private let semaphore = Pinned(sem_t())
 
@@ -80,12 +80,12 @@ package final class ThreadSignal: Sendable {
 
   deinit { unsafe sem_destroy(semaphore.address) }
 
-  /// Lets one ``wait(looks:)`` return, now or later.
+  /// Lets one call of ``wait(looks:)`` return: a call that is waiting now, or else a later one.
   package func post() { unsafe _ = sem_post(semaphore.address) }
 
-  /// Blocks the thread until it can consume a ``post()``.
+  /// Blocks the calling thread until it can consume one ``post()``.
   ///
-  /// - Parameter looks: How often to poll before the thread sleeps.
+  /// - Parameter looks: The number of times to poll before the thread goes to sleep.
   package func wait(looks: Int = 0) {
     for _ in 0..<looks {
       if unsafe sem_trywait(semaphore.address) == 0 { return }
@@ -106,7 +106,7 @@ package final class Monitor<State>: Sendable {
 
   package init(_ state: sending State) {
     self.state = Pinned(state)
-    // With the monotonic clock, changes of the system time do not affect the wait.
+    // With the monotonic clock, changes of the system time do not affect a wait with a deadline.
     var attributes = pthread_condattr_t()
     unsafe pthread_condattr_init(&attributes)
     unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -129,14 +129,15 @@ package final class Monitor<State>: Sendable {
     return result
   }
 
-  /// Calls `body` now and after every change, until it returns a value.
+  /// Calls `body` now and after every change of the value, until `body` returns a result.
   package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
     while true {
       if let result = wait(until: nil, body) { return result }
     }
   }
 
-  /// Like ``wait(_:)``, but only until `deadline`, when `body` is called one last time.
+  /// Like ``wait(_:)``, but waits only until `deadline`, when `body` is called one last time. Returns nil if that call
+  /// returns no result. If `deadline` is nil, the wait has no time limit.
   package func wait<Result>(
     until deadline: ContinuousClock.Instant?, _ body: (inout State) -> Result?
   ) -> Result? {
@@ -160,15 +161,15 @@ package final class Monitor<State>: Sendable {
     }
   }
 
-  /// Returns the time of `instant` on the monotonic clock, assuming that the machine is not suspended until then.
+  /// Returns the time of `instant` on the monotonic clock, assuming that the machine is not suspended before `instant`.
   ///
-  /// `timespec` is accessed as two words. The module that declares its members depends on the kind of build, and so
-  /// does whether they may be named here.
+  /// `timespec` is accessed as two words, because the module that declares its members, and thus whether this file may
+  /// use the members' names, depends on the kind of build.
   private static func monotonicTime(of instant: ContinuousClock.Instant) -> timespec {
     var now = unsafe unsafeBitCast((0, 0), to: timespec.self)
     unsafe clock_gettime(CLOCK_MONOTONIC, &now)
     let (passed, nanoseconds) = unsafe unsafeBitCast(now, to: (Int, Int).self)
-    // A wait too long for the words below is split.
+    // A wait that is too long for the words below is shortened.
     let wait = min(max(ContinuousClock.now.duration(to: instant), .zero), .seconds(1 << 40))
     let sum = Duration.seconds(passed) + .nanoseconds(nanoseconds) + wait
     let (seconds, attoseconds) = sum.components
@@ -178,17 +179,17 @@ package final class Monitor<State>: Sendable {
 }
 
 extension TaskExecutor {
-  /// Runs a job of this executor immediately on the current thread. Call it once per job.
+  /// Runs a job of this executor immediately on the current thread. Call this method once per job.
   package func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
 }
 
 #if SANITIZE_THREAD
   /// Replaces the standard `Mutex` in this module and its tests under the thread sanitizer.
   ///
-  /// The standard `Mutex` hands over a contended lock inside the kernel (`FUTEX_LOCK_PI`), which
-  /// the sanitizer cannot see, so it reports even a dozen lines that only lock as a race. It does
-  /// understand `pthread_mutex_t`. Built only with `-Xswiftc -DSANITIZE_THREAD`, never in a
-  /// release.
+  /// The standard `Mutex` hands over a contended lock inside the kernel (`FUTEX_LOCK_PI`), which the sanitizer cannot
+  /// see. The sanitizer therefore reports a race even in a program of a dozen lines that does nothing but lock. The
+  /// sanitizer does understand `pthread_mutex_t`. This type is compiled only with `-Xswiftc -DSANITIZE_THREAD`, never
+  /// in a release.
   @safe
   package struct PthreadMutex<Value: ~Copyable>: ~Copyable, Sendable {
     private let lock = unsafe Pinned(pthread_mutex_t())

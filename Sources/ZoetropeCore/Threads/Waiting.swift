@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// A flag that tells work on a decode thread that the task waiting for it was cancelled.
+/// A flag by which work on a decode thread learns that the task waiting for its result was cancelled.
 ///
 /// `Task.isCancelled` is always false on decode threads, because they run no task.
 package final class CancelFlag: Sendable {
@@ -9,27 +9,27 @@ package final class CancelFlag: Sendable {
 
   package init() {}
 
-  /// Marks the result as no longer needed.
+  /// Marks the result of the work as no longer needed.
   package func raise() { raised.store(true, ordering: .relaxed) }
 
-  /// Whether the result is no longer needed.
+  /// Whether the result of the work is no longer needed.
   package var isRaised: Bool { raised.load(ordering: .relaxed) }
 }
 
 /// A value for which one task waits until the value arrives or the task is cancelled.
 ///
-/// Whichever happens first ends the wait, and the other is ignored. Every cancellable wait in this library uses this
-/// type.
+/// The event that happens first ends the wait, and the other event is ignored. Every cancellable wait in this library
+/// uses this type.
 ///
-/// Three types use it for work that several tasks wait for. They stay separate because they keep the work alive in
-/// different ways. A ``FrameTicket`` is referenced weakly, is needed as long as anything retains it, and also calls
-/// playback drivers, which have no task. A read of ``RangeFetcher`` serves requests for any part of its bytes and may
-/// continue for a window without waiters. A load of `FrameCoalescer` is found by its key and runs at the highest
-/// priority of its waiters. In each, the waiters are a plain array. A common type would need all three variants as
-/// options with one user each.
+/// Three types use handovers for work for which several tasks wait. These types stay separate because each keeps its
+/// work alive in a different way. A ``FrameTicket`` is referenced weakly, is needed as long as anything retains it, and
+/// also calls playback drivers, which have no task. A read of ``RangeFetcher`` serves requests for any part of its
+/// bytes, and may continue without waiters because it is part of a prefetch window. A load of `FrameCoalescer` is found
+/// by its key and runs at the highest priority of its waiters. Each of the three types keeps its waiters in a plain
+/// array. A common type would need the three behaviours as options, each with a single user.
 ///
-/// Never resume it while holding a lock: resuming takes the waiting task's own lock, which
-/// `Task.cancel()` holds while it calls handlers that may take yours.
+/// Never call ``close(with:)`` while you hold a lock: resuming the waiting task takes that task's own lock, which
+/// `Task.cancel()` holds while it calls cancellation handlers, and these may try to take your lock.
 package final class ResultHandover<Value: Sendable>: Sendable {
   private enum State {
     case open
@@ -41,7 +41,7 @@ package final class ResultHandover<Value: Sendable>: Sendable {
 
   package init() {}
 
-  /// Waits for the value, even if the calling task is cancelled. Call it only once.
+  /// Waits for the value, even if the calling task is cancelled. Only one wait per handover is allowed.
   package func value() async -> Value? {
     await withCheckedContinuation { continuation in
       let value: Value?? = state.withLock { state in
@@ -53,7 +53,7 @@ package final class ResultHandover<Value: Sendable>: Sendable {
     }
   }
 
-  /// Waits for the value. Returns nil as soon as the calling task is cancelled. Call it only once.
+  /// Waits for the value. Returns nil as soon as the calling task is cancelled. Only one wait per handover is allowed.
   ///
   /// - Parameter onCancel: Called on any thread when cancellation has ended the wait.
   package func valueUnlessCancelled(_ onCancel: @Sendable () -> Void = {}) async -> Value? {
@@ -64,7 +64,7 @@ package final class ResultHandover<Value: Sendable>: Sendable {
     }
   }
 
-  /// Ends the wait with `value`. Does nothing and returns false if it has already ended.
+  /// Ends the wait with `value`. Does nothing and returns false if the wait has already ended.
   @discardableResult
   package func close(with value: Value?) -> Bool {
     let (isFirst, waiting) = state.withLock { state in
@@ -83,11 +83,11 @@ package final class ResultHandover<Value: Sendable>: Sendable {
   }
 }
 
-/// Runs `work` on a new thread and blocks this thread until it returns. Returns nil as soon as `isCancelled` returns
-/// true.
+/// Runs `work` on a new thread, blocks the calling thread until `work` returns, and returns its result. Returns nil as
+/// soon as `isCancelled` returns true.
 ///
-/// For work that cannot be interrupted: cancelled work runs to its end, and its result is discarded. If the system has
-/// no thread left, `work` runs on this thread.
+/// This function is meant for work that cannot be interrupted: cancelled work runs to its end, and its result is
+/// discarded. If the system cannot create a thread, `work` runs on the calling thread.
 ///
 /// - Parameter isCancelled: Polled a hundred times a second.
 package func resultOnThread<Value: Sendable>(
