@@ -3,10 +3,12 @@
 
 usage: bench.py BENCH_DECODE ZOETROPE PEERS SET STAGES [one|all|sweep|info|extract|memory|stages ...]
 
-A ratio is the time of a peer divided by ours: 10 means that Zoetrope takes a tenth. Each is the median of three rounds,
-with the smallest and the largest in brackets. In each round every program runs once and takes the best of a few
-repeats. "1 core" means pinned to one core; the peers always are. The sweep takes every file of the set, of its folder
-`writers`, of the fixtures, and of the folder CORPUS, if it exists.
+A ratio is the time of a peer divided by ours: 10 means that Zoetrope takes a tenth. Each ratio is the median of three
+rounds, with the smallest and the largest in brackets. In each round every program runs once and takes the best of a few
+repeats. The column "spread" has our slowest round divided by our fastest. "1 core" means pinned to one core. In the
+parts that decode to RGBA, libavcodec may use as many cores as Zoetrope, and the other peers are always pinned to one
+core. The sweep takes every file of the set, of its folder `writers`, of the fixtures, and of the folder CORPUS, if it
+exists.
 """
 import glob, math, os, platform, re, shutil, statistics, subprocess, sys, tempfile, time
 
@@ -103,7 +105,7 @@ def decoding(jobs):
         rows.append(["geometric mean", "", ""] + [f"**{mean(found):.1f}**" for found in means.values()] + [""])
         table(f"{kind.upper().replace('PNG', 'APNG')}, every frame to RGBA, {jobs} core" + "s" * (jobs > 1),
               ["file", "our ms, best", "spread"] + [f"× {other}" for other in means] + ["peak MB"], rows)
-        print(f"\nThe nearest any peer comes: {min(slowest)[0]:.1f} on {min(slowest)[1]}.")
+        print(f"\nThe smallest ratio of any peer is {min(slowest)[0]:.1f}, for {min(slowest)[1]}.")
 
 
 SLOW = 0.3  # milliseconds: below that, opening the file is what takes the time
@@ -166,7 +168,8 @@ def sweeping():
         rows = [[name, f"{took:.2f}", f"{ratio:.2f}", av] for ratio, name, took, av in files[:11]]
         table(f"Every {kind.upper()} of the set, the fixtures and the corpus over {SLOW} ms, 1 core: the slowest",
               ["file", "our ms", f"× {library}", "× libavcodec"], rows)
-        print(f"\nThe least of {len(files)} files is {files[0][0]:.2f}, the geometric mean {mean([file[0] for file in files]):.1f}.")
+        print(f"\nThe smallest ratio of {len(files)} files is {files[0][0]:.2f}, the geometric mean is "
+              f"{mean([file[0] for file in files]):.1f}.")
     print(f"\n{unlike} files were left out: a decoder failed, or gave another number of frames.")
 
 
@@ -244,8 +247,8 @@ def memory():
             used = peak(name)
             rows.append([str(jobs), f"{frames} {name[-3:].replace('png', 'apng, RGBA')}", f"{os.path.getsize(f'{films}/{name}') / 1e6:.1f}", f"{used:.1f}",
                          f"{(used - least) / canvas:.1f}"])
-    table("Peak memory of decoding to nowhere, canvas of 640 × 360 (0.92 MB)",
-          ["threads", "frames", "file MB", "peak MB", "canvases more than a film of 64 × 64"], rows)
+    table("Peak memory of decoding without output, canvas of 640 × 360 (0.92 MB)",
+          ["threads", "frames", "file MB", "peak MB", "canvases in addition to the peak of a film of 64 × 64"], rows)
 
 
 def version(command, pattern=r"\d[\w.]*"):
@@ -258,7 +261,7 @@ def version(command, pattern=r"\d[\w.]*"):
 def timing():
     lines = run(PIN + [stages])[0].splitlines()
     rows = [list(re.match(r"(\S+) ms=(\S+) ratio=(\S+) ns=(\S+)", line).groups()) for line in lines]
-    table("Stages, 1 core", ["stage", "ms", "× the calibration loop", "ns"], rows)
+    table("Stages, 1 core", ["stage", "ms", "× a loop that counts clock cycles", "ns"], rows)
 
 
 def heading():
@@ -281,7 +284,7 @@ def main():
     heading()
     for part in wanted:
         parts[part]()
-    print(f"\nMeasured in {time.time() - start:.0f} s; {disturbed} runs began while other programs were busy.")
+    print(f"\nAll measurements took {time.time() - start:.0f} s; {disturbed} runs began while other programs were busy.")
 
 
 main()
