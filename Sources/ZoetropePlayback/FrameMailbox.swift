@@ -37,8 +37,8 @@ final class FrameMailbox: Sendable {
   /// Stores `frame`, or assigns it to a waiting consumer, which ``Delivery/finish()`` then wakes.
   ///
   /// Because assigning a frame and waking the consumer are separate steps, a session can put frames in order under its
-  /// own lock and wake the consumer after unlocking. A frame that replaces another counts the replaced frame as
-  /// skipped, and its dirty rectangle includes that of the replaced frame.
+  /// own lock and wake the consumer after unlocking. If `frame` replaces another frame, the replaced frame is counted
+  /// as skipped, and its dirty rectangle is added to that of `frame`. If the stream has ended, `frame` is dropped.
   func put(_ frame: ScheduledFrame) -> Delivery {
     state.withLock { state in
       guard !state.isFinished else {

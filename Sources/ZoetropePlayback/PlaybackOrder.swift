@@ -55,8 +55,8 @@ package struct PlaybackOrder: Sendable {
     max(min(frame, range.upperBound - 1), range.lowerBound)
   }
 
-  /// Returns the frame shown `time` after the start of frame 0 in forward playback, and the time since that frame
-  /// began; nil if the frame has not arrived. See ``PlaybackTimeline/position(at:in:playCount:)``.
+  /// Returns the frame shown `time` after the start of frame 0 in forward playback, and the position within that frame;
+  /// nil if the frame has not arrived. See ``PlaybackTimeline/position(at:in:playCount:)``.
   package func position(at time: Duration) -> (frame: Int, offset: Duration)? {
     // The range to play may begin after the last frame that has arrived.
     guard !range.isEmpty else { return nil }

@@ -14,8 +14,8 @@ public struct LatePolicy: Sendable, Hashable {
   /// Skips late frames whose time is over, and keeps the schedule. This policy is the default.
   ///
   /// A frame whose time is not over is shown late rather than skipped. Once playback has skipped to a frame, that frame
-  /// is shown even if its time passes while it is decoded, so a slow machine shows fewer frames, but always some. The
-  /// number of frames skipped before a shown frame is its ``ScheduledFrame/skipped``.
+  /// is shown even if its time passes while it is decoded, so a slow machine shows fewer frames, but always some.
+  /// ``ScheduledFrame/skipped`` counts the skipped frames.
   public static let skip = LatePolicy(kind: .skip)
   /// Shows every frame for its full time, and moves later deadlines by the lateness.
   public static let stretch = LatePolicy(kind: .stretch)

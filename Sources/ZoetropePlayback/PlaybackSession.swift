@@ -4,8 +4,8 @@ internal import Synchronization
 /// One stream of a scheduler. The session carries out the decisions of the state machine.
 ///
 /// The scheduler, the stream's subscription and the driver retain the session, and the driver is retained by the object
-/// that it waits for. The session retains neither the scheduler nor the subscription, so releasing either of them ends
-/// playback. Threads and tasks that keep running do not retain an ended session.
+/// that it waits for. The session retains neither the scheduler nor the subscription, so it does not keep them from
+/// being released, which ends playback. Threads and tasks that keep running do not retain an ended session.
 final class PlaybackSession: Sendable {
   let shared: SharedFrames
   let options: PlaybackOptions
@@ -14,7 +14,7 @@ final class PlaybackSession: Sendable {
   let mailbox = FrameMailbox()
   let state: Mutex<State>
   private let user: Int
-  /// Whether playback was started. This copy outside ``state`` makes it unnecessary to lock for each frame.
+  /// Whether playback was started. The flag is kept outside ``state`` to avoid locking for each frame.
   private let wasStarted = Atomic(false)
 
   struct Holding {
@@ -162,8 +162,10 @@ final class PlaybackSession: Sendable {
     return result
   }
 
-  /// Ends playback with `reason`, unless playback has already ended. The stream is closed when this method returns. A
-  /// frame that is being decoded at that moment is still completed.
+  /// Ends playback with `reason`, unless playback has already ended.
+  ///
+  /// If `reason` is `stopped` or `cancelled`, the stream is closed when this method returns. For other reasons, the
+  /// stream is closed once the end is logged. A frame that is being decoded is still completed.
   func end(_ reason: PlaybackState) { carryOut(ended(reason)) }
 
   /// Ends playback like ``end(_:)``, but can be called from a `deinit`, which may run under any lock, such as that of a
@@ -198,8 +200,8 @@ final class PlaybackSession: Sendable {
     }
   }
 
-  /// Closes the session: releases the driver and all tickets, and puts the end of playback into `aftermath`. The
-  /// machine must have ended. Later calls have no effect.
+  /// Closes the session: moves the driver, all tickets and the end of playback to `aftermath`. The machine must have
+  /// ended. Later calls have no effect.
   private func close(_ state: inout State, _ aftermath: inout Aftermath) {
     guard state.epoch >= 0 else { return }
     state.epoch = -1
@@ -423,7 +425,7 @@ extension PlaybackSession {
     state.statistics.maximumDecodeTime = max(state.statistics.maximumDecodeTime, time)
   }
 
-  /// The thread that calls log handlers. Because of it, a log handler that blocks does not delay frames.
+  /// The thread that calls log handlers, so that a handler that blocks does not delay frames.
   private static let loggingThread = DecodeThreads(count: 1)
 
   private func log(skip count: Int, before index: Int) {
@@ -462,7 +464,7 @@ extension PlaybackSession {
     var obsoleteDriver: PlaybackDriver?
     /// The number of steps skipped, and the frame shown instead of them.
     var skip: (count: Int, frame: Int)?
-    /// The delivery of the presented frame to a consumer that may be waiting for the frame.
+    /// The delivery of the presented frame, which wakes the consumer if it is waiting.
     var delivery: FrameMailbox.Delivery?
     /// The ticket of the presented frame.
     var shown: FrameTicket?

@@ -7,7 +7,7 @@ extension PlaybackStateMachine {
     }
     if let offset = fresh {
       if let failure { return end(.failed(failure)) }
-      // When playing backward, the part of the frame after the position has already been shown.
+      // When playing backward, the part of the frame after the position has already passed.
       let whole = order.timeline.time(order.timeline.ticks(step.frame), at: PlaybackRate(1))
       let passed = offset == .zero || step.direction == .forward ? offset : whole - offset
       anchor = now - order.timeline.time(step.start, at: rate) - rate.wallTime(passed)

@@ -94,7 +94,7 @@ package struct PlaybackStateMachine: Sendable {
   /// Whether the direction of playback determines the first frame. The value is true until a seek if the options
   /// specify no first frame.
   var beginsAtEnd: Bool
-  /// The moment at which playback was paused; nil if playback is not paused or no frame is on screen.
+  /// The moment at which playback was paused; nil if playback is not paused, or while ``fresh`` is not nil.
   var pausedAt: Duration?
   /// The moment at which the frame of ``shown`` was presented. If a seek or a change of direction left out the first
   /// part of the frame's time, this is the moment at which the whole frame would have started. `catchUp` calculates the

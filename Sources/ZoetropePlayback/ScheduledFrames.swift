@@ -23,7 +23,7 @@ public struct ScheduledFrame: Sendable {
   /// The number of frames that were due after the last delivered frame but were not delivered, because they were
   /// skipped or replaced.
   public internal(set) var skipped: Int
-  /// Whether this frame is the last frame of the last play. A last frame should stay on screen when the stream has
+  /// Whether this frame is the last frame of the last play. The last frame should stay on screen when the stream has
   /// ended.
   public let isLast: Bool
   /// The damage found while decoding the frame, if any.
@@ -63,8 +63,8 @@ public struct ScheduledFrame: Sendable {
 /// An asynchronous sequence of the frames of a playing animation, each delivered at its deadline.
 ///
 /// The sequence has one consumer. It ends after the last frame or when playback is stopped or cancelled, and throws if
-/// playback fails. If the consumer's task is cancelled, the sequence ends without an error. Playback lasts as long as
-/// the sequence or an iterator exists; both retain the ``FrameScheduler``.
+/// playback fails. If the consumer's task is cancelled, the sequence ends without an error. The sequence and its
+/// iterators retain the ``FrameScheduler``; playback also ends when all of them are released.
 public struct ScheduledFrames: AsyncSequence, Sendable {
   private let subscription: Subscription
 

@@ -14,8 +14,9 @@
 /// accordingly.
 ///
 /// Range: the magnitude of a weight is below 2. The weights of a window sum to 1, and their magnitudes sum to at most
-/// 1.6. Therefore, a sum in the first pass is below `255 * 1.6 * 2^bits`, an intermediate value is below `255 * 1.6 *
-/// 2^6`, and a sum in the second pass is below `255 * 2.56 * 2^20`, so all of these values fit in their types.
+/// 1.6. Therefore, a sum in the first pass is below `255 * 1.6 * 2^bits`, an intermediate value is below
+/// `255 * 1.6 * 2^6`, and a sum in the second pass is below `255 * 2.56 * 2^20`, so all of these values fit in their
+/// types.
 enum FixedRows {
   /// Words, each with the weights of two taps.
   typealias Weights = UnsafePointer<UInt32>

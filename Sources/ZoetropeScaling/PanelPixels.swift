@@ -37,8 +37,8 @@ extension Bitmap {
   ///
   /// The method uses an ordered pattern of 8x8 thresholds, which has a fixed position in the bitmap. Unlike error
   /// diffusion, ordered dithering of unchanged pixels always gives the same bits, so a panel needs to update only a
-  /// frame's ``CompositedFrame/dirtyRect``. A pixel is compared by its luma, calculated as for ``PixelFormat/grey8``.
-  /// White pixels stay white and black pixels stay black.
+  /// frame's ``CompositedFrame/dirtyRect``. A pixel becomes white if its luma, calculated as for
+  /// ``PixelFormat/grey8``, is above the threshold. White pixels stay white and black pixels stay black.
   ///
   /// - Parameter rect: The rectangle to return, which is clipped to the bitmap. Default: nil, the whole bitmap.
   /// - Throws: `outOfMemory` if allocation fails.

@@ -39,7 +39,7 @@ struct RegionScaler<Codec: BlendCodec> {
   var taps: [UnsafeRawPointer]
 
   enum Arithmetic {
-    /// Fixed point for every pixel, because the format has no alpha or premultiplied colours.
+    /// Fixed point for every pixel, because the format has no alpha, or its colours are premultiplied.
     case fixed
     /// Blending for every pixel, because the fixed-point passes cannot be used.
     case blended

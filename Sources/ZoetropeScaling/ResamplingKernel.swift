@@ -21,7 +21,7 @@ struct ResamplingKernel: Sendable {
   let taps: Int
   /// The first source pixel in the window of each target pixel.
   let starts: [Int32]
-  /// For each target pixel, the index after the last source pixel that has a weight.
+  /// For each target pixel, the index after the last source pixel of its window, without the padding.
   let ends: [Int32]
   /// The weights: `taps` elements for each target pixel, whose sum is 1.
   let weights: [Double]

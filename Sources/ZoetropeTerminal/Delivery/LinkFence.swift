@@ -57,7 +57,8 @@ public struct LinkFence: Sendable {
   /// If no answer arrives for three seconds, the fence opens again.
   public func isOpen(at now: Duration) -> Bool { opening.map { now > $0 } ?? true }
 
-  /// The time after which the fence is open even if no further answer arrives; nil while the fence is open.
+  /// The time after which the fence is open even if no further answer arrives; nil if the frames in flight do not close
+  /// the fence.
   package var opening: Duration? {
     guard isEnabled, let first = pending.first, pending.count >= limit || isSlow else { return nil }
     return max(first.sent, lastAnswer ?? .zero) + patience

@@ -2,7 +2,7 @@ public import ZoetropeFrames
 
 /// Options for encoding pictures.
 public struct EncodingOptions: Sendable, Hashable {
-  /// The largest difference of a channel, from 0 to 255, for which a cell is not repainted. Default: 2. With 0, every
+  /// The largest difference in any channel, from 0 to 255, for which a cell is not repainted. Default: 2. With 0, every
   /// change is sent.
   public var holdThreshold: Int
   /// The way in which cells average and compare colours. Default: ``LightModel/coded``.

@@ -86,8 +86,8 @@ package struct ITerm2Encoder: FrameEncoding {
     pen.forgetPosition()
   }
 
-  /// The maximum number of bytes of a file, or part of a file, in one sequence. tmux drops sequences of more than 1
-  /// MiB, and base64 takes four bytes for every three.
+  /// The maximum number of bytes of a file, or of a part of a file, in one sequence inside tmux, which drops sequences
+  /// of more than 1 MiB. Base64 takes four bytes for every three.
   private static let tmuxByteLimit = 768_000
 
   /// Appends the file in several sequences, which iTerm2 supports from version 3.5 on.

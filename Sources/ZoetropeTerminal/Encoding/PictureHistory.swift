@@ -3,7 +3,7 @@ internal import ZoetropeFrames
 /// The pictures that an encoder has to draw. Each picture is cropped to the part to show, scaled to the size at which
 /// it is sent, and compared with the previous picture.
 struct PictureHistory: Sendable {
-  /// A picture to encode, cropped and scaled.
+  /// A picture to encode, scaled if necessary.
   struct Picture {
     let bitmap: Bitmap
     /// The part of ``bitmap`` to show.
@@ -14,8 +14,8 @@ struct PictureHistory: Sendable {
 
   /// The last picture, or nil if the contents of the screen are unknown.
   private(set) var last: Bitmap?
-  /// The size, in the terminal's pixels, to which pictures are scaled. Without a filter, only larger pictures are
-  /// scaled.
+  /// The size, in the terminal's pixels, to which pictures are scaled, or nil if they are not scaled. Without a filter,
+  /// only larger pictures are scaled.
   let shownSize: PixelSize?
   private let crop: PixelRect?
   private let filter: ScalingFilter?
@@ -140,9 +140,10 @@ struct PictureScaler: Sendable {
   /// Discards the last result, because another picture has been shown since then.
   mutating func forget() { last = nil }
 
-  /// Returns `bitmap` scaled to ``size``, and the pixels that differ from the previous result, or nil if there is none.
+  /// Returns the part of `bitmap` scaled to ``size``, and the pixels that differ from the scaled previous picture.
   ///
-  /// `previous` is the previous picture, which differs from `bitmap` only inside `changed`.
+  /// `previous` is the previous picture, which differs from `bitmap` only inside `changed`. If `previous` is nil, the
+  /// returned difference is nil.
   mutating func scale(
     _ bitmap: Bitmap, after previous: Bitmap?, changed: PixelRect
   ) -> (bitmap: Bitmap, difference: PixelDifference?) {

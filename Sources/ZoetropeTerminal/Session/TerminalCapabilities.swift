@@ -183,7 +183,7 @@ struct TerminalQuirks: Sendable, Hashable {
     ("tmux", TerminalQuirks(isFullColor: true)),
   ]
 
-  /// Returns the quirks of a terminal whose name is `name`, such as `foot(1.13.1)`.
+  /// Creates the quirks of a terminal whose name is `name`, such as `foot(1.13.1)`.
   init(name: String) {
     let lowered = name.lowercased()
     let word = lowered.prefix { $0.isLetter || $0.isNumber || $0 == "." }

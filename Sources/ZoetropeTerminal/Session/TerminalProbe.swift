@@ -56,7 +56,7 @@ package struct TerminalQuery: Sendable, Hashable {
 public struct TerminalProbe: Sendable {
   /// The capabilities that the probe found.
   public private(set) var capabilities: TerminalCapabilities
-  /// The keys typed, and mouse events, during the probe.
+  /// The keys and mouse events that arrived during the probe.
   public private(set) var typed: [InputEvent] = []
   /// The replies of the terminal, in the order in which they arrived.
   package private(set) var replies: [TerminalReply.Content] = []
@@ -158,8 +158,8 @@ extension TerminalCapabilities {
     if !hasUTF8, columns.count == 2 { hasUTF8 = columns[1] - columns[0] == 1 }
     if quirks.hasKittyEdits, hasKittyGraphics { hasKittyEdits = true }
     if !hasKittyGraphics { hasKittyEdits = false }
-    // tmux 3.3 confuses rows and columns when it reports the size of the text area, so such reports are not used inside
-    // a multiplexer.
+    // tmux 3.3 swaps rows and columns when it reports the size of the text area, so such reports are not used inside a
+    // multiplexer.
     if cellSize == nil, multiplexer == .none, let textPixels, let textCells, textCells.columns > 0,
       textCells.rows > 0
     {

@@ -34,10 +34,12 @@ public struct InputDecoder: Sendable {
     return events
   }
 
-  /// Returns a single ESC byte that is held back as the Escape key. Call this method if no more bytes have arrived for
+  /// Decodes bytes that are held back but do not begin a sequence. Call this method if no more bytes have arrived for
   /// some time.
   ///
-  /// Other unfinished sequences are kept, because their remaining bytes are probably still on the way.
+  /// A single ESC byte is returned as the Escape key, and ESC followed only by a character that introduces sequences,
+  /// such as `[`, as that character typed with Alt. Longer unfinished sequences are kept, because their remaining bytes
+  /// are probably still on the way.
   public mutating func flush() -> [InputEvent] {
     if pending == [0x1B] {
       pending = []

@@ -30,7 +30,7 @@ package struct TerminalColor: Sendable, Hashable, BitwiseCopyable {
   var green: UInt8 { UInt8(truncatingIfNeeded: word >> 8) }
   var blue: UInt8 { UInt8(truncatingIfNeeded: word) }
 
-  /// Returns the largest difference of the two colours in a channel; 256 if they are of different kinds or different
+  /// Returns the largest difference of the two colours in any channel; 256 if they are of different kinds or different
   /// palette entries.
   @inline(__always)
   func distance(to other: TerminalColor) -> Int {

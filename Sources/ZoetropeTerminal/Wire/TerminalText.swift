@@ -62,8 +62,8 @@ package enum TerminalText {
     return result
   }
 
-  /// Returns the number of columns that a character takes: 2 for wide East Asian characters and emoji, 0 for combining
-  /// marks, and 1 for all others.
+  /// Returns the number of columns that a character takes: 2 for wide East Asian characters and emoji, 0 for characters
+  /// that add no width, such as combining marks, and 1 for all others.
   private static func width(of scalar: Unicode.Scalar) -> Int {
     // All characters below the combining marks, such as Latin letters, take one column.
     if scalar.value < 0x300 { return 1 }

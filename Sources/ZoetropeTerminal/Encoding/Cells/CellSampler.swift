@@ -16,7 +16,7 @@ struct CellSource: Sendable {
   private var previous: Bitmap?
   private var difference: PixelDifference?
 
-  /// Creates a source for the cells of `area`. The other arguments are those of ``CellSampler``.
+  /// Creates a source for the cells of `area`, which are divided as ``CellSampler`` documents.
   init(
     area: CellRect, crop: PixelRect?, bandCuts: [Int], halves: Int, hasColumns: Bool,
     options: EncodingOptions

@@ -42,7 +42,7 @@ struct ColorMapper: Sendable {
     0x7F7F7F, 0xFF0000, 0x00FF00, 0xFFFF00, 0x5C5CFF, 0xFF00FF, 0x00FFFF, 0xFFFFFF,
   ]
 
-  /// The thresholds of an ordered pattern of 8 x 8 spots, from -32 to 31.
+  /// The thresholds of an ordered 8 x 8 pattern, from -32 to 31.
   private static let pattern: [Int] = (0..<64).map { position in
     let (x, y) = (position & 7, position >> 3)
     let mixed = x ^ y

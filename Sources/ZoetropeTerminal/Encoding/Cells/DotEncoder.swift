@@ -11,6 +11,7 @@ package enum DotGlyphs: String, Sendable, Hashable, CaseIterable {
 
   /// The number of dots across a cell. An ASCII character counts as one dot, whose shade varies.
   var columns: Int { self == .ascii ? 1 : 2 }
+  /// The number of dots down a cell.
   var rows: Int {
     switch self {
     case .ascii: 1
@@ -162,7 +163,7 @@ package struct DotEncoder: FrameEncoding {
     return Shown(scalar: scalar, color: scalar == 0x20 ? .default : color)
   }
 
-  /// Returns how much ink is needed to show `light`, from 0 to 1, on the perceptual scale.
+  /// Returns how much ink is needed to show `light`, from 0 to 1.
   private func brightness(_ light: SIMD4<Float>) -> Float {
     let linear = 0.2126 * light.x + 0.7152 * light.y + 0.0722 * light.z
     let clamped = min(max(linear, 0), 1)

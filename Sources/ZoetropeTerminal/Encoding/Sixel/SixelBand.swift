@@ -196,7 +196,7 @@ struct SixelRoute: Sendable {
   private static let longestBlock = 6
   private var runs: [Run] = []
 
-  /// Finds an order for drawing `runs`, which are sorted from left to right, if the pen starts at `pen`.
+  /// Finds an order for drawing `runs`, which are sorted from left to right, with a pen that starts at `pen`.
   ///
   /// Each run is added to the pass over the band in which it costs the fewest bytes. With `improving`, runs are then
   /// moved to cheaper places.
