@@ -4,8 +4,8 @@ package struct FrameColors {
   private(set) var words: [UInt32] = []
   /// For each colour in ``words``, whether a changed pixel has it.
   private(set) var isRequired: [Bool] = []
-  /// For each pixel, the index of its colour in ``words``, or ``idMask`` if the colour is not in ``words``. The flag
-  /// ``isUnchanged`` is added for unchanged pixels.
+  /// For each pixel, the index of its colour in ``words``, or ``idMask`` if the colour is not in ``words``.
+  /// Unchanged and transparent pixels also have the flag ``isUnchanged``.
   private(set) var ids: [UInt16] = []
   /// Whether some pixels are unchanged.
   private(set) var hasUnchanged = false

@@ -135,8 +135,8 @@ extension CodedFrame {
 
 /// Compresses the frames of a GIF. Each compressed frame begins with a provisional graphic control.
 package final class GIFFrameCompressor: FrameCompressing, @unchecked Sendable {
-  // Sendable: the two encoders are used only by `encode`, and `isBusy` ensures that one call to `encode` runs at a
-  // time.
+  // Sendable: the two encoders are used only by `encode`, and `isBusy` ensures that only one call to `encode`
+  // runs at a time.
   private let encoder: GIFFrameEncoder
   /// The search for the shortest encoding, or nil if each frame is encoded in only one way.
   private let search: GIFFrameSearch?

@@ -11,7 +11,7 @@ struct GIFArrival: ArrivalDecoding {
   private var head: [UInt8] = []
   /// The number of bytes of the current sub-block still to come.
   private var blockRest = 0
-  /// The LZW codes that were received but not yet expanded.
+  /// The bytes of LZW codes that were received but not yet expanded.
   private var codes: [UInt8] = []
   private var decoder = LZWDecoder()
   private var cursor: LZWCursor?

@@ -21,8 +21,8 @@ struct GIFCodec: FormatCodec {
     return !size.isEmpty && max(size.width, size.height) <= 2 * Self.longestSide
   }
 
-  // A frame may be empty, and it may extend past the canvas. The decoder counts a frame's pixels in 32 bits, so this
-  // maximum applies whatever the limits are.
+  // A frame may be empty, and it may extend past the canvas. The decoder counts a frame's pixels in 32 bits, so
+  // ``longestSide`` applies whatever the limits are.
   func isPossible(_ frame: FrameControl, under header: ImageHeader) -> Bool {
     max(frame.rect.x, frame.rect.y, frame.rect.width, frame.rect.height) <= Self.longestSide
   }

@@ -1,7 +1,8 @@
 /// Writes the frames of a GIF losslessly. A frame consists of a graphic control, an image descriptor, a local colour
 /// table if the global table lacks a colour, and compressed indices.
 ///
-/// An encoder has one owner at a time. It keeps its working memory, about six bytes per pixel, for the next frame.
+/// An encoder has one owner at a time. It takes about six bytes of memory per pixel, and keeps about one of these for
+/// the next frame.
 package final class GIFFrameEncoder {
   /// For each colour in the global table, its first index there.
   private let globalIndices: [UInt32: UInt8]
@@ -103,7 +104,7 @@ package final class GIFFrameEncoder {
     [0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + count.littleEndianBytes + [0]
   }
 
-  /// Returns an extension that begins with `head`, followed by `payload` split into sub-blocks and the terminator.
+  /// Returns an extension: the introducer, `head`, `payload` split into sub-blocks, and the terminator.
   static func extensionBlock(_ head: [UInt8], _ payload: [UInt8]) -> [UInt8] {
     var bytes = [0x21] + head
     for start in stride(from: 0, to: payload.count, by: 255) {

@@ -4,8 +4,8 @@
 /// their colour, the transparent index, or whichever of the two makes longer phrases); and when the table of phrases is
 /// cleared. If the frame comes from the source of an edit, its original bytes are a candidate too.
 ///
-/// A search has one owner at a time. It keeps its working memory, seven bytes per pixel plus 200 KB, for the next
-/// frame.
+/// A search has one owner at a time. It takes about seven bytes of memory per pixel plus 200 KB, and keeps four bytes
+/// per pixel plus 200 KB for the next frame.
 package final class GIFFrameSearch {
   /// How many ways of encoding a frame are tried.
   package enum Depth: Sendable {
@@ -228,11 +228,11 @@ package final class GIFFrameSearch {
     }
   }
 
-  /// The minimum number of pixels in the sample from which the compressed size of a frame is estimated.
+  /// The approximate minimum number of pixels in the sample from which the compressed size of a frame is estimated.
   private static let sampleArea = 1 << 13
 
-  /// Returns the ranges of the sampled pixels: about an eighth of all rows, but at least ``sampleArea`` pixels, in
-  /// eight groups spread from top to bottom.
+  /// Returns the ranges of the sampled pixels: about an eighth of all rows, or as many as have about ``sampleArea``
+  /// pixels if these are more, in eight groups spread from top to bottom.
   private static func sample(_ size: PixelSize) -> [Range<Int>] {
     let groups = 8
     let height = max(1, max(sampleArea, size.area / 8) / (groups * size.width))

@@ -258,6 +258,7 @@ struct GIFExtension: Sendable {
   /// array is empty for a comment.
   private(set) var firstBlock: [UInt8] = []
   /// The joined contents of all sub-blocks after the first, or for a comment of all sub-blocks, truncated at the limit.
+  /// The array is empty unless this is a comment or an application extension.
   private(set) var payload: [UInt8] = []
   /// For an XMP extension, the same bytes as in ``payload``, but with the length bytes of the sub-blocks, which are
   /// part of the XMP packet.

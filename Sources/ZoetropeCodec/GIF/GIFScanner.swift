@@ -153,7 +153,7 @@ package struct GIFScanner: Scanning {
         position = place
         return endFrame(at: base + place)
       }
-      // Most encoders give all full sub-blocks of an image the same size. The comparison below is a predicted branch,
+      // Most encoders use one size for all sub-blocks but the last. The comparison below is a predicted branch,
       // so the processor loads the next length byte before the current one has arrived from memory. If the loaded
       // length were added instead, each step would have to wait for memory.
       while place < bytes.byteCount, bytes[place] == size { place += 1 + Int(size) }
@@ -247,8 +247,8 @@ extension GIFScanner {
   }
 
   /// Ends the list of frames before a frame that is larger than any allowed canvas, and keeps the earlier frames.
-  /// Chromium keeps them too; only the large frame, whose data ends too early, fails there. No memory of the size of
-  /// this frame is allocated.
+  /// Chromium keeps them too: if the data of the large frame ends too early, only this frame fails there. No memory of
+  /// the size of this frame is allocated.
   private mutating func endList(before rect: PixelRect) {
     note(
       .missingFrames, "a frame of \(rect.size) is larger than a canvas may be, reading ends",

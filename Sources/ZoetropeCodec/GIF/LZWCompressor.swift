@@ -7,7 +7,7 @@ internal import Glibc
 /// first-level cache. It is at most half full. When all 4,096 codes are taken, the table is cleared after the next
 /// code.
 ///
-/// Unsafe code: a slot number has 13 bits. At most 3,838 slots are taken, so every probe ends at a free slot. Only
+/// Unsafe code: a slot number has 13 bits. At most 4,090 slots are taken, so every probe ends at a free slot. Only
 /// indices within the bounds of the input are read.
 package final class LZWCompressor {
   private static let slotBits = 13
@@ -66,8 +66,8 @@ package final class LZWCompressor {
     target.append(0)
   }
 
-  /// Compresses the indices in `range`, at most about a million of them. `code` is the phrase that precedes the range,
-  /// and is replaced by the phrase that the range ends with.
+  /// Compresses the indices in `range`, at most about a million of them. `code` is the phrase that is not finished at
+  /// the start of the range, and is replaced by the phrase that is not finished at its end.
   @inline(__always)
   private func compress(
     _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, clear: Int, _ code: inout Int,

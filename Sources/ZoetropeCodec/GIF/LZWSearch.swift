@@ -11,7 +11,7 @@ internal import Glibc
 /// The time is linear in the number of pixels, because no phrase is longer than 4,096 pixels and at most
 /// `Rule.branches` nodes are followed at a time.
 ///
-/// Unsafe code: a slot number has 13 bits, and at most 3,839 slots are taken, so every probe ends at a free slot. Codes
+/// Unsafe code: a slot number has 13 bits, and at most 4,090 slots are taken, so every probe ends at a free slot. Codes
 /// and depths in the trie are below 4,096, and each of the three lists in `marks` has 4,098 entries. A front has at
 /// most `Rule.branches` nodes, and `Rule.branches` is at most 32. Only indices within the bounds of the input are read.
 /// Both spans are checked to have the same byte count.
@@ -58,7 +58,7 @@ package final class LZWSearch {
   /// Two fronts of up to 32 nodes each. A front contains the trie nodes of the phrases of one length.
   private let fronts = PixelStorage(byteCount: 2 * 32 * 4)
 
-  /// Creates a search with a working memory of 130 KB.
+  /// Creates a search with a working memory of 120 KB.
   package init() {}
 
   /// Appends the minimum code size, the sub-blocks and the terminator, unless they take more than `limit` bytes.

@@ -1,4 +1,4 @@
-/// Replaces pixels of a frame by similar colours so that LZW finds longer phrases.
+/// Changes pixels of a frame to similar colours so that LZW finds longer phrases.
 ///
 /// The matcher searches as an LZW compressor does. Phrases form a trie, and a phrase continues as long as a child node
 /// has a colour close enough to the next pixel. The search chooses the phrase whose length outweighs its error most.
@@ -9,7 +9,7 @@
 /// within the tolerance of its true colour. Most of a pixel's error is carried to the next pixel of the row, so that
 /// errors even out.
 ///
-/// A matcher has one owner at a time. It keeps its working memory, about 40 KB plus 16 bytes per colour, for the next
+/// A matcher has one owner at a time. It keeps its working memory, about 57 KB plus 16 bytes per colour, for the next
 /// frame.
 package struct LossyMatcher: Sendable {
   private let square: Int32

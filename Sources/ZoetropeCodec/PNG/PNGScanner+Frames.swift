@@ -64,8 +64,8 @@ extension PNGScanner {
     }
   }
 
-  /// If an invalid chunk was recorded that the current, valid chunk replaces, reports it as a deviation and clears the
-  /// record.
+  /// If the current, valid chunk replaces a recorded invalid chunk, reports the invalid chunk as a deviation and clears
+  /// the record.
   private mutating func replaceFault(_ kind: Damage.Kind) {
     guard let fault = animation.fault, fault.type == chunkType else { return }
     note(kind, "\(fault.detail); another one follows", at: fault.offset)

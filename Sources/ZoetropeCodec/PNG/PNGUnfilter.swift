@@ -567,7 +567,7 @@ struct PaethQuad {
   ///
   /// - Parameters:
   ///   - raw: The filtered pixels, one for each row. The pixel of a row that has not begun is zero.
-  ///   - above: The pixel above the pixel of the first row that follows `raw`.
+  ///   - above: The pixel above the next pixel of the first row, which follows the pixel of that row in `raw`.
   @inline(always)
   mutating func next(_ raw: SIMD4<UInt32>, above: UInt32) {
     let before = unsafe Self.bytes(left)

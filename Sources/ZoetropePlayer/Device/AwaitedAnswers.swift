@@ -3,7 +3,7 @@ import ZoetropeTerminal
 /// The queries that the terminal has not answered yet.
 ///
 /// An answer that arrives after the terminal was released would reach the shell as if it had been typed. Before the
-/// player ends, it therefore waits a short time for outstanding answers.
+/// player releases the terminal, it therefore waits a short time for outstanding answers.
 ///
 /// An answer to the probe can still reach the shell if playback ends before the answer arrives and the answer takes
 /// more than twice as long as the probe waited (at least 0.4 s; 2 s if the probe waited a second). Waiting longer would

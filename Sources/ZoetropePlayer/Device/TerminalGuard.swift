@@ -3,7 +3,7 @@ import Synchronization
 import ZoetropeProcess
 import ZoetropeTerminal
 
-/// Restores the terminal when the process ends, even on a fatal signal.
+/// Restores the terminal in any case, even if a fatal signal ends the process.
 ///
 /// Everything that a handler needs is prepared before the terminal is changed: the bytes to write (in memory that is
 /// never freed), the line settings and the descriptor. The handler calls only `tcflush`, `write`, `poll`, `tcsetattr`

@@ -31,7 +31,8 @@ package final class TerminalTakeover {
   static let patience: Duration? = environmentVariable("ZOETROPE_TERMINAL_PATIENCE")
     .flatMap { Int($0) }.map { .seconds(min(max($0, 0), 3600)) }
 
-  /// Queries the controlling terminal, even if output does not go there. Returns nil if there is no terminal.
+  /// Queries the terminal to which standard output goes or, if it does not go to a terminal, the controlling terminal.
+  /// Returns nil if there is no terminal, or if the system does not allow its settings to be changed.
   package static func probe() -> TerminalCapabilities? {
     let known = TerminalCapabilities(environment: .current)
     guard let device = TerminalDevice(controlling: true) else { return nil }

@@ -1,7 +1,8 @@
 import ZoetropeTerminal
 
 /// Maps mouse events to actions. The left button seeks on the progress bar and elsewhere moves the picture. The right
-/// button pauses, as in mpv. The wheel seeks on the progress bar and elsewhere zooms.
+/// button pauses, as in mpv. The wheel seeks on the progress bar and elsewhere zooms; turned sideways, it
+/// seeks everywhere.
 ///
 /// A reducer is a value whose only state is the drag in progress.
 struct MouseReducer: Sendable, Hashable {

@@ -21,9 +21,10 @@ enum PlayerEffect: Sendable {
   case offerRoom
   /// Writes a screen of text. If `clears` is true, first removes the picture.
   case cover([UInt8], clears: Bool)
-  /// Appends bytes to the pending output.
+  /// Writes bytes after all pending output.
   case write([UInt8])
-  /// Writes the bytes of a picture, followed by a query. The terminal answers the query once it has read the picture.
+  /// Writes the bytes of a picture, followed by a query if the terminal answers queries. The terminal answers once it
+  /// has read the picture.
   case writePicture([UInt8])
   /// Sends ``PlayerEvent/refresh``, after the effects before this one were performed.
   case refresh

@@ -92,8 +92,8 @@ extension PlayerModel {
 
   /// Continues from frame `index`, or from the current frame if `index` is nil, with changed options.
   ///
-  /// A running scheduler cannot change its number of plays, start or stop bouncing, or play again after the end. Each
-  /// of these requires a new scheduler.
+  /// A scheduler cannot change its number of plays, start or stop bouncing, or play again after its end. Each of these
+  /// requires a new scheduler.
   private mutating func restart(
     at index: Int? = nil, _ change: (inout PlaybackOptions) -> Void = { _ in }
   ) -> [PlayerEffect] {
@@ -209,8 +209,8 @@ extension PlayerModel {
     return restart()
   }
 
-  /// Saves the frames of the repeated section, or all frames if there is no section. The key must be pressed twice, so
-  /// that a single mistaken key press does not fill the directory.
+  /// Saves the frames of the repeated section, or all frames if there is no section. If that is more than one frame,
+  /// the key must be pressed twice, so that a single mistaken key press does not fill the directory.
   private mutating func saveSection() -> [PlayerEffect] {
     guard file.frameCount > 0 else { return [] }
     guard asksToSave || range.count == 1 else {

@@ -2,8 +2,8 @@ import Zoetrope
 import ZoetropeTerminal
 
 extension PlayerModel {
-  /// Returns whether to take the oldest delivered item now. This is the case if there is no next frame, or if the next
-  /// frame could not be encoded before the delivered frame is due.
+  /// Returns whether to take the oldest delivered item now. This is the case if there is no next frame, or if late
+  /// frames are dropped and the next frame could not be encoded before the delivered frame is due.
   func takes(due: ContinuousClock.Instant?, at now: ContinuousClock.Instant) -> Bool {
     guard let next = frames.next else { return true }
     let drops = options.latePolicy == .skip || options.latePolicy == .latest

@@ -12,8 +12,8 @@ package struct UndrawnPlay {
     (self.input, self.settings) = (input, settings)
   }
 
-  /// Plays until the animation ends, ``PlayerSettings/wallTime`` has passed, or a signal arrives. Prints statistics,
-  /// and writes the trace if one is requested.
+  /// Plays until the animation ends, ``PlayerSettings/wallTime`` has passed, or a signal arrives. Writes the trace
+  /// if one is requested, and prints statistics unless the trace goes to standard output.
   package func run() -> ExitStatus {
     do throws(CommandFailure) {
       let opened = try settings.open(input)

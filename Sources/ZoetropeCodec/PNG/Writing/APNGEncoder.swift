@@ -15,7 +15,8 @@ struct APNGEncoder: AnimationEncoding {
 
   /// Creates the encoder of one file.
   ///
-  /// - Throws: `limitExceeded` if the canvas is too large for an APNG; `unwritable` if the number of plays is.
+  /// - Throws: `limitExceeded` if the canvas is too large for an APNG; `unwritable` if an APNG cannot store the number
+  ///   of plays.
   init(_ request: AnimationRequest) throws(AnimatedImageError) {
     let mostPixels = 0x7fff_ffff / 8
     guard request.canvasSize.area <= mostPixels else {

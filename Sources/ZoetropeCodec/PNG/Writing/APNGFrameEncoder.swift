@@ -14,8 +14,8 @@ final class APNGFrameEncoder: FrameCompressing, @unchecked Sendable {
   private let indexer = ColorIndexer()
   private let isBusy = Atomic<Bool>(false)
 
-  /// The maximum byte count of a frame that is compressed in both ways. For a larger frame, a sample decides between
-  /// the two.
+  /// The maximum byte count of a frame that is compressed whole in both ways. For a larger frame, a sample decides
+  /// between the two, except with ``EncodingEffort/small``.
   private static let trialLimit = 1 << 18
   /// The byte count of a sample, and that of a band. Frames are converted to scanlines band by band.
   private static let (sampleBytes, bandBytes) = (3 << 15, 1 << 15)

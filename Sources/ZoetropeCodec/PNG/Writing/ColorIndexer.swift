@@ -118,7 +118,7 @@ struct ColorIndexer {
     return true
   }
 
-  /// Returns the pair of pixels that has this number, from 0 to 3, in a group of eight pixels.
+  /// Returns pair `number`, from 0 to 3, of the eight pixels at `pixels`.
   @inline(__always)
   private static func pair(_ pixels: UnsafeRawPointer, _ number: Int) -> UInt64 {
     unsafe pixels.loadUnaligned(fromByteOffset: number &* 8, as: UInt64.self)

@@ -1,9 +1,10 @@
 /// Encodes bitmaps as PNG files, each in the smallest lossless form that is cheap to find.
 ///
-/// A picture with up to 256 colours becomes a palette or grey picture of 1, 2, 4 or 8 bits. Any other picture becomes
-/// an RGB picture if it is opaque, and otherwise a picture with an alpha channel, either grey or RGBA. Pictures with 16
-/// bits per sample keep their 16 bits. Decoding returns exactly the original pixels, including the colours of
-/// transparent pixels.
+/// A picture with 8 bits per sample and up to 256 colours becomes a palette or grey picture of 1, 2, 4 or 8 bits,
+/// unless that takes more bytes. Any other picture becomes an RGB picture if it is opaque, and otherwise a picture with
+/// an alpha channel, either grey or RGBA. Pictures with 16 bits per sample keep their 16 bits; those that are opaque
+/// and grey become grey pictures. Decoding returns exactly the original pixels, including the colours of transparent
+/// pixels.
 ///
 /// An encoder is not `Sendable` and has one owner at a time. It keeps its working memory, which has about the size of
 /// three pictures, for the next picture. To encode many pictures in parallel, use one encoder per thread.
