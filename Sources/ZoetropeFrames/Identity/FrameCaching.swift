@@ -16,7 +16,7 @@ public struct CachedFrame: Sendable {
   }
 }
 
-/// A cache of rendered frames. Implement this protocol where ``MemoryFrameCache`` does not suit you.
+/// A cache of rendered frames. Implement this protocol if ``MemoryFrameCache`` does not suit your needs.
 ///
 /// The methods are called from any thread and must not block for long. A cache may drop any frame at any time, but a
 /// frame that it returns must be the frame last stored under an equal key.
@@ -77,8 +77,8 @@ extension FrameCaching {
 package protocol QuickCaching: FrameCaching {
   /// Marks `animation` as being played until the returned hold ends.
   ///
-  /// Whatever its limits, the cache keeps the two most recently used frames of an animation that has a hold, so that no
-  /// player can make the cache evict the frames that another player needs next.
+  /// Whatever its limits, the cache keeps the two most recently used frames of an animation that has a hold, so that
+  /// one player cannot starve another.
   func hold(_ animation: AnimationKey) -> FrameHold
   /// Returns the bitmap and index of the last frame in `range` whose bitmap is in memory, or nil if there is none. A
   /// replay may start from that frame.
@@ -88,7 +88,7 @@ package protocol QuickCaching: FrameCaching {
 /// A cache that may keep each frame in several formats.
 package protocol FormatKeeping: FrameCaching {
   /// Returns a filler that stores decoded frames of `image` in the other formats of the family to which `rendering`
-  /// belongs, or nil if the family has no other formats to fill.
+  /// belongs, or nil if there are no such formats.
   func filler(
     ofFamily rendering: Rendering, of image: any ImageOrigin, _ content: ContentIdentity
   ) -> (any FrameFilling)?
@@ -98,7 +98,7 @@ package protocol FormatKeeping: FrameCaching {
   func removeAll(in format: FrameFormat)
 }
 
-/// A filler, which stores the decoded frames of one image in several formats.
+/// A filler: a value that stores the decoded frames of one image in several formats of a cache.
 package protocol FrameFilling: Sendable {
   /// Stores `frame` in each of the filler's formats in which it is not stored yet. Errors are recorded, not thrown.
   mutating func fillIfPossible(_ frame: CompositedFrame, isCancelled: () -> Bool)

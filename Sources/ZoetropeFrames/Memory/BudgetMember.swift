@@ -67,8 +67,8 @@ struct BudgetRing: Sendable {
     entries.append(Entry(share: member.share, member: member, stamp: member.share.lastUse))
   }
 
-  /// Returns the least recently used member, or nil if every member has been deallocated or holds nothing. If there are
-  /// many members, the result is approximate.
+  /// Returns the least recently used member, or nil if no member is left. If there are many members, the result is
+  /// approximate, and may also be nil if members are used during the search.
   mutating func oldest() -> (any BudgetMember)? {
     if count <= Self.exactCount,
       let place = entries.indices.min(by: {

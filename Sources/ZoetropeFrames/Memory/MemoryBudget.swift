@@ -282,9 +282,9 @@ public final class MemoryBudget: Sendable {
   /// Makes members of one kind release memory, the least recently used member first, until `byteCount` bytes have been
   /// freed. Returns whether anything was freed.
   ///
-  /// - Parameter onlyStale: Whether to spare members that have been used recently: after their last use, fewer bytes
-  ///   have been charged than half of the limit. With this option, checkpoints of animations that are no longer watched
-  ///   are dropped before frames that are being shown.
+  /// - Parameter onlyStale: Whether to spare members that have been used recently, which means that at most half of the
+  ///   limit has been charged since their last use. With this option, checkpoints of animations that are no longer
+  ///   watched are dropped before frames that are being shown. Default: false.
   private func relieve(_ byteCount: Int, of kind: Kind, onlyStale: Bool = false) -> Bool {
     guard used(for: kind) > 0 else { return false }
     var freed = 0

@@ -160,7 +160,7 @@ package final class PressureWatch: Sendable {
   }
 
   private static let machine = MachineMemory()
-  /// The number of bytes of room below which storing a frame does not trigger another reading.
+  /// The number of bytes of room below which charging more bytes does not trigger another reading.
   private static let leastRoom = 4 << 20
 
   /// Whether the watch starts when there is something to monitor. When this is set to false, a running task ends at its
@@ -182,8 +182,8 @@ package final class PressureWatch: Sendable {
     else { return }
     Task.detached(priority: .utility) {
       self.findings.withLock { $0 = Findings() }
-      // The task retains the budget until the budget is empty. This is at most one interval longer than the owners of
-      // the budget retain it.
+      // The task retains the budget until there is nothing left to monitor. Unless the budget is reduced, this is at
+      // most one interval longer than the owners of the budget retain it.
       while self.isEnabled, self.isNeeded(for: budget) {
         self.poll(budget)
         self.planLook(for: budget)
@@ -200,7 +200,7 @@ package final class PressureWatch: Sendable {
   /// Takes one reading, sets the pressure and the ceiling of the budget, and returns the current level.
   ///
   /// Changes are logged under `zoetrope.memory`: a warning when the pressure rises or the group has less room than the
-  /// budget needs, and a notice when either condition ends. A reading takes 50 µs, for about five small files.
+  /// budget needs, and a notice when either condition ends. Each call reads about five small files, in 50 µs.
   @discardableResult
   package func poll(_ budget: MemoryBudget) -> MemoryPressure {
     let reading = budget.fit(read)

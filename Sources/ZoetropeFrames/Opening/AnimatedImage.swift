@@ -8,7 +8,7 @@
 /// An image may be used from any task. Opening an image scans the structure of the whole file, in time linear in the
 /// size of the file and memory linear in the number of frames. No pixels are decoded, except those of a truncated last
 /// frame, to determine whether that frame is complete. If the truncated frame is the only frame, its pixels are kept
-/// for the first reader and charged to the memory budget like frames decoded ahead.
+/// for the first reader, within the memory that the process may use for frames decoded ahead.
 public struct AnimatedImage: Sendable {
   /// The file's format.
   public var format: AnimationFormat { header.format }
@@ -45,8 +45,8 @@ public struct AnimatedImage: Sendable {
   /// that the data is not an image. Cancelling the task ends the wait for data within a tenth of a second.
   ///
   /// - Throws: `io` with the path if the file cannot be read; `notAnImage`, `truncated`, `malformed`, `unsupported` or
-  ///   `noFrames` if nothing can be decoded; `limitExceeded` if the file exceeds one of the limits. With
-  ///   ``DamagePolicy/strict``, also throws an error for the first damage that loses pixels.
+  ///   `noFrames` if nothing can be decoded; `limitExceeded` if the file exceeds one of the limits; `cancelled` if the
+  ///   task is cancelled; with ``DamagePolicy/strict``, also an error for the first damage that loses pixels.
   public init(
     contentsOf path: some FilePathConvertible, options: DecodingOptions = .init()
   ) throws(AnimatedImageError) {
@@ -74,7 +74,7 @@ public struct AnimatedImage: Sendable {
 
   /// Opens the image in `bytes`. The image retains `bytes`.
   ///
-  /// - Throws: The errors of ``init(contentsOf:options:)`` except `io`.
+  /// - Throws: The errors of ``init(contentsOf:options:)`` except `io` and `cancelled`.
   public init(bytes: [UInt8], options: DecodingOptions = .init()) throws(AnimatedImageError) {
     try self.init(source: MemorySource(bytes), options: options)
   }

@@ -123,7 +123,7 @@ package struct RecordReader {
 // MARK: - Images
 
 extension RecordWriter {
-  /// Writes what is known about `image` after opening it: the result of the scan and the header.
+  /// Writes the result of scanning the file of `image`, and the header of `image`.
   package mutating func put(_ image: AnimatedImage) { put(image.scanned, image.header) }
 
   /// Writes the result of a scan and the header of the image.

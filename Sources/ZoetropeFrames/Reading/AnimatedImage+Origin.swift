@@ -46,7 +46,8 @@ extension AnimatedImage: ImageOrigin {
 }
 
 extension ImageOrigin {
-  /// Whether decoding takes only a small part of the playing time, and a canvas takes little memory.
+  /// Whether decoding takes only a small part of the playing time, and a canvas takes little memory. False for images
+  /// whose bytes are still arriving or are read by byte ranges.
   var isLightToPlay: Bool {
     arrivals == nil && !isFetched && pixelRate < Self.lightPixelRate
       && canvasSize.area <= Self.lightArea

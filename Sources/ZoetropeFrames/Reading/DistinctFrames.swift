@@ -175,7 +175,7 @@ extension AnimatedImage {
       for rect in touched.map({ $0.intersection(canvas) }) where !rect.isEmpty && rect != areas.last
       {
         areas.append(rect)
-        // Comparing an area has a fixed cost, however small the area is.
+        // Scaling an area has a fixed cost, however small the area is.
         pixels += rect.size.area + 1 << 12
       }
       if pixels >= canvas.size.area + 1 << 14 { return nil }

@@ -34,8 +34,8 @@ public struct FrameFormat: Sendable, Hashable {
   ///   - filter: The resampling filter. Default: ``ScalingFilter/bilinear``.
   ///   - format: The pixel format. Default: ``PixelFormat/rgba8``.
   ///   - drawing: A drawing that is applied to every frame after scaling. Default: nil, no drawing.
-  ///   - maximumCount: The maximum number of frames that are kept. A number above 16 is rounded down to a multiple of
-  ///     16. The highest possible number is 8192. Default: 1024.
+  ///   - maximumCount: The maximum number of frames that are kept, clamped to 1...8192. A number above 16 is rounded
+  ///     down to a multiple of 16. Default: 1024.
   public init(
     _ name: String, size: PixelSize, family: String? = nil, fit: ScalingFit = .fit,
     filter: ScalingFilter = .bilinear, format: PixelFormat = .rgba8,

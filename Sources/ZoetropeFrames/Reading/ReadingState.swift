@@ -62,8 +62,8 @@ package final class ReadingState: Sendable {
   }
 
   /// The threads on which the image is looked up in a store. If the identity of the image in a store is known, the
-  /// lookup is short and does not run on the threads for loads. (If the file was touched or the store is a different
-  /// one, the file is hashed once more on these threads.)
+  /// lookup is short and runs on the threads for checks instead of those for loads. (If the file was touched or the
+  /// store is a different one, the file is hashed once more, also on the threads for checks.)
   package var lookupThreads: DecodeThreads { storedIdentity == nil ? .loading : .checking }
 
   /// The pixels of the only frame, if opening the image had to decode that frame. Nil after they were used.

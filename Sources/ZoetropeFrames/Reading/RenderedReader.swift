@@ -165,8 +165,8 @@ struct ShownFrames: Sendable {
   private let animation: AnimationKey
 
   /// Creates a finder of the frames of `animation` in `cache`. Returns nil if the cached frames are not canvases of
-  /// `image` because they were scaled, converted or drawn on, or if the cache may wait for a disk or run the user's
-  /// code.
+  /// `image` because they were scaled, converted or drawn on, or if `cache` does not conform to ``QuickCaching``, so
+  /// that looking for frames might wait for a disk or run the user's code.
   init?(_ animation: AnimationKey, of image: any ImageOrigin, in cache: any FrameCaching) {
     guard animation.rendition.scaling == nil, animation.rendition.drawing == nil,
       animation.rendition.format == image.options.canvasFormat,

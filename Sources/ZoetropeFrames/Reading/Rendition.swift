@@ -55,8 +55,8 @@ public struct Rendition: Sendable, Hashable {
     self.table = table
   }
 
-  /// Returns the rendition of the unscaled canvas. The canvas has 16 bits per channel if `format` has 16 bits per
-  /// channel.
+  /// Returns the rendition of the unscaled canvas. The format of the canvas is ``PixelFormat/rgba16`` if `format` is,
+  /// otherwise ``PixelFormat/rgba8``.
   package static func canvas(
     _ size: PixelSize, format: PixelFormat = .rgba8, damage: DamagePolicy = .salvage
   ) -> Rendition {
@@ -89,7 +89,8 @@ public struct Rendition: Sendable, Hashable {
 }
 
 extension Rendition {
-  /// The maximum number of pixels of a canvas, whatever the limits allow. With more pixels, byte counts would overflow.
+  /// The maximum number of pixels of a scaled frame, whatever the limits allow. With more pixels, byte counts would
+  /// overflow.
   private static let maximumPixels = 1 << 40
 
   /// Checks that scaled frames would not be too large.

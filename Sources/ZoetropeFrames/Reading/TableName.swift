@@ -34,8 +34,8 @@ package struct TableName: Sendable, Hashable {
   /// Encodes `name` for use in a file name. Letters, digits and `_` stay; every other byte becomes `%` and two
   /// hexadecimal digits.
   ///
-  /// If the result has more than 96 bytes, it is cut off there and followed by a digest of `name`, which leaves room
-  /// for the rest of a file name of 255 bytes.
+  /// If the result would have more than 96 bytes, the rest is replaced by `%` and a digest of `name`, which leaves room
+  /// for the other parts of a file name of 255 bytes.
   package static func encoded(_ name: String) -> String {
     var text = ""
     for scalar in name.unicodeScalars {

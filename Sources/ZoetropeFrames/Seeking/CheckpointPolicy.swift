@@ -26,7 +26,7 @@ package struct CheckpointPolicy: Sendable {
   /// The number of frames in the animation.
   package var count: Int { costs.count }
 
-  /// Appends a frame to the end of an animation that is still arriving. This takes logarithmic time.
+  /// Appends a frame to the end of an animation that is still arriving. This takes amortized constant time.
   mutating func append(_ estimate: Int, isIndependent: Bool) {
     if isIndependent, count > 0 { independent.append(count) }
     costs.append(estimate)
@@ -95,7 +95,7 @@ package struct CheckpointPolicy: Sendable {
     return least
   }
 
-  /// Returns the worth of a checkpoint for frame `index`, and at most half of `Int.max`. If costs are measured, this is
+  /// Returns the worth of a checkpoint for frame `index`, clamped to half of `Int.max`. If costs are measured, this is
   /// the number of nanoseconds saved if each frame that is reached from the checkpoint is requested once.
   private func worth(of index: Int) -> Int {
     let (worth, overflow) = costs.sum(start(upTo: index - 1)..<index)

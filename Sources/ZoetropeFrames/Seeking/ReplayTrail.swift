@@ -30,7 +30,7 @@ struct ReplayTrail: ~Copyable {
   private var position = -1
   private var firstKept = 0
   private var stretch = 0..<0
-  /// The number of frames between one canvas and the next, or 0 if no canvases are kept.
+  /// The distance from one canvas to the next in frames, or 0 if no canvases are kept.
   private var spacing = 0
   private var patchCost = 0
 
@@ -64,7 +64,7 @@ struct ReplayTrail: ~Copyable {
     }
   }
 
-  /// Returns whether the patches of all frames in `stretch` fit into `capacity` canvases.
+  /// Returns whether the patches of all frames in `stretch` fit into a trail with room for `capacity` canvases.
   func fits(_ stretch: Range<Int>, capacity: Int) -> Bool {
     first(of: stretch, fitting: room(of: capacity)) == stretch.lowerBound
   }

@@ -20,7 +20,7 @@ public final class SeekingReader {
   /// The longest backward move, in frames, that counts as a step back, after which further steps are expected. A longer
   /// backward move is a jump.
   private static let longestStep = 8
-  /// Whether the reader records checkpoints for all frames that it draws.
+  /// Whether the reader offers the store a checkpoint for every frame that it draws.
   private var keepsCheckpoints: Bool
   /// Whether the caller already has the frames between the frame returned last and the requested frame, and continues
   /// in order after that. After a jump, the reader then keeps only one canvas, that of the requested frame, for the
@@ -244,8 +244,8 @@ public final class SeekingReader {
     return start
   }
 
-  /// Offers the canvas on which the reader's next frame is drawn to the store, then draws that frame, returns it and
-  /// records the time that drawing it took.
+  /// Draws the next frame of `reader`, records the time that drawing took, and returns the frame. If a checkpoint may
+  /// be kept for the frame, the canvas on which the frame is drawn is first offered to the store.
   private func drawNext(
     with reader: any FrameReading, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CompositedFrame {

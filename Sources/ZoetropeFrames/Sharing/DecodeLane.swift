@@ -20,7 +20,8 @@ final class DecodeLane: Sendable {
     var history = DecodeHistory()
     /// Whether the producer has been created and has served a ticket.
     var isOpen = false
-    /// Whether the producer should release the memory that it reserves when it has no work, because nothing is playing.
+    /// Whether nothing is playing. The producer should then release the memory that it reserves as soon as it has no
+    /// work.
     var isResting = false
   }
 

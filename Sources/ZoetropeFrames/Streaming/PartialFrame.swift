@@ -3,8 +3,7 @@ internal import Synchronization
 /// The frame that is arriving, drawn as far as its bytes have been received.
 ///
 /// Rows that have not arrived show the canvas on which the frame is drawn. In an interlaced frame, each pixel that has
-/// arrived also fills the block of missing pixels around it, so the whole frame appears early and gets finer with every
-/// pass.
+/// arrived also fills the missing pixels of its block, so the whole frame appears early and gets finer with every pass.
 public struct PartialFrame: Sendable {
   /// The index of the frame. It equals ``StreamedImage/frameCount`` at the time when the frame was drawn.
   public let index: Int
@@ -46,7 +45,7 @@ extension StreamedImage {
   /// ```
   ///
   /// - Parameter rendering: The size and format of the bitmap. Default: the size and format in which frames are
-  ///   decoded. If another size or format is given, each request converts the whole bitmap.
+  ///   decoded. With any other rendering, each request scales or converts the whole bitmap.
   /// - Throws: The errors of ``FrameReader/next()`` for the earlier frames; `limitExceeded` if the frame exceeds
   ///   ``DecodingLimits/liveBytes``; `cancelled`, never `CancellationError`, if the task is cancelled. After an error,
   ///   the next request may succeed. Damage in the frame itself does not throw: the rows before the damage are shown.
@@ -133,8 +132,8 @@ final class PartialReader {
     throw AnimatedImageError(.cancelled, "cancelled while decoding", format: header.format)
   }
 
-  /// Returns the arriving frame in the state in which the previous request left it. If it is another frame than in the
-  /// previous request, returns a new one.
+  /// Returns the arriving frame as the previous request left it. If a different frame is arriving now, begins decoding
+  /// that frame and returns it.
   private func begun(
     _ control: FrameControl, _ header: ImageHeader
   ) throws(AnimatedImageError) -> ArrivingFrame {

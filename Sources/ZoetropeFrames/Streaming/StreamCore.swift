@@ -34,7 +34,8 @@ package final class StreamCore: FrameArrivals {
     var version = 0
     /// The number of damage entries that have been checked against ``DamagePolicy/strict``.
     var checkedDamage = 0
-    /// The memory that decoding the frames so far needs, or nil before the first frame.
+    /// The memory that decoding the frames so far needs. Nil before the first frame, and if there is no limit on live
+    /// bytes.
     var footprint: DecodeFootprint?
     /// The number of bytes received, including any bytes after the end marker.
     var byteCount = 0
@@ -43,7 +44,7 @@ package final class StreamCore: FrameArrivals {
     /// Whether the ending has been or is being determined.
     var isSettling = false
     var ending: StreamEnding?
-    /// One more than the index of the last frame that was decoded.
+    /// One more than the highest index of a frame that was decoded, or 0 before any frame was decoded.
     var decodedCount = 0
     /// The image of the ended stream, or nil before the end and if the stream has no frame.
     var settled: AnimatedImage?

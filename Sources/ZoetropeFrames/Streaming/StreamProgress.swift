@@ -4,7 +4,7 @@ public struct StreamProgress: Sendable, Hashable {
   public let byteCount: Int
   /// The number of frames whose bytes have all arrived.
   public let frameCount: Int
-  /// One more than the highest index of a frame that has been decoded so far, for playback or for
+  /// The number of frames up to and including the furthest frame that has been decoded so far, for playback or for
   /// ``AnimationSource/bitmaps(_:rendering:cache:)``.
   package let decodedFrameCount: Int
   /// The number of frames that the file announces, or nil if it announces none, as in a GIF. The announced number may

@@ -21,7 +21,7 @@
 /// A streamed image may be used from any thread.
 public final class StreamedImage: AnimationSource {
   package let core: StreamCore
-  /// The access to the frames that have arrived, which does not retain the stream.
+  /// A view of the frames that have arrived, which does not retain this image.
   private let arriving: ArrivingImage
   private let task: Task<Void, Never>
 

@@ -112,8 +112,8 @@ package struct PlaybackTimeline: Sendable {
       + (bound + attosecondsPerSecond - 1) / attosecondsPerSecond - 1
   }
 
-  /// Returns the frame in `range` that is shown at `ticks`, counted from the start of frame 0. No frame with a duration
-  /// of zero is returned for `ticks` before the end of the range.
+  /// Returns the frame in `range` that is shown at `ticks`, counted from the start of frame 0. For `ticks` within the
+  /// range, this is never a frame with a duration of zero.
   package func frame(at ticks: Int128, in range: Range<Int>) -> Int {
     var low = range.lowerBound
     var high = range.upperBound - 1
