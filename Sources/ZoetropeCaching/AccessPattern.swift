@@ -15,10 +15,10 @@ package struct AccessPattern: Sendable, Hashable {
 
   package init() {}
 
-  /// Whether at least the last ``runLength`` lookups were in playing order.
+  /// Whether at least the last ``runLength`` steps were in playing order.
   package var isLoop: Bool { run >= Self.runLength }
 
-  /// Whether at least the last two lookups were in playing order.
+  /// Whether at least the last two steps were in playing order.
   var isOrderly: Bool { run >= 2 }
 
   /// Records a lookup of frame `index`.

@@ -15,7 +15,7 @@ extension CacheTable {
   /// - The frames of stale animations are evicted first. An animation is stale if, since it was last used, more bytes
   ///   have been stored than eight times `limit`.
   /// - An animation that is likely to repeat its frames evicts the frames of animations that are not being played,
-  ///   beginning with the most recently released animation. An animation is likely to repeat its frames if it has shown
+  ///   beginning with the most recently used of these. An animation is likely to repeat its frames if it has shown
   ///   a frame twice, or if it is being played and most recent players repeated their animations.
   /// - Any other animation evicts its own frames.
   /// - If these rules find no frame, one of the largest animations loses a frame.

@@ -8,7 +8,7 @@ public struct CacheStatistics: Sendable, Hashable {
   public internal(set) var insertions = 0
   /// The number of bitmaps evicted to stay within a limit.
   public internal(set) var evictions = 0
-  /// The number of bitmaps that were not stored because a single one exceeded a limit.
+  /// The number of bitmaps that were not stored because each exceeded a limit on its own.
   package internal(set) var rejections = 0
   /// The number of bitmaps that the cache holds now.
   public internal(set) var count = 0

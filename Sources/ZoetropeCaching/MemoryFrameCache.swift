@@ -30,9 +30,9 @@ public final class MemoryFrameCache: QuickCaching {
   ///   - byteLimit: The maximum number of bytes, even if the budget has more left. Default: no limit.
   ///   - countLimit: The maximum number of bitmaps. Default: no limit.
   ///   - budget: The budget that bitmaps are charged to. Default: ``MemoryBudget/shared``.
-  ///   - backing: The second-level cache, which is queried for frames that are not in memory and is given every stored
-  ///     frame. Frames from the second-level cache are not copied into this cache. Default: nil, which means that there
-  ///     is no second level.
+  ///   - backing: The second-level cache, which is queried for frames that are not in memory and is given every frame
+  ///     to be stored. Frames from the second-level cache are not copied into this cache. Default: nil, which means
+  ///     that there is no second level.
   public init(
     byteLimit: Int = .max, countLimit: Int = .max, budget: MemoryBudget = .shared,
     backing: (any FrameCaching)? = nil

@@ -1,6 +1,6 @@
 package import ZoetropeFrames
 
-/// Predictions, derived from the rules of programs, of how these programs play one file.
+/// Predictions of how programs play one file, derived from the rules of these programs.
 package struct Explanation {
   /// A delay that a program changes by more than a hundredth of a millisecond.
   package struct ChangedDelay: Hashable, Sendable {

@@ -12,8 +12,8 @@ struct GIFStructure: Hashable, Sendable {
     var hasControl = false
     var hasPalette = false
     var hasOwnPalette = false
-    /// The first colour of the frame's palette, the colour at the background index and the colour at the transparent
-    /// index. Each is opaque, or 0 if the palette has no such colour.
+    /// The first colour of the frame's palette (opaque black without a palette), the colour at the background index and
+    /// the colour at the transparent index. Each is opaque, but the latter two are 0 if the palette has no such colour.
     var firstColor: UInt32 = 0
     var backgroundColor: UInt32 = 0
     var transparentColor: UInt32 = 0

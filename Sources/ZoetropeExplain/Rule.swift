@@ -31,7 +31,7 @@ struct DelayRule: Hashable, Sendable {
 
   enum Unit: Hashable, Sendable {
     case exact
-    /// Whole milliseconds. The stored delay is rounded down to a millisecond before the steps are applied.
+    /// Whole milliseconds, to which the stored delay is rounded down before the steps are applied.
     case milliseconds
     /// Units of 10 µs. After the steps are applied, the delay is rounded to the nearest unit and stored in 32 bits, so
     /// longer delays wrap around.

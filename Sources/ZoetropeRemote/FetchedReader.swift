@@ -2,7 +2,7 @@
 ///
 /// The bytes that frames need are fetched before decoding (see ``fetch(for:)``), so no decode thread waits for the
 /// network. If many frames must be decoded to reach a requested frame, their bytes are fetched and decoded in stretches
-/// of 4 MiB. The reader is not `Sendable`.
+/// of up to 4 MiB, or of one frame if that is larger. The reader is not `Sendable`.
 final class FetchedReader: FrameReading {
   private let reader: FrameReader
   private let source: FetchedSource

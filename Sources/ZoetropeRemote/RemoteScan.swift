@@ -10,8 +10,8 @@ struct RemoteScan: Sendable {
   /// The maximum number of bytes read ahead.
   let readAhead: Int
 
-  /// The size of the first piece after a skip: large enough for the headers of a chunk or frame and of the following
-  /// one, and small enough that reading it costs no more than the request itself.
+  /// The size of the first piece of the file, and of the first piece after each skip: large enough for the headers of a
+  /// chunk or frame and of the following one, and small enough that reading it costs no more than the request itself.
   private static let probeSize = 4096
   private static let largestPiece = 1 << 20
   /// The maximum number of bytes requested at a time: four pieces, which allow about 80 MB/s at a latency of 50 ms.
@@ -47,7 +47,7 @@ struct RemoteScan: Sendable {
     return file.scanner.image
   }
 
-  /// Reads ahead the pieces from `position` on, each in its own request.
+  /// Requests the pieces from `position` on ahead of time, each in its own request.
   private func follow(_ position: Int, with ahead: ReadAhead) {
     let end = min(position + min(readAhead, Self.window), fetcher.byteCount)
     for start in stride(from: position, to: end, by: Self.largestPiece) {

@@ -21,8 +21,8 @@ extension FrameLoader {
   /// is cancelled when nothing waits for the image or plays it any more.
   ///
   /// Until the stream has ended, the image's ``ContentIdentity`` is unknown. The poster is cached under a provisional
-  /// identity, and under the real identity once all bytes have arrived. A complete image is then cached like any other
-  /// image. An incomplete image is not cached, and the next load fetches it again.
+  /// identity, and moved to the real identity once all bytes have arrived. A complete image is then cached like any
+  /// other image. An incomplete image is not cached, and the next load fetches it again.
   ///
   /// - Parameters:
   ///   - id: The name that identifies the image in later loads.
@@ -114,8 +114,8 @@ extension FrameLoader {
     }
   }
 
-  /// Caches the poster, under the provisional identity if the real one is not known yet. Does nothing if the cache
-  /// writes to a disk.
+  /// Caches the poster, under the provisional identity if the real one is not known yet. Does nothing if the cache may
+  /// wait for a disk.
   private func keep(_ poster: CompositedFrame, of request: Request, _ image: StreamedImage) {
     guard !cache.mayBlock, let arrival = arrivals[request.id], arrival.image === image else {
       return

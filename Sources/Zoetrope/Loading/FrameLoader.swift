@@ -10,8 +10,8 @@ internal import Synchronization
 /// The cache is checked first: an image that was shown before appears immediately, without a loading phase. Concurrent
 /// loads of the same name share one fetch, at the highest of their priorities. At any time, at most
 /// `maxConcurrentLoads` images are being fetched, opened and decoded up to their first frame. Files that together
-/// exceed a quarter of the memory budget load one after another. A stream no longer counts towards this limit once its
-/// canvas is known. Decoding runs on the library's own threads.
+/// exceed a quarter of the memory budget load one after another. A stream no longer counts towards
+/// `maxConcurrentLoads` once its canvas is known. Decoding runs on the library's own threads.
 ///
 /// **Cancelling.** Leaving the loop over the phases, cancelling its task, or starting a new load into the same
 /// ``LoadSlot`` ends the phases without a failure. The fetch is cancelled when no load waits for its result any more.

@@ -112,7 +112,7 @@ package enum LoadSource: Sendable {
 }
 
 /// The caller's name for an image, of any hashable type. Two names are equal if they are equal as `AnyHashable`, that
-/// is, if they have the same type and equal values, or are equal numbers of any type.
+/// is, if they have the same type and equal values, or are equal numbers, whatever their types are.
 package struct LoadIdentifier: Sendable, Hashable {
   private let value: any Hashable & Sendable
 

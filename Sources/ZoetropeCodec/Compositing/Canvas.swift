@@ -53,8 +53,8 @@ package struct Canvas: ~Copyable, Sendable {
   /// Releases the blocks kept for the next pictures.
   package func rest() { PixelMemory.release(history.stamp.canvas) }
 
-  /// The current picture. If this bitmap still exists when the canvas next changes, the canvas is first copied to
-  /// another block.
+  /// The current picture. If this bitmap still exists when the canvas next changes, the canvas first moves to another
+  /// block.
   package var bitmap: Bitmap {
     Bitmap(size: size, format: format, bytesPerRow: bytesPerRow, storage: storage)
   }
@@ -76,7 +76,7 @@ package struct Canvas: ~Copyable, Sendable {
   ) throws(AnimatedImageError) {
     precondition(bounds.contains(rect), "a rectangle outside the canvas")
     if ownsStorage {
-      // A block that came from another canvas no longer holds the picture of that canvas.
+      // If the block came from another canvas, it will no longer hold the picture of that canvas.
       storage.stamp = PictureStamp()
     } else {
       let (next, earlier) = try PixelStorage.next(storage.byteCount, of: history.stamp.canvas)
@@ -186,8 +186,8 @@ package struct Canvas: ~Copyable, Sendable {
   package func copy(_ rect: PixelRect) throws(AnimatedImageError) -> SavedRect {
     precondition(bounds.contains(rect), "a rectangle outside the canvas")
     let rowBytes = rect.width * format.bytesPerPixel
-    // Allocate the size of the canvas's block, halved as often as the pixels still fit. A block of any other size would
-    // wait in the pool for another rectangle of exactly that size. Pages that are never written cost nothing.
+    // Halve the size of the canvas's block for as long as the pixels fit. A block of any other size would wait in the
+    // pool for another rectangle of exactly that size. Pages that are never written cost nothing.
     var byteCount = storage.byteCount
     while byteCount / 2 >= rowBytes * rect.height, byteCount > 64 { byteCount /= 2 }
     let saved = try PixelStorage(asking: byteCount, zeroed: false)
@@ -267,8 +267,8 @@ struct CanvasHistory {
   }
 }
 
-/// Rectangles that together cover all changes of a picture. Distant changes have separate rectangles, so that the area
-/// between them is not included.
+/// Rectangles that together cover all changes between two pictures. Distant changes have separate rectangles, so that
+/// the area between them is not included.
 private struct ChangedRects {
   /// The maximum number of rectangles. It exceeds the number that the pictures in flight during playback need, even if
   /// every frame has a disposal.

@@ -65,8 +65,8 @@ package struct Compositor: ~Copyable {
     _ pixels: FramePixels, _ control: FrameControl
   ) throws(AnimatedImageError) -> PixelRect {
     let rect = control.rect.intersection(canvas.bounds)
-    // `disposal` and `saved` describe the new frame only once nothing can fail any more. If an allocation fails, the
-    // same frame can therefore be drawn again.
+    // `disposal` and `saved` are set only after the last call that can fail, so that the same frame can be drawn again
+    // after a failed allocation.
     try dispose()
     let replacesAll =
       rect == canvas.bounds && pixels.content.isComplete

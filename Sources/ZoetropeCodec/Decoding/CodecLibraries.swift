@@ -56,7 +56,7 @@ final class Inflater: Sendable {
     case inflated(count: Int, hasSurplus: Bool)
     /// The data was inflated, but the checksum is wrong. The data may contain codes that zlib rejects.
     case wrongChecksum
-    /// The data is malformed or truncated, or inflates to far more bytes than expected.
+    /// The data is malformed or truncated, or inflates to over 32 bytes more than expected.
     case refused
   }
 
@@ -110,7 +110,7 @@ extension Inflater {
     case cut(count: Int)
     /// All requested bytes were written; `unread` bytes of the stream were not read.
     case full(unread: Int)
-    /// The stream has its end before all requested bytes, or is malformed.
+    /// The stream ends before it has yielded all requested bytes, or is malformed.
     case other
   }
 

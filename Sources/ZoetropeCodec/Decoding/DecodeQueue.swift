@@ -37,7 +37,7 @@ extension DecodeAhead {
     var idleDecoders: [FrameDecoder] = []
     var isConsumerWaiting = false
     /// Whether the consumer has begun to decode a frame since it last gave a frame back. If so, the consumer will soon
-    /// give back a frame, which makes room for another.
+    /// give back another frame, which makes room.
     var isConsumerDecoding = false
     var spares = SpareFrames()
     var isStopped = false

@@ -133,8 +133,9 @@ final class ScanlineDeflater {
     let line = form.line <= Self.window ? form.line : .max
     let searches = !form.isFiltered
     let step = searches ? 1 : pixel
-    // If a pixel is a one-byte index, a match pays only from five bytes on, and up to 16 further places of each match
-    // are recorded. Larger pixels match from four bytes on, or from six bytes in the row above.
+    // If pixels have one byte, as indices do, a match pays only from five bytes on, unless it repeats the pixel to the
+    // left, and up to 16 further places of each match are recorded. Larger pixels match from four bytes on, or from six
+    // bytes in the row above.
     let keyShift: UInt64 = pixel == 1 ? 24 : 32
     let lineShift: UInt64 = pixel == 1 ? 24 : 16
     let noted = pixel == 1 ? 16 : 0
@@ -361,7 +362,7 @@ final class ScanlineDeflater {
     }
   }
 
-  /// A writer of bits, lowest first. At most 57 bits may be written between two calls of ``flush()``.
+  /// A writer that stores bits, lowest first. At most 57 bits may be written between two calls of ``flush()``.
   @safe
   private struct BitWriter {
     private(set) var position: UnsafeMutableRawPointer

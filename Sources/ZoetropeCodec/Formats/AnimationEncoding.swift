@@ -10,8 +10,8 @@ package struct AnimationRequest: Sendable {
   package var survey: ColorSurvey?
   /// Whether a static image that is not a frame comes first.
   package var hasPoster: Bool
-  /// The palette that frames share, as words of ``RGBA`` (opaque ones only in a GIF), or nil if the encoder builds a
-  /// palette from the survey.
+  /// The palette that frames share, as `RGBA.word` values (in a GIF, opaque colours only), or nil if the encoder builds
+  /// a palette from the survey.
   package var colorTable: [UInt32]?
   /// APNG: whether pixels are stored as RGBA even if a palette or grey would suffice.
   package var storesRGBA = false
@@ -111,7 +111,7 @@ package protocol AnimationEncoding: Sendable {
 package protocol FrameCompressing: AnyObject, Sendable {
   /// Compresses the pixels of a frame. The result depends only on `work`.
   ///
-  /// - Parameter isCancelled: Called every few rows. If it returns true, `cancelled` is thrown.
+  /// - Parameter isCancelled: Called repeatedly during the compression. If it returns true, `cancelled` is thrown.
   func encode(
     _ work: FrameWork, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> CodedFrame

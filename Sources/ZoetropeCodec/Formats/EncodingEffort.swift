@@ -8,7 +8,7 @@ public struct EncodingEffort: OpenChoice, Sendable, Hashable, CustomStringConver
   /// The fastest effort. Writing a PNG takes about half as long as with ``balanced``, and the file is about an eighth
   /// larger.
   public static let fast = Self(.fast)
-  /// The default effort, which by measurement makes files smallest for the time spent.
+  /// The default effort, which gave the best size per unit of time in measurements.
   public static let balanced = Self(.balanced)
   /// The effort that tries more ways to store a frame, and keeps the smallest result.
   ///

@@ -10,7 +10,7 @@ package protocol FormatCodec: Sendable {
   var fileExtensions: [String] { get }
   /// The formats that the scanner reports. No other row of the table has these formats.
   var formats: [AnimationFormat] { get }
-  /// The signatures with which files of the format begin, each at most 13 bytes long. Nil matches any byte.
+  /// The signatures with which files of the format begin, each at most 13 bytes long. A nil element matches any byte.
   var signatures: [[UInt8?]] { get }
 
   // MARK: Structure

@@ -12,7 +12,7 @@ package enum FormatTable {
   /// All rows: the formats of this package, followed by those that ``add(_:)`` has added.
   package static var rows: [any FormatCodec] { builtIn + added.withLock { $0 } }
 
-  /// Adds a row until the process exits. Only tests add rows.
+  /// Adds a row, which stays until the process exits. Only tests add rows.
   ///
   /// Rows are global, rather than task-local or part of ``DecodingOptions``, because frames are decoded on the
   /// library's threads, and because a record on disk contains only the name of its format. A row is never removed, so

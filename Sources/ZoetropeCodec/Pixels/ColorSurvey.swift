@@ -33,7 +33,7 @@ public struct ColorSurvey: Sendable {
 
   private static let slotBits: UInt32 = 11
 
-  /// Creates a survey to which pictures can be added.
+  /// Creates an empty survey.
   ///
   /// - Parameter keepsHiddenColors: Whether the colours of fully transparent pixels count, as in the writer's option of
   ///   the same name. Default: false.

@@ -227,8 +227,8 @@ extension IndexedBlitter.Group {
 extension IndexedBlitter {
   /// Returns the greatest of `bytes`, or 0 if there are none.
   ///
-  /// The vectors have 16 bytes, because vectors of 64 bytes are split lane by lane. The last vectors overlap earlier
-  /// ones so that they end at the last byte.
+  /// The bytes are compared in vectors of 16, because vectors of 64 bytes are split lane by lane. The last vectors
+  /// overlap earlier ones so that they end at the last byte.
   static func greatestIndex(in bytes: borrowing RawSpan) -> Int {
     unsafe bytes.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return 0 }

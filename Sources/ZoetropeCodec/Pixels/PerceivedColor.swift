@@ -46,8 +46,8 @@ package struct PerceivedColor: Sendable, Hashable {
   }
 
   /// Returns whether two pixels look the same, given the `square` that ``greatestSquare(_:)`` returned for the
-  /// tolerance. A transparent pixel equals only other transparent pixels. Partly transparent pixels must be as close in
-  /// alpha as in colour.
+  /// tolerance. A transparent pixel equals only other transparent pixels. The alphas of partly transparent pixels must
+  /// be within the tolerance too.
   @inline(__always)
   package static func isNear(_ one: UInt32, _ other: UInt32, _ square: Int32) -> Bool {
     if one == other { return true }

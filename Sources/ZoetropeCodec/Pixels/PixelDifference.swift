@@ -30,7 +30,7 @@ package struct PixelDifference: Sendable {
   /// Returns the bounding box of the differences inside `rect`. Few of the pixels inside the box are read.
   ///
   /// - Parameter rect: The area in which pixels may differ, or nil if they may differ anywhere.
-  /// - Returns: The box, or the whole picture if `old` has another size or format than `new`.
+  /// - Returns: The box, or the whole picture if `old` and `new` differ in size or format.
   package static func bounds(
     from old: Bitmap, to new: Bitmap, within rect: PixelRect? = nil
   ) -> PixelRect {

@@ -3,8 +3,8 @@
 /// Overlays have only transparent and opaque pixels, so that no decoder has to blend. (Pillow, for example, multiplies
 /// by alpha twice.)
 package enum PixelOverlay {
-  /// Returns whether an overlay of `base` can produce `picture` inside `rect` and leaves at least one pixel unchanged.
-  /// It can if every pixel is either unchanged or opaque.
+  /// Returns whether an overlay drawn over `base` can produce `picture` inside `rect`, which requires that every pixel
+  /// is either unchanged or opaque, and would leave at least one pixel unchanged.
   package static func isPossible(
     _ picture: Bitmap, over base: Bitmap, in rect: PixelRect
   ) -> Bool {

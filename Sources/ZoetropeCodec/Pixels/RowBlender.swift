@@ -209,8 +209,7 @@ package enum RowBlender {
   /// Returns four pixels blended over opaque ones: (sc sa + dc (255 - sa)) / 255, rounded half up.
   ///
   /// Red and blue are in one vector of 16-bit lanes, and green and alpha in another, so that no sample has to move to
-  /// another lane. The expression `(v + 128 + ((v + 128) >> 8)) >> 8` is v / 255 rounded half up for all v up to 255 ·
-  /// 255.
+  /// another lane. The expression `(v + 128 + ((v + 128) >> 8)) >> 8` is v / 255 rounded half up for all v up to 255².
   @inline(always)
   private static func overOpaque(
     _ over: SIMD4<UInt32>, _ under: SIMD4<UInt32>
@@ -249,9 +248,9 @@ package enum RowBlender {
   ///
   /// In units of 1/255 the weight of the source is 255 sa and that of the canvas is da (255 - sa). The sum A of the
   /// weights is at most 65025, and the weighted colour N is at most 255 A. All of these are integers below 2^24, which
-  /// `Float` represents exactly. Unless the fraction of N / A is exactly a half, it differs from a half by at least
-  /// 1/2A, which is more than the division's error. One division and one rounding therefore give the exact result. For
-  /// the new alpha, the fraction of A / 255 is never a half, so a multiplication is accurate enough.
+  /// `Float` represents exactly. Unless the fractional part of N / A is exactly a half, it differs from a half by at
+  /// least 1/2A, which is more than the division's error. One division and one rounding therefore give the exact
+  /// result. For the new alpha, the fractional part of A / 255 is never a half, so a multiplication is accurate enough.
   @inline(always)
   private static func overAny(_ over: Quad, _ under: Quad) -> Quad {
     let alpha = channel(over, 24)

@@ -16,8 +16,8 @@ package struct ColorReducer: Sendable {
   private var common: PaletteMapper?
   /// The palette of the current scene, or nil if the common palette suits the scene.
   private var scene: PaletteMapper?
-  /// The mean squared error that the palette in use is known to have, or nil before the first picture. If a picture's
-  /// error is far greater, another palette is computed.
+  /// The mean squared error that the palette in use is known to have, or nil before the colours of a picture are first
+  /// reduced. If a picture's error is far greater, another palette is computed.
   private var expected: Int?
   /// The last picture with its original colours.
   private var wanted: Bitmap?

@@ -1,4 +1,4 @@
-/// A search for the colours that best represent those of a histogram. It makes Wu's cuts, then rounds of k-means, in
+/// A search for the colours that best represent those of a histogram, by Wu's cuts followed by rounds of k-means, in
 /// Oklab.
 ///
 /// Colours with a large share of the pixels keep their exact values. No entry represents both opaque and translucent
@@ -15,7 +15,7 @@ package struct PaletteFinder: Sendable {
 
   /// The number of k-means rounds after the cuts. More rounds would gain little.
   private static let roundCount = 3
-  /// The inverse of the smallest share of all pixels with which a colour is kept exactly.
+  /// A number n such that a colour is kept exactly only if at least 1/n of all pixels have it.
   private static let pinnedShare = 400
   /// The root mean squared error, in units of ``Oklab``, that is too small to be seen. Once the error is this small, no
   /// further colours are added.

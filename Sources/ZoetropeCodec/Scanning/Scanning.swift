@@ -29,8 +29,9 @@ package protocol Scanning: Sendable {
   var skippableByteCount: Int { get }
   /// Skips the next `count` bytes, at most ``skippableByteCount``.
   mutating func skip(_ count: Int)
-  /// Skips the next `count` bytes and returns true if the piece of pixel data being read extends past them. Otherwise
-  /// does nothing and returns false. Feeding the bytes would have the same effect, but costs more per call.
+  /// If the next `count` bytes lie within the piece of pixel data being read, skips them and returns true. Otherwise,
+  /// or if the scanner has to act at the end of the piece, does nothing and returns false. Feeding the bytes would have
+  /// the same effect, but would cost more per call.
   mutating func passOver(_ count: Int) -> Bool
   /// Feeds the next bytes of the file.
   mutating func feed(_ bytes: borrowing RawSpan) throws(AnimatedImageError)
