@@ -42,8 +42,8 @@ __all__ = [
     "open", "save",
 ]
 
-# Tracebacks, `help` and pickles name the public module. Objects with annotations keep their module, because annotations
-# are resolved in it.
+# Let tracebacks, `help` and pickles show the public module. Objects with annotations keep their own module, because
+# annotations are resolved in it.
 for _public in (Animation, FrameStore, StoredFrames, Writer, open, frames, save):
     _public.__module__ = __name__
 for _public in vars(_errors).values():

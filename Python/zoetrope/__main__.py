@@ -63,18 +63,18 @@ def main(arguments: Optional[List[str]] = None) -> int:
 
 
 def report_error(message: str) -> None:
-    # If there is no standard error, `print` would write to standard output.
+    # Without standard error, `print` would write to standard output.
     if sys.stderr is not None:
         print(message, file=sys.stderr)
 
 
 def run() -> int:
-    """:func:`main`, without a traceback after Ctrl-C, or if its output cannot be written."""
+    """Run :func:`main`, without a traceback after Ctrl-C, or if the output cannot be written."""
     if sys.stdout is None:
         report_error("zoetrope: standard output is closed")
         return 1
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # As on standard error, print names whatever the encoding.
+        # Print all file names, whatever the encoding, as Python does on standard error.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         try:
@@ -84,13 +84,13 @@ def run() -> int:
         sys.stdout.flush()
         return status
     except OSError as error:
-        # The interpreter flushes again when it exits.
+        # Redirect standard output, because the interpreter flushes it again when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             report_error(f"zoetrope: standard output: {error.strerror}")
         return 1
     except KeyboardInterrupt:
-        # The status that a shell reports after Ctrl-C.
+        # This is the status that a shell reports after Ctrl-C.
         return 130
 
 

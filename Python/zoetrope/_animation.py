@@ -39,29 +39,30 @@ def open(  # noqa: A001: zoetrope.open
     delays: Delays = "browser", deep: bool = False, threads: SupportsIndex = 0,
     timeout: Optional[SupportsFloat] = None,
 ) -> "Animation":
-    """Open a GIF, APNG or PNG. Scans its structure and decodes no pixels.
+    """Open a GIF, APNG or PNG. This scans the structure of the file and decodes no pixels.
 
     :param source: a path, the file's bytes, or a binary file object. A regular file that was opened with
-        ``open(path, "rb")`` and not read from yet is read on demand, like a path, even after you close it. Any other
-        file object is read to its end, up to ``live_bytes``; if it does not start like an image, only its first bytes
-        are read. A pipe is read to its end too: no frame can be decoded while bytes arrive.
-    :param limits: bounds on what the file may use: ``"default"``, ``"strict"`` for untrusted files,
-        ``"none"``, or a mapping that overrides the limits of a ``preset`` (default ``"default"``). Its keys are
+        ``open(path, "rb")`` and has not been read from yet is read on demand, like a path, even after you close it. Any
+        other file object is read to its end, up to ``live_bytes``; if it does not start like an image, only its first
+        bytes are read. A pipe is read to its end, too: no frame can be decoded while bytes are still arriving.
+    :param limits: limits on the file: ``"default"``, ``"strict"`` for untrusted files, ``"none"``, or a mapping that
+        overrides individual limits of a ``preset`` (default ``"default"``). The keys of the mapping are ``preset``,
         ``canvas_pixels``, ``frame_count``, ``live_bytes``, ``pixels_per_play``, ``metadata_bytes``,
-        ``metadata_total_bytes``, ``metadata_count``, and ``output_bytes``, which bounds the array that
-        ``read`` or ``sample`` creates (16 GiB, or 1 GiB if strict). ``None`` removes a limit.
-    :param damage: ``"salvage"`` keeps intact frames; ``"partial"`` also keeps the rows of a truncated last
-        frame; ``"strict"`` raises at the first damage that loses data.
+        ``metadata_total_bytes``, ``metadata_count``, and ``output_bytes``, which limits the array that ``read`` or
+        ``sample`` creates (16 GiB, or 1 GiB with ``"strict"``). A value of ``None`` removes a limit.
+    :param damage: ``"salvage"`` keeps intact frames, and the rows of damaged frames that can be decoded; ``"partial"``
+        also keeps the rows of a truncated last frame; ``"strict"`` raises at the first damage that loses data.
     :param delays: how stored delays are interpreted: ``"browser"``, ``"exact"``, ``"ffmpeg"`` or
         ``"imageio"``.
-    :param deep: keep the 16 bits of a deep PNG, for ``format="RGBA16"``; 8-bit formats may then differ by 1.
-    :param threads: the number of decoding threads, including the caller's; 0 for one per processor.
-    :param timeout: the maximum time in seconds for opening, and then for each call that decodes; None for no
-        limit. Reading a file object does not count. In a ``for`` loop each frame is one call;
+    :param deep: decode a PNG with 16 bits per sample at full depth, for ``format="RGBA16"``. The values of 8-bit
+        formats may then differ by 1.
+    :param threads: the number of decoding threads, including the caller's; 0 means one per processor.
+    :param timeout: the maximum time in seconds for opening the file, and for each later call that decodes; None means
+        no limit. The time for reading a file object does not count. In a ``for`` loop, each frame is one call;
         ``sample(by="distinct")`` is two calls.
     :raises TimedOutError: if opening takes longer than ``timeout``.
-    :raises ZoetropeError: with code, frame and byte offset. If the file cannot be opened it is a
-        :class:`ReadError`, which is also an OSError such as FileNotFoundError.
+    :raises ZoetropeError: if the file cannot be used; the error has a code, a frame and a byte offset. If the file
+        cannot be read, it is a :class:`ReadError`, which is also an OSError such as FileNotFoundError.
     """
     return Animation(
         source, limits=limits, damage=damage, delays=delays, deep=deep, threads=threads,
@@ -69,15 +70,15 @@ def open(  # noqa: A001: zoetrope.open
 
 
 class Animation(Rendered):
-    """An opened animation: a sequence of composited frames. Create it with :func:`zoetrope.open`.
+    """An opened animation, which is a sequence of composited frames. Create it with :func:`zoetrope.open`.
 
-    May be used from several threads. Calls that decode run one at a time and release the GIL; open a file
-    twice to decode it on two threads.
+    An animation may be used from several threads. Calls that decode run one at a time, and release the GIL. To decode a
+    file on two threads at the same time, open it twice.
 
-    :meth:`cancel`, ``timeout`` and Ctrl-C end calls that decode, even in the middle of a frame. Ctrl-C ends
-    only calls of the main thread; calls of other threads on the same animation start over.
+    :meth:`cancel`, ``timeout`` and Ctrl-C end calls that decode, even in the middle of a frame. Ctrl-C ends only calls
+    on the main thread; calls on other threads that decode the same animation start over.
 
-    Cannot be used in a forked process: see :class:`ForkedError`.
+    An animation cannot be used in a forked process; see :class:`ForkedError`.
     """
 
     # ---- Pixels
@@ -100,22 +101,23 @@ class Animation(Rendered):
         filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Output] = None,
         linear_light: bool = False, no_enlarging: bool = False,
     ) -> Pixels:
-        """Frame ``index``, composited, as a new H×W×C array (H×W for ``"L"``), or in ``out``.
+        """Return frame ``index``, composited, as a new H×W×C array (H×W for ``"L"``), or in ``out``.
 
-        A damaged frame shows its intact parts; see :meth:`decode`.
+        A damaged frame shows its intact parts. To get the damage, call :meth:`decode`.
 
-        :param size: the box to scale into, ``(width, height)``. If one of them is None, it is derived from
-            the other.
+        :param size: the box to scale into, ``(width, height)``. If width or height is None, it is derived from the
+            other. Default: the size of the canvas.
         :param fit: ``"fit"``, ``"fill"``, ``"stretch"`` or ``"integer"``.
         :param filter: ``"bilinear"``, ``"nearest"``, ``"box"``, ``"bicubic"`` or ``"lanczos"``.
-        :param format: ``"RGBA"`` (straight alpha), ``"RGBa"`` (premultiplied), ``"BGRA"``,
-            ``"BGRa"``, ``"RGBA16"``, or, blended over black, ``"RGB"``, ``"RGBX"`` and ``"L"``. For
-            another background blend ``"RGBa"`` over it: ``rgb + background * (1 - alpha / 255)``.
-        :param out: a writable array of that shape and type, or a writable buffer of the same size, such as a
-            bytearray, which needs no NumPy. It is returned. An array may have gaps between rows and between
-            frames, as a slice of a larger one has, but not within rows.
-        :param linear_light: scale in linear light.
-        :param no_enlarging: do not enlarge smaller canvases (``"fit"`` and ``"integer"`` only).
+        :param format: ``"RGBA"`` (straight alpha), ``"RGBa"`` (premultiplied alpha), ``"BGRA"``, ``"BGRa"`` or
+            ``"RGBA16"``; or, blended over black, ``"RGB"``, ``"RGBX"`` or ``"L"``. To use another background, blend
+            ``"RGBa"`` over it: ``rgb + background * (1 - alpha / 255)``.
+        :param out: the memory to draw into, which is then returned: a writable array with the shape and type of the
+            result, or a writable buffer with the same number of bytes, such as a bytearray, which needs no NumPy. An
+            array may have gaps between rows and between frames, as a slice of a larger array has, but not within rows.
+        :param linear_light: whether to scale in linear light.
+        :param no_enlarging: whether canvases that are smaller than ``size`` keep their size (for ``"fit"`` and
+            ``"integer"`` only).
         """
         place = self._place(index)
         rendering, shape, dtype = self._rendering(
@@ -135,7 +137,8 @@ class Animation(Rendered):
             self._draw(place, pixels, rendering, _Target(array), None)
             return array
         memory = _from_buffer(array)
-        # As `_draw`, but reuses the structs of an earlier call: creating them takes a third of a call.
+        # Do the same as `_draw`, but reuse the structs of an earlier call: creating them takes a third of the time of a
+        # call.
         try:
             structs = self._spare.pop()
         except IndexError:
@@ -162,7 +165,8 @@ class Animation(Rendered):
         told = None if frame is None else byref(frame)
 
         def call(pointer: Any, error: c.Error, target: "_Target" = target) -> int:
-            # Keeps the memory alive, because a signal can end the call while the other thread still writes.
+            # The default argument keeps the memory alive, because a signal can end the call while the other thread
+            # still writes.
             status: int = _lib.zoetrope_frame_at_index(
                 pointer, place, rendering, byref(target.buffer), told, byref(error))
             return status
@@ -175,9 +179,9 @@ class Animation(Rendered):
         filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Output] = None,
         linear_light: bool = False, no_enlarging: bool = False,
     ) -> Frame:
-        """:meth:`frame`, with its index and times, and the damage found in its own pixels.
+        """Return what :meth:`frame` returns, with the frame's index and times, and the damage found in its own pixels.
 
-        Later frames that still show parts of a damaged one do not report that damage.
+        Later frames that still show parts of a damaged frame do not report its damage.
         """
         place = self._place(index)
         rendering, shape, dtype = self._rendering(
@@ -197,13 +201,13 @@ class Animation(Rendered):
     def __getitem__(self, index: slice) -> Pixels8: ...
 
     def __getitem__(self, index: Any) -> Pixels8:
-        """A frame as an H×W×4 RGBA array; for a slice, several as an N×H×W×4 array."""
+        """Return a frame as an H×W×4 RGBA array, or, for a slice, several frames as an N×H×W×4 array."""
         if isinstance(index, slice):
             return self.read(range(len(self))[index])
         return self.frame(index)
 
     def __iter__(self) -> Iterator[Pixels8]:
-        """Every frame in order, each a new RGBA array."""
+        """Yield all frames in order, each as a new RGBA array."""
         for index in range(len(self)):
             yield self.frame(index)
 
@@ -225,19 +229,20 @@ class Animation(Rendered):
         filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Output] = None,
         linear_light: bool = False, no_enlarging: bool = False,
     ) -> Pixels:
-        """The frame shown ``seconds`` after the start; see :meth:`index_at` and :meth:`frame`.
+        """Return the frame that is shown ``seconds`` after the start; see :meth:`index_at` and :meth:`frame`.
 
-        Called out of order, it may decode all frames before the one it returns.
+        If times do not ascend from call to call, a call may decode all frames before the one that it returns.
         """
         return self.frame(
             self.index_at(seconds), size=size, fit=fit, filter=filter, format=format, out=out,
             linear_light=linear_light, no_enlarging=no_enlarging)
 
     def index_at(self, seconds: SupportsFloat) -> int:
-        """The index of the frame shown ``seconds`` after the start.
+        """Return the index of the frame that is shown ``seconds`` after the start.
 
-        Plays follow one another. A negative time gives frame 0. A time past the last play, even an infinite
-        one, gives the last frame; an animation that plays forever has none.
+        Plays follow one another without a gap. A negative time gives frame 0. A time past the last play, even an
+        infinite time, gives the last frame. If the animation plays forever, an infinite time raises
+        :class:`ParameterError`.
         """
         return self._index_at(seconds)
 
@@ -275,15 +280,14 @@ class Animation(Rendered):
         out: Optional[Output] = None, linear_light: bool = False, no_enlarging: bool = False,
         layout: Layout = "NHWC",
     ) -> Pixels:
-        """Several frames as one N×H×W×C array, decoded on all processors.
+        """Return several frames as one N×H×W×C array. They are decoded on all processors.
 
-        When an array of 16 to 128 MiB is freed, its memory is kept for the next one.
+        When an array of 16 to 128 MiB is freed, its memory is kept and reused for the next array.
 
-        :param indices: the frames, in any order; None for all.
-        :param layout: ``"NCHW"`` returns an N×C×H×W view of the same memory, without a copy. ``out`` then has
-            that shape, and channels next to each other in memory.
-        :raises LimitError: if the array would be larger than the limit ``output_bytes``, and there is no
-            ``out``.
+        :param indices: the indices of the frames, in any order; None means all frames.
+        :param layout: ``"NHWC"``, or ``"NCHW"`` for an N×C×H×W view of the same memory, which takes no copy. With
+            ``"NCHW"``, ``out`` must have that shape, and the channels of a pixel must be adjacent in its memory.
+        :raises LimitError: if there is no ``out`` and the array would be larger than the limit ``output_bytes``.
         """
         self._use()
         chosen = None if indices is None else [self._place(index) for index in indices]
@@ -305,12 +309,13 @@ class Animation(Rendered):
         target = _Target(array, is_several=True)
 
         def call(pointer: Any, error: c.Error, target: _Target = target) -> int:
-            # Keeps the memory alive, because a signal can end `read` while the other thread still writes.
+            # The default argument keeps the memory alive, because a signal can end `read` while the other thread still
+            # writes.
             status: int = _lib.zoetrope_read_frames(
                 pointer, places, count, rendering, byref(target.buffer), None, byref(error))
             return status
 
-        # Frames before the chosen ones are decoded as well.
+        # The frames before the chosen ones are decoded as well.
         last = count if chosen is None else max(chosen) + 1
         self._decode_interruptibly(self._area * last + count * shape[0] * shape[1], call)
         return result
@@ -333,10 +338,10 @@ class Animation(Rendered):
         filter: Filter = "bilinear", format: Format = "RGBA", out: Optional[Output] = None,
         linear_light: bool = False, no_enlarging: bool = False, layout: Layout = "NHWC",
     ) -> Pixels:
-        """The frames shown at each of ``seconds``, in that order, as :meth:`read` returns them.
+        """Return the frames that are shown at ``seconds``, in the order of ``seconds``, as :meth:`read` does.
 
-        For a constant frame rate, pass ``numpy.arange(0, animation.duration, 1 / fps)``. See
-        :meth:`index_at` for times outside the animation.
+        For a constant frame rate, pass ``numpy.arange(0, animation.duration, 1 / fps)``. For times outside the
+        animation, see :meth:`index_at`.
         """
         return self.read(
             [self._index_at(time) for time in seconds], size=size, fit=fit, filter=filter, format=format,
@@ -348,12 +353,12 @@ class Animation(Rendered):
         format: Format = "RGBA", linear_light: bool = False, no_enlarging: bool = False,
         layout: Layout = "NHWC",
     ) -> Iterator[Batch]:
-        """Yield frames in batches of up to ``n``, each a new array: ``for indices, times, frames in ...``.
+        """Yield frames in batches of up to ``n``, each in a new array: ``for indices, times, frames in ...``.
 
-        Memory is bounded by one batch, and in order each frame is decoded once. The last batch may be shorter.
-        ``timeout`` applies to each frame.
+        Memory use is bounded by the size of one batch. If the indices ascend, each frame is decoded once. The last
+        batch may be shorter. ``timeout`` applies to each frame.
 
-        :param indices: the frames, in any order; ascending order is fastest. None for all.
+        :param indices: the indices of the frames, in any order; ascending order is fastest. None means all frames.
         :raises LimitError: if a batch would be larger than the limit ``output_bytes``.
         """
         self._use()
@@ -371,7 +376,7 @@ class Animation(Rendered):
         def made() -> Iterator[Batch]:
             for start in range(0, len(places), count):
                 part = places[start:start + count]
-                # Draw them one by one, because only such calls continue from the last frame.
+                # Draw the frames one by one, because only such calls continue from the last frame.
                 array = self._out(None, (len(part), *shape), dtype)
                 for row, place in enumerate(part):
                     self._draw(
@@ -383,18 +388,18 @@ class Animation(Rendered):
                     numpy.array([timestamps[place] for place in part], numpy.float64),
                     array if layout == "NHWC" else array.transpose(0, 3, 1, 2))
 
-        # This function is not a generator itself, so that it reports wrong arguments at once.
+        # The method itself is not a generator, so that it reports wrong arguments when it is called.
         return made()
 
     def sample_indices(self, n: SupportsIndex, by: Order = "time") -> List[int]:
-        """The indices of the frames that :meth:`sample` returns; ``n`` is 1 to 16777216."""
+        """Return the indices of the frames that :meth:`sample` would return. ``n`` is 1 to 16,777,216."""
         count = _integer(n, "n")
         if not 0 < count <= 1 << 24:
             raise parameter_error(f"n is {n}; it must be 1 to {1 << 24}")
         number = _choice(by, _SAMPLING, "by")
         indices = (ctypes.c_int64 * count)()
         found = ctypes.c_size_t()
-        # Comparing small pictures of all frames takes as long as decoding large ones.
+        # Small pictures of all frames are compared with one another, which can take as long as decoding large frames.
         self._decode_interruptibly(
             (self._area + 256 * count) * len(self) if by == "distinct" else 16 * count,
             lambda pointer, error: _lib.zoetrope_sample_indices(
@@ -420,13 +425,13 @@ class Animation(Rendered):
         out: Optional[Output] = None, linear_light: bool = False, no_enlarging: bool = False,
         layout: Layout = "NHWC",
     ) -> Pixels:
-        """``n`` frames, 1 to 16777216, as one N×H×W×C array, decoded on all processors.
+        """Choose ``n`` frames, 1 to 16,777,216, and return them as one N×H×W×C array, decoded on all processors.
 
-        ``by="time"`` divides a play into ``n`` equal parts and takes the frame in the middle of each;
-        ``"index"`` divides the list of frames. Frames repeat if there are fewer than ``n``.
+        ``by="time"`` divides a play into ``n`` equal parts, and takes the frame in the middle of each. ``by="index"``
+        divides the list of frames in the same way. If there are fewer than ``n`` frames, some are repeated.
 
-        ``"distinct"`` takes the frames that look least alike, in order. It decodes all frames, and returns
-        fewer than ``n`` if the rest are duplicates. To use ``out``, call :meth:`sample_indices` first, and
+        ``by="distinct"`` takes the frames that look least alike, in ascending order. It decodes all frames, and returns
+        fewer than ``n`` if all others are duplicates. To use ``out`` with it, call :meth:`sample_indices` first, and
         :meth:`read` those frames.
         """
         return self.read(
@@ -437,7 +442,7 @@ class Animation(Rendered):
         self, index: SupportsIndex, *, size: Optional[Size] = None, fit: Fit = "fit",
         filter: Filter = "bilinear", linear_light: bool = False, no_enlarging: bool = False,
     ) -> bytes:
-        """Frame ``index`` as a PNG file. Equal frames give equal bytes. Needs no NumPy."""
+        """Return frame ``index`` as the bytes of a PNG file. Equal frames give equal bytes. This needs no NumPy."""
         return self.png_with_damage(
             index, size=size, fit=fit, filter=filter, linear_light=linear_light,
             no_enlarging=no_enlarging)[0]
@@ -446,13 +451,13 @@ class Animation(Rendered):
         self, index: SupportsIndex, *, size: Optional[Size] = None, fit: Fit = "fit",
         filter: Filter = "bilinear", linear_light: bool = False, no_enlarging: bool = False,
     ) -> Tuple[bytes, Optional[Damage]]:
-        """:meth:`png`, and the damage found in the frame."""
+        """Return what :meth:`png` returns, and the damage found in the frame's own pixels, or None."""
         place = self._place(index)
         # The encoder accepts both depths, so deep frames keep their 16 bits.
         rendering, shape, _ = self._rendering(
             size, fit, filter, "RGBA16" if self._is_deep else "RGBA", linear_light, no_enlarging)
         result, frame = _Owned(_lib.zoetrope_bytes_free), c.Frame()
-        # Encoding a pixel takes about eight times as long as decoding one.
+        # Encoding a pixel takes about eight times as long as decoding a pixel.
         self._decode_interruptibly(
             self._pixels(place) + 8 * shape[0] * shape[1],
             lambda pointer, error: _lib.zoetrope_frame_png(
@@ -468,7 +473,7 @@ class Animation(Rendered):
         return png, make_damage(frame.damage) if frame.damage.is_present else None
 
     def check(self) -> List[Damage]:
-        """Decode every frame and return all damage. Needs little memory and no NumPy.
+        """Decode every frame, and return all damage that is found. This needs little memory and no NumPy.
 
         :raises ZoetropeError: if a frame cannot be decoded at all.
         """
@@ -482,9 +487,9 @@ class Animation(Rendered):
             raise self._out_of_memory(count * (sizeof(c.Frame) + 4)) from None
         buffer = c.Buffer(_addressof(pixels), sizeof(pixels), 0, 0)
 
-        # One call, so that `timeout` bounds all frames together.
+        # Decode all frames with one call, so that `timeout` applies to all of them together.
         def call(pointer: Any, error: c.Error, memory: Any = (frames, pixels)) -> int:
-            # Keeps the memory alive, as in `read`.
+            # The default argument keeps the memory alive, as in `read`.
             status: int = _lib.zoetrope_read_frames(
                 pointer, None, count, byref(rendering), byref(buffer), frames, byref(error))
             return status
@@ -509,47 +514,52 @@ class Animation(Rendered):
         max_bytes: Optional[ByteCount] = None, preset: Optional[UploadPreset] = None,
         pin: Union[Pin, Iterable[Pin]] = (), threads: SupportsIndex = 0,
     ) -> Written:
-        """Write the animation to another file with these changes, applied in this order.
+        """Write the animation to another file with the given changes, applied in the order of the parameters below.
 
-        Without ``size``, an APNG or a file in the animation's own format is written without loss. In its own format,
-        compressed frames are copied where the canvas below them is unchanged. The colours of a GIF that is scaled, or
-        made from an APNG, are reduced as ``colors``, ``dithering`` and ``matte`` specify; an APNG gets one palette if
-        ``colors`` is a number. A GIF keeps comments, the XMP packet and the colour profile only.
+        Without ``size``, an APNG, or a file in the animation's own format, is written without loss, unless ``colors``,
+        ``lossy``, ``max_bytes`` or ``preset`` allows a loss. In the animation's own format, a compressed frame is
+        copied if the canvas on which it is drawn is unchanged. If a GIF is scaled, or made from an APNG, its colours
+        are reduced as ``colors``, ``dithering`` and ``matte`` specify. If ``colors`` is a number, an APNG gets one
+        palette. Of the metadata, a GIF keeps only comments, the XMP packet and the colour profile.
 
-        :param destination: a path, which may be that of this animation, or a binary file object, which gets
-            all bytes at the end. A file is written under a temporary name and renamed.
-        :param frames: a slice, or indices in any order. Other frames and their time are removed.
-        :param time: ``(start, end)`` in seconds; the end is exclusive. None means the start or the end of the
-            animation.
-        :param reverse: play backwards.
-        :param back_and_forth: play forwards, then backwards; both ends are shown once. There may be at most 262,144
-            frames, or as many as in this animation, and one play may take at most 10**9 seconds; otherwise
-            :class:`LimitError` is raised.
-        :param speed: play this many times as fast, 0.001 to 1000.
-        :param duration: scale all delays so that one play takes this many seconds.
-        :param delay: show every frame for this many seconds; see :meth:`Writer.append`.
-        :param fps: drop frames so that at most this many per second remain; the duration is kept.
+        :param destination: a path, which may be that of this animation, or a binary file object, which receives all
+            bytes at the end. The file at a path is written under a temporary name, and renamed when it is complete.
+        :param frames: the frames to keep: a slice, or indices in any order. All other frames are removed together with
+            their time.
+        :param time: the part to keep: ``(start, end)`` in seconds; the end is exclusive. None for ``start`` or ``end``
+            means the start or the end of the animation.
+        :param reverse: whether to play the animation backwards.
+        :param back_and_forth: whether to play the animation forwards, then backwards; the first and the last frame are
+            then shown once per play. There may be at most 262,144 frames, or as many as in this animation, and one play
+            may take at most 10**9 seconds; otherwise :class:`LimitError` is raised.
+        :param speed: how many times as fast to play the animation, 0.001 to 1000.
+        :param duration: the duration of one play in seconds, to which all delays are scaled.
+        :param delay: the delay of every frame in seconds; see :meth:`Writer.append`.
+        :param fps: the maximum number of frames per second. Further frames are dropped; the duration does not change.
         :param crop: ``(left, top, width, height)`` of the part of the canvas that is kept.
-        :param size: the box to scale frames into; this, ``fit``, ``filter``, ``linear_light`` and ``no_enlarging``
-            are those of :meth:`frame`.
-        :param plays: the total number of plays; None to play forever. Default: unchanged.
-        :param format: ``"gif"`` or ``"apng"``; None chooses by the extension of the path or of the file object's
-            ``name``, or keeps this animation's format if a file object has none.
-        :param max_bytes: the maximum size of the file: bytes, or a text such as ``"256K"`` or ``"1.5MB"`` (K, M and G
-            are powers of 1024; kB, MB and GB are powers of 1000). Searches for the mildest change that fits, encoding
-            up to six files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10 per
-            second, with the duration kept; smaller pictures, down to a fifth. Finally, the metadata is added back if
-            there is room for it. :class:`Written` lists what was given up.
-        :param preset: what the file is for, such as ``"discord-emoji"``; see :data:`UploadPreset`. It scales pictures,
-            drops frames and sets the plays as the site requires, and lowers ``max_bytes``. It neither crops nor cuts.
+        :param size: the box to scale frames into. ``size``, ``fit``, ``filter``, ``linear_light`` and ``no_enlarging``
+            are as for :meth:`frame`.
+        :param plays: the total number of plays, or None to play forever. Default: the number does not change.
+        :param format: ``"gif"`` or ``"apng"``. None means the format for the extension of the path, or of the file
+            object's ``name``; a file object without an extension gets this animation's format.
+        :param max_bytes: the maximum size of the file: a number of bytes, or a text such as ``"256K"`` or ``"1.5MB"``
+            (K, M and G are powers of 1024; kB, MB and GB are powers of 1000). The library searches for the mildest
+            change with which the file fits, and encodes up to six files. It takes these measures, in this order: it
+            drops metadata; spends more time on compression; allows similar colours; uses fewer colours; drops frames,
+            down to 10 per second, without changing the duration; scales pictures, down to a fifth. Finally it adds the
+            metadata back if there is room for it. :class:`Written` tells what was given up.
+        :param preset: the purpose of the file, such as ``"discord-emoji"``; see :data:`UploadPreset`. A preset scales
+            pictures, drops frames and sets the number of plays as the site requires, and lowers ``max_bytes``. It
+            neither crops pictures nor cuts time.
         :param pin: what ``max_bytes`` and ``preset`` must not change: ``"size"``, ``"fps"``, or both in a sequence.
 
-        The other parameters are those of :class:`Writer`. Ctrl-C, :meth:`cancel` and ``timeout`` end the call, and
-        the file is discarded.
+        All other parameters are as for :class:`Writer`. If Ctrl-C, :meth:`cancel` or ``timeout`` ends the call, the
+        file is discarded.
 
         :raises UnwritableError: if a GIF cannot hold the result.
-        :raises BudgetError: if nothing that was tried meets ``max_bytes`` or ``preset``.
-        :raises WriteError: if the file cannot be written, such as on a full disk; it is also an OSError.
+        :raises BudgetError: if no result that was tried meets ``max_bytes`` or ``preset``.
+        :raises WriteError: if the file cannot be written, for example because the disk is full. The error is also an
+            OSError.
         """
         changes = edits(
             self, frames=frames, time=time, reverse=reverse, back_and_forth=back_and_forth, speed=speed,
@@ -564,18 +574,18 @@ class Animation(Rendered):
         self, destination: Destination, *, effort: Effort = "balanced", strip: bool = False,
         lossy: SupportsIndex = 0, max_bytes: Optional[ByteCount] = None, threads: SupportsIndex = 0,
     ) -> Written:
-        """Write the same animation, frame for frame, in fewer bytes; copy it if it cannot be made smaller.
+        """Write the same animation, frame for frame, in fewer bytes. If it cannot be made smaller, the file is copied.
 
-        Pictures stay exactly the same, unless ``lossy`` or ``max_bytes`` lets them change.
+        Pictures do not change, unless ``lossy`` or ``max_bytes`` allows it.
 
-        :param destination: as for :meth:`convert`. The format does not change, so a path or file object
-            with the extension of another one is rejected.
-        :param effort: ``"small"`` tries all ways of storing each frame.
-        :param strip: leave out comments, profiles and other metadata.
-        :param lossy: as for :class:`Writer`. The file is never larger than without it.
-        :param max_bytes: as for :meth:`convert`, but only metadata, effort and colours change.
+        :param destination: as for :meth:`convert`. The format does not change, so a path or file object with the
+            extension of another format is rejected.
+        :param effort: as for :class:`Writer`. ``"small"`` tries all ways of storing each frame.
+        :param strip: whether to leave out comments, profiles and other metadata.
+        :param lossy: as for :class:`Writer`. The file is never larger than it would be without ``lossy``.
+        :param max_bytes: as for :meth:`convert`, except that frames are not dropped and pictures are not scaled.
         :raises ParameterError: if the path has the extension of another format.
-        :raises BudgetError: if nothing that was tried meets ``max_bytes``.
+        :raises BudgetError: if no result that was tried meets ``max_bytes``.
         """
         options = _options(None, effort, threads, lossy=lossy, max_bytes=max_bytes)
         options.strip = bool(strip)

@@ -17,14 +17,14 @@ _LIMITS = (
 )
 _LARGEST_SIDE = 65535
 _NO_LIMIT = (1 << 63) - 1
-#: The limits of the presets, in their order.
+#: The limits of the presets, in the order of their numbers in the library.
 _LIVE_BYTES = (1 << 30, 256 << 20, _NO_LIMIT)
 _OUTPUT_BYTES = (16 << 30, 1 << 30, _NO_LIMIT)
 _PIXELS_PER_PLAY = (1 << 34, 1 << 32, _NO_LIMIT)
 
 
 def _set_limits(options: c.Options, limits: Optional[Limits]) -> int:
-    """Set the limits of the library, and return ``output_bytes``."""
+    """Set the fields of ``options`` according to ``limits``, and return the limit ``output_bytes``."""
     if limits is None:
         limits = "default"
     if isinstance(limits, str):
@@ -52,7 +52,7 @@ def _set_limits(options: c.Options, limits: Optional[Limits]) -> int:
 
 
 def _timeout(timeout: Optional[SupportsFloat]) -> int:
-    """The timeout in nanoseconds; 0, as in the library, for no limit."""
+    """Return the timeout in nanoseconds, or 0 for no limit, as the library expects it."""
     if timeout is None:
         return 0
     nanoseconds = _nanoseconds(timeout, "timeout")
@@ -97,7 +97,7 @@ def _sides(size: Size) -> Tuple[Optional[int], Optional[int]]:
 
 
 def _side(value: SupportsIndex) -> int:
-    # The library reads 0 as None here. A computed size of 0 is probably a bug, so reject it.
+    # The library interprets 0 as None. A computed size of 0 is probably a bug of the caller, so reject it.
     number = _integer(value, "a side of size")
     if not 0 < number <= _LARGEST_SIDE:
         raise parameter_error(f"size has {value}; sides must be 1 to {_LARGEST_SIDE}, or None")
@@ -105,9 +105,9 @@ def _side(value: SupportsIndex) -> int:
 
 
 def _seconds(nanoseconds: int) -> float:
-    """The smallest float that :func:`_nanoseconds` converts to at least ``nanoseconds``."""
+    """Return the smallest number of seconds that :func:`_nanoseconds` converts to at least ``nanoseconds``."""
     seconds = nanoseconds / 1e9
-    # Runs only above 50 days.
+    # The loop runs only for times above 50 days.
     while round(seconds * 1e9) < nanoseconds:
         seconds *= 1 + 2.0**-52
     return seconds
@@ -123,5 +123,5 @@ def _nanoseconds(seconds: SupportsFloat, name: str = "seconds") -> int:
         raise parameter_error(f"{name} is nan")
     if math.isinf(number):
         return (1 << 64) if number > 0 else -1
-    # Larger numbers have no fraction, and their product may overflow.
+    # A larger number has no fraction, and the product of floats may overflow.
     return round(number * 1e9) if abs(number) < 2.0**53 else int(number) * 10**9

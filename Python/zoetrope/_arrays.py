@@ -11,7 +11,7 @@ from ._errors import parameter_error
 
 
 def _numpy() -> Any:
-    """NumPy, which is needed only by calls that return arrays."""
+    """Return the module numpy, which only calls that return arrays need."""
     global _np
     if _np is None:
         try:
@@ -38,9 +38,11 @@ def _check_layout(layout: str, format: str) -> None:
 
 
 def _gaps(array: Any, has_channels: bool) -> Optional[Tuple[int, int, int]]:
-    """The bytes from row to row, from frame to frame, and in total; None if the library cannot write this layout.
+    """Return the number of bytes from row to row, from frame to frame, and in total.
 
-    :param has_channels: whether the last axis is the channels.
+    The result is None if the library cannot write an array with this layout.
+
+    :param has_channels: whether the last axis is that of the channels.
     """
     itemsize = array.itemsize
     shape, strides = list(array.shape), list(array.strides)
@@ -64,28 +66,28 @@ def _gaps(array: Any, has_channels: bool) -> Optional[Tuple[int, int, int]]:
 
 
 class _Target:
-    """Memory to draw into, which this keeps alive, and the library's description of it."""
+    """The library's description of the memory to draw into. The object keeps that memory alive."""
 
     __slots__ = ("buffer", "_memory")
 
     def __init__(self, array: Any, is_several: bool = False) -> None:
         self.buffer = c.Buffer()
         if _is_array(array) and not array.flags.c_contiguous:
-            # NumPy does not move the array's memory while this refers to it.
+            # NumPy does not move the array's memory while this object refers to the array.
             self._memory: Any = array
             gaps = _gaps(array, array.ndim - is_several > 2)
             assert gaps is not None
             self.buffer.pixels = array.__array_interface__["data"][0]
             self.buffer.bytes_per_row, self.buffer.bytes_per_frame, self.buffer.byte_count = gaps
         else:
-            # While this lives, a bytearray cannot be resized.
+            # While this object exists, a bytearray cannot be resized.
             self._memory = _from_buffer(array)
             self.buffer.pixels = _addressof(self._memory)
             self.buffer.byte_count = _view(array).nbytes
 
 
 class _Structs:
-    """The structs that one call needs, and references to them."""
+    """The structs that a call needs, and references to them."""
 
     __slots__ = ("buffer", "buffer_reference", "error", "error_reference")
 

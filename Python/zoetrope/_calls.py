@@ -14,14 +14,14 @@ _SLICE = 0.05
 
 
 class _Owned:
-    """A handle of the library, freed when its last user drops it.
+    """A handle of the library, which is freed when the last reference to this object is dropped.
 
-    A call holds a reference while it uses an animation. So closing needs no lock, and an exception or signal
-    handler between any two instructions neither leaks the handle nor frees it in use.
+    A call holds a reference while it uses the handle. So closing needs no lock, and an exception or signal handler
+    between any two instructions neither leaks the handle nor frees it while it is in use.
     """
 
-    # Python discards exceptions that a signal handler raises in a destructor. Handlers run only in Python
-    # functions, so `__del__` is a C function stored in each object.
+    # Python discards an exception that a signal handler raises in a destructor. Signal handlers run only in Python
+    # functions, so `__del__` is a C function that is stored in each object.
     __slots__ = ("pointer", "__del__")
 
     #: The address of the handle, which a function of the library sets.
@@ -34,19 +34,21 @@ class _Owned:
 
 
 def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] = None) -> Any:
-    """Call ``work``, interruptible by Ctrl-C, and return its result or raise its exception.
+    """Call ``work`` so that Ctrl-C can interrupt it, and return its result or raise its exception.
 
-    Python runs signal handlers on the main thread, between its own instructions. So another thread does the
-    work while the main thread waits.
+    Python runs signal handlers only on the main thread, between Python instructions. So another thread does the work
+    while the main thread waits.
 
-    :param stop: makes ``work`` end soon, which is then waited for. None abandons ``work``.
+    :param stop: a function that makes ``work`` end soon. After an interruption, ``stop`` is called, and the end of
+        ``work`` is awaited. With None, ``work`` is left to run.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
     results: List[Any] = []
     errors: List[BaseException] = []
     has_begun = is_stopped = is_done = False
-    # A lock implemented in C: an exception while waiting for an `Event` or starting a `Thread` would break those.
+    # Use a lock that is implemented in C, because an exception while waiting for an `Event` or starting a `Thread`
+    # would leave these in a broken state.
     done = _thread.allocate_lock()
     done.acquire()
 
@@ -65,17 +67,17 @@ def _interruptible(work: Callable[[], Any], stop: Optional[Callable[[], None]] =
         try:
             _thread.start_new_thread(run, ())
         except RuntimeError:
-            # There are too many threads, or the interpreter is shutting down.
+            # The error means that there are too many threads, or that the interpreter is shutting down.
             return work()
         # Wait in slices, because a signal that arrives just before the system call does not interrupt it.
         while not done.acquire(timeout=_SLICE):
             pass
     except BaseException:
-        # From here on, a thread that has not begun does nothing.
+        # From here on, a thread that has not begun will do nothing.
         is_stopped = True
         while stop is not None and has_begun and not is_done:
             try:
-                # Repeated, because the thread may not have entered the library yet.
+                # Repeat this, because the thread may not have entered the library yet.
                 stop()
                 done.acquire(timeout=0.01)
             except BaseException:

@@ -20,12 +20,12 @@ from ._writer_arguments import Container
 if TYPE_CHECKING:
     from ._animation import Animation
 
-#: The formats of extensions.
+#: The formats by file name extension.
 _SUFFIXES: Dict[str, Container] = {".gif": "gif", ".png": "apng", ".apng": "apng"}
 
 
 class Writable(Protocol):
-    """A binary file object. It gets the whole file with one call of ``write``, once it is complete."""
+    """A binary file object. Once the file is complete, all its bytes are passed to ``write``."""
 
     def write(self, __bytes: bytes) -> Any: ...
 
@@ -35,44 +35,45 @@ Destination = Union[str, "os.PathLike[str]", "os.PathLike[bytes]", Writable]
 
 
 class Written(NamedTuple):
-    """What was written."""
+    """A description of a written file."""
 
     byte_count: int
-    #: Frames in the file.
+    #: The number of frames in the file.
     frame_count: int
-    #: Frames that were merged into others, because they were equal or too short.
+    #: The number of frames that were merged into others because they were equal or too short.
     merged_count: int
-    #: Frames whose compressed pixels were copied.
+    #: The number of frames whose compressed pixels were copied.
     copied_count: int
-    #: Whether delays are stored exactly; otherwise they are rounded without drift.
+    #: Whether all delays are stored exactly. If not, they are rounded, without drift.
     has_exact_delays: bool
     #: ``"gif"``, ``"apng"`` or ``"png"``.
     format: str
-    #: Frames whose colours were reduced to a palette.
+    #: The number of frames whose colours were reduced to a palette.
     reduced_count: int = 0
-    #: The share of drawn pixels that were partly transparent and became opaque or transparent.
+    #: The share of pixels in the changed rectangles that were partly transparent and became opaque or fully
+    #: transparent, from 0 to 1.
     partial_alpha_share: float = 0.0
-    #: Width and height.
+    #: The width and height of the pictures.
     size: Tuple[int, int] = (0, 0)
-    #: How much colours may differ, as in ``lossy=``; more if ``max_bytes`` or ``preset`` needed it.
+    #: How much colours may differ: the value of ``lossy``, or more if ``max_bytes`` or ``preset`` required it.
     lossy: int = 0
-    #: The maximum number of colours in a palette, if it was limited.
+    #: The maximum number of colours in a palette, or None if it was not limited.
     colors: Optional[int] = None
-    #: The maximum number of frames per second, if frames were dropped for ``max_bytes`` or ``preset``.
+    #: The maximum number of frames per second, or None if no frames were dropped for ``max_bytes`` or ``preset``.
     fps: Optional[int] = None
     #: Whether metadata was left out for ``max_bytes`` or ``preset``.
     is_stripped: bool = False
 
 
 class _Sink:
-    """A destination in the library's form, and the work that remains when the file is complete."""
+    """A destination, converted for the library, and the work that remains once the file is complete."""
 
     def __init__(self, destination: Destination) -> None:
-        #: None for a file object.
+        #: The path, or None for a file object.
         self.path: Optional[str] = None
         self.struct = c.Destination(size=sizeof(c.Destination))
         self._write: Optional[Callable[[bytes], Any]] = None
-        #: The path, or the name of the file object, if it has one.
+        #: The path, or the name of the file object, or an empty string if it has none.
         self._name = ""
         #: Whether writing may wait for a reader, as in a pipe.
         self.may_block = False
@@ -88,10 +89,10 @@ class _Sink:
             try:
                 self.may_block = not stat.S_ISREG(os.stat(name).st_mode)
             except OSError:
-                # There is no file yet. It will be a regular file, or cannot be written.
+                # The file does not exist yet. It will become a regular file, or cannot be written.
                 pass
         else:
-            # Files of `tempfile` wrap the file itself.
+            # File objects of the module `tempfile` wrap the actual file object.
             if isinstance(getattr(destination, "file", destination), io.TextIOBase):
                 raise TypeError(
                     f"destination must be a binary file object, not the text file {type(destination).__name__}")
@@ -99,7 +100,7 @@ class _Sink:
             if self._write is None:
                 raise TypeError(
                     f"destination must be a path or a binary file object, not {type(destination).__name__}")
-            # The name of a file that was opened by its descriptor is a number.
+            # The name is a number if the file object was opened from a descriptor.
             named = getattr(destination, "name", None)
             if isinstance(named, (str, bytes, os.PathLike)):
                 self._name = os.fsdecode(named)
@@ -110,11 +111,11 @@ class _Sink:
 
     @property
     def format(self) -> Optional[Container]:
-        """The format that the extension of the path, or of the file object's name, implies."""
+        """The format for the extension of the path or of the file object's name, or None if it implies none."""
         return _SUFFIXES.get(self._suffix)
 
     def check_format(self, animation: "Animation") -> None:
-        """Reject a name whose extension is not that of ``animation``'s format, which does not change."""
+        """Reject a destination whose extension is that of a format other than ``animation``'s."""
         kept = "gif" if animation.format == "gif" else "apng"
         if _SUFFIXES.get(self._suffix, kept) != kept:
             raise parameter_error(
@@ -122,7 +123,7 @@ class _Sink:
                 "use convert")
 
     def deliver(self, written: c.Written) -> Written:
-        """Write a file in memory to the file object, and describe it."""
+        """Write the file to the file object if it is in memory, and return its description."""
         if written.bytes:
             held = _Owned(_lib.zoetrope_bytes_free)
             held.pointer.value = written.bytes
@@ -132,7 +133,8 @@ class _Sink:
             rest = data.raw
             while rest and self._write is not None:
                 done = self._write(rest)
-                # Raw files may write a part, or nothing if they do not block; other objects may return nothing.
+                # A raw file may write only a part, or nothing if it is non-blocking. Other objects may return None
+                # after writing everything.
                 is_raw = isinstance(getattr(self._write, "__self__", None), io.RawIOBase)
                 if done == 0 or (done is None and is_raw):
                     raise BlockingIOError(

@@ -10,13 +10,13 @@ from . import _library as c
 
 
 class ZoetropeError(Exception):
-    """The base class of all errors.
+    """The base class of the package's exceptions.
 
-    ``code`` is one of ``"notAnImage"``, ``"unsupported"``, ``"noFrames"``, ``"truncated"``,
-    ``"malformed"``, ``"limitExceeded"``, ``"io"``, ``"parameter"``, ``"cancelled"``, ``"timedOut"``,
-    ``"outOfMemory"``, ``"forked"``, ``"unwritable"``, ``"overBudget"``, the codes of :class:`StoreError`, and
-    ``"other"``. ``frame`` and ``byte_offset`` are None
-    where they do not apply. ``path`` is the path that was opened or written, if any.
+    ``code`` is one of ``"notAnImage"``, ``"unsupported"``, ``"noFrames"``, ``"truncated"``, ``"malformed"``,
+    ``"limitExceeded"``, ``"io"``, ``"parameter"``, ``"cancelled"``, ``"timedOut"``, ``"outOfMemory"``, ``"forked"``,
+    ``"unwritable"``, ``"overBudget"``, the codes of :class:`StoreError`, and ``"other"``. ``frame`` and ``byte_offset``
+    locate the error in the file, and are None where they do not apply. ``path`` is the path that was opened or written,
+    or None.
     """
 
     def __init__(
@@ -44,11 +44,11 @@ class NotAnImageError(ZoetropeError, ValueError):
 
 
 class MalformedError(ZoetropeError, ValueError):
-    """The data is malformed, truncated, unsupported, or has no frame."""
+    """The data is malformed, truncated or unsupported, or has no frame."""
 
 
 class LimitError(ZoetropeError, ValueError):
-    """The file exceeds a limit."""
+    """The file, or the requested result, exceeds a limit."""
 
 
 class OutOfMemoryError(ZoetropeError, MemoryError):
@@ -56,24 +56,24 @@ class OutOfMemoryError(ZoetropeError, MemoryError):
 
 
 class UnwritableError(ZoetropeError, ValueError):
-    """The format cannot hold the animation; for example, a GIF cannot hold partly transparent pixels."""
+    """The format cannot store the animation. For example, a GIF cannot store partly transparent pixels."""
 
 
 class BudgetError(ZoetropeError, ValueError):
-    """Nothing that was tried meets ``max_bytes`` or ``preset``; no file is written."""
+    """No result that was tried meets ``max_bytes`` or ``preset``. No file is written."""
 
     def __init__(
         self, code: str, message: str, frame: Optional[int] = None, byte_offset: Optional[int] = None,
         path: Optional[str] = None, limit: str = "bytes", found: Optional[float] = None, allowed: float = 0,
     ) -> None:
         super().__init__(code, message, frame, byte_offset, path)
-        #: The limit that cannot be met: ``"bytes"``, ``"frames"``, ``"duration"`` in seconds, or ``"sides"``, the
-        #: longer side of the pictures.
+        #: The limit that cannot be met: ``"bytes"``, the size of the file; ``"frames"``, the number of frames;
+        #: ``"duration"``, that of one play in seconds; or ``"sides"``, the longer side of the pictures.
         self.limit = limit
-        #: For ``"bytes"``, the size of the smallest file found, or None if none was completed; otherwise the
-        #: animation's own value.
+        #: For ``"bytes"``, the size of the smallest file that was found, or None if no file was completed. For other
+        #: limits, the value of the animation.
         self.found = found
-        #: The allowed value; if it is more than ``found``, the required one.
+        #: The allowed value. If it is more than ``found``, it is a minimum; otherwise it is a maximum.
         self.allowed = allowed
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -82,12 +82,12 @@ class BudgetError(ZoetropeError, ValueError):
 
 
 class StoreError(ZoetropeError):
-    """A :class:`FrameStore` cannot be used; ``code`` gives the reason.
+    """A :class:`FrameStore` cannot be used. ``code`` is the reason.
 
-    ``"storeFull"``: the disk is full, or all of ``byte_limit`` is in use; ``"storeBusy"``: every place for a frame is
-    in use; ``"storeDenied"``: the directory is not writable, or accessible to other users; ``"storeDamaged"``: others
-    truncate or remove its files; ``"storeUnsupported"``: the file system has no locks. ``path`` is the directory that
-    was passed to the store.
+    ``"storeFull"``: the disk is full, or all of ``byte_limit`` is in use; ``"storeBusy"``: all slots for frames are in
+    use; ``"storeDenied"``: the directory is not writable, or is accessible to other users; ``"storeDamaged"``: another
+    program truncates or removes files of the store; ``"storeUnsupported"``: the file system has no locks. ``path`` is
+    the directory that was passed to the store.
     """
 
 
@@ -103,7 +103,7 @@ class _SystemError(ZoetropeError, OSError):
         byte_offset: Optional[int] = None, path: Optional[str] = None, errno: Optional[int] = None,
     ) -> None:
         ZoetropeError.__init__(self, code, message, frame, byte_offset, path)
-        # OSError interprets the arguments differently.
+        # Set these here, because OSError interprets its arguments differently.
         self.errno, self.strerror, self.filename = errno, message, path
         self.filename2 = None
         if errno is not None:
@@ -120,15 +120,15 @@ class _SystemError(ZoetropeError, OSError):
 class ReadError(_SystemError):
     """The file cannot be opened or read.
 
-    Depending on ``errno`` it is also a FileNotFoundError, PermissionError, IsADirectoryError or
+    Depending on ``errno``, the exception is also a FileNotFoundError, PermissionError, IsADirectoryError or
     NotADirectoryError. ``strerror`` and ``filename`` are set.
     """
 
 
 class WriteError(_SystemError):
-    """The file cannot be written, such as on a full disk.
+    """The file cannot be written, for example because the disk is full.
 
-    Depending on ``errno`` it is also a FileNotFoundError, PermissionError, IsADirectoryError or
+    Depending on ``errno``, the exception is also a FileNotFoundError, PermissionError, IsADirectoryError or
     NotADirectoryError. ``strerror`` and ``filename`` are set.
     """
 
@@ -170,14 +170,13 @@ class NoDestinationDirectoryError(WriteError, NotADirectoryError):
 
 
 class ParameterError(ZoetropeError, ValueError):
-    """An invalid argument."""
+    """An argument is invalid."""
 
 
 class ForkedError(ZoetropeError, RuntimeError):
     """The process was forked after the library was used.
 
-    Use the start method *spawn* or *forkserver*; for PyTorch,
-    ``DataLoader(..., multiprocessing_context="spawn")``.
+    Use the start method *spawn* or *forkserver*. For PyTorch, use ``DataLoader(..., multiprocessing_context="spawn")``.
     """
 
 
@@ -187,7 +186,7 @@ _TYPES: Dict[int, Type[ZoetropeError]] = {
     10: ForkedError, 12: TimedOutError, 13: OutOfMemoryError, 14: UnwritableError,
     15: BudgetError, 16: StoreError,
 }
-#: The names of ``ZOETROPE_LIMIT_...``.
+#: The names of the numbers ``ZOETROPE_LIMIT_...``.
 _LIMITS = {1: "bytes", 2: "frames", 3: "duration", 4: "sides"}
 _READ_ERRORS: Dict[int, Type[ReadError]] = {
     errors.ENOENT: NotFoundError, errors.EACCES: NotPermittedError, errors.EPERM: NotPermittedError,
@@ -201,9 +200,10 @@ _WRITE_ERRORS: Dict[int, Type[WriteError]] = {
 
 
 def make_error(error: c.Error, path: Optional[str] = None, *, is_writing: bool = False) -> ZoetropeError:
-    """The exception for a failed call.
+    """Return the exception for a failed call.
 
-    :param is_writing: whether the call only writes a file. The library has the same code for reading and writing.
+    :param is_writing: whether the error occurred while writing a file. The library has the same code for errors of
+        reading and writing.
     """
     kind = _TYPES.get(error.code, ZoetropeError)
     if kind is ReadError and is_writing:
@@ -215,7 +215,7 @@ def make_error(error: c.Error, path: Optional[str] = None, *, is_writing: bool =
     if issubclass(kind, (ReadError, WriteError)) and error.system_error:
         number = error.system_error
         specific = _WRITE_ERRORS if is_writing else _READ_ERRORS
-        # The exception already carries the path.
+        # The exception has an attribute for the path, so leave it out of the message.
         return specific.get(number, kind)(code, os.strerror(number), *place, number)
     message = error.message.decode("utf-8", "replace")
     if kind is TimedOutError:
@@ -237,7 +237,7 @@ def parameter_error(message: str) -> ParameterError:
 
 
 def printable(text: str) -> str:
-    """``text`` with control characters and undecodable bytes escaped."""
+    """Return ``text`` with control characters and undecodable bytes escaped."""
     return "".join(
         character if character.isprintable()
         else f"\\x{ord(character) - 0xDC00:02x}" if "\udc80" <= character <= "\udcff"
@@ -248,17 +248,17 @@ def printable(text: str) -> str:
 class Damage(NamedTuple):
     """A deviation from the file format, and how it was handled."""
 
-    #: Such as ``"gif.lzw.truncated"``.
+    #: The kind of damage, such as ``"gif.lzw.truncated"``.
     kind: str
-    #: A short description.
+    #: A short description of the damage.
     detail: str
-    #: The affected frame; None outside frames.
+    #: The index of the damaged frame, or None if the damage is in no frame.
     frame: Optional[int]
-    #: The file offset at which it was detected.
+    #: The file offset at which the damage was detected.
     byte_offset: int
-    #: Whether nothing is lost.
+    #: Whether the damage loses nothing.
     is_tolerated: bool
-    #: Complete rows of a damaged frame; None if all, or unknown.
+    #: The number of complete rows of a damaged frame, or None if all are complete or the number is unknown.
     valid_rows: Optional[int]
 
 

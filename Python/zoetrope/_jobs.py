@@ -23,27 +23,27 @@ def frames(
     row: Mapping[str, Any], *, limits: Optional[Limits] = "strict", size: Optional[Size] = None,
     fit: Fit = "fit",
 ) -> Iterator[Dict[str, Any]]:
-    """Yield one row per frame of the file in ``row["bytes"]``, decoding one frame at a time.
+    """Yield one row for each frame of the file in ``row["bytes"]``. One frame is decoded at a time.
 
-    Made for ``ray.data.read_binary_files(..., include_paths=True).flat_map(zoetrope.frames)`` and similar
-    calls. Cast blocks to :data:`FRAMES_SCHEMA` before you write them. Equal files give equal rows on every
+    This function is made for ``ray.data.read_binary_files(..., include_paths=True).flat_map(zoetrope.frames)`` and
+    similar calls. Cast blocks to :data:`FRAMES_SCHEMA` before you write them. Equal files give equal rows on every
     machine.
 
-    Rows have ``path``, ``index``, ``start_ms``, ``duration_ms``, ``frame`` (a PNG file), ``damage`` (what was
-    lost, or None) and ``tolerated`` (a deviation from the format that loses nothing, or None). Filter by
-    ``damage is None`` to keep only intact frames.
+    The columns are ``path``, ``index``, ``start_ms``, ``duration_ms``, ``frame`` (a PNG file), ``damage`` (a
+    description of the damage that loses data, or None) and ``tolerated`` (a description of damage that loses nothing,
+    or None). To keep only intact frames, filter by ``damage is None``.
 
-    The contents of a file never raise an exception. A file that cannot be read yields one row without a
-    frame and with the error as ``damage``. A file that fails later ends with such a row.
+    The contents of a file never cause an exception. A file that cannot be read yields one row without a frame, with the
+    error as ``damage``. A file that fails at a later frame ends with such a row.
 
     :param row: ``bytes`` is the file, as bytes, bytearray, memoryview or mmap; ``path`` is optional.
-    :param limits: as for :func:`zoetrope.open`. Default: ``"strict"``. ``pixels_per_play`` also bounds the
-        pixels of all PNGs together.
-    :param size: the box to scale frames into. Default: the canvas size.
+    :param limits: as for :func:`zoetrope.open`. Default: ``"strict"``. ``pixels_per_play`` also limits the total number
+        of pixels in the PNG files.
+    :param size: the box to scale frames into. Default: the size of the canvas.
     :raises ParameterError: if ``row`` has no ``bytes``.
-    :raises OutOfMemoryError: if the system has no memory or thread left, so that the engine can repeat the task.
-    :raises TypeError: if ``row`` is not a mapping, or ``row["bytes"]`` is not bytes. Paths are not accepted,
-        because another machine might not have the file.
+    :raises OutOfMemoryError: if the system cannot provide memory or a thread. The engine can then repeat the task.
+    :raises TypeError: if ``row`` is not a mapping, or ``row["bytes"]`` is not bytes. Paths are not accepted, because
+        the file might not exist on another machine.
     """
     if not hasattr(row, "get"):
         raise TypeError(f'row must be a mapping with "bytes", not {type(row).__name__}')
@@ -69,10 +69,11 @@ def _rows(
 
     index: Optional[int] = None
     try:
-        # One thread, because the engine already runs one task per processor.
+        # Use one thread, because the engine already runs one task per processor.
         with open(data, limits=limits, threads=1) as animation:
             infos = animation.frames
-            # The file's own `pixels_per_play` does not bound this: its frames may be small on a large canvas.
+            # The decoder's limit `pixels_per_play` does not bound this number, because frames may be small on a large
+            # canvas.
             pixels = math.prod(animation._rendering(size, fit, "bilinear", "L")[1]) * len(infos)
             if pixels > animation._pixels_per_play:
                 raise LimitError(
@@ -94,19 +95,19 @@ def _rows(
                     first(damage, is_tolerated=False), first(damage, is_tolerated=True))
             for frame, damage in structural.items():
                 if frame is not None and frame >= len(infos):
-                    # A frame that was lost.
+                    # The file has a frame that was lost.
                     yield made(
                         frame, 0.0, 0.0, None,
                         first(damage, is_tolerated=False), first(damage, is_tolerated=True))
     except (ParameterError, ForkedError, OutOfMemoryError):
-        # A mistake of the caller, or a shortage on this machine: not a property of the file.
+        # The reason is a mistake of the caller or a shortage on this machine, and not the file.
         raise
     except ZoetropeError as error:
         yield made(error.frame if error.frame is not None else index, 0.0, 0.0, None, str(error))
 
 
 def first(damage: List[Damage], *, is_tolerated: bool) -> Optional[str]:
-    """A description of the first tolerated, or not tolerated, item of ``damage``."""
+    """Return a description of the first item of ``damage`` that is, or is not, tolerated; None if there is none."""
     for item in damage:
         if item.is_tolerated == is_tolerated:
             return describe(item)
@@ -114,5 +115,5 @@ def first(damage: List[Damage], *, is_tolerated: bool) -> Optional[str]:
 
 
 def describe(damage: Damage) -> str:
-    """One sentence."""
+    """Return a description of ``damage`` in one sentence."""
     return f"{damage.kind}: {damage.detail}, byte {damage.byte_offset}"

@@ -159,7 +159,7 @@ class StoreStatistics(Structure):
     ]
 
 
-# Handles are plain addresses; structs are passed with `byref`, so that calls need no conversions.
+# Handles are plain addresses, and structs are passed with `byref`, so that calls need no conversions.
 _FUNCTIONS = {
     "zoetrope_abi_version": (c_uint32, []),
     "zoetrope_version": (c_char_p, []),
@@ -214,7 +214,7 @@ _FUNCTIONS = {
 
 
 def _load() -> ctypes.CDLL:
-    """The library of this package, or the one that `ZOETROPE_LIBRARY` names, for tests."""
+    """Load the library of this package, or, for tests, the one whose path is in `ZOETROPE_LIBRARY`."""
     beside = Path(__file__).parent / "libzoetrope.so.1"
     if not beside.exists():
         # An editable installation uses the library that `make lib` built in the checkout.

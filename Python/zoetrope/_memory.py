@@ -1,14 +1,14 @@
-"""Reuses the memory of large arrays.
+"""Reuse of the memory of large arrays.
 
-The system clears fresh memory page by page, which can take as long as decoding simple frames. The
-allocator returns blocks over 32 MiB to the system immediately, so one block is kept here.
+The system clears new memory page by page, which can take as long as decoding simple frames. The allocator returns
+blocks over 32 MiB to the system as soon as they are freed, so one block is kept here.
 """
 
 from __future__ import annotations
 
 from typing import Any, List, Tuple
 
-#: Smaller arrays are left to the allocator, which keeps such blocks itself.
+#: The smallest array for which memory is kept. For smaller arrays, the allocator itself keeps the memory.
 LEAST_BYTES = 16 << 20
 #: The largest block that is kept.
 MOST_BYTES = 128 << 20
@@ -18,7 +18,7 @@ _kept: List[Any] = []
 
 
 class _Lease:
-    """Owns a block while an array or a view of it exists, and then stores it for reuse."""
+    """The owner of a block while an array of it, or a view of that array, exists. The block is then kept for reuse."""
 
     __slots__ = ("__array_interface__", "_block")
 
@@ -28,13 +28,13 @@ class _Lease:
             "version": 3, "shape": shape, "typestr": dtype.str, "data": (block.ctypes.data, False),
         }
 
-    # At shutdown, the module's globals may be cleared before the last array is freed.
+    # `_kept` is an argument, because the module's globals may be cleared before the last array is freed at shutdown.
     def __del__(self, _kept: List[Any] = _kept) -> None:
         _kept[:] = [self._block]
 
 
 def empty(numpy: Any, shape: Tuple[int, ...], dtype: Any) -> Any:
-    """Like ``numpy.empty``, but reuses the kept block if its size suits.
+    """Do the same as ``numpy.empty``, but reuse the kept block if it has a suitable size.
 
     :raises MemoryError: if there is not enough memory, even after freeing the kept block.
     """
@@ -43,22 +43,22 @@ def empty(numpy: Any, shape: Tuple[int, ...], dtype: Any) -> Any:
         count *= side
     try:
         if LEAST_BYTES <= count <= MOST_BYTES:
-            # Rounded up so that more sizes suit; pages that are never written take no memory.
+            # Round the size up, so that a block suits more arrays. Pages that are never written take no memory.
             return numpy.asarray(_Lease(_block(numpy, 1 << (count - 1).bit_length()), shape, dtype))
         return numpy.empty(shape, dtype)
     except MemoryError:
-        # Without the kept block, the exact size may fit.
+        # There may be enough memory for the exact size once the kept block is freed.
         _kept.clear()
         return numpy.empty(shape, dtype)
 
 
 def _block(numpy: Any, capacity: int) -> Any:
-    """The kept block if it has `capacity` bytes, else a new one."""
+    """Return the kept block if it has ``capacity`` bytes; otherwise a new block."""
     try:
         block = _kept.pop()
         if block.nbytes == capacity:
             return block
-        # Free it before allocating the new one.
+        # Free the kept block before the new one is allocated.
         del block
     except IndexError:
         pass

@@ -1,4 +1,4 @@
-"""The handle of an animation: opening, closing and cancelling it, and its properties that need no decoding."""
+"""Opening, closing and cancelling an animation, and the properties that need no decoding."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ._records import _DISPOSALS, _KINDS, FrameInfo, MetadataItem
 from ._sources import _bytes, _descriptor, _HEAD, _is_long, _takes_long
 from ._types import _choice, _CONTAINERS, _DAMAGE, _DELAYS, DamagePolicy, Delays, Limits, Source
 
-#: Calls that decode at least this many pixels are interruptible by Ctrl-C.
+#: The minimum number of pixels for which a call that decodes is interruptible by Ctrl-C.
 _LONG_CALL = 1 << 22
-#: ``ZOETROPE_CANCELLED``.
+#: The status ``ZOETROPE_CANCELLED``.
 _CANCELLED = 9
-#: ``ZOETROPE_IO``.
+#: The status ``ZOETROPE_IO``.
 _IO = 7
 
 
@@ -35,21 +35,21 @@ _Self = TypeVar("_Self", bound="Opened")
 
 
 class Opened:
-    """An opened file, without its pixels: the base of :class:`zoetrope.Animation`."""
+    """The part of :class:`zoetrope.Animation` that needs no pixels."""
 
     def __init__(
         self, source: Source, *, limits: Optional[Limits] = "default",
         damage: DamagePolicy = "salvage", delays: Delays = "browser", deep: bool = False,
         threads: SupportsIndex = 0, timeout: Optional[SupportsFloat] = None,
     ) -> None:
-        #: None once it is closed.
+        #: The handle of the animation, or None once the animation is closed.
         self._held: Optional[_Owned] = None
         self._is_cancelled = False
         self._path: Optional[str] = None
         self._delays = _choice(delays, _DELAYS, "delays")
         options = c.Options(size=sizeof(c.Options), damage=_choice(damage, _DAMAGE, "damage"))
         self._output_bytes = _set_limits(options, limits)
-        #: For :func:`zoetrope.frames`.
+        #: The limit ``pixels_per_play``, which :func:`zoetrope.frames` needs.
         self._pixels_per_play = options.pixels_per_play or _PIXELS_PER_PLAY[options.limits]
         options.timeout_ns = _timeout(timeout)
         options.deep = 1 if deep else 0
@@ -77,7 +77,7 @@ class Opened:
         elif (descriptor := _descriptor(source)) is not None:
             takes_long = True
 
-            # The library duplicates the descriptor; until then the reference keeps it open.
+            # The reference keeps the descriptor open until the library has duplicated it.
             def call(source: Any = source) -> int:
                 status: int = _lib.zoetrope_open_descriptor(
                     descriptor, byref(options), byref(held.pointer), byref(error))
@@ -89,7 +89,7 @@ class Opened:
                 raise OutOfMemoryError("outOfMemory", "not enough memory for the input") from cause
             count = len(data)
             takes_long = _is_long(count, bytes(data[:_HEAD]))
-            # The reference keeps the memory of a bytearray.
+            # The reference keeps the memory of a bytearray alive.
             start: Any = byref(_from_buffer(data)) if isinstance(data, bytearray) else data
 
             def call() -> int:
@@ -103,14 +103,14 @@ class Opened:
         else:
             self._check(call(), error)
         if descriptor is not None:
-            # Leave the position at the end, as reading would.
+            # Leave the file position at the end, as reading the file would.
             source.seek(0, io.SEEK_END)  # type: ignore[union-attr]
         info = c.Info(size=sizeof(c.Info))
         self._check(_lib.zoetrope_get_info(held.pointer, byref(info), byref(error)), error)
         self._info = info
         #: The maximum number of pixels that decoding one frame draws.
         self._area = int(info.largest_frame_work)
-        #: The frame after the last decoded one. Any other frame may need a replay from the first.
+        #: The index of the frame after the last decoded frame. Any other frame may need a replay from the first frame.
         self._next = 0
         self._frames: Optional[Tuple[FrameInfo, ...]] = None
         self._renderings: Dict[Any, Tuple[Any, Tuple[int, ...], Any]] = {}
@@ -118,18 +118,20 @@ class Opened:
         self._timestamps: Optional[Tuple[float, ...]] = None
         self._damage: Optional[Tuple[Damage, ...]] = None
         self._metadata: Optional[Tuple[MetadataItem, ...]] = None
-        # Popped and appended, which is atomic.
+        # Structs for reuse. They are popped and appended, which is atomic.
         self._spare: List[_Structs] = []
         self._held = held
 
     # ---- Lifetime
 
     def close(self) -> None:
-        """Close the animation. Does not wait: calls in progress on other threads continue, and the file is
-        closed after the last of them. Use :meth:`cancel` to end them.
+        """Close the animation.
 
-        ``len``, ``size``, ``format``, ``plays``, ``stored_loop_count``, ``byte_count`` and ``path`` remain
-        available; everything else raises ValueError.
+        This method does not wait: calls in progress on other threads continue, and the file is closed after the last of
+        them. To end such calls, use :meth:`cancel`.
+
+        ``len`` and the properties ``size``, ``format``, ``plays``, ``stored_loop_count``, ``byte_count`` and ``path``
+        remain available. Everything else raises ValueError.
         """
         self._held = None
 
@@ -141,8 +143,8 @@ class Opened:
     def cancel(self) -> None:
         """End all calls that decode, on all threads, permanently.
 
-        They raise :class:`CancelledError`, and so does every later call that decodes. To continue, open the
-        file again. Does not wait, and may be called on any thread.
+        These calls raise :class:`CancelledError`, and so does every later call that decodes. To continue, open the file
+        again. This method does not wait, and may be called on any thread.
         """
         self._is_cancelled = True
         held = self._held
@@ -161,7 +163,7 @@ class Opened:
             "an Animation cannot be copied or pickled; open the file where it is used")
 
     def _use(self) -> _Owned:
-        """The library's handle, which stays open while the caller holds it."""
+        """Return the library's handle, which stays open while the caller refers to it."""
         held = self._held
         if held is None:
             raise ValueError("the animation is closed")
@@ -175,17 +177,17 @@ class Opened:
         self, call: Callable[[Any, c.Error], int], is_interrupted: Callable[[], bool] = _never,
         path: Optional[str] = None,
     ) -> None:
-        """Call a decoding function of the library, and raise its error.
+        """Call a function of the library that decodes, and raise its error.
 
-        The library cancels the calls of all threads on an animation. A call that was not interrupted itself
-        is repeated, so that Ctrl-C ends only calls of the main thread.
+        The library cancels the calls of all threads that decode the animation. A call that was not interrupted itself
+        is repeated, so that Ctrl-C ends only calls on the main thread.
         """
         error = c.Error()
         held = self._use()
         while not self._is_cancelled:
             status = call(held.pointer, error)
             if status == _IO and path is not None and error.system_error:
-                # Only writing fails with a system error; reading an open file does not.
+                # The error must come from writing, because reading an open file does not fail with a system error.
                 raise make_error(error, path, is_writing=True)
             if status != _CANCELLED or is_interrupted():
                 return self._check(status, error)
@@ -197,9 +199,9 @@ class Opened:
     def _decode_interruptibly(
         self, pixels: int, call: Callable[[Any, c.Error], int], path: Optional[str] = None,
     ) -> None:
-        """:meth:`_decode`, interruptible by Ctrl-C if there are many pixels.
+        """Do the same as :meth:`_decode`, but let Ctrl-C interrupt the call if there are many pixels.
 
-        :param path: the file that is written, if any, for system errors.
+        :param path: the path of the file that is written, if any, for the messages of system errors.
         """
         if pixels < _LONG_CALL:
             return self._decode(call)
@@ -210,21 +212,21 @@ class Opened:
             nonlocal is_interrupted
             is_interrupted = True
             _lib.zoetrope_cancel(held.pointer)
-            # Later calls may decode.
+            # Allow later calls to decode.
             if not self._is_cancelled:
                 _lib.zoetrope_clear_cancel(held.pointer)
 
         _interruptible(lambda: self._decode(call, lambda: is_interrupted, path), stop)
 
     def _pixels(self, place: int) -> int:
-        """The maximum number of pixels that decoding frame ``place`` draws."""
+        """Return the maximum number of pixels that decoding frame ``place`` draws."""
         return self._area if place == self._next else self._area * (place + 1)
 
     # ---- Properties
 
     @property
     def path(self) -> Optional[str]:
-        """The path that was opened; None for bytes."""
+        """The path that was opened, or None if the source was not a path."""
         return self._path
 
     @property
@@ -234,22 +236,22 @@ class Opened:
 
     @property
     def size(self) -> Tuple[int, int]:
-        """Width and height of every frame."""
+        """The width and height of every frame."""
         return (self._info.width, self._info.height)
 
     @property
     def plays(self) -> Optional[int]:
-        """The total number of plays; None if it plays forever."""
+        """The total number of plays, or None if the animation plays forever."""
         return self._info.plays or None
 
     @property
     def stored_loop_count(self) -> Optional[int]:
-        """The loop count as stored; None if there is none."""
+        """The loop count as stored in the file, or None if there is none."""
         return self._info.stored_loop_count if self._info.stored_loop_count >= 0 else None
 
     @property
     def byte_count(self) -> int:
-        """The size of the file."""
+        """The size of the file in bytes."""
         return int(self._info.byte_count)
 
     @property
@@ -275,9 +277,9 @@ class Opened:
 
     @property
     def durations(self) -> Tuple[float, ...]:
-        """How long each frame is shown, in seconds, under the delay policy.
+        """How long each frame is shown, in seconds, under the animation's delay policy.
 
-        Rounded to nanoseconds, they add up to :attr:`duration`; see :attr:`FrameInfo.duration_ns`.
+        If rounded to nanoseconds, the values add up to :attr:`duration`; see :attr:`FrameInfo.duration_ns`.
         """
         frames = self.frames
         if self._durations is None:
@@ -286,7 +288,7 @@ class Opened:
 
     @property
     def timestamps(self) -> Tuple[float, ...]:
-        """When each frame is first shown, in seconds. :meth:`at` returns a frame for its own timestamp."""
+        """When each frame is first shown, in seconds. For a frame's timestamp, :meth:`at` returns that frame."""
         frames = self.frames
         if self._timestamps is None:
             self._timestamps = tuple(_seconds(frame.start_ns) for frame in frames)
@@ -307,10 +309,9 @@ class Opened:
 
     @property
     def damage(self) -> Tuple[Damage, ...]:
-        """Damage in the structure of the file.
+        """The damage found in the structure of the file.
 
-        Damage to pixels is found by decoding: use :meth:`decode` for one frame, :meth:`check`
-        for all.
+        Damage to pixels is found only by decoding. Use :meth:`decode` for one frame, and :meth:`check` for all frames.
         """
         held = self._use()
         if self._damage is None:
@@ -326,7 +327,7 @@ class Opened:
 
     @property
     def metadata(self) -> Tuple[MetadataItem, ...]:
-        """Comments, text, profiles and colour information, as stored."""
+        """The metadata as stored in the file: comments, text, profiles and colour information."""
         held = self._use()
         if self._metadata is not None:
             return self._metadata
@@ -348,7 +349,7 @@ class Opened:
         self._metadata = tuple(items)
         return self._metadata
 
-    #: Frames are arrays, and comparing arrays gives no single truth value.
+    #: ``in`` is not supported, because frames are arrays, and comparing arrays gives no single truth value.
     __contains__ = None
 
     def __len__(self) -> int:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Protocol, Union
 from ._errors import LimitError, ReadError
 
 _SIGNATURES = (b"GIF87a", b"GIF89a", b"\x89PNG\r\n\x1a\n")
-#: The number of bytes that identify every format.
+#: The number of bytes that are enough to recognize every format.
 _SIGNATURE_BYTES = 13
 _PIECE = 1 << 20
 
@@ -20,12 +20,12 @@ class Readable(Protocol):
 
 
 def read_all(read: Callable[[int], Any], limit: int) -> Union[bytes, bytearray]:
-    """Read to the end; stop early if the first bytes are not those of an image.
+    """Read to the end of the input, or stop early if the first bytes are not those of an image.
 
     :raises LimitError: if there are more than ``limit`` bytes.
-    :raises BlockingIOError: if the object is non-blocking and has no bytes yet.
+    :raises BlockingIOError: if the file object is non-blocking and no bytes are available.
     """
-    # Appended to a bytearray, because joining large pieces could not be interrupted.
+    # Append the pieces to a bytearray, because joining large pieces could not be interrupted.
     whole = bytearray()
     is_known = False
     while True:
@@ -49,6 +49,6 @@ def read_all(read: Callable[[int], Any], limit: int) -> Union[bytes, bytearray]:
         if not is_known and len(whole) >= _SIGNATURE_BYTES:
             is_known = True
             if not whole.startswith(_SIGNATURES):
-                # The input may be endless; the library reports the error.
+                # Stop, because the input may be endless. The library reports the error.
                 break
     return whole or b""

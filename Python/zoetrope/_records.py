@@ -14,27 +14,27 @@ _DISPOSALS = ("keep", "background", "previous")
 class FrameInfo(NamedTuple):
     """The stored properties of a frame."""
 
-    #: Left, top, width and height on the canvas, as stored.
+    #: The frame's rectangle on the canvas, as stored: left, top, width and height.
     rect: Tuple[int, int, int, int]
-    #: The stored delay in seconds, as a fraction.
+    #: The stored delay in seconds, as numerator and denominator.
     delay: Tuple[int, int]
-    #: When it is shown and for how long, in nanoseconds, under the animation's delay policy.
+    #: When the frame is shown and for how long, in nanoseconds, under the animation's delay policy.
     start_ns: int
     duration_ns: int
-    #: ``"keep"``, ``"background"`` or ``"previous"``.
+    #: The disposal method: ``"keep"``, ``"background"`` or ``"previous"``.
     disposal: str
-    #: ``"source"`` or ``"over"``.
+    #: The blend operation: ``"source"`` or ``"over"``.
     blend: str
-    #: Whether decoding can start here.
+    #: Whether decoding can start at this frame.
     is_independent: bool
-    #: Offset and length of its pixels in the file.
+    #: The offset and the length of the frame's data in the file.
     byte_range: Tuple[int, int]
 
 
 class MetadataItem(NamedTuple):
-    """A piece of metadata."""
+    """An item of metadata."""
 
-    #: ``"text"``, ``"xmp"``, ``"exif"``, ``"icc_profile"``, ``"application"`` or ``"color"``.
+    #: The kind of item: ``"text"``, ``"xmp"``, ``"exif"``, ``"icc_profile"``, ``"application"`` or ``"color"``.
     kind: str
     key: str
     value: bytes
@@ -48,20 +48,20 @@ class Frame:
     """A decoded frame."""
 
     index: int
-    #: H×W×C, or H×W for ``"L"``.
+    #: The pixels: an H×W×C array, or H×W for ``"L"``.
     pixels: Pixels
-    #: When it is shown and for how long, in seconds, under the animation's delay policy.
+    #: When the frame is shown and for how long, in seconds, under the animation's delay policy.
     timestamp: float
     duration: float
-    #: The damage found in the frame's own pixels.
+    #: The damage found in the frame's own pixels, or None.
     damage: Optional[Damage]
 
 
 class Batch(NamedTuple):
-    """Consecutive frames of :meth:`Animation.batches`."""
+    """A batch of the frames that :meth:`Animation.batches` yields."""
 
     indices: IndexArray
-    #: When each is shown, in seconds.
+    #: When each frame is shown, in seconds.
     times: TimeArray
-    #: As :meth:`Animation.read` returns them.
+    #: The frames, in an array as :meth:`Animation.read` returns it.
     frames: Pixels

@@ -17,7 +17,7 @@ from ._types import _CHANNELS, _choice, _FILTERS, _FITS, _FORMATS, Size
 
 
 class Rendered(Opened):
-    """An opened file whose frames can be requested: checks indices, sizes, formats and arrays."""
+    """The part of :class:`zoetrope.Animation` that checks indices, sizes, formats and arrays of requests for frames."""
 
     def _place(self, index: SupportsIndex) -> int:
         count = self._info.frame_count
@@ -44,14 +44,17 @@ class Rendered(Opened):
         self, size: Optional[Size], fit: str, filter: str, format: str, linear_light: bool = False,
         no_enlarging: bool = False,
     ) -> Tuple[Any, Tuple[int, ...], Any]:
-        """The rendering by reference, and a frame's shape and dtype. Cached, because most calls repeat them."""
+        """Return a reference to the rendering, and the shape and the dtype of a frame.
+
+        The result is cached, because most calls repeat their arguments.
+        """
         # `size` cannot be the key itself, because 32.0 equals 32.
         sides = None if size is None else _sides(size)
         key = (sides, fit, filter, format, linear_light, no_enlarging)
         try:
             return self._renderings[key]
         except (KeyError, TypeError):
-            # Wrong types are reported below.
+            # Arguments of wrong types are reported below.
             pass
         rendering = self._make_rendering(sides, fit, filter, format, linear_light, no_enlarging)
         layout = c.Layout(size=sizeof(c.Layout))
@@ -67,9 +70,9 @@ class Rendered(Opened):
         try:
             dtype = _numpy().dtype(dtype)
         except ImportError:
-            # The caller may pass a buffer, which needs no NumPy.
+            # NumPy may not be needed, because the caller can pass a buffer.
             pass
-        # The reference keeps the struct alive.
+        # The reference also keeps the struct alive.
         made = (byref(rendering), shape, dtype)
         if len(self._renderings) >= 16:
             self._renderings = {}
@@ -84,7 +87,7 @@ class Rendered(Opened):
         self, out: Any, shape: Tuple[int, ...], dtype: Any, layout: str = "NHWC",
         is_several: bool = False,
     ) -> Any:
-        """The array to draw into, with the channels last: a new one, or ``out``."""
+        """Return the array to draw into, with the channels last: a new array, or ``out``."""
         if out is None:
             numpy = _numpy()
             try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _number(value: Any, name: str) -> float:
-    """A speed or frame rate."""
+    """Convert a speed or frame rate to a float, and check it."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
         raise TypeError(f"{name} must be a number, not {type(value).__name__}")
     number = float(value)
@@ -36,7 +36,7 @@ def edits(
     fps: Optional[SupportsFloat], crop: Optional[Sequence[SupportsIndex]], size: Optional[Size], fit: Fit,
     filter: Filter, linear_light: bool, no_enlarging: bool, plays: Any,
 ) -> Tuple[Any, int, Any]:
-    """The library's list of edits, their number, and memory that they refer to."""
+    """Return the edits as an array of structs, their number, and the memory that they refer to."""
     if sum(choice is not None for choice in (speed, duration, delay)) > 1:
         raise parameter_error("pass one of speed=, duration= and delay=")
     found: List[c.Edit] = []
@@ -103,7 +103,7 @@ def rewrite(
     animation: "Animation", destination: Destination, options: c.WriterOptions,
     edits: Optional[Tuple[Any, int, Any]],
 ) -> Written:
-    """Write an animation with ``edits``; with None, optimise it."""
+    """Write an animation with ``edits``, or optimise it if ``edits`` is None."""
     sink = _Sink(destination)
     if edits is None:
         sink.check_format(animation)

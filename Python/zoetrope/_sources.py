@@ -1,4 +1,4 @@
-"""Opens what is passed as a source."""
+"""Conversion of the sources that can be opened."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from . import _library as c
 from ._arguments import _LIVE_BYTES
 from ._reading import read_all
 
-#: Opening a file of at least this many bytes is interruptible. Scanning takes milliseconds per megabyte, but a
-#: truncated last frame is decoded, and may be a thousand times as large. An interlaced one takes longer.
+#: The minimum size in bytes of a file, and of an interlaced PNG, for which opening is interruptible. Scanning takes
+#: only milliseconds per megabyte, but a truncated last frame is decoded, and may be a thousand times as large as its
+#: data. Decoding an interlaced frame takes longer.
 _LONG_FILE = 1 << 14
 _LONG_INTERLACED = 1 << 11
 _HEAD = 29
-#: Buffers are copied in pieces of this many bytes.
+#: The number of bytes in each piece in which a buffer is copied.
 _PIECE = 16 << 20
 
 
 def _descriptor(source: Any) -> Optional[int]:
-    """The descriptor of a regular file at its start, opened by Python itself; None for other sources."""
-    # Subclasses are excluded, because they may read something other than the file.
+    """Return the descriptor of a file object made by ``open``, if it is a regular file at its start; else None."""
+    # Exclude subclasses, because they may read something other than the file.
     if type(source) not in (io.BufferedReader, io.FileIO):
         return None
     raw = source.raw if isinstance(source, io.BufferedReader) else source
@@ -33,18 +34,18 @@ def _descriptor(source: Any) -> Optional[int]:
 
 
 def _takes_long(name: bytes) -> bool:
-    """Whether opening may take so long that it must be interruptible."""
+    """Return whether opening may take so long that it must be interruptible."""
     try:
         status = os.stat(name)
     except OSError:
         return False
     if not stat.S_ISREG(status.st_mode):
-        # A pipe may wait for its writer.
+        # Opening a pipe may wait for its writer.
         return True
     head = b""
     if _LONG_INTERLACED <= status.st_size < _LONG_FILE:
         try:
-            # The object closes itself even if a signal handler raises before `with` begins.
+            # `FileIO` closes the file even if a signal handler raises an exception before the `with` block begins.
             with io.FileIO(name) as file:
                 head = file.read(_HEAD)
         except OSError:
@@ -53,7 +54,7 @@ def _takes_long(name: bytes) -> bool:
 
 
 def _is_long(count: int, head: bytes) -> bool:
-    # In a PNG, the last byte of the head is the interlace method.
+    # The last byte of the head of a PNG is the interlace method.
     return count >= _LONG_FILE or count >= _LONG_INTERLACED and head[_HEAD - 1:] == b"\1"
 
 
@@ -61,7 +62,7 @@ def _bytes(source: Any, options: c.Options) -> Union[bytes, bytearray]:
     if isinstance(source, bytes):
         return source
     try:
-        # Covers memory maps, whose `read` would start at their current position.
+        # Try this first because of memory maps, whose `read` would start at their current position.
         view = memoryview(source)
     except TypeError:
         pass
@@ -77,14 +78,14 @@ def _bytes(source: Any, options: c.Options) -> Union[bytes, bytearray]:
 
 
 def _copied(view: memoryview) -> Union[bytes, bytearray]:
-    """The bytes of ``view``, copied in pieces so that Ctrl-C can interrupt it."""
+    """Return a copy of the bytes of ``view``, made in pieces so that Ctrl-C can interrupt it."""
     count = view.nbytes
     if count < _PIECE:
         return view.tobytes()
     try:
         flat = view.cast("B")
     except TypeError:
-        # The array has gaps or holds structs.
+        # The memory has gaps or contains structs.
         return view.tobytes()
     with flat:
         copy = bytearray(count)

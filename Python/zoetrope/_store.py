@@ -18,42 +18,42 @@ from ._errors import StoreError, make_error, parameter_error
 from ._library import library as _lib
 from ._types import Filter, Fit, Format, Pixels, Size
 
-#: NumPy's name for 16-bit samples.
+#: The name that NumPy gives to 16-bit samples in the byte order of the processor.
 _WORDS = "<u2" if sys.byteorder == "little" else ">u2"
 
 
 class StoreStatistics(NamedTuple):
-    """The contents of a :class:`FrameStore`, and the counters of this process."""
+    """The size of a :class:`FrameStore`, and the counters of the store object."""
 
-    #: Frames of all animations, sizes and formats.
+    #: The number of frames of all animations, in all sizes and formats.
     frame_count: int
-    #: Bytes on disk.
+    #: The number of bytes on disk.
     byte_count: int
     #: The maximum number of bytes on disk.
     byte_limit: int
-    #: Lookups by this store object that found a frame, and that found none.
+    #: The numbers of lookups by this store object that found a frame, and that found none.
     hits: int
     misses: int
-    #: Frames stored by this store object.
+    #: The number of frames stored by this store object.
     insertions: int
 
 
 class FrameStore:
-    """A directory of decoded frames, which any number of processes may use at once.
+    """A directory of decoded frames, which any number of processes may use at the same time.
 
     >>> with zoetrope.FrameStore("frames", byte_limit=1 << 30) as store, zoetrope.open("party.gif") as animation:
     ...     frames = store.frames(animation, size=(224, 224), fit="fill", format="RGBX")
     ...     frames.fill()          # decodes what is missing, once
     ...     print(frames[3].mean())
 
-    A stored frame is returned without decoding or copying it: the array is a read-only view of the file's
-    pages, which all processes share. The frame is not replaced while its array exists, even if the store or the
-    animation is closed. The least recently used frames make room for others. Frames are found by the content of the
+    A stored frame is returned without decoding or copying it: the array is a read-only view of the pages of a file,
+    which all processes share. The frame is not replaced while its array exists, even if the store or the animation is
+    closed. The least recently used frames are evicted to make room for others. Frames are found by the content of the
     animation's file, so the old frames of a changed file are never returned.
 
-    May be used from several threads. While a store is open, a SIGBUS handler keeps the process alive if another program
-    truncates a file of the store; it passes other faults to the previous handler. Cannot be used in a forked process,
-    nor pickled: open the directory in each process.
+    A store may be used from several threads. While a store is open, a SIGBUS handler keeps the process alive if another
+    program truncates a file of the store; the handler passes other faults on to the previous handler. A store cannot be
+    used in a forked process, nor pickled: open the directory in each process.
     """
 
     def __init__(
@@ -61,13 +61,13 @@ class FrameStore:
         byte_limit: Optional[SupportsIndex] = None,
     ) -> None:
         """
-        :param path: the directory. If it is missing, it is created with access for this user only. None means that of
-            the command-line tool, ``zoetrope/frames`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
-        :param byte_limit: the maximum number of bytes on disk; None for 256 MiB. Use the same limit in all processes: a
-            process with a smaller limit evicts frames down to it.
-        :raises StoreError: if others may read or write the directory, or it cannot be created.
+        :param path: the directory. If it is missing, it is created with access for this user only. None means the
+            directory that the command-line tool uses: ``zoetrope/frames`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
+        :param byte_limit: the maximum number of bytes on disk; None means 256 MiB. Use the same limit in all processes,
+            because a process with a smaller limit evicts frames down to its own limit.
+        :raises StoreError: if other users may read or write the directory, or if it cannot be created.
         """
-        #: None once it is closed.
+        #: The handle of the store, or None once the store is closed.
         self._held: Optional[_Owned] = None
         self._path = None if path is None else os.fsdecode(path)
         options = c.StoreOptions(size=sizeof(c.StoreOptions))
@@ -97,17 +97,17 @@ class FrameStore:
     def _call_with(
         self, animation: Animation, call: Callable[[Any, Any, Any], int], pixels: int = 0,
     ) -> None:
-        """Call a function for ``animation``, interruptible by Ctrl-C if that decodes many pixels."""
+        """Call a function for ``animation``, and let Ctrl-C interrupt the call if it decodes many pixels."""
         held = self._use()
         try:
             animation._decode_interruptibly(
                 pixels, lambda pointer, error: call(held.pointer, pointer, byref(error)))
         except StoreError as error:
-            # The path is that of the animation.
+            # Replace the path in the error, which is that of the animation.
             raise StoreError(error.code, error.message, error.frame, error.byte_offset, self._path) from None
 
     def close(self) -> None:
-        """Close the store. Arrays of its frames stay valid."""
+        """Close the store. Arrays that it has returned stay valid."""
         self._held = None
 
     @property
@@ -130,10 +130,10 @@ class FrameStore:
         filter: Filter = "bilinear", format: Format = "RGBA", linear_light: bool = False,
         no_enlarging: bool = False,
     ) -> "StoredFrames":
-        """The frames of ``animation``, rendered as :meth:`Animation.frame` does; decodes nothing.
+        """Return the frames of ``animation``, rendered as by :meth:`Animation.frame`. Nothing is decoded yet.
 
-        :param format: as for :meth:`Animation.frame`. ``"RGB"`` is stored as ``"RGBX"``, and its arrays leave out
-            every fourth byte.
+        :param format: as for :meth:`Animation.frame`. Frames with ``"RGB"`` are stored as ``"RGBX"``, and the returned
+            arrays leave out every fourth byte.
         """
         self._use()
         return StoredFrames(
@@ -141,7 +141,9 @@ class FrameStore:
             (size, fit, filter, linear_light, no_enlarging))
 
     def remove(self, animation: Optional[Animation] = None) -> None:
-        """Remove the frames of ``animation``, or of all if None, in every size and format. Arrays in use stay valid.
+        """Remove the frames of ``animation``, or of all animations if it is None, in every size and format.
+
+        Arrays in use stay valid.
 
         :raises StoreError: if this user may not write to the directory.
         """
@@ -167,18 +169,18 @@ class FrameStore:
 
     @property
     def statistics(self) -> StoreStatistics:
-        """The contents and the use of the store. Reads a little of every file of the store."""
+        """The size and the counters of the store. Getting them reads a little of every file of the store."""
         found = self._statistics()
         return StoreStatistics(*(getattr(found, name) for name in StoreStatistics._fields))
 
     @property
     def is_read_only(self) -> bool:
-        """Whether this user may not write to the directory. Frames are then found, but none is stored or removed."""
+        """Whether this user may not write to the directory. If so, frames are found, but none is stored or removed."""
         return bool(self._statistics().is_read_only)
 
 
 class _Interface:
-    """Pixels with NumPy's array interface, not a buffer, so that arrays of them cannot be made writable."""
+    """Pixels that have NumPy's array interface and are not a buffer, so that their arrays cannot be made writable."""
 
     __slots__ = ("__array_interface__", "_lease")
 
@@ -203,7 +205,7 @@ class StoredFrames:
             size, fit, filter, format, linear_light, no_enlarging)
         self._sample_bytes = 2 if format == "RGBA16" else 1
 
-    #: Comparing arrays gives no single truth value.
+    #: ``in`` is not supported, because comparing arrays gives no single truth value.
     __contains__ = None
 
     def __len__(self) -> int:
@@ -214,9 +216,9 @@ class StoredFrames:
             yield self[index]
 
     def __getitem__(self, index: SupportsIndex) -> Pixels:
-        """Frame ``index`` as a read-only array. It is decoded and stored first if it is missing.
+        """Return frame ``index`` as a read-only array. If the store does not have the frame, it is decoded and stored.
 
-        If it cannot be stored, because the disk or the store is full or all slots are in use, the array has its
+        If the frame cannot be stored, because the disk or the store is full or all slots are in use, the array has its
         own memory.
 
         :raises ValueError: if the store or the animation is closed.
@@ -226,9 +228,10 @@ class StoredFrames:
         return array[..., :3] if self._is_cut else array
 
     def view(self, index: SupportsIndex) -> memoryview:
-        """The bytes of frame ``index``, row by row; needs no NumPy.
+        """Return the bytes of frame ``index``, row by row. This needs no NumPy.
 
-        Rows are ``len(view) // height`` bytes apart, a multiple of 64; bytes after the last pixel are meaningless.
+        Rows are ``len(view) // height`` bytes apart, which is a multiple of 64. The bytes after the last pixel of a row
+        are unspecified.
         """
         lease, frame = self._lend(index)
         memory: Any = (ctypes.c_uint8 * (frame.bytes_per_row * frame.height)).from_address(frame.pixels)
@@ -237,7 +240,7 @@ class StoredFrames:
         return memoryview(memory).cast("B").toreadonly()
 
     def _lend(self, index: SupportsIndex) -> Tuple[_Owned, c.StoredFrame]:
-        """The lease of frame ``index``, which owns its pixels, and the description of the frame."""
+        """Return a lease, which owns the pixels of frame ``index``, and the description of the frame."""
         place = self._animation._place(index)
         animation = self._animation
         lease, frame = _Owned(_lib.zoetrope_lease_free), c.StoredFrame(size=sizeof(c.StoredFrame))
@@ -246,7 +249,7 @@ class StoredFrames:
         def call(function: Any) -> Callable[[Any, Any, Any], int]:
             return lambda store, pointer, error: int(function(store, pointer, *arguments, error))
 
-        # Most frames are stored. Finding them is quick, and needs no thread for the sake of Ctrl-C.
+        # Try this first, because most frames are stored. Finding a frame is so quick that Ctrl-C need not interrupt it.
         self._store._call_with(animation, call(_lib.zoetrope_store_find))
         if not lease.pointer:
             self._store._call_with(
@@ -257,7 +260,8 @@ class StoredFrames:
     def fill(self) -> int:
         """Decode and store all frames that are missing, and return their number.
 
-        :raises StoreError: if they do not fit, or if there are more than 8,192; frames that were stored remain.
+        :raises StoreError: if the frames do not fit, or if there are more than 8,192. Frames that have been stored by
+            then remain.
         """
         count = ctypes.c_int64()
         self._store._call_with(

@@ -27,7 +27,7 @@ else:
 
 
 class PillowImage(Protocol):
-    """An image of Pillow, which need not be installed."""
+    """An image of Pillow. The protocol can be used even if Pillow is not installed."""
 
     @property
     def mode(self) -> str: ...
@@ -38,7 +38,7 @@ class PillowImage(Protocol):
     def convert(self, __mode: str) -> Any: ...
 
 
-#: A frame that is written.
+#: A frame to be written.
 Picture = Union[Pixels, PillowImage]
 
 #: A path, the file's bytes in an array or another buffer, or a binary file object.
@@ -54,7 +54,7 @@ Order = Literal["time", "index", "distinct"]
 DamagePolicy = Literal["salvage", "strict", "partial"]
 Preset = Literal["default", "strict", "none"]
 Limits = Union[Preset, Mapping[str, Union[int, str, None]]]
-#: Width and height. If one of them is None, it is derived from the other.
+#: A width and a height. If one of them is None, it is derived from the other.
 Size = Union[Sequence[Optional[SupportsIndex]], IntegerArray]
 #: The order of an array's axes: channels last, or channels first as PyTorch expects them.
 Layout = Literal["NHWC", "NCHW"]
@@ -62,7 +62,7 @@ Layout = Literal["NHWC", "NCHW"]
 Format8 = Literal["RGBA", "RGBa", "BGRA", "BGRa", "RGBX", "RGB", "L"]
 Format16 = Literal["RGBA16"]
 
-#: An array of the right shape, or a writable buffer of the right size.
+#: The memory to draw into: an array with the shape of the result, or a writable buffer with its number of bytes.
 Output = Union[Pixels, bytearray, memoryview, mmap.mmap]
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
         no_enlarging: bool
 
     class SeveralFrames(OneFrame, total=False):
-        """The same for :meth:`Animation.read`."""
+        """The parameters of :meth:`Animation.read` whose values do not change the type of its result."""
 
         layout: Layout
 

@@ -18,34 +18,34 @@ from ._arrays import _gaps, _numpy
 from ._errors import LimitError, UnwritableError, parameter_error
 from ._types import _choice
 
-#: Seconds: a number, exact if it is a fraction, or numerator and denominator.
+#: A delay in seconds: a number, which is exact if it is a Fraction, or a pair of numerator and denominator.
 Delay = Union[SupportsFloat, Rational, Tuple[int, int]]
 #: A number of bytes, or a text with a unit, such as ``"256K"``.
 ByteCount = Union[SupportsIndex, str]
 Container = Literal["gif", "apng"]
 Effort = Literal["balanced", "fast", "small"]
 Dithering = Literal["auto", "none", "ordered", "diffusion"]
-#: The names of sites' limits on picture size, bytes, frames, duration and plays.
+#: The names of upload presets: sets of a site's limits on picture size, bytes, frames, duration and plays.
 UploadPreset = Literal[
     "slack-emoji", "discord-emoji", "discord-sticker", "signal-sticker", "line-sticker", "imessage-small",
     "imessage-medium", "imessage-large", "twitch-emote"]
-#: What ``max_bytes`` and ``preset`` must not change: the size of pictures, or the number of frames.
+#: A property that ``max_bytes`` and ``preset`` must not change: the size of pictures, or the number of frames.
 Pin = Literal["size", "fps"]
 
 _FORMATS = {"gif": 1, "apng": 2}
 _EFFORTS = {"balanced": 0, "fast": 1, "small": 2}
 _PINS = {"size": 0, "fps": 1}
 _DITHERING = {"auto": 0, "none": 1, "ordered": 2, "diffusion": 3}
-#: By bytes per sample and channels.
+#: The library's pixel formats, by the number of bytes per sample and the number of channels.
 _PIXELS = {(1, 1): 7, (1, 3): 5, (1, 4): 0, (2, 1): 10, (2, 3): 9, (2, 4): 8}
 _UNITS = {
     "": 1, "B": 1, "K": 1 << 10, "k": 1 << 10, "KiB": 1 << 10, "M": 1 << 20, "MiB": 1 << 20, "G": 1 << 30,
     "GiB": 1 << 30, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9,
 }
 _LARGEST = (1 << 32) - 1
-#: GIF stores sides in 16 bits.
+#: The maximum side of a GIF, which stores sides in 16 bits.
 _LARGEST_GIF = 65535
-#: The pixels of an APNG, as zoetrope.h states them.
+#: The maximum number of pixels of an APNG, as zoetrope.h states it.
 _LARGEST_APNG = 268435455
 
 
@@ -85,7 +85,7 @@ def _options(
     if preset is not None:
         if not isinstance(preset, str):
             raise TypeError(f"preset must be a str, not {type(preset).__name__}")
-        # The library checks the name. A longer one is cut, because it cannot be valid.
+        # The library checks the name. A name that is too long is cut, because it cannot be valid.
         options.preset = preset.encode("utf-8", "replace").replace(b"\0", b"?")[:31] or b"?"
     for word in (pin,) if isinstance(pin, str) else pin:
         setattr(options, ("keep_size", "keep_frame_rate")[_choice(word, _PINS, "pin")], 1)
@@ -102,7 +102,7 @@ def _max_bytes(count: ByteCount) -> int:
 
 
 def _bytes_of(text: str) -> int:
-    """The number of bytes, parsed as the tool parses ``--max-bytes``."""
+    """Parse a number of bytes with a unit, as the tool parses ``--max-bytes``."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)([A-Za-z]*)", text)
     if match is None or match[2] not in _UNITS:
         raise parameter_error(f"max_bytes is {text!r}; write a number and a unit, as in '256K' or '1.5MB'")
@@ -110,7 +110,7 @@ def _bytes_of(text: str) -> int:
 
 
 def _plays(plays: Optional[SupportsIndex]) -> int:
-    """The number of plays in the library, where 0 means forever."""
+    """Convert a number of plays for the library, where 0 means forever."""
     if plays is None:
         return 0
     number = _integer(plays, "plays")
@@ -120,7 +120,10 @@ def _plays(plays: Optional[SupportsIndex]) -> int:
 
 
 def plays_of_loop(loop: Any, is_gif: bool) -> Optional[int]:
-    """The total number of plays for a stored loop count, which counts repetitions in a GIF; None for ever."""
+    """Return the total number of plays for a stored loop count, or None for forever.
+
+    The loop count of a GIF is the number of repetitions after the first play.
+    """
     number = int(loop)
     if number < 0:
         raise parameter_error(f"loop is {loop}; it must be 0 or more")
@@ -149,7 +152,7 @@ def _texts(texts: Optional[Mapping[str, str]]) -> List[Tuple[bytes, bytes]]:
 
 
 def exact_rate(fps: Any) -> Fraction:
-    """Frames per second as a fraction, which is never 0."""
+    """Return frames per second as a fraction, which is never 0."""
     rate = _exact(fps, "fps")
     if rate <= 0:
         raise parameter_error(f"fps is {fps}; it must be more than 0")
@@ -157,7 +160,7 @@ def exact_rate(fps: Any) -> Fraction:
 
 
 def exact_seconds(value: Any, name: str) -> Fraction:
-    """``value`` as a fraction, which is never negative."""
+    """Return ``value`` as a fraction, which is never negative."""
     number = _exact(value, name)
     if number < 0:
         raise parameter_error(f"{name} is {value}; it must be 0 or more")
@@ -165,7 +168,7 @@ def exact_seconds(value: Any, name: str) -> Fraction:
 
 
 def _exact(value: Any, name: str) -> Fraction:
-    """``value`` as a fraction. A float becomes the closest simple fraction, such as 1/30."""
+    """Return ``value`` as a fraction. A float becomes the closest fraction with a denominator up to a million."""
     if isinstance(value, Fraction):
         number = value
     elif isinstance(value, Rational):
@@ -177,7 +180,7 @@ def _exact(value: Any, name: str) -> Fraction:
     elif hasattr(value, "__float__") and not isinstance(value, (str, bytes)):
         if not math.isfinite(float(value)):
             raise parameter_error(f"{name} is {value}; it must be finite")
-        # More precise than any file.
+        # This is more precise than the delays of any file.
         number = Fraction(float(value)).limit_denominator(10**6)
     else:
         raise TypeError(f"{name} must be a number, not {type(value).__name__}")
@@ -185,7 +188,7 @@ def _exact(value: Any, name: str) -> Fraction:
 
 
 def _delay(value: Any, name: str = "delay") -> Tuple[int, int]:
-    """Numerator and denominator, both below 2^32."""
+    """Return a delay as numerator and denominator, both below 2^32."""
     number = exact_seconds(value, name)
     if number > _LARGEST:
         raise parameter_error(f"{name} is {value}; it must be at most {_LARGEST} seconds")
@@ -207,28 +210,28 @@ def check_size(width: int, height: int, is_gif: bool) -> None:
 
 
 def _pillow_array(numpy: Any, image: Any, mode: str) -> Any:
-    """The pixels of a Pillow image."""
+    """Return the pixels of a Pillow image as an array."""
     clear = getattr(image, "info", {}).get("transparency")
     if mode.startswith("I;16"):
         array = numpy.asarray(image)
         if clear is None:
             return array
-        # Pillow would convert to 8 bits.
+        # Convert the pixels here, because Pillow would reduce them to 8 bits.
         return numpy.dstack([array, array, array, numpy.where(array == clear, 0, 65535).astype(array.dtype)])
     if mode == "RGBA" or mode in ("L", "RGB") and clear is None:
         return numpy.asarray(image)
     if mode not in ("I", "F"):
         try:
-            # The image's own array would contain palette indices, or lack the transparent colour.
+            # The array of the unconverted image would contain palette indices, or lack the transparent colour.
             return numpy.asarray(image.convert("RGBA"))
         except ValueError:
             pass
-    # Samples without a range would be clipped to 8 bits.
+    # Reject these modes, because their samples have no range and would be clipped to 8 bits.
     raise parameter_error(f"a frame is a Pillow image of mode {mode}; convert it to L, RGB, RGBA or I;16 first")
 
 
 def _picture(source: Any, is_gif: bool) -> Tuple[c.Picture, Any]:
-    """The library's description of an array, and the array, which must be kept alive during the call."""
+    """Return a description of the picture for the library, and its array, which must stay alive during the call."""
     numpy = _numpy()
     mode = getattr(source, "mode", None)
     if isinstance(mode, str) and hasattr(source, "convert"):

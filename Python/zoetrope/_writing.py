@@ -21,26 +21,27 @@ from ._writer_arguments import (
     exact_rate,
 )
 
-#: Calls that encode at least this many pixels are interruptible by Ctrl-C.
+#: The minimum number of pixels for which a call that encodes is interruptible by Ctrl-C.
 _LONG_PICTURE = 1 << 19
 
 
 class Writer:
-    """Writes an animation frame by frame.
+    """A writer that writes an animation frame by frame.
 
     >>> with zoetrope.Writer("party.png") as writer:
     ...     for array in arrays:
     ...         writer.append(array, 1 / 30)
 
-    The file appears when the ``with`` block ends; if it raises, nothing appears. ``append`` encodes on all processors,
-    releases the GIL, and waits while too many frames are in progress, so memory does not grow with the number of
-    frames. Calls of several threads on one writer run one at a time. Ctrl-C and :meth:`cancel` end them, even while
-    they wait for the reader of a pipe. A process that is killed may leave ``.zoetrope-*.tmp`` in the directory, which
-    the command-line tool removes when it next writes there.
+    The file appears when the ``with`` block ends. If the block raises an exception, no file appears. ``append`` encodes
+    on all processors, releases the GIL, and waits while too many frames are in progress, so memory does not grow with
+    the number of frames. Calls of several threads on one writer run one at a time. Ctrl-C and :meth:`cancel` end such
+    calls, even while they wait for the reader of a pipe. A process that is killed may leave a file ``.zoetrope-*.tmp``
+    in the directory, which the command-line tool removes when it next writes there.
 
-    An APNG stores all pixels and delays exactly, unless ``colors`` limits them. A GIF is exact for frames whose
-    changed pixels have at most 256 colours, none partly transparent; ``colors``, ``dithering`` and ``matte`` decide
-    what happens to others. Its delays are rounded to hundredths of a second without drift.
+    An APNG stores all pixels and delays exactly, unless ``colors`` or ``lossy`` allows colours to change. A GIF is
+    exact for frames whose changed pixels have at most 256 colours, none of them partly transparent; for other frames,
+    see ``colors``, ``dithering`` and ``matte``. The delays of a GIF are rounded to hundredths of a second, without
+    drift.
     """
 
     def __init__(
@@ -52,35 +53,39 @@ class Writer:
         texts: Optional[Mapping[str, str]] = None, threads: SupportsIndex = 0,
     ) -> None:
         """
-        :param destination: a path, or a binary file object, which gets all bytes at the end. A file is written
-            under a temporary name and renamed.
-        :param plays: the total number of plays; None to play forever.
-        :param format: ``"gif"`` or ``"apng"``; None chooses by the extension of the path or of the file object's
-            ``name``, ``.gif``, ``.png`` or ``.apng``, or APNG if a file object has none.
-        :param effort: ``"fast"``, ``"balanced"`` or ``"small"``: the time to spend on making the file small.
-        :param keep_identical: store frames that equal the one before, instead of adding their delays to it.
-        :param exact_delays: store delays below 20 ms in a GIF, which browsers do not show as stored; otherwise such
-            frames are merged without changing the total. A delay of exactly 0 counts as 100 ms, as in browsers.
-        :param keep_hidden: keep the colours of fully transparent pixels in an APNG.
-        :param colors: a number from 2 to 256 uses palettes of at most this many colours. An APNG has one palette, made
-            for the surveyed frames if there are any, otherwise for the first frame. None keeps all colours of an APNG,
-            and reduces those of GIF frames that have too many; ``"exact"`` raises :class:`UnwritableError` instead.
-        :param dithering: how colours outside the palette are drawn: ``"auto"``, ``"none"``, ``"ordered"`` or
-            ``"diffusion"``.
-        :param matte: for GIF: the colour, (red, green, blue), that partly transparent pixels are blended with.
-            Default: they become opaque from half opacity on, and transparent below.
-        :param lossy: how much colours may differ to save bytes, in eighths of a step of 8-bit grey, 0 to 200;
-            differences of hue are weighted by how visible they are. 40 is hard to see, 120 is obvious in gradients.
-            Errors do not add up.
-        :param texts: text chunks of a PNG by keyword, or comments of a GIF.
-        :param threads: the number of encoding threads, including the caller's; 0 for one per processor.
-        :raises ParameterError: if the extension implies no format and there is no ``format``.
+        :param destination: a path, or a binary file object, which receives all bytes at the end. The file at a path is
+            written under a temporary name, and renamed when it is complete.
+        :param plays: the total number of plays, or None to play forever.
+        :param format: ``"gif"`` or ``"apng"``. None means the format for the extension of the path, or of the file
+            object's ``name``, which is ``.gif``, ``.png`` or ``.apng``; a file object without an extension gets an
+            APNG.
+        :param effort: how much time to spend on making the file small: ``"fast"``, ``"balanced"`` or ``"small"``.
+        :param keep_identical: whether to store a frame that equals the previous one, instead of adding its delay to
+            that frame.
+        :param exact_delays: whether to store delays below 20 ms in a GIF, although browsers do not show them as stored.
+            Otherwise frames with such delays are merged without changing the total duration, and a delay of exactly 0
+            counts as 100 ms, as in browsers.
+        :param keep_hidden: whether to keep the colours of fully transparent pixels in an APNG.
+        :param colors: a number from 2 to 256, for palettes of at most this many colours; None, to keep all colours of
+            an APNG and reduce the colours of GIF frames that have too many; or ``"exact"``, to raise
+            :class:`UnwritableError` for such frames. With a number, an APNG has a single palette, made for the surveyed
+            frames if there are any, and otherwise for the first frame.
+        :param dithering: how pixels whose colour is not in the palette are drawn: ``"auto"``, ``"none"``, ``"ordered"``
+            or ``"diffusion"``.
+        :param matte: the colour, (red, green, blue), with which the partly transparent pixels of a GIF are blended.
+            Default: pixels with at least half opacity become opaque, and all others transparent.
+        :param lossy: how much colours may differ from the original to save bytes, from 0 to 200. The unit is an eighth
+            of a step of 8-bit grey. Differences of hue are weighted by their visibility. 40 is hard to see; 120 is
+            obvious in gradients. Errors do not add up from frame to frame.
+        :param texts: the text chunks of an APNG by keyword, or the comments of a GIF.
+        :param threads: the number of encoding threads, including the caller's; 0 means one per processor.
+        :raises ParameterError: if there is no ``format``, and the extension of the path is none of the three above.
         """
-        #: None once it is finished or cancelled.
+        #: The handle of the writer, or None once the writer is finished or cancelled.
         self._held: Optional[_Owned] = None
-        #: What was written, once it is finished.
+        #: The description of the written file, or None until the writer is finished.
         self.written: Optional[Written] = None
-        #: The number of frames that were appended.
+        #: The number of frames that have been appended.
         self.frame_count = 0
         self._sink = _Sink(destination)
         format = self._sink.format if format is None else format
@@ -109,7 +114,7 @@ class Writer:
         return held
 
     def _call(self, pixels: int, call: Callable[[Any, c.Error], int]) -> None:
-        """Call a function of the library, interruptible by Ctrl-C if there are many pixels or writing may block."""
+        """Call a function of the library. Ctrl-C interrupts the call if there are many pixels or writing may block."""
         held = self._use()
         error = c.Error()
         if pixels < _LONG_PICTURE and not self._sink.may_block:
@@ -125,8 +130,8 @@ class Writer:
     def survey(self, frame: Picture) -> None:
         """Collect the colours of a frame that will be appended later.
 
-        If all frames were surveyed before the first one is appended, the file uses the smallest pixel format that
-        holds them. :func:`zoetrope.save` does this for lists and arrays.
+        If all frames are surveyed before the first one is appended, the file uses the smallest pixel format that can
+        store them. :func:`zoetrope.save` surveys the frames of lists and arrays.
         """
         picture, array = self._picture(frame)
 
@@ -137,23 +142,25 @@ class Writer:
         self._call(picture.width * picture.height, call)
 
     def append(self, frame: Picture, delay: Delay) -> None:
-        """Append a frame: the whole canvas, of the size of the first one.
+        """Append a frame, which covers the whole canvas and has the size of the first frame.
 
-        :param frame: a uint8 or uint16 array of shape (h, w), (h, w, 1), (h, w, 3) or (h, w, 4) with straight
-            alpha, or a Pillow image of any mode except I and F, which have no range. It is copied, as RGBA. The sides
-            of a GIF are at most 65535.
-        :param delay: the delay in seconds: a number, a Fraction, or a pair of numerator and denominator. Fractions are
-            exact; a float means the closest fraction with a denominator up to a million.
-        :raises ParameterError: for a frame of another shape, type or size; a wrong size ends the writer.
-        :raises UnwritableError: if a GIF cannot hold the frame's size, or its colours and ``colors`` is
-            ``"exact"``. The latter may also be raised by a later call.
-        :raises LimitError: if the frame has too many pixels for an APNG: more than 268,435,455.
+        :param frame: a uint8 or uint16 array of shape (h, w), (h, w, 1), (h, w, 3) or (h, w, 4), with straight alpha,
+            or a Pillow image of any mode except I and F, whose samples have no range. The frame is copied as RGBA. The
+            sides of a GIF are at most 65,535 pixels.
+        :param delay: the delay in seconds: a number, a Fraction, or a pair of numerator and denominator. Fractions and
+            pairs are exact. A float means the closest fraction with a denominator up to a million.
+        :raises ParameterError: if the frame has another shape, type or size. After a frame of a wrong size, the writer
+            cannot be used any more.
+        :raises UnwritableError: if the frame is too large for a GIF, or if ``colors`` is ``"exact"`` and a GIF cannot
+            store its colours. A later call may raise the error for colours instead.
+        :raises LimitError: if the frame has more than 268,435,455 pixels, which is too many for an APNG.
         """
         numerator, denominator = _delay(delay)
         picture, array = self._picture(frame)
 
         def call(pointer: Any, error: c.Error, array: Any = array) -> int:
-            # Keeps the memory alive, because a signal can end the call while the other thread still copies.
+            # The default argument keeps the memory alive, because a signal can end the call while the other thread
+            # still copies.
             status: int = _lib.zoetrope_writer_append(
                 pointer, byref(picture), numerator, denominator, byref(error))
             return status
@@ -163,13 +170,13 @@ class Writer:
 
     @property
     def closed(self) -> bool:
-        """Whether the writer is finished or discarded."""
+        """Whether the writer is finished or cancelled, or has failed."""
         return self._held is None
 
     def finish(self) -> Written:
-        """Complete the file, and describe it. Leaving the ``with`` block calls this.
+        """Complete the file, and return its description. The end of the ``with`` block calls this method.
 
-        :raises ParameterError: if there is no frame.
+        :raises ParameterError: if no frame was appended.
         """
         written = c.Written(size=sizeof(c.Written))
 
@@ -185,9 +192,9 @@ class Writer:
         return self.written
 
     def cancel(self) -> None:
-        """End all calls, on all threads, with a :class:`CancelledError`, and discard the file. Does not wait.
+        """End all calls, on all threads, with a :class:`CancelledError`, and discard the file.
 
-        Does nothing once the writer is finished.
+        This method does not wait. It does nothing once the writer is finished.
         """
         held = self._held
         if held is not None:
@@ -204,7 +211,7 @@ class Writer:
             self.finish()
         else:
             self.cancel()
-            # The file is discarded when its last user drops it.
+            # The file is discarded when the last call that uses the handle drops it.
             self._held = None
 
     def __reduce__(self) -> Any:
@@ -221,30 +228,33 @@ def save(
     max_bytes: Optional[ByteCount] = None, preset: Optional[UploadPreset] = None,
     pin: Union[Pin, Iterable[Pin]] = (), texts: Optional[Mapping[str, str]] = None, threads: SupportsIndex = 0,
 ) -> Written:
-    """Write an animation of ``frames``. See :class:`Writer` for what each format can hold.
+    """Write an animation of ``frames``. For what each format can store, see :class:`Writer`.
 
     >>> zoetrope.save("party.png", frames, fps=30)
     >>> zoetrope.save("party.gif", frames, durations=[0.1, 0.1, 2], plays=1)
 
-    :param frames: arrays or Pillow images as for :meth:`Writer.append`: an N×H×W×C or N×H×W array, a list, or any other
-        iterable. An array with three axes is rejected if the last one has length 1 to 4: pass ``frames[None]`` if it is
-        one picture, or ``frames[..., None]`` if it is several in grey. The colours of arrays and lists are collected
-        first, so that the file can use a palette, grey or RGB; frames of other iterables are written as they come, as
-        RGBA.
-    :param durations: seconds, for all frames, or one for each, as for :meth:`Writer.append`. A pair is two durations.
-    :param fps: frames per second, instead of ``durations``.
-    :param max_bytes: the maximum size of the file, in bytes or as ``"256K"``; this, ``preset`` and ``pin`` are those of
-        :meth:`Animation.convert`. All frames are then compressed in memory before the file is written.
+    :param frames: arrays or Pillow images as for :meth:`Writer.append`, in an N×H×W×C or N×H×W array, a list, or any
+        other iterable. An array with three axes is rejected if the last axis has length 1 to 4: pass ``frames[None]``
+        if the array is one picture, or ``frames[..., None]`` if it is several grey pictures. The colours of arrays and
+        lists are collected first, so that the file can use a palette, grey or RGB. The frames of other iterables are
+        written one by one, as RGBA.
+    :param durations: how long frames are shown, in seconds: one value for all frames, or one for each. Each value is a
+        delay as for :meth:`Writer.append`, except that a pair means two durations.
+    :param fps: the number of frames per second, which replaces ``durations``.
+    :param max_bytes: the maximum size of the file, such as ``"256K"``. ``max_bytes``, ``preset`` and ``pin`` are as for
+        :meth:`Animation.convert`. With ``max_bytes`` or ``preset``, all frames are compressed in memory before the file
+        is written.
 
-    The other parameters are those of :class:`Writer`.
+    All other parameters are as for :class:`Writer`.
 
-    :raises WriteError: if the file cannot be written, such as on a full disk; it is also an OSError.
-    :raises ParameterError: for neither or both of ``durations`` and ``fps``, or if the number of durations is not that
-        of frames.
-    :raises BudgetError: if nothing that was tried meets ``max_bytes`` or ``preset``.
+    :raises WriteError: if the file cannot be written, for example because the disk is full. The error is also an
+        OSError.
+    :raises ParameterError: if neither or both of ``durations`` and ``fps`` are given, or if the number of durations
+        differs from the number of frames.
+    :raises BudgetError: if no result that was tried meets ``max_bytes`` or ``preset``.
     """
     if max_bytes is not None or preset is not None:
-        # Finding what fits takes encoding the same frames several times, so compress them in memory first.
+        # The search for a file that fits encodes the same frames several times, so compress them in memory first.
         whole = io.BytesIO()
         save(
             whole, frames, durations=durations, fps=fps, plays=plays, format="apng", effort="fast",

@@ -1,4 +1,4 @@
-"""A plugin for imageio's v3 API, used only where it is passed as ``plugin``, or by name.
+"""A plugin for the v3 API of imageio. It is used only by calls with ``plugin=Plugin`` or, once registered, its name.
 
 >>> import imageio.v3 as iio
 >>> import zoetrope.imageio
@@ -7,7 +7,8 @@
 >>> first = iio.imread("party.gif", index=0, mode="RGB", plugin="zoetrope")
 >>> iio.imwrite("copy.png", frames, plugin="zoetrope", duration=40, loop=0)     # ms
 
-Case matters in the name. imageio's v2 API takes it as ``format``: ``mimsave("copy.gif", frames, format="zoetrope")``.
+The name is case-sensitive. In the v2 API, the name is passed as ``format``:
+``mimsave("copy.gif", frames, format="zoetrope")``.
 """
 
 from __future__ import annotations
@@ -28,21 +29,24 @@ _FORMATS: Dict[str, Any] = {".gif": "gif", ".png": "apng", ".apng": "apng"}
 
 
 def register() -> None:
-    """Let ``plugin="zoetrope"`` name :class:`Plugin`. imageio's choice for other calls does not change."""
+    """Make :class:`Plugin` available as ``plugin="zoetrope"``. Calls without ``plugin`` are not affected."""
     known_plugins["zoetrope"] = PluginConfig(
         name="zoetrope", class_name="Plugin", module_name="zoetrope.imageio", install_name="zoetrope")
 
 
 class Plugin(PluginV3):
-    """Reads and writes GIF and APNG. ``index`` is one frame; a slice, ``...`` or None selects several, which are
-    returned as one N×H×W×C array.
+    """A plugin that reads and writes GIF and APNG.
 
-    The options of ``imopen`` (``limits``, ``damage``, ``delays``, ``deep`` ...) are those of
-    :func:`zoetrope.open`, and for writing those of :class:`zoetrope.Writer` (``effort``, ``colors``, ``texts`` ...).
-    ``exact_delays`` is true by default: every frame and duration is stored, also below 20 ms.
-    The options of ``imread`` (``size``, ``fit``, ``filter``) are those of :meth:`zoetrope.Animation.frame`.
+    An integer ``index`` selects one frame. A slice, ``...`` or None selects several frames, which are returned as one
+    N×H×W×C array.
 
-    A path is written under a temporary name and renamed; any other destination gets all bytes at the end.
+    For reading, the options of ``imopen`` (``limits``, ``damage``, ``delays``, ``deep`` ...) are those of
+    :func:`zoetrope.open`. For writing, they are those of :class:`zoetrope.Writer` (``effort``, ``colors``, ``texts``
+    ...). ``exact_delays`` is true by default: every frame is stored with its duration, even below 20 ms. The options of
+    ``imread`` (``size``, ``fit``, ``filter``) are those of :meth:`zoetrope.Animation.frame`.
+
+    The file at a path is written under a temporary name, and renamed when it is complete. Any other destination
+    receives all bytes at the end.
     """
 
     def __init__(self, request: Request, **options: Any) -> None:
@@ -51,7 +55,7 @@ class Plugin(PluginV3):
             format = _FORMATS.get((request.format_hint or request.extension or "").lower())
             if format is None:
                 raise InitializationError("zoetrope writes .gif, .png and .apng")
-            #: Created by the first call of `write`, which gives the number of plays.
+            #: The writer, which the first call of `write` creates, because that call has the number of plays.
             self._writer: Optional[_writing.Writer] = None
             self._options: Dict[str, Any] = {"format": format, "exact_delays": True, **options}
             self._plays: Optional[int] = None
@@ -63,20 +67,20 @@ class Plugin(PluginV3):
             raise InitializationError(str(error)) from error
 
     def _places(self, index: Any) -> Optional[range]:
-        """The frames that ``index`` selects; None if it is a single frame."""
+        """Return the indices of the frames that ``index`` selects, or None if it selects a single frame."""
         if index is None or index is ...:
             index = slice(None)
         return range(len(self._animation))[index] if isinstance(index, slice) else None
 
     def read(self, *, index: Any = None, mode: Format = "RGBA", **rendering: Any) -> np.ndarray:
-        """One frame or several; ``mode`` is the format: ``"RGBA"``, ``"RGB"``, ``"L"`` ..."""
+        """Return one frame or several frames. ``mode`` is the pixel format: ``"RGBA"``, ``"RGB"``, ``"L"`` ..."""
         places = self._places(index)
         if places is None:
             return self._animation.frame(index, format=mode, **rendering)
         return self._animation.read(places, format=mode, **rendering)
 
     def iter(self, *, mode: Format = "RGBA", **rendering: Any) -> Iterator[np.ndarray]:
-        """Yield frame after frame, with one frame in memory at a time."""
+        """Yield all frames in order, with one frame in memory at a time."""
         for index in range(len(self._animation)):
             yield self._animation.frame(index, format=mode, **rendering)
 
@@ -85,16 +89,20 @@ class Plugin(PluginV3):
         fps: Optional[SupportsFloat] = None, loop: Optional[int] = None, plays: Optional[int] = None,
         is_batch: Optional[bool] = None,
     ) -> Optional[bytes]:
-        """Append one frame or several. The file is complete when the resource is closed, or at once for ``"<bytes>"``.
+        """Append one frame or several frames.
 
-        :param ndimage: an array of uint8 or uint16: H×W, H×W×1, H×W×3 or H×W×4; several as N×H×W×C, N×H×W, or a list.
-        :param duration: how long a frame is shown, in ms, or one value for each frame of this call. Default: 100.
-        :param fps: frames per second, instead of ``duration``.
-        :param loop: the number that is stored, as in :meth:`metadata` and in imageio's Pillow plugin: 0, the default,
-            plays forever, 3 plays a GIF four times and an APNG three times.
-        :param plays: how often the animation plays in total, instead of ``loop``.
-        :param is_batch: whether ``ndimage`` is several frames. Default: it is for a list, for four axes, and for three
-            if the last one is longer than 4.
+        The file is completed when the resource is closed, or, for ``"<bytes>"``, by this call.
+
+        :param ndimage: a uint8 or uint16 array of shape H×W, H×W×1, H×W×3 or H×W×4; or several frames as an N×H×W×C or
+            N×H×W array, or a list of arrays.
+        :param duration: how long a frame is shown, in ms: one value for all frames, or one for each frame of this call.
+            Default: 100.
+        :param fps: the number of frames per second, which replaces ``duration``.
+        :param loop: the loop count to store, as in :meth:`metadata` and in imageio's Pillow plugin: 0, the default,
+            plays forever; 3 plays a GIF four times and an APNG three times.
+        :param plays: the total number of plays, which replaces ``loop``.
+        :param is_batch: whether ``ndimage`` contains several frames. Default: true for a list, for an array with four
+            axes, and for an array with three axes of which the last one is longer than 4.
         """
         frames = self._frames(ndimage, is_batch)
         is_gif = self._options["format"] == "gif"
@@ -116,7 +124,7 @@ class Plugin(PluginV3):
         delays = [exact_seconds(value, "duration") / 1000 for value in given]
         if self._writer is None:
             self._plays = plays
-            # For a path, `get_file` would open the file, and thereby empty it.
+            # Do not call `get_file` for a path, because it would open the file, and thereby empty it.
             is_path = self.request._uri_type == URI_FILENAME
             destination: Any = self.request.get_local_filename() if is_path else self.request.get_file()
             self._writer = _writing.Writer(
@@ -125,7 +133,7 @@ class Plugin(PluginV3):
                 if isinstance(frame, np.ndarray) and frame.ndim in (2, 3):
                     height, width = frame.shape[:2]
                     check_size(width, height, is_gif)
-            # Hold these frames: often no other call follows, and then they can all be surveyed.
+            # Hold back these frames: often no other call follows, and then all frames can be surveyed.
             self._held = [(np.array(frame), delay) for frame, delay in zip(frames, delays)]
         else:
             if (loop is not None or plays is not None) and plays != self._plays:
@@ -140,7 +148,7 @@ class Plugin(PluginV3):
         return None
 
     def _flush(self, *, is_all: bool) -> None:
-        """Append the frames of the first call."""
+        """Append the frames of the first call, which were held back. If there are no others, survey them first."""
         assert self._writer is not None
         held, self._held = self._held, []
         if is_all:
@@ -165,7 +173,7 @@ class Plugin(PluginV3):
         return array if is_batch else array[None]
 
     def properties(self, index: Any = None, *, mode: Format = "RGBA", **rendering: Any) -> ImageProperties:
-        """The shape and dtype of the result of :meth:`read`. Decodes nothing."""
+        """Return the shape and the dtype of what :meth:`read` would return. This decodes nothing."""
         shape, dtype = self._animation._rendering(
             rendering.get("size"), rendering.get("fit", "fit"), rendering.get("filter", "bilinear"), mode,
             no_enlarging=rendering.get("no_enlarging", False))[1:]
@@ -176,8 +184,11 @@ class Plugin(PluginV3):
         return ImageProperties(shape=(count, *shape), dtype=dtype, n_images=count, is_batch=True)
 
     def metadata(self, index: Any = None, exclude_applied: bool = True) -> Dict[str, Any]:
-        """``duration``, the time shown in ms, for one frame or as a list; ``loop``, as stored, if it is; and ``plays``,
-        the total number of plays, None for ever.
+        """Return a dictionary with the timing of the animation.
+
+        ``duration`` is how long a frame is shown, in ms, or a list of such values for several frames. ``loop`` is the
+        loop count as stored, and is missing if the file stores none. ``plays`` is the total number of plays, or None
+        for forever.
         """
         durations = [info.duration_ns / 1e6 for info in self._animation.frames]
         told: Dict[str, Any] = {
@@ -196,7 +207,7 @@ class Plugin(PluginV3):
         self.close()
 
     def close(self) -> None:
-        # The destructor also calls this when opening failed.
+        # The destructor calls this method even if opening has failed.
         if hasattr(self, "_animation"):
             self._animation.close()
         try:

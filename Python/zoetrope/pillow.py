@@ -1,32 +1,32 @@
-"""Frames as Pillow images. ``Image.open`` and ``save`` stay Pillow's unless :func:`register` changes them.
+"""Frames as Pillow images. ``Image.open`` and ``save`` do not change unless :func:`register` is called.
 
 >>> from zoetrope import pillow
 >>> with pillow.open("party.gif") as image:
 ...     image.seek(3)
 ...     image.convert("RGB").save("3.jpg")
 
-Images are RGBA, and each frame is composited as in a browser. ``format`` is Pillow's, ``"GIF"`` or
-``"PNG"``. A pickled or deeply copied image keeps only the pixels of its current frame. Needs NumPy and Pillow
+Images have the mode RGBA, and each frame is composited as in a browser. ``format`` is ``"GIF"`` or ``"PNG"``, as in
+Pillow. A pickled or deeply copied image keeps only the pixels of its current frame. This module needs NumPy and Pillow
 10.2 or later.
 
-``info`` has these of Pillow's keys, if the file has a value for them: ``duration`` (the time in ms that the
-frame is shown), ``loop`` (as stored), ``icc_profile`` and ``xmp``; for GIF also ``version``, ``background`` and
-``comment``; for PNG also ``dpi`` or ``aspect``, ``gamma``, ``chromaticity``, ``srgb``, ``exif`` and texts. It has
-no other keys, such as ``transparency``, ``interlace``, ``extension`` or ``disposal``. A static image that is
-not a frame of the APNG is skipped, so ``default_image`` is always False.
+``info`` has the following keys of Pillow, if the file has a value for them: ``duration`` (the time in ms for which the
+frame is shown), ``loop`` (the loop count as stored), ``icc_profile`` and ``xmp``; for GIF also ``version``,
+``background`` and ``comment``; for PNG also ``dpi`` or ``aspect``, ``gamma``, ``chromaticity``, ``srgb``, ``exif`` and
+texts. It has no other keys, such as ``transparency``, ``interlace``, ``extension`` or ``disposal``. The static image of
+an APNG is skipped if it is not a frame, so ``default_image`` is always False.
 
 After ``register(save=True)``, ``image.save(file, save_all=True, append_images=...)`` writes GIF and APNG with Zoetrope.
-Each image is shown as it is, whatever was shown before:
+Each image is shown exactly as it is, whatever was shown before it. The options are:
 
-- ``duration`` is in ms, for all frames or for each; fractions are kept in an APNG and rounded without drift in a GIF.
-  Durations below 20 ms are stored too, although browsers show them longer. Equal neighbours of at least 20 ms become
-  one frame.
-- ``loop`` is the number that Pillow would store: 0 plays forever, 3 plays a GIF four times and an APNG three times. So
-  ``loop=image.info["loop"]`` is right within a format, and ``loop=None`` plays a GIF once. Without ``loop``, the file
-  plays as often as the image that is saved, even if the format changes; if that is not an animation, a GIF plays once
-  and an APNG forever.
-- ``disposal`` and ``optimize`` make no difference: frames look the same with every disposal.
-- ``comment`` is written to a GIF. Pillow's writer is used if it is not UTF-8 or contains a null byte.
+- ``duration`` is the time in ms for which each frame is shown: one value for all frames, or a list. Fractions are kept
+  in an APNG, and rounded without drift in a GIF. Durations below 20 ms are stored too, although browsers show them
+  longer. Consecutive frames that are equal and last at least 20 ms each are merged into one.
+- ``loop`` is the loop count that Pillow would store: 0 plays forever; 3 plays a GIF four times and an APNG three times.
+  So ``loop=image.info["loop"]`` is right if the format does not change. ``loop=None`` plays a GIF once. Without
+  ``loop``, the file plays as often as the image that is saved, even if the format changes. If that image is not an
+  animation, a GIF plays once and an APNG forever.
+- ``disposal`` and ``optimize`` have no effect, because frames look the same with every disposal.
+- ``comment`` is written to a GIF. If the comment is not UTF-8 or contains a null byte, Pillow's writer is used.
 
 Pillow opens a path before it calls any writer. So an old file is lost if saving fails, and Ctrl-C may leave an empty
 one behind. :func:`zoetrope.save` replaces a file only once the new one is complete; it also takes Pillow images.
@@ -58,7 +58,7 @@ from ._errors import ForkedError, LimitError, OutOfMemoryError, UnwritableError,
 from ._jobs import describe
 from ._writer_arguments import exact_seconds, plays_of_loop
 
-# Earlier versions read the size, mode and tiles of a plugin from elsewhere.
+# Earlier versions of Pillow expect the size, mode and tiles of a plugin in other attributes.
 if tuple(int(part) for part in PIL.__version__.split(".")[:2]) < (10, 2):
     raise ImportError(
         f"zoetrope.pillow needs Pillow 10.2 or later, not {PIL.__version__}: pip install -U pillow")
@@ -67,18 +67,18 @@ FORMAT = "ZOETROPE"
 _STARTS = (b"GIF87a", b"GIF89a", b"\x89PNG\r\n\x1a\n")
 
 
-#: Damage that means that a frame's data ends early. Other damage lies within the data.
+#: The kinds of damage which mean that the data of a frame ends early. Other kinds of damage lie within the data.
 _TRUNCATED = {
     "gif.lzw.endCodeEarly", "gif.lzw.noData", "gif.lzw.truncated", "png.short", "png.truncated"}
 
 
 class DecompressionBombError(LimitError, Image.DecompressionBombError):
-    """The file exceeds a limit."""
+    """The file exceeds a limit. Pillow's exception of the same name is a base class of this one."""
 
 
 @contextmanager
 def _as_pillow_does() -> Iterator[None]:
-    """Raise an OSError, as Pillow does, if a frame cannot be decoded. The original error is its cause."""
+    """Convert errors of decoding to an OSError, as Pillow raises it, with the original error as its cause."""
     try:
         yield
     except LimitError as error:
@@ -95,11 +95,11 @@ class ZoetropeImageFile(ImageFile.ImageFile):
     format = FORMAT
     format_description = "GIF and APNG, by Zoetrope"
     default_image = False
-    # An unpickled image has the pixels of one frame and no file.
+    # These are the values for an unpickled image, which has the pixels of one frame and no file.
     _animation: _animation.Animation
     _index = _loaded = _min_frame = 0
     n_frames = 1
-    #: Frames that can be decoded.
+    #: The number of frames that can be decoded.
     _whole = 1
     is_animated = False
     fp = None
@@ -110,10 +110,11 @@ class ZoetropeImageFile(ImageFile.ImageFile):
         except LimitError as error:
             raise DecompressionBombError(*error.args) from error
         except (ForkedError, OutOfMemoryError):
-            # The file is not the reason, and another reader, which Pillow would try next, would give other pixels.
+            # Do not let Pillow try another reader: the file is not the reason, and another reader would give other
+            # pixels.
             raise
         except ZoetropeError as error:
-            # Pillow then tries its own readers.
+            # After a SyntaxError, Pillow tries its own readers.
             raise SyntaxError(str(error)) from error
 
     def _read(self) -> None:
@@ -127,8 +128,8 @@ class ZoetropeImageFile(ImageFile.ImageFile):
         self._size = animation.size
         self._mode = "RGBA"
         self.n_frames = self._whole = len(animation)
-        # As in Pillow, the first frame that the file is too short for counts. Loading it fails, or gives the rows that
-        # the file has.
+        # As in Pillow, the number of frames includes a last frame whose data is missing. Loading that frame fails, or
+        # gives the rows that the file has.
         lost = [item.frame for item in animation.damage if item.kind in ("cutFrame", "missingFrames")]
         if lost and min(frame or 0 for frame in lost) >= self._whole:
             self.n_frames += 1
@@ -151,7 +152,7 @@ class ZoetropeImageFile(ImageFile.ImageFile):
             self.info["version"] = header[:6]
             if comments:
                 self.info["comment"] = b"\n".join(comments)
-            # Present only with a global palette.
+            # The background is set only if there is a global palette.
             if header[10] & 0x80:
                 self.info["background"] = header[11]
         self._index = 0
@@ -175,7 +176,7 @@ class ZoetropeImageFile(ImageFile.ImageFile):
 
     def _note_duration(self) -> None:
         frame = self._animation.frames[min(self._index, self._whole - 1)]
-        # A still image has a duration only if the file stores one.
+        # Set the duration of a still image only if the file stores one.
         if self.is_animated or frame.delay[0]:
             duration = frame.duration_ns / 1e6
             # Pillow uses an int for GIF.
@@ -189,11 +190,11 @@ class ZoetropeImageFile(ImageFile.ImageFile):
         super().__setstate__(state)
 
     def seek(self, frame: int) -> None:
-        # Raises EOFError if the frame does not exist.
+        # This raises EOFError if the frame does not exist.
         if self._seek_check(frame):
             self._check_open()
             self._index = frame
-            # `thumbnail` or the program may have changed the pixels.
+            # Load the frame again later, because `thumbnail` or the program may have changed the pixels.
             self._loaded = -1
             if self._size != self._animation.size:
                 self._size = self._animation.size
@@ -222,7 +223,7 @@ class ZoetropeImageFile(ImageFile.ImageFile):
             self.fp = BytesIO(pixels.tobytes())
             self.tile = [ImageFile._Tile("raw", (0, 0, *self.size), 0, "RGBA")]
             pixel = super().load()
-            # Set last, because loading may fail or be interrupted.
+            # Set this last, because loading may fail or be interrupted.
             self._loaded = self._index
             return pixel
         return super().load()
@@ -242,12 +243,12 @@ class ZoetropeImageFile(ImageFile.ImageFile):
             self._close_animation()
 
     def _close_animation(self) -> None:
-        # An unpickled image has none.
+        # An unpickled image has no animation.
         if hasattr(self, "_animation"):
             self._animation.close()
 
     def load_seek(self, pos: int) -> None:
-        """The pixels are not in the file."""
+        """Do nothing, because the pixels are not read from the file."""
 
 
 def _accept(prefix: bytes) -> bool:
@@ -260,13 +261,13 @@ def open(  # noqa: A001: pillow.open
     """Open a file as a Pillow image.
 
     :param source: a path, the file's bytes, or a binary file object, which is read from its start.
-    :raises UnidentifiedImageError: if it is not an image; the :class:`ZoetropeError` is its cause.
+    :raises UnidentifiedImageError: if the source is not an image. The cause of this error is a :class:`ZoetropeError`.
     :raises DecompressionBombError: if a limit is exceeded.
     :raises OSError: if the file cannot be read.
     :raises ForkedError: in a process that was forked after the library was used.
-    :raises OutOfMemoryError: if the system has no memory left.
-    :raises ValueError: for a StringIO.
-    :raises TypeError: for any other object that is not a source.
+    :raises OutOfMemoryError: if the system cannot provide memory.
+    :raises ValueError: if the source is a StringIO.
+    :raises TypeError: if the source is any other object that cannot be opened.
 
     Loading a frame raises :class:`DecompressionBombError`, or an OSError if the frame cannot be decoded or if its
     data is damaged and ``ImageFile.LOAD_TRUNCATED_IMAGES`` is not set.
@@ -279,7 +280,7 @@ def open(  # noqa: A001: pillow.open
         raise TypeError(
             f"source must be a path, bytes or a binary file object, not {type(source).__name__}")
     elif not isinstance(source, (str, os.PathLike)) and hasattr(source, "seek"):
-        # As `Image.open` does.
+        # Start at the first byte, as `Image.open` does.
         with suppress(OSError):
             source.seek(0)
     try:
@@ -288,7 +289,8 @@ def open(  # noqa: A001: pillow.open
         raise UnidentifiedImageError(str(error)) from error.__cause__
 
 
-#: Options whose meaning is kept or does not matter; any other is left to Pillow.
+#: The options of ``save`` that have the same effect as in Pillow, or no effect on the result. A call with any other
+#: option is left to Pillow.
 _OPTIONS = {
     "GIF": {"append_images", "comment", "disposal", "duration", "loop", "optimize", "interlace"},
     "PNG": {"append_images", "disposal", "duration", "loop", "optimize", "compress_level", "compress_type"},
@@ -296,14 +298,14 @@ _OPTIONS = {
 #: The keys of an image's ``info`` that Pillow's writer would also put into the file.
 _INFO = {"GIF": set(), "PNG": {"icc_profile", "transparency", "blend", "default_image"}}
 _MODES = {"1", "L", "LA", "P", "PA", "RGB", "RGBA"}
-#: Pillow's writers, kept while ours replace them.
+#: The writers of Pillow, which are kept while those of this module replace them.
 _pillow_writers: Dict[str, Callable[..., None]] = {}
 
 
 def _save_all(container: str, image: Any, file: IO[bytes], filename: Union[str, bytes]) -> None:
-    """The writer of several frames: ``container`` is ``"GIF"`` or ``"PNG"``."""
+    """Write several frames. ``container`` is ``"GIF"`` or ``"PNG"``."""
     if image.encoderinfo.get("append_images") is not None:
-        # Looking at an iterator consumes it, and Pillow's writer may need it afterwards.
+        # Convert an iterator to a list, because iterating consumes it, and Pillow's writer may need it afterwards.
         image.encoderinfo["append_images"] = list(image.encoderinfo["append_images"])
     request = _frames_to_save(container, image)
     if request is not None:
@@ -316,17 +318,17 @@ def _save_all(container: str, image: Any, file: IO[bytes], filename: Union[str, 
                 texts={"Comment": comment} if comment else None)
             return
         except UnwritableError:
-            # For example, more plays than a GIF can store. Nothing has been written yet.
+            # This happens, for example, for more plays than a GIF can store. Nothing has been written yet.
             pass
     _pillow_writers[container](image, file, filename)
 
 
 def _frames_to_save(container: str, image: Any) -> Optional[Tuple[List[Any], List[Fraction]]]:
-    """The frames and their durations in seconds; None if Pillow should write them."""
+    """Return the frames and their durations in seconds, or None if Pillow should write the file."""
     told = {key: value for key, value in image.encoderinfo.items() if value is not None}
     kept = {key for key in _INFO[container] if image.info.get(key)}
     if image.mode in ("P", "L", "RGB"):
-        # Converted to RGBA below.
+        # The transparent colour is not lost, because the image is converted to RGBA below.
         kept -= {"transparency"}
     if not told.keys() <= _OPTIONS[container] | {"save_all"} or kept:
         return None
@@ -334,7 +336,7 @@ def _frames_to_save(container: str, image: Any) -> Optional[Tuple[List[Any], Lis
         return None
     duration = told.get("duration")
     if hasattr(duration, "tolist"):
-        # An array.
+        # Convert a NumPy array to a list.
         duration = duration.tolist()
     frames: List[Any] = []
     durations: List[Fraction] = []
@@ -349,13 +351,16 @@ def _frames_to_save(container: str, image: Any) -> Optional[Tuple[List[Any], Lis
             milliseconds = frame.info.get("duration") if shown[0] is None else shown[0]
             durations.append(exact_seconds(milliseconds or 0, "duration") / 1000)
             is_plain = frame.mode in ("L", "RGB") and "transparency" not in frame.info
-            # A copy, because the next frame may be drawn over this one.
+            # Make a copy, because the next frame may be drawn over this one.
             frames.append(frame.copy() if is_plain else frame.convert("RGBA"))
     return (frames, durations) if len(frames) > 1 else None
 
 
 def _comment(image: Any) -> Optional[str]:
-    """The comment of a GIF, or an empty string; None if it is not text, which only Pillow stores."""
+    """Return the comment of a GIF, or an empty string.
+
+    The result is None if the comment is not text, in which case only Pillow can store it.
+    """
     comment = image.encoderinfo.get("comment", image.info.get("comment")) or ""
     try:
         text = comment.decode() if isinstance(comment, bytes) else str(comment)
@@ -366,12 +371,12 @@ def _comment(image: Any) -> Optional[str]:
 
 
 def _plays(container: str, image: Any) -> Optional[int]:
-    """How often the animation plays in total; None for ever."""
+    """Return the total number of plays, or None for forever."""
     loop = image.encoderinfo.get("loop")
     if loop is not None:
         return plays_of_loop(loop, container == "GIF")
     if container == "GIF" and "loop" in image.encoderinfo:
-        # Pillow then stores none.
+        # For a loop of None, Pillow stores no loop count.
         return 1
     animation = getattr(image, "_animation", None)
     if isinstance(animation, _animation.Animation):
@@ -379,8 +384,8 @@ def _plays(container: str, image: Any) -> Optional[int]:
     loop = image.info.get("loop")
     if loop is None:
         return 1 if container == "GIF" else None
-    # A copy of an image has its `info` without its format. Only images of a GIF have a version; of any other copy
-    # Pillow stores the count as it is.
+    # A copy of an image has the `info` of the original but not its format. Only images of a GIF have a version in
+    # `info`. For any other copy, Pillow stores the loop count unchanged.
     is_of_gif = image.format == "GIF" or image.format is None and (container == "GIF" or "version" in image.info)
     return plays_of_loop(loop, is_of_gif)
 
@@ -388,17 +393,19 @@ def _plays(container: str, image: Any) -> Optional[int]:
 def register(*, first: bool = False, save: bool = False) -> None:
     """Make the format known to ``Image.open(file, formats=["ZOETROPE"])``.
 
-    :param first: also use it for every ``Image.open`` of a GIF or PNG in this process that names no formats.
-    :param save: also use it for every ``save(..., save_all=True)`` of several frames as GIF or PNG in this process.
+    :param first: whether to use this reader also for every ``Image.open`` of a GIF or PNG in this process without
+        ``formats``.
+    :param save: whether to use this package also for every ``save(..., save_all=True)`` of several frames as GIF or PNG
+        in this process.
     """
-    # Otherwise Pillow would put its own readers first later.
+    # Load Pillow's own readers now. Otherwise Pillow would later put them first.
     Image.preinit()
     Image.register_open(FORMAT, ZoetropeImageFile, _accept)
-    # `register_open` appends the name each time.
+    # Remove the name from the list, because each call of `register_open` appends it again.
     Image.ID[:] = [name for name in Image.ID if name != FORMAT]
     Image.ID.insert(0 if first else len(Image.ID), FORMAT)
     if save:
-        # Pillow may import its plugins late.
+        # Make sure that Pillow has imported its plugins, whose writers are replaced below.
         Image.init()
     for container in _OPTIONS:
         if save and container not in _pillow_writers:

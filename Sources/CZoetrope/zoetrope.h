@@ -1,38 +1,41 @@
 /*
- * Zoetrope for C: decode GIF and APNG with browser-exact frames, and write them.
+ * Zoetrope for C: decodes GIF and APNG with browser-exact frames, and writes them.
  *
- * Link with -lzoetrope (pkg-config zoetrope). The library needs only libc and libm at run time. It stays
+ * Link with -lzoetrope (pkg-config zoetrope). At run time, the library needs only libc and libm. It stays
  * loaded until the process exits: dlclose() returns but unloads nothing, because the library has threads.
  *
- * Errors. Functions return ZOETROPE_OK or an error code, and describe the failure in *error unless error
- * is NULL. NULL pointers, sizes, strides, indices and options are checked; invalid ones give
- * ZOETROPE_PARAMETER. Dangling pointers, buffers smaller than stated and freed handles cannot be checked.
+ * Errors. Functions return ZOETROPE_OK or an error code. They describe a failure in *error unless error is
+ * NULL. NULL pointers, sizes, strides, indices and options are checked, and invalid ones give
+ * ZOETROPE_PARAMETER. Dangling pointers, buffers smaller than stated and freed handles cannot be detected.
  * After a failure, output handles are NULL, *found is 0, and pixels are unspecified.
  *
- * Threads. Any function may be called from any thread. Calls that decode frames of the same animation run
- * one at a time, which bounds their memory. One call already uses all processors for large frames; to run
- * several calls at once, open the animation several times. Free a handle only when no other call uses it.
- * Callbacks must not call functions on their own animation, except where stated.
+ * Threads. Any function may be called from any thread. Calls that decode frames of the same animation run one
+ * at a time, which bounds their memory. A single call already uses all processors for large frames. To run
+ * several such calls at the same time, open the animation several times. Free a handle only when no other
+ * call uses it. Callbacks must not call functions on their own animation, except where stated.
  *
- * Time. zoetrope_cancel, zoetrope_options.cancel_opening and timeout_ns end calls that take too long. The
- * caller does not wait for the current frame: a thread of the library finishes it without touching the
- * caller's memory. The animation stays usable, but the next call that decodes waits for that frame.
+ * Time. zoetrope_cancel, zoetrope_options.cancel_opening and zoetrope_options.timeout_ns end calls that take
+ * too long. Such a call returns without waiting for the current frame: a thread of the library finishes that
+ * frame without touching the caller's memory. The animation stays usable, but the next call that decodes
+ * waits until the frame is finished.
  *
- * Processes. After fork() without exec(), a child cannot use the library if its parent has used it,
- * because the library's threads do not exist in the child. Calls then return ZOETROPE_FORKED; functions
+ * Processes. After fork() without exec(), a child cannot use the library if its parent has already used it,
+ * because the library's threads do not exist in the child. Calls then return ZOETROPE_FORKED, and functions
  * that free or stop something do nothing. A parent that has not called the library may fork freely.
  *
- * Structs. Structs that begin with `size` can grow in later versions: set that field to the sizeof of the
- * struct. A size below that of version 1 of the ABI gives ZOETROPE_PARAMETER. Zero in any other field of an
- * input struct means the default, so `{.size = sizeof(zoetrope_options)}` means all defaults, and so does
- * NULL. Set fields named `reserved` to 0. zoetrope_frame_info and zoetrope_edit can grow as well:
- * zoetrope_get_frames and zoetrope_rewrite take their sizes. zoetrope_error, zoetrope_damage, zoetrope_frame
- * and zoetrope_metadata keep their sizes in version 1 of the ABI; later versions may use their reserved
- * fields, which are written as 0. zoetrope_buffer never changes.
+ * Structs. Structs that begin with `size` can grow in later versions. Set that field to the sizeof of the
+ * struct. A size below that of version 1 of the ABI gives ZOETROPE_PARAMETER. In an input struct, zero in any
+ * other field means the default, unless the field says otherwise. So `{.size = sizeof(zoetrope_options)}`
+ * means all defaults, and so does a NULL pointer. Set fields named `reserved` to 0. zoetrope_frame_info and
+ * zoetrope_edit can grow as well: the functions zoetrope_get_frames and zoetrope_rewrite take the sizes of
+ * these structs. zoetrope_error, zoetrope_damage, zoetrope_frame and zoetrope_metadata keep their sizes in
+ * version 1 of the ABI. Later versions may use their reserved fields, which this version writes as 0.
+ * zoetrope_buffer never changes.
  *
- * Units. Times are in nanoseconds and sizes in pixels; byte counts are named so. Text is UTF-8 and
- * NUL-terminated. Text that is too long for its array is shortened in the middle with an ellipsis. Paths in
- * messages are quoted, with control characters escaped.
+ * Units. Times are in nanoseconds, and widths and heights are in pixels. Fields that are numbers
+ * of bytes have `byte` in their names, except `size`. Text is UTF-8 and NUL-terminated. Text that is too long
+ * for its array is shortened in the middle with an ellipsis. Paths in messages are quoted, with control
+ * characters escaped.
  */
 #ifndef ZOETROPE_H
 #define ZOETROPE_H
@@ -47,7 +50,8 @@ extern "C" {
 /* The version of the functions and structs below. The symbol version is ZOETROPE_1. */
 #define ZOETROPE_ABI_VERSION 1
 
-/* The version of this header, and of the whole package. zoetrope_version() is that of the library. */
+/* The version of this header and of the package that it belongs to. zoetrope_version() returns the version of the
+   library that is loaded. */
 #define ZOETROPE_VERSION_MAJOR 0
 #define ZOETROPE_VERSION_MINOR 1
 #define ZOETROPE_VERSION_PATCH 0
@@ -60,41 +64,44 @@ typedef int32_t zoetrope_status;
 enum {
   ZOETROPE_OK = 0,
   ZOETROPE_NOT_AN_IMAGE = 1,   /* neither a GIF nor a PNG */
-  ZOETROPE_UNSUPPORTED = 2,    /* a feature of the format that is not decoded */
+  ZOETROPE_UNSUPPORTED = 2,    /* the file uses a feature of its format that is not supported */
   ZOETROPE_NO_FRAMES = 3,      /* the start of the file is valid, but it has no frame */
   ZOETROPE_TRUNCATED = 4,      /* the data ends too early */
-  ZOETROPE_MALFORMED = 5,      /* the data breaks the rules of the format */
-  ZOETROPE_LIMIT_EXCEEDED = 6, /* the file exceeds a limit, which the message names */
-  ZOETROPE_IO = 7,             /* the file cannot be opened or read; see system_error */
-  ZOETROPE_PARAMETER = 8,      /* an invalid argument */
+  ZOETROPE_MALFORMED = 5,      /* the data violates the rules of the format */
+  ZOETROPE_LIMIT_EXCEEDED = 6, /* the file exceeds the limit that the message names */
+  ZOETROPE_IO = 7,             /* a file cannot be opened, read or written; see system_error */
+  ZOETROPE_PARAMETER = 8,      /* an argument is invalid */
   ZOETROPE_CANCELLED = 9,      /* the call was cancelled, or playback was stopped */
-  ZOETROPE_FORKED = 10,        /* called in a forked child of a process that had used the library */
-  ZOETROPE_OTHER = 11,         /* see name and message */
+  ZOETROPE_FORKED = 10,        /* the process was forked from one that had used the library */
+  ZOETROPE_OTHER = 11,         /* another error; see name and message */
   ZOETROPE_TIMED_OUT = 12,     /* the call took longer than zoetrope_options.timeout_ns */
-  ZOETROPE_OUT_OF_MEMORY = 13, /* the system cannot provide memory or a thread; try again later */
-  ZOETROPE_UNWRITABLE = 14,    /* the format cannot hold the animation, such as partial alpha in a GIF */
-  ZOETROPE_OVER_BUDGET = 15,   /* nothing that was tried meets max_bytes or the preset; see limit */
-  ZOETROPE_STORE = 16          /* a store is full, busy, damaged, accessible to other users, or on a file system
-                                  without locks; the name tells which: storeFull, storeBusy, storeDamaged,
-                                  storeDenied or storeUnsupported */
+  ZOETROPE_OUT_OF_MEMORY = 13, /* the system cannot provide memory or a thread; a later call may succeed */
+  ZOETROPE_UNWRITABLE = 14,    /* the format cannot store the animation; a GIF has no partial alpha */
+  ZOETROPE_OVER_BUDGET = 15,   /* no result that was tried meets max_bytes or the preset; see limit */
+  /* a store is full, busy, damaged, accessible to other users, or on a file system without locks; zoetrope_error.name
+     tells which: storeFull, storeBusy, storeDamaged, storeDenied or storeUnsupported */
+  ZOETROPE_STORE = 16
 };
 
-/* The limit that ZOETROPE_OVER_BUDGET reports. */
+/* The limit that an output does not meet, in an error with the code ZOETROPE_OVER_BUDGET. limit_found is the
+   output's value, and limit_allowed the allowed value. */
 enum {
-  ZOETROPE_LIMIT_BYTES = 1,    /* the size of the file; limit_found is the smallest one, -1 if none was completed */
-  ZOETROPE_LIMIT_FRAMES = 2,   /* the number of frames; too few if limit_found is less than limit_allowed */
+  /* the size of the file in bytes; limit_found is the smallest size, or -1 if no file was completed */
+  ZOETROPE_LIMIT_BYTES = 1,
+  ZOETROPE_LIMIT_FRAMES = 2,   /* the number of frames; there are too few if limit_found is less than limit_allowed */
   ZOETROPE_LIMIT_DURATION = 3, /* the duration of one play in nanoseconds */
-  ZOETROPE_LIMIT_SIDES = 4     /* the longer side of pictures; the message names both sides */
+  ZOETROPE_LIMIT_SIDES = 4     /* the longer side of the pictures; the message names both sides */
 };
 
 typedef struct zoetrope_error {
   zoetrope_status code;
-  int32_t system_error; /* the errno of the system call that failed; 0 if none did */
-  int64_t frame;       /* the frame with the error; -1 outside frames */
-  int64_t byte_offset; /* the file offset at which it was detected; -1 if unknown */
-  char name[32];       /* the code's name, such as "malformed" */
+  int32_t system_error; /* the errno of the system call that failed; 0 if none failed */
+  int64_t frame;       /* the index of the frame with the error; -1 if the error is in no frame */
+  int64_t byte_offset; /* the file offset at which the error was detected; -1 if unknown */
+  char name[32];       /* the name of the code, such as "malformed" */
   char message[456];   /* one clause that describes the error */
-  /* ZOETROPE_LIMIT_...; 0 for other errors. With ZOETROPE_LIMIT_EXCEEDED only the numbers are set. */
+  /* ZOETROPE_LIMIT_... for ZOETROPE_OVER_BUDGET; 0 for other codes. For ZOETROPE_LIMIT_EXCEEDED, only limit_found
+     and limit_allowed are set. */
   int64_t limit;
   int64_t limit_found, limit_allowed;
   int64_t reserved[1];
@@ -102,10 +109,10 @@ typedef struct zoetrope_error {
 
 /* ---- Library ---- */
 
-/* The ABI version of the library. It must be at least the ZOETROPE_ABI_VERSION that the program was
-   compiled with. */
+/* Returns the ABI version of the library. It must be at least the ZOETROPE_ABI_VERSION with which the program was
+   compiled. */
 uint32_t zoetrope_abi_version(void);
-/* The version of the library, such as "0.1.0". The string is static. */
+/* Returns the version of the library, such as "0.1.0". The string is static. */
 const char *zoetrope_version(void);
 
 /* ---- Opening ---- */
@@ -113,14 +120,14 @@ const char *zoetrope_version(void);
 typedef struct zoetrope_animation zoetrope_animation;
 
 enum {
-  ZOETROPE_DAMAGE_SALVAGE = 0,     /* keep intact frames and the decoded rows of damaged ones */
+  ZOETROPE_DAMAGE_SALVAGE = 0,     /* keep intact frames, and the rows of damaged frames that can be decoded */
   ZOETROPE_DAMAGE_STRICT = 1,      /* fail at the first damage that loses data */
-  ZOETROPE_DAMAGE_PARTIAL_ROWS = 2 /* as salvage, and also keep a truncated last frame */
+  ZOETROPE_DAMAGE_PARTIAL_ROWS = 2 /* as ZOETROPE_DAMAGE_SALVAGE, and also keep a truncated last frame */
 };
 
 enum {
-  ZOETROPE_LIMITS_DEFAULT = 0, /* 64 megapixels, 100 000 frames, 1 GiB */
-  ZOETROPE_LIMITS_STRICT = 1,  /* for untrusted files: 16 megapixels, 10 000 frames, 256 MiB */
+  ZOETROPE_LIMITS_DEFAULT = 0, /* 64 megapixels, 100,000 frames, 1 GiB */
+  ZOETROPE_LIMITS_STRICT = 1,  /* for untrusted files: 16 megapixels, 10,000 frames, 256 MiB */
   ZOETROPE_LIMITS_NONE = 2     /* no limits on memory and time */
 };
 
@@ -128,74 +135,77 @@ typedef struct zoetrope_options {
   size_t size;
   int32_t damage;      /* ZOETROPE_DAMAGE_... */
   int32_t limits;      /* ZOETROPE_LIMITS_..., which the fields below override */
-  int32_t deep;        /* 1: keep the 16 bits per sample of a deep PNG until the frame is converted */
+  /* 1: decode a PNG with 16 bits per sample at full depth, before frames are converted to the requested format */
+  int32_t deep;
   int32_t parallelism; /* the number of decoding threads, including the caller's; 0: one per processor */
-  /* Bounds on what the file may use. 0: the value of the preset `limits`. */
+  /* Limits on the file. 0: the value of the preset that `limits` selects. */
   int64_t canvas_pixels;
   int64_t frame_count;
-  int64_t live_bytes;      /* memory that decoding may hold at once, excluding the file's bytes */
-  int64_t pixels_per_play; /* summed over all frames */
-  int64_t metadata_bytes;  /* of one text or colour profile, after inflation */
+  int64_t live_bytes;      /* memory that decoding may hold at any time, without the file's bytes */
+  int64_t pixels_per_play; /* the pixels of one play, summed over all frames */
+  int64_t metadata_bytes;  /* the size of one text or colour profile after inflation */
   int64_t metadata_total_bytes;
   int64_t metadata_count;
-  /* The maximum time for opening, and then for each call that decodes, including the time it waits for
-     other calls; 0: no limit. A call that exceeds it fails with ZOETROPE_TIMED_OUT. Does not apply to
-     players, nor to zoetrope_open_reader without `release`, whose `read` can fail instead. */
+  /* The maximum time for opening the file, and for each later call that decodes, including the time that the call
+     waits for other calls; 0: no limit. A call that exceeds it fails with ZOETROPE_TIMED_OUT. The limit does not
+     apply to players, nor to zoetrope_open_reader without `release`, whose `read` can fail instead. */
   int64_t timeout_ns;
-  /* NULL, or an aligned integer that another thread or a signal handler sets to a nonzero value to cancel
-     opening, which then fails with ZOETROPE_CANCELLED. It is checked a hundred times a second until the
-     function returns. Does not apply to zoetrope_open_reader without `release`. */
+  /* NULL, or the address of an aligned integer that another thread or a signal handler sets to a nonzero value to
+     cancel opening, which then fails with ZOETROPE_CANCELLED. The integer is checked a hundred times a second until
+     the function returns. This does not apply to zoetrope_open_reader without `release`. */
   const volatile int32_t *cancel_opening;
 } zoetrope_options;
 
-/* Opens the file at `path`. Scans its structure and decodes no pixels. The file stays open. */
+/* Opens the file at `path`. This scans the structure of the file and decodes no pixels. The file stays open. */
 zoetrope_status zoetrope_open_file(const char *path, const zoetrope_options *options,
                                    zoetrope_animation **animation, zoetrope_error *error);
 
-/* Opens the regular file that `descriptor` refers to, whatever its position. Duplicates the descriptor, which
-   stays the caller's: closing it, reading from it or seeking does not affect the animation. */
+/* Opens the regular file that `descriptor` refers to, from its start, whatever the current position. The descriptor
+   is duplicated and remains the caller's: closing it, reading from it or seeking does not affect the animation. */
 zoetrope_status zoetrope_open_descriptor(int descriptor, const zoetrope_options *options,
                                          zoetrope_animation **animation, zoetrope_error *error);
 
-/* Opens the image in `bytes` and copies them. */
+/* Opens the file whose `byte_count` bytes are at `bytes`. The bytes are copied. */
 zoetrope_status zoetrope_open_bytes(const void *bytes, size_t byte_count, const zoetrope_options *options,
                                     zoetrope_animation **animation, zoetrope_error *error);
 
 /* A byte source implemented by the caller. `read` is called from any thread, but never concurrently, until
-   `release`. Without `release` it is called until zoetrope_close; players that need more of the file after
-   that end with ZOETROPE_IO. */
+   `release` is called. If `release` is NULL, `read` is called until zoetrope_close; players that need more of the
+   file after that end with ZOETROPE_IO. */
 typedef struct zoetrope_reader {
   size_t size;
   void *context;
-  int64_t byte_count; /* of the whole file; constant */
-  /* Reads up to `count` bytes at `offset` and returns how many; 0 at the end, negative on failure. */
+  int64_t byte_count; /* the size of the whole file, which must not change */
+  /* Reads up to `count` bytes at `offset`, and returns the number of bytes read: 0 at the end of the file, a
+     negative number on failure. */
   int64_t (*read)(void *context, int64_t offset, void *buffer, size_t count);
-  /* Called once, after the last read, on any thread, even if opening fails. If opening is cancelled or times
-     out, it may be called after the open function has returned. May be NULL. */
+  /* Called once, on any thread, after the last call of `read`, even if opening fails. If opening is cancelled or
+     times out, `release` may be called after the open function has returned. May be NULL. */
   void (*release)(void *context);
 } zoetrope_reader;
 
-/* Opens the image that `reader` reads. The struct is copied. `release` is not called if an argument is
-   invalid, or in a forked child. */
+/* Opens the file that `reader` reads. The struct is copied. `release` is not called if an argument is invalid, or
+   in a forked child. */
 zoetrope_status zoetrope_open_reader(const zoetrope_reader *reader, const zoetrope_options *options,
                                      zoetrope_animation **animation, zoetrope_error *error);
 
-/* Closes the animation. Its players continue: they keep what they need. If the reader has no `release`,
-   waits for a running call of zoetrope_reader.read. NULL is allowed. */
+/* Closes the animation. Its players continue, because they keep what they need. If the animation was opened with a
+   zoetrope_reader without `release`, waits for a running call of its `read`. NULL is allowed. */
 void zoetrope_close(zoetrope_animation *animation);
 
-/* Cancels all calls that decode frames of this animation, on all threads: zoetrope_frame_...,
-   zoetrope_read_frames, zoetrope_sample..., zoetrope_store_..., zoetrope_rewrite and zoetrope_optimize. Calls in
-   progress, calls that wait for another one, and calls that begin before zoetrope_clear_cancel fail with
-   ZOETROPE_CANCELLED; one that is about to return may still succeed. To cancel a single call, make it on a separate
-   handle.
+/* Cancels all calls that decode frames of this animation, on all threads: zoetrope_frame_at_index,
+   zoetrope_frame_at_time, zoetrope_frame_png, zoetrope_read_frames, zoetrope_sample..., zoetrope_store_...,
+   zoetrope_rewrite and zoetrope_optimize. Calls in progress, calls that wait for another call, and calls that begin
+   before zoetrope_clear_cancel fail with ZOETROPE_CANCELLED. A call that is about to return may still succeed. To
+   be able to cancel a single call, make it on a handle of its own.
 
-   Players are not affected, nor is opening: see zoetrope_options.cancel_opening. This function and
-   zoetrope_clear_cancel do not wait, and may be called from zoetrope_reader.read, but not from a signal
-   handler. NULL is allowed. */
+   Players are not affected. Neither is opening, for which see zoetrope_options.cancel_opening. This function and
+   zoetrope_clear_cancel do not wait. They may be called from zoetrope_reader.read, but not from a signal handler.
+   NULL is allowed. */
 void zoetrope_cancel(zoetrope_animation *animation);
 
-/* Allows decoding again. Calls that were in progress at zoetrope_cancel stay cancelled. NULL is allowed. */
+/* Allows calls to decode again after zoetrope_cancel. Calls that were in progress then stay cancelled. NULL is
+   allowed. */
 void zoetrope_clear_cancel(zoetrope_animation *animation);
 
 /* ---- Structure; no pixels are decoded ---- */
@@ -204,23 +214,23 @@ enum { ZOETROPE_GIF = 1, ZOETROPE_APNG = 2, ZOETROPE_PNG = 3 };
 
 typedef struct zoetrope_info {
   size_t size;
-  int32_t format; /* ZOETROPE_GIF, _APNG, or _PNG for a still PNG; 0: another format */
-  int32_t has_static_image; /* 1: an APNG whose static image is not a frame */
-  int64_t width, height;    /* of every composited frame */
+  int32_t format; /* ZOETROPE_GIF, _APNG, or _PNG for a still PNG; 0: a format unknown to this header */
+  int32_t has_static_image; /* 1: the file is an APNG whose static image is not a frame */
+  int64_t width, height;    /* the size of the canvas, and so of every composited frame */
   int64_t frame_count;      /* at least 1 */
-  int64_t plays;            /* in total; 0: until stopped */
-  int64_t stored_loop_count; /* as stored in the file; -1 if there is none */
-  int64_t byte_count;        /* of the file */
+  int64_t plays;            /* the total number of plays; 0: until stopped */
+  int64_t stored_loop_count; /* the loop count as stored in the file; -1 if there is none */
+  int64_t byte_count;        /* the size of the file */
   int64_t damage_count;      /* see zoetrope_get_damage */
   int64_t metadata_count;    /* see zoetrope_get_metadata */
-  int64_t largest_frame_work; /* pixels plus bytes of data of the most expensive frame */
+  int64_t largest_frame_work; /* the number of pixels plus bytes of data of the most expensive frame */
 } zoetrope_info;
 
 zoetrope_status zoetrope_get_info(zoetrope_animation *animation, zoetrope_info *info, zoetrope_error *error);
 
 enum {
-  ZOETROPE_DELAYS_BROWSER = 0,  /* Chromium's rule: 10 ms or less is shown as 100 ms */
-  ZOETROPE_DELAYS_EXACT = 1,    /* as stored, including zero */
+  ZOETROPE_DELAYS_BROWSER = 0,  /* the rule of Chromium: 10 ms or less is shown as 100 ms */
+  ZOETROPE_DELAYS_EXACT = 1,    /* delays are shown as stored, including zero */
   ZOETROPE_DELAYS_FFMPEG = 2,   /* less than 20 ms is shown as 100 ms */
   ZOETROPE_DELAYS_IMAGE_IO = 3  /* less than 11 ms is shown as 100 ms */
 };
@@ -230,68 +240,71 @@ enum { ZOETROPE_SOURCE = 0, ZOETROPE_OVER = 1 };
 
 typedef struct zoetrope_frame_info {
   int64_t x, y, width, height; /* the frame's rectangle on the canvas, as stored */
-  uint32_t delay_numerator, delay_denominator; /* the stored delay in seconds */
-  int64_t start_ns;    /* when it is shown, relative to the start of the play, rounded up */
-  int64_t duration_ns; /* how long it is shown: until start_ns of the next frame */
+  uint32_t delay_numerator, delay_denominator; /* the stored delay in seconds, as a fraction */
+  int64_t start_ns;    /* when the frame is shown, relative to the start of the play, rounded up */
+  int64_t duration_ns; /* how long the frame is shown: until start_ns of the next frame */
   int32_t disposal;    /* ZOETROPE_KEEP, ... */
   int32_t blend;       /* ZOETROPE_SOURCE or ZOETROPE_OVER */
-  int32_t is_independent; /* 1: decoding can start here */
+  int32_t is_independent; /* 1: decoding can start at this frame */
   int32_t is_interlaced;
-  int64_t byte_offset, byte_count; /* of its pixels in the file */
+  int64_t byte_offset, byte_count; /* the position of the frame's data in the file */
 } zoetrope_frame_info;
 
-/* Describes `count` frames, starting with `first`, in `frames`. `element_size` is
-   sizeof(zoetrope_frame_info). `delays` is ZOETROPE_DELAYS_..., here and below. Each call takes time linear
-   in the number of frames in the file, so request all frames at once. */
+/* Writes a description of each of `count` frames, beginning with frame `first`, to `frames`. `element_size` is
+   sizeof(zoetrope_frame_info). `delays` is ZOETROPE_DELAYS_..., here and in the functions below. The time that a
+   call takes is linear in the number of frames in the file, so request all frames with one call. */
 zoetrope_status zoetrope_get_frames(zoetrope_animation *animation, int32_t delays, int64_t first, size_t count,
                                     zoetrope_frame_info *frames, size_t element_size, zoetrope_error *error);
 
-/* The duration of one play: start_ns plus duration_ns of the last frame. */
+/* Writes the duration of one play to *duration_ns. It is start_ns plus duration_ns of the last frame. */
 zoetrope_status zoetrope_get_duration(zoetrope_animation *animation, int32_t delays, int64_t *duration_ns,
                                       zoetrope_error *error);
 
-/* The frame shown `time_ns` after the start of the first play. A frame is shown from its start_ns until that
-   of the next one. Plays follow one another. A negative time gives frame 0; a time past the last play gives
-   the last frame. */
+/* Writes the index of the frame that is shown `time_ns` after the start of the first play to *index. A frame is
+   shown from its start_ns until that of the next frame. Plays follow one another without a gap. A negative time
+   gives frame 0. A time past the last play gives the last frame. */
 zoetrope_status zoetrope_frame_index_at(zoetrope_animation *animation, int32_t delays, int64_t time_ns,
                                         int64_t *index, zoetrope_error *error);
 
 /* A deviation from the file format. */
 typedef struct zoetrope_damage {
-  int64_t frame;        /* -1 outside frames */
-  int64_t byte_offset;  /* the file offset at which it was detected */
-  int64_t valid_rows;   /* complete rows of a damaged frame; -1 if all, or unknown */
-  int32_t is_tolerated; /* 1: nothing is lost */
+  int64_t frame;        /* the index of the damaged frame; -1 if the damage is in no frame */
+  int64_t byte_offset;  /* the file offset at which the damage was detected */
+  int64_t valid_rows;   /* the number of complete rows of a damaged frame; -1 if all are, or if unknown */
+  int32_t is_tolerated; /* 1: the damage loses nothing */
   int32_t is_present;   /* 0: there is no damage; ignore the other fields */
-  char kind[48];        /* such as "gif.lzw.truncated" */
-  char detail[176];     /* one clause that describes it */
+  char kind[48];        /* the kind of damage, such as "gif.lzw.truncated" */
+  char detail[176];     /* one clause that describes the damage */
   int64_t reserved[4];
 } zoetrope_damage;
 
-/* Item `index`, below zoetrope_info.damage_count, of the damage found in the structure of the file. */
+/* Describes item `index` of the damage found in the structure of the file. `index` must be below
+   zoetrope_info.damage_count. */
 zoetrope_status zoetrope_get_damage(zoetrope_animation *animation, int64_t index, zoetrope_damage *damage,
                                     zoetrope_error *error);
 
 enum {
-  ZOETROPE_TEXT = 1,        /* a comment or a text chunk; the key is "Comment" or the keyword */
+  ZOETROPE_TEXT = 1,        /* a comment of a GIF or a text chunk; the key is "Comment" or the chunk's keyword */
   ZOETROPE_XMP = 2,
-  ZOETROPE_EXIF = 3,        /* bytes */
-  ZOETROPE_ICC_PROFILE = 4, /* bytes; the key is the profile's name */
-  ZOETROPE_APPLICATION = 5, /* the key is a GIF application block's identifier, the value its size */
-  ZOETROPE_COLOR = 6        /* the key is gamma, chromaticities, srgb_intent, cicp or density;
-                               the value is decimal numbers, separated by spaces, as stored */
+  ZOETROPE_EXIF = 3,        /* the value is binary */
+  ZOETROPE_ICC_PROFILE = 4, /* the value is binary; the key is the profile's name */
+  ZOETROPE_APPLICATION = 5, /* the key is the identifier of an application block of a GIF, the value its size */
+  /* the key is gamma, chromaticities, srgb_intent, cicp or density; the value is the decimal numbers as stored,
+     separated by spaces */
+  ZOETROPE_COLOR = 6
 };
 
 typedef struct zoetrope_metadata {
   int32_t kind;
   int32_t reserved;
-  size_t byte_count; /* of the whole value */
+  size_t byte_count; /* the size of the whole value */
   char key[176];
   int64_t reserved2[4];
 } zoetrope_metadata;
 
-/* Describes item `index`, below zoetrope_info.metadata_count, and copies up to `capacity` bytes of its value.
-   The value is not NUL-terminated. `value` may be NULL if `capacity` is 0. */
+/* Describes item `index` of the metadata, and copies up to `capacity` bytes of its value to `value`. `index` must
+   be below zoetrope_info.metadata_count. The value is not NUL-terminated. `value` may be NULL if `capacity` is
+   0. */
 zoetrope_status zoetrope_get_metadata(zoetrope_animation *animation, int64_t index, zoetrope_metadata *item,
                                       void *value, size_t capacity, zoetrope_error *error);
 
@@ -325,8 +338,8 @@ typedef struct zoetrope_rendering {
   int32_t fit;           /* ZOETROPE_FIT, ... */
   int32_t filter;        /* ZOETROPE_BILINEAR, ... */
   int32_t linear_light;  /* 1: resample in linear light */
-  int32_t width, height; /* the box to scale into, at most 65535; 0: derived from the other side */
-  int32_t no_enlarging;  /* 1: do not enlarge smaller canvases (fit and integer only) */
+  int32_t width, height; /* the box to scale into, with sides of at most 65535; 0: derived from the other side */
+  int32_t no_enlarging;  /* 1: do not enlarge smaller canvases (for ZOETROPE_FIT and ZOETROPE_INTEGER only) */
   int32_t reserved;      /* 0 */
 } zoetrope_rendering;
 
@@ -334,104 +347,110 @@ typedef struct zoetrope_layout {
   size_t size;
   int64_t width, height;
   size_t bytes_per_pixel;
-  size_t bytes_per_row; /* without padding */
-  size_t byte_count;    /* of one frame without padding */
+  size_t bytes_per_row; /* the size of a row without padding */
+  size_t byte_count;    /* the size of one frame without padding */
 } zoetrope_layout;
 
-/* The layout of frames drawn with `rendering`. */
+/* Describes the layout of frames that are drawn with `rendering`. */
 zoetrope_status zoetrope_get_layout(zoetrope_animation *animation, const zoetrope_rendering *rendering,
                                     zoetrope_layout *layout, zoetrope_error *error);
 
 /* A decoded frame. */
 typedef struct zoetrope_frame {
   int64_t index;
-  /* Where the frame may differ from the frame that this handle drew last with the same rendering. After a
-     jump, the whole frame. */
+  /* The area in which the frame may differ from the frame that this handle drew last with the same rendering. After
+     a jump, it is the whole frame. */
   int64_t dirty_x, dirty_y, dirty_width, dirty_height;
-  zoetrope_damage damage; /* of the frame's own pixels, not of pixels that earlier frames left */
+  zoetrope_damage damage; /* the damage to the frame's own pixels, not to pixels left by earlier frames */
   int64_t reserved[4];
 } zoetrope_frame;
 
-/* The destination of frames. */
+/* The memory to which frames are drawn. */
 typedef struct zoetrope_buffer {
   void *pixels;
-  size_t byte_count;      /* bytes at `pixels` */
-  size_t bytes_per_row;   /* from row to row; 0: rows without padding */
-  size_t bytes_per_frame; /* from frame to frame; 0: rows times bytes_per_row. Used for several frames */
+  size_t byte_count;      /* the number of bytes at `pixels` */
+  size_t bytes_per_row;   /* the distance from row to row; 0: rows without padding */
+  size_t bytes_per_frame; /* the distance from frame to frame, if there are several; 0: rows times bytes_per_row */
 } zoetrope_buffer;
 
-/* Draws the composited frame `index` into `buffer`. `frame` may be NULL.
+/* Draws the composited frame `index` into `buffer`, and describes it in `frame`, which may be NULL.
 
-   Reading in order decodes each frame once. A jump replays frames from the nearest checkpoint. */
+   If frames are read in order, each is decoded once. A jump to another frame replays the frames from the nearest
+   checkpoint. */
 zoetrope_status zoetrope_frame_at_index(zoetrope_animation *animation, int64_t index,
                                         const zoetrope_rendering *rendering, const zoetrope_buffer *buffer,
                                         zoetrope_frame *frame, zoetrope_error *error);
 
-/* zoetrope_frame_at_index, for the frame that zoetrope_frame_index_at finds. */
+/* Does the same as zoetrope_frame_at_index, for the frame that zoetrope_frame_index_at finds. */
 zoetrope_status zoetrope_frame_at_time(zoetrope_animation *animation, int32_t delays, int64_t time_ns,
                                        const zoetrope_rendering *rendering, const zoetrope_buffer *buffer,
                                        zoetrope_frame *frame, zoetrope_error *error);
 
-/* Draws `count` frames, using all processors if they are large. `indices` may be in any order and may
-   repeat; NULL means 0, 1, 2, ... `frames` has `count` elements, or is NULL; dirty rectangles cover whole
-   frames. Stops at the first frame that cannot be decoded, which the error names. `count` is at most
-   16777216; 0 does nothing. */
+/* Draws `count` frames, using all processors if the frames are large. `indices` may be in any order and may repeat;
+   NULL means 0, 1, 2, ... `frames` is NULL, or an array of `count` descriptions, whose dirty rectangles cover whole
+   frames. The call stops at the first frame that cannot be decoded, which the error names. `count` is at most
+   16,777,216; 0 does nothing. */
 zoetrope_status zoetrope_read_frames(zoetrope_animation *animation, const int64_t *indices, size_t count,
                                      const zoetrope_rendering *rendering, const zoetrope_buffer *buffer,
                                      zoetrope_frame *frames, zoetrope_error *error);
 
 enum {
-  ZOETROPE_BY_TIME = 0,    /* divide a play into `count` equal parts, and take the middle of each */
-  ZOETROPE_BY_INDEX = 1,   /* divide the list of frames in the same way */
-  ZOETROPE_BY_DISTINCT = 2 /* take the frames that look least alike; decodes all frames; may find fewer */
+  ZOETROPE_BY_TIME = 0,    /* divide a play into `count` equal parts, and take the frame in the middle of each */
+  ZOETROPE_BY_INDEX = 1,   /* divide the list of frames into `count` parts in the same way */
+  ZOETROPE_BY_DISTINCT = 2 /* take the frames that look least alike; decodes all frames, and may find fewer */
 };
 
-/* Chooses up to `count` frames, 1 to 16777216, and writes their indices in order; *found is their number. By
-   time and by index, *found equals `count`, and frames repeat if there are fewer. */
+/* Chooses up to `count` frames, and writes their indices in ascending order to `indices` and their number to
+   *found. `by` is ZOETROPE_BY_..., and `count` is 1 to 16,777,216. With ZOETROPE_BY_TIME and ZOETROPE_BY_INDEX,
+   *found equals `count`, and indices repeat if there are fewer frames. */
 zoetrope_status zoetrope_sample_indices(zoetrope_animation *animation, int32_t by, int32_t delays, size_t count,
                                         int64_t *indices, size_t *found, zoetrope_error *error);
 
-/* zoetrope_sample_indices and zoetrope_read_frames in one call. `frames` may be NULL. */
+/* Chooses frames like zoetrope_sample_indices, and draws them like zoetrope_read_frames. `frames` may be NULL. */
 zoetrope_status zoetrope_sample(zoetrope_animation *animation, int32_t by, int32_t delays, size_t count,
                                 const zoetrope_rendering *rendering, const zoetrope_buffer *buffer,
                                 zoetrope_frame *frames, size_t *found, zoetrope_error *error);
 
 typedef struct zoetrope_bytes zoetrope_bytes;
 
-/* Encodes frame `index` as a PNG file. Equal frames give equal bytes. Formats other than straight alpha with
-   8 or 16 bits are converted to ZOETROPE_RGBA8. `frame` may be NULL. */
+/* Encodes frame `index` as a PNG file, and describes it in `frame`, which may be NULL. Equal frames give equal
+   bytes. If `rendering` has a format other than ZOETROPE_RGBA8 and ZOETROPE_RGBA16, pixels are converted to
+   ZOETROPE_RGBA8. */
 zoetrope_status zoetrope_frame_png(zoetrope_animation *animation, int64_t index,
                                    const zoetrope_rendering *rendering, zoetrope_bytes **bytes,
                                    zoetrope_frame *frame, zoetrope_error *error);
 
-/* The number of bytes; 0 for NULL. */
+/* Returns the number of bytes, or 0 for NULL. */
 size_t zoetrope_bytes_count(const zoetrope_bytes *bytes);
-/* Copies up to `capacity` bytes and returns how many. */
+/* Copies up to `capacity` bytes to `buffer`, and returns the number of bytes copied. */
 size_t zoetrope_bytes_copy(const zoetrope_bytes *bytes, void *buffer, size_t capacity);
 /* Frees the bytes. NULL is allowed. */
 void zoetrope_bytes_free(zoetrope_bytes *bytes);
 
 /* ---- Frames on disk ---- */
 
-/* A directory of decoded frames. Any number of processes may use it at once, and may be killed at any moment. A stored
-   frame is neither decoded nor copied again: its pixels are pages of a file, shared by all processes. Frames are found
-   by the content of the animation's file, so the old frames of a changed file are never found. */
+/* A directory of decoded frames. Any number of processes may use it at the same time, and a process may be killed
+   at any moment. A stored frame is neither decoded nor copied again: its pixels are pages of a file, which all
+   processes share. Frames are found by the content of the animation's file, so the old frames of a changed file are
+   never found. */
 typedef struct zoetrope_store zoetrope_store;
 
 typedef struct zoetrope_store_options {
   size_t size;
-  /* The maximum number of bytes on disk; 0: 256 MiB. The least recently used frames make room for others. Use the same
-     limit in all processes: a process with a smaller limit evicts frames down to it. */
+  /* The maximum number of bytes on disk; 0: 256 MiB. The least recently used frames are evicted to make room for
+     others. Use the same limit in all processes, because a process with a smaller limit evicts frames down to its
+     own limit. */
   int64_t byte_limit;
 } zoetrope_store_options;
 
-/* Opens the store in the directory `path`. If the directory is missing, it is created with access for this user only.
-   NULL means the directory of the command-line tool, zoetrope/frames in $XDG_CACHE_HOME or ~/.cache. Fails with
-   ZOETROPE_STORE if others may read or write the directory. A store that this user may only read finds frames but
-   stores none.
+/* Opens the store in the directory `path`. If the directory is missing, it is created with access for this user
+   only. A NULL path means the directory that the command-line tool uses: zoetrope/frames in $XDG_CACHE_HOME or
+   ~/.cache. Fails with ZOETROPE_STORE if other users may read or write the directory. If this user may read the
+   directory but not write to it, the store finds frames but stores none.
 
    While a store or a lease exists, a SIGBUS handler is installed. It keeps the process alive if another program
-   truncates a file of the store; the missing pixels are then 0. It passes other faults on to the previous handler. */
+   truncates a file of the store; the missing pixels then become 0. The handler passes other faults on to the
+   previous handler. */
 zoetrope_status zoetrope_store_open(const char *path, const zoetrope_store_options *options, zoetrope_store **store,
                                     zoetrope_error *error);
 
@@ -443,90 +462,96 @@ typedef struct zoetrope_lease zoetrope_lease;
 
 typedef struct zoetrope_stored_frame {
   size_t size;
-  const void *pixels;   /* valid until zoetrope_lease_free; may not be written to */
-  size_t bytes_per_row; /* a multiple of 64, and so is the address `pixels` */
+  const void *pixels;   /* read-only, and valid until zoetrope_lease_free */
+  size_t bytes_per_row; /* a multiple of 64, as is the address `pixels` */
   int64_t width, height;
-  int32_t is_stored;    /* 0: it could not be stored; the pixels are in memory of this process */
+  int32_t is_stored;    /* 0: the frame could not be stored, and its pixels are in the memory of this process */
   int32_t reserved;
-  zoetrope_damage damage; /* of the frame's own pixels */
+  zoetrope_damage damage; /* the damage to the frame's own pixels */
 } zoetrope_stored_frame;
 
-/* Returns frame `index`. Decodes and stores it first if it is missing. `rendering` is as in zoetrope_frame_at_index,
-   but ZOETROPE_RGB8 is rejected: use ZOETROPE_RGBX8.
+/* Describes frame `index` in `frame`, with a pointer to its pixels. If the store does not have the frame, it is
+   decoded and stored first. `rendering` is as in zoetrope_frame_at_index, except that ZOETROPE_RGB8 is rejected:
+   use ZOETROPE_RGBX8.
 
-   Stores may be used from any thread. A stored frame is found without waiting for calls that decode the same animation,
-   unless the animation was opened with zoetrope_open_reader. Decoding a missing frame counts as such a call:
-   zoetrope_cancel and zoetrope_options.timeout_ns end it. The first call for an animation reads its whole file, unless
-   the store knows the file. Free the lease after use: until then, no process can replace the frame, and the store may
-   be too busy to store others. */
+   A store may be used from any thread. A stored frame is found without waiting for calls that decode the same
+   animation, unless the animation was opened with zoetrope_open_reader. A call that has to decode a missing frame
+   counts as a call that decodes: zoetrope_cancel and zoetrope_options.timeout_ns end it. The first call for an
+   animation reads its whole file, unless the store already knows the file. Free the lease after use: until then, no
+   process can replace the frame, and the store may become too busy to store others. */
 zoetrope_status zoetrope_store_frame(zoetrope_store *store, zoetrope_animation *animation, int64_t index,
                                      const zoetrope_rendering *rendering, zoetrope_stored_frame *frame,
                                      zoetrope_lease **lease, zoetrope_error *error);
 
-/* zoetrope_store_frame, but decodes nothing: *lease is NULL if the frame is missing. */
+/* Does the same as zoetrope_store_frame, but decodes nothing. If the frame is missing, *lease is NULL. */
 zoetrope_status zoetrope_store_find(zoetrope_store *store, zoetrope_animation *animation, int64_t index,
                                     const zoetrope_rendering *rendering, zoetrope_stored_frame *frame,
                                     zoetrope_lease **lease, zoetrope_error *error);
 
-/* Ends the use of a frame. May be called on any thread, even after the store and the animation are closed. NULL is
-   allowed. */
+/* Ends the use of a frame. This function may be called on any thread, even after the store and the animation are
+   closed. NULL is allowed. */
 void zoetrope_lease_free(zoetrope_lease *lease);
 
-/* Decodes and stores all missing frames. Sets *stored_count to their number, unless it is NULL. Fails with
-   ZOETROPE_STORE if they do not fit, or if there are more than 8,192; frames that were stored remain. */
+/* Decodes and stores all missing frames. Writes their number to *stored_count, unless stored_count is NULL. Fails
+   with ZOETROPE_STORE if the frames do not fit, or if there are more than 8,192. Frames that have been stored by
+   then remain. */
 zoetrope_status zoetrope_store_fill(zoetrope_store *store, zoetrope_animation *animation,
                                     const zoetrope_rendering *rendering, int64_t *stored_count,
                                     zoetrope_error *error);
 
-/* Removes the frames of the animation in all sizes and formats. If it is NULL, removes those of all animations. Frames
-   in use stay valid. */
+/* Removes the frames of `animation` in all sizes and formats. If `animation` is NULL, removes the frames of all
+   animations. Frames in use stay valid. */
 zoetrope_status zoetrope_store_remove(zoetrope_store *store, zoetrope_animation *animation, zoetrope_error *error);
 
-/* Evicts the least recently used frames until at most `byte_count` bytes remain. */
+/* Evicts the least recently used frames until at most `byte_count` bytes remain on disk. */
 zoetrope_status zoetrope_store_prune(zoetrope_store *store, int64_t byte_count, zoetrope_error *error);
 
 typedef struct zoetrope_store_statistics {
   size_t size;
-  int64_t frame_count; /* of all animations, sizes and formats */
-  int64_t byte_count;  /* on disk */
+  int64_t frame_count; /* the number of frames of all animations, in all sizes and formats */
+  int64_t byte_count;  /* the number of bytes on disk */
   int64_t byte_limit;
-  /* Counted by this handle: lookups that found a frame, lookups that did not, and frames stored. */
+  /* Counted for this handle: lookups that found a frame, lookups that found none, and frames that were stored. */
   int64_t hits, misses, insertions;
   int32_t is_read_only; /* 1: this user may not write to the directory */
   int32_t reserved;
 } zoetrope_store_statistics;
 
-/* Describes the store. Reads a little of each of its files. */
+/* Describes the store. This reads a little of each file of the store. */
 zoetrope_status zoetrope_store_get_statistics(zoetrope_store *store, zoetrope_store_statistics *statistics,
                                               zoetrope_error *error);
 
 /* ---- Writing ---- */
 
-/* The destination of a file: `path` unless it is NULL; otherwise the functions below, if `write` is set; otherwise
-   memory, in which case zoetrope_written.bytes is the file. A NULL destination also means memory.
+/* The destination of a file. If `path` is not NULL, the file is written to that path. Otherwise, if `write` is set,
+   the file is passed to the functions below. Otherwise it is written to memory, and zoetrope_written.bytes contains
+   it. A NULL destination also means memory.
 
-   A file is written under a temporary name in its folder and renamed once it is complete, so it may replace the
-   file of an open animation. Pipes and devices are written directly.
+   A file is written under a temporary name in the directory of `path`, and renamed once it is complete, so it may
+   replace the file of an open animation. Pipes and devices are written to directly.
 
-   The functions are called from any thread, but never concurrently, and never after the call that creates the
-   file, or zoetrope_writer_free, has returned. They return 0, or any other number to fail with ZOETROPE_IO. */
+   The functions are called from any thread, but never concurrently. They are not called after the call that writes
+   the file has returned, or, with a writer, after zoetrope_writer_free has returned. They return 0, or any other
+   number to make the call fail with ZOETROPE_IO. */
 typedef struct zoetrope_destination {
   size_t size;
   const char *path;
   void *context;
-  /* Takes the next `count` bytes. */
+  /* Receives the next `count` bytes of the file. */
   int32_t (*write)(void *context, const void *bytes, size_t count);
-  /* Replaces `count` bytes that are already written, starting at `offset`. NULL if that is impossible, as in a pipe:
-     the writer then keeps an APNG in memory until its end, unless zoetrope_writer_options.frame_count is set. */
+  /* Overwrites `count` bytes that have already been written, starting at `offset`. NULL if that is impossible, as
+     in a pipe. The writer then keeps the frames of an APNG in memory until the end, unless
+     zoetrope_writer_options.frame_count is set. */
   int32_t (*patch)(void *context, int64_t offset, const void *bytes, size_t count);
-  /* The last call, made once: with 1 if all bytes are written, with 0 if they are to be discarded. May be NULL. */
+  /* Called last, exactly once. `is_complete` is 1 if all bytes have been written, and 0 if they are to be
+     discarded. May be NULL. */
   int32_t (*end)(void *context, int32_t is_complete);
 } zoetrope_destination;
 
-/* How a GIF draws pixels whose colour is not in its palette. */
+/* How pixels whose colour is not in the palette are drawn. */
 enum {
   ZOETROPE_DITHERING_AUTO = 0,     /* with a light pattern where the palette has gaps */
-  ZOETROPE_DITHERING_NONE = 1,     /* with the nearest colour */
+  ZOETROPE_DITHERING_NONE = 1,     /* in the nearest colour */
   ZOETROPE_DITHERING_ORDERED = 2,  /* with an 8x8 pattern */
   ZOETROPE_DITHERING_DIFFUSION = 3 /* with error diffusion */
 };
@@ -535,67 +560,77 @@ enum { ZOETROPE_EFFORT_BALANCED = 0, ZOETROPE_EFFORT_FAST = 1, ZOETROPE_EFFORT_S
 
 typedef struct zoetrope_writer_options {
   size_t size;
-  /* ZOETROPE_GIF or ZOETROPE_APNG; 0: by the extension of the destination's path, .gif, .png or .apng. Without a
-     path it is APNG, and for zoetrope_rewrite the animation's own format. */
+  /* ZOETROPE_GIF or ZOETROPE_APNG. 0: the format for the extension of the destination's path, which must be .gif,
+     .png or .apng. If there is no path, 0 means APNG; for zoetrope_rewrite, it means the animation's own format. */
   int32_t format;
   int32_t effort;        /* ZOETROPE_EFFORT_...: how much time to spend on making the file small */
-  int64_t plays;         /* in total; 0: until stopped. Not for zoetrope_rewrite, which has an edit for it */
-  int32_t keep_identical; /* 1: store pictures that equal the one before, instead of adding their delays to it */
-  int32_t exact_delays;  /* 1: store delays below 20 ms in a GIF, which browsers do not show as stored. 0: merge such
-                            frames without changing the total; a delay of 0 then counts as 100 ms, as in browsers */
-  int32_t keep_hidden;   /* 1: keep the colours of fully transparent pixels in an APNG; 0: they become black */
+  /* the total number of plays; 0: until stopped. Ignored by zoetrope_rewrite, which has an edit for it */
+  int64_t plays;
+  /* 1: store a picture that equals the previous one, instead of adding its delay to that picture */
+  int32_t keep_identical;
+  /* 1: store delays below 20 ms in a GIF, although browsers do not show them as stored. 0: merge frames with such
+     delays without changing the total duration; a delay of 0 then counts as 100 ms, as in browsers */
+  int32_t exact_delays;
+  int32_t keep_hidden;   /* 1: keep the colours of fully transparent pixels in an APNG; 0: make them black */
   int32_t parallelism;   /* the number of encoding threads, including the caller's; 0: one per processor */
   int64_t frame_count;   /* the number of pictures that will be appended; 0: unknown */
-  int64_t memory_bytes;  /* the memory used besides the output; 0: eight canvases and 16 MiB */
-  int32_t delays;        /* ZOETROPE_DELAYS_...: how zoetrope_rewrite interprets delays that it changes */
+  int64_t memory_bytes;  /* the memory that may be used besides the output; 0: eight canvases plus 16 MiB */
+  int32_t delays;        /* ZOETROPE_DELAYS_...: how zoetrope_rewrite interprets the delays that it changes */
   int32_t strip;         /* 1: zoetrope_optimize leaves out metadata */
-  /* 0: keep all colours of an APNG, and reduce those of frames that have too many for a GIF; 2 to 256: use palettes of
-     at most this many colours (an APNG has one palette for all frames, which may include partly transparent colours);
-     -1: fail with ZOETROPE_UNWRITABLE if the format cannot hold the colours, or partly transparent pixels. */
+  /* 0: keep all colours of an APNG, and reduce the colours of frames that have too many for a GIF. 2 to 256: use
+     palettes of at most this many colours. An APNG has one palette for all frames, which may include partly
+     transparent colours. -1: fail with ZOETROPE_UNWRITABLE if the format cannot store the colours, or partly
+     transparent pixels. */
   int32_t colors;
   int32_t dithering;     /* ZOETROPE_DITHERING_... */
-  /* Partly transparent pixels of a GIF become opaque from this alpha on, 1 to 255, and transparent below; 0: 128. */
+  /* In a GIF, pixels with this alpha or more become opaque, and pixels with less become transparent. The
+     range is 1 to 255; 0 means 128. */
   int32_t alpha_threshold;
-  int32_t has_matte;     /* 1: such pixels are blended with `matte` instead */
-  uint32_t matte;        /* 0xRRGGBB */
+  int32_t has_matte;     /* 1: partly transparent pixels of a GIF are blended with `matte` instead */
+  uint32_t matte;        /* a colour, as 0xRRGGBB */
   uint32_t reserved;     /* 0 */
-  /* How much colours may differ to save bytes, in eighths of a step of 8-bit grey, 0 to 200; differences of hue are
-     weighted by how visible they are. 40 is hard to see, 120 is obvious in gradients. 0: exact. Errors do not add up
-     from frame to frame. */
+  /* How much colours may differ from the original to save bytes, from 0 (exact) to 200. The unit is an eighth of a
+     step of 8-bit grey. Differences of hue are weighted by their visibility. 40 is hard to see; 120 is obvious in
+     gradients. Errors do not add up from frame to frame. */
   int32_t tolerance;
-  /* 1: max_bytes and preset do not change the size of pictures (keep_size) or do not drop frames
+  /* 1: max_bytes and preset must not change the size of pictures (keep_size), or must not drop frames
      (keep_frame_rate). */
   int32_t keep_size, keep_frame_rate;
   int32_t reserved2;     /* 0 */
   /* The fields below do not apply to zoetrope_writer_create, and `preset` does not apply to zoetrope_optimize.
 
-     The maximum size of the file in bytes; 0: no limit. The library searches for the mildest change that fits, and
-     encodes up to six files: no metadata; more effort; similar colours; fewer colours; fewer frames, down to 10 per
-     second, with the duration kept; smaller pictures, down to a fifth. Finally it adds the metadata back if there is
-     room for it. zoetrope_optimize drops metadata and changes colours only. The file is kept in memory until it is
-     complete. If none fits, the call fails with ZOETROPE_OVER_BUDGET. */
+     The maximum size of the file in bytes; 0: no limit. The library searches for the mildest change with which the
+     file fits, and encodes up to six files. It takes these measures, in this order: it drops metadata; spends more
+     time on compression; allows similar colours; uses fewer colours; drops frames, down to 10 per second, without
+     changing the duration; scales pictures, down to a fifth. Finally it adds the metadata back if there is room for
+     it. zoetrope_optimize only drops metadata, spends more time and changes colours. The file is kept in memory
+     until it is complete. If no file fits, the call fails with ZOETROPE_OVER_BUDGET. */
   int64_t max_bytes;
-  /* Empty, or the name of a site's limits on picture size, bytes, frames, duration and plays: "slack-emoji",
-     "discord-emoji", "discord-sticker", "signal-sticker", "line-sticker", "imessage-small", "imessage-medium",
-     "imessage-large" or "twitch-emote". Their limits may change with later versions. Pictures are not cropped,
-     and time is not cut: if only that would help, the call fails with ZOETROPE_OVER_BUDGET. */
+  /* Empty, or the name of an upload preset, which sets a site's limits on picture size, bytes, frames, duration and
+     plays: "slack-emoji", "discord-emoji", "discord-sticker", "signal-sticker", "line-sticker", "imessage-small",
+     "imessage-medium", "imessage-large" or "twitch-emote". The limits may change in later versions of the library.
+     Pictures are not cropped, and time is not cut: if only that would help, the call fails with
+     ZOETROPE_OVER_BUDGET. */
   char preset[32];
 } zoetrope_writer_options;
 
-/* What was written. */
+/* A description of the written file. */
 typedef struct zoetrope_written {
   size_t size;
-  zoetrope_bytes *bytes; /* a file written to memory, to be freed with zoetrope_bytes_free; otherwise NULL */
+  /* the file if it was written to memory, to be freed with zoetrope_bytes_free; otherwise NULL */
+  zoetrope_bytes *bytes;
   int64_t byte_count;
   int64_t frame_count;
-  int64_t merged_count; /* pictures that were merged into others, because they were equal or too short */
-  int64_t copied_count; /* frames whose compressed pixels were copied */
-  int32_t has_exact_delays; /* 0: delays were rounded, without drift */
+  int64_t merged_count; /* the number of pictures that were merged into others because they were equal or too short */
+  int64_t copied_count; /* the number of frames whose compressed pixels were copied */
+  int32_t has_exact_delays; /* 1: all delays are stored exactly; 0: delays were rounded, without drift */
   int32_t format;       /* ZOETROPE_GIF, _APNG or _PNG */
-  int64_t reduced_count; /* frames whose colours were reduced to a palette */
-  double partial_alpha_share; /* the share of pixels, in changed rectangles, that were partly transparent */
-  int64_t width, height; /* of pictures */
-  int32_t tolerance;    /* as zoetrope_writer_options.tolerance; more if max_bytes or preset needed it */
+  int64_t reduced_count; /* the number of frames whose colours were reduced to a palette */
+  /* the share of pixels in the changed rectangles that were partly transparent and became opaque or fully
+     transparent, from 0 to 1 */
+  double partial_alpha_share;
+  int64_t width, height; /* the size of the pictures */
+  int32_t tolerance;    /* as zoetrope_writer_options.tolerance, or more if max_bytes or preset required it */
   int32_t colors;       /* the maximum number of colours in a palette, if it was limited; otherwise 0 */
   int32_t frame_rate;   /* the maximum number of frames per second, if frames were dropped; otherwise 0 */
   int32_t is_stripped;  /* 1: metadata was left out for max_bytes or preset */
@@ -603,115 +638,124 @@ typedef struct zoetrope_written {
 
 typedef struct zoetrope_writer zoetrope_writer;
 
-/* Creates a writer of an animation. The destination gets nothing before the first picture.
+/* Creates a writer of an animation. Nothing is written to the destination before the first picture is appended.
 
-   An APNG stores all pixels and delays exactly, unless its colours are limited. A GIF is exact for pictures
-   whose changed pixels have at most 256 colours, none partly transparent; see zoetrope_writer_options.colors for
-   others. Its delays are rounded to hundredths of a second without drift.
+   An APNG stores all pixels and delays exactly, unless `colors` or `tolerance` of the options allows changes. A GIF
+   is exact for pictures whose changed pixels have at most 256 colours, none of them partly transparent; for other
+   pictures, see zoetrope_writer_options.colors. The delays of a GIF are rounded to hundredths of a second, without
+   drift.
 
-   Calls on the same writer run one at a time, except for zoetrope_writer_cancel. After an error, every later
-   call fails with the same error. */
+   Calls on the same writer run one at a time, except for zoetrope_writer_cancel. After an error in writing, every
+   later call fails with the same error. */
 zoetrope_status zoetrope_writer_create(const zoetrope_destination *destination,
                                        const zoetrope_writer_options *options, zoetrope_writer **writer,
                                        zoetrope_error *error);
 
-/* Pixel formats of pictures to be written, in addition to ZOETROPE_RGBA8, _BGRA8, _RGBX8, _RGB8, _GREY8 and _RGBA16;
-   not for rendering. Words of 16 bits have the byte order of the processor. */
+/* Further pixel formats of pictures to be written, besides ZOETROPE_RGBA8, _BGRA8, _RGBX8, _RGB8, _GREY8 and
+   _RGBA16. They cannot be used for rendering. Words of 16 bits have the byte order of the processor. */
 enum {
   ZOETROPE_RGB16 = 9,  /* 3 words of 16 bits */
   ZOETROPE_GREY16 = 10 /* 1 word of 16 bits */
 };
 
-/* A picture to be written: the whole canvas. The sides of a GIF are at most 65,535; an APNG has at most 268,435,455
-   pixels. */
+/* A picture to be written, which covers the whole canvas. The sides of a GIF are at most 65,535 pixels. An APNG has
+   at most 268,435,455 pixels. */
 typedef struct zoetrope_picture {
   size_t size;
   const void *pixels;
-  size_t byte_count;    /* bytes at `pixels` */
-  size_t bytes_per_row; /* from row to row; 0: rows without padding */
-  int64_t width, height; /* those of the first picture are the size of the canvas */
-  int32_t format;       /* ZOETROPE_RGBA8, ...; none with premultiplied alpha */
+  size_t byte_count;    /* the number of bytes at `pixels` */
+  size_t bytes_per_row; /* the distance from row to row; 0: rows without padding */
+  int64_t width, height; /* the size of the canvas, which is that of the first picture */
+  int32_t format;       /* ZOETROPE_RGBA8, ..., but no format with premultiplied alpha */
   int32_t reserved;     /* 0 */
 } zoetrope_picture;
 
-/* Collects the colours of a picture that will be appended later. If all pictures were surveyed before the first
-   one is appended, the file uses the smallest pixel format that holds them: a palette, grey, RGB. Otherwise
-   it is RGBA; a GIF then has no common palette, and an APNG with limited colours uses that of its first picture. */
+/* Collects the colours of a picture that will be appended later. If all pictures are surveyed before the first one
+   is appended, the file uses the smallest pixel format that can store them: a palette, grey or RGB. Without a
+   survey, an APNG is stored as RGBA, a GIF has no global palette, and an APNG with limited colours uses the palette
+   of its first picture. */
 zoetrope_status zoetrope_writer_survey(zoetrope_writer *writer, const zoetrope_picture *picture,
                                        zoetrope_error *error);
 
-/* Adds a text to the file: a comment to a GIF, a text chunk with the keyword `key` to a PNG. A NULL key means
-   "Comment". Call it before the first picture. */
+/* Adds a text to the file: a comment to a GIF, or a text chunk with the keyword `key` to an APNG. A NULL key means
+   "Comment". This function must be called before the first picture is appended. */
 zoetrope_status zoetrope_writer_add_text(zoetrope_writer *writer, const char *key, const char *text,
                                          zoetrope_error *error);
 
-/* Appends a picture, which is copied, and its delay in seconds. Encodes on all processors, and waits while too
-   many pictures are in progress. */
+/* Appends a picture that is shown for delay_numerator / delay_denominator seconds. The picture is copied. Encodes
+   on all processors, and waits while too many pictures are in progress. */
 zoetrope_status zoetrope_writer_append(zoetrope_writer *writer, const zoetrope_picture *picture,
                                        uint32_t delay_numerator, uint32_t delay_denominator,
                                        zoetrope_error *error);
 
-/* Completes the file. `written` may be NULL, unless the file is written to memory. Fails with ZOETROPE_PARAMETER if
-   there is no picture, or if the number of pictures is not zoetrope_writer_options.frame_count. */
+/* Completes the file, and describes it in `written`, which may be NULL unless the file is written to memory. Fails
+   with ZOETROPE_PARAMETER if no picture was appended, or if the number of pictures differs from
+   zoetrope_writer_options.frame_count, if that is set. */
 zoetrope_status zoetrope_writer_finish(zoetrope_writer *writer, zoetrope_written *written, zoetrope_error *error);
 
-/* Cancels the writer for good: the file is discarded, and calls that wait fail with ZOETROPE_CANCELLED. Pictures
-   being compressed end within some rows. Does nothing once the file is complete. Does not wait; may be called
-   from the functions of the destination. NULL is allowed. */
+/* Cancels the writer permanently: the file is discarded, and calls that are waiting fail with ZOETROPE_CANCELLED.
+   The compression of pictures in progress ends within some rows. Does nothing once the file is complete. This
+   function does not wait, and may be called from the functions of the destination. NULL is allowed. */
 void zoetrope_writer_cancel(zoetrope_writer *writer);
 
-/* Cancels the writer and frees it. A file that is not complete is discarded. NULL is allowed. */
+/* Cancels the writer and frees it. An incomplete file is discarded. NULL is allowed. */
 void zoetrope_writer_free(zoetrope_writer *writer);
 
 /* ---- Rewriting ---- */
 
 enum {
-  ZOETROPE_EDIT_FRAMES = 1, /* keep frames `start` to `end`, exclusive; or those at `indices`, in that order */
-  ZOETROPE_EDIT_TIME = 2,   /* keep the part shown from `start` to `end`, exclusive, in nanoseconds */
+  ZOETROPE_EDIT_FRAMES = 1, /* keep frames `start` to `end` - 1, or those at `indices`, in that order */
+  ZOETROPE_EDIT_TIME = 2,   /* keep the part shown from `start` until `end`, in nanoseconds */
   ZOETROPE_EDIT_SPEED = 3,  /* play `number` times as fast, 0.001 to 1000 */
   ZOETROPE_EDIT_DURATION = 4, /* scale all delays so that one play takes `end` nanoseconds */
-  ZOETROPE_EDIT_FRAME_RATE = 5, /* drop frames so that at most `number` per second remain; same duration */
+  /* drop frames so that at most `number` per second remain, without changing the duration */
+  ZOETROPE_EDIT_FRAME_RATE = 5,
   ZOETROPE_EDIT_REVERSE = 6,
   ZOETROPE_EDIT_BACK_AND_FORTH = 7, /* play forwards, then backwards */
   ZOETROPE_EDIT_CROP = 8,   /* keep the rectangle x, y, width, height of the canvas */
   ZOETROPE_EDIT_PLAYS = 9,  /* play `end` times in total; 0: until stopped */
   ZOETROPE_EDIT_DELAY = 10, /* show every frame for delay_numerator / delay_denominator seconds */
-  ZOETROPE_EDIT_RESIZE = 11 /* scale into a box of `width` by `height`, as zoetrope_rendering does; after crops */
+  /* scale into a box of `width` by `height`, as in zoetrope_rendering; must come after crops */
+  ZOETROPE_EDIT_RESIZE = 11
 };
 
-/* One change. Frames and times refer to the result of the previous edits. After each edit there may be at most 262,144
-   frames, or as many as the animation has, and one play may take at most 10^9 seconds; otherwise the call fails with
-   ZOETROPE_LIMIT_EXCEEDED. It also fails if the file would need more frames, because long delays take several. */
+/* One edit of an animation. Frames and times refer to the result of the previous edits. After each edit there may
+   be at most 262,144 frames, or as many as the animation has, and one play may take at most 10^9 seconds. Otherwise
+   the call fails with ZOETROPE_LIMIT_EXCEEDED. It also fails if the file would need more frames because long delays
+   take several frames each. */
 typedef struct zoetrope_edit {
   int32_t kind; /* ZOETROPE_EDIT_... */
   int32_t reserved;
   int64_t start, end;
   double number;
-  int64_t x, y, width, height; /* for ZOETROPE_EDIT_RESIZE, one side may be 0: derived from the other */
+  int64_t x, y, width, height; /* for ZOETROPE_EDIT_RESIZE, one side may be 0 and is then derived from the other */
   int32_t fit, filter, linear_light, no_enlarging; /* as in zoetrope_rendering */
   uint32_t delay_numerator, delay_denominator;
-  const int64_t *indices; /* ZOETROPE_EDIT_FRAMES only; NULL: `start` and `end` */
+  const int64_t *indices; /* for ZOETROPE_EDIT_FRAMES only; NULL: use `start` and `end` */
   size_t index_count;
 } zoetrope_edit;
 
-/* Writes the animation with `count` edits, in order, to `destination`. `element_size` is sizeof(zoetrope_edit).
+/* Applies `count` edits to the animation, in order, and writes the result to `destination`. `element_size` is
+   sizeof(zoetrope_edit).
 
-   In the animation's own format, compressed frames are copied, byte for byte or with a new delay, where the canvas
-   below them is unchanged; the others are encoded without loss. If the format changes or pictures are scaled, all
-   frames are encoded, and a GIF may have to reduce colours. `written` may be NULL, unless the file is written to
-   memory. `plays`, keep_identical, frame_count, memory_bytes and strip of the options are ignored. Frames between
-   copied ones are encoded on one thread.
+   In the animation's own format, a compressed frame is copied, byte for byte or with a new delay, if the canvas
+   below it is unchanged. The other frames are encoded without loss. If the format changes or pictures are scaled,
+   all frames are encoded, and the colours of a GIF may have to be reduced. The same applies if the options limit
+   colours or allow a tolerance. `written` may be NULL, unless the file is written to memory. The fields `plays`,
+   keep_identical, frame_count, memory_bytes and strip of the options are ignored. New frames between copied frames
+   are encoded on one thread.
 
-   Counts as a call that decodes frames: zoetrope_cancel and zoetrope_options.timeout_ns end it, and the file is
-   discarded. */
+   This function counts as a call that decodes frames. If zoetrope_cancel or zoetrope_options.timeout_ns ends it,
+   the file is discarded. */
 zoetrope_status zoetrope_rewrite(zoetrope_animation *animation, const zoetrope_edit *edits, size_t count,
                                  size_t element_size, const zoetrope_writer_options *options,
                                  const zoetrope_destination *destination, zoetrope_written *written,
                                  zoetrope_error *error);
 
-/* Writes the same animation, frame for frame, in fewer bytes, or copies it if it cannot be made smaller. Keeps its
-   format: `format` must be 0 or that format. Of the other options only effort, parallelism, memory_bytes, strip,
-   tolerance and max_bytes matter; pictures stay the same unless one of the last two is set. */
+/* Writes the same animation, frame for frame, in fewer bytes. If it cannot be made smaller, its file is copied. The
+   format does not change: `format` of the options must be 0 or the animation's format. Of the other options, only
+   effort, parallelism, memory_bytes, strip, tolerance and max_bytes are used. Pictures do not change unless
+   tolerance or max_bytes is set. */
 zoetrope_status zoetrope_optimize(zoetrope_animation *animation, const zoetrope_writer_options *options,
                                   const zoetrope_destination *destination, zoetrope_written *written,
                                   zoetrope_error *error);
@@ -722,12 +766,12 @@ typedef struct zoetrope_player zoetrope_player;
 
 enum {
   ZOETROPE_LATE_SKIP = 0,    /* keep the schedule and skip overdue frames */
-  ZOETROPE_LATE_STRETCH = 1  /* show every frame exactly once; lateness shifts the schedule */
+  ZOETROPE_LATE_STRETCH = 1  /* show every frame exactly once; a late frame shifts the schedule */
 };
 
 typedef struct zoetrope_playback {
   size_t size;
-  int64_t plays;   /* in total; 0: as stored in the file; -1: until stopped */
+  int64_t plays;   /* the total number of plays; 0: as stored in the file; -1: until stopped */
   double rate;     /* 2 is twice as fast; 0 means 1. Clamped to 0.001...1000 */
   int32_t delays;  /* ZOETROPE_DELAYS_... */
   int32_t late;    /* ZOETROPE_LATE_... */
@@ -740,53 +784,58 @@ typedef struct zoetrope_shown_frame {
   size_t bytes_per_row;
   int64_t width, height;
   int64_t index;
-  int64_t play;            /* from 0 */
-  int64_t presentation_ns; /* its deadline, relative to that of the first frame, rounded up */
-  int64_t duration_ns; /* the next frame's presentation_ns minus this one's, unless frames are skipped, the
-                          schedule is stretched, or playback is paused, seeks or changes its rate */
-  int64_t lateness_ns; /* how long after the deadline it was delivered */
+  int64_t play;            /* the number of the play, from 0 */
+  int64_t presentation_ns; /* the frame's deadline, relative to that of the first frame, rounded up */
+  /* The next frame's presentation_ns minus this frame's, unless frames are skipped, the schedule is stretched, or
+     playback is paused, seeks or changes its rate. */
+  int64_t duration_ns;
+  int64_t lateness_ns; /* how long after its deadline the frame was delivered */
   int64_t skipped;     /* the number of frames skipped since the previous callback */
-  int64_t dirty_x, dirty_y, dirty_width, dirty_height; /* what changed since the previous callback */
+  int64_t dirty_x, dirty_y, dirty_width, dirty_height; /* the area that may differ from the previous callback's frame */
   int32_t is_last;
   int32_t is_damaged;
 } zoetrope_shown_frame;
 
-/* Called for each frame at its time. Return 0 to continue, anything else to stop. */
+/* A callback that is called for each frame at its time. Return 0 to continue playback, or any other number to stop
+   it. */
 typedef int32_t (*zoetrope_shown_callback)(void *context, const zoetrope_shown_frame *frame);
-/* Called once, after the last frame was shown for its duration. The code is ZOETROPE_OK, ZOETROPE_CANCELLED
-   if playback was stopped, or that of the error. `error` is valid during the callback. */
+/* A callback that is called once, after the last frame has been shown for its duration, or playback has ended
+   early. The code is ZOETROPE_OK, ZOETROPE_CANCELLED if playback was stopped, or the code of the error with which
+   it failed. `error` is valid during the callback. */
 typedef void (*zoetrope_ended_callback)(void *context, const zoetrope_error *error);
 
-/* Plays the animation. Needs no run loop: both callbacks are called on the player's own thread, which they
-   may block. They may call functions on the player and, except for zoetrope_close, on the animation. `ended`
+/* Plays the animation. This needs no run loop: both callbacks are called on the player's own thread, which they may
+   block. They may call functions on the player, and all functions except zoetrope_close on the animation. `ended`
    may be NULL. */
 zoetrope_status zoetrope_play(zoetrope_animation *animation, const zoetrope_rendering *rendering,
                               const zoetrope_playback *playback, zoetrope_shown_callback shown,
                               zoetrope_ended_callback ended, void *context, zoetrope_player **player,
                               zoetrope_error *error);
 
-/* Stops playback. At most one more frame callback runs: one that has started or is about to. Use
+/* Stops playback. At most one more call of `shown` runs: one that has started or is about to start. Use
    zoetrope_player_wait to wait until it has returned. */
 void zoetrope_player_stop(zoetrope_player *player);
 void zoetrope_player_pause(zoetrope_player *player);
 void zoetrope_player_resume(zoetrope_player *player);
-/* Continues with frame `index`. Fails with ZOETROPE_PARAMETER after playback has ended, as do the next two. */
+/* Continues playback with frame `index`. Fails with ZOETROPE_PARAMETER after playback has ended. */
 zoetrope_status zoetrope_player_seek(zoetrope_player *player, int64_t index, zoetrope_error *error);
-/* Continues with the frame shown `time_ns` after the start of the first play, under zoetrope_playback.delays:
-   the frame that zoetrope_frame_index_at finds. A time past one play continues into the next. */
+/* Continues playback with the frame that is shown `time_ns` after the start of the first play: the one that
+   zoetrope_frame_index_at finds with zoetrope_playback.delays. A time past one play continues into the next play.
+   Fails with ZOETROPE_PARAMETER after playback has ended. */
 zoetrope_status zoetrope_player_seek_time(zoetrope_player *player, int64_t time_ns, zoetrope_error *error);
-/* Changes the rate, as in zoetrope_playback, but 0 is not allowed. Takes effect immediately. */
+/* Changes the rate, which is as in zoetrope_playback, except that 0 is not allowed. The change takes effect
+   immediately. Fails with ZOETROPE_PARAMETER after playback has ended. */
 zoetrope_status zoetrope_player_set_rate(zoetrope_player *player, double rate, zoetrope_error *error);
 
 enum { ZOETROPE_PLAYING = 0, ZOETROPE_PAUSED = 1, ZOETROPE_ENDED = 2 };
 
-/* ZOETROPE_PLAYING, _PAUSED or _ENDED. The last is final. */
+/* Returns ZOETROPE_PLAYING, _PAUSED or _ENDED. The state _ENDED is final. */
 int32_t zoetrope_player_state(zoetrope_player *player);
-/* Waits until `ended` has returned, and returns the error that it was called with. Fails with
-   ZOETROPE_PARAMETER if called in a callback of the player. */
+/* Waits until `ended` has returned, and returns the error with which it was called. Fails with ZOETROPE_PARAMETER
+   if called from a callback of the player. */
 zoetrope_status zoetrope_player_wait(zoetrope_player *player, zoetrope_error *error);
-/* Stops the player, waits until no callback runs (unless called in one), and frees the handle. NULL is
-   allowed. */
+/* Stops the player, waits until no callback is running (unless called from a callback), and frees the handle. NULL
+   is allowed. */
 void zoetrope_player_free(zoetrope_player *player);
 
 #ifdef __cplusplus

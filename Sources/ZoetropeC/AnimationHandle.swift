@@ -5,15 +5,16 @@ internal import Zoetrope
 final class AnimationHandle: Sendable {
   let image: AnimatedImage
   let calls: DecodingCalls
-  /// An upper bound for the work of decoding one frame: the pixels drawn plus the bytes of its data.
+  /// An upper bound for the work of decoding any one frame: the number of pixels drawn plus the number of bytes of
+  /// compressed data.
   let frameWork: Int
-  /// Metadata as a list, created on first use.
+  /// The metadata as a list, which is created on first use.
   private let items = Mutex<[MetadataItem]?>(nil)
   private let reading = Mutex(Reading())
-  /// The index of the frame that ``reading`` returned last; -1 before the first.
+  /// The index of the frame that was last read with ``reading``, or -1 if none has been read.
   private let lastIndex = Atomic(-1)
 
-  /// The reader, which keeps its position, and the renderer. Not created for animations that are only inspected.
+  /// The reader, which remembers its position, and the renderer. Both are nil for an animation that is only inspected.
   private struct Reading {
     var reader: SeekingReader?
     var renderer: FrameRenderer?
@@ -23,9 +24,9 @@ final class AnimationHandle: Sendable {
     self.image = image
     self.calls = calls
     let area = image.canvasSize.area
-    // The caller's own reader may take any time.
+    // A reader that the caller implements may take any time, so its calls always count as long.
     let least = image.source is ForeignSource ? max(area, DecodingCalls.longCall) : area
-    // Frames may be larger than the canvas, and the data of a frame larger than its pixels.
+    // A frame may be larger than the canvas, and the data of a frame may be larger than its pixels.
     frameWork = image.frames.reduce(least) {
       max($0, max(area, $1.rect.size.area) + $1.byteRange.count)
     }
@@ -54,7 +55,7 @@ final class AnimationHandle: Sendable {
 
   /// Returns an upper bound for the work of decoding frame `index` alone.
   func work(ofFrame index: Int) -> Int {
-    // A jump replays all frames before the target in the worst case, if they are damaged.
+    // In the worst case, if frames are damaged, a jump replays all frames before the target.
     index == lastIndex.load(ordering: .relaxed) + 1 ? frameWork : work(ofFramesUpTo: index)
   }
 
@@ -64,23 +65,25 @@ final class AnimationHandle: Sendable {
     return overflow ? .max : product
   }
 
-  /// Calls `body` with frame `index`, rendered, and the area that differs from the frame previously read with the same
-  /// rendering.
+  /// Reads and renders frame `index`. Calls `body` with the rendered frame, and with the area in which it may differ
+  /// from the frame previously read with the same rendering.
   ///
-  /// `body` must not keep the frame, because the reader would then have to copy its canvas.
+  /// `body` must not keep the frame. Otherwise the reader would have to copy its canvas.
   func withFrame(
     _ index: Int, _ request: FrameRequest, in call: DecodingCall,
     _ body: (_ frame: borrowing CompositedFrame, _ dirty: PixelRect) throws(AnimatedImageError) ->
       Void
   ) throws(AnimatedImageError) {
     let isCancelled: @Sendable () -> Bool = { call.isCancelled }
-    // Never contended: calls take turns.
+    // This lock is never contended, because calls take turns.
     try reading.withLock { (reading) throws(AnimatedImageError) in
       if reading.reader == nil {
-        // Created without checkpoints until the first jump, because most callers read every frame once.
+        // The reader keeps no checkpoints until the first jump, because most callers read every frame once and in
+        // order.
         reading.reader = SeekingReader(image, keepsCheckpoints: false)
       }
-      // The reader's dirty rectangle is relative to the last frame of any rendering.
+      // The reader's dirty rectangle refers to the last frame of any rendering, so it cannot be used after a change of
+      // rendering.
       let isFirst = reading.renderer?.rendering != request.rendering
       if isFirst {
         reading.renderer = FrameRenderer(
@@ -101,8 +104,8 @@ final class AnimationHandle: Sendable {
     }
   }
 
-  /// Calls `body` with each frame of `indices`, rendered, and its position in `indices`. Frames are visited in
-  /// ascending order, and decoded ahead on all processors.
+  /// Reads and renders each frame whose index is in `indices`. Calls `body` with the rendered frame and the position of
+  /// its index in `indices`. Frames are visited in ascending order, and decoded ahead on all processors.
   func forEachFrame(
     _ indices: [Int], _ request: FrameRequest, in call: DecodingCall,
     _ body: (_ place: Int, _ frame: borrowing CompositedFrame) throws(AnimatedImageError) -> Void
@@ -128,7 +131,7 @@ final class AnimationHandle: Sendable {
   }
 }
 
-/// One item of metadata, as zoetrope.h lists them.
+/// An item of metadata, as zoetrope.h describes it.
 struct MetadataItem: Sendable {
   enum Kind: Int32, Sendable {
     case text = 1

@@ -1,10 +1,10 @@
 internal import CZoetrope
 internal import Zoetrope
 
-// The numbers in zoetrope.h and their meanings.
+// Conversions between the numbers in zoetrope.h and Swift values.
 
 extension AnimatedImageError {
-  /// The code's number in the header.
+  /// The number that the header gives to the error's code.
   var status: zoetrope_status {
     let status =
       switch code {
@@ -27,10 +27,10 @@ extension AnimatedImageError {
     return zoetrope_status(status)
   }
 
-  /// The code's name in the header.
+  /// The name that the header gives to the error's code.
   var name: String { budgetLimit == nil ? code.name : "overBudget" }
 
-  /// The header's number for the output limit that is not met; nil for other errors.
+  /// The number that the header gives to the limit that the output does not meet, or nil for other errors.
   var budgetLimit: Int? { limit.flatMap { Self.budgetLimits[$0.kind] } }
 
   private static let budgetLimits: [LimitExcess.Kind: Int] = [
@@ -39,9 +39,9 @@ extension AnimatedImageError {
   ]
 }
 
-/// Returns the element of `values` whose number in the header is `number`.
+/// Returns the element of `values` to which the header gives the number `number`.
 ///
-/// - Throws: `parameter` if there is none.
+/// - Throws: `parameter` if there is no such element.
 func value<Value>(
   _ number: Int32, of values: [Value], _ name: StaticString
 ) throws(AnimatedImageError) -> Value {
@@ -52,14 +52,14 @@ func value<Value>(
   return values[Int(number)]
 }
 
-/// The formats' numbers in the header.
+/// The numbers that the header gives to the formats.
 let formatNumbers: [AnimationFormat: Int32] = [
   .gif: Int32(ZOETROPE_GIF), .apng: Int32(ZOETROPE_APNG), .png: Int32(ZOETROPE_PNG),
 ]
 
-/// The delay policies, in the header's order.
+/// The delay policies, in the order of their numbers in the header.
 let delayPolicies: [DelayPolicy] = [.browser, .exact, .ffmpeg, .imageIO]
 
-/// The fits and filters of scaling, in the header's order.
+/// The fits and filters of scaling, in the order of their numbers in the header.
 let scalingFits: [ScalingFit] = [.fit, .fill, .stretch, .integer]
 let scalingFilters: [ScalingFilter] = [.bilinear, .nearest, .box, .bicubic, .lanczos3]

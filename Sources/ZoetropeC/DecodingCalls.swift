@@ -1,27 +1,30 @@
 internal import Synchronization
 internal import Zoetrope
 
-/// Runs the calls that decode frames of one animation. They take turns, and return immediately if they are
-/// cancelled or time out.
+/// Runs the calls that decode frames of one animation. Calls take turns. A call that is cancelled or times out returns
+/// immediately.
 ///
-/// A decoder checks for cancellation between frames and while it scales. A single frame can take longer than the caller
-/// is willing to wait. So calls that may take long run on a separate thread, and after a cancellation the caller stops
-/// waiting for it. The thread finishes its frame without touching the caller's memory, and only then ends its turn.
-/// Even after a cancellation, only one call decodes at a time.
+/// A decoder checks for cancellation between frames and while it scales, but a single frame can take longer than the
+/// caller is willing to wait. So a call that may take long runs on a separate thread, and after a cancellation the
+/// caller stops waiting for that thread. The thread finishes its frame without touching the caller's memory, and only
+/// then ends its turn. Even after a cancellation, only one call decodes at a time.
 final class DecodingCalls: Sendable {
   private let timeout: Duration?
-  /// Whether a call is having its turn. Everything that calls wait for changes under this lock.
+  /// Whether a call has its turn. All state that calls wait for changes under the lock of this monitor.
   private let isBusy = Monitor(false)
   fileprivate let cancelCount = Atomic(0)
   private let isCancelled = Atomic(false)
 
-  /// The work from which calls run on a separate thread: some ten milliseconds of decoding.
+  /// The minimum amount of work for which a call runs on a separate thread. Decoding that much takes about ten
+  /// milliseconds.
   static let longCall = 1 << 22
 
-  /// - Parameter timeout: The maximum duration of a call; nil for no limit.
+  /// Creates an object without calls.
+  ///
+  /// - Parameter timeout: The maximum duration of each call, or nil for no limit.
   init(timeout: Duration?) { self.timeout = timeout }
 
-  /// Ends the calls in progress, and those that begin before ``clearCancel()``.
+  /// Cancels the calls in progress, and all calls that begin before ``clearCancel()`` is called.
   func cancel() {
     isBusy.update { _ in
       isCancelled.store(true, ordering: .relaxed)
@@ -34,21 +37,21 @@ final class DecodingCalls: Sendable {
 
   /// Returns a call that begins now.
   ///
-  /// Each function of the C API that decodes creates one call, before anything that takes time, so that no ``cancel()``
-  /// is lost between its steps.
+  /// Each function of the C API that decodes creates one call. It does so before any step that takes time, so that a
+  /// ``cancel()`` between two steps is not lost.
   ///
-  /// - Parameter flag: A flag of the caller that also ends the call.
-  /// - Throws: `cancelled` after ``cancel()``, until ``clearCancel()``.
+  /// - Parameter flag: A flag in the caller's memory that also cancels the call, or nil.
+  /// - Throws: `cancelled` after ``cancel()`` was called, until ``clearCancel()`` is called.
   func begin(_ flag: CallerFlag? = nil) throws(AnimatedImageError) -> DecodingCall {
     let call = DecodingCall(self, timeout: timeout, flag)
     if isCancelled.load(ordering: .relaxed) { throw DecodingCall.cancelled }
     return call
   }
 
-  /// Calls `body` when it is the turn of `call`.
+  /// Waits for the turn of `call`, calls `body`, and returns its result.
   ///
-  /// - Parameter work: An upper bound for the sum of the pixels to decode and the bytes of their data.
-  /// - Throws: Errors of `body`; `cancelled` or `timedOut`.
+  /// - Parameter work: An upper bound for the number of pixels to decode plus the number of bytes of their data.
+  /// - Throws: the errors of `body`; `cancelled`; `timedOut`.
   func run<Value: Sendable>(
     _ call: DecodingCall, work bound: Int,
     _ body: @escaping @Sendable () throws(AnimatedImageError) -> Value
@@ -66,7 +69,7 @@ final class DecodingCalls: Sendable {
       work.run()
       isBusy.update { $0 = false }
     }
-    // If no thread can be created, the call runs on this one, and can only end between frames.
+    // If no thread can be created, the call runs on the current thread, and can be cancelled only between frames.
     if bound < Self.longCall || !startThread(running: run) { run() }
     let result = wait(for: call) { _ -> Result<Value, AnimatedImageError>? in
       if let result = work.takeResult() { return result }
@@ -82,9 +85,9 @@ final class DecodingCalls: Sendable {
     }
   }
 
-  /// Waits until `body` returns a value, and returns it. Returns nil if the call times out.
+  /// Waits until `body` returns a value, and returns that value. Returns nil if the call times out.
   private func wait<Value>(for call: DecodingCall, _ body: (inout Bool) -> Value?) -> Value? {
-    // Flags are polled, because changing one sends no notification.
+    // Poll the caller's flag, because a change of the flag sends no notification.
     while call.hasFlag {
       let next = ContinuousClock.now + .milliseconds(10)
       if let deadline = call.deadline, deadline <= next { break }
@@ -93,9 +96,9 @@ final class DecodingCalls: Sendable {
     return isBusy.wait(until: call.deadline, body)
   }
 
-  /// Calls `body`, which writes to the caller's memory and must stop soon after `call` is cancelled.
+  /// Calls `body`, which writes to the caller's memory. It must stop soon after `call` is cancelled.
   ///
-  /// - Throws: `cancelled` if the caller has returned.
+  /// - Throws: `cancelled` if the call has already returned to its caller, or is cancelled meanwhile.
   func write(_ call: DecodingCall, _ body: () -> Void) throws(AnimatedImageError) {
     let mayWrite = isBusy.update { _ in
       let mayWrite = !call.hasReturned.load(ordering: .relaxed)
@@ -108,7 +111,7 @@ final class DecodingCalls: Sendable {
     try call.check()
   }
 
-  /// The work and result of a call, passed between two threads.
+  /// The work and the result of a call, which are passed between two threads.
   private final class Work<Value: Sendable>: Sendable {
     private let body: Mutex<(@Sendable () throws(AnimatedImageError) -> Value)?>
     private let result = Mutex<Result<Value, AnimatedImageError>?>(nil)
@@ -117,7 +120,7 @@ final class DecodingCalls: Sendable {
       self.body = Mutex(body)
     }
 
-    /// Runs the body, and releases what it refers to, such as the animation, before returning.
+    /// Runs the body, and releases the objects that it refers to, such as the animation, before returning.
     func run() {
       guard let body = body.withLock({ $0.take() }) else { return }
       let value = Result { () throws(AnimatedImageError) in try body() }
@@ -128,15 +131,16 @@ final class DecodingCalls: Sendable {
   }
 }
 
-/// A call by the C API's user.
+/// One call of a C function that decodes frames.
 final class DecodingCall: Sendable {
   private let calls: DecodingCalls
   private let cancelCount: Int
   let hasFlag: Bool
-  /// Nil once the call has returned, because the flag is in the caller's memory.
+  /// The caller's flag. It is nil once the call has returned, because the flag is in the caller's memory.
   private let flag: Mutex<CallerFlag?>
   let deadline: ContinuousClock.Instant?
-  /// Both change under the lock of ``DecodingCalls`` only.
+  /// Whether the call has returned to its caller, and whether it is writing to the caller's memory. Both change only
+  /// under the lock of ``DecodingCalls``.
   fileprivate let hasReturned = Atomic(false)
   fileprivate let isWriting = Atomic(false)
 
@@ -148,7 +152,7 @@ final class DecodingCall: Sendable {
     deadline = timeout.map { .now + $0 }
   }
 
-  /// Whether nobody waits for the call any more.
+  /// Whether the call was cancelled, has timed out or has returned, so that its result is no longer needed.
   var isCancelled: Bool {
     if hasReturned.load(ordering: .relaxed) || wasCancelled { return true }
     return deadline.map { $0 <= .now } ?? false
@@ -161,14 +165,14 @@ final class DecodingCall: Sendable {
 
   fileprivate func forgetFlag() { if hasFlag { flag.withLock { $0 = nil } } }
 
-  /// Throws `cancelled` if nobody waits for the call any more.
+  /// Throws `cancelled` if the result of the call is no longer needed.
   func check() throws(AnimatedImageError) {
     if isCancelled { throw Self.cancelled }
   }
 
   fileprivate static let cancelled = AnimatedImageError(.cancelled, "the call was cancelled")
 
-  /// The error with which the call ends early.
+  /// The error with which the call ends early: `cancelled` or `timedOut`.
   var reason: AnimatedImageError {
     wasCancelled
       ? Self.cancelled : AnimatedImageError(.timedOut, "the call took longer than timeout_ns")

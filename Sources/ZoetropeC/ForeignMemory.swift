@@ -4,13 +4,13 @@ internal import Synchronization
 internal import Zoetrope
 internal import ZoetropeShims
 
-// Reading arguments from the caller's memory and writing results to it.
+// Functions that read arguments from the caller's memory and write results to it.
 //
-// Unsafe: the addresses come from C. By the header's contract, each is either NULL, which is checked here, or valid for
-// the stated size or that of its type. Structs are copied byte by byte, up to the size that the caller states, so their
-// alignment does not matter. No address is kept.
+// Unsafe: the addresses come from C. By the header's contract, each address is either NULL, which is checked here, or
+// valid for the size that the caller states or for the size of its type. Structs are copied byte by byte, up to the
+// size that the caller states, so their alignment does not matter. No address is kept.
 
-/// Runs `body`, and converts an error that it throws into a status code and `error`. No Swift error leaves this
+/// Runs `body` and returns a status code. If `body` throws, describes the error in `error`. No Swift error leaves this
 /// function.
 func attempt(
   _ error: UnsafeMutablePointer<zoetrope_error>?, _ body: () throws(AnimatedImageError) -> Void
@@ -30,7 +30,7 @@ func attempt(
 }
 
 extension zoetrope_error {
-  /// Creates the error that a callback or the caller reads; nil gives `ZOETROPE_OK`.
+  /// Creates the struct that a callback or the caller reads. If `error` is nil, its code is `ZOETROPE_OK`.
   init(_ error: AnimatedImageError?) {
     self.init()
     frame = Int64(error?.frameIndex ?? -1)
@@ -52,7 +52,8 @@ extension zoetrope_damage {
     frame = Int64(damage?.frameIndex ?? -1)
     byte_offset = Int64(damage?.byteOffset ?? -1)
     valid_rows = Int64(damage?.validRows ?? -1)
-    // Most frames have no damage, and filling in even empty texts takes as long as decoding a small frame.
+    // Return early, because most frames have no damage, and filling in even empty texts takes as long as decoding a
+    // small frame.
     guard let damage else { return }
     is_present = 1
     is_tolerated = damage.kind.isTolerated ? 1 : 0
@@ -93,7 +94,7 @@ private func fill<Characters>(_ array: inout Characters, with text: String) {
 
 /// Returns the text in an array of `char`, up to its NUL.
 ///
-/// - Throws: `parameter` if it is not UTF-8, or has no NUL.
+/// - Throws: `parameter` if the text is not UTF-8, or if the array contains no NUL.
 func text<Characters: BitwiseCopyable>(
   _ array: Characters, _ name: StaticString
 ) throws(AnimatedImageError) -> String {
@@ -106,8 +107,8 @@ func text<Characters: BitwiseCopyable>(
   return text
 }
 
-/// Returns `utf8`, shortened in the middle with an ellipsis if it has more than `room` bytes. Does not split
-/// characters. Keeps the end, where the reason follows a long path.
+/// Returns `utf8`, shortened with an ellipsis in the middle if it has more than `room` bytes. Characters are not split.
+/// The end is kept, because a message with a long path states the reason after the path.
 private func shortened(_ utf8: [UInt8], to room: Int) -> [UInt8] {
   guard utf8.count > room else { return utf8 }
   let ellipsis = Array("…".utf8)
@@ -118,7 +119,7 @@ private func shortened(_ utf8: [UInt8], to room: Int) -> [UInt8] {
   return utf8[..<head] + ellipsis + utf8[tail...]
 }
 
-/// Writes `value` to `pointer`, unless that is NULL.
+/// Writes `value` to `pointer`, unless `pointer` is NULL.
 func write<Value>(_ value: Value, to pointer: UnsafeMutablePointer<Value>?) {
   guard let pointer = unsafe pointer else { return }
   unsafe withUnsafeBytes(of: value) { bytes in
@@ -127,23 +128,23 @@ func write<Value>(_ value: Value, to pointer: UnsafeMutablePointer<Value>?) {
   }
 }
 
-/// An address, or functions with a context, that by the header's contract may be used on any thread.
+/// Wraps an address, or C functions and their context, that may be used on any thread by the header's contract.
 @safe
 struct Promised<Value>: @unchecked Sendable {
-  // Sendable: the value is only copied. What it points to is read atomically, called on threads that the header names,
-  // or written by one thread at a time. Each use documents which.
+  // Sendable: the value is only copied. The memory or the functions that it points to are read atomically, called on
+  // threads that the header names, or written by one thread at a time. Each use documents which of these applies.
   @unsafe let value: Value
 
   @unsafe init(_ value: Value) { unsafe self.value = value }
 }
 
-/// A number in the caller's memory that another thread or a signal handler may change during a call.
+/// A flag in the caller's memory, which another thread or a signal handler may set during a call.
 @safe
 struct CallerFlag {
-  /// The address of the number, which is read until the call returns.
+  /// The address of the flag. The flag is read until the call returns.
   private let address: Promised<UnsafePointer<Int32>>
 
-  /// Creates the flag; nil for NULL.
+  /// Creates the flag, or returns nil if `address` is NULL.
   init?(_ address: UnsafePointer<Int32>?) {
     guard let address = unsafe address else { return nil }
     unsafe self.address = Promised(address)
@@ -154,7 +155,7 @@ struct CallerFlag {
 
 /// Returns `pointer`.
 ///
-/// - Throws: `parameter` for NULL.
+/// - Throws: `parameter` if `pointer` is NULL.
 func required<Pointer>(
   _ pointer: Pointer?, _ name: StaticString
 ) throws(AnimatedImageError) -> Pointer {
@@ -162,7 +163,7 @@ func required<Pointer>(
   return pointer
 }
 
-/// Returns the object that a handle points to.
+/// Returns the object that a C handle points to.
 func object<Object: AnyObject>(
   _ handle: OpaquePointer?, _ type: Object.Type, _ name: StaticString
 ) throws(AnimatedImageError) -> Object {
@@ -170,20 +171,20 @@ func object<Object: AnyObject>(
   return unsafe Unmanaged<Object>.fromOpaque(UnsafeRawPointer(handle)).takeUnretainedValue()
 }
 
-/// Returns a handle that owns `object`.
+/// Returns a C handle that owns `object`.
 func handle(owning object: some AnyObject) -> OpaquePointer {
   unsafe OpaquePointer(Unmanaged.passRetained(object).toOpaque())
 }
 
-/// Consumes a handle and returns its object; nil for NULL.
+/// Consumes a C handle and returns its object, or nil if the handle is NULL.
 func release<Object: AnyObject>(_ handle: OpaquePointer?, _ type: Object.Type) -> Object? {
   guard let handle = unsafe handle else { return nil }
   return unsafe Unmanaged<Object>.fromOpaque(UnsafeRawPointer(handle)).takeRetainedValue()
 }
 
-/// The memory that frames are written to. Checked to be large enough for a request.
+/// The caller's memory for frames, which has been checked to be large enough for a request.
 ///
-/// It belongs to the caller. One thread at a time writes to it, in `DecodingCalls.write`, and none after the call has
+/// One thread at a time writes to the memory, in `DecodingCalls.write`. No thread writes to it after the call has
 /// returned.
 @safe
 struct PixelTarget {
@@ -193,8 +194,10 @@ struct PixelTarget {
   private let bytesPerFrame: Int
   private let request: FrameRequest
 
-  /// - Parameter frames: Descriptions of the decoded frames: `count` elements, or nil.
-  /// - Throws: `parameter` if `count` frames do not fit.
+  /// Checks that `buffer` has room for `count` frames of `request`.
+  ///
+  /// - Parameter frames: The array of `count` elements to which descriptions of the decoded frames are written, or nil.
+  /// - Throws: `parameter` if `count` frames do not fit into the memory.
   init(
     _ buffer: UnsafePointer<zoetrope_buffer>?,
     _ frames: UnsafeMutablePointer<zoetrope_frame>? = nil,
@@ -204,7 +207,7 @@ struct PixelTarget {
     let source = try unsafe required(buffer, "buffer")
     let buffer = unsafe UnsafeRawPointer(source).loadUnaligned(as: zoetrope_buffer.self)
     unsafe pixels = Promised(try required(buffer.pixels, "buffer.pixels"))
-    // A size_t may be larger than any `Int`.
+    // A `size_t` may be larger than the largest `Int`.
     let capacity = unsafe UInt(bitPattern: buffer.byte_count)
     let row = request.bytesPerRow
     bytesPerRow = unsafe buffer.bytes_per_row == 0 ? row : buffer.bytes_per_row
@@ -237,7 +240,8 @@ struct PixelTarget {
     self.request = request
   }
 
-  /// Returns the number of bytes that `count` pieces take at intervals of `stride`; nil on overflow.
+  /// Returns the number of bytes that `count` pieces take if they begin `stride` bytes apart and the last one has
+  /// `last` bytes. Returns nil on overflow.
   private static func extent(_ count: Int, _ stride: Int, last: Int) -> Int? {
     guard count > 0, stride >= 0 else { return nil }
     let (product, overflow) = (count - 1).multipliedReportingOverflow(by: stride)
@@ -245,9 +249,10 @@ struct PixelTarget {
     return overflow || overflowAgain ? nil : sum
   }
 
-  /// Writes `bitmap`, which is already rendered, and `facts` as frame `place`, which was checked to fit.
+  /// Writes `bitmap`, which is already rendered, and its description `facts` as frame number `place`. The initializer
+  /// has checked that the frame fits.
   ///
-  /// - Throws: `cancelled` if `call` is cancelled, which is checked between rows.
+  /// - Throws: `cancelled` if `call` is cancelled. Cancellation is checked between rows.
   func write(
     _ bitmap: Bitmap, _ facts: zoetrope_frame? = nil, at place: Int = 0, in call: DecodingCall,
     of handle: AnimationHandle
@@ -265,7 +270,8 @@ struct PixelTarget {
     }
   }
 
-  /// How many bytes are written between two checks for cancellation: less than a millisecond.
+  /// The number of bytes that are written between two checks for cancellation. Writing them takes less than a
+  /// millisecond.
   private static let checkedBytes = 1 << 20
 
   private func write(_ bitmap: Bitmap, rows: Range<Int>, at place: Int) {
@@ -274,7 +280,7 @@ struct PixelTarget {
     let isPacked = request.bytesPerPixel == 3
     let sourceRow = bitmap.bytesPerRow
     unsafe bitmap.bytes.withUnsafeBytes { bytes in
-      // Bitmaps have no empty sides, because canvases have none.
+      // The address is never nil, because no canvas has an empty side, and so no bitmap does.
       guard let start = bytes.baseAddress else { return }
       if !isPacked, sourceRow == row, bytesPerRow == row {
         let offset = rows.lowerBound * row
@@ -284,7 +290,7 @@ struct PixelTarget {
       for y in rows {
         let (source, target) = unsafe (start + y * sourceRow, frame + y * bytesPerRow)
         if isPacked {
-          // In bounds: a row of the bitmap, and a row of the target, which was checked to fit.
+          // In bounds: this reads a row of the bitmap, and writes a row of the target, which has been checked to fit.
           unsafe zt_pack_rgb(
             source.assumingMemoryBound(to: UInt8.self),
             target.assumingMemoryBound(to: UInt8.self), request.size.width)
@@ -296,7 +302,8 @@ struct PixelTarget {
   }
 }
 
-/// Writes the first `capacity` bytes of `value`. Fills the rest of a larger target with zeros.
+/// Writes the first `capacity` bytes of `value` to `target`. If `capacity` is larger than `value`, fills the rest with
+/// zeros.
 func writePrefix<Value>(_ value: Value, to target: UnsafeMutableRawPointer, _ capacity: Int) {
   unsafe withUnsafeBytes(of: value) { bytes in
     guard let start = bytes.baseAddress else { return }
@@ -305,7 +312,8 @@ func writePrefix<Value>(_ value: Value, to target: UnsafeMutableRawPointer, _ ca
   }
 }
 
-/// Copies up to `capacity` bytes, which is a `size_t`, and returns how many.
+/// Copies up to `capacity` bytes to `target`, and returns the number of bytes copied. `capacity` is a `size_t`, so a
+/// value above `Int.max` appears as a negative number here.
 func copy(_ bytes: [UInt8], to target: UnsafeMutableRawPointer, capacity: Int) -> Int {
   let count = Int(min(UInt(bitPattern: capacity), UInt(bytes.count)))
   unsafe bytes.withUnsafeBytes { bytes in
@@ -314,7 +322,7 @@ func copy(_ bytes: [UInt8], to target: UnsafeMutableRawPointer, capacity: Int) -
   return count
 }
 
-/// Returns the `count` numbers at `pointer`.
+/// Returns a copy of the `count` numbers at `pointer`.
 func numbers(_ pointer: UnsafePointer<Int64>, count: Int) -> [Int64] {
   let start = unsafe UnsafeRawPointer(pointer)
   return (0..<count).map {

@@ -4,23 +4,26 @@ internal import Synchronization
 internal import SystemPackage
 internal import Zoetrope
 
-// Reading pictures from the caller's memory, and passing files to the caller.
+// Types that read pictures from the caller's memory, and that pass files to the caller.
 //
 // Unsafe: addresses and functions come from C, under the header's contract. A picture is copied before the call
-// returns; each row is checked to lie within the bytes that the caller states. Only `ForeignSink` calls the caller's
-// functions, under the lock of the `Destination` that owns it.
+// returns, and each of its rows is checked to lie within the bytes that the caller states. Only `ForeignSink` calls the
+// caller's functions, under the lock of the `Destination` that owns the sink.
 
-/// The destination of a file. Used until the call that writes the file, or the writer, ends.
+/// The destination of a written file. It is used until the call that writes the file returns, or the writer is freed.
 ///
-/// After ``close()``, it neither calls the caller's functions nor creates a file, even if threads are still writing.
+/// After ``close()``, a destination neither calls the caller's functions nor creates a file, even if threads are still
+/// writing to it.
 final class Destination: InterruptibleSink {
   private let sink: any AnimationSink
   private let memory: MemorySink?
-  /// The path; nil if the destination is not a path.
+  /// The path of the file, or nil if the file is written to memory or passed to functions.
   let path: FilePath?
   private let isOpen = Mutex(true)
 
-  /// - Throws: `parameter` for an invalid struct.
+  /// Creates the destination that the caller's struct describes.
+  ///
+  /// - Throws: `parameter` if the struct is invalid.
   init(_ destination: UnsafePointer<zoetrope_destination>?) throws(AnimatedImageError) {
     let given = try unsafe read(destination, over: zoetrope_destination(), "zoetrope_destination")
     if let path = unsafe given.path {
@@ -34,10 +37,11 @@ final class Destination: InterruptibleSink {
     }
   }
 
-  /// The bytes of the complete file, if it was written to memory.
+  /// The bytes of the file in memory, which are empty until it is complete, or nil if the file is not written to
+  /// memory.
   var bytes: [UInt8]? { memory?.bytes }
 
-  /// Discards the file unless it is complete. Waits for a running function of the caller.
+  /// Discards the file unless it is complete. If a function of the caller is running, waits until it has returned.
   func close() { abandon() }
 
   var canPatch: Bool { sink.canPatch }
@@ -64,7 +68,7 @@ final class Destination: InterruptibleSink {
     }
   }
 
-  // The caller's functions cannot be interrupted, so only a file sink observes cancellation.
+  // Only a file sink observes cancellation, because functions of the caller cannot be interrupted.
   func observe(_ isCancelled: @escaping @Sendable () -> Bool) {
     (sink as? any InterruptibleSink)?.observe(isCancelled)
   }
@@ -79,10 +83,10 @@ final class Destination: InterruptibleSink {
   }
 }
 
-/// Passes the bytes of a file to C functions.
+/// A sink that passes the bytes of a file to C functions.
 @safe
 private final class ForeignSink: AnimationSink {
-  /// The functions, called by one thread at a time.
+  /// The C functions. One thread at a time calls them.
   private let promised: Promised<zoetrope_destination>
   private var given: zoetrope_destination { unsafe promised.value }
 
@@ -124,10 +128,12 @@ struct WrittenFile: Sendable {
   let written: WrittenAnimation
   let format: AnimationFormat
   let size: PixelSize
-  /// The changes made to save bytes, as in `zoetrope_written`.
+  /// The concessions made to save bytes, as in `zoetrope_written`.
   var (tolerance, colors, frameRate, isStripped) = (0, 0, 0, false)
 
-  /// - Parameter options: The options with which pictures were compressed; nil if they were copied.
+  /// Creates a description of a file that `written` describes in Swift.
+  ///
+  /// - Parameter options: The options with which pictures were compressed, or nil if compressed frames were copied.
   init(
     _ written: WrittenAnimation, _ format: AnimationFormat, _ size: PixelSize,
     _ options: AnimationWriterOptions?
@@ -144,7 +150,7 @@ struct WrittenFile: Sendable {
 }
 
 extension zoetrope_written {
-  /// Writes the description, and the bytes of a file in memory, to `target`.
+  /// Writes the description of `file` to `target`, with a handle for its bytes if the file is in memory.
   static func write(
     _ file: WrittenFile, _ destination: Destination,
     to target: UnsafeMutablePointer<zoetrope_written>?
@@ -170,9 +176,9 @@ extension zoetrope_written {
     try unsafe writeSized(result, to: target, "zoetrope_written")
   }
 
-  /// Checks and clears `target` before the file is written.
+  /// Checks and clears `target`. Called before the file is written.
   ///
-  /// - Throws: `parameter` if there is no room for the bytes of a file in memory.
+  /// - Throws: `parameter` if `target` is NULL although the file is written to memory.
   static func prepare(
     _ target: UnsafeMutablePointer<zoetrope_written>?, for destination: Destination
   ) throws(AnimatedImageError) {
@@ -182,7 +188,7 @@ extension zoetrope_written {
 }
 
 extension Bitmap {
-  /// Creates a copy of the caller's picture as 8-bit or 16-bit RGBA.
+  /// Creates a copy of the caller's picture in RGBA with 8 or 16 bits per sample.
   ///
   /// - Throws: `parameter` if the struct is invalid; `outOfMemory`.
   init(_ picture: UnsafePointer<zoetrope_picture>?) throws(AnimatedImageError) {
@@ -199,7 +205,7 @@ extension Bitmap {
           + "_RGBX8, _RGB8, _GREY8, _RGBA16, _RGB16 or _GREY16")
     }
     let (width, height) = unsafe (given.width, given.height)
-    // The sides are limited so that the product with 8 bytes per pixel fits in an `Int`.
+    // The sides are limited so that the number of bytes, with 8 bytes per pixel, fits in an `Int`.
     let sides: ClosedRange<Int64> = 1...Int64(Int32.max)
     guard sides.contains(width), sides.contains(height) else {
       throw AnimatedImageError(.parameter, "the picture cannot be \(width)x\(height)")
@@ -223,7 +229,8 @@ extension Bitmap {
     let buffer = try PixelBuffer(
       asking: size, format: form.samples == .words ? .rgba16 : .rgba8, zeroed: false)
     for y in 0..<size.height {
-      // In bounds: a row of the picture, which was checked to lie within its bytes, and a row of the buffer.
+      // In bounds: this reads a row of the picture, which has been checked to lie within the picture's bytes, and
+      // writes a row of the buffer.
       unsafe form.copy(
         pixels + y * stride, to: buffer.baseAddress + y * buffer.bytesPerRow, count: size.width)
     }
@@ -265,7 +272,7 @@ private struct PictureForm {
 
   var bytesPerPixel: Int { channels * (samples == .words ? 2 : 1) }
 
-  /// Copies `count` pixels, converting them to RGBA.
+  /// Copies `count` pixels from `source` to `target`, and converts them to RGBA.
   func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int) {
     if channels == 4, hasAlpha, !isReversed {
       unsafe memcpy(target, source, count * bytesPerPixel)

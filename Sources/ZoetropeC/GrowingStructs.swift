@@ -2,14 +2,15 @@ internal import CZoetrope
 internal import Glibc
 internal import Zoetrope
 
-// Structs of zoetrope.h that can grow in later versions. The caller states the size that it was compiled with.
+// Access to the structs of zoetrope.h that can grow in later versions. In each, the caller states the size of the
+// struct that it was compiled with.
 //
-// Unsafe: as in ForeignMemory.swift. At most the stated size is read and written.
+// Unsafe: the same rules apply as in ForeignMemory.swift. At most the stated size is read or written.
 
 /// A struct that can grow in later versions of the ABI.
 protocol GrowingStruct {
-  /// The size in version 1 of the ABI, in bytes. Never changes. A smaller size is a mistake of the caller, such as the
-  /// `sizeof` of a pointer.
+  /// The size of the struct in version 1 of the ABI, in bytes. This size never changes. A smaller stated size is a
+  /// mistake of the caller, such as the `sizeof` of a pointer.
   static var firstSize: Int { get }
 }
 
@@ -29,10 +30,10 @@ extension zoetrope_picture: GrowingStruct { static var firstSize: Int { 56 } }
 extension zoetrope_edit: GrowingStruct { static var firstSize: Int { 104 } }
 extension zoetrope_playback: GrowingStruct { static var firstSize: Int { 40 } }
 
-/// Reads the struct at `pointer`, which begins with its size. Fields that the caller does not know are taken from
-/// `defaults`; for NULL, all are.
+/// Reads the struct at `pointer`, which begins with its size. Fields that are not part of the caller's version have the
+/// values in `defaults`. If `pointer` is NULL, all fields have.
 ///
-/// - Throws: `parameter` for an impossible size, or if a newer caller sets a field that this library does not know.
+/// - Throws: `parameter` for an impossible size, or if a newer caller has set a field that this library does not know.
 func read<Value: GrowingStruct>(
   _ pointer: UnsafePointer<Value>?, over defaults: Value, _ name: StaticString
 ) throws(AnimatedImageError) -> Value {
@@ -42,9 +43,10 @@ func read<Value: GrowingStruct>(
     source, size: statedSize(at: source, of: Value.self, name), over: defaults, name)
 }
 
-/// Reads the struct of `size` bytes at `source`. Fields that the caller does not know are taken from `defaults`.
+/// Reads the struct of `size` bytes at `source`. Fields that are not part of the caller's version have the values in
+/// `defaults`.
 ///
-/// - Throws: `parameter` if a newer caller sets a field that this library does not know.
+/// - Throws: `parameter` if a newer caller has set a field that this library does not know.
 func element<Value: GrowingStruct>(
   _ source: UnsafeRawPointer, size: Int, over defaults: Value, _ name: StaticString
 ) throws(AnimatedImageError) -> Value {
@@ -60,7 +62,7 @@ func element<Value: GrowingStruct>(
   return value
 }
 
-/// Writes as much of `value` to the struct at `pointer` as its `size` allows.
+/// Writes `value` to the struct at `pointer`, up to the size that the caller stated in its first field.
 func writeSized<Value: GrowingStruct>(
   _ value: Value, to pointer: UnsafeMutablePointer<Value>?, _ name: StaticString
 ) throws(AnimatedImageError) {
@@ -69,7 +71,7 @@ func writeSized<Value: GrowingStruct>(
   unsafe withUnsafeBytes(of: value) { bytes in
     let word = MemoryLayout<Int>.size
     let count = min(size, bytes.count)
-    // The `size` field keeps the caller's value.
+    // Skip the `size` field, which keeps the caller's value.
     unsafe memcpy(
       UnsafeMutableRawPointer(target) + word, bytes.baseAddress.unsafelyUnwrapped + word,
       count - word)
@@ -87,7 +89,7 @@ private func statedSize<Value: GrowingStruct>(
   return size
 }
 
-/// Checks `size`, which the caller stated for a struct.
+/// Checks the size that the caller stated for a struct.
 ///
 /// - Throws: `parameter` if no version of the struct has this size.
 func check<Value: GrowingStruct>(

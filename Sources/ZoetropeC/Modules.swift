@@ -1,7 +1,8 @@
-// The C ABI; Sources/CZoetrope/zoetrope.h documents the functions.
+// The implementation of the C ABI. Sources/CZoetrope/zoetrope.h documents the functions.
 //
-// The functions (`Opening`, `Reading`, `Storing`, `Playing`, `Writing`, `Rewriting`) turn C arguments into Swift values
-// with the helpers of `ForeignMemory` and `ForeignOutput`, and call types that know nothing of C (`AnimationHandle`, `Player`).
+// The functions are in `Opening`, `Reading`, `Storing`, `Playing`, `Writing` and `Rewriting`. They convert C arguments
+// to Swift values with the helpers of `ForeignMemory` and `ForeignOutput`, and call types that do not use C
+// (`AnimationHandle`, `Player`).
 
 #if SANITIZE_THREAD
   internal import Zoetrope

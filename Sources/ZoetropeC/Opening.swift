@@ -17,7 +17,7 @@ public func libraryVersion() -> UnsafePointer<CChar>? {
 }
 
 enum LibraryVersion {
-  /// Never freed, because callers may keep the string.
+  /// The address of the version string, which is never freed, because callers may keep it.
   static let address = unsafe UInt(bitPattern: strdup(ZOETROPE_VERSION))
 }
 
@@ -42,7 +42,7 @@ public func openDescriptor(
   _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<zoetrope_error>?
 ) -> zoetrope_status {
   unsafe open(animation, options, error) { (options, call) throws(AnimatedImageError) in
-    // Duplicated on the caller's thread, because the caller may close its descriptor once the call has returned.
+    // Duplicate the descriptor now, on the caller's thread, because the caller may close it once the call has returned.
     let source = try FileSource(duplicating: FileDescriptor(rawValue: descriptor))
     return Opening { () throws(AnimatedImageError) in
       try AnimatedImage(source: source, options: options) { call.isCancelled }
@@ -80,7 +80,7 @@ public func openBytes(
   }
 }
 
-/// How many bytes are copied between two checks for cancellation: less than a millisecond.
+/// The number of bytes that are copied between two checks for cancellation. Copying them takes less than a millisecond.
 private let pieceSize = 1 << 20
 
 /// Implements `zoetrope_open_reader`, which zoetrope.h documents.
@@ -93,7 +93,8 @@ public func openReader(
     let given = try unsafe required(reader, "reader")
     let whole = try unsafe read(given, over: zoetrope_reader(), "zoetrope_reader")
     let source = try unsafe ForeignSource(whole)
-    // Without `release`, the caller would not learn of the last read, so the call must not return before it.
+    // Without `release`, the caller would not learn when its `read` has been called for the last time, so the call must
+    // not return before that.
     let mayLeave = unsafe whole.release != nil
     return Opening(mayLeave: mayLeave) { () throws(AnimatedImageError) in
       try AnimatedImage(source: source, options: options) { mayLeave && call.isCancelled }
@@ -103,7 +104,7 @@ public func openReader(
 
 /// The part of opening an image that does not use the caller's memory.
 private struct Opening {
-  /// Whether the call may return before `body` does if it is cancelled or times out.
+  /// Whether the call may return while `body` is still running, if the call is cancelled or times out.
   let mayLeave: Bool
   let body: @Sendable () throws(AnimatedImageError) -> AnimatedImage
 
@@ -115,9 +116,9 @@ private struct Opening {
   }
 }
 
-/// Opens an image and passes its handle to C.
+/// Opens an image and writes its handle to `animation`.
 ///
-/// - Parameter prepare: Reads the caller's memory.
+/// - Parameter prepare: A closure that reads the arguments in the caller's memory, and returns the rest of the work.
 private func open(
   _ animation: UnsafeMutablePointer<OpaquePointer?>?, _ options: UnsafePointer<zoetrope_options>?,
   _ error: UnsafeMutablePointer<zoetrope_error>?,
@@ -132,14 +133,14 @@ private func open(
     let flag = unsafe CallerFlag(given.cancel_opening)
     let call = try calls.begin(flag)
     let opening = try unsafe prepare(given.decodingOptions(), call)
-    // Only a body on another thread can be abandoned.
+    // Run the body on another thread if the call may have to return before it.
     let mayEnd = opening.mayLeave && (timeout != nil || flag != nil)
     let image = try mayEnd ? calls.run(call, work: .max, opening.body) : opening.body()
     unsafe write(handle(owning: AnimationHandle(image, calls: calls)), to: target)
   }
 }
 
-// Unsafe: the struct contains a pointer, which is not read here.
+// Unsafe: the struct contains a pointer, which is not dereferenced here.
 extension zoetrope_options {
   /// Returns the options for opening the image.
   func decodingOptions() throws(AnimatedImageError) -> DecodingOptions {
@@ -162,7 +163,7 @@ extension zoetrope_options {
       keeps16Bit: try value(deep, of: [false, true], "deep"), parallelism: Int(parallelism))
   }
 
-  /// Returns the maximum duration of a call; nil for no limit.
+  /// Returns the maximum duration of a call, or nil for no limit.
   func timeout() throws(AnimatedImageError) -> Duration? {
     guard unsafe timeout_ns >= 0 else {
       throw AnimatedImageError(
@@ -183,17 +184,18 @@ private func set(
 
 /// How frames are rendered and laid out in the caller's memory.
 struct FrameRequest: Sendable, Hashable {
-  /// The rendering, with an explicit format.
+  /// The rendering, whose format is never nil.
   let rendering: Rendering
   /// The size of the frames.
   let size: PixelSize
-  /// The number of bytes per pixel in the caller's memory. 3 if bitmaps are blended over black while they are copied.
+  /// The number of bytes per pixel in the caller's memory. It is 3 for ZOETROPE_RGB8, with which bitmaps are blended
+  /// over black while they are copied.
   let bytesPerPixel: Int
 
-  /// The number of bytes per row, without padding.
+  /// The number of bytes in a row without padding.
   var bytesPerRow: Int { size.width * bytesPerPixel }
 
-  /// The maximum side of a scaled frame, and its maximum number of pixels.
+  /// The maximum width and height of a scaled frame, and its maximum number of pixels.
   private static let maximumSide = 65535
   private static let maximumPixels = 1 << 28
 
@@ -228,7 +230,7 @@ struct FrameRequest: Sendable, Hashable {
     self.rendering = result
     size = Rendition(result, of: image.canvasSize, options: image.options).size
     if size != image.canvasSize {
-      // Checked before the weights for all rows and columns are computed.
+      // Check the size before the scaling weights of all rows and columns are computed.
       let allowed = min(Self.maximumPixels, image.options.limits.canvasPixels)
       let side = max(size.width, size.height)
       guard size.area <= allowed else {
@@ -246,7 +248,7 @@ struct FrameRequest: Sendable, Hashable {
 }
 
 extension Duration {
-  /// Whole nanoseconds, clamped.
+  /// The duration in whole nanoseconds, rounded towards zero and clamped.
   var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -254,7 +256,8 @@ extension Duration {
     return overflow || overflowAgain ? (seconds < 0 ? .min : .max) : sum
   }
 
-  /// Nanoseconds, rounded up and clamped: for the start of a frame, the first whole nanosecond at which it is shown.
+  /// The duration in nanoseconds, rounded up and clamped. For the start of a frame, this is the first whole nanosecond
+  /// at which the frame is shown.
   var nanosecondsRoundedUp: Int64 {
     let down = wholeNanoseconds
     return down < .max && components.attoseconds % 1_000_000_000 > 0 ? down + 1 : down
@@ -262,7 +265,7 @@ extension Duration {
 }
 
 extension AnimatedImageError {
-  /// The detail, in which limits have the names of the header.
+  /// The description of the error, in which limits have the names that zoetrope.h gives them.
   var headerDetail: String {
     guard let limit, let name = Self.headerNames[limit.kind] else { return detail }
     return limit.description(naming: name)
@@ -277,7 +280,7 @@ extension AnimatedImageError {
 /// Implements `zoetrope_close`, which zoetrope.h documents.
 @c(zoetrope_close)
 public func close(_ animation: OpaquePointer?) {
-  // Its locks may be held by threads that the child does not have.
+  // In a forked child, leak the handle: its locks may be held by threads that do not exist in the child.
   guard !ForkGuard.isForked, let handle = unsafe release(animation, AnimationHandle.self)
   else { return }
   (handle.image.source as? ForeignSource)?.closeUnlessReleased()
@@ -300,14 +303,16 @@ public func clearCancel(_ animation: OpaquePointer?) {
 /// A byte source implemented by a C function.
 @safe
 final class ForeignSource: ByteSource {
-  /// The functions, called only under the lock.
+  /// The C functions. They are called only under the lock of ``isClosed``.
   private let promised: Promised<zoetrope_reader>
   private var reader: zoetrope_reader { unsafe promised.value }
-  /// Whether `read` must not be called any more. Locked during each call.
+  /// Whether `read` must not be called any more. The lock is held during each call of `read`.
   private let isClosed = Mutex(false)
   let byteCount: Int
 
-  /// - Throws: `parameter` without a function or with a negative size.
+  /// Creates a source that reads with the functions of `reader`.
+  ///
+  /// - Throws: `parameter` if there is no `read` function, or if the size is negative.
   init(_ reader: zoetrope_reader) throws(AnimatedImageError) {
     guard unsafe reader.read != nil else {
       throw AnimatedImageError(.parameter, "reader.read is NULL")
@@ -322,8 +327,9 @@ final class ForeignSource: ByteSource {
 
   deinit { unsafe reader.release?(reader.context) }
 
-  /// Ends reading if there is no `release`, which would tell the caller when threads that decode ahead, cancelled calls
-  /// and players have read for the last time. Waits for a running call of `read`; no other follows.
+  /// Ends reading if the caller has no `release` function. With `release`, the caller learns when threads that decode
+  /// ahead, cancelled calls and players have read for the last time. Waits for a running call of `read`; no other call
+  /// follows.
   func closeUnlessReleased() {
     if unsafe reader.release == nil { isClosed.withLock { $0 = true } }
   }
@@ -331,7 +337,7 @@ final class ForeignSource: ByteSource {
   var residentByteCount: Int { 0 }
 
   var currentStamp: FileStamp? { nil }
-  /// True, because the caller promises that the bytes are constant.
+  /// Whether the bytes are unchanged: always true, because the caller promises that they are constant.
   var isUnchanged: Bool { true }
 
   func withBytes<Result>(

@@ -8,12 +8,14 @@ final class Player: Sendable {
   private let thread: CallbackThread
   private let frameCount: Int
   private let isStopped = Atomic(false)
-  /// How playback ended; nil while it continues.
+  /// How playback ended, or nil while it continues.
   private let ending = Monitor<Ending?>(nil)
 
   private struct Ending { let error: AnimatedImageError? }
 
-  /// - Throws: `outOfMemory` if the system has no thread left.
+  /// Creates a player, which does not play until ``start(shown:ended:)`` is called.
+  ///
+  /// - Throws: `outOfMemory` if the system cannot create another thread.
   init(
     _ image: AnimatedImage, _ rendering: Rendering, _ options: PlaybackOptions
   ) throws(AnimatedImageError) {
@@ -28,14 +30,15 @@ final class Player: Sendable {
   /// Starts playing.
   ///
   /// - Parameters:
-  ///   - shown: Called for each frame at its time, on the player's own thread. Returns false to stop.
-  ///   - ended: Called last, on the same thread.
+  ///   - shown: A closure that is called for each frame at its time, on the player's own thread. It returns false to
+  ///     stop playback.
+  ///   - ended: A closure that is called once, after the last call of `shown`, on the same thread.
   func start(
     shown: @escaping @Sendable (borrowing ScheduledFrame) -> Bool,
     ended: @escaping @Sendable (AnimatedImageError?) -> Void
   ) {
     let frames = scheduler.play()
-    // Not on the cooperative pool, which blocking callbacks would starve.
+    // Do not use the cooperative thread pool, because callbacks that block would starve it.
     Task.detached(executorPreference: thread) { [self] in
       let error = await play(frames, shown)
       ended(error)
@@ -51,8 +54,8 @@ final class Player: Sendable {
     do throws(AnimatedImageError) {
       for try await frame in frames {
         guard !isStopped.load(ordering: .relaxed), shown(frame) else {
-          // Stopped before `ended` is called, so that playback has ended for all other callers, too, and nothing is
-          // decoded ahead.
+          // Stop the scheduler before `ended` is called, so that all other callers find that playback has ended, and
+          // nothing more is decoded ahead.
           scheduler.stop()
           return stopped
         }
@@ -72,7 +75,7 @@ final class Player: Sendable {
 
   func resume() { scheduler.resume() }
 
-  /// Continues with frame `index`.
+  /// Continues playback with frame `index`.
   ///
   /// - Throws: `parameter` if the frame does not exist, or if playback has ended.
   func seek(toFrame index: Int64) throws(AnimatedImageError) {
@@ -84,12 +87,16 @@ final class Player: Sendable {
     try scheduler.seek(toFrame: Int(index))
   }
 
+  /// Continues playback with the frame that is shown at `time`.
+  ///
   /// - Throws: `parameter` if playback has ended.
   func seek(to time: Duration) throws(AnimatedImageError) {
     try checkOpen()
     scheduler.seek(to: time)
   }
 
+  /// Changes the playback rate immediately.
+  ///
   /// - Throws: `parameter` if playback has ended.
   func setRate(_ rate: Double) throws(AnimatedImageError) {
     try checkOpen()
@@ -104,16 +111,16 @@ final class Player: Sendable {
     }
   }
 
-  /// Whether the current code runs in one of the player's callbacks.
+  /// Whether the calling code runs in one of the player's callbacks.
   var isCurrent: Bool { thread.isCurrent }
 
-  /// Waits until playback has ended, and returns its error.
+  /// Waits until playback has ended, and returns the error with which it ended, or nil.
   func wait() -> AnimatedImageError? {
     ending.wait { $0 }.error
   }
 }
 
-/// A thread that runs the jobs of one task, which may block.
+/// A thread that runs the jobs of one task. The jobs may block.
 private final class CallbackThread: TaskExecutor {
   private struct State {
     var jobs: [UnownedJob] = []
@@ -123,7 +130,7 @@ private final class CallbackThread: TaskExecutor {
 
   private let state = Monitor(State())
 
-  /// Starts the thread; nil if the system has none left.
+  /// Starts the thread. Returns nil if the system cannot create another thread.
   init?() {
     guard startThread(running: { [self] in runJobs() }) else { return nil }
   }
@@ -137,13 +144,13 @@ private final class CallbackThread: TaskExecutor {
     state.update { $0.jobs.append(job) }
   }
 
-  /// Lets the thread end when it has run its jobs.
+  /// Lets the thread end once it has run all its jobs.
   func end() { state.update { $0.isEnded = true } }
 
   private func runJobs() {
     state.update { $0.thread = pthread_self() }
     while let job = nextJob() { run(job) }
-    // The system may reuse this thread's identity for a later one.
+    // Forget the thread, because the system may reuse its identifier for a later thread.
     state.update { $0.thread = nil }
   }
 

@@ -1,7 +1,7 @@
 public import CZoetrope
 internal import Zoetrope
 
-// Unsafe: arguments from C, under the header's contract. `ForeignMemory` checks and copies them.
+// Unsafe: arguments come from C, under the header's contract. `ForeignMemory` checks and copies them.
 
 /// Implements `zoetrope_play`, which zoetrope.h documents.
 @c(zoetrope_play)
@@ -26,7 +26,7 @@ public func play(
     let wanted = try unsafe read(playback, over: zoetrope_playback(), "zoetrope_playback")
     let options = try wanted.options(of: handle)
     let made = try Player(handle.image, request.rendering, options)
-    // Callbacks may use the handle.
+    // Write the handle before playback starts, because callbacks may use it.
     unsafe write(ZoetropeC.handle(owning: made), to: target)
     made.start(shown: { callbacks.show($0) }, ended: { callbacks.end($0) })
   }
@@ -54,7 +54,7 @@ extension zoetrope_playback {
 /// The callbacks of a player.
 @safe
 private struct ForeignCallbacks {
-  /// The callbacks, called on the player's own thread.
+  /// The C callbacks. They are called on the player's own thread.
   private let promised:
     Promised<
       (
@@ -68,7 +68,7 @@ private struct ForeignCallbacks {
     context: UnsafeMutableRawPointer?
   ) { unsafe promised = Promised((shown, ended, context)) }
 
-  /// Shows a frame. Returns false to stop.
+  /// Passes a frame to the callback. Returns false if the callback asks to stop playback.
   func show(_ frame: borrowing ScheduledFrame) -> Bool {
     var shownFrame = unsafe zoetrope_shown_frame()
     unsafe shownFrame.size = MemoryLayout<zoetrope_shown_frame>.size
@@ -80,7 +80,7 @@ private struct ForeignCallbacks {
     let presentation = frame.presentationTime.nanosecondsRoundedUp
     let end = (frame.presentationTime + frame.duration).nanosecondsRoundedUp
     unsafe shownFrame.presentation_ns = presentation
-    // Lasts until the rounded time of the next frame, so that durations add up.
+    // The duration lasts until the rounded time of the next frame, so that durations add up.
     unsafe shownFrame.duration_ns = end - presentation
     unsafe shownFrame.lateness_ns = frame.lateness.wholeNanoseconds
     unsafe shownFrame.skipped = Int64(frame.skipped)

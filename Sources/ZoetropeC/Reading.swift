@@ -1,9 +1,9 @@
 public import CZoetrope
 internal import Zoetrope
 
-// Reading an open animation: its properties, then its pixels.
+// Functions that read an open animation: first its properties, then its pixels.
 //
-// Unsafe: arguments from C, under the header's contract. `ForeignMemory` checks and copies them.
+// Unsafe: arguments come from C, under the header's contract. `ForeignMemory` checks and copies them.
 
 // MARK: - Properties
 
@@ -57,7 +57,7 @@ public func getFrames(
     try check(elementSize, of: zoetrope_frame_info.self, "element_size", "zoetrope_frame_info")
     guard count > 0 else { return }
     let target = try unsafe UnsafeMutableRawPointer(required(frames, "frames"))
-    // Durations are differences of rounded starts, so that they add up.
+    // Durations are computed as differences of rounded start times, so that they add up.
     let starts = image.startTimes(policy: policy).map(\.nanosecondsRoundedUp)
     for place in 0..<count {
       let frame = image.frames[Int(first) + place]
@@ -177,7 +177,7 @@ public func getLayout(
   }
 }
 
-/// Calls `body` with the animation and a new call, which `zoetrope_cancel` can end from now on.
+/// Calls `body` with the animation and a new call. From now on, `zoetrope_cancel` can end that call.
 private func decode(
   _ animation: OpaquePointer?, _ error: UnsafeMutablePointer<zoetrope_error>?,
   _ body: (AnimationHandle, DecodingCall) throws(AnimatedImageError) -> Void
@@ -240,7 +240,7 @@ func frameRequest(
   return try FrameRequest(given, of: handle.image)
 }
 
-/// Returns `left + right`, at most `Int.max`.
+/// Returns `left + right`, or `Int.max` if the sum overflows.
 private func sum(_ left: Int, _ right: Int) -> Int {
   let (sum, overflow) = left.addingReportingOverflow(right)
   return overflow ? .max : sum
@@ -282,7 +282,8 @@ private func draw(
   _ call: DecodingCall
 ) throws(AnimatedImageError) {
   let target = try unsafe PixelTarget(buffer, frames, for: request, count: indices.count)
-  // Sorting takes time as well. The products fit: frames have fewer than 2^32 pixels, and there are at most 2^24.
+  // The indices are sorted, which takes time as well. The products fit in an `Int`: a frame has fewer than 2^32 pixels,
+  // and there are at most 2^24 frames.
   let work = sum(
     handle.work(ofFramesUpTo: indices.max() ?? 0), indices.count * (request.size.area + 16))
   try handle.calls.run(call, work: work) { () throws(AnimatedImageError) in
@@ -331,7 +332,7 @@ public func sample(
   }
 }
 
-/// Bytes for C, which a `zoetrope_bytes` points to.
+/// Bytes that are passed to C. A `zoetrope_bytes` points to this object.
 final class ByteHandle: Sendable {
   let bytes: [UInt8]
   init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -352,7 +353,7 @@ public func framePNG(
     _ = try FrameRequest(given, of: handle.image)
     if given.format != Int32(ZOETROPE_RGBA16) { given.format = Int32(ZOETROPE_RGBA8) }
     let request = try FrameRequest(given, of: handle.image)
-    // Encoding a pixel takes some eight times as long as decoding one.
+    // Encoding a pixel takes about eight times as long as decoding a pixel.
     let work = sum(handle.work(ofFrame: index), request.size.area * 8)
     let (png, facts) = try handle.calls.run(call, work: work) {
       () throws(AnimatedImageError) in

@@ -1,7 +1,7 @@
 public import CZoetrope
 internal import Zoetrope
 
-// Unsafe: arguments from C, under the header's contract. `ForeignMemory` and `ForeignOutput` check and copy them.
+// Unsafe: arguments come from C, under the header's contract. `ForeignMemory` and `ForeignOutput` check and copy them.
 
 /// Implements `zoetrope_rewrite`, which zoetrope.h documents.
 @c(zoetrope_rewrite)
@@ -95,9 +95,9 @@ extension zoetrope_writer_options {
 private typealias Rewriting =
   @Sendable (Destination, DecodingCall) throws(AnimatedImageError) -> WrittenFile
 
-/// Writes an animation to a destination from C.
+/// Writes an animation to a destination that comes from C.
 ///
-/// - Parameter prepare: Reads the caller's memory.
+/// - Parameter prepare: A closure that reads the arguments in the caller's memory, and returns the rest of the work.
 private func write(
   _ animation: OpaquePointer?, _ options: UnsafePointer<zoetrope_writer_options>?,
   _ destination: UnsafePointer<zoetrope_destination>?,
@@ -114,7 +114,7 @@ private func write(
     let sink = try unsafe Destination(destination)
     try unsafe zoetrope_written.prepare(written, for: sink)
     let rewriting = try prepare(handle.image, given, sink.path)
-    // After a cancelled call has returned, a thread that is still working must not write to the destination.
+    // A cancelled call returns while a thread is still working. That thread must no longer write to the destination.
     defer { sink.close() }
     let result = try handle.calls.run(call, work: .max) { () throws(AnimatedImageError) in
       try rewriting(sink, call)
@@ -123,7 +123,7 @@ private func write(
   }
 }
 
-/// Reads the caller's edits.
+/// Returns the edits at `edits`, which are in the caller's memory.
 private func parsed(
   _ edits: UnsafePointer<zoetrope_edit>?, count: Int, elementSize: Int
 ) throws(AnimatedImageError) -> [AnimationEdit] {
@@ -143,11 +143,11 @@ private func parsed(
   return parsed
 }
 
-// Unsafe: the struct contains a pointer to numbers, which are copied.
+// Unsafe: the struct contains a pointer to numbers. The numbers are copied.
 extension zoetrope_edit {
-  /// Returns the edit.
+  /// Returns the edit that the struct describes.
   ///
-  /// - Throws: `parameter` for an unknown kind, or for numbers that no animation could have.
+  /// - Throws: `parameter` for an unknown kind of edit, or for numbers that no animation can have.
   fileprivate func edit() throws(AnimatedImageError) -> AnimationEdit {
     guard unsafe reserved == 0 else {
       throw AnimatedImageError(

@@ -7,7 +7,8 @@ extension AnimationHandle {
   /// The maximum number of frames that one call may sample.
   private static let maximumSample = 1 << 24
 
-  /// Returns the indices of `count` frames in order, chosen by the method with the header's number `by`.
+  /// Returns the indices of `count` frames in ascending order. `by` is the number that the header gives to the method
+  /// of choosing them.
   func sampleIndices(
     _ by: Int32, count: Int, _ policy: DelayPolicy, in call: DecodingCall
   ) throws(AnimatedImageError) -> [Int] {
@@ -37,7 +38,7 @@ extension AnimationHandle {
     var index = 0
     return (0..<count).map { part in
       let time = end * (2 * part + 1) / (2 * count)
-      // Find the last frame that has begun. A frame without duration is skipped.
+      // Find the last frame that has begun at `time`. This skips frames without duration.
       while index + 1 < image.frames.count, starts[index + 1] <= time { index += 1 }
       return index
     }

@@ -2,10 +2,10 @@ public import CZoetrope
 internal import SystemPackage
 internal import Zoetrope
 
-// Frames on disk.
+// Functions for stores, which keep decoded frames on disk.
 //
 // Unsafe: arguments come from C, under the header's contract; `ForeignMemory` checks and copies them. The caller gets a
-// pointer to the bytes of a bitmap, which neither move nor change until the caller frees the lease.
+// pointer to the bytes of a bitmap. These bytes neither move nor change until the caller frees the lease.
 
 /// Implements `zoetrope_store_open`, which zoetrope.h documents.
 @c(zoetrope_store_open)
@@ -76,7 +76,8 @@ private final class LeaseHandle: Sendable {
   init(_ frame: CachedFrame) { self.frame = frame }
 }
 
-/// Passes the frame that `body` returns, if any, to the caller with a lease.
+/// Calls `body`, and passes the frame that it returns to the caller, with a lease. If `body` returns nil, the lease is
+/// NULL.
 private func lend(
   _ store: OpaquePointer?, _ animation: OpaquePointer?, _ index: Int64,
   _ rendering: UnsafePointer<zoetrope_rendering>?,
@@ -87,7 +88,7 @@ private func lend(
   unsafe write(nil, to: lease)
   return unsafe attempt(error) { () throws(AnimatedImageError) in
     let target = try unsafe required(lease, "lease")
-    // Checked before a frame is drawn.
+    // Check the struct before a frame is drawn.
     try unsafe writeSized(zoetrope_stored_frame(), to: frame, "zoetrope_stored_frame")
     let handle = try unsafe object(animation, AnimationHandle.self, "animation")
     let call = try handle.calls.begin()
@@ -110,7 +111,7 @@ private func lend(
   }
 }
 
-/// Returns how a stored frame is rendered.
+/// Returns the size and the rendering of a stored frame.
 private func storedRequest(
   _ rendering: UnsafePointer<zoetrope_rendering>?, _ handle: AnimationHandle
 ) throws(AnimatedImageError) -> FrameRequest {
@@ -137,10 +138,10 @@ private struct StoreRequest: Sendable {
       content: try handle.identity(in: store, call), rendition: rendition)[index]
   }
 
-  /// Returns the frame if it is stored. Does not wait for other calls.
+  /// Returns the frame if it is stored, and nil if it is missing. Does not wait for other calls.
   func find() throws(AnimatedImageError) -> CachedFrame? { store.frame(for: try key()) }
 
-  /// Decodes the frame and stores it.
+  /// Decodes the frame, and stores it if possible.
   func draw() throws(AnimatedImageError) -> (frame: CachedFrame, isStored: Bool) {
     let key = try key()
     let (sum, overflow) = handle.work(ofFrame: index).addingReportingOverflow(request.size.area)
@@ -151,7 +152,8 @@ private struct StoreRequest: Sendable {
       var result: (CachedFrame, Bool)?
       try handle.withFrame(index, request, in: call) { (drawn, _) throws(AnimatedImageError) in
         let frame = CachedFrame(drawn.bitmap, damage: drawn.damage)
-        // If the file was overwritten meanwhile, these pixels do not belong to the bytes in the key.
+        // If the animation's file has been overwritten since, these pixels do not belong to the bytes that the key
+        // identifies.
         if handle.image.isUnchanged { store.storeIfPossible(frame, for: key) }
         result = store.lookUp(key).map { ($0, true) } ?? (frame, false)
       }
@@ -166,7 +168,7 @@ extension AnimationHandle {
   fileprivate func identity(
     in store: FrameStore, _ call: DecodingCall
   ) throws(AnimatedImageError) -> ContentIdentity {
-    // Only the caller's own reader can take long without checking for cancellation.
+    // Only a reader that the caller implements can take long without checking for cancellation.
     guard image.source is ForeignSource else {
       return try store.identity(of: image) { call.isCancelled }
     }

@@ -2,23 +2,24 @@ public import CZoetrope
 internal import Synchronization
 internal import Zoetrope
 
-// Unsafe: arguments from C, under the header's contract. `ForeignMemory` and `ForeignOutput` check and copy them.
+// Unsafe: arguments come from C, under the header's contract. `ForeignMemory` and `ForeignOutput` check and copy them.
 
 /// A writer, which a `zoetrope_writer` points to.
 ///
-/// Its `AnimationWriter` is created with the first picture, because a survey and texts may come before that.
+/// Its `AnimationWriter` is created when the first picture is appended, because a survey and texts may be added before
+/// that.
 private final class WriterHandle: Sendable {
   private struct State: Sendable {
     var options: AnimationWriterOptions
     var writer: AnimationWriter?
-    /// The size of the pictures, once there is one.
+    /// The size of the pictures, which is set when the first one is appended.
     var size = PixelSize(width: 0, height: 0)
   }
 
   let destination: Destination
   let format: AnimationFormat
   private let state: Mutex<State>
-  /// The writer, kept under a lock of its own, because ``cancel()`` must not wait for other calls.
+  /// The writer, which has a lock of its own, because ``cancel()`` must not wait for other calls.
   private let current = Mutex<(writer: AnimationWriter?, isCancelled: Bool)>((nil, false))
 
   init(_ destination: Destination, _ options: AnimationWriterOptions) {
@@ -27,7 +28,7 @@ private final class WriterHandle: Sendable {
     state = Mutex(State(options: options))
   }
 
-  /// Calls `body`, which may change the options. Fails after the first picture.
+  /// Calls `body`, which may change the options. Throws `parameter` once the first picture has been appended.
   func prepare(
     _ body: (inout AnimationWriterOptions) throws(AnimatedImageError) -> Void
   ) throws(AnimatedImageError) {
@@ -64,12 +65,12 @@ private final class WriterHandle: Sendable {
     }
     if isCancelled { throw Self.cancelled }
     state.writer = writer
-    // The survey of the colours is no longer needed here.
+    // The writer has its own copy of the survey, so free this one.
     state.options.survey = nil
     return writer
   }
 
-  /// Ends all work within some rows. Does not wait.
+  /// Cancels all work, which then ends within some rows. Does not wait for that.
   func cancel() {
     let writer = current.withLock { current in
       current.isCancelled = true
@@ -114,7 +115,7 @@ public func writerCreate(
 }
 
 extension zoetrope_writer_options {
-  /// Returns the options, without format and play count.
+  /// Returns the options for writing, except format and play count.
   func writerOptions() throws(AnimatedImageError) -> AnimationWriterOptions {
     let efforts: [EncodingEffort] = [.balanced, .fast, .small]
     for (number, name) in [
@@ -159,7 +160,8 @@ extension zoetrope_writer_options {
       memoryByteLimit: memory_bytes == 0 ? nil : Int(memory_bytes), parallelism: Int(parallelism))
   }
 
-  /// Returns the maximum number of bytes, and what must not be given up for it; nil for no limit.
+  /// Returns the maximum size of the file, and the properties that must not be given up to meet it, or nil if there is
+  /// no limit.
   func budget() throws(AnimatedImageError) -> ByteBudget? {
     guard max_bytes >= 0 else {
       throw AnimatedImageError(.parameter, "max_bytes is \(max_bytes); it must be 0 or more")
@@ -176,7 +178,7 @@ extension zoetrope_writer_options {
     return nil
   }
 
-  /// Returns the upload preset, if one is named.
+  /// Returns the upload preset that the options name, or nil if they name none.
   func uploadPreset() throws(AnimatedImageError) -> UploadPreset? {
     let name = try text(preset, "preset")
     if name.isEmpty { return nil }
@@ -189,7 +191,8 @@ extension zoetrope_writer_options {
     throw AnimatedImageError(.parameter, "preset is \(name); it must be one of \(names)")
   }
 
-  /// Returns the chosen format, otherwise that of the extension of `path`; nil without a path.
+  /// Returns the format that the options request. If they request none, returns the format for the extension of `path`,
+  /// or nil if there is no path.
   func format(for path: FilePath?) throws(AnimatedImageError) -> AnimationFormat? {
     if let format = try value(format, of: [nil, .gif, .apng] as [AnimationFormat?], "format") {
       return format
@@ -205,7 +208,7 @@ extension zoetrope_writer_options {
   }
 }
 
-/// Calls `body` with the writer that `writer` points to.
+/// Calls `body` with the writer that the handle `writer` points to.
 private func use(
   _ writer: OpaquePointer?, _ error: UnsafeMutablePointer<zoetrope_error>?,
   _ body: (WriterHandle) throws(AnimatedImageError) -> Void
@@ -223,7 +226,7 @@ public func writerSurvey(
 ) -> zoetrope_status {
   unsafe use(writer, error) { (held) throws(AnimatedImageError) in
     try held.prepare { (options) throws(AnimatedImageError) in
-      // Checked even if it cannot change the survey.
+      // Check the picture even if it cannot change the survey.
       let picture = try unsafe Bitmap(picture)
       var survey = options.survey ?? ColorSurvey(for: options)
       options.survey = nil
@@ -244,7 +247,7 @@ public func writerAddText(
     guard let text = unsafe String(validatingCString: given),
       let key = unsafe key.map({ unsafe String(validatingCString: $0) }) ?? "Comment"
     else { throw AnimatedImageError(.parameter, "key or text is not UTF-8") }
-    // As the PNG specification requires: Latin-1, with spaces only inside and never consecutive.
+    // The PNG specification requires Latin-1, with no leading, trailing or consecutive spaces.
     let scalars = Array(key.unicodeScalars)
     let isValid =
       (1...79).contains(scalars.count)

@@ -12,7 +12,7 @@ typedef struct {
   size_t count, position;
 } zt_reader;
 
-// The header that giflib reads first: a screen of 1 x 1 without a palette. The frame's own
+// The header that giflib reads first. It describes a screen of 1 x 1 pixel without a palette. The frame's own
 // descriptor follows, and giflib needs nothing else.
 static const uint8_t zt_header[13] = {'G', 'I', 'F', '8', '9', 'a', 1, 0, 1, 0, 0, 0, 0};
 

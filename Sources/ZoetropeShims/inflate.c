@@ -1,5 +1,5 @@
-// Uses zlib to inflate streams that libdeflate rejects, because libdeflate does not report how much of its output is
-// valid.
+// Uses zlib to inflate the streams that libdeflate rejects, because libdeflate does not report how much of its output
+// is valid.
 #include "zoetrope_png.h"
 
 #include <limits.h>
@@ -10,7 +10,7 @@ static size_t inflate_more(z_stream *stream, size_t count, size_t room, size_t *
   size_t written = 0;
   *status = Z_OK;
   *unread = count;
-  // zlib counts in 32 bits.
+  // zlib counts with 32 bits, so pass longer input and output in parts.
   while (*status == Z_OK && *unread > 0 && written < room) {
     size_t part = *unread < UINT_MAX ? *unread : UINT_MAX;
     size_t space = room - written < UINT_MAX ? room - written : UINT_MAX;
@@ -29,7 +29,7 @@ zt_inflate_result zt_inflate(const uint8_t *data, size_t count, uint8_t *out, si
   zt_inflate_result result = {ZT_INFLATE_OTHER, 0, count};
   z_stream stream = {0};
   if (count == 0 || row_count == 0 || inflateInit(&stream) != Z_OK) return result;
-  // Callers do not need the checksum, which would take a tenth of the time.
+  // Do not compute the checksum, which callers do not need and which would take a tenth of the time.
   inflateValidate(&stream, 0);
   stream.next_in = (Bytef *)(uintptr_t)data;
   stream.next_out = out;
@@ -40,8 +40,8 @@ zt_inflate_result zt_inflate(const uint8_t *data, size_t count, uint8_t *out, si
   result.unread = unread + 1;
   if (status == Z_OK && unread == 0 && before < room) {
     result.written += inflate_more(&stream, 1, room - before, &result.unread, &status);
-    // libpng requests one row at a time, and requests more input when there is none, even if zlib could still produce
-    // output. Its last row is therefore the one for which the last byte is read.
+    // libpng requests one row at a time. It requests more input when none is left, even if zlib could still produce
+    // output. The last row that libpng gets is therefore the one for which the last byte is read.
     size_t rows = before > first_row ? (before - first_row - 1) / row_count + 1 : first_row == 0;
     size_t end = first_row + rows * row_count;
     if (result.written > end) result.written = end;

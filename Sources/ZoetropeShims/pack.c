@@ -1,12 +1,13 @@
 #include "zt_pack.h"
 
-// Processes one pixel at a time. Compilers vectorise this loop if the processor has loads and
-// stores of interleaved channels, as arm64 does.
+// Converts one pixel at a time. Compilers vectorise this loop if the processor has loads and stores of interleaved
+// channels, as arm64 does.
 static void zt_pack_each(const uint8_t *restrict source, uint8_t *restrict target, size_t count) {
   for (size_t x = 0; x < count; x++) {
     uint16_t alpha = source[4 * x + 3];
     for (int channel = 0; channel < 3; channel++) {
-      // At most 65153. The result is exact for all values, and equals `value` if alpha is 255.
+      // The product is at most 65153. The rounded quotient below is exact for all values, and equals `value` if alpha
+      // is 255.
       uint16_t product = (uint16_t)(source[4 * x + channel] * alpha + 128);
       target[3 * x + channel] = (uint8_t)((uint16_t)(product + (product >> 8)) >> 8);
     }
@@ -35,14 +36,14 @@ __attribute__((target("avx2"))) static __m256i zt_over_black(__m256i pixels) {
 __attribute__((target("avx2"))) static void zt_pack_avx2(
     const uint8_t *source, uint8_t *target, size_t count) {
   const __m256i opaque = _mm256_set1_epi32((int)0xff000000);
-  // First gather twelve bytes in each half, then three words from each half.
+  // First gather the twelve RGB bytes of each half, then join the three words of both halves.
   const __m256i bytes = _mm256_setr_epi8(
       0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1,
       0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
   const __m256i words = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
   size_t x = 0;
-  // Eight pixels are 24 of the 32 bytes stored. The other bytes belong to the next pixels, at least
-  // three of which remain, and are overwritten next.
+  // Each iteration stores 32 bytes, of which 24 are its eight pixels. The other eight bytes belong to the next pixels,
+  // of which at least three remain, and are overwritten later.
   while (count - x >= 11) {
     __m256i pixels = _mm256_loadu_si256((const __m256i *)(source + 4 * x));
     if (!_mm256_testc_si256(pixels, opaque)) pixels = zt_over_black(pixels);

@@ -1,6 +1,6 @@
-// The only place where libpng runs. A longjmp must not cross a Swift frame, where it would skip
-// defer blocks and releases. All callbacks (reader, error, warning, allocator and row) are
-// therefore C, and the setjmp is in this file.
+// All calls of libpng are in this file. A longjmp must not cross a Swift stack frame, because it would skip defer
+// blocks and releases. The setjmp and all callbacks (reader, error, warning, allocator and row) are therefore written
+// in C.
 #include "zoetrope_png.h"
 
 #include <png.h>
@@ -9,22 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Signature, IHDR, PLTE, tRNS and the header of IDAT.
+// The maximum size of the signature, IHDR, PLTE, tRNS and the header of IDAT.
 #define PREFIX_CAPACITY (8 + 25 + (12 + 768) + (12 + 256) + 8)
-// The CRC of IDAT and an empty IEND.
+// The size of the CRC of IDAT and an empty IEND.
 #define SUFFIX_COUNT (4 + 12)
-// The maximum number of compressed bytes to read after the last row. The end of the last block and
-// the checksum need a dozen. libpng inflates and discards everything up to the end of the stream,
-// which can take minutes even for a small file. Data beyond this limit counts as surplus and is not
-// read.
+// The maximum number of compressed bytes to read after the last row. The end of the last block and the checksum need
+// about a dozen. libpng inflates and discards everything up to the end of the stream, which can take minutes even for a
+// small file. Data beyond this limit is not read, and counts as surplus.
 #define MAX_AFTER_ROWS 64
 // A chunk's length is a 31-bit number.
 #define MAX_CHUNK 0x7fffffffu
-// Precedes every allocation, so that freeing can return its size to the budget.
+// The size of a header that precedes every allocation. It stores the allocation's size, which freeing returns to the
+// budget.
 #define ALLOCATION_HEADER 16
 
-// All state that changes between setjmp and longjmp is here, in the caller's frame. Unlike
-// non-volatile locals, memory accessed through a pointer survives the jump.
+// All state that changes between setjmp and longjmp is in this struct, in the stack frame of the caller. Memory that is
+// accessed through a pointer survives the jump, unlike non-volatile local variables.
 struct decode {
   const zoetrope_png_request *request;
   zoetrope_png_result result;
@@ -35,10 +35,10 @@ struct decode {
   struct { const uint8_t *bytes; size_t count; } pieces[3];
   size_t piece, position;
   size_t memory_left;
-  // The number of unfiltered rows in all passes. Counted here because png_read_row may fail after
-  // its row is complete, while it looks for the end of the stream.
+  // The number of rows unfiltered so far, and the number of rows stored, in all passes. Rows are counted here because
+  // png_read_row may fail after its row is complete, while it looks for the end of the stream.
   uint64_t filtered_rows, stored_rows;
-  // The number of compressed bytes that libpng requested after it had all rows.
+  // The number of compressed bytes that libpng has requested since it got all rows.
   size_t read_after_rows;
   int surplus;
   uint8_t *pixels;
@@ -52,7 +52,8 @@ static void store_32(uint8_t *out, uint32_t value) {
   out[3] = (uint8_t)value;
 }
 
-// CRCs stay zero. libpng is configured to ignore them, because those of the file have already been checked.
+// Writes a chunk to `out` and returns its size. Its CRC is 0. libpng is configured to ignore CRCs, because those of the
+// file have already been checked.
 static size_t put_chunk(uint8_t *out, const char *type, const uint8_t *bytes, size_t count) {
   store_32(out, (uint32_t)count);
   memcpy(out + 4, type, 4);
@@ -120,7 +121,8 @@ static void read_bytes(png_structp png, png_bytep out, size_t count) {
   }
 }
 
-// Never returns. The kind of error follows from libpng's message. An unknown message counts as broken data.
+// Handles an error of libpng, and never returns. The kind of error follows from libpng's message. An unknown message
+// counts as damaged data.
 static PNG_NORETURN void fail(png_structp png, png_const_charp message) {
   struct decode *decode = png_get_error_ptr(png);
   zoetrope_png_result *result = &decode->result;
@@ -173,7 +175,7 @@ static void count_row(png_structp png, png_row_infop row, png_bytep bytes) {
   decode->filtered_rows += 1;
 }
 
-// Returns the number of rows that libpng reads from the stream for the whole frame.
+// Returns the number of rows that libpng reads from the stream for the whole frame, in all passes.
 static uint64_t stored_rows(const zoetrope_png_request *request) {
   if (request->interlace == 0) return request->height;
   uint64_t rows = 0;
@@ -183,7 +185,7 @@ static uint64_t stored_rows(const zoetrope_png_request *request) {
   return rows;
 }
 
-// Sets the options that must be set before the first byte is read.
+// Sets the options of libpng that must be set before the first byte is read.
 static void configure(struct decode *decode) {
   const zoetrope_png_request *request = decode->request;
   png_structp png = decode->png;
@@ -193,7 +195,7 @@ static void configure(struct decode *decode) {
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
   png_set_option(png, PNG_MAXIMUM_INFLATE_WINDOW, PNG_OPTION_ON);
 #ifdef PNG_IGNORE_ADLER32
-  // zlib may verify the checksum in the call that yields the last row. If the checksum is wrong, that row would be
+  // zlib may verify the checksum in the call that produces the last row. If the checksum is wrong, that row would be
   // lost.
   png_set_option(png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
 #endif
@@ -201,7 +203,7 @@ static void configure(struct decode *decode) {
   png_set_benign_errors(png, 1);
 }
 
-// Sets the transformations to RGBA, once the header has been read.
+// Sets the transformations to RGBA. Called once the header has been read.
 static void transform(struct decode *decode) {
   const zoetrope_png_request *request = decode->request;
   png_structp png = decode->png;
@@ -223,7 +225,7 @@ static void start(struct decode *decode) {
   transform(decode);
 }
 
-// Contains the setjmp. None of its locals change afterwards.
+// Decodes the whole frame. This function contains the setjmp. None of its local variables change after that call.
 static void run(struct decode *decode) {
   decode->png = png_create_read_struct_2(
       PNG_LIBPNG_VER_STRING, decode, fail, note, decode, allocate, release);
@@ -277,8 +279,8 @@ zoetrope_png_result zoetrope_png_decode(const zoetrope_png_request *request, uin
 
 // MARK: - Frames whose data is still arriving
 
-// libpng's progressive reader. Each call of a libpng function that may fail has its own setjmp,
-// because the stack frame of an earlier setjmp no longer exists.
+// The state of libpng's progressive reader. Each call of a libpng function that may fail has its own setjmp, because
+// the stack frame of an earlier setjmp no longer exists.
 struct zoetrope_png_arrival {
   struct decode decode;
   zoetrope_png_request request;
@@ -295,14 +297,14 @@ static void arrive_header(png_structp png, png_infop info) {
   }
 }
 
-// Called for every row of the frame in each pass. `bytes` is null for rows that the pass does not
-// change.
+// A callback of libpng, which calls it in each pass for every row of the frame. `bytes` is null for rows that the pass
+// does not change.
 static void arrive_row(png_structp png, png_bytep bytes, png_uint_32 y, int pass) {
   zoetrope_png_arrival *arrival = png_get_progressive_ptr(png);
   struct decode *decode = &arrival->decode;
   zoetrope_png_progress *progress = &arrival->progress;
   if (y >= arrival->request.height) return;
-  // Fills the block that each pixel of the pass represents.
+  // Fill the block that each pixel of the pass represents.
   if (bytes != NULL) {
     png_progressive_combine_row(png, decode->pixels + y * decode->bytes_per_row, bytes);
   }
@@ -318,7 +320,7 @@ static void process(zoetrope_png_arrival *arrival, const uint8_t *bytes, size_t 
     arrival->progress.is_over = true;
     return;
   }
-  // The bytes are only read, although the parameter is not const.
+  // libpng only reads the bytes, although its parameter is not const.
   png_process_data(decode->png, decode->info, (png_bytep)(uintptr_t)bytes, count);
 }
 
@@ -349,7 +351,7 @@ zoetrope_png_arrival *zoetrope_png_arrive(const zoetrope_png_request *request, u
   decode->bytes_per_row = bytes_per_row;
   decode->stored_rows = stored_rows(request);
   make_pieces(decode);
-  // The caller's chunks have been copied.
+  // The chunks of the request have been copied, so drop the pointers to the caller's memory.
   arrival->request.palette = arrival->request.transparency = arrival->request.data = NULL;
   decode->png = png_create_read_struct_2(
       PNG_LIBPNG_VER_STRING, decode, fail, note, decode, allocate, release);
@@ -359,7 +361,7 @@ zoetrope_png_arrival *zoetrope_png_arrive(const zoetrope_png_request *request, u
     return NULL;
   }
   prepare(arrival);
-  // Exclude the header of the single IDAT chunk, because each piece of data gets its own chunk.
+  // Leave out the header of a single IDAT chunk, because each piece of data gets an IDAT chunk of its own.
   process(arrival, decode->pieces[0].bytes, decode->pieces[0].count - 8);
   return arrival;
 }

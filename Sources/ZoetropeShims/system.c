@@ -12,7 +12,7 @@ bool zt_is_raised(const int32_t *flag) { return __atomic_load_n(flag, __ATOMIC_R
 
 int zt_processor_count(void) {
 #ifdef CPU_ALLOC
-  // The system rejects a set that is too small for the maximum number of processors.
+  // The system rejects a set that is too small for the maximum number of processors, so try larger sets.
   for (int most = 1024; most <= 1 << 20; most *= 2) {
     cpu_set_t *set = CPU_ALLOC(most);
     if (!set) break;
@@ -45,7 +45,7 @@ int zt_open_unnamed(const char *directory) {
 int zt_open_pipe_again(int descriptor) {
   struct stat status;
   if (fstat(descriptor, &status) != 0 || !S_ISFIFO(status.st_mode)) return -1;
-  // Through /proc even the write end could be opened for reading, so reject it.
+  // Reject the write end of a pipe, because /proc would allow even that to be opened for reading.
   int flags = fcntl(descriptor, F_GETFL);
   if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY) return -1;
   char path[32];

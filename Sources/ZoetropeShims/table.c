@@ -12,8 +12,8 @@
 
 enum { zt_slot_count = 64 };
 
-// A mapping as seen by the handler. `start` is 0 in a free slot. `sequence` is odd while `start`
-// and `end` are changing.
+// A slot of the table in which the handler looks up mappings. `start` is 0 in a free slot. `sequence` is odd while
+// `start` and `end` are changing.
 typedef struct {
   _Atomic uint32_t sequence;
   _Atomic uintptr_t start, end;
@@ -23,35 +23,35 @@ typedef struct {
 static zt_slot zt_slots[zt_slot_count];
 static pthread_mutex_t zt_lock = PTHREAD_MUTEX_INITIALIZER;
 static int zt_used;
-// Whether the handler was installed. Stays true if the host has since installed another handler over it.
+// Whether the handler was installed. It stays true if the host program has since installed another handler over it.
 static bool zt_is_installed;
-// The action for SIGBUS outside mappings. Never changed in place, because a handler may be reading
-// it. Instead the other entry is written and then becomes current.
+// The action for SIGBUS outside mappings. The current entry is never changed in place, because a handler may be reading
+// it. Instead, the other entry is written and then becomes the current one.
 static struct sigaction zt_actions[2];
 static _Atomic int zt_action;
 static uintptr_t zt_page_mask;
 
-// Called with the lock held, or in a handler.
+// Sets the action for SIGBUS outside mappings. Must be called with the lock held, or in a handler.
 static void zt_set_previous(const struct sigaction *action) {
   int other = 1 - atomic_load(&zt_action);
   zt_actions[other] = *action;
   atomic_store(&zt_action, other);
 }
 
-// Replaces the page at `address` with zeros, or if that fails everything from that page on.
+// Replaces the page at `address` with zeros. If that fails, replaces all pages from that page to `end`.
 static bool zt_fill(uintptr_t address, uintptr_t end) {
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   uintptr_t page = address & zt_page_mask, size = ~zt_page_mask + 1;
-  // Replace only one page, because pages after an unreadable sector are intact and bitmaps may be
-  // using them. The pages after the end of a truncated file fault one by one, and the system merges
-  // their mappings.
+  // Replace only one page, because the pages after an unreadable sector are intact, and bitmaps may be using them. The
+  // pages after the end of a truncated file fault one by one, and the system merges their mappings.
   if (mmap((void *)page, size, PROT_READ, flags, -1, 0) != MAP_FAILED) return true;
-  // There are too many mappings to split another one.
+  // The process has too many mappings to split another one.
   return mmap((void *)page, end - page, PROT_READ, flags, -1, 0) != MAP_FAILED;
 }
 
 #ifdef DEBUG
-// A change that a test makes to a slot between the two loads of its range, once, in the thread that requested it.
+// A change that a test makes to a slot between the loads of its start and its end. It happens once, in the thread that
+// requested it.
 static _Thread_local struct {
   zt_slot *slot;
   uintptr_t start, end;
@@ -67,11 +67,11 @@ static void zt_make_change(zt_slot *slot) {
 static void zt_make_change(zt_slot *slot) { (void)slot; }
 #endif
 
-// Returns the mapping that contains `address`.
+// Returns the slot of the mapping that contains `address`, or NULL.
 //
-// Skips a slot that changes while it is read: it cannot be the right one, because the mapping in
-// which this thread faulted is in use and its slot does not change. Without `sequence`, the start
-// of one mapping and the end of the next mapping in the same slot could enclose a third mapping.
+// A slot that changes while it is read is skipped. It cannot be the right one, because the mapping in which this thread
+// faulted is in use, and the slot of a mapping in use does not change. Without `sequence`, the start of one mapping and
+// the end of a later mapping in the same slot could enclose a third mapping.
 static zt_slot *zt_find_around(uintptr_t address) {
   for (int index = 0; index < zt_slot_count; index++) {
     zt_slot *slot = &zt_slots[index];
@@ -85,20 +85,21 @@ static zt_slot *zt_find_around(uintptr_t address) {
   return NULL;
 }
 
-// Replaces the missing page at `address` with zeros. Returns false if `address` lies in no mapping, or if that fails.
+// Replaces the missing page at `address` with zeros. Returns false if `address` lies in no mapping, or if the
+// replacement fails.
 static bool zt_mend(uintptr_t address) {
   zt_slot *slot = zt_find_around(address);
   if (!slot) return false;
-  // Set this first, because other threads can read the zeros as soon as they appear.
+  // Set the flag first, because other threads can read the zeros as soon as these appear.
   atomic_store(&slot->has_gap, true);
   return zt_fill(address, atomic_load(&slot->end));
 }
 
-// Calls `previous` as the system would have if it were installed, and honours its mask, SA_NODEFER
+// Calls the handler of `previous` as the system would have called it if it were installed. Honours its mask, SA_NODEFER
 // and SA_RESETHAND.
 static void zt_call(const struct sigaction *previous, int number, siginfo_t *info, void *context) {
   if (previous->sa_flags & SA_RESETHAND) {
-    // A handler that raises the signal again, to end the process, must not be called a second time.
+    // A handler may raise the signal again to end the process. It must then not be called a second time.
     struct sigaction once = {.sa_handler = SIG_DFL};
     zt_set_previous(&once);
   }
@@ -119,20 +120,20 @@ static bool zt_is_default(const struct sigaction *action) {
          (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN);
 }
 
-// Runs in the faulting thread, at the faulting instruction. It makes only plain system calls and
-// restores errno, so it cannot find or leave anything in an inconsistent state. Two threads may
-// fault on the same page; the second replaces zeros with zeros.
+// The SIGBUS handler. It runs in the faulting thread, at the faulting instruction. It makes only plain system calls and
+// restores errno, so it neither depends on nor leaves behind any inconsistent state. If two threads fault on the same
+// page, the second replaces zeros with zeros.
 static void zt_handle(int number, siginfo_t *info, void *context) {
   int error = errno;
-  // If `si_code` is not positive, a program sent the signal, and there is no address.
+  // If `si_code` is not positive, a program has sent the signal, and there is no address.
   bool is_fault = info->si_code > 0;
   if (!(is_fault && zt_mend((uintptr_t)info->si_addr))) {
     struct sigaction previous = zt_actions[atomic_load(&zt_action)];
     if (!zt_is_default(&previous)) {
       zt_call(&previous, number, info, context);
     } else if (is_fault || previous.sa_handler == SIG_DFL) {
-      // On return the instruction runs again and ends the process, as it would have without this
-      // handler. A signal that was sent by a program must be raised again, and arrives on return.
+      // When the handler returns, the instruction runs again and ends the process, as it would have done without this
+      // handler. A signal that a program has sent must be raised again, and arrives when the handler returns.
       signal(SIGBUS, SIG_DFL);
       if (!is_fault) raise(SIGBUS);
     }
@@ -140,23 +141,23 @@ static void zt_handle(int number, siginfo_t *info, void *context) {
   errno = error;
 }
 
-// Returns whether this handler is the one that the system calls.
+// Returns whether `current`, the action that the system has for SIGBUS, is this handler.
 static bool zt_is_on_top(const struct sigaction *current) {
   return (current->sa_flags & SA_SIGINFO) && current->sa_sigaction == zt_handle;
 }
 
-// Installs the handler unless it is installed already. Called with the lock held.
+// Installs the handler unless it is already installed. Must be called with the lock held.
 static void zt_install(void) {
-  // Set only once, because the handler may be reading it.
+  // Set the mask only once, because the handler may be reading it.
   if (zt_page_mask == 0) zt_page_mask = ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
-  // SA_ONSTACK, because the host may run threads on small stacks with an alternate signal stack.
+  // SA_ONSTACK is set because the host program may run threads on small stacks with an alternate signal stack.
   struct sigaction action = {.sa_sigaction = zt_handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
   sigemptyset(&action.sa_mask);
   struct sigaction current;
   sigaction(SIGBUS, NULL, &current);
-  // If the host has installed a handler over this one, that handler may chain to this one, so keep
-  // the original previous handler. If the host has reset the action to the default instead, nothing
-  // chains.
+  // If the host program has installed a handler over this one, that handler may call this one, so keep the original
+  // previous handler. If it has reset the action to the default instead, nothing calls this handler, so install it
+  // again.
   if (zt_is_installed && !zt_is_default(&current)) return;
   // Save the previous action before the handler can run.
   zt_set_previous(&current);
@@ -182,7 +183,7 @@ static zt_slot *zt_find(uintptr_t start) {
   return NULL;
 }
 
-// Called with the lock held.
+// Sets the range of a slot. Must be called with the lock held.
 static void zt_set_range(zt_slot *slot, uintptr_t start, uintptr_t end) {
   atomic_fetch_add(&slot->sequence, 1);
   atomic_store(&slot->start, start);
@@ -228,11 +229,11 @@ void zt_unmap(const uint8_t *bytes) {
   zt_slot *slot = zt_find((uintptr_t)bytes);
   if (slot) {
     size_t count = atomic_load(&slot->end) - (uintptr_t)bytes;
-    // Free the slot first, because the next mapping in the process may get this address.
+    // Free the slot before the memory is unmapped, because the next mapping of the process may get the same address.
     zt_set_range(slot, 0, 0);
     munmap((void *)bytes, count);
     if (--zt_used == 0) {
-      // A handler installed over this one stays. It may chain to this one, which then passes signals on.
+      // A handler that was installed over this one stays. It may call this one, which then passes signals on.
       struct sigaction current;
       sigaction(SIGBUS, NULL, &current);
       if (zt_is_on_top(&current)) {
@@ -259,7 +260,7 @@ void zt_will_scatter(const void *bytes, size_t count) {
 }
 
 void zt_touch(const void *bytes, size_t count) {
-  // Volatile, because the compiler would otherwise drop the reads.
+  // The pointers are volatile, because the compiler would otherwise drop the reads.
   const volatile uint8_t *at = bytes, *end = at + count;
   for (; at < end; at += 4096) (void)*at;
 }

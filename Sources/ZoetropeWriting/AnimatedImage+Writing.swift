@@ -1,23 +1,24 @@
 internal import Synchronization
 
 extension AnimationWriterOptions {
-  /// Options that copy `image` to another file, with its play count, its metadata and all of its frames.
+  /// Creates options for copying `image` to another file with its play count, its metadata and all of its frames.
   public init(copying image: AnimatedImage) {
     self.init(playCount: image.playCount, identicalFrames: .keep, metadata: image.metadata)
   }
 }
 
 extension ColorSurvey {
-  /// Creates an empty survey for a file with `options`. Unlike other surveys, it finds the palette of an APNG with
-  /// limited colours.
+  /// Creates an empty survey for a file that is written with `options`. Unlike a survey created with another
+  /// initializer, this one finds the palette of an APNG whose number of colours ``AnimationWriterOptions/colors``
+  /// limits.
   public init(for options: AnimationWriterOptions) {
     self.init(keepsHiddenColors: options.keepsHiddenColors, reduction: options.reduction)
   }
 
-  /// Surveys the frames of `image` on the calling thread. Takes at most as long as decoding them: it stops once no
-  /// further frame can change the result.
+  /// Surveys the frames of `image` on the calling thread. This takes at most as long as decoding the frames, because
+  /// the survey stops once no further frame can change its result.
   ///
-  /// - Throws: the errors of ``FrameReader/next()``; `cancelled` once `isCancelled` returns true.
+  /// - Throws: the errors of ``FrameReader/next()``; `cancelled` once `isCancelled` has returned true.
   public init(
     of image: AnimatedImage, keepsHiddenColors: Bool = false, isCancelled: () -> Bool = { false }
   ) throws(AnimatedImageError) {
@@ -39,18 +40,19 @@ extension ColorSurvey {
 extension AnimatedImage {
   /// Writes the animation to another file without loss, in two passes over its frames.
   ///
-  /// The first pass collects the colours (see ``ColorSurvey``), so that the file uses the smallest lossless pixel
-  /// format. Frames have 16 bits per sample if the image was opened with ``DecodingOptions/keeps16Bit``. The work runs
-  /// on threads of the library.
+  /// The first pass collects the colours (see ``ColorSurvey``), so that the file can use the smallest lossless pixel
+  /// format. The file has 16 bits per sample only if the source has them and was opened with
+  /// ``DecodingOptions/keeps16Bit``. The work runs on threads of the library.
   ///
   /// - Parameters:
-  ///   - sink: The destination, such as a ``FileSink``. It is finished, or abandoned if this throws. It may replace the
-  ///     file that is being read.
-  ///   - options: Default: nil, ``AnimationWriterOptions/init(copying:)``. If they have no survey, one is made. If they
-  ///     have no poster, the static image of an APNG is written.
-  ///   - progress: Called after each frame, on a thread of the library.
-  /// - Throws: the errors of ``FrameReader/next()`` and `AnimationWriter.append(_:)`; `cancelled` as soon
-  ///   as the task is cancelled.
+  ///   - sink: The destination, such as a ``FileSink``. The sink is finished if writing succeeds, and abandoned if this
+  ///     method throws. The destination may be the file that is being read.
+  ///   - options: The format of the file and how it is compressed. Default: nil, which means
+  ///     ``AnimationWriterOptions/init(copying:)``. If the options have no survey, one is made. If they have no poster,
+  ///     the static image of an APNG is written.
+  ///   - progress: A closure that is called after each frame, on a thread of the library.
+  /// - Throws: the errors of ``FrameReader/next()`` and `AnimationWriter.append(_:)`; `cancelled` as soon as the task
+  ///   is cancelled.
   @discardableResult
   public func reencode(
     to sink: some AnimationSink, options: AnimationWriterOptions? = nil,
@@ -61,7 +63,7 @@ extension AnimatedImage {
     }
   }
 
-  /// Does what ``reencode(to:options:progress:)`` does, on the calling thread.
+  /// Does the same as ``reencode(to:options:progress:)``, but on the calling thread.
   package func reencode(
     to sink: some AnimationSink, options: AnimationWriterOptions?,
     progress: (WritingProgress) -> Void = { _ in }, flag: CancelFlag = CancelFlag()
@@ -81,7 +83,7 @@ extension AnimatedImage {
       progress(
         WritingProgress(
           frameCount: made.frameCount,
-          // A delay that is too long for one frame takes several.
+          // A delay that is too long for one frame takes several frames of the file.
           totalFrameCount: total.map { max($0, made.frameCount) }, byteCount: made.byteCount))
     }
     let reader = FrameReader(self)
@@ -113,7 +115,8 @@ extension AnimatedImage {
     return options
   }
 
-  /// Returns `options`, completed on a thread of their own.
+  /// Returns `options`, with the static image and a survey added where they are missing. The work runs on a thread that
+  /// is created for it.
   func completed(
     _ options: AnimationWriterOptions
   ) async throws(AnimatedImageError) -> AnimationWriterOptions {
@@ -122,7 +125,7 @@ extension AnimatedImage {
     }
   }
 
-  /// Runs `work` on its own thread, because the threads for frames and files are for shorter work.
+  /// Runs `work` on a thread of its own, because the library's shared threads are meant for shorter work.
   func onOwnThread<Value: Sendable>(
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
@@ -133,13 +136,13 @@ extension AnimatedImage {
     return try result.get()
   }
 
-  /// Runs `work`, which finishes or abandons `sink`, on its own thread. Abandons the sink if the task is cancelled
-  /// before the work has begun.
+  /// Runs `work`, which finishes or abandons `sink`, on a thread of its own. If the task is cancelled before `work` has
+  /// begun, the sink is abandoned here.
   func onOwnThread<Value: Sendable>(
     for sink: some AnimationSink,
     _ work: @escaping @Sendable (CancelFlag) throws(AnimatedImageError) -> Value
   ) async throws(AnimatedImageError) -> Value {
-    // Set by the work when it begins, or by cancellation, whichever comes first.
+    // Set when `work` begins or when the task is cancelled, whichever happens first.
     let isTaken = Atomic(false)
     do throws(AnimatedImageError) {
       return try await onOwnThread { (flag) throws(AnimatedImageError) in
@@ -154,11 +157,12 @@ extension AnimatedImage {
     }
   }
 
-  /// Returns the bytes that ``reencode(to:options:progress:)`` would write, as a sequence of chunks. Each chunk is encoded
-  /// when it is requested.
+  /// Returns the bytes that ``reencode(to:options:progress:)`` would write, as a sequence of chunks. Each chunk is
+  /// encoded only when it is requested.
   ///
-  /// - Parameter options: Default: nil, ``AnimationWriterOptions/init(copying:)`` with the number of frames, so that
-  ///   the first chunk does not wait for the last frame.
+  /// - Parameter options: The format of the file and how it is compressed. Default: nil, which means
+  ///   ``AnimationWriterOptions/init(copying:)``, with ``AnimationWriterOptions/frameCount`` set so that the first
+  ///   chunk does not have to wait for the last frame.
   public func reencoded(
     options: AnimationWriterOptions? = nil
   ) -> EncodedBytes<BitmapSequence> {

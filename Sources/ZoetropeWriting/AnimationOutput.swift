@@ -2,13 +2,14 @@
 struct AnimationOutput: Sendable {
   private let sink: any AnimationSink
   private var encoder: (any AnimationEncoding)?
-  /// The number of frames; nil if it is unknown before the first one.
+  /// The number of frames in the file, or nil if the number is unknown when the first frame is written.
   private let knownCount: Int?
   private let canPatch: Bool
-  /// The bytes after the start of the file, held back if the start needs the number of frames.
+  /// The bytes after the start of the file. They are held back if the start contains the number of frames and neither
+  /// can be written yet. Nil if nothing is held back.
   private var held: [UInt8]?
   private var hasStarted = false
-  /// Whether the sink has had its last call.
+  /// Whether the sink has been finished or abandoned.
   private var isOver = false
   private(set) var frameCount = 0
   private(set) var byteCount = 0
@@ -19,7 +20,7 @@ struct AnimationOutput: Sendable {
     canPatch = sink.canPatch
   }
 
-  /// Sets the encoder, before the first frame.
+  /// Sets the encoder. Called once, before the first frame.
   mutating func begin(_ encoder: any AnimationEncoding) {
     self.encoder = encoder
     if !canPatch, knownCount == nil, encoder.count(0) != nil { held = [] }

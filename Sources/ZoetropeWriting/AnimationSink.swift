@@ -3,26 +3,31 @@ internal import SystemPackage
 
 /// The destination of a written animation.
 ///
-/// A blocking call of the writer calls the sink on the calling thread; an `async` call calls it on another thread. A
-/// sink may block, but must not wait for the writer. ``abandon()`` may be called on any thread. Calls never overlap.
-/// After an error, nothing more is written. The last call is either ``finish()`` or ``abandon()``, exactly once. A task
-/// that is cancelled while the last bytes are written may still complete the file.
+/// A blocking method of the writer calls the sink on the calling thread; an `async` method calls it on another thread.
+/// Calls never overlap. A sink may block, but must not wait for the writer. ``abandon()`` may be called on any thread.
+/// After an error, nothing more is written to the sink. The last call is either ``finish()`` or ``abandon()``, and is
+/// made exactly once. If the task is cancelled while the last bytes are being written, the file may still be completed.
 public protocol AnimationSink: AnyObject, Sendable {
-  /// Whether ``patch(_:at:)`` can replace bytes that are already written. Default: false.
+  /// Whether ``patch(_:at:)`` can replace bytes that have already been written. Default: false.
   var canPatch: Bool { get }
-  /// Takes the next bytes.
+  /// Writes `bytes` after those that have already been written.
   func write(_ bytes: [UInt8]) throws(AnimatedImageError)
-  /// Replaces bytes that are already written, starting at `offset`.
+  /// Overwrites earlier bytes with `bytes`, starting at `offset` in the file.
   func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError)
-  /// Called when all bytes are written. If it throws, the sink has to discard them itself.
+  /// Completes the file, once all bytes have been written. If this method throws, the sink itself must have discarded
+  /// the file: ``abandon()`` is not called.
   func finish() throws(AnimatedImageError)
-  /// Called if the animation is not completed. Discard the bytes written so far.
+  /// Discards the bytes written so far, because the animation will not be completed.
   func abandon()
 }
 
-/// A sink that may wait, for example for the reader of a pipe, and whose wait can be cancelled.
+/// A sink that may have to wait, for example for the reader of a pipe, and that stops waiting when writing is
+/// cancelled.
 package protocol InterruptibleSink: AnimationSink {
-  /// - Parameter isCancelled: Polled while the sink waits; if true, ``write(_:)`` throws `cancelled`.
+  /// Sets the closure that tells whether writing is cancelled.
+  ///
+  /// - Parameter isCancelled: A closure that the sink polls while it waits. When the closure returns true,
+  ///   ``write(_:)`` throws `cancelled`.
   func observe(_ isCancelled: @escaping @Sendable () -> Bool)
 }
 
@@ -46,51 +51,54 @@ extension AnimationSink {
 }
 
 extension AnimationSink {
-  /// False by default.
+  /// The default implementation: false.
   public var canPatch: Bool { false }
 
-  /// Called only if ``canPatch`` is true.
+  /// The default implementation: throws `parameter`. The writer calls this method only if ``canPatch`` is true.
   public func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
     throw AnimatedImageError(.parameter, "bytes already written to this output cannot be replaced")
   }
 }
 
-/// Keeps a written animation in memory.
+/// A sink that keeps the written animation in memory.
 public final class MemorySink: AnimationSink {
   private let state = Mutex<(bytes: [UInt8], isComplete: Bool)>(([], false))
 
   /// Creates an empty sink.
   public init() {}
 
-  /// The bytes of the complete file; empty until it is complete.
+  /// The bytes of the file, or an empty array while the file is incomplete.
   public var bytes: [UInt8] { state.withLock { $0.isComplete ? $0.bytes : [] } }
 
-  /// Always true.
+  /// Whether bytes that have already been written can be replaced: always true.
   public var canPatch: Bool { true }
 
-  /// Appends `bytes`.
+  /// Appends `bytes` to the file.
   public func write(_ bytes: [UInt8]) { state.withLock { $0.bytes += bytes } }
 
-  /// Replaces bytes.
+  /// Overwrites earlier bytes with `bytes`, starting at `offset` in the file.
   public func patch(_ bytes: [UInt8], at offset: Int) {
     state.withLock { $0.bytes.replaceSubrange(offset..<offset + bytes.count, with: bytes) }
   }
 
-  /// Makes ``bytes`` available.
+  /// Completes the file, which makes ``bytes`` available.
   public func finish() { state.withLock { $0.isComplete = true } }
 
-  /// Drops the bytes.
+  /// Discards all bytes.
   public func abandon() { state.withLock { $0.bytes = [] } }
 }
 
-/// Passes the bytes of a written animation to a closure, in order.
+/// A sink that passes the bytes of the written animation to a closure, in order.
 public final class CallbackSink: AnimationSink {
   private let take: @Sendable ([UInt8]) throws -> Void
 
-  /// - Parameter take: Receives each chunk. If it throws, writing ends; if it blocks, the writer waits.
+  /// Creates a sink that calls `take` with each chunk of bytes.
+  ///
+  /// - Parameter take: The closure. If it throws, writing fails; while it blocks, the writer waits.
   public init(_ take: @escaping @Sendable ([UInt8]) throws -> Void) { self.take = take }
 
-  /// Calls the closure. Errors other than ``AnimatedImageError`` become ``AnimatedImageError/Code/io``.
+  /// Passes `bytes` to the closure. An error of the closure that is not an ``AnimatedImageError`` is converted to one
+  /// with the code ``AnimatedImageError/Code/io``.
   public func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
     do {
       try take(bytes)
@@ -104,20 +112,21 @@ public final class CallbackSink: AnimationSink {
   /// Does nothing.
   public func finish() {}
 
-  /// Does nothing. The error of the writer tells the caller that the bytes are incomplete.
+  /// Does nothing. The caller learns from the writer's error that the bytes are incomplete.
   public func abandon() {}
 }
 
-/// Writes an animation to a file that appears only when it is complete.
+/// A sink that writes an animation to a file, which appears under its name only when it is complete.
 ///
-/// The first bytes create a temporary file in the same directory, which is renamed when it is complete. A process
-/// that is killed leaves only the temporary file. The new file has the permissions of the file that it replaces. If
-/// the path is a symbolic link, its target is replaced. An animation may be written over the file it is read from.
+/// The first bytes are written to a new temporary file in the same directory. The complete temporary file is renamed to
+/// ``path``. A process that is killed leaves only the temporary file behind. If the new file replaces another one, it
+/// gets the permissions of that file. If ``path`` is a symbolic link, the target of the link is replaced. An animation
+/// may be written over the file that it is read from.
 ///
-/// Pipes and devices are written directly. Opening a named pipe waits until it has a reader or the writer is cancelled.
-/// A program that writes to pipes must ignore `SIGPIPE`.
+/// Pipes and devices are written to directly. Opening a named pipe waits until the pipe has a reader, or until writing
+/// is cancelled. A program that writes to pipes must ignore `SIGPIPE`.
 public final class FileSink: AnimationSink {
-  /// The path of the file.
+  /// The path of the file, pipe or device that is written.
   public let path: FilePath
   private let isReplacing: Bool
   private let output = Mutex<Output>(.none)
@@ -126,11 +135,11 @@ public final class FileSink: AnimationSink {
   private enum Output {
     case none
     case file(TemporaryFile)
-    /// A pipe or a device, whose descriptor does not block.
+    /// A pipe or a device, opened for non-blocking writes.
     case stream(FileDescriptor)
   }
 
-  /// Creates a sink; the file is created with the first bytes.
+  /// Creates a sink that writes to `path`. The file is created when the first bytes are written.
   ///
   /// - Parameter replaces: Whether to replace an existing file. Default: true. If false and the file exists, writing
   ///   fails with ``AnimatedImageError/Code/io``.
@@ -145,10 +154,10 @@ public final class FileSink: AnimationSink {
     FileStatus(at: path).map { !$0.isRegular && !$0.isDirectory } ?? false
   }
 
-  /// Whether the destination is a file, not a pipe or a device.
+  /// Whether bytes that have already been written can be replaced: true for a file, false for a pipe or a device.
   public var canPatch: Bool { !isStream }
 
-  /// Appends `bytes`.
+  /// Appends `bytes` to the file.
   public func write(_ bytes: [UInt8]) throws(AnimatedImageError) {
     try perform { (output) throws(Errno) in
       if case .none = output { output = try open() }
@@ -161,7 +170,7 @@ public final class FileSink: AnimationSink {
     }
   }
 
-  /// Returns true to end a wait.
+  /// A closure that returns true once the sink has to stop waiting.
   private var poll: @Sendable () -> Bool { isCancelled.withLock { $0 } }
 
   private func open() throws(Errno) -> Output {
@@ -169,12 +178,12 @@ public final class FileSink: AnimationSink {
       return .stream(
         try FileSystem.openForWriting(stream: path, isCancelled: poll))
     }
-    // Checked here to fail before any work. `publish` checks again, without a race.
+    // Check here as well, so that writing fails before any work is done. `publish` checks again, without a race.
     if !isReplacing, FileStatus(at: path, followsLinks: false) != nil { throw .fileExists }
     return .file(try TemporaryFile(for: isReplacing ? FileSystem.followingLinks(path) : path))
   }
 
-  /// Replaces bytes.
+  /// Overwrites earlier bytes with `bytes`, starting at `offset` in the file.
   public func patch(_ bytes: [UInt8], at offset: Int) throws(AnimatedImageError) {
     try perform { (output) throws(Errno) in
       guard case .file(let file) = output else { throw .illegalSeek }
@@ -182,7 +191,7 @@ public final class FileSink: AnimationSink {
     }
   }
 
-  /// Renames the file to its final name.
+  /// Completes the file, and renames it to ``path``.
   public func finish() throws(AnimatedImageError) {
     try perform { (output) throws(Errno) in
       defer { output = .none }
@@ -195,7 +204,7 @@ public final class FileSink: AnimationSink {
     }
   }
 
-  /// Removes the temporary file.
+  /// Discards the bytes by removing the temporary file.
   public func abandon() {
     output.withLock { output in
       switch output {

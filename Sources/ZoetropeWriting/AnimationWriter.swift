@@ -2,12 +2,13 @@ internal import Synchronization
 
 /// Writes an animation frame by frame, with 8 or 16 bits per sample, fractional delays and a play count.
 ///
-/// APNG is exact unless fewer colours are requested. GIF is exact for frames with few colours; for others,
-/// ``AnimationWriterOptions/colors`` decides.
+/// An APNG stores all pixels exactly unless ``AnimationWriterOptions/colors`` limits its colours or
+/// ``AnimationWriterOptions/tolerance`` is above 0. A GIF stores a frame exactly if the frame has few colours;
+/// otherwise, ``AnimationWriterOptions/colors`` decides what happens.
 ///
 /// Each frame is compared with the previous one, and only the changes are stored. Frames are encoded on all processors.
-/// Their number is not limited: the writer holds at most eight canvases and 16 MiB besides the output
-/// (``AnimationWriterOptions/memoryByteLimit``), and `append(_:)` waits while too many frames are in progress.
+/// The number of frames is not limited: besides the output, the writer holds at most eight canvases plus 16 MiB (see
+/// ``AnimationWriterOptions/memoryByteLimit``), and `append(_:)` waits while too many frames are in progress.
 ///
 /// ```swift
 /// let writer = try AnimationWriter(to: FileSink("party.png"))
@@ -17,36 +18,40 @@ internal import Synchronization
 /// try await writer.finish()
 /// ```
 ///
-/// Each call has two forms. The asynchronous form suspends: the work runs on the library's threads, and cancelling the
-/// task cancels the writer. The blocking form encodes frames on the calling thread while it waits. Either form writes
-/// the frames that are ready to the sink; `finish()` writes the last ones.
+/// Each method has an asynchronous and a blocking variant. The asynchronous variant suspends while the work runs on the
+/// library's threads, and cancelling the task cancels the writer. The blocking variant encodes frames on the calling
+/// thread while it waits. Each call writes the frames that have been encoded so far to the sink; `finish()` writes the
+/// rest.
 ///
-/// A writer that fails, or is released before `finish()` has completed the file, leaves nothing behind. After an error,
-/// every call throws that error again.
+/// A writer that fails, or is released before `finish()` has completed the file, abandons its sink. After an error,
+/// every call throws the same error again.
 public final class AnimationWriter: Sendable {
   private let options: AnimationWriterOptions
   private let queue: EncodingQueue
   private let front: Mutex<Front>
 
-  /// The state that `append(_:)` changes before a frame is encoded.
+  /// The state that `append(_:)` changes before it submits a frame for encoding.
   private struct Front: Sendable {
     var pipeline: FramePipeline?
-    /// The index of the last ``CompositedFrame`` in its animation.
+    /// The index, in the source animation, of the last frame if it was appended as a ``CompositedFrame``; otherwise
+    /// nil.
     var lastIndex: Int?
     var isFinished = false
   }
 
-  /// Creates a writer; the sink gets nothing before the first frame.
+  /// Creates a writer. Nothing is written to the sink before the first frame is appended.
   ///
-  /// - Throws: ``AnimatedImageError/Code/unwritable`` for a format that cannot be written, or that
-  ///   cannot be written with a limited number of colours.
+  /// - Throws: ``AnimatedImageError/Code/unwritable`` if the format cannot be written, or cannot be written with a
+  ///   limited number of colours.
   public convenience init(
     to sink: some AnimationSink, options: AnimationWriterOptions = .init()
   ) throws(AnimatedImageError) {
     try self.init(to: sink, options: options) { false }
   }
 
-  /// - Parameter isCancelled: Polled; true ends all work within a few rows.
+  /// Creates a writer that `isCancelled` can also cancel.
+  ///
+  /// - Parameter isCancelled: A closure that is polled. Once it returns true, all work ends within a few rows.
   package init(
     to sink: some AnimationSink, options: AnimationWriterOptions,
     isCancelled: @escaping @Sendable () -> Bool
@@ -61,7 +66,7 @@ public final class AnimationWriter: Sendable {
 
   deinit { queue.fail(EncodingQueue.cancelled) }
 
-  /// The only place where a format is rejected.
+  /// Returns the encoder's description of the options' format. Formats that cannot be written are rejected only here.
   private static func writableFormat(
     _ options: AnimationWriterOptions
   ) throws(AnimatedImageError) -> WritableFormat {
@@ -75,27 +80,28 @@ public final class AnimationWriter: Sendable {
     return writable
   }
 
-  /// The progress so far. May be read at any time, on any thread.
+  /// The progress so far. This property may be read at any time, on any thread.
   public var progress: WritingProgress {
     let (frames, bytes) = queue.progress
     return WritingProgress(
       frameCount: frames, totalFrameCount: options.frameCount, byteCount: bytes)
   }
 
-  /// Stops all work at once, on any thread: the sink is abandoned, and calls that wait throw
-  /// ``AnimatedImageError/Code/cancelled``. A large frame that is being compressed completes in the background.
+  /// Cancels all work immediately: the sink is abandoned, and calls that are waiting throw
+  /// ``AnimatedImageError/Code/cancelled``. A large frame that is being compressed is completed in the background. This
+  /// method may be called on any thread.
   ///
-  /// Does nothing after the file is complete.
+  /// Cancelling has no effect once the file is complete.
   public func cancel() { queue.fail(EncodingQueue.cancelled) }
 
   // MARK: Frames
 
-  /// Appends a frame; waits while too many frames are in progress.
+  /// Appends a frame. Waits while too many frames are in progress.
   ///
-  /// - Throws: `parameter` for a frame of another size, with premultiplied alpha, with a colour that the survey did
-  ///   not see, or beyond the announced number of frames; `unwritable` if the format cannot hold it under
-  ///   ``ColorPolicy/exact``; `limitExceeded` for a delay that takes more than 262,144 frames of a GIF; the errors of
-  ///   the sink; `outOfMemory`; `cancelled`.
+  /// - Throws: `parameter` if the frame differs in size from the canvas, has premultiplied alpha, has a colour that the
+  ///   survey did not see, or is beyond the announced number of frames; `unwritable` if the format cannot store the
+  ///   frame under ``ColorPolicy/exact``; `limitExceeded` if the delay takes more than 262,144 frames of a GIF; the
+  ///   errors of the sink; `outOfMemory`; `cancelled`.
   public func append(_ frame: WritableFrame) throws(AnimatedImageError) {
     try change { (front) throws(AnimatedImageError) in
       front.lastIndex = nil
@@ -105,7 +111,8 @@ public final class AnimationWriter: Sendable {
 
   /// Appends a picture that is shown for `delay`.
   ///
-  /// - Parameter changed: The area that may differ from the previous picture. Default: nil, all of it.
+  /// - Parameter changed: The area that may differ from the previous picture. Default: nil, which means the whole
+  ///   picture.
   /// - Throws: the errors of `append(_:)`.
   public func append(
     _ bitmap: Bitmap, delay: FrameDelay, changed: PixelRect? = nil
@@ -113,8 +120,8 @@ public final class AnimationWriter: Sendable {
     try append(WritableFrame(bitmap: bitmap, delay: delay, changed: changed))
   }
 
-  /// Appends a frame of another animation. If the frame before it was appended last, only its dirty rectangle is
-  /// compared.
+  /// Appends a frame of another animation. If the previous call appended the frame that precedes it in that animation,
+  /// only the dirty rectangle of `frame` is compared.
   ///
   /// - Throws: the errors of `append(_:)`.
   public func append(
@@ -128,11 +135,11 @@ public final class AnimationWriter: Sendable {
     }
   }
 
-  /// Waits until all frames are written, and completes the file.
+  /// Waits until all frames have been written, and completes the file.
   ///
-  /// - Returns: What was written.
-  /// - Throws: `parameter` if no frame was appended, or if the number of frames is not the announced one; the errors of
-  ///   `append(_:)`.
+  /// - Returns: A description of the written file.
+  /// - Throws: `parameter` if no frame was appended, or if the number of frames differs from
+  ///   ``AnimationWriterOptions/frameCount``; the errors of `append(_:)`.
   @discardableResult
   public func finish() throws(AnimatedImageError) -> WrittenAnimation {
     try change { (front) throws(AnimatedImageError) in
@@ -157,7 +164,7 @@ public final class AnimationWriter: Sendable {
     }
   }
 
-  /// Calls `body` unless the file is complete; an error ends the writer.
+  /// Calls `body` unless the file is complete. If `body` throws, the writer fails with that error.
   private func change<Value: Sendable>(
     _ body: (inout Front) throws(AnimatedImageError) -> Value
   ) throws(AnimatedImageError) -> Value {
@@ -189,7 +196,7 @@ public final class AnimationWriter: Sendable {
 
   // MARK: Starting
 
-  /// Decides how the file is stored, and begins with its static image.
+  /// Decides from the first picture how the file is encoded, and submits the static image, if there is one.
   private func begin(_ bitmap: Bitmap) throws(AnimatedImageError) -> FramePipeline {
     let size = options.size ?? bitmap.size
     guard !size.isEmpty else {
@@ -246,15 +253,16 @@ public final class AnimationWriter: Sendable {
 }
 
 extension AnimationWriterOptions {
-  /// Returns how many threads encode and how many frames may be in progress within the memory limit.
+  /// Returns how many threads may encode, and how many frames may be in progress, without exceeding the memory limit.
   ///
   /// - Parameters:
-  ///   - canvas: The number of bytes of a picture.
-  ///   - working: The working memory of a thread that encodes a picture.
+  ///   - canvas: The number of bytes of one picture.
+  ///   - working: The number of bytes that a thread needs besides the picture that it encodes.
   func share(canvas: Int, working: Int) -> (threads: Int, window: Int) {
     let limit = memoryByteLimit ?? 8 * canvas + 16 << 20
-    // Three canvases: the waiting frame, the appended one, and the canvas below them. Two more if colours are reduced
-    // (the original picture and the one shown), and two if short frames are merged.
+    // The writer holds three canvases: the waiting frame, the appended one, and the canvas below them. It holds two
+    // more if colours are reduced (the original picture and the one shown), two more if short frames are merged, and
+    // one more with a tolerance.
     let held =
       3 + (reduction == nil ? 0 : 2) + (mergesShortFrames ? 2 : 0) + (tolerance > 0 ? 1 : 0)
     let room = max(limit - held * canvas, 0)
@@ -267,14 +275,14 @@ extension AnimationWriterOptions {
 // MARK: - In a task
 
 extension AnimationWriter {
-  /// Appends a frame; suspends while too many frames are in progress.
+  /// Appends a frame. Suspends while too many frames are in progress.
   ///
-  /// - Throws: the errors of the blocking form; `cancelled` as soon as the task is cancelled.
+  /// - Throws: the errors of the blocking variant; `cancelled` as soon as the task is cancelled.
   public func append(_ frame: WritableFrame) async throws(AnimatedImageError) {
     try await onThread { (writer) throws(AnimatedImageError) in try writer.append(frame) }
   }
 
-  /// Appends a picture that is shown for `delay`; suspends while too many frames are in progress.
+  /// Appends a picture that is shown for `delay`. Suspends while too many frames are in progress.
   public func append(
     _ bitmap: Bitmap, delay: FrameDelay, changed: PixelRect? = nil
   ) async throws(AnimatedImageError) {
@@ -283,7 +291,7 @@ extension AnimationWriter {
     }
   }
 
-  /// Appends a frame of another animation; suspends while too many frames are in progress.
+  /// Appends a frame of another animation. Suspends while too many frames are in progress.
   public func append(
     _ frame: CompositedFrame, delay: FrameDelay
   ) async throws(AnimatedImageError) {
@@ -292,7 +300,7 @@ extension AnimationWriter {
     }
   }
 
-  /// Completes the file; suspends until all frames are written.
+  /// Completes the file. Suspends until all frames have been written.
   @discardableResult
   public func finish() async throws(AnimatedImageError) -> WrittenAnimation {
     try await onThread { (writer) throws(AnimatedImageError) in try writer.finish() }

@@ -1,11 +1,12 @@
-/// Delays as GIF stores them: whole centiseconds.
+/// Converts exact delays to those that a GIF stores, which are whole centiseconds.
 ///
-/// The running total is rounded, never each delay, so the duration of a play is right to half a centisecond. Browsers
-/// show a delay of 1 cs or less for 10 cs, so no delay below 2 cs is stored unless requested: frames within the same 2
-/// cs are merged into the one shown longest. A delay of zero, "as fast as possible", counts as 100 ms, as in browsers.
+/// The running total is rounded, not each single delay, so the duration of a play is off by at most half a centisecond.
+/// Browsers show a delay of 1 cs or less for 10 cs, so no delay below 2 cs is stored unless requested: frames within
+/// the same 2 cs are merged into the one that is shown longest. A delay of zero, which means "as fast as possible",
+/// counts as 100 ms, as it does in browsers.
 package struct CentisecondDelays: Sendable {
-  /// A kept frame: its index among the added frames, and its delays. A delay of more than 655.35 s is split; all parts
-  /// but the first belong to frames that change nothing.
+  /// The index of a kept frame among the added frames, and its stored delays. A delay of more than 655.35 s is split
+  /// into several. All parts but the first belong to additional frames that change nothing.
   package struct Kept: Sendable, Hashable {
     package var frame: Int
     package var delays: [UInt16]
@@ -22,14 +23,14 @@ package struct CentisecondDelays: Sendable {
   private var total = ExactTime.zero
   /// The sum of the stored delays, in centiseconds.
   private var stored: Int128 = 0
-  /// The frame shown longest in the current group, and for how long; nil without a group.
+  /// The longest-shown frame of the current group and its duration, or nil if no group has begun.
   private var winner: (frame: Int, time: ExactTime)?
-  /// The last kept frame. It is held back, because the time of a final group that is too short is added to it.
+  /// The last kept frame. It is held back, because the time of a last group that is too short is added to its delay.
   private var pending: (frame: Int, centiseconds: Int128)?
 
   package init(_ timing: AnimationWriterOptions.Timing) { self.timing = timing }
 
-  /// The frames that may still be returned, in order.
+  /// The indices of the frames that may still be returned, in order.
   var candidates: [Int] { [pending?.frame, winner?.frame].compactMap(\.self) }
 
   private var least: Int128 { timing == .browser ? 2 : 0 }
@@ -50,7 +51,7 @@ package struct CentisecondDelays: Sendable {
     return before.map(Self.split)
   }
 
-  /// Returns the remaining frames. The time of a group that is too short is added to the previous frame.
+  /// Returns the remaining frames. If the last group is too short, its time is added to the frame before the group.
   package mutating func finish() -> [Kept] {
     let rest = total.rounded(to: 100) - stored
     if let winner {
@@ -65,7 +66,8 @@ package struct CentisecondDelays: Sendable {
     return pending.map { [Self.split($0)] } ?? []
   }
 
-  /// Splits a delay that is too long. No part is shorter than 2 cs.
+  /// Splits the delay of `frame` if it is too long for one frame of a GIF. No part of a split delay is shorter than 2
+  /// cs.
   fileprivate static func split(_ frame: (frame: Int, centiseconds: Int128)) -> Kept {
     let limit: Int128 = 0xffff
     var rest = frame.centiseconds
@@ -79,20 +81,22 @@ package struct CentisecondDelays: Sendable {
   }
 }
 
-/// Merges frames of a GIF that browsers would show for the wrong time.
+/// Merges frames of a GIF whose delays are so short that browsers would replace them.
 ///
-/// Holds up to two pictures: one to which the time of later frames may be added, and that of the group being collected.
+/// Holds up to two pictures: that of the last kept frame, to which the time of later frames may be added, and that of
+/// the group being collected.
 struct ShortFrameMerging: Sendable {
-  /// A kept frame, and its index among the appended frames.
+  /// A kept frame and its index among the appended frames.
   typealias Kept = (frame: WritableFrame, index: Int)
 
   private var delays = CentisecondDelays(.browser)
   private var held: [Int: WritableFrame] = [:]
   private var frameCount = 0
-  /// The index of the last frame returned. Only the frame right after that may use its hint.
+  /// The index of the frame returned last. Only the frame with the next index may keep its changed rectangle, which
+  /// refers to the frame before it.
   private var last = -1
 
-  /// Takes the next frame. Returns an earlier frame if it is now certain to be kept.
+  /// Adds the next frame. Returns an earlier frame if it is now certain to be kept.
   mutating func add(_ frame: WritableFrame) -> Kept? {
     held[frameCount] = frame
     frameCount += 1
@@ -108,7 +112,7 @@ struct ShortFrameMerging: Sendable {
   private mutating func take(_ kept: CentisecondDelays.Kept) -> Kept? {
     guard var frame = held.removeValue(forKey: kept.frame) else { return nil }
     let centiseconds = kept.delays.reduce(0) { $0 + Int($1) }
-    // For delays beyond a year, whole seconds are precise enough.
+    // For delays of more than a year, whole seconds are precise enough.
     frame.delay =
       UInt32(exactly: centiseconds).map { FrameDelay(numerator: $0, denominator: 100) }
       ?? FrameDelay(numerator: UInt32(clamping: centiseconds / 100), denominator: 1)
@@ -118,12 +122,13 @@ struct ShortFrameMerging: Sendable {
   }
 }
 
-/// Rounds delays to whole centiseconds while keeping all frames, however short. The running total is rounded.
+/// Rounds delays to whole centiseconds, and keeps all frames, however short. The running total is rounded, not each
+/// delay.
 struct RoundedDelays: Sendable {
   private var total = ExactTime.zero
   private var stored: Int128 = 0
 
-  /// Returns the stored form of `delay`: one delay, or several if it is longer than 655.35 s.
+  /// Returns what is stored for `delay`: one delay, or several if `delay` is longer than 655.35 s.
   mutating func store(_ delay: ExactTime) -> [FrameDelay] {
     total = total + delay
     let end = total.rounded(to: 100)

@@ -2,8 +2,9 @@ internal import Synchronization
 
 /// The bytes of an animation, encoded chunk by chunk.
 ///
-/// Frames are taken from a sequence only when a chunk is requested, so a slow consumer slows encoding down, and one
-/// that stops leaves nothing behind. Each iterator starts over. Throws if the task is cancelled.
+/// The next frame is requested from `Frames` only when a chunk is requested. A slow consumer therefore slows encoding
+/// down, and a consumer that stops leaves nothing behind. Each iterator starts over. Iteration throws if the task is
+/// cancelled.
 public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sendable {
   /// A chunk of the file.
   public typealias Element = [UInt8]
@@ -12,14 +13,14 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
 
   private let frames: Frames
   private let options: AnimationWriterOptions
-  /// The image to survey if the options have no survey.
+  /// The image to survey if the options have no survey, or nil.
   private let image: AnimatedImage?
   private let frame: @Sendable (Frames.Element) -> WritableFrame
 
-  /// Creates the bytes of an animation with `frames`.
+  /// Creates a sequence of the bytes of an animation with `frames`.
   ///
-  /// An APNG states its number of frames at the start: unless ``AnimationWriterOptions/frameCount`` is set, all its
-  /// chunks come at the end.
+  /// An APNG contains its number of frames near its start. Unless ``AnimationWriterOptions/frameCount`` is set, all
+  /// chunks of an APNG are therefore returned only after the last frame.
   public init(
     _ frames: Frames, options: AnimationWriterOptions
   ) where Frames.Element == WritableFrame {
@@ -41,7 +42,7 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
     Iterator(frames: frames.makeAsyncIterator(), options: options, image: image, frame: frame)
   }
 
-  /// Iterates over the chunks.
+  /// An iterator over the chunks.
   public struct Iterator: AsyncIteratorProtocol {
     private var frames: Frames.AsyncIterator
     private var options: AnimationWriterOptions
@@ -91,7 +92,7 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
       } catch {
         throw AnimatedImageError(Task.isCancelled ? .cancelled : .io, "\(error)")
       }
-      // When the task is cancelled, the library's own sequences end without an error.
+      // When the task is cancelled, the library's own sequences end without throwing.
       if Task.isCancelled { throw EncodingQueue.cancelled }
       if let next { return try await writer.append(frame(next)) }
       try await writer.finish()
@@ -108,7 +109,7 @@ public struct EncodedBytes<Frames: AsyncSequence & Sendable>: AsyncSequence, Sen
   }
 }
 
-/// Collects the bytes written since the last call of `take()`.
+/// A sink that collects the bytes written since the last call of `take()`.
 private final class ChunkSink: AnimationSink {
   private let bytes = Mutex<[UInt8]>([])
 

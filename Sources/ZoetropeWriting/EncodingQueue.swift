@@ -3,16 +3,16 @@ internal import Synchronization
 
 /// Encodes frames on several threads and writes them in order.
 ///
-/// A thread that submits a frame while too many are in progress encodes one itself, so it never waits for threads that
-/// are busy with other work. Threads of ``DecodeThreads`` help. Only submitting threads write to the sink: it may
-/// block, and the helpers have other work to do.
+/// A thread that submits a frame while too many are in progress encodes a frame itself, so it never waits for threads
+/// that are busy with other work. Threads of ``DecodeThreads`` help. Only submitting threads write to the sink, because
+/// the sink may block and the helpers have other work to do.
 final class EncodingQueue: Sendable {
-  /// A frame of the file.
+  /// A frame of the file, to be encoded and written.
   struct Job: Sendable {
     var work: FrameWork
     var delay: FrameDelay
     var disposal: DisposalMethod
-    /// The index of the appended frame; nil for the static image, which is not a frame.
+    /// The index of the appended frame, or nil for the static image, which is not a frame.
     var index: Int?
   }
 
@@ -21,10 +21,10 @@ final class EncodingQueue: Sendable {
     var ready: [Int: (coded: CodedFrame, job: Job)] = [:]
     /// The number of jobs submitted so far.
     var submitted = 0
-    /// The place of the next job to be written.
+    /// The number of the next job to be written.
     var next = 0
     var isEmitting = false
-    /// The number of threads that help the submitting one.
+    /// The number of threads that help the submitting thread.
     var helperCount = 0
     var helperLimit = 0
     /// The maximum number of jobs in progress.
@@ -40,12 +40,14 @@ final class EncodingQueue: Sendable {
 
   private let state = Monitor(State())
   private let flag: CancelFlag
-  /// Returns whether the work has ended early. Polled every few rows. Does not capture the queue, whose sink may hold
-  /// this closure.
+  /// Returns whether the work has ended early. It is polled every few rows. It does not capture the queue, because the
+  /// queue's sink may hold this closure.
   let hasEnded: @Sendable () -> Bool
   private let output: Mutex<AnimationOutput>
 
-  /// - Parameter isCancelled: Polled; returns true to end the work early.
+  /// Creates a queue that writes to `output`.
+  ///
+  /// - Parameter isCancelled: A closure that is polled, and that returns true to end the work early.
   init(_ output: AnimationOutput, isCancelled: @escaping @Sendable () -> Bool) {
     self.output = Mutex(output)
     let flag = CancelFlag()
@@ -53,10 +55,10 @@ final class EncodingQueue: Sendable {
     hasEnded = { flag.isRaised || isCancelled() }
   }
 
-  /// Sets the encoder, before the first job.
+  /// Sets the encoder. Called once, before the first job.
   ///
   /// - Parameters:
-  ///   - threads: The maximum number of threads that encode at a time.
+  ///   - threads: The maximum number of threads that encode at the same time.
   ///   - window: The maximum number of jobs in progress.
   func begin(_ encoder: any AnimationEncoding, threads: Int, window: Int) {
     output.withLock { $0.begin(encoder) }
@@ -70,19 +72,20 @@ final class EncodingQueue: Sendable {
   /// The numbers of frames and bytes written so far.
   var progress: (frames: Int, bytes: Int) { state.update { ($0.frameCount, $0.byteCount) } }
 
-  /// Whether the work has ended early.
+  /// Whether the work has ended early, because it was cancelled or has failed.
   var isCancelled: Bool { hasEnded() }
 
-  /// The error that ended the work early.
+  /// The error that ended the work early, or nil.
   private var failure: AnimatedImageError? { state.update { $0.failure } }
 
-  /// Throws if the work has ended early.
+  /// Throws the error that ended the work early, if it has ended early.
   func check() throws(AnimatedImageError) {
     if let failure { throw failure }
     if isCancelled { throw Self.cancelled }
   }
 
-  /// Submits a frame; returns once there is room for another one. Calls of this and ``finish()`` must not overlap.
+  /// Submits a frame, and returns once there is room for another one. Calls of this method and of ``finish()`` must not
+  /// overlap.
   func submit(_ job: Job) throws(AnimatedImageError) {
     let needsHelper = state.update { state in
       guard state.failure == nil else { return false }
@@ -103,8 +106,8 @@ final class EncodingQueue: Sendable {
     case end
   }
 
-  /// Writes ready frames and encodes others until `isDone` returns true. Waits for other threads if there is nothing to
-  /// do.
+  /// Writes the frames that are ready and encodes others until `isDone` returns true. Waits for other threads while
+  /// there is nothing to do.
   private func work(until isDone: (State) -> Bool) throws(AnimatedImageError) {
     while true {
       let step: Step = state.wait { state in
@@ -123,7 +126,7 @@ final class EncodingQueue: Sendable {
     }
   }
 
-  /// Encodes frames until none is waiting. Helpers run this.
+  /// Encodes frames until none is waiting. Helper threads run this method.
   private func help() {
     while let (place, job) = state.update({ state in
       let next = state.waiting.popFirst()
@@ -150,7 +153,7 @@ final class EncodingQueue: Sendable {
     }
   }
 
-  /// Writes frames in order, as long as the next one is ready.
+  /// Writes frames in order until the next one is not ready.
   private func emit() {
     while let (coded, job) = state.update({ $0.takeNext() }) {
       do throws(AnimatedImageError) {
@@ -163,7 +166,7 @@ final class EncodingQueue: Sendable {
           (state.frameCount, state.byteCount) = count
         }
       } catch {
-        // Other threads do not abandon the output while this one writes, so this one does.
+        // Other threads do not abandon the output while this thread writes, so this thread has to.
         output.withLock { $0.abandon() }
         state.update { state in
           state.end(error)
@@ -176,7 +179,7 @@ final class EncodingQueue: Sendable {
     abandonIfFailed()
   }
 
-  /// Waits for all frames and completes the file.
+  /// Waits until all frames have been written, and completes the file.
   ///
   /// - Returns: The numbers of frames and bytes in the file.
   func finish() throws(AnimatedImageError) -> (frames: Int, bytes: Int) {
@@ -191,7 +194,7 @@ final class EncodingQueue: Sendable {
         try output.finish()
         return (frames: output.frameCount, bytes: output.byteCount)
       }
-      // The file is complete, even if the work was cancelled meanwhile.
+      // The file is complete, even if the work has been cancelled in the meantime.
       state.update { state in
         state.isFinished = true
         state.byteCount = count.bytes
@@ -207,7 +210,7 @@ final class EncodingQueue: Sendable {
 
   static let cancelled = AnimatedImageError(.cancelled, "writing was cancelled")
 
-  /// Ends all work with `error`, unless something else did before. Does not wait for other threads.
+  /// Ends all work with `error`, unless the work has already ended. Does not wait for other threads.
   func fail(_ error: AnimatedImageError) {
     // Record the error before raising the flag: a thread that sees the flag without an error assumes cancellation.
     state.update { $0.end(error) }
@@ -229,7 +232,7 @@ final class EncodingQueue: Sendable {
 }
 
 extension EncodingQueue.State {
-  /// Ends all work with `error`, unless something else did before.
+  /// Ends all work with `error`. If an earlier error has already ended the work, that error remains.
   fileprivate mutating func end(_ error: AnimatedImageError) {
     if failure == nil { failure = error }
     waiting = []
@@ -237,13 +240,13 @@ extension EncodingQueue.State {
     idle = []
   }
 
-  /// Returns whether the next frame is ready, in which case the calling thread has to write it.
+  /// Returns whether the next frame is ready. If it is, the calling thread has to write it.
   fileprivate mutating func startEmitting() -> Bool {
     isEmitting = ready[next] != nil
     return isEmitting
   }
 
-  /// Returns the next frame to write; nil if there is none, or after a failure.
+  /// Removes and returns the next frame to write. Returns nil if that frame is not ready, or after a failure.
   fileprivate mutating func takeNext() -> (coded: CodedFrame, job: EncodingQueue.Job)? {
     let frame = failure == nil ? ready.removeValue(forKey: next) : nil
     if frame == nil { isEmitting = false }

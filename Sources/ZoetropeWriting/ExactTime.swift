@@ -1,9 +1,9 @@
 /// An exact number of seconds, zero or more.
 ///
-/// A fraction whose denominator stays below 2³⁶. Sums that would need a larger one are rounded to a ten-thousandth of a
-/// microsecond, which happens with crafted delays only.
+/// The value is a fraction whose denominator is at most 2³⁶. A sum that would need a larger denominator is rounded to a
+/// ten-thousandth of a microsecond. This happens only with crafted delays.
 package struct ExactTime: Sendable, Hashable {
-  /// Reduced; the denominator is positive.
+  /// The numerator of the fraction, which is in lowest terms and has a positive denominator.
   package private(set) var numerator: Int128
   package private(set) var denominator: Int128
 
@@ -16,8 +16,8 @@ package struct ExactTime: Sendable, Hashable {
     self.numerator = numerator / divisor
     self.denominator = denominator / divisor
     guard self.denominator > Self.greatestDenominator else { return }
-    // A million delays of 2³² seconds add up to less than 2⁵² seconds. So a numerator is below 2⁸⁸, or below 2¹²⁴ over
-    // the product of two denominators.
+    // A million delays of 2³² seconds add up to less than 2⁵² seconds. A numerator is therefore below 2⁸⁸, or below
+    // 2¹²⁴ if its denominator is the product of two others.
     let whole = self.numerator / self.denominator
     let rest = self.numerator % self.denominator
     let part = (2 * rest * Self.unit + self.denominator) / (2 * self.denominator)
@@ -40,7 +40,7 @@ package struct ExactTime: Sendable, Hashable {
     left + Self(-right.numerator, right.denominator)
   }
 
-  /// Returns the time in units of 1/`unit` second, rounded to nearest, half up.
+  /// Returns the time in units of 1/`unit` second, rounded to the nearest integer, with halves rounded up.
   func rounded(to unit: Int128) -> Int128 {
     (2 * numerator * unit + denominator) / (2 * denominator)
   }

@@ -1,15 +1,16 @@
-/// Delays as APNG stores them: fractions of a second with a 16-bit numerator and denominator.
+/// Converts exact delays to those that an APNG stores: fractions of a second with a 16-bit numerator and denominator.
 ///
-/// A delay that fits is stored exactly, in lowest terms. Any other is approximated, and the error is added to the next
-/// delay that does not fit. The total of a play is therefore off by no more than the last such error.
+/// A delay that fits is stored exactly, in lowest terms. Any other delay is approximated, and the error is carried over
+/// to the next delay that does not fit. The total duration of a play is therefore off by no more than the last of these
+/// errors.
 package struct FractionDelays: Sendable {
-  /// The exact total minus the stored total so far.
+  /// The exact total of the delays so far minus the stored total.
   private var error = ExactTime.zero
   private static let limit: Int128 = 0xffff
 
   package init() {}
 
-  /// Returns the stored form of `delay`: one delay, or several if it is longer than 65,535 s.
+  /// Returns what is stored for `delay`: one delay, or several if `delay` is longer than 65,535 s.
   package mutating func store(_ delay: ExactTime) -> [FrameDelay] {
     if let exact = Self.exact(delay) { return [exact] }
     var rest = delay + error
@@ -31,18 +32,18 @@ package struct FractionDelays: Sendable {
       numerator: UInt32(time.numerator), denominator: UInt32(time.denominator))
   }
 
-  /// Returns the fraction nearest to `time`, which is at most 65,535 s. Tries the convergents and semiconvergents of
-  /// its continued fraction.
+  /// Returns the storable fraction that is nearest to `time`, which must be at most 65,535 s. The candidates are the
+  /// convergents and semiconvergents of the continued fraction of `time`.
   static func nearest(_ time: ExactTime) -> FrameDelay {
     if let exact = exact(time) { return exact }
-    // The last two convergents.
+    // The last two convergents, p0/q0 and p1/q1.
     var (p0, q0, p1, q1): (Int128, Int128, Int128, Int128) = (0, 1, 1, 0)
     var (numerator, denominator) = (time.numerator, time.denominator)
     while denominator != 0 {
       let term = numerator / denominator
       let (p2, q2) = (term * p1 + p0, term * q1 + q0)
       guard p2 <= limit, q2 <= limit else {
-        // The largest step towards the next convergent whose result fits.
+        // The largest step towards the next convergent for which numerator and denominator fit in 16 bits.
         let most = min(
           p1 > 0 ? (limit - p0) / p1 : .max, q1 > 0 ? (limit - q0) / q1 : .max, term)
         let (p, q) = (most * p1 + p0, most * q1 + q0)

@@ -1,26 +1,28 @@
-/// Turns appended frames into frames of the file: merges equal ones, places them, and converts delays.
+/// Turns appended frames into frames of the file: merges equal frames, chooses rectangles and disposals, and converts
+/// delays.
 ///
-/// A value that encodes nothing itself, except to compare costs. Its jobs are in the order of the file.
+/// A pipeline is a value that encodes nothing itself, except to compare the sizes of alternatives. It returns jobs in
+/// the order in which their frames appear in the file.
 struct FramePipeline: Sendable {
   private let options: AnimationWriterOptions
   private var preparation: PicturePreparation
   private var tolerance: PictureTolerance?
-  /// Nil if the format holds all colours.
+  /// Reduces the colours of pictures. Nil if the file can hold all colours.
   private var reducer: ColorReducer?
-  /// The number of pixels examined, and how many of them were partly transparent.
+  /// The number of pixels examined, and the number of those that were partly transparent.
   private var pixelCount = 0
   private var partialCount = 0
   private var placer: FramePlacer
   private var delays = FractionDelays()
-  /// Nil for a format that stores delays as fractions.
+  /// Rounds delays to centiseconds. Nil for a format that stores delays as fractions.
   private var centiseconds: RoundedDelays?
-  /// Nil if short frames are not merged.
+  /// Merges short frames. Nil if short frames are kept.
   private var shortFrames: ShortFrameMerging?
-  /// The delay and the index of the frame in the placer that waits for the next one.
+  /// The exact and the stored delay, and the index, of the frame that waits in the placer for the next one.
   private var pending: (delay: ExactTime, stored: FrameDelay, index: Int)?
-  /// Encodes candidates to compare their sizes; nil to use estimates.
+  /// Encodes alternatives of a frame to compare their sizes. Nil if sizes are estimated instead.
   private let trial: (any FrameCompressing)?
-  /// The number of appended frames, and how many of them are not in the file.
+  /// The number of appended frames, and the number of those that were merged into others.
   private(set) var frameCount = 0
   private(set) var mergedCount = 0
   private var placedCount = 0
@@ -43,11 +45,11 @@ struct FramePipeline: Sendable {
     trial = options.effort == .small ? encoder.makeFrameEncoder(effort: .balanced) : nil
   }
 
-  /// Takes the next frame. Returns the jobs that it completes.
+  /// Appends the next frame. Returns the jobs that are now complete.
   mutating func append(
     _ frame: WritableFrame, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
-    // Checked first, because the frame may be held until the next one.
+    // Check the frame now, because it may be held back until the next one is appended.
     try preparation.check(frame.bitmap)
     defer { frameCount += 1 }
     guard shortFrames != nil else { return try place(frame, frameCount, isCancelled) }
@@ -60,7 +62,7 @@ struct FramePipeline: Sendable {
     } ?? []
   }
 
-  /// Places a kept frame after the last one, or merges it if both are equal.
+  /// Places a kept frame after the last one, or merges it into the last one if both are equal.
   private mutating func place(
     _ frame: WritableFrame, _ index: Int, _ isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
@@ -89,8 +91,8 @@ struct FramePipeline: Sendable {
     return jobs
   }
 
-  /// Returns a frame's picture in the pixel format and the colours of the file, and where it may differ from the
-  /// previous one.
+  /// Returns the picture of `frame` in the pixel format and the colours of the file, and the area in which the picture
+  /// may differ from the picture of the previous frame.
   private mutating func fitted(
     _ frame: WritableFrame
   ) throws(AnimatedImageError) -> (Bitmap, changed: PixelRect?) {
@@ -113,19 +115,19 @@ struct FramePipeline: Sendable {
   /// The number of frames whose colours were reduced.
   var reducedCount: Int { reducer?.reducedCount ?? 0 }
 
-  /// The share of pixels that were partly transparent.
+  /// The share of the examined pixels that were partly transparent.
   var partialAlphaShare: Double { Double(partialCount) / Double(max(pixelCount, 1)) }
 
   /// Returns whether a frame that equals the previous one is merged into it.
   private func merges(_ before: FrameDelay, _ delay: FrameDelay) -> Bool {
     guard options.identicalFrames == .merge, options.frameCount == nil else { return false }
-    // Otherwise browsers would show the merged frame for a different time than the two frames.
+    // With other delays, browsers would show the merged frame for a different time than the two frames together.
     return [before, delay].allSatisfy {
       DelayPolicy.browser.shownDuration(of: $0) == $0.duration
     }
   }
 
-  /// Returns the remaining jobs.
+  /// Returns the jobs that remain after the last frame.
   mutating func finish(
     isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
@@ -139,9 +141,9 @@ struct FramePipeline: Sendable {
     return left
   }
 
-  /// Returns the jobs for a placed frame: several if its delay is too long for one.
+  /// Returns the jobs for a placed frame. There are several if the delay is too long for one frame of the file.
   ///
-  /// - Throws: `limitExceeded` if there would be too many.
+  /// - Throws: `limitExceeded` if there would be too many jobs.
   private mutating func jobs(
     _ placed: FramePlacer.Placed
   ) throws(AnimatedImageError) -> [EncodingQueue.Job] {
@@ -155,7 +157,8 @@ struct FramePipeline: Sendable {
     let stored = centiseconds?.store(pending.delay) ?? delays.store(pending.delay)
     if stored.reduce(.zero, { $0 + ExactTime($1) }) != pending.delay { hasExactDelays = false }
     let (work, disposal) = (placed.work, placed.disposal)
-    // The additional frames are drawn on the picture itself, and the last one gets the frame's disposal.
+    // Each additional frame is drawn on the picture itself, and changes nothing. The last one gets the frame's
+    // disposal.
     let again = FrameWork(
       picture: work.picture, base: work.picture,
       rect: disposal == .keep ? PixelRect(x: 0, y: 0, width: 1, height: 1) : work.rect)

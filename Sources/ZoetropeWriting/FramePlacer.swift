@@ -1,7 +1,7 @@
 /// Chooses the rectangle and the disposal of each frame of a file, for all formats.
 ///
-/// A frame is placed once the next one is known, because its disposal is chosen to make the next one as cheap as
-/// possible. The encoder decides whether to draw unchanged pixels inside the rectangle again.
+/// A frame is placed once the next one is known, because the disposal of a frame is chosen to make the next frame as
+/// cheap as possible. The encoder decides later whether unchanged pixels inside the rectangle are drawn again.
 package struct FramePlacer: Sendable {
   /// A frame whose rectangle and disposal are decided.
   package struct Placed: Sendable {
@@ -9,10 +9,11 @@ package struct FramePlacer: Sendable {
     package var disposal = DisposalMethod.keep
   }
 
-  /// Whether a frame can make pixels transparent, as in APNG. In GIF only the disposal of the previous frame can.
+  /// Whether a frame can make pixels transparent. A frame of an APNG can; in a GIF, only the disposal of the previous
+  /// frame can.
   private let framesCanClear: Bool
-  /// Whether *background* is tried to save bytes. *Previous* is never tried, because Pillow and some GIF readers draw
-  /// the frames after it wrong.
+  /// Whether the disposal *background* is tried if it may save bytes. *Previous* is never tried, because Pillow and
+  /// some GIF readers draw the frames after it wrong.
   private let triesBackground: Bool
   /// The last frame, which is placed once the next one is known.
   package private(set) var last: Placed?
@@ -22,9 +23,11 @@ package struct FramePlacer: Sendable {
     self.triesBackground = triesBackground
   }
 
-  /// Returns where `picture` differs from the last frame: empty if nowhere, the whole canvas for the first frame.
+  /// Returns the area in which `picture` differs from the last frame. The area is empty if both are equal, and is the
+  /// whole canvas for the first frame.
   ///
-  /// - Parameter hint: Where it may differ, which debug builds check.
+  /// - Parameter hint: The area outside which `picture` equals the last frame, or nil if it is unknown. Debug builds
+  ///   check the hint.
   package func changes(to picture: Bitmap, within hint: PixelRect?) -> PixelRect {
     guard let last = last?.work.picture else { return PixelRect(picture.size) }
     let changes = PixelDifference.bounds(from: last, to: picture, within: hint)
@@ -34,10 +37,10 @@ package struct FramePlacer: Sendable {
     return changes
   }
 
-  /// Returns the canvas that `picture` is drawn on, unless *background* is chosen for the last frame to save bytes.
-  /// Returns nil for the first frame.
+  /// Returns the canvas on which `picture` will be drawn, unless *background* is chosen for the last frame only to save
+  /// bytes. Returns nil for the first frame.
   ///
-  /// - Parameter hint: Where it may differ from the last frame.
+  /// - Parameter hint: The area outside which `picture` equals the last frame, or nil if it is unknown.
   package func canvas(
     for picture: Bitmap, within hint: PixelRect?
   ) throws(AnimatedImageError) -> Bitmap? {
@@ -48,9 +51,9 @@ package struct FramePlacer: Sendable {
     return vanished.isEmpty ? shown : try shown.cleared(in: last.work.rect.union(vanished))
   }
 
-  /// Takes the next frame, which differs from the last one in `changes`. Returns the last one, which is now placed.
+  /// Adds the next frame, which differs from the last one in `changes`. Returns the last frame, which is now placed.
   ///
-  /// - Parameter cost: Returns the cost of a frame, in any unit.
+  /// - Parameter cost: A closure that returns the cost of a frame, in any unit.
   package mutating func add(
     _ picture: Bitmap, changes: PixelRect,
     cost: (FrameWork) throws(AnimatedImageError) -> Int
@@ -63,7 +66,7 @@ package struct FramePlacer: Sendable {
     var best = Self.work(picture, on: shown, changes)
     let vanished = shown.pixelsLost(to: picture, in: changes)
     if !framesCanClear, !vanished.isEmpty {
-      // Pixels that become transparent must lie in the frame that is disposed of.
+      // Pixels that become transparent must lie in the rectangle of the frame that is disposed of.
       before.work.rect = area.union(vanished)
       before.disposal = .background
       best = try Self.work(picture, on: shown.cleared(in: before.work.rect))
@@ -75,13 +78,14 @@ package struct FramePlacer: Sendable {
     return before
   }
 
-  /// Returns the last frame, which is now placed.
+  /// Returns the last frame, which is now placed, or nil if there was no frame.
   package mutating func finish() -> Placed? {
     defer { last = nil }
     return last
   }
 
-  /// Returns the frame that draws `picture` on `base`; if they are equal, a pixel that changes nothing.
+  /// Returns the frame that draws `picture` on `base`. If both are equal, the frame is a single pixel that changes
+  /// nothing.
   private static func work(
     _ picture: Bitmap, on base: Bitmap, _ changes: PixelRect? = nil
   ) -> FrameWork {
@@ -93,8 +97,9 @@ package struct FramePlacer: Sendable {
 }
 
 extension FrameWork {
-  /// An estimate of the frame's size: the number of pixels that equal neither the pixel to the left nor the one above.
-  /// It is counted with unchanged pixels drawn and with them left out, and the lower number is used.
+  /// An estimate of the compressed size of the frame: the number of pixels that equal neither the pixel to the left nor
+  /// the pixel above. These pixels are counted once with unchanged pixels drawn and once with unchanged pixels left
+  /// out, and the lower number is used.
   package var estimatedCost: Int {
     picture.format == .rgba16 ? estimate(UInt64.self) : estimate(UInt32.self)
   }

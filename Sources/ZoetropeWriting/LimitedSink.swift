@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A sink that keeps the file in memory, and fails if it becomes too long.
+/// A sink that keeps the file in memory, and fails if the file becomes longer than a limit.
 final class LimitedSink: AnimationSink {
   private struct State {
     var bytes: [UInt8] = []

@@ -1,4 +1,4 @@
-// The module that all files of this module use.
+// All files of this module use the module below.
 @_exported public import ZoetropeFrames
 
 #if SANITIZE_THREAD

@@ -1,12 +1,12 @@
-/// Converts pictures to the form in which they are compared and encoded: RGBA of one depth, with fully transparent
-/// pixels cleared.
+/// Converts pictures to the format in which they are compared and encoded: RGBA of one depth, with the colours of fully
+/// transparent pixels cleared unless the options keep them.
 struct PicturePreparation: Sendable {
   let size: PixelSize
-  /// RGBA of 8 or 16 bits.
+  /// The format of the converted pictures: RGBA with 8 or 16 bits per sample.
   let format: PixelFormat
   let keepsHiddenColors: Bool
-  /// Whether hidden colours were removed from the last picture. If so, the next one has the same hidden colours outside
-  /// its hint.
+  /// Whether the colours of fully transparent pixels were cleared in the last picture. If so, the next picture has the
+  /// same colours outside its changed area, and they have to be cleared as well.
   private var lostColors = false
 
   init(size: PixelSize, format: PixelFormat, keepsHiddenColors: Bool) {
@@ -17,7 +17,7 @@ struct PicturePreparation: Sendable {
 
   /// Returns the picture to write for `bitmap`.
   ///
-  /// - Parameter changed: Where it may differ from the previous bitmap.
+  /// - Parameter changed: The area in which `bitmap` may differ from the previous one. Nil means the whole bitmap.
   mutating func prepare(
     _ bitmap: Bitmap, changed: PixelRect?
   ) throws(AnimatedImageError) -> Bitmap {
@@ -35,6 +35,8 @@ struct PicturePreparation: Sendable {
       ? try Self.cleared(picture, UInt64.self) : try Self.cleared(picture, UInt32.self)
   }
 
+  /// Checks the size of `bitmap`.
+  ///
   /// - Throws: `parameter` if `bitmap` does not have the size of the canvas.
   func check(_ bitmap: Bitmap) throws(AnimatedImageError) {
     guard bitmap.size == size else {
@@ -83,7 +85,8 @@ struct PicturePreparation: Sendable {
     for y in area.y..<area.maxY {
       let row = picture.row(y)
       var found = false
-      // A word of 0 wraps around, and a word with nonzero alpha is greater than `colors`.
+      // Subtracting 1 from a word of 0 wraps around to the maximum, and a word with nonzero alpha is greater than
+      // `colors`. Only a word with hidden colours passes the test.
       for x in area.x..<area.maxX where row.load(type, at: x &* size) &- 1 < colors { found = true }
       if found { return true }
     }

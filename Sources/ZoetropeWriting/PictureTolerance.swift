@@ -1,34 +1,37 @@
-/// Changes pictures slightly so that they take fewer bytes. A pixel that is close enough to the one already shown is
-/// not changed. In a GIF, other pixels take similar colours where that makes the data shorter.
+/// Changes pictures slightly so that they take fewer bytes. A pixel whose new colour is close enough to the colour
+/// already shown is left unchanged. In a GIF, other pixels also take similar colours where that makes the data shorter.
 ///
-/// Every picture is compared with the one actually shown before it, so errors do not add up: no pixel of any frame
+/// Every picture is compared with the picture actually shown before it, so errors do not add up: no pixel of any frame
 /// differs from the original by more than the tolerance.
 ///
-/// If a GIF frame can hold a picture without a tolerance, it can hold the changed picture, too: the changed pixels are
-/// among those that change without a tolerance, so up to 255 colours still fit. With 256 colours, which leave no index
-/// for unchanged pixels, those are all colours in the rectangle, and its pixels are drawn as they are.
+/// A GIF frame that can hold a picture without a tolerance can also hold the changed picture. The pixels changed with a
+/// tolerance are among those changed without one, so up to 255 colours still fit. A frame of 256 colours has no index
+/// left for unchanged pixels, so it draws all pixels of its rectangle. If the changed picture does not fit into such a
+/// frame, these pixels keep their original colours.
 struct PictureTolerance: Sendable {
   private let square: Int32
   private var matcher: LossyMatcher?
 
-  /// Nil for a tolerance of 0.
+  /// Returns nil for a tolerance of 0.
   init?(_ tolerance: Int, format: AnimationFormat) {
     guard tolerance > 0 else { return nil }
     square = PerceivedColor.greatestSquare(tolerance)
     matcher = format.hasPalettes ? LossyMatcher(tolerance: tolerance) : nil
   }
 
-  /// Returns the picture to show for `picture`, and where it may differ from the last one; nil if anywhere.
+  /// Returns the picture to show instead of `picture`, and the area in which it may differ from the last picture shown.
+  /// A nil area means the whole picture.
   ///
   /// - Parameters:
-  ///   - placer: The placer, which knows the canvas that `picture` is drawn on.
-  ///   - changed: Where `picture` may differ from the last picture passed; nil if anywhere.
+  ///   - placer: The placer, which provides the canvas on which `picture` is drawn.
+  ///   - changed: The area in which `picture` may differ from the last picture passed to this method. Nil means the
+  ///     whole picture.
   mutating func apply(
     _ picture: Bitmap, over placer: FramePlacer, changed: PixelRect?, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> (picture: Bitmap, changed: PixelRect?) {
     let all = PixelRect(picture.size)
     let shown = try placer.canvas(for: picture, within: changed)
-    // If the canvas is cleared, the picture may differ elsewhere, too.
+    // If part of the canvas has been cleared, the picture may differ from the canvas outside `changed`, too.
     let isShown = shown?.storage === placer.last?.work.picture.storage
     let area = isShown ? changed.map { $0.intersection(all) } ?? all : all
     var buffer = try PixelBuffer(asking: picture.size, format: picture.format, zeroed: false)
@@ -57,7 +60,8 @@ struct PictureTolerance: Sendable {
     return (exact.finish(), isShown ? changed : nil)
   }
 
-  /// Writes the pixels in `area` that differ from `shown` by more than `square` to `buffer`; returns their bounds.
+  /// Copies the pixels of `picture` in `area` that differ from `shown` by more than the tolerance to `buffer`, and
+  /// returns the bounds of these pixels. `square` is the square of the tolerance, or -1 to copy all pixels that differ.
   private func hold<Word: FixedWidthInteger & BitwiseCopyable>(
     _ picture: Bitmap, _ shown: Bitmap, _ area: PixelRect, _ square: Int32,
     _ buffer: inout PixelBuffer,
@@ -82,7 +86,7 @@ struct PictureTolerance: Sendable {
     return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
   }
 
-  /// Returns the upper bytes of 16-bit samples.
+  /// Returns the pixel with the upper byte of each of its 16-bit samples.
   private static func word(_ deep: UInt64) -> UInt32 {
     var word: UInt32 = 0
     for sample in 0..<4 {

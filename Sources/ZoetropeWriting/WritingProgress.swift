@@ -2,11 +2,11 @@
 public struct WritingProgress: Sendable, Hashable {
   /// The number of frames written.
   public let frameCount: Int
-  /// The number of frames of the whole output; nil if it is not known in advance.
+  /// The number of frames in the whole output, or nil if the number is not known in advance.
   public let totalFrameCount: Int?
   /// The number of bytes written to the sink.
   public let byteCount: Int
-  /// The number of the attempt, from 1. To meet ``EditOptions/budget`` or to find the smallest file, an animation is
-  /// encoded several times, and the other numbers start again with each attempt.
+  /// The number of the current attempt, counted from 1. To meet ``EditOptions/budget`` or to find the smallest file, an
+  /// animation is encoded several times. Each attempt starts the other numbers again from 0.
   public internal(set) var attempt = 1
 }

@@ -4,22 +4,22 @@ public struct WrittenAnimation: Sendable, Hashable {
   public let byteCount: Int
   /// The number of frames in the file.
   public let frameCount: Int
-  /// The number of frames that were merged into others, because they were equal or too short.
+  /// The number of frames that were merged into others because they were equal or too short.
   public let mergedCount: Int
-  /// The number of frames whose compressed pixels were copied from the source of an edit.
+  /// The number of frames whose compressed pixels were copied from the source. It is 0 unless an animation was edited.
   public let copiedCount: Int
   /// The number of frames whose colours were reduced to a palette.
   public let reducedCount: Int
-  /// The share of pixels in the changed rectangles that were partly transparent and became opaque or transparent; 0
-  /// to 1.
+  /// The share of pixels in the changed rectangles that were partly transparent and became opaque or fully transparent,
+  /// from 0 to 1.
   public let partialAlphaShare: Double
-  /// Whether delays are stored exactly. If not, the end times of frames are rounded.
+  /// Whether all delays are stored exactly. If not, the end times of frames are rounded.
   public let hasExactDelays: Bool
-  /// The damage found in the source of an edit.
+  /// The damage found in the source, if an animation was edited.
   public let damage: [Damage]
-  /// What was given up for ``EditOptions/budget``; nil if nothing was.
+  /// What was given up to meet ``EditOptions/budget``, or nil if nothing was given up.
   public package(set) var concessions: ByteBudget.Concessions?
-  /// The number of frames that were compressed.
+  /// The number of frames that were compressed, rather than copied.
   public var encodedCount: Int { frameCount - copiedCount }
 
   package init(

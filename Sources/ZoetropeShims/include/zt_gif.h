@@ -2,12 +2,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Expands one GIF image with giflib's own line reader.
+/// Expands one image of a GIF to palette indices, with giflib's own line reader.
 ///
-/// `frame` starts at the image separator and ends with the block terminator. giflib keeps a pointer
-/// into it only during the call. `rows` has room for width * height bytes, in stored row order.
-/// Returns the number of complete rows. Uses only record-level calls, so no state is kept between
-/// frames, and giflib never allocates memory for pixels.
+/// The `count` bytes at `frame` start at the image separator and end with the block terminator. giflib keeps a pointer
+/// into them only during the call. `rows` must have room for width * height bytes, and receives the rows in the order
+/// in which they are stored. Returns the number of complete rows. Only record-level functions of giflib are called, so
+/// no state is kept between frames, and giflib never allocates memory for pixels.
 int zt_gif_expand(const uint8_t *_Nonnull frame, size_t count, uint8_t *_Nonnull rows, int width,
                   int height);
 

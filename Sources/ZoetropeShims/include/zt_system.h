@@ -3,20 +3,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Returns whether `*flag` is not 0. Another thread or a signal handler may be changing it.
+/// Returns whether `*flag` is not 0. Another thread or a signal handler may change `*flag` during the call.
 bool zt_is_raised(const int32_t *flag);
 
-/// Returns the number of processors on which the calling thread, and threads that it starts, may run: at least one.
-/// Ignores quotas of control groups.
+/// Returns the number of processors on which the calling thread and the threads that it starts may run. The result is
+/// at least 1, and ignores the quotas of control groups.
 int zt_processor_count(void);
 
-/// Writes one byte to `descriptor` and ignores errors, for example if its buffer is full. Async-signal-safe.
+/// Writes one byte to `descriptor`. Errors are ignored, for example if the buffer of a pipe is full. This function is
+/// async-signal-safe.
 void zt_write_byte(int descriptor);
 
-/// Creates and opens an unnamed file in `directory`. Returns -1 and sets `errno` if that fails, for
-/// example because the system or the file system has no such files.
+/// Creates and opens a file without a name in `directory`. Returns -1 and sets `errno` on failure, for example if the
+/// system or the file system does not support such files.
 int zt_open_unnamed(const char *directory);
 
-/// Opens the pipe behind `descriptor` again for non-blocking reads. Returns -1 if `descriptor` is not a pipe, cannot
-/// read it either, or the system refuses.
+/// Opens the pipe that `descriptor` refers to again, for non-blocking reads. Returns the new descriptor, or -1 if
+/// `descriptor` does not refer to a pipe, is not readable, or the system refuses.
 int zt_open_pipe_again(int descriptor);

@@ -1,10 +1,14 @@
-/// A state machine that searches for the mildest settings whose file stays within a byte limit. It encodes nothing
-/// itself.
+/// A state machine that searches for the mildest settings with which a file stays within a byte limit. The machine
+/// itself encodes nothing.
 ///
 /// Read ``step``, carry it out, and pass the result to ``take(_:)``. Settings are tried in the order of visible harm:
-/// more effort, similar colours, fewer colours, fewer frames, and smaller pictures. Samples are cheap estimates of a
-/// file's size; at most six files are encoded. The result was encoded and is known to fit. The search assumes that
-/// milder settings take more bytes; where they do not, the result is valid but further from the limit than necessary.
+/// more effort, similar colours, fewer colours, fewer frames, smaller pictures. Samples are cheap estimates of a file's
+/// size; at most six whole files are encoded. The file that the search ends with has been encoded and is known to fit.
+/// The search assumes that milder settings take more bytes. Where that is wrong, the result is valid, but further from
+/// the limit than necessary.
+///
+/// A *stage* is a combination of frame rate and picture size. A *rung* is a combination of number of colours and
+/// tolerance. Stages and rungs are numbered from mild to harsh.
 package struct BudgetSearch: Sendable {
   /// The settings with which a file is written.
   package struct Settings: Sendable, Hashable {
@@ -12,11 +16,11 @@ package struct BudgetSearch: Sendable {
     package var isThorough = false
     /// See ``AnimationWriterOptions/tolerance``.
     package var tolerance = 0
-    /// The maximum number of colours in a palette; nil for no further limit.
+    /// The maximum number of colours in a palette, or nil for no limit beyond that of the options.
     package var colors: Int?
-    /// The maximum number of frames per second; nil for all frames.
+    /// The maximum number of frames per second, or nil to keep all frames.
     package var rate: Int?
-    /// The sides of pictures, in percent of the original.
+    /// The width and height of pictures, in percent of the original ones.
     package var percent = 100
 
     package init() {}
@@ -26,14 +30,14 @@ package struct BudgetSearch: Sendable {
   package struct Levers: Sendable, Hashable {
     /// Whether the effort may be raised.
     package var mayBeThorough: Bool
-    /// Whether fewer colours make a smaller file.
+    /// Whether the number of colours may be reduced.
     package var hasColors: Bool
-    /// Whether pixels would otherwise be stored in true colour, so that even a palette of 256 makes
-    /// the file smaller.
+    /// Whether pixels would otherwise be stored in true colour, so that even a palette of 256 colours makes the file
+    /// smaller.
     package var isTrueColor: Bool
-    /// Frame rates below the animation's, in descending order.
+    /// The frame rates to try, which are below that of the animation, in descending order.
     package var rates: [Int]
-    /// Sides of pictures in percent, below 100, in descending order.
+    /// The values of ``BudgetSearch/Settings/percent`` to try, which are below 100, in descending order.
     package var percents: [Int]
 
     package init(
@@ -46,39 +50,39 @@ package struct BudgetSearch: Sendable {
     }
   }
 
-  /// What to do next.
+  /// What the caller has to do next.
   package enum Step: Sendable, Hashable {
-    /// Estimate the size of the file.
+    /// Estimate the size of the file with these settings.
     case sample(Settings)
-    /// Encode the file.
+    /// Encode the file with these settings.
     case encode(Settings)
-    /// Take the file that was encoded with these settings.
+    /// Use the file that was encoded with these settings, and end the search.
     case finish(Settings)
-    /// Fail, because nothing fits. The value is the size of the smallest encoded file, if one was encoded.
+    /// Fail, because no file fits. The value is the size of the smallest encoded file, or nil if none was encoded.
     case fail(leastByteCount: Int?)
   }
 
   private enum Phase: Sendable {
     case losslessSample, lossless, thorough
-    /// Searches the stages in this range. The first one is known to be too large.
+    /// Searches the stages in this range, of which the first is known to be too large.
     case stage(Range<Int>)
     case rungSample
     case file
   }
 
   package static let encodeLimit = 6
-  /// A file that uses this share of the limit is good enough.
+  /// A file that uses at least this share of the limit is good enough to end the search.
   private static let goodShare = 0.9
-  /// The share of the limit that estimates aim at.
+  /// The share of the limit that an estimate should not exceed.
   private static let aim = 0.96
 
   private let limit: Double
   private let levers: Levers
-  /// The combinations of rate and size, from mild to harsh.
+  /// The combinations of frame rate and picture size, from mild to harsh.
   private let stages: [Settings]
-  /// The combinations of colours and tolerance that each stage allows, from mild to harsh.
+  /// The combinations of number of colours and tolerance, from mild to harsh. They are the same in each stage.
   private let rungs: [Settings]
-  /// The last rung with each number of colours.
+  /// The index of the last rung with each number of colours.
   private let ends: [Int]
   private var phase = Phase.losslessSample
   package private(set) var step: Step
@@ -89,14 +93,15 @@ package struct BudgetSearch: Sendable {
   // The stage being searched.
   private var stage = 0
   private var rung = 0
-  /// The byte count of each rung: a corrected estimate, or the actual size of those in ``files``.
+  /// The byte count of each rung in the current stage: the actual size for the rungs in ``files``, and a corrected
+  /// estimate for the others.
   private var estimates: [Int: Double] = [:]
   private var files: Set<Int> = []
   private var sampleCount = 0
-  /// The harshest rung known to be too large, and the mildest known to fit.
+  /// The harshest rung known to be too large (-1 if there is none), and the mildest rung known to fit.
   private var low = -1
   private var high = 0
-  /// The ratio of actual to estimated size, by the number of colours.
+  /// The ratio of the actual size of a file to its estimated size, by number of colours.
   private var ratios: [Int?: Double] = [:]
 
   package init(limit: Int, levers: Levers) {
@@ -142,7 +147,8 @@ package struct BudgetSearch: Sendable {
     return settings
   }
 
-  /// Takes the number of bytes that ``step`` resulted in; nil if it was too large to measure.
+  /// Decides on the next step. `byteCount` is the number of bytes that the last ``step`` resulted in, or nil if the
+  /// file was too large to measure.
   package mutating func take(_ byteCount: Int?) {
     let bytes = byteCount.map(Double.init) ?? .infinity
     switch step {
@@ -213,18 +219,21 @@ package struct BudgetSearch: Sendable {
 
   // MARK: Stages
 
-  /// Samples the harshest rung of the mildest stage.
+  /// Begins the search for a stage by sampling the harshest rung of the mildest stage.
   private mutating func beginStages() {
     stage = 0
     ask(.stage(-1..<stages.count), .sample(settings(0, rungs.count - 1)))
   }
 
-  /// Halves a range of stages. The first stage in it is too large; the stage after it fits, or does not exist.
+  /// Halves a range of stages, or ends the search for a stage. The first stage in the range is known to be too large.
+  /// The stage after the range is known to fit, or does not exist.
   ///
-  /// - Parameter last: The estimate for the harshest rung of the stage after the range, if it was just made.
+  /// - Parameter last: The estimate for the harshest rung of the stage after the range if that was the last step;
+  ///   otherwise nil.
   private mutating func findStage(in range: Range<Int>, last: Double?) {
     if range.count > 1 {
-      // Scaling can make pictures of few colours larger in bytes, so full size is tried first.
+      // Scaling can increase the byte count of pictures with few colours, so the harshest stage of full size is tried
+      // first.
       let fullSize = levers.rates.count
       stage =
         range.dropFirst().contains(fullSize) ? fullSize : range.lowerBound + range.count / 2
@@ -236,7 +245,7 @@ package struct BudgetSearch: Sendable {
     beginRungs()
     estimates[0] = lossless
     if range.upperBound == stages.count {
-      // Estimates may be wrong, so try the smallest file.
+      // According to the estimates, no stage fits. They may be wrong, so encode the smallest file.
       rung = rungs.count - 1
       return encodeRung()
     }
@@ -261,16 +270,16 @@ package struct BudgetSearch: Sendable {
       rung = high
       return encodeRung()
     }
-    // Sample the mildest rung first, so that sizes in between can be interpolated.
+    // Sample the mildest rung first, so that the sizes of the rungs up to `high` can be interpolated.
     rung = low < 0 && estimates[0] == nil ? 0 : guess()
     ask(.rungSample, .sample(settings(stage, rung)))
   }
 
-  /// The rung between the bounds whose size is expected to be just below the limit.
+  /// Returns the rung between the bounds whose size is expected to be just below the limit.
   private func guess() -> Int {
-    // With the same number of colours, sizes fall as the tolerance rises. With fewer colours a file may get larger,
-    // because dithered areas compress badly. So try the last rung with each number of colours, mild ones first, and
-    // then the first rung with the number that fits.
+    // With the same number of colours, sizes fall as the tolerance rises. With fewer colours, a file may become larger,
+    // because dithered areas compress badly. So first try the last rung of each number of colours, beginning with the
+    // mildest, to find the number of colours that fits. Then try the first rung with that number.
     if let end = ends.first(where: { $0 > low && $0 < high && estimates[$0] == nil }) { return end }
     let start = (ends.last { $0 < high } ?? -1) + 1
     if start > low, start < high, estimates[start] == nil { return start }
@@ -279,11 +288,11 @@ package struct BudgetSearch: Sendable {
       over.isFinite, over > under
     else { return min(max(middle, low + 1), high - 1) }
     let wanted = Self.aim * limit
-    // Between close rungs, sizes fall about linearly with the tolerance.
+    // Between rungs that are close together, sizes fall about linearly with the tolerance.
     let share = (over - wanted) / (over - under)
     let place = Double(low) + share * Double(high - low)
     guard place.isFinite else { return middle }
-    // Stay away from both ends, so that the bounds converge.
+    // Stay away from both bounds, so that they converge.
     let margin = (high - low) / 8
     return min(max(Int(place.rounded(.up)), low + 1 + margin), high - 1 - margin)
   }
@@ -305,14 +314,14 @@ package struct BudgetSearch: Sendable {
     }
   }
 
-  /// Looks for milder settings, after a file that fits but leaves much of the limit unused.
+  /// Looks for milder settings. A file that fits has been found, but it leaves much of the limit unused.
   private mutating func seekMilder() {
-    // Estimates for fewer colours say little about files with more colours, which often need no dithering.
+    // Estimates for few colours say little about files with more colours, which often need no dithering.
     if rung > ends[0], !files.contains(ends[0]), (estimates[ends[0]] ?? 0) <= 2 * limit {
       rung = ends[0]
       return encodeRung()
     }
-    // Only a file proves that a milder rung is too large.
+    // Only an encoded file, not an estimate, proves that a milder rung is too large.
     if low >= 0, low > high || high - low <= 1 && !files.contains(low) {
       low = files.filter { $0 < high }.max() ?? -1
     }
@@ -320,7 +329,8 @@ package struct BudgetSearch: Sendable {
       rung = guess()
       return encodeRung()
     }
-    // Nothing milder is left in this stage. If much of the limit is unused, the estimates chose too harsh a stage.
+    // Nothing milder is left in this stage. If much of the limit is unused, the estimates led to a stage that is too
+    // harsh.
     guard high == 0, stage > 0, encodeCount < Self.encodeLimit - 1 else { return finish() }
     stage -= 1
     beginRungs()
@@ -328,14 +338,15 @@ package struct BudgetSearch: Sendable {
     encodeRung()
   }
 
-  /// Looks for harsher settings, because no file fits yet.
+  /// Looks for harsher settings, because no file has fitted yet.
   private mutating func seekHarsher() {
     // Spend the last attempt on the file that is most likely to fit.
     if encodeCount == Self.encodeLimit - 1 { return encodeLast(of: stages.count - 1) }
     let least = estimates[rungs.count - 1] ?? 0
     if rung < rungs.count - 1, least <= limit { return seekHarsherRung() }
     if stage == stages.count - 1 { return encodeLast(of: stage) }
-    // Find the first stage that should be well below the limit. Bytes are about proportional to pixels.
+    // Find the first stage whose file should be well below the limit. The byte count is about proportional to the
+    // number of pixels.
     let pixels = pixelShare(stage)
     let next = stages.indices.first {
       $0 > stage && least * pixelShare($0) / pixels <= 0.75 * limit
@@ -345,14 +356,14 @@ package struct BudgetSearch: Sendable {
     nextSample()
   }
 
-  /// Looks for harsher settings in this stage, which may have a file that fits.
+  /// Looks for harsher settings in the current stage, because its harshest rung may fit.
   private mutating func seekHarsherRung() {
     let last = rungs.count - 1
     if high <= low { high = last }
     if encodeCount < 2, high - low > 1 {
       rung = guess()
     } else if encodeCount < Self.encodeLimit - 2 {
-      // Estimates were wrong twice.
+      // The estimates have been wrong twice, so skip to the last rung of a number of colours.
       rung = ends.first { $0 > low && (estimates[$0] ?? 0) <= Self.aim * limit } ?? last
     } else {
       rung = last
@@ -360,22 +371,22 @@ package struct BudgetSearch: Sendable {
     encodeRung()
   }
 
-  /// Encodes the smallest file of `stage`, unless it was the last file encoded.
+  /// Encodes the smallest file of `stage`, or ends the search if that was the last file encoded.
   private mutating func encodeLast(of stage: Int) {
     if self.stage == stage, rung == rungs.count - 1 { return finish() }
     (self.stage, rung) = (stage, rungs.count - 1)
     encodeRung()
   }
 
-  /// The relative number of pixels in a stage.
+  /// Returns the number of pixels in the frames of a stage, in an arbitrary unit.
   private func pixelShare(_ stage: Int) -> Double {
     let settings = stages[stage]
-    // Keeping all frames takes more than the highest reduced rate does.
+    // Keeping all frames takes more pixels than the highest reduced rate does.
     let rate = settings.rate ?? (levers.rates.first.map { $0 * 5 / 4 } ?? 1)
     return Double(rate * settings.percent * settings.percent)
   }
 
-  /// Records the size of a file, and corrects other estimates accordingly.
+  /// Records the actual size of the file of `rung`, and corrects other estimates accordingly.
   private mutating func correct(_ rung: Int, _ bytes: Double) {
     if let estimate = estimates[rung], !files.contains(rung), estimate.isFinite, estimate > 0,
       bytes.isFinite
@@ -383,7 +394,8 @@ package struct BudgetSearch: Sendable {
       let factor = min(max(bytes / estimate, 0.25), 4)
       ratios[rungs[rung].colors] = min(max(ratio(rung) * factor, 0.25), 4)
       for (place, size) in estimates where !files.contains(place) {
-        // With other numbers of colours, estimates may be off by another factor, but hardly in the other direction.
+        // For other numbers of colours, estimates may be wrong by a different factor, but are rarely too high if this
+        // one was too low.
         if factor > 1 || rungs[place].colors == rungs[rung].colors {
           estimates[place] = size * factor
         }
@@ -393,7 +405,7 @@ package struct BudgetSearch: Sendable {
     files.insert(rung)
   }
 
-  /// The ratio of actual to estimated size, for the number of colours of a rung.
+  /// Returns the ratio of actual to estimated size for the number of colours of `rung`.
   private func ratio(_ rung: Int) -> Double {
     ratios[rungs[rung].colors] ?? max(ratios.values.max() ?? 1, 1)
   }

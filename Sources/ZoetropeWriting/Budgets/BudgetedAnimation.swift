@@ -2,18 +2,18 @@ internal import Synchronization
 
 /// An edited animation that fits a byte limit.
 package struct BudgetedAnimation: Sendable {
-  /// What was written.
+  /// The plan with which the file was written.
   package fileprivate(set) var plan: EditPlan
-  /// The file.
+  /// The bytes of the file.
   package fileprivate(set) var bytes: [UInt8]
-  /// The settings that made it fit.
+  /// The settings with which the file fits.
   package let settings: BudgetSearch.Settings
   /// The number of files that were encoded.
   package fileprivate(set) var encodeCount: Int
-  /// The number of the last file or sample.
+  /// The number of the last attempt. Files and samples are counted together.
   fileprivate var attempt = 1
   package fileprivate(set) var written: WrittenAnimation
-  /// Whether metadata of the image was left out.
+  /// Whether the image had metadata that was left out.
   package fileprivate(set) var losesMetadata: Bool
 
   /// Writes the file to `sink`, in pieces.
@@ -41,9 +41,10 @@ extension AnimatedImage {
   /// Searches for the mildest settings whose file fits `budget`, on the calling thread.
   ///
   /// - Parameters:
-  ///   - keepsMetadata: Whether the file keeps the image's metadata if there is room for it.
-  ///   - progress: Called for each frame of each file or sample, with the number of that file or sample.
-  /// - Throws: `limitExceeded` if nothing fits; the errors of ``EditPlan``; `cancelled`.
+  ///   - keepsMetadata: Whether the file keeps the image's metadata if the budget has room for it.
+  ///   - progress: A closure that is called for each frame of each file or sample. ``WritingProgress/attempt`` is the
+  ///     number of that file or sample.
+  /// - Throws: `limitExceeded` if no file fits; the errors of ``EditPlan``; `cancelled`.
   package func fitted(
     _ edits: [AnimationEdit], _ options: EditOptions, to budget: ByteBudget,
     keepsMetadata: Bool = true, isCancelled: @escaping @Sendable () -> Bool,
@@ -87,7 +88,7 @@ extension AnimatedImage {
         if keepsMetadata { best = try fitting.withMetadata(best, report) }
         best.encodeCount = search.encodeCount
         best.attempt = attempt
-        // Copied frames ignore the settings, so only a rewritten file made concessions.
+        // Copied frames ignore the settings, so only a file whose pictures were all encoded again made concessions.
         let drawing = best.plan.rewriting?.options
         var colors: Int?
         if let kind = drawing?.colors.kind,
@@ -123,7 +124,7 @@ private struct BudgetFitting {
   private let options: EditOptions
   private let limit: Int
   private let isCancelled: @Sendable () -> Bool
-  /// The result of the edits alone, without loss.
+  /// The plan that applies only the edits, with no concession to the limit.
   let plan: EditPlan
   let levers: BudgetSearch.Levers
 
@@ -145,7 +146,7 @@ private struct BudgetFitting {
       $0 + DelayPolicy.browser.shownDuration(of: $1.delay) / .seconds(1)
     }
     let rate = duration > 0 ? Double(plan.frames.count) / duration : 0
-    // With sides of fewer than 16 pixels, pictures are unrecognizable.
+    // A picture whose shorter side has fewer than 16 pixels is unrecognizable.
     let shorter = min(size.width, size.height)
     levers = BudgetSearch.Levers(
       mayBeThorough: options.effort != .small, hasColors: options.colors != .exact,
@@ -156,7 +157,8 @@ private struct BudgetFitting {
         ? [] : [90, 80, 71, 63, 56, 50, 45, 40, 35, 30, 25, 20].filter { shorter * $0 >= 1600 })
   }
 
-  /// Calls `body`; returns nil if the format cannot hold the result of `settings`. Throws if `settings` change nothing.
+  /// Calls `body`, and returns nil if it throws because the format cannot hold the result of `settings`. If `settings`
+  /// are the initial ones, which concede nothing, this method throws that error instead.
   func attempt<Value>(
     _ settings: BudgetSearch.Settings, _ body: () throws(AnimatedImageError) -> Value?
   ) throws(AnimatedImageError) -> Value? {
@@ -170,7 +172,7 @@ private struct BudgetFitting {
 
   // MARK: Files
 
-  /// Encodes the file with `settings`; returns nil if it is far too long.
+  /// Encodes the file with `settings`. Returns nil if the file is far too long.
   func encode(
     _ settings: BudgetSearch.Settings, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> (
@@ -183,14 +185,14 @@ private struct BudgetFitting {
     return try encode(plan, settings, keepsMetadata: false, progress)
   }
 
-  /// Encodes the file of `plan`; returns nil if it is far too long.
+  /// Encodes the file of `plan`. Returns nil if the file is far too long.
   private func encode(
     _ plan: EditPlan, _ settings: BudgetSearch.Settings, keepsMetadata: Bool,
     _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> (
     plan: EditPlan, bytes: [UInt8], written: WrittenAnimation, isStripped: Bool
   )? {
-    // A file that is too long is still measured, up to a limit.
+    // Complete a file that is only somewhat too long, because the search needs its size.
     let sink = LimitedSink(plan.rewriting == nil ? .max : 4 * min(limit, 1 << 40) + 1 << 16)
     var written: WrittenAnimation
     do throws(AnimatedImageError) {
@@ -201,7 +203,7 @@ private struct BudgetFitting {
     }
     var (bytes, isStripped) = (sink.bytes, plan.rewriting != nil && !keepsMetadata)
     if plan.rewriting == nil, !options.storesRGBA, bytes.count > limit || settings.isThorough {
-      // Optimizing may shrink copied frames.
+      // Frames that were copied may become smaller if they are encoded again.
       let optimized = LimitedSink(bytes.count)
       let copy = try AnimatedImage(bytes: bytes, options: image.options)
       let result = try copy.optimize(
@@ -212,7 +214,7 @@ private struct BudgetFitting {
         isCancelled: isCancelled)
       if result.byteCount < bytes.count {
         (bytes, isStripped) = (optimized.bytes, !keepsMetadata)
-        // It is no longer known which frames are copies, so their number is left out.
+        // It is no longer known which frames are copies, so the number of copies is left out.
         written = WrittenAnimation(
           byteCount: bytes.count, frameCount: written.frameCount, mergedCount: written.mergedCount,
           hasExactDelays: written.hasExactDelays, damage: written.damage)
@@ -221,7 +223,8 @@ private struct BudgetFitting {
     return (plan, bytes, written, isStripped)
   }
 
-  /// Returns `best` with the image's metadata added, if it was dropped and there is room for it.
+  /// Returns `best` with the image's metadata added, if the metadata was dropped and there is room for it. Otherwise
+  /// returns `best` unchanged.
   func withMetadata(
     _ best: BudgetedAnimation, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> BudgetedAnimation {
@@ -230,7 +233,7 @@ private struct BudgetFitting {
     else { return best }
     let found = try encode(
       best.plan.withMetadata(), best.settings, keepsMetadata: true, progress)
-    // If the file with metadata is shorter, something else was given up for it.
+    // If the file with metadata is shorter than the one without, something else was given up for the metadata.
     guard let found, found.bytes.count <= limit, found.bytes.count >= best.bytes.count else {
       return best
     }
@@ -240,7 +243,7 @@ private struct BudgetFitting {
     return best
   }
 
-  /// The number of bytes that the image's metadata takes in a file; nil if unknown.
+  /// Returns the number of bytes that the image's metadata takes in a file of `format`, or nil if that is unknown.
   private func metadataByteCount(
     _ format: AnimationFormat
   ) throws(AnimatedImageError) -> Int? {
@@ -253,7 +256,7 @@ private struct BudgetFitting {
     return whole - (try makeEncoder(request).start(frameCount: 1).count)
   }
 
-  /// Makes the plan for `settings`, or for a sample of its frames.
+  /// Makes the plan for `settings`. If `sample` is not nil, the plan has only the frames with these indices.
   private func plan(
     _ settings: BudgetSearch.Settings, sample: [Int]?
   ) throws(AnimatedImageError) -> EditPlan {
@@ -294,12 +297,13 @@ private struct BudgetFitting {
 
   // MARK: Samples
 
-  /// Estimates the size of the file for `settings` from pairs of frames spread over it; nil if they are far too long.
+  /// Estimates the size of the file for `settings` from pairs of adjacent frames that are spread over the animation.
+  /// The result is never nil.
   func estimate(
     _ settings: BudgetSearch.Settings, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> Int? {
     if settings == BudgetSearch.Settings(), plan.rewriting == nil {
-      // Copied frames take their stored size. Optimizing saves a little, and drops all metadata.
+      // Copied frames take their stored size. Optimizing the file afterwards saves a little, and drops all metadata.
       let share = Double(plan.frames.count) / Double(max(image.frames.count, 1))
       let extras =
         image.format == .gif
@@ -331,7 +335,7 @@ private struct BudgetFitting {
     return once + changes * (count - 1) / pairCount
   }
 
-  /// The byte counts of the parts of a file: the start, each frame, the end.
+  /// Returns the byte counts of the parts of a file: the start, each frame, and the end.
   private func sizes(
     of plan: EditPlan, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> [Int]? {

@@ -1,17 +1,18 @@
-/// The maximum size of an edited animation in bytes, and what must not be given up for it.
+/// The maximum size of an edited animation in bytes, and the properties that must not be given up to meet it.
 ///
-/// ``AnimatedImage/write(_:to:options:progress:)`` then searches for the mildest settings that fit. In this order it
-/// drops metadata, spends more time on compression, allows similar colours (``EditOptions/tolerance``), uses fewer
-/// colours, drops frames down to 10 per second while keeping the duration, and scales pictures down to a fifth. It
-/// encodes at most six files, besides samples, and keeps the best one in memory. If there is room for the metadata, the
-/// best file is encoded once more with it. ``WrittenAnimation/concessions`` lists what was given up. If no file fits,
-/// the call throws ``AnimatedImageError/Code/limitExceeded``, and nothing is written.
+/// With a budget, ``AnimatedImage/write(_:to:options:progress:)`` searches for the mildest settings with which the file
+/// fits. The search takes these measures, in this order: it drops metadata, spends more time on compression, allows
+/// similar colours (``EditOptions/tolerance``), uses fewer colours, drops frames down to 10 per second without changing
+/// the duration, and scales pictures down to a fifth of their size. It encodes at most six files, besides samples, and
+/// keeps the best file in memory. If there is room for the metadata, the best file is encoded once more with its
+/// metadata. ``WrittenAnimation/concessions`` tells what was given up. If no file fits, the call throws
+/// ``AnimatedImageError/Code/limitExceeded``, and nothing is written.
 public struct ByteBudget: Sendable, Hashable {
   /// The maximum size of the file in bytes.
   public var byteLimit: Int
-  /// Whether pictures keep their size. Default: false.
+  /// Whether pictures keep their size in pixels. Default: false.
   public var keepsSize: Bool
-  /// Whether all frames are kept. Default: false.
+  /// Whether no frames are dropped. Default: false.
   public var keepsFrameRate: Bool
 
   /// Creates a budget.
@@ -21,15 +22,16 @@ public struct ByteBudget: Sendable, Hashable {
     self.keepsFrameRate = keepsFrameRate
   }
 
-  /// What was given up so that a file fits.
+  /// What was given up to make a file fit.
   public struct Concessions: Sendable, Hashable {
-    /// How much colours may differ; 0 if the frames were copied.
+    /// How much colours may differ, as in ``EditOptions/tolerance``. It is 0 if the frames were copied.
     public let tolerance: Int
-    /// The maximum number of colours in a palette; nil if there is no limit besides ``EditOptions/colors``.
+    /// The maximum number of colours in a palette, or nil if the budget did not lower the limit of
+    /// ``EditOptions/colors``.
     public let colors: Int?
-    /// The maximum number of frames per second that remain; nil if none were dropped for the budget.
+    /// The maximum number of frames per second that remain, or nil if no frames were dropped to meet the budget.
     public let framesPerSecond: Int?
-    /// The sides of pictures, in percent of the size that the edits request; at most 100.
+    /// The width and height of pictures, in percent of those that the edits request. At most 100.
     public let percent: Int
     /// The size of pictures in the file.
     public let canvasSize: PixelSize

@@ -1,19 +1,20 @@
-/// The limits that a site or program sets for an emoji or sticker.
+/// The limits that a site or app sets for an emoji or sticker.
 ///
-/// Every limit was read on the row's date in the source that the row names, or in a copy of it. Limits that could not
-/// be read there are left out, and so are presets without any limit. Where a source says KB, 1,000 bytes are assumed,
-/// to be safe. Slack documents no picture size: 128x128 is the advice of other sites, not a documented limit.
+/// Every limit in ``all`` was read in the preset's ``source``, or in a copy of it, on the preset's ``date``. Limits
+/// that could not be read there are left out, and so are presets without any known limit. Where a source says KB, the
+/// smaller reading of 1,000 bytes is assumed. Slack documents no picture size: 128x128 is the advice of other sites,
+/// not a documented limit.
 package struct UploadPreset: Sendable, Hashable {
-  /// The size of pictures.
+  /// The size that pictures must have, given as width and height.
   package enum Size: Sendable, Hashable {
     case exactly(Int, Int)
     case within(Int, Int)
-    /// As large as fits.
+    /// At most the given size, and the longer side is at least as long as the smaller of the two numbers.
     case touching(Int, Int)
   }
 
   package let name: String
-  /// A description for the help.
+  /// A short description for the tool's help text.
   package let summary: String
   package var formats: [AnimationFormat]
   package var size: Size
@@ -22,9 +23,10 @@ package struct UploadPreset: Sendable, Hashable {
   /// The maximum duration of one play, in seconds.
   package var seconds: Int? = nil
   package var playCount: PlayCount? = nil
-  /// Whether an APNG has to store RGBA, because iOS shows an APNG with a palette as a still (Signal-iOS issue 4611).
+  /// Whether an APNG has to store RGBA, because iOS shows only a still picture of an APNG with a palette (Signal-iOS
+  /// issue 4611).
   package var needsRGBA = false
-  /// The official source, and the date on which the row was last compared with it.
+  /// The official source of the limits, and the date on which the preset was last compared with it.
   package let source: String
   package let date: String
 
@@ -75,15 +77,15 @@ package struct UploadPreset: Sendable, Hashable {
       source: "https://help.twitch.tv/s/article/subscriber-emote-guide", date: "2026-11-26"),
   ]
 
-  /// Other sites, and what they accept instead of GIF and APNG.
+  /// Sites without a preset, and the format that each of them accepts instead of GIF and APNG.
   package static let others = ["telegram": "WebM", "whatsapp": "WebP"]
 }
 
 extension UploadPreset {
   /// Adds the preset's requirements to `edits` and `options`.
   ///
-  /// - Throws: `limitExceeded` with a limit that no change of size or rate can meet; `parameter` for a format that the
-  ///   preset does not allow; the errors of the edits.
+  /// - Throws: `limitExceeded` if the animation exceeds a limit that no change of picture size or frame rate can meet;
+  ///   `parameter` if the preset does not allow the format; the errors of the edits.
   package func apply(
     to edits: inout [AnimationEdit], _ options: inout EditOptions, of image: AnimatedImage
   ) throws(AnimatedImageError) {
@@ -119,7 +121,7 @@ extension UploadPreset {
         let before = edits
         edits.append(.frameCount(wanted))
         line = try timeline()
-        // The first frame is kept even if its duration is zero.
+        // There may still be too many frames, because the first frame is kept even if its duration is zero.
         if line.showings.count > frames.upperBound { edits = before }
         wanted -= 1
       }
@@ -134,7 +136,7 @@ extension UploadPreset {
     options.storesRGBA = needsRGBA
   }
 
-  /// Checks that an output with pictures of `size` meets the preset.
+  /// Checks that an output of `frameCount` frames with pictures of `size` meets the preset's limits on size and frames.
   package func check(_ size: PixelSize, frameCount: Int) throws(AnimatedImageError) {
     guard fits(size) else {
       throw refusal("pictures of \(size) are too large or too small", sides(size))

@@ -1,15 +1,16 @@
 extension AnimatedImage {
-  /// Plans `edits` without writing anything: which frames are copied, which are compressed again, and why.
+  /// Plans `edits` without writing anything. The plan tells which frames are copied, which are compressed again, and
+  /// why.
   ///
-  /// Decodes the frames at cuts and the frames on which they depend. Changes of speed, delays or plays decode nothing,
-  /// and neither does a cut at the end. Scaling decodes every frame, and keeps up to 32 MiB of pictures for writing.
-  /// Cropping and reversing decode every frame twice, here and during writing.
+  /// Planning decodes the frames at cuts and the frames on which these depend. Nothing is decoded for changes of speed,
+  /// delays or plays, or for a cut at the end. Scaling decodes every frame, and keeps up to 32 MiB of pictures for
+  /// writing. Cropping and reversing decode every frame twice: once while planning and once while writing.
   ///
   /// - Parameters:
-  ///   - edits: Applied in order.
-  ///   - options: How delays are read and stored, and how new pictures are stored.
-  /// - Throws: `parameter` if an edit cannot be applied to the result of the previous ones; `limitExceeded` if there
-  ///   would be too many frames, or a play would take too long (see ``AnimationEdit``); `unwritable` if the format
+  ///   - edits: The edits, which are applied in order.
+  ///   - options: How delays are interpreted and stored, and how new pictures are stored.
+  /// - Throws: `parameter` if an edit cannot be applied to the result of the previous edits; `limitExceeded` if there
+  ///   would be too many frames, or if a play would take too long (see ``AnimationEdit``); `unwritable` if the format
   ///   cannot hold the result, such as a GIF frame with more than 256 colours under ``ColorPolicy/exact``; the errors
   ///   of decoding; `cancelled`, never `CancellationError`, as soon as the task is cancelled.
   public func plan(
@@ -20,19 +21,21 @@ extension AnimatedImage {
     }
   }
 
-  /// Writes the animation with `edits` to `sink`, in the format of the source unless ``EditOptions/format`` names
-  /// another.
+  /// Writes the animation with `edits` to `sink`. The format is that of the source, unless ``EditOptions/format``
+  /// requests another.
   ///
-  /// Editing is lossless, except that ``AnimationEdit/resize(_:fit:filter:linearLight:)`` scales pixels and the
-  /// colours of a GIF may be reduced. Compressed frames are copied where the canvas before them is unchanged. Memory
-  /// use is a few canvases, whatever the length. Nothing is written if planning fails.
+  /// Editing is lossless, except that ``AnimationEdit/resize(_:fit:filter:linearLight:)`` scales pixels, the colours of
+  /// a GIF may have to be reduced, and ``EditOptions/colors``, ``EditOptions/tolerance`` and ``EditOptions/budget`` may
+  /// allow a loss. A compressed frame is copied if the canvas on which it is drawn is unchanged. Memory use is a few
+  /// canvases, however long the animation is. Nothing is written if planning fails.
   ///
   /// - Parameters:
-  ///   - edits: Applied in order.
-  ///   - sink: The destination. It is finished, or abandoned if this throws.
-  ///   - options: How delays are read and stored. Default: as browsers do.
-  ///   - progress: Called after each frame, on a thread of the library.
-  /// - Throws: the errors of ``plan(_:options:)`` and of the sink, `io` if the source cannot be read; `cancelled`,
+  ///   - edits: The edits, which are applied in order.
+  ///   - sink: The destination. The sink is finished if writing succeeds, and abandoned if this method throws.
+  ///   - options: How delays are interpreted and stored, and how new pictures are stored. Default: delays are
+  ///     interpreted as browsers do, and all colours are kept where possible.
+  ///   - progress: A closure that is called after each frame, on a thread of the library.
+  /// - Throws: the errors of ``plan(_:options:)`` and of the sink; `io` if the source cannot be read; `cancelled`,
   ///   never `CancellationError`, when the task is cancelled.
   @discardableResult
   public func write(
@@ -58,7 +61,7 @@ extension AnimatedImage {
 extension EditPlan {
   /// Writes the planned animation. See ``AnimatedImage/write(_:to:options:progress:)``.
   ///
-  /// When the task is cancelled, this throws at once, and the sink is abandoned soon after.
+  /// When the task is cancelled, this method throws immediately, and the sink is abandoned soon afterwards.
   @discardableResult
   public func write(
     to sink: some AnimationSink,

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// The pictures of an animation whose frames are all encoded again, by index.
+/// A source of the pictures of an animation whose frames are all encoded again.
 package protocol PictureSupply {
-  /// Returns picture `index`. Each call returns the same picture.
+  /// Returns the picture with the given index. All calls with the same index return equal pictures.
   func picture(_ index: Int) throws(AnimatedImageError) -> CompositedFrame
 }
 
-/// An animation to be written from pictures: their order, delays and pixel format.
+/// An animation to be written from pictures. Describes the order, the delays and the pixel format of the pictures.
 package struct AnimationAssembly {
   private let pictures: any PictureSupply
-  /// The pictures in order, with the delays that are stored.
+  /// The indices of the pictures, in the order in which they are shown, with the delays to be stored.
   package let frames: [EditDelays.Kept]
   package private(set) var options: AnimationWriterOptions
   private let isCancelled: @Sendable () -> Bool
@@ -20,15 +20,16 @@ package struct AnimationAssembly {
   package struct Findings: Sendable {
     /// The damage found while decoding pictures.
     package fileprivate(set) var damage: [Damage] = []
-    /// Whether some frames need their colours reduced.
+    /// Whether the colours of some frames have to be reduced.
     package fileprivate(set) var reducesColors = false
-    /// The share of pixels in the changed rectangles that are partly transparent and become opaque or transparent.
+    /// The share of pixels in the changed rectangles that are partly transparent and become opaque or fully
+    /// transparent.
     package fileprivate(set) var partialAlphaShare = 0.0
-    /// The first pictures, kept so that they are not decoded and scaled twice.
+    /// The first pictures of the animation, kept so that they need not be decoded and scaled twice.
     fileprivate var kept: [CompositedFrame] = []
   }
 
-  /// The maximum number of bytes of pictures that the first pass keeps for the second.
+  /// The maximum number of bytes in pictures that the first pass keeps for the second pass.
   private static let keptByteLimit = 32 << 20
 
   package init(
@@ -43,10 +44,10 @@ package struct AnimationAssembly {
   }
 
   /// Surveys the colours of all pictures, so that they are written in the smallest pixel format, and checks that the
-  /// file format can hold them. If colours are not reduced and their number may fit, all pictures are compressed once
-  /// to make sure.
+  /// file format can hold them. If a palette format has to store the pictures exactly, all pictures are compressed once
+  /// to make sure that they fit.
   ///
-  /// - Throws: `unwritable` if the format cannot hold them; the errors of decoding; `cancelled`.
+  /// - Throws: `unwritable` if the format cannot hold the pictures; the errors of decoding; `cancelled`.
   package mutating func prepare() throws(AnimatedImageError) {
     let reduction = options.reduction
     var survey = ColorSurvey(for: options)
@@ -86,7 +87,7 @@ package struct AnimationAssembly {
     }
   }
 
-  /// Writes all frames to `sink`, which is finished, or abandoned if this throws.
+  /// Writes all frames to `sink`. The sink is finished if writing succeeds, and abandoned if this method throws.
   package func write(
     to sink: some AnimationSink, progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> WrittenAnimation {
@@ -109,7 +110,8 @@ package struct AnimationAssembly {
     }
   }
 
-  /// Calls the writer. Its errors name the frame of the output; the rethrown errors name the picture instead.
+  /// Calls `body`, which uses the writer. In the errors of the writer, the frame index is that of the output; this
+  /// method replaces it with the index of the picture.
   private func calling<Value>(
     _ body: () throws(AnimatedImageError) -> Value
   ) throws(AnimatedImageError) -> Value {
@@ -123,7 +125,8 @@ package struct AnimationAssembly {
     }
   }
 
-  /// Returns the picture of frame `place`, and where it may differ from the previous frame's picture, which is `last`.
+  /// Returns the picture of the output's frame `place`, and the area in which it may differ from the previous frame's
+  /// picture. `last` is the index of that picture, and is updated.
   private func picture(
     _ place: Int, _ last: inout Int?
   ) throws(AnimatedImageError) -> (picture: CompositedFrame, changed: PixelRect?) {
@@ -136,7 +139,7 @@ package struct AnimationAssembly {
   }
 }
 
-/// The pictures of an image, cropped and scaled.
+/// The pictures of an image after cropping and scaling.
 package final class ImagePictures: PictureSupply {
   private let reader: SeekingReader
   private let image: AnimatedImage
@@ -148,13 +151,16 @@ package final class ImagePictures: PictureSupply {
   package let size: PixelSize
   private var last: CompositedFrame?
 
-  /// - Parameter isDeep: Whether pictures of a file with 16 bits per sample keep them.
+  /// Creates a supply of the pictures of `image`, cropped to `crop` and then scaled as `rendering` requests.
+  ///
+  /// - Parameter isDeep: Whether pictures keep 16 bits per sample if the file has them.
   package init(
     _ image: AnimatedImage, crop: PixelRect, _ rendering: Rendering?, isDeep: Bool,
     isCancelled: @escaping @Sendable () -> Bool
   ) {
     var image = image
-    // Decode at the file's depth, so that pixels are exact. A frame decoded during opening may have another depth.
+    // Decode at the file's depth, so that pixels are exact. Drop a frame that was decoded during opening, because it
+    // may have another depth.
     image.options.keeps16Bit = isDeep && image.header.format != .gif && image.header.bitDepth == 16
     image.state = ReadingState()
     (self.image, self.crop, self.rendering) = (image, crop, rendering)
@@ -166,7 +172,7 @@ package final class ImagePictures: PictureSupply {
 
   package func picture(_ index: Int) throws(AnimatedImageError) -> CompositedFrame {
     if let last, last.index == index { return last }
-    // Free the last frame first, so that the reader need not copy the canvas that they share.
+    // Free the last frame first. Otherwise the reader would have to copy the canvas that it shares with that frame.
     last = nil
     let whole = try reader.frame(at: index, isCancelled: isCancelled)
     var frame = whole
@@ -188,7 +194,7 @@ package final class ImagePictures: PictureSupply {
     return frame
   }
 
-  /// The static image, cropped and scaled like the pictures; nil if it is a frame.
+  /// Returns the static image, cropped and scaled like the pictures, or nil if the static image is a frame.
   package func poster() throws(AnimatedImageError) -> Bitmap? {
     guard image.staticImage != nil else { return nil }
     let whole = try image.renderStaticBitmap().cropped(to: crop)
@@ -198,7 +204,7 @@ package final class ImagePictures: PictureSupply {
   }
 }
 
-/// A sink that counts bytes and keeps none.
+/// A sink that counts bytes and discards them.
 package final class CountingSink: AnimationSink {
   private let count = Atomic(0)
 

@@ -1,12 +1,13 @@
 /// A change to an animation, such as a cut, a change of speed or a crop.
 ///
 /// Edits are values that are applied in order. Frames and times refer to the result of the previous edits.
-/// ``AnimatedImage/plan(_:options:)`` reports their cost; ``AnimatedImage/write(_:to:options:progress:)`` applies them.
+/// ``AnimatedImage/plan(_:options:)`` tells what they cost, and ``AnimatedImage/write(_:to:options:progress:)`` applies
+/// them.
 ///
 /// After each edit there may be at most 262,144 frames, or as many as the source has, and one play may take at most 10⁹
-/// seconds. Otherwise both methods throw ``AnimatedImageError/Code/limitExceeded``.
+/// seconds. If an edit exceeds these limits, both methods throw ``AnimatedImageError/Code/limitExceeded``.
 public struct AnimationEdit: Sendable, Hashable {
-  /// Not public: more kinds will come.
+  /// The kind of an edit. Not public, because more kinds will be added.
   package enum Kind: Sendable, Hashable {
     case frames(Range<Int>)
     case frameList([Int])
@@ -26,50 +27,52 @@ public struct AnimationEdit: Sendable, Hashable {
 
   package let kind: Kind
 
-  /// Keeps the frames in `range`, which must not be empty. The first frame is 0.
+  /// Keeps the frames in `range`, which must not be empty. Frames are numbered from 0.
   public static func frames(_ range: Range<Int>) -> Self { Self(kind: .frames(range)) }
 
-  /// Keeps the frames at `indices`, in that order. There must be at least one. Other frames and their time are removed.
+  /// Keeps the frames at `indices`, in the order of `indices`, which must not be empty. All other frames are removed
+  /// together with their time.
   public static func frames(at indices: [Int]) -> Self { Self(kind: .frameList(indices)) }
 
-  /// Keeps the part shown in `range`, relative to the start of the first frame.
+  /// Keeps the part of the animation that is shown during `range`. Times are relative to the start of the first frame.
   ///
-  /// A cut in the middle of a frame shortens its delay. Times past the end are clamped.
+  /// A cut in the middle of a frame shortens the delay of that frame. Times past the end of the animation are clamped.
   public static func time(_ range: Range<Duration>) -> Self { Self(kind: .time(range)) }
 
-  /// Plays `factor` times as fast; 0.001 to 1000, rounded to a millionth.
+  /// Plays the animation `factor` times as fast. The factor must be 0.001 to 1000, and is rounded to a millionth.
   public static func speed(_ factor: Double) -> Self { Self(kind: .speed(factor)) }
 
   /// Scales all delays so that one play takes `duration` exactly.
   public static func duration(_ duration: Duration) -> Self { Self(kind: .duration(duration)) }
 
-  /// Drops frames so that at most `rate` per second remain; the duration is kept.
+  /// Drops frames so that at most `rate` frames per second remain. The duration does not change.
   ///
-  /// Frames are never repeated, so an animation that is already slower does not change.
+  /// Frames are never repeated, so an animation with a lower frame rate does not change.
   public static func framesPerSecond(_ rate: Double) -> Self { Self(kind: .framesPerSecond(rate)) }
 
-  /// Drops frames so that about `count` remain at equal intervals; the duration is kept.
+  /// Drops frames so that about `count` frames remain at equal intervals. The duration does not change.
   package static func frameCount(_ count: Int) -> Self { Self(kind: .frameCount(count)) }
 
-  /// Plays backwards.
+  /// Plays the animation backwards.
   public static let reverse = Self(kind: .reverse)
 
-  /// Plays forwards, then backwards; the first and the last frame are shown once.
+  /// Plays the animation forwards, then backwards. In each play, the first and the last frame are shown once.
   public static let backAndForth = Self(kind: .backAndForth)
 
-  /// Keeps the part of the canvas in `rect`, which is clipped to it.
+  /// Keeps the part of the canvas in `rect`, which is clipped to the canvas.
   public static func crop(_ rect: PixelRect) -> Self { Self(kind: .crop(rect)) }
 
-  /// Scales all pictures into `target`. Crops must come before it. Pictures that already have the size stay as they
-  /// are.
+  /// Scales all pictures into `target`. Only one edit can scale, and crops must come before it. Pictures that already
+  /// have the requested size stay unchanged.
   ///
-  /// A GIF gets palettes of up to 256 colours that frames share, unless there are fewer colours; see ``EditOptions``
-  /// for other choices. Colours are premultiplied while they are scaled.
+  /// A scaled GIF gets palettes of up to 256 colours that frames share, unless all frames together have fewer colours;
+  /// see ``EditOptions`` for other choices. Colours are premultiplied with alpha while they are scaled.
   ///
   /// - Parameters:
-  ///   - target: The box that pictures are scaled into, or a width or height.
-  ///   - fit: How they are fitted. Default: ``ScalingFit/fit``.
-  ///   - filter: Default: ``ScalingFilter/bilinear``. ``ScalingFilter/nearest`` adds no colours.
+  ///   - target: The box into which pictures are scaled, or only a width or height.
+  ///   - fit: How pictures are fitted into the box. Default: ``ScalingFit/fit``.
+  ///   - filter: The filter for resampling. Default: ``ScalingFilter/bilinear``. ``ScalingFilter/nearest`` adds no new
+  ///     colours.
   ///   - linearLight: Whether to resample in linear light. Default: false.
   public static func resize(
     _ target: TargetSize, fit: ScalingFit = .fit, filter: ScalingFilter = .bilinear,
@@ -82,18 +85,18 @@ public struct AnimationEdit: Sendable, Hashable {
 
   /// Sets the total number of plays.
   ///
-  /// GIF can store 1 to 65,536 plays, APNG 1 to 2,147,483,647; both can play forever.
+  /// A GIF can store 1 to 65,536 plays, and an APNG 1 to 2,147,483,647. Either can also play forever.
   public static func playCount(_ count: PlayCount) -> Self { Self(kind: .playCount(count)) }
 
   /// Shows every frame for `delay`.
   public static func delay(_ delay: FrameDelay) -> Self { Self(kind: .delay(delay)) }
 
-  /// Sets the delays of all frames; there must be one for each.
+  /// Sets the delays of all frames. The number of delays must equal the number of frames.
   public static func delays(_ delays: [FrameDelay]) -> Self { Self(kind: .delays(delays)) }
 }
 
 extension AnimationEdit: CustomStringConvertible {
-  /// The edit in a few words.
+  /// A description of the edit in a few words.
   public var description: String {
     switch kind {
     case .frames(let range): "frames \(range.lowerBound)..<\(range.upperBound)"
@@ -116,7 +119,7 @@ extension AnimationEdit: CustomStringConvertible {
 }
 
 extension TargetSize {
-  /// The sides, as in "60x" or "120x80".
+  /// The sides of the box as a text, such as "60x" or "120x80".
   fileprivate var text: String {
     if width == nil, height == nil { return "\((scale ?? 1) * 100) %" }
     return "\(width.map { "\($0)" } ?? "")x\(height.map { "\($0)" } ?? "")"

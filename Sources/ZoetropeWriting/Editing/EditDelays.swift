@@ -1,22 +1,22 @@
-/// The delays to be stored for a timeline, and the showings that are dropped because they are too
-/// short. A pure value.
+/// The delays to be stored for a timeline, without the showings that are dropped because they are too short. This is a
+/// pure value.
 ///
-/// Delays that no edit changed stay as they are stored.
+/// A delay that no edit has changed is stored unchanged.
 package struct EditDelays: Sendable, Hashable {
-  /// A showing that is written.
+  /// A frame of the output: the index of the source's frame that it shows, and the delay to be stored.
   package struct Kept: Sendable, Hashable {
     package let frame: Int
     package let delay: FrameDelay
   }
 
-  /// The showings that are written, in order. A delay that is too long for one frame takes several.
+  /// The frames of the output, in order. A showing that is too long for one frame takes several.
   package private(set) var kept: [Kept] = []
-  /// The number of showings too short to be written; their time is added to others.
+  /// The number of showings that are dropped because they are too short. Their time is added to other showings.
   package private(set) var mergedCount = 0
-  /// Whether every delay is exact. If not, the end times of frames are rounded.
+  /// Whether every delay is stored exactly. If not, the end times of frames are rounded.
   package private(set) var isExact = true
 
-  /// Returns zero delays, for a still picture, which stores none.
+  /// Returns delays of zero, for a still picture, whose file stores no delay.
   package static func none(_ timeline: EditTimeline) -> EditDelays {
     var delays = EditDelays()
     delays.kept = timeline.showings.map {
@@ -27,13 +27,13 @@ package struct EditDelays: Sendable, Hashable {
 
   /// Returns delays in whole centiseconds, as GIF stores them.
   ///
-  /// - Throws: `limitExceeded` if they need too many frames.
+  /// - Throws: `limitExceeded` if the delays take too many frames.
   package static func centiseconds(
     _ timeline: EditTimeline, _ timing: AnimationWriterOptions.Timing
   ) throws(AnimatedImageError) -> EditDelays {
     var delays = EditDelays()
     let showings = timeline.showings
-    // A delay of 0 is 0 in any unit: an APNG that was made from a GIF may state it as 0/1.
+    // A delay of 0 is kept whatever its denominator: an APNG that was made from a GIF may store the delay as 0/1.
     func isKept(_ showing: EditTimeline.Showing) -> Bool {
       showing.stored.map {
         $0.numerator == 0 || $0.denominator == 100 && $0.numerator <= 0xffff
@@ -56,7 +56,7 @@ package struct EditDelays: Sendable, Hashable {
     return delays
   }
 
-  /// Appends showings whose delays are new.
+  /// Appends a run of showings whose delays are not kept.
   private mutating func append(
     _ run: ArraySlice<EditTimeline.Showing>, _ timeline: EditTimeline,
     _ timing: AnimationWriterOptions.Timing
@@ -78,7 +78,7 @@ package struct EditDelays: Sendable, Hashable {
     }
     for group in rounding.finish() { try add(group) }
     let stored = groups.reduce(0) { $1.delays.reduce($0) { $0 + Int128($1) } }
-    // A run of less than 2 cs is lengthened.
+    // The totals also differ if a run was shorter than 2 cs and has been lengthened.
     if stored * timescale != ticks * 100 { isExact = false }
     mergedCount += run.count - groups.count
     for group in groups {
@@ -87,7 +87,8 @@ package struct EditDelays: Sendable, Hashable {
     }
   }
 
-  /// Checks the number of stored frames. A delay that is too long for one frame takes several.
+  /// Checks that `count` frames are allowed. There can be more frames than showings, because a delay that is too long
+  /// for one frame takes several.
   private static func check(
     _ count: Int, _ timeline: EditTimeline
   ) throws(AnimatedImageError) {
@@ -98,7 +99,7 @@ package struct EditDelays: Sendable, Hashable {
 
   /// Returns delays as fractions of two 16-bit numbers, as APNG stores them.
   ///
-  /// - Throws: `limitExceeded` if they need too many frames.
+  /// - Throws: `limitExceeded` if the delays take too many frames.
   package static func fractions(
     _ timeline: EditTimeline
   ) throws(AnimatedImageError) -> EditDelays {

@@ -1,35 +1,40 @@
-/// How edits read and store delays, and how new pictures are stored.
+/// How edits interpret and store delays, and how new pictures are stored.
 public struct EditOptions: Sendable, Hashable {
-  /// How long a stored delay lasts. Default: ``DelayPolicy/browser``, which replaces 10 ms or less with 100 ms.
+  /// How the delays of the source are interpreted. Default: ``DelayPolicy/browser``, which replaces delays of 10 ms or
+  /// less with 100 ms.
   ///
-  /// Delays that no edit changes stay as stored.
+  /// A delay that no edit changes is stored unchanged.
   public var delayPolicy: DelayPolicy
-  /// How GIF, which has whole centiseconds, stores delays. Default: `browser`, which drops frames that would last less
-  /// than 2 cs and keeps the total.
+  /// How delays are converted to the whole centiseconds of a GIF. Default: `browser`, which drops frames that would
+  /// last less than 2 cs, without changing the total duration.
   public var timing: AnimationWriterOptions.Timing
-  /// The format of the output. Default: nil, that of the source, which allows copying compressed frames.
+  /// The format of the output. Default: nil, which means the format of the source. Only with this format can compressed
+  /// frames be copied.
   public var format: AnimationFormat?
-  /// How to reduce colours that a GIF cannot hold, or how many an APNG may have. Default: ``ColorPolicy/automatic``,
-  /// which in a GIF of scaled pictures is ``ColorPolicy/limited(to:)`` with 256.
+  /// How colours that a GIF cannot hold are reduced, or how many colours an APNG may have. Default:
+  /// ``ColorPolicy/automatic``. For a GIF of scaled pictures, this means ``ColorPolicy/limited(to:)`` with 256, except
+  /// with the filter ``ScalingFilter/nearest``.
   public var colors: ColorPolicy
-  /// How to draw pixels whose colour is not in the palette. Default: ``Dithering/automatic``.
+  /// How pixels whose colour is not in the palette are drawn. Default: ``Dithering/automatic``.
   public var dithering: Dithering
-  /// How to store partly transparent pixels in a GIF. Default: a threshold of 128.
+  /// How partly transparent pixels are stored in a GIF. Default: pixels with an alpha of 128 or more become opaque, all
+  /// others transparent.
   public var transparency: Transparency
-  /// How much colours may differ, as in ``AnimationWriterOptions/tolerance``: 0 to 200. Default: 0. Above 0, no frame
-  /// is copied, unless the lossless file is smaller.
+  /// How much colours may differ from the original, from 0 to 200, as in ``AnimationWriterOptions/tolerance``. Default:
+  /// 0. With a higher value, no frame is copied, unless the lossless file is no larger.
   public var tolerance: Int
-  /// How many bytes the output may take. Default: nil, any number. ``AnimatedImage/plan(_:options:)`` ignores it.
+  /// The maximum size of the output in bytes. Default: nil, which means no limit. ``AnimatedImage/plan(_:options:)``
+  /// ignores the limit.
   public var budget: ByteBudget?
-  /// How much time to spend on compressing frames that cannot be copied. Default: `balanced`.
+  /// How much time is spent on compressing frames that cannot be copied. Default: `balanced`.
   public var effort: EncodingEffort
   /// Whether fully transparent pixels keep their colours in an APNG whose frames are all compressed again. Default:
-  /// false. If some are copied, the others keep them where the file's pixel format can store them.
+  /// false. If some frames are copied, the others keep such colours wherever the file's pixel format can store them.
   public var keepsHiddenColors: Bool
-  /// The number of threads that encode. Default: 0, one per processor. It does not affect the output. One thread
-  /// encodes the frames between copied ones, and those of a crop.
+  /// The number of threads that encode. Default: 0, which means one per processor. The number does not affect the
+  /// output. A single thread encodes the new frames between copied frames, and the frames of a crop.
   public var parallelism: Int
-  /// Whether an APNG stores RGBA or RGB even if a palette or grey would do.
+  /// Whether an APNG stores RGBA or RGB even if a palette or grey would suffice.
   package var storesRGBA = false
 
   /// Creates options; omitted arguments take their defaults.

@@ -1,14 +1,14 @@
-/// Passes bytes to a sink in large pieces. Many are copied from the source.
+/// Passes bytes to a sink in large pieces. Most bytes are copied from the source.
 struct EditOutput {
   private let source: any ByteSource
   private let sink: any AnimationSink
   private let isCancelled: @Sendable () -> Bool
-  /// The buffer for copying. It keeps the bytes around small reads.
+  /// The buffer for reading from the source. It also keeps the bytes around a small read, for the next one.
   private var buffer = ReadBuffer()
   private var pending: [UInt8] = []
   private(set) var byteCount = 0
 
-  /// The number of bytes passed to the sink at a time: large enough to amortize the calls, small enough for a
+  /// The number of bytes passed to the sink at a time. It is large enough to amortize the calls, and small enough for a
   /// second-level cache.
   private static let pieceSize = 1 << 18
 
@@ -25,13 +25,13 @@ struct EditOutput {
     if pending.count >= Self.pieceSize { try flush() }
   }
 
-  /// Appends the bytes of the source in `range`. Calls `note` with each piece before it is appended.
+  /// Appends the bytes of the source in `range`. Calls `note` with each piece of them before that piece is appended.
   mutating func copy(
     _ range: Range<Int>, note: (borrowing RawSpan) -> Void = { _ in }
   ) throws(AnimatedImageError) {
     for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.pieceSize) {
       let piece = start..<min(start + Self.pieceSize, range.upperBound)
-      // Moved out of `self`, because the closure appends to it while `self` is in use.
+      // Move the array out of `self`, because the closure appends to it while `self` is in use.
       var pending: [UInt8] = []
       swap(&pending, &self.pending)
       let count = try source.withBytes(in: piece, buffer: &buffer) {
@@ -54,7 +54,7 @@ struct EditOutput {
     try source.copy(range, &buffer)
   }
 
-  /// Returns the chunks in `range`; see ``PNGStructureMap``.
+  /// Returns the chunks of a PNG in `range`; see ``PNGStructureMap``.
   mutating func chunks(in range: Range<Int>) throws(AnimatedImageError) -> [PNGStructureMap.Chunk] {
     var found: [PNGStructureMap.Chunk] = []
     try PNGStructureMap.forEachChunk(in: range, source, &buffer) { (type, chunk) in
@@ -74,7 +74,7 @@ struct EditOutput {
 }
 
 extension ByteSource {
-  /// Returns the bytes in `range`.
+  /// Returns a copy of the bytes in `range`.
   func copy(
     _ range: Range<Int>, _ buffer: inout ReadBuffer
   ) throws(AnimatedImageError) -> [UInt8] {

@@ -1,7 +1,8 @@
 extension EditPlan {
-  /// Plans `edits` of `image`. Decodes only the frames at cuts, unless all pictures are encoded again.
+  /// Plans `edits` of `image`. Decodes only the frames at cuts and those on which they depend, unless all pictures have
+  /// to be encoded again.
   ///
-  /// - Parameter comparesLossless: Whether a tolerance is ignored if the lossless file is smaller.
+  /// - Parameter comparesLossless: Whether the tolerance is ignored if the lossless file is no larger.
   /// - Throws: `parameter` if an edit cannot be applied; `unwritable` if the format cannot hold the result; the
   ///   errors of decoding; `cancelled`.
   package init(
@@ -30,7 +31,7 @@ extension EditPlan {
     do throws(AnimatedImageError) {
       try self.init(copying: image, timeline, options, isCancelled)
     } catch {
-      // A frame at a cut has too many colours to be encoded in the file's pixel format.
+      // The error means that a frame at a cut has too many colours for the file's pixel format.
       guard error.code == .unwritable, error.frameIndex != nil, options.colors != .exact else {
         throw error
       }
@@ -38,8 +39,8 @@ extension EditPlan {
     }
   }
 
-  /// Makes the plan with similar colours, or the lossless plan if its file is no larger. Both are encoded once, and the
-  /// bytes are discarded.
+  /// Makes the plan with similar colours, or the lossless plan if its file is no larger. To compare them, both files
+  /// are encoded once, and their bytes are discarded.
   private init(
     smaller image: AnimatedImage, _ edits: [AnimationEdit], _ options: EditOptions,
     _ isCancelled: @escaping @Sendable () -> Bool
@@ -57,7 +58,8 @@ extension EditPlan {
           best = (plan, written.byteCount)
         }
       } catch {
-        // Copied frames may have more colours than the encoder can write.
+        // One of the plans may be unwritable although the other is not: copied frames may have more colours than the
+        // encoder can write.
         guard error.code == .unwritable else { throw error }
         refusal = error
       }
@@ -147,7 +149,7 @@ extension EditPlan {
     frames = Self.frames(steps, image, isGIF: isGIF)
   }
 
-  /// Checks that the format can hold the timeline.
+  /// Checks that the format can store the canvas size and the number of plays of the timeline.
   private static func check(_ timeline: EditTimeline, isGIF: Bool) throws(AnimatedImageError) {
     let format: AnimationFormat = isGIF ? .gif : .apng
     if case .finite(let plays) = timeline.playCount, let most = format.writable?.maximumPlays,
@@ -164,8 +166,8 @@ extension EditPlan {
 
   /// Returns the steps for a PNG, and the header of the output.
   ///
-  /// New frames are stored in the file's pixel format. If that is not possible, even with a longer palette, all
-  /// frames become RGBA.
+  /// New frames are stored in the file's pixel format. If that is not possible even with a longer palette, all frames
+  /// are encoded again as RGBA.
   private static func pngSteps(
     _ frames: [EditDelays.Kept], _ pictures: SourcePictures, crop: PixelRect, isCropped: Bool,
     _ map: PNGStructureMap
@@ -210,8 +212,8 @@ extension EditPlan {
   private static func frames(
     _ steps: [Step], _ image: AnimatedImage, isGIF: Bool
   ) -> [Frame] {
-    // A frame keeps its sequence numbers as long as everything before it is unchanged. Damaged files may have
-    // numbered chunks that are not copied.
+    // A frame keeps its sequence numbers as long as all frames before it are copied unchanged. This does not hold for
+    // damaged files, which may have numbered chunks that are not copied.
     var isPrefix = image.damage.isEmpty
     return steps.enumerated().map { place, step in
       let source = image.frames[step.source]

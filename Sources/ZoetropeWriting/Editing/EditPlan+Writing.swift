@@ -1,5 +1,6 @@
 extension EditPlan {
-  /// Carries out the plan on the calling thread. The sink is finished, or abandoned if this throws.
+  /// Carries out the plan on the calling thread. The sink is finished if writing succeeds, and abandoned if this method
+  /// throws.
   package func write(
     to sink: any AnimationSink, isCancelled: @escaping @Sendable () -> Bool = { false },
     progress: (WritingProgress) -> Void = { _ in }
@@ -67,20 +68,20 @@ extension EditPlan {
   }
 }
 
-/// A writer of the frames of one format.
+/// A writer of edited animations of one format.
 protocol EditWriting {
-  /// Writes what comes before the first frame.
+  /// Writes the part of the file before the first frame.
   mutating func start(_ output: inout EditOutput) throws(AnimatedImageError)
-  /// Copies a frame's compressed pixels.
+  /// Copies the compressed pixels of `frame`.
   mutating func copy(
     _ frame: FrameControl, _ step: EditPlan.Step, _ output: inout EditOutput
   ) throws(AnimatedImageError)
-  /// Encodes a frame.
+  /// Encodes `picture` as a frame that is drawn over `below`.
   mutating func encode(
     _ picture: Bitmap, over below: Bitmap, _ drawing: EditPlan.Drawing, _ step: EditPlan.Step,
     _ output: inout EditOutput
   ) throws(AnimatedImageError)
-  /// Writes what comes after the last frame.
+  /// Writes the part of the file after the last frame.
   mutating func finish(_ output: inout EditOutput) throws(AnimatedImageError)
 }
 
@@ -91,7 +92,7 @@ struct GIFEditWriter: EditWriting {
   private let map: GIFStructureMap
   private let compressor: GIFFrameCompressor
   private let isCancelled: @Sendable () -> Bool
-  /// The extensions before each frame, emptied as they are written.
+  /// The ranges of the extensions before each frame. An element is emptied once its extensions are written.
   private var extras: [[Range<Int>]]
 
   init(_ plan: EditPlan, _ map: GIFStructureMap, _ isCancelled: @escaping @Sendable () -> Bool) {
@@ -106,8 +107,8 @@ struct GIFEditWriter: EditWriting {
     let size = plan.canvasSize
     var head = Array("GIF89a".utf8)
     head += UInt16(size.width).littleEndianBytes + UInt16(size.height).littleEndianBytes
-    // Flags, background and aspect ratio are kept, and so is the global table, which copied frames
-    // refer to.
+    // Flags, background and aspect ratio are kept. The global colour table is kept, too, because copied frames refer to
+    // it.
     head += try output.bytes(10..<13)
     try output.append(head)
     try output.copy(13..<map.headCount)

@@ -1,8 +1,8 @@
-/// A plan for writing an edited animation, frame by frame. Nothing has been written yet.
+/// A plan for writing an edited animation, frame by frame. Making a plan writes nothing.
 public struct EditPlan: Sendable {
-  /// How one frame of the output is produced.
+  /// A frame of the output, and how it is produced.
   public struct Frame: Sendable, Hashable {
-    /// The frame of the source that it shows.
+    /// The index of the source's frame that this frame shows.
     public let source: Int
     /// The delay to be stored.
     public let delay: FrameDelay
@@ -12,16 +12,17 @@ public struct EditPlan: Sendable {
 
   /// How a frame is written.
   public enum Action: Sendable, Hashable {
-    /// The bytes of the source in this range are copied unchanged, with the frame's delay and other
-    /// properties.
+    /// The frame is copied unchanged, with its delay and other properties. The range is that of its bytes in the
+    /// source.
     case copied(Range<Int>)
-    /// The compressed pixels in this range are copied; delay, sequence numbers or chunk types are new.
+    /// The compressed pixels are copied, but the delay, the sequence numbers or the chunk types change. The range is
+    /// that of the frame's bytes in the source.
     case patched(Range<Int>)
-    /// The pixels of a rectangle are compressed again, without loss.
+    /// The pixels of the rectangle are compressed again.
     case encoded(PixelRect, Reason)
   }
 
-  /// Why a frame cannot be copied. Open: more may be added.
+  /// The reason why a frame cannot be copied. Further reasons may be added.
   public struct Reason: Sendable, Hashable, CustomStringConvertible {
     /// The reason in a few words.
     public let description: String
@@ -34,7 +35,7 @@ public struct EditPlan: Sendable {
     public static let transparency = Reason(description: "it has to leave the canvas transparent")
     /// The frame is cropped.
     public static let crop = Reason(description: "the canvas is cropped")
-    /// All frames get another pixel format, because a new frame does not fit the old one.
+    /// All frames get another pixel format, because the source's format cannot store a new frame.
     public static let form = Reason(description: "a new frame does not fit the file's colours")
     /// The frame is scaled.
     public static let scaling = Reason(description: "its pixels are scaled")
@@ -57,12 +58,12 @@ public struct EditPlan: Sendable {
   public let canvasSize: PixelSize
   /// The total number of plays.
   public let playCount: PlayCount
-  /// The number of frames that were too short to be written; their time is added to others.
+  /// The number of frames that are dropped because they are too short. Their time is added to other frames.
   public let mergedCount: Int
-  /// Whether delays are exactly those that the edits request; otherwise the end times of frames are rounded, without
+  /// Whether all delays are exactly those that the edits request. If not, the end times of frames are rounded, without
   /// drift.
   public let hasExactDelays: Bool
-  /// The damage found in the source: in its structure, and in frames that had to be decoded.
+  /// The damage found in the structure of the source, and in the frames that had to be decoded.
   public let damage: [Damage]
 
   package let image: AnimatedImage
@@ -72,34 +73,34 @@ public struct EditPlan: Sendable {
   package internal(set) var structure: Structure
   /// How much time to spend on compressing new frames.
   package let effort: EncodingEffort
-  /// The source's header. For a PNG, it is adapted to the size and the colours of the output.
+  /// The header of the source. That of a PNG is adapted to the size and the colours of the output.
   package let header: ImageHeader
 
-  /// The pictures of the first new frame, kept because the frames before it had to be decoded for them. Most cuts have
-  /// only this one.
+  /// The picture of the first new frame and the canvas below it. They are kept for writing, because the frames before
+  /// it had to be decoded to get them. Most cuts have only one new frame.
   package let seam: Seam?
 
-  /// The picture of a frame, and the canvas below it.
+  /// The picture of a new frame, the canvas below it, and the frame's index in the output.
   package struct Seam: Sendable {
     let place: Int
     let picture: Bitmap
     let below: Bitmap
   }
 
-  /// The positions of the parts of the source.
+  /// The positions of the parts of the source that are copied.
   package enum Structure: Sendable {
     case gif(GIFStructureMap)
     case png(PNGStructureMap)
-    /// Nothing of the source is copied.
+    /// No bytes of the source are copied.
     case rewritten(PictureRewriting)
   }
 
-  /// The part that encodes all pictures again; nil if frames are copied.
+  /// The part of the plan that encodes all pictures again, or nil if frames can be copied.
   package var rewriting: PictureRewriting? {
     if case .rewritten(let rewriting) = structure { rewriting } else { nil }
   }
 
-  /// Returns the plan with the image's metadata added, if it encodes all pictures again.
+  /// Returns a plan that also writes the image's metadata if all pictures are encoded again; otherwise this plan.
   func withMetadata() -> EditPlan {
     guard let rewriting else { return self }
     var plan = self
@@ -109,26 +110,26 @@ public struct EditPlan: Sendable {
 
   /// Whether the colours of some frames are reduced because the format cannot hold them.
   public var reducesColors: Bool { rewriting?.findings.reducesColors ?? false }
-  /// Whether pixels may take similar colours.
+  /// Whether the plan allows pixels to take similar colours.
   package var isLossy: Bool { (rewriting?.options.tolerance ?? 0) > 0 }
-  /// The share of pixels in the changed rectangles that are partly transparent and become opaque or transparent; 0
-  /// to 1.
+  /// The share of pixels in the changed rectangles that are partly transparent and become opaque or fully transparent,
+  /// from 0 to 1.
   public var partialAlphaShare: Double { rewriting?.findings.partialAlphaShare ?? 0 }
 
-  /// The writing of one frame.
+  /// The instructions for writing one frame of the output.
   package struct Step: Sendable {
     var source: Int
     var delay: FrameDelay
-    /// Nil if the frame is copied.
+    /// How the frame is encoded, or nil if it is copied.
     var drawing: Drawing?
     var reason = Reason.canvas
   }
 
-  /// A frame to be encoded.
+  /// The rectangle and the disposal of a frame to be encoded.
   package struct Drawing: Sendable, Hashable {
     var rect: PixelRect
     var disposal: DisposalMethod
-    /// The frame of the source that leaves the same canvas as this one; nil if none does.
+    /// The index of a source's frame that is drawn on the canvas that this frame leaves, or nil if there is none.
     var next: Int?
   }
 
@@ -136,12 +137,13 @@ public struct EditPlan: Sendable {
   public var encodedCount: Int { steps.count { $0.drawing != nil } }
   /// The number of frames whose compressed pixels are copied.
   public var copiedCount: Int { steps.count - encodedCount }
-  /// Whether all frames are copied or patched, and none is compressed.
+  /// Whether all frames are copied or patched, so that none is compressed again.
   public var isCopy: Bool { encodedCount == 0 }
 }
 
 extension EditPlan: CustomStringConvertible {
-  /// A summary line, then one line for each run of frames with the same treatment.
+  /// A description of the plan: a summary line, followed by one line for each run of frames that are treated in the
+  /// same way.
   public var description: String {
     var lines = [
       "\(format), \(canvasSize), \(frames.count) frames: \(copiedCount) copied, \(encodedCount) encoded"

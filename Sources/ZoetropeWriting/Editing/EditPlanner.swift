@@ -1,18 +1,19 @@
 /// Decides for each frame of the output whether the source's bytes can be copied.
 ///
-/// A frame can be copied if the canvas before it is the one it was made for. Otherwise a new frame shows the same
-/// picture. Its disposal is chosen to leave the canvas that the next frame was made for; if none does, the next frame
-/// is encoded as well, as a difference. In most files a cut therefore costs one encoded frame, and a plan that shows
-/// all frames in order copies them without decoding a pixel.
+/// A frame can be copied if the canvas on which it will be drawn equals the one for which it was made. Otherwise a new
+/// frame that shows the same picture replaces it. The disposal of the new frame is chosen so that the canvas afterwards
+/// is the one for which the next frame was made. If no disposal achieves this, the next frame is encoded as well, as a
+/// difference. In most files, a cut therefore costs one encoded frame. A plan that shows all frames in order copies
+/// them without decoding a pixel.
 struct EditPlanner {
   private let pictures: SourcePictures
   private let image: AnimatedImage
   /// The part of the canvas that is kept.
   private let crop: PixelRect
   private let isGIF: Bool
-  /// Whether the first frame must fill the canvas, as in a GIF or if it is the static image.
+  /// Whether the first frame must fill the canvas. It must in a GIF, and if it is the static image.
   private let fillsFirst: Bool
-  /// Why no frame is copied; nil if some may be.
+  /// The reason why no frame is copied, or nil if frames may be copied.
   private let encodesAll: EditPlan.Reason?
   private let canvasBounds: PixelRect
   /// Whether the file ends in the middle of the last frame's data.
@@ -33,13 +34,16 @@ struct EditPlanner {
       && image.frames.last?.byteRange.upperBound == image.source.byteCount
   }
 
-  /// Checks that a frame can be encoded.
+  /// A closure that checks whether the part of `picture` in `rect` can be encoded as a frame over `canvas`. `source` is
+  /// the index of the source's frame.
   typealias Check = (_ picture: Bitmap, _ canvas: Bitmap, _ rect: PixelRect, _ source: Int)
     throws(AnimatedImageError) -> Void
 
-  /// Returns the steps that show `frames`, and the pictures of the first frame to be encoded.
+  /// Returns the steps that produce `frames`. Also returns the picture of the first frame that has to be encoded, if
+  /// any, and the canvas below it.
   ///
-  /// - Parameter check: Called for each frame that is encoded; throws if it cannot be.
+  /// - Parameter check: A closure that is called for each frame to be encoded, and that throws if the frame cannot be
+  ///   encoded.
   func steps(
     for frames: [EditDelays.Kept], check: Check
   ) throws(AnimatedImageError) -> (steps: [EditPlan.Step], seam: EditPlan.Seam?) {
@@ -72,7 +76,7 @@ struct EditPlanner {
     try pictures.composite(index).cropped(to: crop)
   }
 
-  /// Returns why frame `index` cannot be copied onto `canvas`; nil if it can.
+  /// Returns the reason why frame `index` cannot be copied onto `canvas`, or nil if it can be copied.
   private func reasonToEncode(
     _ index: Int, isFirst: Bool, on canvas: EditCanvas, next: Int?
   ) throws(AnimatedImageError) -> EditPlan.Reason? {
@@ -80,21 +84,23 @@ struct EditPlanner {
     let frame = image.frames[index]
     if isCut, index == image.frames.count - 1 { return .damage }
     if isFirst, index > 0 {
-      // The first frame of a GIF can enlarge the canvas; that of an APNG may also be the static image.
+      // The first frame of a GIF can enlarge the canvas. The first frame of an APNG may also be the static image, which
+      // fills the canvas.
       let fits = isGIF ? canvasBounds.contains(frame.rect) : frame.rect == canvasBounds
       if !fits, fillsFirst { return .firstFrame }
     }
     let isAtHome = try canvas.matches(index)
     if !isAtHome, try !hidesCanvas(index) { return .canvas }
-    // In a GIF, a new frame can only add pixels. To make any transparent, this frame needs another disposal.
+    // In a GIF, a new frame cannot make pixels transparent. If the next frame needs that, this frame needs another
+    // disposal, and cannot be copied.
     guard isGIF, let next, next != index + 1, try !hidesCanvas(next) else { return nil }
     let left = try pictures.canvas(before: index + 1)
     if pictures.isClear[index + 1] { return nil }
     return try left.pixelsLost(to: pictures.composite(next)).isEmpty ? nil : .transparency
   }
 
-  /// Whether frame `index` replaces every pixel, so that it and the canvas it leaves do not depend on the canvas before
-  /// it.
+  /// Returns whether frame `index` replaces every pixel. If it does, neither its picture nor the canvas that it leaves
+  /// depends on the canvas before it.
   private func hidesCanvas(_ index: Int) throws(AnimatedImageError) -> Bool {
     let frame = image.frames[index]
     guard frame.isIndependent, frame.disposal != .previous, frame.rect.contains(canvasBounds)
@@ -108,7 +114,8 @@ struct EditPlanner {
     return try pictures.isIntact(index)
   }
 
-  /// Returns how frame `source` is drawn onto `below`, so that `next` can be copied if possible.
+  /// Returns how `picture`, which is that of frame `source`, is drawn onto `below`. If possible, the result allows the
+  /// frame `next` to be copied.
   private func drawing(
     of picture: Bitmap, over below: Bitmap, source: Int, next: Int?, isFirst: Bool
   ) throws(AnimatedImageError) -> EditPlan.Drawing {
@@ -144,7 +151,7 @@ struct EditPlanner {
 struct EditCanvas {
   private let pictures: SourcePictures
   private let crop: PixelRect
-  /// The frame of the source that is drawn on the same canvas; nil if the canvas is ``drawn``.
+  /// The index of the source's frame that is drawn on this canvas, or nil if the canvas is ``drawn``.
   private var source: Int? = 0
   private var drawn: Bitmap?
 
@@ -176,7 +183,7 @@ struct EditCanvas {
     return try pictures.canvas(before: source ?? 0).cropped(to: crop)
   }
 
-  /// Returns whether frame `index` was made for this canvas. Never true for a cropped canvas.
+  /// Returns whether frame `index` of the source was made for this canvas. The canvas must not be cropped.
   func matches(_ index: Int) throws(AnimatedImageError) -> Bool {
     if let source {
       if source == index || pictures.isClear[source] && pictures.isClear[index] { return true }

@@ -1,36 +1,38 @@
 /// The order and timing in which frames of the source are shown, after some edits.
 ///
-/// A pure value. Times are whole ticks of one timescale. They are exact, unless edits require a timescale of more than
-/// 2⁴⁸ ticks per second. The end times of frames are then rounded, so that errors do not add up.
+/// A timeline is a pure value. All times are whole ticks of one timescale. They are exact, unless edits require a
+/// timescale of more than 2⁴⁸ ticks per second. In that case the end times of frames are rounded, so that errors do not
+/// add up.
 package struct EditTimeline: Sendable, Hashable {
-  /// One showing of a frame.
+  /// One appearance of a frame of the source, which may be shown several times.
   package struct Showing: Sendable, Hashable {
-    /// The source's frame.
+    /// The index of the frame in the source.
     package var frame: Int
-    /// How long it is shown.
+    /// How long the frame is shown, in ticks.
     package var ticks: Int128
-    /// The delay to be stored as it is; nil if an edit changed it.
+    /// The delay to be stored as it is, which is that of the source or one that an edit set. Nil if the stored delay
+    /// has to be derived from ``ticks``.
     package var stored: FrameDelay?
   }
 
-  /// Ticks per second.
+  /// The number of ticks per second.
   package private(set) var timescale: Int128
-  /// The showings in order; at least one.
+  /// The showings in order. There is at least one.
   package private(set) var showings: [Showing]
   /// The part of the source's canvas that is kept.
   package private(set) var canvas: PixelRect
   package private(set) var playCount: PlayCount
-  /// How pictures are scaled; nil if they are not.
+  /// How pictures are scaled, or nil if they are not scaled.
   package private(set) var rendering: Rendering?
 
-  /// The maximum number of showings, and of frames stored for them, unless the source has more frames. It allows
-  /// playing any file within ``DecodingLimits/default`` back and forth.
+  /// The maximum number of showings, and of frames stored for them, unless the source has more frames. The number is
+  /// large enough to play any file within ``DecodingLimits/default`` back and forth.
   package static let frameLimit = 1 << 18
-  /// The longest play in seconds, about 31 years.
+  /// The maximum duration of a play in seconds, about 31 years.
   private static let durationLimit: Int128 = 1_000_000_000
   /// With ``durationLimit``, ticks fit in 78 bits after each edit, and in 108 bits while an edit multiplies them.
   private static let maximumTimescale: Int128 = 1 << 48
-  /// The maximum number of showings, and of frames stored for them.
+  /// The maximum number of showings of this timeline, and of frames stored for them.
   package let frameLimit: Int
 
   /// Creates the unedited timeline of `frames`.
@@ -47,7 +49,7 @@ package struct EditTimeline: Sendable, Hashable {
     frameLimit = max(Self.frameLimit, frames.count)
   }
 
-  /// The times at which showings begin, and the time at which the last one ends, in ticks.
+  /// The times at which showings begin, followed by the time at which the last showing ends, in ticks.
   package var times: [Int128] {
     var sum: Int128 = 0
     return [0]
@@ -60,9 +62,9 @@ package struct EditTimeline: Sendable, Hashable {
   /// The length of one play in ticks.
   package var ticks: Int128 { showings.reduce(0) { $0 + $1.ticks } }
 
-  /// Applies `edit` to the result of the previous ones.
+  /// Applies `edit` to the result of the previous edits.
   ///
-  /// - Throws: `parameter` if the edit cannot be applied, or leaves nothing; `limitExceeded` if there would be too many
+  /// - Throws: `parameter` if the edit cannot be applied or leaves no frame; `limitExceeded` if there would be too many
   ///   frames or one play would take too long.
   package mutating func apply(_ edit: AnimationEdit) throws(AnimatedImageError) {
     try change(edit)
@@ -117,7 +119,7 @@ package struct EditTimeline: Sendable, Hashable {
         throw Self.refusal("\(edit): the durations before and after must be above 0")
       }
       let (numerator, denominator) = Self.fraction(DelayPolicy.clamped(duration))
-      // Compared at full width, because either product may overflow.
+      // Compare at full width, because either product may overflow.
       if numerator.multipliedFullWidth(by: timescale)
         != total.multipliedFullWidth(by: denominator)
       {
@@ -161,12 +163,12 @@ package struct EditTimeline: Sendable, Hashable {
     AnimatedImageError(.parameter, detail)
   }
 
-  /// Keeps the part shown in `range`.
+  /// Keeps the part of the animation that is shown during `range`.
   private mutating func cut(
     _ range: Range<Duration>, _ edit: AnimationEdit
   ) throws(AnimatedImageError) {
     let low = tick(at: range.lowerBound)
-    // The timescale may have changed.
+    // This call may change the timescale, so `low` has to be converted below.
     let high = tick(at: range.upperBound)
     let first = low.ticks * (timescale / low.timescale)
     var kept: [Showing] = []
@@ -187,17 +189,18 @@ package struct EditTimeline: Sendable, Hashable {
     showings = kept
   }
 
-  /// Returns a time in ticks, refining the timescale if necessary. Rounds down if the timescale would become too fine.
+  /// Converts a time to ticks. Refines the timescale if the time would not be a whole number of ticks. If the timescale
+  /// would become too fine, the time is rounded down instead.
   private mutating func tick(at time: Duration) -> (ticks: Int128, timescale: Int128) {
     let (numerator, denominator) = Self.fraction(DelayPolicy.clamped(time))
     let factor = denominator / greatestCommonDivisor(timescale, denominator)
     if timescale * factor <= Self.maximumTimescale { refine(by: factor) }
-    // Whole seconds are handled separately, so that the products fit.
+    // Handle whole seconds separately, so that the products fit.
     let (seconds, rest) = numerator.quotientAndRemainder(dividingBy: denominator)
     return (seconds * timescale + rest * timescale / denominator, timescale)
   }
 
-  /// Multiplies the timescale.
+  /// Multiplies the timescale and all ticks by `factor`, so that times do not change.
   private mutating func refine(by factor: Int128) {
     timescale *= factor
     for index in showings.indices { showings[index].ticks *= factor }
@@ -231,7 +234,8 @@ package struct EditTimeline: Sendable, Hashable {
     for index in showings.indices { showings[index].stored = nil }
   }
 
-  /// Divides by common factors, and rounds the fraction if it is still too fine.
+  /// Divides the timescale and all ticks by their common factors. If the timescale is still too fine, rounds all times
+  /// to nanoseconds.
   private mutating func simplify() {
     var divisor = timescale
     for showing in showings where divisor > 1 {
@@ -244,7 +248,7 @@ package struct EditTimeline: Sendable, Hashable {
     setEnds(timescale: 1_000_000_000) { Self.scaled($0, 1_000_000_000, over: old) }
   }
 
-  /// Sets the timescale, and converts the end time of each showing.
+  /// Sets the timescale, and converts the end time of each showing with `convert`.
   private mutating func setEnds(timescale: Int128, _ convert: (Int128) -> Int128) {
     var (old, new): (Int128, Int128) = (0, 0)
     for index in showings.indices {
@@ -256,7 +260,8 @@ package struct EditTimeline: Sendable, Hashable {
     self.timescale = timescale
   }
 
-  /// `value * numerator / denominator`, rounded. Only the result needs to fit.
+  /// Returns `value * numerator / denominator`, rounded to the nearest integer. Only the result has to fit, not the
+  /// product.
   private static func scaled(
     _ value: Int128, _ numerator: Int128, over denominator: Int128
   ) -> Int128 {
@@ -266,7 +271,7 @@ package struct EditTimeline: Sendable, Hashable {
     return (doubled + 1) / 2
   }
 
-  /// Keeps only the frames during which a slot begins. Slots are `slot` / `unit` ticks long.
+  /// Divides the timeline into slots of `slot` / `unit` ticks, and keeps only the showings during which a slot begins.
   private mutating func keepFrames(slot: Int128, unit: Int128) {
     guard showings.contains(where: { $0.ticks * unit < slot }) else { return }
     timescale *= unit
@@ -277,7 +282,7 @@ package struct EditTimeline: Sendable, Hashable {
     for showing in showings {
       let first = (start + slot - 1) / slot
       start += showing.ticks
-      // The first frame begins the first slot, however short it is.
+      // The first showing is kept, however short it is.
       if first * slot < start || kept.isEmpty { kept.append((showing, first * slot)) }
     }
     for index in kept.indices {
@@ -290,9 +295,10 @@ package struct EditTimeline: Sendable, Hashable {
     simplify()
   }
 
-  /// Sets all delays to the values to be stored.
+  /// Sets the delays of all showings to `delays`, in order.
   ///
-  /// Delays that browsers would replace with a longer one are stored according to the timing of the output.
+  /// A delay that browsers would replace with a longer one is not stored as it is, but according to the timing of the
+  /// output.
   package mutating func set(_ delays: [FrameDelay]) {
     let frames = delays.map { FrameControl(index: 0, rect: .empty, delay: $0) }
     let timeline = PlaybackTimeline(frames, policy: .exact)
@@ -306,7 +312,7 @@ package struct EditTimeline: Sendable, Hashable {
     }
   }
 
-  /// A time in seconds, as a fraction in lowest terms.
+  /// Returns a time in seconds as a fraction in lowest terms.
   private static func fraction(_ time: Duration) -> (numerator: Int128, denominator: Int128) {
     let second: Int128 = 1_000_000_000_000_000_000
     let divisor = greatestCommonDivisor(second, time.attoseconds)

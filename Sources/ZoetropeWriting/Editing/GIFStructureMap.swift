@@ -1,12 +1,12 @@
-/// The positions of the blocks of a GIF, other than frames, that are copied.
+/// The positions of the blocks of a GIF that are copied, other than those of frames.
 package struct GIFStructureMap: Sendable {
-  /// The byte count of the version, the logical screen and the global table.
+  /// The number of bytes in the signature, the logical screen descriptor and the global colour table.
   let headCount: Int
-  /// The comments and other extensions before each frame and after the last. Excludes plain text, and graphic controls
-  /// and loop counts, which are written anew.
+  /// The ranges of the comments and other extensions before each frame and after the last frame. Plain text is left
+  /// out. Graphic controls and loop counts are left out, too, because they are written anew.
   let extras: [[Range<Int>]]
 
-  /// The maximum number of bytes between two frames that are examined.
+  /// The maximum number of bytes between two frames that are searched for extensions.
   private static let gapLimit = 1 << 24
 
   init(_ image: AnimatedImage) throws(AnimatedImageError) {
@@ -25,7 +25,7 @@ package struct GIFStructureMap: Sendable {
     self.extras = extras
   }
 
-  /// Returns the extensions to keep among those at the start of `range`. Adjacent ones are joined.
+  /// Returns the ranges of the extensions at the start of `range` that are kept. Adjacent ranges are joined.
   private static func extensions(
     in range: Range<Int>, _ image: AnimatedImage, _ buffer: inout ReadBuffer
   ) throws(AnimatedImageError) -> [Range<Int>] {
@@ -39,7 +39,7 @@ package struct GIFStructureMap: Sendable {
         let label = bytes[place + 1]
         place += 2
         while place < bytes.byteCount, bytes[place] != 0 { place += 1 + Int(bytes[place]) }
-        // The extension is cut off, and nothing follows it.
+        // Ignore an extension that is cut off. Nothing follows it.
         guard place < bytes.byteCount else { break }
         place += 1
         let isLoop = label == 0xff && isLoopBlock(bytes, at: start + 2)

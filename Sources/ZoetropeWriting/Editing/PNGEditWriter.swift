@@ -1,5 +1,5 @@
-/// Writes an edited APNG or PNG. The compressed data of copied frames stays as it is; chunks get new types, sequence
-/// numbers and checksums where necessary.
+/// Writes an edited APNG or PNG. The compressed data of copied frames stays as it is, but its chunks get new types,
+/// sequence numbers and checksums where necessary.
 struct PNGEditWriter: EditWriting {
   private let plan: EditPlan
   private let map: PNGStructureMap
@@ -8,9 +8,9 @@ struct PNGEditWriter: EditWriting {
   private var sequence: UInt32 = 0
   /// Whether the next frame is the static image.
   private var isStatic: Bool
-  /// Whether to write the chunks of an animation. A still picture has none.
+  /// Whether the chunks of an animation are written. A still picture has none.
   private let isAnimated: Bool
-  /// The maximum number of bytes in one chunk.
+  /// The maximum number of bytes of compressed data in one chunk.
   private static let dataLimit = 0x7fff_ff00
 
   init(_ plan: EditPlan, _ map: PNGStructureMap, _ isCancelled: @escaping @Sendable () -> Bool) {
@@ -63,7 +63,7 @@ struct PNGEditWriter: EditWriting {
     }
   }
 
-  /// Whether a chunk still applies to the output.
+  /// Returns whether a chunk of the source still applies to the output.
   private func keeps(_ chunk: PNGStructureMap.Chunk) -> Bool {
     let (header, source) = (plan.header, plan.image.header)
     let dependsOnColors = ["tRNS", "bKGD", "hIST", "sBIT"].contains {
@@ -87,7 +87,7 @@ struct PNGEditWriter: EditWriting {
     _ frame: FrameControl, _ step: EditPlan.Step, _ output: inout EditOutput
   ) throws(AnimatedImageError) {
     try control(frame.rect, step.delay, frame.disposal, frame.blend, &output)
-    // A run of chunks that are copied unchanged.
+    // The range of a run of adjacent chunks that will be copied unchanged.
     var whole = 0..<0
     let chunks = try output.chunks(in: frame.byteRange)
     let hasData = chunks.contains { $0.range.count > 16 }
@@ -112,7 +112,8 @@ struct PNGEditWriter: EditWriting {
       }
       try output.copy(whole)
       whole = 0..<0
-      // An fdAT without data is useless, and some decoders reject it. But it may be the only one of a damaged frame.
+      // Leave out an fdAT without data, because it is useless and some decoders reject it. Keep it if it is the only
+      // chunk of a damaged frame.
       if hasData, data.isEmpty, !isStatic { continue }
       try convert(chunk, data, &output)
     }
@@ -120,9 +121,9 @@ struct PNGEditWriter: EditWriting {
     isStatic = false
   }
 
-  /// Copies the data of a chunk into a chunk of the type required in the output.
+  /// Copies the data of a chunk into a new chunk, which has the type that the output requires.
   ///
-  /// A wrong checksum stays wrong: damage must not become invisible.
+  /// If the checksum of the source is wrong, that of the copy is wrong as well: damage must not become invisible.
   private mutating func convert(
     _ chunk: PNGStructureMap.Chunk, _ data: Range<Int>, _ output: inout EditOutput
   ) throws(AnimatedImageError) {
@@ -158,7 +159,7 @@ struct PNGEditWriter: EditWriting {
     isStatic = false
   }
 
-  /// The frame control (PNG 3rd edition, 11.3.6.2).
+  /// Appends a frame control chunk (PNG 3rd edition, 11.3.6.2).
   private mutating func control(
     _ rect: PixelRect, _ delay: FrameDelay, _ disposal: DisposalMethod, _ blend: BlendOperation,
     _ output: inout EditOutput
@@ -182,7 +183,7 @@ struct PNGEditWriter: EditWriting {
     try append("IEND", [], &output)
   }
 
-  /// Appends a chunk: length, type, data and checksum.
+  /// Appends a chunk, which consists of length, type, data and checksum.
   private func append(
     _ type: String, _ data: [UInt8], _ output: inout EditOutput
   ) throws(AnimatedImageError) {

@@ -1,4 +1,4 @@
-/// The positions of the chunks of a PNG, other than frames, that are copied.
+/// The positions of the chunks of a PNG that are copied, other than those of frames.
 package struct PNGStructureMap: Sendable {
   /// A chunk that is copied.
   struct Chunk: Sendable {
@@ -7,7 +7,7 @@ package struct PNGStructureMap: Sendable {
     let range: Range<Int>
   }
 
-  /// The chunks between IHDR and the first IDAT, except those of the animation.
+  /// The chunks between IHDR and the first IDAT, except those of the animation (acTL, fcTL and fdAT).
   private(set) var head: [Chunk] = []
   /// The ancillary chunks after the first IDAT.
   private(set) var tail: [Chunk] = []
@@ -45,7 +45,7 @@ package struct PNGStructureMap: Sendable {
     in range: Range<Int>, _ source: any ByteSource, _ buffer: inout ReadBuffer,
     _ body: (_ type: [UInt8], _ chunk: Range<Int>) throws(AnimatedImageError) -> Bool
   ) throws(AnimatedImageError) {
-    // In most cases the gap is a single fcTL.
+    // Read only the length and the type of each chunk. In most cases, the range contains a single fcTL.
     var place = range.lowerBound
     while place + 12 <= range.upperBound {
       let (length, type) = try source.withBytes(in: place..<place + 8, buffer: &buffer) {

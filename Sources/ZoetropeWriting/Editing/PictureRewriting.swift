@@ -1,5 +1,5 @@
-/// The part of a plan that encodes all pictures again, because they are scaled, or stored in another format or in fewer
-/// colours.
+/// The part of a plan that encodes all pictures again because they are scaled, take similar or fewer colours, or are
+/// stored in another format.
 package struct PictureRewriting: Sendable {
   let image: AnimatedImage
   let crop: PixelRect
@@ -10,12 +10,12 @@ package struct PictureRewriting: Sendable {
   package private(set) var findings = AnimationAssembly.Findings()
   /// The size of the pictures.
   let size: PixelSize
-  /// Why no frame is copied.
+  /// The reason why no frame is copied.
   let reason: EditPlan.Reason
-  /// Whether the library may reduce colours as it sees fit.
+  /// Whether the caller left the choice of colours and dithering to the library.
   private let mayReduceFurther: Bool
 
-  /// Returns why all pictures are encoded again; nil if compressed frames can be copied.
+  /// Returns the reason why all pictures have to be encoded again, or nil if compressed frames can be copied.
   static func reason(
     _ image: AnimatedImage, _ timeline: EditTimeline, _ options: EditOptions
   ) -> EditPlan.Reason? {
@@ -27,7 +27,7 @@ package struct PictureRewriting: Sendable {
     if case .limited = options.colors.kind { return .colors }
     if options.tolerance > 0 { return .tolerance }
     if options.storesRGBA, !format.hasPalettes {
-      // Copied frames keep their pixel format and their size.
+      // Copied frames cannot change their pixel format, and do not become smaller.
       let isTooLong = image.byteCount > options.budget?.byteLimit ?? .max
       if isTooLong || ![2, 6].contains(image.header.colorType) { return .form }
     }
@@ -42,7 +42,7 @@ package struct PictureRewriting: Sendable {
     _ options: EditOptions, reason: EditPlan.Reason, isCancelled: @escaping @Sendable () -> Bool
   ) throws(AnimatedImageError) {
     (self.image, self.frames, self.reason) = (image, frames, reason)
-    // Under a byte limit, metadata is dropped. It is added back if there is room for it.
+    // Under a byte limit, metadata is dropped at first, and added back later if there is room for it.
     let metadata = options.budget == nil ? image.metadata : nil
     (crop, rendering) = (timeline.canvas, timeline.rendering)
     mayReduceFurther = options.colors == .automatic && options.dithering == .automatic
@@ -58,7 +58,7 @@ package struct PictureRewriting: Sendable {
     if format.hasPalettes, options.colors == .automatic, let rendering,
       rendering.filter != .nearest
     {
-      // Scaling creates new colours anyway, and shared palettes take far less space.
+      // Scaling creates new colours in any case, and shared palettes take far less space.
       writing.colors = .limited(to: 256)
     }
     let pictures = ImagePictures(
@@ -79,7 +79,7 @@ package struct PictureRewriting: Sendable {
     return rewriting
   }
 
-  /// Writes all frames to `sink`, which is finished, or abandoned if this throws.
+  /// Writes all frames to `sink`. The sink is finished if writing succeeds, and abandoned if this method throws.
   func write(
     to sink: some AnimationSink, isCancelled: @escaping @Sendable () -> Bool,
     progress: (WritingProgress) -> Void
@@ -106,7 +106,7 @@ package struct PictureRewriting: Sendable {
     return try write(options, to: sink, isCancelled, progress)
   }
 
-  /// The numbers of colours to try in turn if a smaller picture takes more bytes than the source.
+  /// The numbers of colours to try in turn if a file with smaller pictures takes more bytes than the source.
   private var smallerChoices: [Int] {
     let isSmaller = size.width <= crop.width && size.height <= crop.height && size != crop.size
     guard mayReduceFurther, isSmaller, image.format.hasPalettes, options.format.hasPalettes,
@@ -115,7 +115,8 @@ package struct PictureRewriting: Sendable {
     return [128, 64, 32, 16, 8]
   }
 
-  /// The maximum number of bytes of an output that is kept until it is known to be small enough.
+  /// The maximum size of a source in bytes for which the output is kept in memory until it is known to be no larger
+  /// than the source.
   private static let trialByteLimit = 64 << 20
 
   private func write(
@@ -130,7 +131,7 @@ package struct PictureRewriting: Sendable {
     ).write(to: sink, progress: progress)
   }
 
-  /// One step for each frame: all of them are encoded.
+  /// The steps of the plan: one for each frame, because all frames are encoded.
   var steps: [EditPlan.Step] {
     frames.map {
       EditPlan.Step(

@@ -1,23 +1,25 @@
 /// Provides the composited frames of an image, in any order, and the canvases on which frames are drawn.
 ///
-/// Has one owner at a time. Keeps the last few pictures.
+/// An object has one owner at a time. It keeps the last few pictures.
 final class SourcePictures {
   let image: AnimatedImage
   private let reader: SeekingReader
   private let isCancelled: @Sendable () -> Bool
   private var kept: [CompositedFrame] = []
   private static let keptCount = 3
-  /// Whether the canvas before each frame, and after the last, is known to be transparent.
+  /// For each frame, whether the canvas before it is known to be transparent. The last element describes the canvas
+  /// after the last frame.
   let isClear: [Bool]
-  /// For each frame, and for the end: the last frame before it that changes the canvas permanently; -1 if none does.
+  /// For each frame, the index of the last frame before it that changes the canvas permanently, or -1 if none does. The
+  /// last element is that for the end of the animation.
   private let changer: [Int]
-  /// The damage found while decoding frames.
+  /// The damage found while decoding frames, by frame.
   private(set) var damage: [Int: Damage] = [:]
 
   init(_ image: AnimatedImage, isCancelled: @escaping @Sendable () -> Bool) {
     var image = image
-    // Decode at the file's depth, so that pixels are exact. A frame decoded during opening may have another depth, so
-    // drop it.
+    // Decode at the file's depth, so that pixels are exact. Drop a frame that was decoded during opening, because it
+    // may have another depth.
     image.options.keeps16Bit = image.header.format != .gif && image.header.bitDepth == 16
     image.state = ReadingState()
     self.image = image
@@ -35,24 +37,25 @@ final class SourcePictures {
       case .previous: break
       }
       isClear.append(isStillClear)
-      // A frame with *previous* leaves the canvas as it was. The canvas before the first frame is transparent.
+      // A frame with the disposal *previous* leaves the canvas as it was before. The canvas before the first frame is
+      // transparent.
       changer.append(frame.disposal == .previous ? changer[frame.index] : frame.index)
     }
     self.isClear = isClear
     self.changer = changer
   }
 
-  /// Returns frame `index` as it is shown.
+  /// Returns the composited frame `index`.
   func composite(_ index: Int) throws(AnimatedImageError) -> Bitmap { try frame(index).bitmap }
 
-  /// Whether all pixels of frame `index` could be decoded.
+  /// Returns whether all pixels of frame `index` could be decoded.
   func isIntact(_ index: Int) throws(AnimatedImageError) -> Bool {
     try frame(index).damage == nil && damage[index] == nil
   }
 
   private func frame(_ index: Int) throws(AnimatedImageError) -> CompositedFrame {
     if let frame = kept.last(where: { $0.index == index }) { return frame }
-    // Free a frame first, so that the reader need not copy the canvas that they share.
+    // Free a frame first. Otherwise the reader might have to copy the canvas that it shares with that frame.
     if kept.count == Self.keptCount { kept.removeFirst() }
     let frame = try reader.frame(at: index, isCancelled: isCancelled)
     if isCancelled() {
@@ -64,7 +67,7 @@ final class SourcePictures {
   }
 
   /// Returns the canvas on which frame `index` is drawn. If `index` is the number of frames, returns the canvas that
-  /// the last one leaves.
+  /// the last frame leaves.
   func canvas(before index: Int) throws(AnimatedImageError) -> Bitmap {
     guard !isClear[index], changer[index] >= 0 else { return try clearCanvas() }
     let last = image.frames[changer[index]]
@@ -78,7 +81,7 @@ final class SourcePictures {
 }
 
 extension Bitmap {
-  /// Returns the part of the picture in `rect`, which must lie inside.
+  /// Returns the part of the picture in `rect`, which must lie inside the picture.
   package func cropped(to rect: PixelRect) throws(AnimatedImageError) -> Bitmap {
     guard rect != PixelRect(size) else { return self }
     var buffer = try PixelBuffer(asking: rect.size, format: format)
@@ -95,7 +98,7 @@ extension Bitmap {
     return buffer.finish()
   }
 
-  /// Whether every pixel of `rect` is fully transparent.
+  /// Returns whether every pixel in `rect` is transparent black.
   func isClear(in rect: PixelRect) -> Bool {
     let pixel = format.bytesPerPixel
     for y in rect.y..<rect.maxY {

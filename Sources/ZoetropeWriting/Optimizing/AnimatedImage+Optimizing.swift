@@ -1,16 +1,18 @@
 extension AnimatedImage {
-  /// Writes the animation to `sink` in fewer bytes. Pictures, delays and the play count stay the same, unless
-  /// ``OptimizingOptions/tolerance`` lets pictures change. Even then the file is no larger than the lossless one.
+  /// Writes the animation to `sink` in fewer bytes. Pictures, delays and the play count do not change, unless
+  /// ``OptimizingOptions/tolerance`` allows pictures to change. Even with a tolerance, the file is no larger than
+  /// without one.
   ///
-  /// A file that cannot be made smaller is copied byte for byte, and so is a still PNG. A damaged file is copied too,
-  /// because rewriting would lose what is left of its broken frames. The best file so far is kept in memory, and
-  /// nothing is written before the end.
+  /// A file that cannot be made smaller is copied byte for byte, and so is a still PNG. A damaged file is copied as
+  /// well, because rewriting it would lose the remains of its broken frames. The smallest file so far is kept in
+  /// memory, and nothing is written before the end.
   ///
   /// - Parameters:
-  ///   - sink: The destination. It is finished, or abandoned if this throws. It may replace the file that is being
-  ///     read.
-  ///   - options: Effort and metadata. Default: balanced effort, metadata is kept.
-  ///   - progress: Called after each frame of each attempt, on a thread of the library.
+  ///   - sink: The destination. The sink is finished if writing succeeds, and abandoned if this method throws. The
+  ///     destination may be the file that is being read.
+  ///   - options: The effort, the tolerance, and whether metadata is kept. Default: balanced effort, no tolerance, and
+  ///     all metadata is kept.
+  ///   - progress: A closure that is called after each frame of each attempt, on a thread of the library.
   /// - Throws: the errors of ``FrameReader/next()`` and of the sink; `cancelled` as soon as the task is cancelled.
   @discardableResult
   public func optimize(
@@ -22,9 +24,10 @@ extension AnimatedImage {
     }
   }
 
-  /// ``optimize(to:options:progress:)`` on the calling thread.
+  /// Does the same as ``optimize(to:options:progress:)``, but on the calling thread.
   ///
-  /// - Parameter byteLimit: The maximum number of bytes. Pictures may change to meet it. Nil for no limit.
+  /// - Parameter byteLimit: The maximum size of the file in bytes, or nil for no limit. Pictures may change to meet the
+  ///   limit.
   package func optimize(
     to sink: some AnimationSink, options: OptimizingOptions, byteLimit: Int? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false },
@@ -36,7 +39,7 @@ extension AnimatedImage {
       var attempt = 0
       func report(_ made: WritingProgress) {
         var numbered = made
-        // Those of the search for a byte limit have numbers of their own, which follow.
+        // The search for a byte limit numbers its attempts from 1. These numbers follow those of the attempts here.
         numbered.attempt += attempt - 1
         progress(numbered)
       }
@@ -75,7 +78,7 @@ extension AnimatedImage {
     return result
   }
 
-  /// The first damage to its frames that costs pixels.
+  /// Returns the first damage to a frame that loses pixels, or nil if there is none.
   private func firstLoss(
     _ isCancelled: @Sendable () -> Bool
   ) throws(AnimatedImageError) -> Damage? {
@@ -90,8 +93,8 @@ extension AnimatedImage {
     return nil
   }
 
-  /// Returns the smallest file that was found, and whether it is lossless. Returns nil if none is smaller than the
-  /// source, or if the source is damaged.
+  /// Returns the smallest file that was found, and whether it is lossless. Returns nil if no file is smaller than the
+  /// source, or if the source is damaged or a still PNG.
   private func smallest(
     _ options: OptimizingOptions, _ found: inout [Damage],
     _ isCancelled: @escaping @Sendable () -> Bool, begin: () -> Void,
@@ -108,7 +111,8 @@ extension AnimatedImage {
         try write(sink)
         best = (sink.bytes, isExact)
       } catch {
-        // With a tolerance, unchanged pixels may have colours that do not fit into a frame with 256 others.
+        // With a tolerance, a frame may be unwritable: unchanged pixels may have colours that do not fit into a frame
+        // with 256 other colours.
         guard sink.isTooLong || !isExact && error.code == .unwritable else { throw error }
       }
     }
@@ -133,8 +137,7 @@ extension AnimatedImage {
       }
     case .apng:
       let is16Bit = header.bitDepth == 16
-      // Storing the result of blending in 16 bits would change the pictures in decoders that blend
-      // in 8.
+      // Decoders that blend with 8 bits would show other pictures if the result of blending with 16 bits were stored.
       if is16Bit, frames.dropFirst().contains(where: { $0.blend == .over }) { break }
       var image = self
       image.options.keeps16Bit = is16Bit

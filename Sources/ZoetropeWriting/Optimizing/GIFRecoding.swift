@@ -1,23 +1,26 @@
-/// Encodes a GIF again in several ways, of which the caller keeps the shortest.
+/// Encodes a GIF again in several ways. The caller keeps the shortest file.
 struct GIFRecoding {
   private let image: AnimatedImage
   private let options: OptimizingOptions
   private let isCancelled: @Sendable () -> Bool
   private let extensions: [UInt8]
-  /// A table of the colours of changed pixels; nil if there are too many.
+  /// A global table of the colours of all changed pixels, or nil if there are too many. If the table is not complete,
+  /// it has the colours of some frames only.
   private let colors: (table: [UInt32], isComplete: Bool)?
 
   /// One way to write the file.
   struct Way: Hashable {
-    /// Whether the global table is the source's, so that frames can be copied. Otherwise it has the colours in use.
+    /// Whether the global table is that of the source, so that frames can be copied. Otherwise the global table has
+    /// only the colours in use.
     var keepsTable: Bool
-    /// Whether frames keep the disposal and the canvases of the source. Otherwise the placer decides.
+    /// Whether frames keep their disposal, and the canvases on which they are drawn. Otherwise a ``FramePlacer``
+    /// chooses the disposals.
     var keepsCanvases: Bool
-    /// Whether this way is tried only if the ways before it found nothing.
+    /// Whether this way is tried only if no earlier way made the file smaller.
     var isFallback = false
-    /// Nil for the effort of the options.
+    /// The effort, or nil for that of the options.
     var effort: EncodingEffort?
-    /// Whether pictures may change as much as the options allow.
+    /// Whether pictures may change within the tolerance of the options.
     var usesTolerance = false
   }
 
@@ -41,7 +44,7 @@ struct GIFRecoding {
   func ways(effort: EncodingEffort) -> [Way] {
     let lossless = losslessWays(effort: effort)
     guard options.tolerance > 0 else { return lossless }
-    // The most promising ways come first, so that most others are given up early.
+    // The most promising ways come first, because an attempt is given up once its file is longer than the best one.
     var lossy = lossless.filter { !$0.keepsCanvases && $0.effort == nil }
     for place in lossy.indices { lossy[place].usesTolerance = true }
     return lossy + lossless
@@ -65,7 +68,7 @@ struct GIFRecoding {
       ways.append(Way(keepsTable: keepsTable, keepsCanvases: false))
       if !keepsAll { ways.append(Way(keepsTable: keepsTable, keepsCanvases: true)) }
     }
-    // The shortest form of each frame need not give the shortest file, so try what `balanced` chooses, too.
+    // The shortest encoding of each frame does not always give the shortest file, so also try what `balanced` chooses.
     ways.append(Way(keepsTable: first.keepsTable, keepsCanvases: false, effort: .balanced))
     return ways
   }
@@ -75,10 +78,11 @@ struct GIFRecoding {
     return colors + [UInt32](repeating: RGBA.black.word, count: count - colors.count)
   }
 
-  /// Returns a table of the colours of all frames. If there are more than 256, returns nil, or, if the table may be
-  /// `partial`, the colours of as many frames as fit, from the first one on.
+  /// Returns a table of the colours of all frames. If there are more than 256, returns nil, unless the table may be
+  /// `partial`. A partial table leaves out the new colours of each frame that does not fit.
   ///
-  /// The colours of frames with few colours come first, so that those frames have small indices.
+  /// The colours of frames with few colours come first in the table, so that the pixels of such frames have small
+  /// indices.
   private static func colors(
     of image: AnimatedImage, partial: Bool, _ isCancelled: @Sendable () -> Bool
   ) throws(AnimatedImageError) -> (table: [UInt32], isComplete: Bool)? {
@@ -115,7 +119,7 @@ struct GIFRecoding {
 
   // MARK: Writing
 
-  /// Writes the file in one way.
+  /// Writes the file in the given way.
   func write(
     _ way: Way, to sink: LimitedSink, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) {
@@ -163,7 +167,7 @@ struct GIFRecoding {
     }
   }
 
-  /// Submits all frames, with rectangles and disposals chosen by a placer.
+  /// Submits all frames, with the rectangles and disposals that a ``FramePlacer`` chooses.
   private func place(
     _ encoder: any AnimationEncoding, _ effort: EncodingEffort, _ tolerance: Int,
     _ pictures: SourcePictures,
@@ -189,8 +193,8 @@ struct GIFRecoding {
     guard var last = placer.finish() else { return }
     if image.frames.count == 1 { last = first(last) }
     if image.frames.last?.disposal == .background, image.frames.count > 1 {
-      // Players that do not clear the canvas between plays continue with the canvas that the last
-      // frame leaves.
+      // A player that does not clear the canvas between plays draws the first frame on the canvas that the last frame
+      // leaves.
       let lost = try last.work.picture.pixelsLost(to: pictures.composite(0))
       if !lost.isEmpty {
         last.work.rect = last.work.rect.union(lost)
@@ -200,7 +204,7 @@ struct GIFRecoding {
     try submit(last)
   }
 
-  /// Returns the first frame, which fills the canvas unless the source's first frame does not.
+  /// Returns the first frame with its final rectangle. It fills the canvas, unless the source's first frame does not.
   private func first(_ placed: FramePlacer.Placed) -> FramePlacer.Placed {
     let canvas = PixelRect(image.canvasSize)
     guard !image.frames[0].rect.contains(canvas), placed.disposal == .keep else { return placed }
@@ -210,7 +214,7 @@ struct GIFRecoding {
     return placed
   }
 
-  /// Returns a frame with the disposal of the source.
+  /// Returns frame `index` of the source with its disposal and the canvas on which it is drawn.
   private func kept(
     _ index: Int, _ pictures: SourcePictures
   ) throws(AnimatedImageError) -> FramePlacer.Placed {
@@ -233,7 +237,7 @@ struct GIFRecoding {
       disposal: isEmpty ? .keep : frame.disposal)
   }
 
-  /// Returns the source's bytes of a frame; nil if they would draw a different picture.
+  /// Returns the bytes of a frame in the source, or nil if they would draw a different picture in the output.
   private func source(
     of placed: FramePlacer.Placed, _ index: Int, _ pictures: SourcePictures, _ way: Way
   ) throws(AnimatedImageError) -> SourceFrame? {

@@ -1,16 +1,17 @@
 /// Options of ``AnimatedImage/optimize(to:options:progress:)``.
 public struct OptimizingOptions: Sendable, Hashable {
-  /// How much time to spend. Default: `balanced`, which decides by estimates; `small` tries all ways of storing each
-  /// frame and keeps the shortest.
+  /// How much time is spent. Default: `balanced`, which chooses how each frame is stored by estimates. `small` tries
+  /// all ways of storing each frame, and keeps the shortest result.
   public var effort: EncodingEffort
-  /// How much colours may differ, as in ``AnimationWriterOptions/tolerance``: 0 to 200. Default: 0, lossless.
+  /// How much colours may differ from the original, from 0 to 200, as in ``AnimationWriterOptions/tolerance``. Default:
+  /// 0, which is lossless.
   public var tolerance: Int
   /// Whether comments, profiles and other metadata are left out. Default: false.
   public var stripsMetadata: Bool
-  /// The number of bytes that may be held, besides the output. Default: nil, eight canvases and 16 MiB.
+  /// The number of bytes that may be held besides the output. Default: nil, which means eight canvases plus 16 MiB.
   public var memoryByteLimit: Int?
-  /// The number of threads that encode, including the calling thread. Default: 0, one per processor. It does not
-  /// affect the output.
+  /// The number of threads that encode, including the calling thread. Default: 0, which means one per processor. The
+  /// number does not affect the output.
   public var parallelism: Int
 
   /// Creates options; omitted arguments take their defaults.
