@@ -14,7 +14,7 @@ struct CacheWarmCommand: CacheSubcommand {
       any time; the next run stores the rest. A file that cannot be read does not stop the others. If the \
       frames do not fit, those at the end of the animation are left out (status 5).
 
-      --json prints one line with an object per file (schema zoetrope.warm/2): "stored" counts new \
+      --json prints one line of JSON per file (schema zoetrope.warm/2): "stored" counts new \
       frames, "known" frames that were already there, and "kept" frames that are there now.
 
       EXAMPLES:
@@ -196,7 +196,8 @@ struct WarmReport {
     (self.input, self.rendition, self.frameCount) = (input, rendition, frameCount)
   }
 
-  /// The exit status. If frames are missing, the reason is always the limit of the store.
+  /// The exit status. Missing frames count as an exceeded limit: the limit of the store left no room for them, or other
+  /// programs were using their slots or have evicted them.
   var status: ExitStatus { kept < frameCount ? .limit : .success }
 
   /// The report as one line of text.

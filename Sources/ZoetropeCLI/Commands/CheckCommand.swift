@@ -15,7 +15,7 @@ struct CheckCommand: ZoetropeSubcommand {
       several files, it is the status that they share, else 1.
 
       Repeated findings are counted; --json lists each one. Results are printed as soon as a file \
-      is done. --json prints one line with an object per file, in order (schema zoetrope.check/3). \
+      is done. --json prints one line of JSON per file, in order (schema zoetrope.check/3). \
       For a file that cannot be decoded, the object has an "error" with "code", "message", \
       "byte_offset" and "frame".
 

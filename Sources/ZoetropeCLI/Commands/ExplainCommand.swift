@@ -16,7 +16,7 @@ struct ExplainCommand: ZoetropeSubcommand {
       program; "reported" ones come from its source code or documentation. All frames are decoded if the \
       programs include chromium, ffmpeg, pillow or imagemagick.
 
-      --json prints one line with an object per file (schema zoetrope.explain/2) with all rules; \
+      --json prints one line of JSON per file (schema zoetrope.explain/2) with all rules; \
       "applies" marks those that had an effect. The "outcome" of "difference" is none, differs, \
       unpredicted (from "frame" on) or unknown (no rule predicts a difference).
 

@@ -16,11 +16,12 @@ struct ExtractCommand: ZoetropeSubcommand {
 
       OUTPUT is a directory, a template, or - for standard output. Files in a directory are called \
       {stem}-{index}.png. A template may contain {name} (the input's name with its extension), \
-      {stem}, {dir} (the input's directory, relative to the directory among FILES that contains \
-      it), {parent} (the name of the input's directory), {index}, {start_ms}, {shown_ms}, {ext} \
-      and %04d. Numbers take a width, as in {start_ms:06}. {index} without a width has as many \
-      digits as the last frame's number; in a directory, and while frames are written as they \
-      arrive, it has at least four. Pipes and devices receive one frame after another.
+      {stem}, {dir} (the input's directory, relative to the directory among FILES in which it was \
+      found, if any), {parent} (the name of the input's directory), {index}, {start_ms}, \
+      {shown_ms}, {ext} and %04d. Numbers take a width, as in {start_ms:06}. {index} without a \
+      width has as many digits as the last frame's number; in a directory, and while frames are \
+      written as they arrive, it has at least four. Pipes and devices receive one frame after \
+      another.
 
       FORMAT y4m writes one video with a constant frame rate. Frames are repeated, so that each is shown \
       for exactly its delay. Colours are BT.601 in limited range, without subsampling. Several files need \
@@ -122,7 +123,7 @@ struct ExtractCommand: ZoetropeSubcommand {
     @Option(help: "Write smaller PNG files, or write them faster.")
     var effort = EffortChoice.default
 
-    @Option(help: "Bits per channel: 8 or 16. Raw 16-bit values are little-endian.")
+    @Option(help: "Bits per channel: 8 or 16. Raw 16-bit is little-endian.")
     var depth = 8
 
     @Flag(help: "Write frames as stored, not composited.")
@@ -140,7 +141,7 @@ struct ExtractCommand: ZoetropeSubcommand {
     @Flag(help: "Replace existing files.")
     var force = false
 
-    @Flag(help: "Write only missing files; fail if an existing one is older than FILE.")
+    @Flag(help: "Skip existing files; fail if one is older than FILE.")
     var resume = false
 
     @Option(

@@ -11,7 +11,7 @@ struct InfoCommand: ZoetropeSubcommand {
     abstract: "Show size, frames, plays, delays and metadata.",
     usage: "zoetrope info [options] <files> ...",
     discussion: """
-      --json prints one line with an object per file, in order, as soon as a file is done (schema \
+      --json prints one line of JSON per file, in order, as soon as a file is done (schema \
       zoetrope.animation/3). For a file that cannot be read, the object has only a "status" and an \
       "error" with "code", "message", "byte_offset" and "frame". "plays" is null when "forever" is \
       true; "delay" is the stored delay as a fraction of a second; "start_ms" and "shown_ms" \
@@ -64,8 +64,8 @@ struct InfoCommand: ZoetropeSubcommand {
       help: ArgumentHelp(
         """
         Print a line per file. The fields are {file} {frames} {duration_ms} {format} {width} {height} \
-        {plays} {byte_count} {damage} {stored_duration_ms} {least_delay_ms} {longest_delay_ms}; \\t is a \
-        tab, \\n a line break.
+        {plays} {byte_count} {damage} {stored_duration_ms} {least_delay_ms} {longest_delay_ms}; \
+        \\t is a tab, \\n a line break.
         """,
         valueName: "template"),
       transform: Self.template)
@@ -101,8 +101,8 @@ struct InfoCommand: ZoetropeSubcommand {
       if let template = InfoTemplate(text) { return template }
       let fields = InfoTemplate.Field.allCases.map { "{\($0.rawValue)}" }.joined(separator: " ")
       throw ValidationError(
-        "unknown field or unpaired brace in --format; it may contain \(fields), {{, }}, \\t, \\n and \\\\"
-      )
+        "unknown field or unpaired brace in --format; it may contain \(fields), {{, }}, \\t, \\n "
+          + "and \\\\")
     }
   }
 

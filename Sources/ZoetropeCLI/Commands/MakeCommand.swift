@@ -106,7 +106,7 @@ struct MakeCommand: ZoetropeSubcommand {
   }
 
   struct PictureArguments: ParsableArguments {
-    @Option(help: "The order of the files. (default: natural; given with --files-from)")
+    @Option(help: "The order of files. (default: natural; given with --files-from)")
     var order: FrameOrder?
 
     @Option(

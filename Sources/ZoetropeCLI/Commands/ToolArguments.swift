@@ -6,7 +6,7 @@ import ZoetropeProcess
 /// Completes the arguments before they are parsed. Adds the command that a file name implies, and the options in the
 /// configuration file.
 enum ToolArguments {
-  /// Returns `arguments`, the arguments of the process, with these additions.
+  /// Returns `arguments`, the arguments of the process, with the implied command and the configured options added.
   static func completed(
     _ arguments: [String],
     isFile: (String) -> Bool = { OutputFile.isTaken(FilePath(bytes: RawArguments.bytes(of: $0))) },

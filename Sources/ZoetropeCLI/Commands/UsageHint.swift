@@ -41,7 +41,7 @@ enum UsageHint {
     }
     guard let first = lines.first, first.hasPrefix("Error: ") else { return message }
     let text = first.dropFirst("Error: ".count)
-    // The first letter becomes a small letter only in a word. In names of options and files, letters are not changed.
+    // The message begins with a small letter, unless its first word is the name of an option or a file.
     let isWord = text.dropFirst().first?.isLowercase ?? false
     lines[0] =
       "zoetrope: error: " + (isWord ? text.prefix(1).lowercased() + text.dropFirst() : text)

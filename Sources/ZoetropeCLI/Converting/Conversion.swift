@@ -92,7 +92,7 @@ struct ConversionStep: Hashable {
   var action: Action
   /// The rectangle whose pixels are compressed, or nil if it is not known in advance.
   var rect: PixelRect?
-  /// The reason why the frame is compressed anew, or nil if it is copied.
+  /// The reason why the frame is compressed anew. Nil if it is copied, or if all frames are compressed anew.
   var reason: String?
 
   init(source: Int, delay: FrameDelay, action: Action, rect: PixelRect?, reason: String?) {
@@ -140,7 +140,8 @@ struct ConversionStep: Hashable {
       text +=
         end == start + 1
         ? "  frame \(start) is frame \(first) of the input: \(steps[start].words)\n"
-        : "  frames \(start)-\(end - 1) are frames \(first)-\(last) of the input: \(steps[start].words)\n"
+        : "  frames \(start)-\(end - 1) are frames \(first)-\(last) of the input: "
+          + "\(steps[start].words)\n"
       start = end
     }
     return text

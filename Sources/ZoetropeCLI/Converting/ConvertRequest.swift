@@ -13,7 +13,7 @@ struct ConvertRequest: Hashable {
   var preset: UploadPreset?
   /// The policy that determines how long each frame is shown.
   var policy = DelayPolicy.browser
-  /// Whether the plan is only printed, and nothing is written.
+  /// Whether the command only prints the plan and writes no output.
   var isPlan = false
   /// Whether inputs whose outputs exist are skipped.
   var isResuming = false
@@ -127,8 +127,8 @@ struct ConvertRequest: Hashable {
     guard preset.formats.contains(format(of: image).format) else {
       let format = preset.formats[0]
       throw .usage(
-        "\(preset.name) requires \(format == .gif ? "a GIF" : "an APNG"): choose an output that ends in "
-          + ".\(format == .gif ? "gif" : "png"), or --format \(format.rawValue)")
+        "\(preset.name) requires \(format == .gif ? "a GIF" : "an APNG"): choose an output that "
+          + "ends in .\(format == .gif ? "gif" : "png"), or --format \(format.rawValue)")
     }
     do throws(AnimatedImageError) {
       try preset.apply(to: &edits, &options, of: image)

@@ -343,7 +343,7 @@ struct Extraction {
   }
 
   /// Returns the output of each frame, by frame index, including the files that already existed. The output of the
-  /// static image is at nil.
+  /// static image has the key nil.
   private func outputs(_ state: State, _ written: [Int: WrittenFrame]) -> [Int?: WrittenFrame] {
     var outputs: [Int?: WrittenFrame] = [:]
     for (place, output) in state.submitted.enumerated() {

@@ -170,8 +170,8 @@ struct ExtractionPlan {
     guard bytes.overflow || bytes.partialValue > Self.mostVideoBytes else { return }
     var failure = CommandFailure(
       .limit, code: "limitExceeded",
-      "the video would have \(count) pictures of \(pictureSize), and the limit is \(Self.mostVideoBytes) bytes; "
-        + "lower --fps, or pass --size, --max or --limits none")
+      "the video would have \(count) pictures of \(pictureSize), and the limit is "
+        + "\(Self.mostVideoBytes) bytes; lower --fps, or pass --size, --max or --limits none")
     failure.file = input.name
     throw failure
   }

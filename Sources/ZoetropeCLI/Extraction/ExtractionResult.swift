@@ -5,7 +5,7 @@ import ZoetropeProcess
 struct ExtractionResult {
   let status: ExitStatus
   let report: AnimationReport
-  /// The reason why the extraction stopped, or nil if it is complete.
+  /// The reason why the extraction stopped. Nil if it is complete, or if the reader of the output has gone away.
   let failure: CommandFailure?
   /// Whether the reader of the output has gone away.
   let outputIsGone: Bool

@@ -35,8 +35,8 @@ final class FilePictures: PictureSupply {
       }
       guard image.canvasSize == size else {
         throw .usage(
-          "\(sources[0].name) is \(size) and \(source.name) is \(image.canvasSize); all frames must have the same size"
-        )
+          "\(sources[0].name) is \(size) and \(source.name) is \(image.canvasSize); all frames "
+            + "must have the same size")
       }
     }
     guard let first else { throw .usage("there are no pictures") }
@@ -62,8 +62,8 @@ final class FilePictures: PictureSupply {
       failure = CommandFailure(.undecodable, code: damage.kind.name, damage.detail)
     } else if image.frames.count != 1 || image.staticImage != nil {
       failure = .usage(
-        "the file has \(image.frames.count) frames instead of one; zoetrope extract writes them as pictures"
-      )
+        "the file has \(image.frames.count) frames instead of one; zoetrope extract writes them as "
+          + "pictures")
     }
     failure?.file = source.name
     if let failure { throw failure }

@@ -20,8 +20,8 @@ struct FrameManifest: Hashable {
   init(parsing bytes: [UInt8], name: String) throws(CommandFailure) {
     guard !bytes.starts(with: Array(ManifestLines.header.utf8)) else {
       throw .usage(
-        "\(name) is a CSV manifest, which lacks the number of plays; extract with a manifest that ends in .json"
-      )
+        "\(name) is a CSV manifest, which lacks the number of plays; extract with a manifest whose "
+          + "name ends in .json")
     }
     let lines = bytes.split(separator: 0x0a).filter { line in line.contains { $0 > 0x20 } }
     guard lines.count == 1 else {

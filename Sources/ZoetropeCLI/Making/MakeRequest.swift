@@ -100,7 +100,7 @@ struct MakeRequest: Hashable {
     ).write(frameCount: kept.kept.count) { (sink, progress) throws(AnimatedImageError) in
       try assembly.write(to: sink, progress: progress)
     }
-    // The output is nil if its reader has gone away.
+    // Nothing is reported if the reader of the output has gone away.
     guard let written else { return .success }
     report.byteCount = written.byteCount
     if !reporting.isQuiet, !reporting.isJSON { report.warn() }

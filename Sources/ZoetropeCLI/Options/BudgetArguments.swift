@@ -21,8 +21,8 @@ struct BudgetArguments: ParsableArguments {
     if let site, site.preset == nil {
       if let other = UploadPreset.others.first(where: { site.name.hasPrefix($0.key) }) {
         throw ValidationError(
-          "\(other.key) takes \(other.value), which zoetrope does not write; to encode it with "
-            + "another program, use zoetrope extract")
+          "\(other.key) takes \(other.value), which zoetrope does not write; to make "
+            + "\(other.value) with another program, extract PNG files or a y4m video")
       }
       throw ValidationError(
         "--for must be one of \(SiteArgument.allValueStrings.joined(separator: ", ")), "

@@ -37,7 +37,7 @@ struct FileArguments: ParsableArguments {
 
   /// Returns the inputs of the command, with directories replaced by the animations in them.
   ///
-  /// - Parameter output: The template or the directory of the outputs, so that they do not become inputs of the next run.
+  /// - Parameter output: The template or directory of the outputs, so that these do not become inputs of the next run.
   func inputs(
     _ files: [String], besides output: String? = nil
   ) throws(CommandFailure) -> [InputFile] {

@@ -237,8 +237,7 @@ extension AnimationReport {
 }
 
 extension Damage {
-  /// The damage in words, with its frame and byte offset. Omits the name of its kind, which only JSON contains. Frames
-  /// count from 0.
+  /// The damage in words, with its frame and byte offset, but without the name of its kind. Frames count from 0.
   var sentence: String {
     let place = frameIndex.map { ", frame \($0)" } ?? ""
     return "\(detail)\(place), byte \(byteOffset)"
@@ -323,7 +322,8 @@ extension AnimationReport {
     var text = least == most ? "\(least) ms each" : "\(least) to \(most) ms"
     if raised > 0 {
       text +=
-        "; \(raised) short \(raised == 1 ? "delay is" : "delays are") raised with \(policy) timing, as in players"
+        "; \(raised) short \(raised == 1 ? "delay is" : "delays are") raised with \(policy) "
+        + "timing, as in players"
     }
     return text
   }

@@ -6,7 +6,7 @@ struct BatchSummary: Hashable {
   private var counts: [InputCondition: Int] = [:]
   /// The number of frames written, or the number of frames decoded if the command writes none.
   private(set) var frameCount = 0
-  /// The number of bytes written, or nil if the command writes no output files.
+  /// The number of bytes written, or nil if the command writes no frames.
   private(set) var byteCount: Int?
 
   init(writes: Bool = false) { byteCount = writes ? 0 : nil }

@@ -74,8 +74,7 @@ enum CommandRunner {
       do throws(CommandFailure) {
         progress.clear()
         // If the reader of the output has gone away, earlier failures still determine the status. A signal that has
-        // arrived since the report was completed does not stop the writing of it. A second signal would end the
-        // process.
+        // arrived since the report was completed does not stop its printing. A second signal would end the process.
         if try OutputStream.print(output, stopsOnSignal: false) == .readerGone {
           return Signals.ending ?? .combined(statuses)
         }

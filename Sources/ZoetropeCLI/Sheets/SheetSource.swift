@@ -15,7 +15,7 @@ struct SheetSource {
   private let options: DecodingOptions
   /// The damage to the structure of the file.
   let damage: [Damage]
-  /// A record for the damage that decoding the frames will find. It is copied before the frames are decoded.
+  /// The initial value for collecting the damage that is found while the frames are decoded.
   let decodingDamage: DecodingDamage
   /// The start time of each frame, followed by the end time of the last one.
   private let starts: [Duration]
@@ -80,9 +80,8 @@ struct SheetSource {
     return SheetFrames(image, indices, rendering)
   }
 
-  /// Returns a name for each of `sources`. The names have no extensions if they are unique without them. Otherwise,
-  /// they have extensions if that makes them unique. Otherwise, they have no extensions, and each ends with the number
-  /// of its input, from 1.
+  /// Returns a name for each of `sources`: the names of the files without extensions if these are unique, or else with
+  /// extensions if these are unique, or else without extensions and followed by the number of the input, from 1.
   static func names(of sources: [SheetSource]) -> [String] {
     func texts(_ bytes: (InputFile) -> [UInt8]) -> [String] {
       sources.map { String(decoding: bytes($0.input), as: UTF8.self) }

@@ -274,8 +274,8 @@ extension GIFScanner {
       note(.gifEmptyFrame, "the frame is \(rect.size)", frame: index, at: blockOffset)
     } else if !canvas.contains(rect) {
       note(
-        .gifFrameOutside, "frame \(rect) outside canvas \(canvas.size)", frame: index,
-        at: blockOffset)
+        .gifFrameOutside, "the frame \(rect) is not within the canvas of \(canvas.size)",
+        frame: index, at: blockOffset)
     }
     if !hasPalette {
       note(.gifNoPalette, "no local and no global palette", frame: index, at: blockOffset)

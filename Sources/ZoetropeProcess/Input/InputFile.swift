@@ -69,7 +69,7 @@ package struct InputFile: Hashable {
     return FileStem.of(here?.bytes ?? [], keepingExtension: true)
   }
 
-  /// Opens the image. Reads a pipe to its end first, unless a signal interrupts the reading.
+  /// Opens the image. Reads standard input, a pipe or a device to its end first, unless a signal interrupts that.
   ///
   /// Blocks until the input has been read or the file system has answered. Commands call this method without catching
   /// signals (see ``Signals``). The player, which must react to keys, uses ``InputOpening``.

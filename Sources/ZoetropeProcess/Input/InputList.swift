@@ -43,7 +43,7 @@ package struct InputList: Hashable, Sendable {
 
   /// Returns what the command line and the list name, in order. Directories are not replaced by their contents.
   ///
-  /// - Throws: The same failures as ``inputs()``.
+  /// - Throws: The same failures as ``inputs(outputDirectory:)``.
   package func named() throws(CommandFailure) -> [InputFile] {
     let readers = arguments.count { $0 == "-" } + (list == "-" ? 1 : 0)
     if readers > 1 { throw .usage("standard input can be read only once") }

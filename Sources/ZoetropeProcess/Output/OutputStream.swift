@@ -24,7 +24,7 @@ package struct OutputStream: Hashable, Sendable {
     self.init(descriptor: descriptor, name: name, isOwned: false)
   }
 
-  /// Opens the pipe, device or descriptor at `path`. Opening a pipe waits until another process reads from it, or until
+  /// Opens the pipe, device or descriptor at `path`. Opening a pipe waits until another process opens it for reading or
   /// a signal arrives.
   package init(_ path: FilePath) throws(WriteFailure) {
     if let number = Self.descriptor(named: path) {

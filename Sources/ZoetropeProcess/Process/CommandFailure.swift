@@ -11,7 +11,7 @@ package struct CommandFailure: Error, Hashable {
   package var file: String?
   package var byte: Int?
   package var frame: Int?
-  /// A suggestion how to fix the cause of the failure.
+  /// A suggestion for fixing the cause of the failure, or nil if there is none.
   package var advice: String?
 
   package init(_ status: ExitStatus, code: String, _ message: String, file: String? = nil) {

@@ -11,7 +11,7 @@ package enum WakePipe {
   private static let writer = Atomic<Int32>(-1)
   private static let reader = Atomic<Int32>(-1)
 
-  /// The descriptor to poll, or -1 if ``open()`` has not been called or failed.
+  /// The descriptor to poll, or -1 if ``open()`` has not been called or has failed.
   package static var descriptor: Int32 { reader.load(ordering: .relaxed) }
 
   /// Opens the pipe. Returns false if the system cannot create one.
