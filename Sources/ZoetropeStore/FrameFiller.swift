@@ -1,4 +1,4 @@
-/// A renderer that renders the decoded frames of one image in several formats, and stores the results.
+/// A value that renders the decoded frames of one image in several formats, and stores the results.
 struct FrameFiller: FrameFilling {
   private let store: FrameStore
   private let content: ContentIdentity

@@ -1,8 +1,8 @@
 internal import Synchronization
 
 extension FrameStore {
-  /// Returns the files of this store: tables of all versions and secrets, and files that killed writers left behind.
-  /// Files of other programs are not included.
+  /// Returns the tables of all versions and secrets, and the files that killed writers left behind. Files of other
+  /// programs are not included.
   private func files() -> [(name: String, status: FileStatus)] {
     TableDirectory.files(in: directory).filter { StoreFiles.isTable($0.name) }
   }

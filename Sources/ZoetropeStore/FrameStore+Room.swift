@@ -136,8 +136,8 @@ struct Eviction {
 
   /// Evicts frames until `wanted` bytes have been freed, or no more can be freed.
   ///
-  /// If the file system cannot free slots, whole tables are removed instead, but only tables that no process has open
-  /// and whose frames have not been used within the last `idle` nanoseconds.
+  /// If the file system cannot free slots, whole tables are removed instead, but only tables that no other process has
+  /// open and whose frames are not in use and have not been used within the last `idle` nanoseconds.
   ///
   /// - Returns: The number of bytes freed.
   mutating func evict(_ wanted: Int, unusedFor idle: UInt64) -> Int {

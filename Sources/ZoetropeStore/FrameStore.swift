@@ -65,9 +65,9 @@ public final class FrameStore: Sendable {
   /// - Parameters:
   ///   - directory: The directory of the store. It is created if it is missing, and so are its parents.
   ///   - byteLimit: The maximum number of bytes on disk. Default: 256 MiB.
-  ///   - formats: The formats to fill together: when a frame is decoded for one of these formats, the frame is also
-  ///     stored in those of them that have the same ``FrameFormat/family``. Frames can still be stored in other
-  ///     formats. Default: none.
+  ///   - formats: The formats to fill together: when a frame is decoded for one of these formats, the frame is stored
+  ///     in all of them that have the same ``FrameFormat/family``. Frames can still be stored in formats that are not
+  ///     listed here. Default: none.
   /// - Throws: `storeDenied` if other users may read or write a directory to which this user may write, or if there is
   ///   no store and this user may not create one; `storeFull` if the disk is full; `io` if another system call fails;
   ///   `parameter` if the path is empty.

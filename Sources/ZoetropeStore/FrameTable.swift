@@ -64,8 +64,8 @@ final class FrameTable: Sendable {
   ///   - creating: Whether to create or replace the table. If false, the method throws `storeDamaged` if the table is
   ///     missing or damaged.
   ///   - clock: Returns the time in nanoseconds since 1970.
-  ///   - mayGrow: Called before a table is created, with the number of bytes that the new table takes. If it returns
-  ///     false, `storeFull` is thrown.
+  ///   - mayGrow: Called before a missing table is created, with the number of bytes that the empty table takes on
+  ///     disk. If it returns false, `storeFull` is thrown.
   ///   - closeOther: Called if the table cannot be mapped. Closes another mapping, because the process may have run out
   ///     of address space (RLIMIT_AS) or of mappings. Returns false if there is no other mapping to close.
   static func open(
@@ -126,10 +126,10 @@ final class FrameTable: Sendable {
     }
   }
 
-  /// Checks that the file still has its name and its full length.
+  /// Checks that the file still has its name and its full length, and that no read of the mapping has failed.
   ///
-  /// - Throws: `storeDamaged` if the file lacks either. In that case, nothing may be read from the file or stored in it
-  ///   any more.
+  /// - Throws: `storeDamaged` if a check fails. In that case, nothing may be read from the file or stored in it any
+  ///   more.
   func checkFile() throws(AnimatedImageError) {
     let status = try file.status
     guard status.isLinked else {

@@ -66,8 +66,8 @@ struct TableEntry: Sendable {
 
   // MARK: Damage
 
-  /// Stores `damage` in words 7 to 30, or returns false if it does not fit. Word 9 contains the lengths of the kind's
-  /// name and of the detail, and flags. If word 9 is 0, there is no damage.
+  /// Stores `damage` in words 7 to 9 and 11 to 30, or returns false if it does not fit. Word 9 contains the lengths of
+  /// the kind's name and of the detail, and flags. If word 9 is 0, there is no damage.
   private mutating func pack(_ damage: Damage) -> Bool {
     let (name, detail) = (Array(damage.kind.name.utf8), Array(damage.detail.utf8))
     guard !name.isEmpty, name.count < 256, name.count + detail.count <= Self.textBytes,

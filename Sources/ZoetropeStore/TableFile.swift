@@ -241,8 +241,8 @@ package final class TableMapping: Sendable {
 
   /// Returns the bytes of `range` as read-only pixels, without a copy.
   ///
-  /// - Parameter owner: An object that retains this mapping and keeps other processes from replacing the bytes. The
-  ///   owner is retained as long as the pixels.
+  /// - Parameter owner: An object that retains this mapping and keeps every process from replacing the bytes. The owner
+  ///   is retained as long as the pixels.
   /// - Precondition: The range lies in the mapping and starts at a multiple of 64.
   package func lend(_ range: Range<Int>, by owner: any AnyObject & Sendable) -> PixelStorage {
     unsafe PixelStorage(lent: buffer(range), by: owner)

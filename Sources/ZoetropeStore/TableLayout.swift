@@ -33,8 +33,8 @@ package struct TableShape: Sendable, Hashable {
 /// Numbers are in native byte order; a header in the other byte order is invalid.
 ///
 /// A slot whose time of last use is 0 takes no disk space, and its entry may be in a hole of the file. A hole must not
-/// be read through a mapping, because the read fails if the disk is full. There are slots for twice as many bytes as
-/// the store's limit allows, so that the frames of one table can fill the store although its sets of slots fill
+/// be read through a mapping, because the read fails if the disk is full. There are slots for up to twice as many bytes
+/// as the store's limit allows, so that the frames of one table can fill the store although its sets of slots fill
 /// unevenly.
 struct TableLayout: Sendable, Hashable {
   /// The version of tables. Increment it if the layout of tables or the key of frames changes. `CacheVersionTests`

@@ -29,8 +29,8 @@ package final class ByteRangeCache: Sendable {
   /// The number of bytes kept.
   package var byteCount: Int { table.withLock { $0.byteCount } }
 
-  /// The ranges of the bytes kept, in ascending order, with adjacent ranges merged. Computing them takes time linear in
-  /// the number of pieces.
+  /// The ranges of the bytes kept, in ascending order, with adjacent ranges merged. Computing them sorts the blocks and
+  /// visits every piece.
   package var ranges: [Range<Int>] { table.withLock { $0.ranges } }
 
   /// Returns the bytes of `range`, or nil if any of these bytes is missing. For an empty range, the result is an empty
@@ -120,9 +120,9 @@ struct ByteRangeTable: Sendable {
     }
 
     /// Moves the start of the piece back to `offset`. The bytes between `offset` and the old start are then
-    /// unspecified. If the reserved space does not suffice, allocates an array of twice the size of the extended piece,
-    /// but reserves no space before `blockStart`, where the block begins. A file that arrives from back to front is
-    /// therefore not copied for every range.
+    /// unspecified. If the reserved space does not suffice, allocates an array with as much space before the old bytes
+    /// as the extended piece takes, but with none before `blockStart`, where the block begins. A file that arrives from
+    /// back to front is therefore not copied for every range.
     mutating func extend(to offset: Int, blockStart: Int) {
       let needed = start - offset
       if unused < needed {

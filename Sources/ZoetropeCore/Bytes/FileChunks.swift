@@ -115,9 +115,9 @@ private final class OwnedDescriptor: Sendable {
   /// The duplicate, which is used to wait for data. Only the caller's open file description, which the duplicate
   /// shares, records whether the pipe has had a writer.
   let descriptor: FileDescriptor
-  /// The same pipe, opened again in non-blocking mode, or nil if the system does not allow that. In blocking mode, a
-  /// read would wait indefinitely if another reader consumed the bytes first. The caller's descriptor cannot be
-  /// switched to non-blocking mode, because other processes share its open file description.
+  /// The same pipe, opened again in non-blocking mode, or nil if this is not a pipe or the system does not allow that.
+  /// In blocking mode, a read would wait indefinitely if another reader consumed the bytes first. The caller's
+  /// descriptor cannot be switched to non-blocking mode, because other processes share its open file description.
   let unblocked: FileDescriptor?
 
   private init(_ descriptor: FileDescriptor) {

@@ -2,7 +2,8 @@ internal import Glibc
 package import SystemPackage
 internal import ZoetropeShims
 
-/// The identity, size and times of a file. When the bytes of a file change, its stamp changes too.
+/// The identity, size and times of a file. When the bytes of a file change, its stamp changes too, except as described
+/// at ``isSettled(at:)``.
 ///
 /// The stamp includes the change time, because any program can set the modification time back.
 package struct FileStamp: Sendable, Hashable {

@@ -47,8 +47,8 @@ package final class RangeFetcher: Sendable {
   private let reader: any ByteRangeReading
   private let state = Mutex(State())
 
-  /// The maximum number of missing parts of a requested range that are read separately. If there are more, a single
-  /// read spans all of them.
+  /// The maximum number of missing parts of a requested range that are read separately. If there are more, they are
+  /// read as one range that spans all of them.
   package static let mostReads = 16
 
   /// An event reported to `noteChange`: the number of pinned bytes changed by the given amount, or the cache grew.

@@ -389,7 +389,7 @@ package enum SignalAction {
 
 /// Allocator settings for the memory of frames.
 package enum FrameMemory {
-  /// Makes the allocator return blocks as large as a frame to the system as soon as they are freed.
+  /// Makes the allocator return blocks of 256 KiB or more, such as frames, to the system as soon as they are freed.
   ///
   /// By default, the allocator raises its threshold for doing so when the first large block is freed, and from then on
   /// keeps such blocks in every thread's arena. Playing an animation of 640 × 480 pixels then takes 63 MiB instead of

@@ -6,8 +6,8 @@ public import struct SystemPackage.Errno
   public import protocol Foundation.LocalizedError
 #endif
 
-/// An error that occurred while an animation was decoded, scheduled or written, with its position in the file if it is
-/// known.
+/// An error that occurred while an animation was decoded, scheduled or written, with its position in the file, if that
+/// is known.
 ///
 /// Later releases may add codes, so a `switch` over codes needs a `default` case. Errors are compared by value.
 public struct AnimatedImageError: Error, Sendable, Hashable {

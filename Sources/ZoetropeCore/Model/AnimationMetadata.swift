@@ -1,5 +1,5 @@
-/// The metadata of a file. Values are kept as the file stores them, and none of them is applied to the pixels. A value
-/// that the file does not contain is nil.
+/// The metadata of a file. Values are kept as the file stores them, and none of them is applied to the pixels. Values
+/// that the file does not contain are nil or empty.
 public struct AnimationMetadata: Sendable, Hashable {
   /// A piece of text with its key.
   public struct Text: Sendable, Hashable {

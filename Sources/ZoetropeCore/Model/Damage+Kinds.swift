@@ -1,5 +1,5 @@
 extension Damage.Kind {
-  /// The file ends without its end marker, but not inside a block, a chunk or a frame's data.
+  /// The file ends without its end marker, at a place where another block or chunk could begin.
   public static let missingTrailer = Damage.Kind("missingTrailer", isTolerated: true)
   /// Bytes follow the end marker. They are not read.
   public static let trailingData = Damage.Kind("trailingData", isTolerated: true)
@@ -32,7 +32,7 @@ extension Damage.Kind {
   package static let gifReservedDisposal = Damage.Kind("gif.reservedDisposal", isTolerated: true)
   /// The transparent index is past the end of the palette. It has no effect unless a pixel uses it.
   package static let gifTransparentIndex = Damage.Kind("gif.transparentIndex", isTolerated: true)
-  /// A loop block has no valid loop count.
+  /// A loop block has no valid loop count, or its payload does not have 3 bytes.
   package static let gifLoopBlock = Damage.Kind("gif.loopBlock", isTolerated: true)
   /// The file contains more than one loop count. The last one is used.
   package static let gifLoopTwice = Damage.Kind("gif.loopTwice", isTolerated: true)
@@ -63,9 +63,10 @@ extension Damage.Kind {
     "png.staticOnly", isTolerated: true, isRefusedByStrict: true)
   /// The acTL chunk announces a different number of frames than the file has.
   package static let pngFrameCount = Damage.Kind("png.frameCount", isTolerated: true)
-  /// There is a second acTL chunk, or an acTL chunk after the image data. This chunk is ignored.
+  /// There is a second acTL chunk, or an acTL chunk after the image data. Only the first valid acTL chunk before the
+  /// image data is used.
   package static let pngAnimationControl = Damage.Kind("png.animationControl", isTolerated: true)
-  /// There is more than one fcTL chunk before the data of a frame. The last one is used.
+  /// There is more than one fcTL chunk before the image data. The last valid one is used.
   package static let pngFrameControlTwice = Damage.Kind("png.frameControlTwice", isTolerated: true)
   /// An fcTL chunk is not followed by frame data. The frame is dropped.
   package static let pngFrameWithoutData = Damage.Kind(

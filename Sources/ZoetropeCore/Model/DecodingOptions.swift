@@ -13,7 +13,7 @@ public struct DecodingOptions: Sendable, Hashable {
   /// per processor. Values above the number of processors plus one are clamped.
   public var parallelism: Int
 
-  /// Creates options. An omitted argument has its default value.
+  /// Creates options. Omitted arguments have their default values.
   public init(
     damage: DamagePolicy = .salvage, limits: DecodingLimits = .default,
     decoder: PixelDecoder = .fast, keeps16Bit: Bool = false, parallelism: Int = 0
@@ -30,8 +30,8 @@ extension DecodingOptions {
   /// The pixel format of the canvas, which has 16 bits per channel only if ``keeps16Bit`` is true.
   package var canvasFormat: PixelFormat { keeps16Bit ? .rgba16 : .rgba8 }
 
-  /// The number of threads that decode concurrently, including the calling thread. A number above that of the decode
-  /// threads plus one would only make work wait in a queue.
+  /// The number of threads that decode concurrently, including the calling thread. With more threads than the decode
+  /// threads and the calling thread, work would only wait in a queue.
   package var threadCount: Int {
     parallelism > 0
       ? min(parallelism, DecodeThreads.processorCount + 1) : DecodeThreads.processorCount

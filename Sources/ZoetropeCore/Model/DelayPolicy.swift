@@ -53,7 +53,7 @@ public struct DelayPolicy: Sendable, Hashable {
 }
 
 extension DelayPolicy: CustomStringConvertible {
-  /// The policy's name, as the command line spells it.
+  /// The policy's name, as the command line spells it, or `minimum` if the policy is none of the named ones.
   public var description: String {
     switch self {
     case .exact: "exact"

@@ -1,7 +1,7 @@
 /// The total number of times that an animation plays.
 ///
-/// A GIF without a loop block plays once. A loop count of 0 means ``indefinite``, and a loop count of *n* means *n* + 1
-/// plays. In an APNG, a `num_plays` of 0 means ``indefinite``, and a `num_plays` of *n* means *n* plays.
+/// A GIF without a loop block plays once. In other GIFs, a loop count of 0 means ``indefinite``, and a count of *n*
+/// means *n* + 1 plays. In an APNG, a `num_plays` of 0 means ``indefinite``, and a `num_plays` of *n* means *n* plays.
 public enum PlayCount: Sendable, Hashable {
   /// A total number of plays, at least one.
   case finite(Int)

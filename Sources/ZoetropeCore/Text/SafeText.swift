@@ -1,5 +1,5 @@
 extension String {
-  /// The text, in which all characters that control a terminal, or hide or reorder text, are escaped. Control
+  /// This text with escapes in place of all characters that control a terminal, or hide or reorder text. Control
   /// characters become `\xNN`; invisible characters and direction marks become `\u{NNNN}`.
   ///
   /// File names and metadata are untrusted, so escape sequences in them must not reach the terminal.

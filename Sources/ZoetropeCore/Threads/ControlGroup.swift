@@ -38,7 +38,8 @@ package struct ControlGroup: Sendable {
   }
 
   /// Parses a quota and its period, both in microseconds, and returns the number of processors that they allow, rounded
-  /// up. Returns nil if the quota is `max` or negative, both of which mean that there is no quota.
+  /// up. Returns nil if the quota is `max` or negative, both of which mean that there is no quota, or if the text is
+  /// invalid.
   package static func processorCount(_ text: String) -> Int? {
     let fields = text.split(whereSeparator: \.isWhitespace).map { Int($0) }
     guard fields.count == 2, let quota = fields[0], let period = fields[1], quota > 0, period > 0
