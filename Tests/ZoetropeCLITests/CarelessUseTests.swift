@@ -18,11 +18,11 @@ import Testing
     // Two outputs are one file, through a link.
     (
       "ln -s cat.gif l.gif; $ZOETROPE convert cat.gif l.gif -o . --speed 2 --force",
-      "to which ./l.gif leads", ["cat.gif", "l.gif"]
+      "to which ./l.gif is a link", ["cat.gif", "l.gif"]
     ),
     (
       "ln -s cat.gif l.gif; $ZOETROPE optimize cat.gif l.gif -o . --force",
-      "to which ./l.gif leads", ["cat.gif", "l.gif"]
+      "to which ./l.gif is a link", ["cat.gif", "l.gif"]
     ),
     (
       "ln -s s.png s.json; $ZOETROPE sheet cat.gif -o s.png --atlas s.json --force",

@@ -65,7 +65,7 @@ struct InfoCommand: ZoetropeSubcommand {
         """
         Print a line per file. The fields are {file} {frames} {duration_ms} {format} {width} {height} \
         {plays} {byte_count} {damage} {stored_duration_ms} {least_delay_ms} {longest_delay_ms}; \
-        \\t is a tab, \\n a line break.
+        \\t and \\n work.
         """,
         valueName: "template"),
       transform: Self.template)

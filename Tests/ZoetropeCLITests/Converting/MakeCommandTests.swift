@@ -184,10 +184,10 @@ import ZoetropeTestSupport
     ("f1.png f2.png -o a.png", "the frames need delays"),
     (
       "f1.png big.png -o a.png --fps 5",
-      "big.png is 2x1, f1.png 1x1; all frames must have the same size"
+      "big.png is 2x1 and f1.png is 1x1; all frames must have the same size"
     ),
     ("f1.png no.png -o a.png --fps 5", "no.png: "),
-    ("f1.png cat.gif -o a.png --fps 5", "cat.gif: it has 3 frames"),
+    ("f1.png cat.gif -o a.png --fps 5", "cat.gif: the file has 3 frames"),
     ("f1.png bad.png -o a.png --fps 5", "bad.png: "),
     ("f1.png f2.png -o f1.png --fps 5 --force", "f1.png is an input and would be overwritten"),
     ("d -o a.png --fps 5", "d has no .png files"),
