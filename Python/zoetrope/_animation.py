@@ -541,7 +541,7 @@ class Animation(Rendered):
             are as for :meth:`frame`.
         :param plays: the total number of plays, or None to play forever. Default: the number does not change.
         :param format: ``"gif"`` or ``"apng"``. None means the format for the extension of the path, or of the file
-            object's ``name``; a file object without an extension gets this animation's format.
+            object's ``name``. If a file object has no name with such an extension, the format does not change.
         :param max_bytes: the maximum size of the file: a number of bytes, or a text such as ``"256K"`` or ``"1.5MB"``
             (K, M and G are powers of 1024; kB, MB and GB are powers of 1000). The library searches for the mildest
             change with which the file fits, and encodes up to six files. It takes these measures, in this order: it

@@ -38,10 +38,10 @@ class Writer:
     calls, even while they wait for the reader of a pipe. A process that is killed may leave a file ``.zoetrope-*.tmp``
     in the directory, which the command-line tool removes when it next writes there.
 
-    An APNG stores all pixels and delays exactly, unless ``colors`` or ``lossy`` allows colours to change. A GIF is
-    exact for frames whose changed pixels have at most 256 colours, none of them partly transparent; for other frames,
-    see ``colors``, ``dithering`` and ``matte``. The delays of a GIF are rounded to hundredths of a second, without
-    drift.
+    Unless ``colors`` or ``lossy`` allows colours to change, an APNG stores all pixels exactly, and a GIF stores a frame
+    exactly if its changed pixels have at most 256 colours, none of them partly transparent; for other frames, see
+    ``colors``, ``dithering`` and ``matte``. Delays are stored exactly in an APNG if they are fractions of two numbers
+    of at most 65,535, and are rounded to hundredths of a second in a GIF. Rounding errors do not add up.
     """
 
     def __init__(
@@ -57,8 +57,8 @@ class Writer:
             written under a temporary name, and renamed when it is complete.
         :param plays: the total number of plays, or None to play forever.
         :param format: ``"gif"`` or ``"apng"``. None means the format for the extension of the path, or of the file
-            object's ``name``, which is ``.gif``, ``.png`` or ``.apng``; a file object without an extension gets an
-            APNG.
+            object's ``name``: ``.gif``, ``.png`` or ``.apng``. If a file object has no name with such an extension, it
+            gets an APNG.
         :param effort: how much time to spend on making the file small: ``"fast"``, ``"balanced"`` or ``"small"``.
         :param keep_identical: whether to store a frame that equals the previous one, instead of adding its delay to
             that frame.
@@ -81,7 +81,7 @@ class Writer:
         :param threads: the number of encoding threads, including the caller's; 0 means one per processor.
         :raises ParameterError: if there is no ``format``, and the extension of the path is none of the three above.
         """
-        #: The handle of the writer, or None once the writer is finished or cancelled.
+        #: The handle of the writer, or None once :meth:`finish` was called or the ``with`` block has ended.
         self._held: Optional[_Owned] = None
         #: The description of the written file, or None until the writer is finished.
         self.written: Optional[Written] = None
@@ -170,7 +170,7 @@ class Writer:
 
     @property
     def closed(self) -> bool:
-        """Whether the writer is finished or cancelled, or has failed."""
+        """Whether :meth:`finish` was called or the ``with`` block has ended."""
         return self._held is None
 
     def finish(self) -> Written:
@@ -240,7 +240,7 @@ def save(
         written one by one, as RGBA.
     :param durations: how long frames are shown, in seconds: one value for all frames, or one for each. Each value is a
         delay as for :meth:`Writer.append`, except that a pair means two durations.
-    :param fps: the number of frames per second, which replaces ``durations``.
+    :param fps: the number of frames per second, to be passed instead of ``durations``.
     :param max_bytes: the maximum size of the file, such as ``"256K"``. ``max_bytes``, ``preset`` and ``pin`` are as for
         :meth:`Animation.convert`. With ``max_bytes`` or ``preset``, all frames are compressed in memory before the file
         is written.

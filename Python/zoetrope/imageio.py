@@ -97,10 +97,10 @@ class Plugin(PluginV3):
             N×H×W array, or a list of arrays.
         :param duration: how long a frame is shown, in ms: one value for all frames, or one for each frame of this call.
             Default: 100.
-        :param fps: the number of frames per second, which replaces ``duration``.
+        :param fps: the number of frames per second, to be passed instead of ``duration``.
         :param loop: the loop count to store, as in :meth:`metadata` and in imageio's Pillow plugin: 0, the default,
             plays forever; 3 plays a GIF four times and an APNG three times.
-        :param plays: the total number of plays, which replaces ``loop``.
+        :param plays: the total number of plays, to be passed instead of ``loop``.
         :param is_batch: whether ``ndimage`` contains several frames. Default: true for a list, for an array with four
             axes, and for an array with three axes of which the last one is longer than 4.
         """
@@ -184,11 +184,11 @@ class Plugin(PluginV3):
         return ImageProperties(shape=(count, *shape), dtype=dtype, n_images=count, is_batch=True)
 
     def metadata(self, index: Any = None, exclude_applied: bool = True) -> Dict[str, Any]:
-        """Return a dictionary with the timing of the animation.
+        """Return a dictionary that describes the animation.
 
-        ``duration`` is how long a frame is shown, in ms, or a list of such values for several frames. ``loop`` is the
-        loop count as stored, and is missing if the file stores none. ``plays`` is the total number of plays, or None
-        for forever.
+        ``mode`` is ``"RGBA"``, and ``shape`` is the width and height. ``duration`` is how long a frame is shown, in ms,
+        or a list of such values for several frames. ``loop`` is the loop count as stored, and is missing if the file
+        stores none. ``plays`` is the total number of plays, or None for forever.
         """
         durations = [info.duration_ns / 1e6 for info in self._animation.frames]
         told: Dict[str, Any] = {

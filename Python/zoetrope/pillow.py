@@ -78,7 +78,7 @@ class DecompressionBombError(LimitError, Image.DecompressionBombError):
 
 @contextmanager
 def _as_pillow_does() -> Iterator[None]:
-    """Convert errors of decoding to an OSError, as Pillow raises it, with the original error as its cause."""
+    """Convert errors of decoding to those that Pillow raises, with the original error as the cause."""
     try:
         yield
     except LimitError as error:

@@ -32,10 +32,9 @@
  * version 1 of the ABI. Later versions may use their reserved fields, which this version writes as 0.
  * zoetrope_buffer never changes.
  *
- * Units. Times are in nanoseconds, and widths and heights are in pixels. Fields that are numbers
- * of bytes have `byte` in their names, except `size`. Text is UTF-8 and NUL-terminated. Text that is too long
- * for its array is shortened in the middle with an ellipsis. Paths in messages are quoted, with control
- * characters escaped.
+ * Units. Times are in nanoseconds, and widths and heights are in pixels. Fields that are numbers of bytes have
+ * `byte` in their names, except `size`. Text is UTF-8 and NUL-terminated. Text that is too long for its array
+ * is shortened in the middle with an ellipsis. Paths in messages are quoted, with control characters escaped.
  */
 #ifndef ZOETROPE_H
 #define ZOETROPE_H
@@ -544,7 +543,8 @@ typedef struct zoetrope_destination {
      zoetrope_writer_options.frame_count is set. */
   int32_t (*patch)(void *context, int64_t offset, const void *bytes, size_t count);
   /* Called last, exactly once. `is_complete` is 1 if all bytes have been written, and 0 if they are to be
-     discarded. May be NULL. */
+     discarded. A call that fails before it begins to write, for example because an argument is invalid, may return
+     without calling `end`. May be NULL. */
   int32_t (*end)(void *context, int32_t is_complete);
 } zoetrope_destination;
 
@@ -640,13 +640,16 @@ typedef struct zoetrope_writer zoetrope_writer;
 
 /* Creates a writer of an animation. Nothing is written to the destination before the first picture is appended.
 
-   An APNG stores all pixels and delays exactly, unless `colors` or `tolerance` of the options allows changes. A GIF
-   is exact for pictures whose changed pixels have at most 256 colours, none of them partly transparent; for other
-   pictures, see zoetrope_writer_options.colors. The delays of a GIF are rounded to hundredths of a second, without
-   drift.
+   Unless `colors` or `tolerance` of the options allows changes, an APNG stores all pixels exactly, and a GIF stores
+   a picture exactly if its changed pixels have at most 256 colours, none of them partly transparent; for other
+   pictures, see zoetrope_writer_options.colors. Delays are stored exactly in an APNG if they are fractions of two
+   numbers of at most 65,535, and are rounded to hundredths of a second in a GIF. Rounding errors do not add up.
 
-   Calls on the same writer run one at a time, except for zoetrope_writer_cancel. After an error in writing, every
-   later call fails with the same error. */
+   Calls on the same writer run one at a time, except for zoetrope_writer_cancel. An error of zoetrope_writer_append
+   or zoetrope_writer_finish ends the writer: all later calls of these two functions fail with the same error. A
+   picture that does not fit the file, such as one of another size, is such an error. Errors that occur before a
+   picture has been copied do not affect the writer: a NULL pointer, an invalid struct, a delay_denominator of 0, or
+   too little memory for the copy. */
 zoetrope_status zoetrope_writer_create(const zoetrope_destination *destination,
                                        const zoetrope_writer_options *options, zoetrope_writer **writer,
                                        zoetrope_error *error);
@@ -672,8 +675,8 @@ typedef struct zoetrope_picture {
 
 /* Collects the colours of a picture that will be appended later. If all pictures are surveyed before the first one
    is appended, the file uses the smallest pixel format that can store them: a palette, grey or RGB. Without a
-   survey, an APNG is stored as RGBA, a GIF has no global palette, and an APNG with limited colours uses the palette
-   of its first picture. */
+   survey, an APNG is stored as RGBA, or, if its colours are limited, with the palette of its first picture. A GIF
+   then has a global palette only if the colours of its first picture have to be reduced. */
 zoetrope_status zoetrope_writer_survey(zoetrope_writer *writer, const zoetrope_picture *picture,
                                        zoetrope_error *error);
 
@@ -689,8 +692,8 @@ zoetrope_status zoetrope_writer_append(zoetrope_writer *writer, const zoetrope_p
                                        zoetrope_error *error);
 
 /* Completes the file, and describes it in `written`, which may be NULL unless the file is written to memory. Fails
-   with ZOETROPE_PARAMETER if no picture was appended, or if the number of pictures differs from
-   zoetrope_writer_options.frame_count, if that is set. */
+   with ZOETROPE_PARAMETER if no picture was appended, or if zoetrope_writer_options.frame_count is set and differs
+   from the number of pictures. */
 zoetrope_status zoetrope_writer_finish(zoetrope_writer *writer, zoetrope_written *written, zoetrope_error *error);
 
 /* Cancels the writer permanently: the file is discarded, and calls that are waiting fail with ZOETROPE_CANCELLED.
@@ -735,8 +738,8 @@ typedef struct zoetrope_edit {
   size_t index_count;
 } zoetrope_edit;
 
-/* Applies `count` edits to the animation, in order, and writes the result to `destination`. `element_size` is
-   sizeof(zoetrope_edit).
+/* Applies `count` edits to the animation, in order, and writes the result to `destination`. `count` is at most
+   1,000; with 0, `edits` may be NULL. `element_size` is sizeof(zoetrope_edit).
 
    In the animation's own format, a compressed frame is copied, byte for byte or with a new delay, if the canvas
    below it is unchanged. The other frames are encoded without loss. If the format changes or pictures are scaled,
@@ -799,7 +802,7 @@ typedef struct zoetrope_shown_frame {
 /* A callback that is called for each frame at its time. Return 0 to continue playback, or any other number to stop
    it. */
 typedef int32_t (*zoetrope_shown_callback)(void *context, const zoetrope_shown_frame *frame);
-/* A callback that is called once, after the last frame has been shown for its duration, or playback has ended
+/* A callback that is called once, after the last frame has been shown for its duration, or after playback has ended
    early. The code is ZOETROPE_OK, ZOETROPE_CANCELLED if playback was stopped, or the code of the error with which
    it failed. `error` is valid during the callback. */
 typedef void (*zoetrope_ended_callback)(void *context, const zoetrope_error *error);

@@ -96,9 +96,9 @@ final class DecodingCalls: Sendable {
     return isBusy.wait(until: call.deadline, body)
   }
 
-  /// Calls `body`, which writes to the caller's memory. It must stop soon after `call` is cancelled.
+  /// Calls `body`, which writes to the caller's memory. `body` must stop soon after `call` is cancelled.
   ///
-  /// - Throws: `cancelled` if the call has already returned to its caller, or is cancelled meanwhile.
+  /// - Throws: `cancelled` if the call has already returned to its caller, or is cancelled or times out meanwhile.
   func write(_ call: DecodingCall, _ body: () -> Void) throws(AnimatedImageError) {
     let mayWrite = isBusy.update { _ in
       let mayWrite = !call.hasReturned.load(ordering: .relaxed)

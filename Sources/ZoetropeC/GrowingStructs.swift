@@ -31,7 +31,7 @@ extension zoetrope_edit: GrowingStruct { static var firstSize: Int { 104 } }
 extension zoetrope_playback: GrowingStruct { static var firstSize: Int { 40 } }
 
 /// Reads the struct at `pointer`, which begins with its size. Fields that are not part of the caller's version have the
-/// values in `defaults`. If `pointer` is NULL, all fields have.
+/// values in `defaults`. If `pointer` is NULL, returns `defaults`.
 ///
 /// - Throws: `parameter` for an impossible size, or if a newer caller has set a field that this library does not know.
 func read<Value: GrowingStruct>(

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import SystemPackage
 internal import Zoetrope
 
-// Unsafe: arguments from C, under the header's contract. `ForeignMemory` checks and copies them.
+// Unsafe: arguments come from C, under the header's contract. `ForeignMemory` checks and copies them.
 
 /// Implements `zoetrope_abi_version`, which zoetrope.h documents.
 @c(zoetrope_abi_version)

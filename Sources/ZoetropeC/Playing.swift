@@ -80,7 +80,7 @@ private struct ForeignCallbacks {
     let presentation = frame.presentationTime.nanosecondsRoundedUp
     let end = (frame.presentationTime + frame.duration).nanosecondsRoundedUp
     unsafe shownFrame.presentation_ns = presentation
-    // The duration lasts until the rounded time of the next frame, so that durations add up.
+    // The duration is the time until the rounded time of the next frame, so that durations add up.
     unsafe shownFrame.duration_ns = end - presentation
     unsafe shownFrame.lateness_ns = frame.lateness.wholeNanoseconds
     unsafe shownFrame.skipped = Int64(frame.skipped)

@@ -5,8 +5,8 @@ struct AnimationOutput: Sendable {
   /// The number of frames in the file, or nil if the number is unknown when the first frame is written.
   private let knownCount: Int?
   private let canPatch: Bool
-  /// The bytes after the start of the file. They are held back if the start contains the number of frames and neither
-  /// can be written yet. Nil if nothing is held back.
+  /// The bytes after the start of the file. They are held back if the start contains the number of frames, the number
+  /// is unknown, and the sink cannot be patched. Nil if nothing is held back.
   private var held: [UInt8]?
   private var hasStarted = false
   /// Whether the sink has been finished or abandoned.

@@ -191,7 +191,7 @@ public final class FileSink: AnimationSink {
     }
   }
 
-  /// Completes the file, and renames it to ``path``.
+  /// Completes the file. The temporary file is renamed to ``path``; a pipe or device is closed.
   public func finish() throws(AnimatedImageError) {
     try perform { (output) throws(Errno) in
       defer { output = .none }
@@ -204,7 +204,7 @@ public final class FileSink: AnimationSink {
     }
   }
 
-  /// Discards the bytes by removing the temporary file.
+  /// Removes the temporary file, or closes the pipe or device.
   public func abandon() {
     output.withLock { output in
       switch output {

@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// Writes an animation frame by frame, with 8 or 16 bits per sample, fractional delays and a play count.
 ///
-/// An APNG stores all pixels exactly unless ``AnimationWriterOptions/colors`` limits its colours or
-/// ``AnimationWriterOptions/tolerance`` is above 0. A GIF stores a frame exactly if the frame has few colours;
-/// otherwise, ``AnimationWriterOptions/colors`` decides what happens.
+/// With an ``AnimationWriterOptions/tolerance`` of 0, an APNG stores all pixels exactly, unless
+/// ``AnimationWriterOptions/colors`` limits its colours. A GIF stores frames with few colours exactly; for other
+/// frames, ``AnimationWriterOptions/colors`` decides what happens.
 ///
 /// Each frame is compared with the previous one, and only the changes are stored. Frames are encoded on all processors.
 /// The number of frames is not limited: besides the output, the writer holds at most eight canvases plus 16 MiB (see

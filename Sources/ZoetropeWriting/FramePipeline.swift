@@ -7,7 +7,7 @@ struct FramePipeline: Sendable {
   private let options: AnimationWriterOptions
   private var preparation: PicturePreparation
   private var tolerance: PictureTolerance?
-  /// Reduces the colours of pictures. Nil if the file can hold all colours.
+  /// Reduces the colours of pictures. Nil if colours are not reduced.
   private var reducer: ColorReducer?
   /// The number of pixels examined, and the number of those that were partly transparent.
   private var pixelCount = 0
@@ -18,7 +18,8 @@ struct FramePipeline: Sendable {
   private var centiseconds: RoundedDelays?
   /// Merges short frames. Nil if short frames are kept.
   private var shortFrames: ShortFrameMerging?
-  /// The exact and the stored delay, and the index, of the frame that waits in the placer for the next one.
+  /// The frame that waits in the placer for the next one: its delay plus those of the frames merged into it, its own
+  /// delay, and its index.
   private var pending: (delay: ExactTime, stored: FrameDelay, index: Int)?
   /// Encodes alternatives of a frame to compare their sizes. Nil if sizes are estimated instead.
   private let trial: (any FrameCompressing)?

@@ -102,7 +102,7 @@ zoetrope_png_arrival *ZOETROPE_NULLABLE zoetrope_png_arrive(
     const zoetrope_png_request *request, uint8_t *pixels, size_t bytes_per_row,
     size_t pixels_count);
 
-/// Decodes the next `count` bytes of the zlib stream, which must not overlap the bytes already passed.
+/// Decodes the next `count` bytes of the zlib stream. Each byte of the stream must be passed once, in order.
 zoetrope_png_progress zoetrope_png_feed(zoetrope_png_arrival *arrival, const uint8_t *bytes,
                                         size_t count);
 

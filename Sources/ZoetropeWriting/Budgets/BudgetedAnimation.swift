@@ -192,7 +192,7 @@ private struct BudgetFitting {
   ) throws(AnimatedImageError) -> (
     plan: EditPlan, bytes: [UInt8], written: WrittenAnimation, isStripped: Bool
   )? {
-    // Complete a file that is only somewhat too long, because the search needs its size.
+    // Complete a file of up to about four times the limit, because the search needs its size.
     let sink = LimitedSink(plan.rewriting == nil ? .max : 4 * min(limit, 1 << 40) + 1 << 16)
     var written: WrittenAnimation
     do throws(AnimatedImageError) {
@@ -298,7 +298,7 @@ private struct BudgetFitting {
   // MARK: Samples
 
   /// Estimates the size of the file for `settings` from pairs of adjacent frames that are spread over the animation.
-  /// The result is never nil.
+  /// For a short animation, all frames are used. The result is never nil.
   func estimate(
     _ settings: BudgetSearch.Settings, _ progress: (WritingProgress) -> Void
   ) throws(AnimatedImageError) -> Int? {

@@ -84,7 +84,7 @@ package struct UploadPreset: Sendable, Hashable {
 extension UploadPreset {
   /// Adds the preset's requirements to `edits` and `options`.
   ///
-  /// - Throws: `limitExceeded` if the animation exceeds a limit that no change of picture size or frame rate can meet;
+  /// - Throws: `limitExceeded` if the animation does not meet a limit, and scaling it or dropping frames cannot help;
   ///   `parameter` if the preset does not allow the format; the errors of the edits.
   package func apply(
     to edits: inout [AnimationEdit], _ options: inout EditOptions, of image: AnimatedImage

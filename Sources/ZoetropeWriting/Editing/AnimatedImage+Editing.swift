@@ -32,8 +32,8 @@ extension AnimatedImage {
   /// - Parameters:
   ///   - edits: The edits, which are applied in order.
   ///   - sink: The destination. The sink is finished if writing succeeds, and abandoned if this method throws.
-  ///   - options: How delays are interpreted and stored, and how new pictures are stored. Default: delays are
-  ///     interpreted as browsers do, and all colours are kept where possible.
+  ///   - options: How delays are interpreted and stored, and how new pictures are stored. With the default, delays are
+  ///     interpreted as in browsers; see ``EditOptions`` for the other defaults.
   ///   - progress: A closure that is called after each frame, on a thread of the library.
   /// - Throws: the errors of ``plan(_:options:)`` and of the sink; `io` if the source cannot be read; `cancelled`,
   ///   never `CancellationError`, when the task is cancelled.

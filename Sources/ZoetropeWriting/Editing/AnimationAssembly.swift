@@ -6,7 +6,7 @@ package protocol PictureSupply {
   func picture(_ index: Int) throws(AnimatedImageError) -> CompositedFrame
 }
 
-/// An animation to be written from pictures. Describes the order, the delays and the pixel format of the pictures.
+/// An animation to be written from pictures: the order, the delays and the pixel format of the pictures.
 package struct AnimationAssembly {
   private let pictures: any PictureSupply
   /// The indices of the pictures, in the order in which they are shown, with the delays to be stored.
@@ -29,7 +29,7 @@ package struct AnimationAssembly {
     fileprivate var kept: [CompositedFrame] = []
   }
 
-  /// The maximum number of bytes in pictures that the first pass keeps for the second pass.
+  /// The maximum total size, in bytes, of the pictures that the first pass keeps for the second pass.
   private static let keptByteLimit = 32 << 20
 
   package init(

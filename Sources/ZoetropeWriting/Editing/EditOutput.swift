@@ -1,4 +1,4 @@
-/// Passes bytes to a sink in large pieces. Most bytes are copied from the source.
+/// Passes bytes to a sink in large pieces. Many of the bytes are copied from the source.
 struct EditOutput {
   private let source: any ByteSource
   private let sink: any AnimationSink

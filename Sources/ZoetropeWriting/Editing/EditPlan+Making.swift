@@ -212,8 +212,8 @@ extension EditPlan {
   private static func frames(
     _ steps: [Step], _ image: AnimatedImage, isGIF: Bool
   ) -> [Frame] {
-    // A frame keeps its sequence numbers as long as all frames before it are copied unchanged. This does not hold for
-    // damaged files, which may have numbered chunks that are not copied.
+    // A frame keeps its sequence numbers as long as the output has begun with the same frames as the source, and all of
+    // them are copied. This does not hold for damaged files, which may have numbered chunks that are not copied.
     var isPrefix = image.damage.isEmpty
     return steps.enumerated().map { place, step in
       let source = image.frames[step.source]

@@ -129,7 +129,7 @@ public struct EditPlan: Sendable {
   package struct Drawing: Sendable, Hashable {
     var rect: PixelRect
     var disposal: DisposalMethod
-    /// The index of a source's frame that is drawn on the canvas that this frame leaves, or nil if there is none.
+    /// The index of the source's frame that was made for the canvas that this frame leaves, or nil if none is known.
     var next: Int?
   }
 

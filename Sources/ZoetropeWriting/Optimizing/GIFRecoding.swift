@@ -78,8 +78,9 @@ struct GIFRecoding {
     return colors + [UInt32](repeating: RGBA.black.word, count: count - colors.count)
   }
 
-  /// Returns a table of the colours of all frames. If there are more than 256, returns nil, unless the table may be
-  /// `partial`. A partial table leaves out the new colours of each frame that does not fit.
+  /// Returns a table of the colours of all frames. If there are more than 256 colours, returns nil, unless the table
+  /// may be `partial`. A partial table leaves out the new colours of each frame that does not fit. Returns nil in any
+  /// case if the changed pixels of a single frame have more than 256 colours.
   ///
   /// The colours of frames with few colours come first in the table, so that the pixels of such frames have small
   /// indices.
