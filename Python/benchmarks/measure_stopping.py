@@ -24,7 +24,7 @@ import numpy as np
 
 import hostile
 import zoetrope
-from zoetrope import _animation, _library as c
+from zoetrope import _animation, _opened, _library as c
 
 #: Seconds until a call is ended; as timeouts have to be longer than opening takes.
 WAIT = 0.15
