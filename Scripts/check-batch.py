@@ -103,7 +103,7 @@ try:
     lines = [line.decode(errors="replace") for line in lines if line.strip()]
     summary = [line for line in lines if re.match(r"zoetrope: [\d,]+ files: ", line)]
     check("one summary, at the end", lines[-1:], summary)
-    numbers = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) (?:files|whole|damaged|unreadable|frames)", summary[0])]
+    numbers = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) (?:files|intact|damaged|unreadable|frames)", summary[0])]
     pictures = [frame for row in rows for frame in row.get("frames", []) if "output" in frame]
     check(summary[0], numbers, [count, states["ok"], states["damaged"], states["unreadable"], len(pictures)])
     others = [line for line in lines[:-1] if not re.match(r"zoetrope: (warning|error): ", line)]

@@ -28,11 +28,11 @@ import Zoetrope
   @Test func `warming stores what is missing, and stat counts it by size`() throws {
     try withTool { (tool: Tool) throws in
       let first = try tool.run("cache", "warm", "cat.gif", "--size", "3x2", "--cache", "c")
-      #expect(first.text == "cat.gif: 3 frames, 3 new at 3x2\n")
+      #expect(first.text == "cat.gif: 3 frames in the cache at 3x2, 3 of them new\n")
       #expect(first.status == 0)
       #expect(first.errors.isEmpty)
       let second = try tool.run("cache", "warm", "cat.gif", "--size", "3x2", "--cache", "c")
-      #expect(second.text == "cat.gif: 3 frames, 0 new at 3x2\n")
+      #expect(second.text == "cat.gif: 3 frames in the cache at 3x2, 0 of them new\n")
       let third = try JSONLine.one(
         tool.run("cache", "warm", "cat.gif", "--cache", "c", "--json").output)
       #expect(third["schema"] == "zoetrope.warm/2")
@@ -61,11 +61,11 @@ import Zoetrope
       try tool.write(Array("hello".utf8), to: "no.gif")
       let result = try tool.run("cache", "warm", "no.gif", "none", "cat.gif", "--cache", "c")
       #expect(result.status == 1)
-      #expect(result.text == "cat.gif: 3 frames, 3 new at 6x4\n")
+      #expect(result.text == "cat.gif: 3 frames in the cache at 6x4, 3 of them new\n")
       let lines = result.errors.split(separator: "\n")
       #expect(lines.count == 3)
       #expect(lines.first?.hasPrefix("zoetrope: error: no.gif: ") == true)
-      #expect(lines.last == "zoetrope: 3 files: 1 whole, 2 unreadable; 3 frames")
+      #expect(lines.last == "zoetrope: 3 files: 1 intact, 2 unreadable; 3 frames")
       let json = try JSONLine.all(
         tool.run("cache", "warm", "none", "cat.gif", "--cache", "c", "--json").output)
       #expect(json.map { $0["schema"] } == ["zoetrope.warm/2", "zoetrope.warm/2"])

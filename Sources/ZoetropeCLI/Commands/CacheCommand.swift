@@ -9,14 +9,15 @@ struct CacheCommand: ParsableCommand {
     commandName: "cache",
     abstract: "Fill, inspect, check and clear the disk cache of decoded frames.",
     discussion: """
-      The cache holds frames that play, still and extract store with --cache, in one table per \
-      size and pixel format, and a record of every opened file, so that the file need not be \
-      scanned again. Several programs can use the cache at the same time, and killing one of them \
-      does no harm. Frames are found by the contents of their file. Frames of changed or deleted \
-      files are no longer used, so in time they are evicted.
+      The cache holds decoded frames, which play, still and extract store with --cache, in one \
+      table per size and pixel format. It also holds a record of every file that was opened, so \
+      that the file need not be scanned again. Several programs can use the cache at the same \
+      time, and killing one of them does no harm. Frames are found by the contents of their file, \
+      not by its name. Frames of changed or deleted files are no longer used, so in time they are \
+      evicted.
 
-      --json prints one object (schema zoetrope.cache/2). Exit status: 0 success, 1 damaged frames were \
-      dropped, 4 the cache cannot be used.
+      --json prints one object (schema zoetrope.cache/2), but cache warm prints an object for each \
+      file. Exit status: 0 success, 1 damaged frames were dropped, 4 the cache cannot be used.
 
       EXAMPLES:
         zoetrope cache warm *.gif --size 128x128
@@ -98,8 +99,8 @@ struct CacheStatCommand: CacheSubcommand {
     abstract: "Show the frames and bytes in the cache by size and pixel format.",
     usage: "zoetrope cache stat [options]",
     discussion: """
-      Byte counts are disk usage. The capacity of a table is the number of frames it can hold within the \
-      limit of the whole cache.
+      Byte counts are the space that is used on disk. The capacity of a table is the number of \
+      frames that it can hold within the limit of the whole cache.
 
       EXAMPLES:
         zoetrope cache stat
@@ -118,9 +119,9 @@ struct CachePruneCommand: CacheSubcommand {
     abstract: "Remove the least recently used frames until the cache fits its limit.",
     usage: "zoetrope cache prune [options]",
     discussion: """
-      Also removes tables of other versions of this program and leftovers of killed programs. \
-      Frames are found by the contents of their file, not by its path, so the command cannot tell \
-      which frames belong to deleted files.
+      This also removes tables of other versions of zoetrope and files that killed programs left \
+      behind. Frames are found by the contents of their file, not by its path, so the command \
+      cannot tell which frames belong to deleted files.
 
       EXAMPLES:
         zoetrope cache prune --cache-limit 100M
@@ -145,8 +146,8 @@ struct CacheVerifyCommand: CacheSubcommand {
     abstract: "Read every frame in the cache and drop those with a wrong checksum.",
     usage: "zoetrope cache verify [options]",
     discussion: """
-      Damaged frames are never shown, so this is only needed to check a suspect disk. Exit status: 0 all \
-      frames are intact, 1 some were dropped.
+      Damaged frames are never shown, so you need this only to check a disk that you suspect. Exit \
+      status: 0 all frames are intact, 1 some were dropped.
 
       EXAMPLES:
         zoetrope cache verify

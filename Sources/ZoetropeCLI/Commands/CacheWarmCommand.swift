@@ -10,12 +10,14 @@ struct CacheWarmCommand: CacheSubcommand {
     usage: "zoetrope cache warm [options] <files> ...",
     discussion: """
       Use the same size and filter as later commands: frames of another size or filter are stored \
-      separately. Without --size, the frames are those that play uses. You may interrupt the command at \
-      any time; the next run stores the rest. A file that cannot be read does not stop the others. If the \
-      frames do not fit, those at the end of the animation are left out (status 5).
+      separately. Without --size, frames are stored as play uses them. You may interrupt the \
+      command at any time; the next run stores the rest. A file that cannot be read does not stop \
+      the others. If the frames of a file do not all fit, those at the end of its animation are \
+      left out, and the status is 5.
 
-      --json prints one line of JSON per file (schema zoetrope.warm/2): "stored" counts new \
-      frames, "known" frames that were already there, and "kept" frames that are there now.
+      --json prints one line of JSON per file (schema zoetrope.warm/2). "stored" is the number of \
+      new frames, "known" that of frames that were already in the cache, and "kept" that of frames \
+      that are in it now.
 
       EXAMPLES:
         zoetrope cache warm *.gif --size 128x128
@@ -204,9 +206,9 @@ struct WarmReport {
   var text: String {
     let name = input.name.sanitized
     let frames = "\(frameCount) frame\(frameCount == 1 ? "" : "s")"
-    let new = "\(stored) new at \(rendition.size)"
-    if kept == frameCount { return "\(name): \(frames), \(new)\n" }
-    return "\(name): \(kept) of \(frames), \(new); raise --cache-limit to fit more\n"
+    let cached = "in the cache at \(rendition.size), \(stored) of them new"
+    if kept == frameCount { return "\(name): \(frames) \(cached)\n" }
+    return "\(name): \(kept) of \(frames) \(cached); raise --cache-limit to fit more\n"
   }
 
   /// Writes the report as one JSON object of ``schema``.

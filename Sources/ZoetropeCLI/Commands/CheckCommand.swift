@@ -11,13 +11,13 @@ struct CheckCommand: ZoetropeSubcommand {
     usage: "zoetrope check [options] <files> ...",
     discussion: """
       Exit status: 0 nothing is lost, 1 some data is lost, 3 nothing can be decoded. With \
-      --strict, the status is 6 for any deviation from the format, even a harmless one. For \
-      several files, it is the status that they share, else 1.
+      --strict, the status is 6 for any deviation from the format, even a harmless one. If several \
+      files are given and their statuses differ, the exit status is 1.
 
-      Repeated findings are counted; --json lists each one. Results are printed as soon as a file \
-      is done. --json prints one line of JSON per file, in order (schema zoetrope.check/3). \
-      For a file that cannot be decoded, the object has an "error" with "code", "message", \
-      "byte_offset" and "frame".
+      If a finding occurs several times, it is shown once, with the number of the others; --json \
+      lists each occurrence. Results are printed as soon as a file is done. --json prints one line \
+      of JSON per file, in order (schema zoetrope.check/3). For a file that cannot be decoded, the \
+      object has an "error" with "code", "message", "byte_offset" and "frame".
 
       EXAMPLES:
         zoetrope check upload.gif --limits strict

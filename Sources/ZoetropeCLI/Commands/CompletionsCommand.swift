@@ -6,12 +6,12 @@ import ZoetropeProcess
 struct CompletionsCommand: ZoetropeSubcommand {
   static let configuration = CommandConfiguration(
     commandName: "completions",
-    abstract: "Print the completion script of a shell.",
+    abstract: "Print the completion script for a shell.",
     usage: "zoetrope completions <shell>",
     discussion: """
-      Save the script where the shell looks for it: as zoetrope in \
-      ~/.local/share/bash-completion/completions, as _zoetrope in a directory of zsh's fpath, or as \
-      zoetrope.fish in ~/.config/fish/completions.
+      Save the script where the shell looks for it. For bash, save it as zoetrope in \
+      ~/.local/share/bash-completion/completions; for zsh, as _zoetrope in a directory of fpath; \
+      for fish, as zoetrope.fish in ~/.config/fish/completions.
 
       EXAMPLES:
         zoetrope completions bash

@@ -10,53 +10,61 @@ struct ConvertCommand: ZoetropeSubcommand {
     usage: "zoetrope convert [options] <files> ... -o <output>",
     discussion: """
       OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. The \
-      name of a file ends in .gif, .png or .apng. A name is that of a directory if the directory \
-      exists or the name ends in a slash; files in it keep the names and formats of the inputs, or \
-      are called {stem}.gif or {stem}.png with --format. A template may contain {name} (the \
-      input's name with its extension), {stem}, {ext}, {dir} (the subdirectory in which -r found \
-      the input) and {parent} (the name of the input's directory). Standard output has the input's \
-      format unless --format is given. Several files need a directory, or {stem} or {name} in the \
-      template. Directories among FILES are replaced by the animations in them; with -r, files \
-      from subdirectories are written to the same subdirectories of an output directory.
+      name of a file ends in .gif, .png or .apng. OUTPUT is taken as a directory if it names an \
+      existing directory or ends in a slash. Files in a directory keep the names and formats of \
+      the inputs; with --format they are called {stem}.gif or {stem}.png. A template may contain \
+      {name} (the input's name with its extension), {stem} (the name without it), {ext}, {dir} \
+      (the subdirectory in which -r found the input) and {parent} (the name of the input's \
+      directory). For several inputs, name a directory, or use {stem} or {name} in a template. On \
+      standard output, the format is that of the input unless --format is given. If FILES include \
+      a directory, the animations in it are read. With -r, its subdirectories are searched too, \
+      and an output directory gets the same subdirectories.
 
       Options can be combined. They apply in this order: --frames or --time, --reverse, \
       --back-and-forth, --speed, --duration or --delay, --fps, --crop, --size. Removing frames \
-      shortens the animation; --fps keeps its duration. A cut in the middle of a frame shortens \
-      its delay. The output has at most 262,144 frames, or as many as the input if that is more, \
-      and one play takes at most 1,000,000,000 seconds.
+      shortens the animation; --fps keeps its duration. If a time range begins or ends in the \
+      middle of a frame, the frame's delay is shortened. The output has at most 262,144 frames, or \
+      as many as the input if that is more, and one play takes at most 1,000,000,000 seconds.
 
       Pixels change only if --size scales them, if a GIF cannot store them, or through --colors, \
       --lossy, --max-bytes and --for. If format and size stay the same, compressed frames are \
       copied, and only frames next to a cut are encoded again. Changing speed, delays or plays, or \
-      cutting the end, costs no more than copying the file.
+      cutting off the end, costs no more than copying the file.
 
-      A GIF frame has at most 256 colours for the pixels that it changes, none of them partly \
-      transparent. Colours that fit are kept. Others are reduced to palettes that frames share, \
-      with light dithering fixed to the canvas, so that still areas do not flicker. Pixels of \
-      alpha 128 or more become opaque, others transparent; --matte instead blends partly \
-      transparent pixels with a colour. With --colors exact nothing is written if the format \
-      cannot store the result. An APNG keeps all colours, unless --colors N gives it one palette, \
-      whose entries may be partly transparent. --lossy N lets colours differ by up to N eighths of \
-      a level of grey where that saves bytes; differences of hue are weighted by how visible they \
-      are. With 40 the differences are hard to see, with 120 they are obvious in gradients.
+      A GIF frame can have at most 256 colours for the pixels that it changes, and these pixels \
+      cannot be partly transparent. If the colours fit, they are kept. If not, they are reduced to \
+      palettes that frames share. Light dithering is then added in a pattern that does not move, \
+      so that still areas do not flicker. Pixels with an alpha of 128 or more become opaque, all \
+      others fully transparent; --matte instead blends partly transparent pixels with a colour. \
+      With --colors exact, nothing is written if the format cannot store the result. An APNG keeps \
+      all colours, unless --colors N gives it one palette, whose entries may be partly \
+      transparent.
 
-      --max-bytes looks for the mildest change that makes the file fit: more effort, similar \
-      colours, fewer colours, then fewer frames, down to 10 per second, then smaller pictures. \
-      --pin keeps size or fps. --for also sets the size, the format and the number of frames that \
-      a site requires. If no change makes the file fit, nothing is written, the error states the \
-      limit, and the exit status is 8.
+      --lossy N lets colours differ where that saves bytes. N is the largest difference, in \
+      eighths of a level of grey (there are 256 levels); differences in hue are weighted by how \
+      visible they are. At 40 the differences are hard to see; at 120 they are obvious in \
+      gradients.
 
-      GIF delays are rounded to hundredths of a second without drift. Browsers show delays below \
-      20 ms for 100 ms, so frames that would get such a delay are dropped and their time is added \
-      to other frames, unless --exact-delays is given.
+      --max-bytes looks for the mildest change that makes the file fit. From mild to severe, the \
+      changes are more effort, similar colours, fewer colours, fewer frames (but at least 10 per \
+      second) and smaller pictures. --pin keeps the size, the frame rate, or both. --for also \
+      scales pictures to the size that a site requires and drops frames if there are too many; the \
+      output must have a format that the site accepts. If no change makes the file fit, nothing is \
+      written, the error states the limit, and the exit status is 8.
+
+      GIF delays are rounded to hundredths of a second, without adding up rounding errors. \
+      Browsers show a frame with a delay below 20 ms for 100 ms, so frames that would get such a \
+      delay are dropped and their time is added to other frames, unless --exact-delays is given.
 
       One line reports the sizes before and after, the number of frames copied and encoded, and \
-      "exact" or the differences, such as "colours reduced". --plan reports this in advance, with \
-      the reason for every frame. Existing files are overwritten only with --force, which also \
-      allows an output to replace its own input. Files appear only when complete. After an \
-      interruption, --resume writes only the missing files; it does not examine the contents of \
-      existing ones. The exit status for several files is the one that they share, else 1; if \
-      output fails, it is that of the failure.
+      "exact" or the differences, such as "colours reduced". --plan writes no file. It reports \
+      which frames would be copied and which encoded, and why.
+
+      Existing files are overwritten only with --force, which also allows an output to replace its \
+      own input. A file appears only when it is complete. After an interruption, --resume writes \
+      only the missing files; it does not examine the contents of existing ones. If several files \
+      are given and their statuses differ, the exit status is 1. If output cannot be written, the \
+      command stops with status 4.
 
       EXAMPLES:
         zoetrope convert party.gif -o party.png

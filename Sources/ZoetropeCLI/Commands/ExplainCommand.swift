@@ -10,15 +10,17 @@ struct ExplainCommand: ZoetropeSubcommand {
     abstract: "Predict how browsers and other programs play a file.",
     usage: "zoetrope explain [options] <files> ...",
     discussion: """
-      For each program this shows how often it plays the file, how long one play takes, which delays it \
-      changes, and the first frame, counted from 0, that looks different from Zoetrope's. -v lists the \
-      rules that had an effect, with their sources. "Measured" rules were compared with that version of the \
-      program; "reported" ones come from its source code or documentation. All frames are decoded if the \
-      programs include chromium, ffmpeg, pillow or imagemagick.
+      For each program this shows how often it plays the file, how long one play takes, which \
+      delays it changes, and the first frame, counted from 0, that looks different from \
+      Zoetrope's. -v lists the rules that had an effect, with their sources. A rule marked \
+      "measured" was compared with the version of the program that is shown; a rule marked \
+      "reported" comes from the program's source code or documentation. All frames are decoded if \
+      the programs include chromium, ffmpeg, pillow or imagemagick.
 
       --json prints one line of JSON per file (schema zoetrope.explain/2) with all rules; \
-      "applies" marks those that had an effect. The "outcome" of "difference" is none, differs, \
-      unpredicted (from "frame" on) or unknown (no rule predicts a difference).
+      "applies" marks those that had an effect. In "difference", the "outcome" is one of four \
+      words: none, differs, unpredicted (the pictures from "frame" on cannot be predicted) or \
+      unknown (no rule predicts a difference).
 
       EXAMPLES:
         zoetrope explain party.gif
@@ -37,7 +39,7 @@ struct ExplainCommand: ZoetropeSubcommand {
   struct ReportArguments: ParsableArguments {
     @Option(
       help: ArgumentHelp(
-        "Programs, separated by commas. (default: all)", valueName: "programs",
+        "The programs, separated by commas. (default: all)", valueName: "programs",
         argumentType: ProgramsArgument.self))
     var `as`: ProgramsArgument?
 

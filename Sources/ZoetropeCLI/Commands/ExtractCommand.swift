@@ -9,48 +9,54 @@ struct ExtractCommand: ZoetropeSubcommand {
     abstract: "Write frames as PNG files, raw pixels or video.",
     usage: "zoetrope extract [options] <files> ... -o <output>",
     discussion: """
-      Frames are composited: each shows the whole canvas as a browser would. Files appear only when \
-      complete, and existing files are overwritten only with --force, inputs never. All output names are \
-      checked before the first frame is written. After an interruption, --resume writes only the missing \
-      files.
+      Frames are composited: each shows the whole canvas as a browser would. A file appears only \
+      when it is complete. Existing files are overwritten only with --force, and inputs are never \
+      overwritten. All output names are checked before the first frame is written. After an \
+      interruption, --resume writes only the missing files.
 
       OUTPUT is a directory, a template, or - for standard output. Files in a directory are called \
       {stem}-{index}.png. A template may contain {name} (the input's name with its extension), \
-      {stem}, {dir} (the input's directory, relative to the directory among FILES in which it was \
-      found, if any), {parent} (the name of the input's directory), {index}, {start_ms}, \
-      {shown_ms}, {ext} and %04d. Numbers take a width, as in {start_ms:06}. {index} without a \
-      width has as many digits as the last frame's number; in a directory, and while frames are \
-      written as they arrive, it has at least four. Pipes and devices receive one frame after \
-      another.
+      {stem} (the name without it), {dir} (the input's directory; for inputs found in a directory \
+      among FILES, only the part below that directory), {parent} (the name of the input's \
+      directory), {index}, {start_ms}, {shown_ms}, {ext} and %04d. Numbers take a width, as in \
+      {start_ms:06}. {index} without a width has as many digits as the last frame's number, but at \
+      least four in the names of files in a directory and while frames are written as they arrive. \
+      If OUTPUT is a pipe or a device, it receives one frame after another.
 
-      FORMAT y4m writes one video with a constant frame rate. Frames are repeated, so that each is shown \
-      for exactly its delay. Colours are BT.601 in limited range, without subsampling. Several files need \
-      a directory or {stem}. FORMAT ffconcat writes PNG files and then a list with their durations: \
-      DIR/{stem}.ffconcat, or the name given with -o. ffmpeg 5.0 or later plays it with -safe 0 -f concat \
-      -i LIST.
+      --format y4m writes one video with a constant frame rate. Frames are repeated, so that each \
+      is shown for exactly its delay. Colours are BT.601 in limited range, without subsampling. \
+      With several files, OUTPUT must be a directory or contain {stem}.
 
-      FORMAT tar writes one archive for all files. Its entries are named as WebDataset expects: \
-      stem.0000.png and so on, and stem.json, which contains the file's line of the manifest.
+      --format ffconcat writes PNG files, and then a list of them with their durations, called \
+      DIR/{stem}.ffconcat or as given with -o. ffmpeg 5.0 or later plays the list with -safe 0 -f \
+      concat -i LIST.
+
+      --format tar writes one archive for all files. Its entries are named as WebDataset expects: \
+      stem.0000.png and so on, and stem.json, which contains the input's line of the manifest.
 
       The manifest gives each file a "status": ok, damaged, unreadable or failed. With --fps, \
-      "pictures" lists the frame that each picture shows. A manifest whose name ends in .csv has a \
-      row for each picture.
+      "pictures" lists the frame that each picture shows. A manifest whose name ends in .csv is a \
+      table with a row for each picture.
 
-      With --unique or --changed-only the manifest lists skipped frames with "same_as", the frame that \
-      shows the same picture. Written frames have "shown_by", all frames that show their picture, and with \
-      --changed-only also "changed_rect": x, y, width and height of the area that changed.
+      With --unique or --changed-only, the manifest also lists the frames that were skipped. In a \
+      skipped frame, "same_as" is the number of the frame that shows the same picture. In a \
+      written frame, "shown_by" lists all frames that show its picture. With --changed-only, a \
+      written frame also has "changed_rect": x, y, width and height of the area that changed.
 
-      FRAMES count from 0: 0,3-7 or -1 (the last) or 10- or ::2 (every other, as in Python). They are \
-      written in file order, each once; ranges must ascend.
+      --frames takes frame numbers, which start at 0, and ranges, separated by commas. 3-7 means \
+      frames 3 to 7, 10- means frame 10 and all later ones, -1 means the last frame, and ::2 means \
+      every other frame, as in Python. Frames are written in file order, each once; ranges must \
+      ascend.
 
-      From a pipe, and with --follow, each frame is written as soon as its bytes arrive, and an \
-      interruption keeps the frames written so far; each name is checked when its frame arrives. With \
-      any of the following, the whole input is read first: several files, --format y4m, ffconcat or \
-      tar, --fps, --static, --cache, --damage strict, --skip-damaged, frames counted from the end, and \
-      output names without {index}.
+      From a pipe, and with --follow, each frame is written as soon as its bytes arrive, and its \
+      output name is checked only then. An interruption keeps the frames written so far. With any \
+      of the following, the whole input is read first: several files, --format y4m, ffconcat or \
+      tar, --fps, --static, --cache, --damage strict, --skip-damaged, frames counted from the end, \
+      and output names without {index}.
 
-      Times, in options and names, follow --timing. The exit status for several files is the one \
-      that they share, else 1; if output fails, it is that of the failure.
+      Times in options and output names follow --timing. If several files are given and their \
+      statuses differ, the exit status is 1. If output cannot be written, the command stops with \
+      status 4.
 
       EXAMPLES:
         zoetrope extract party.gif -o frames/
@@ -92,7 +98,7 @@ struct ExtractCommand: ZoetropeSubcommand {
 
     @Option(
       parsing: .unconditional,
-      help: "Resample to this frame rate; {index} counts pictures.")
+      help: "Resample to this rate; {index} numbers the pictures.")
     var fps: PictureRate?
 
     @Option(
@@ -123,7 +129,7 @@ struct ExtractCommand: ZoetropeSubcommand {
     @Option(help: "Write smaller PNG files, or write them faster.")
     var effort = EffortChoice.default
 
-    @Option(help: "Bits per channel: 8 or 16. Raw 16-bit is little-endian.")
+    @Option(help: "Bits per channel: 8 or 16. Raw 16-bit pixels are little-endian.")
     var depth = 8
 
     @Flag(help: "Write frames as stored, not composited.")
@@ -141,7 +147,7 @@ struct ExtractCommand: ZoetropeSubcommand {
     @Flag(help: "Replace existing files.")
     var force = false
 
-    @Flag(help: "Skip existing files; fail if one is older than FILE.")
+    @Flag(help: "Keep existing files; fail if one predates its input.")
     var resume = false
 
     @Option(

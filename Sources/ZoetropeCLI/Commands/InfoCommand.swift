@@ -12,30 +12,33 @@ struct InfoCommand: ZoetropeSubcommand {
     usage: "zoetrope info [options] <files> ...",
     discussion: """
       --json prints one line of JSON per file, in order, as soon as a file is done (schema \
-      zoetrope.animation/3). For a file that cannot be read, the object has only a "status" and an \
-      "error" with "code", "message", "byte_offset" and "frame". "plays" is null when "forever" is \
-      true; "delay" is the stored delay as a fraction of a second; "start_ms" and "shown_ms" \
-      follow --timing; "file_base64" is present if the file name is not valid UTF-8.
+      zoetrope.animation/3). If a file cannot be read, its object has only the fields that name \
+      the schema and the file, a "status" and an "error" with "code", "message", "byte_offset" and \
+      "frame". "plays" is null when "forever" is true; "delay" is the stored delay as a fraction \
+      of a second; "start_ms" and "shown_ms" follow --timing; "file_base64" is present if the file \
+      name is not valid UTF-8.
 
       --follow reads a file that is still being written until its animation is complete. With \
       --json it prints an object (schema zoetrope.arrival/2) whenever frames arrive, and then the \
-      report. On a terminal, progress is shown on standard error, also if the input is a pipe. \
-      Ctrl-C prints what is known so far.
+      report. If standard error is a terminal, progress is shown there, even without --follow if \
+      the input is a pipe. Ctrl-C prints what is known so far.
 
-      --hashes decodes every frame and adds the hash of its composited pixels: the XXH3-128, with \
-      seed 0, of what extract --format rgba writes, as xxh128sum prints it. The hash of the same \
-      pixels never changes between versions. In JSON it is the field "hash" of a frame.
+      --hashes decodes every frame and adds a hash of its composited pixels. It is the hash that \
+      xxh128sum prints (XXH3-128 with seed 0) for the bytes that extract --format rgba writes. The \
+      same pixels have the same hash in every version of zoetrope. In JSON, the hash is the field \
+      "hash" of a frame.
 
-      --timing all shows each delay under every named policy. In JSON, frames and the whole \
-      object have "by_policy"; all other times use browser timing.
+      --timing all shows each delay under every named policy. In JSON, each frame and \
+      "duration_ms" then have a field "by_policy"; all other times use browser timing.
 
-      --save-index writes the result of the scan. Programs that read the file remotely (RemoteImage) can \
-      then fetch only the bytes of the frames they need. An existing index is replaced, any other file \
-      is not.
+      --save-index writes an index of the file, which says where each frame is. With it, programs \
+      that read the file remotely (RemoteImage) can fetch only the bytes of the frames that they \
+      need. An existing index is replaced. Any other existing file is kept, and the command fails.
 
-      A directory is replaced by the GIF and PNG files in it and, with -r, in its subdirectories.
+      If a directory is given, the GIF and PNG files in it are read. With -r, those in its \
+      subdirectories are read too.
 
-      The exit status for several files is the one that they share, else 1.
+      If several files are given and their statuses differ, the exit status is 1.
 
       EXAMPLES:
         zoetrope info party.gif --frames
@@ -77,7 +80,7 @@ struct InfoCommand: ZoetropeSubcommand {
     @Flag(help: "List comments, text, colour and application blocks.")
     var metadata = false
 
-    @Flag(help: "List a hash of every frame's pixels; decodes all frames.")
+    @Flag(help: "List a hash of each frame's pixels; this decodes all frames.")
     var hashes = false
 
     @Option(help: .timing)

@@ -9,27 +9,30 @@ struct MakeCommand: ZoetropeSubcommand {
     abstract: "Make an animation from pictures.",
     usage: "zoetrope make [options] <frames> ... -o <output>",
     discussion: """
-      FRAMES are still PNG or GIF files of the same size, directories of PNG files, or -, which \
-      reads concatenated PNG files as extract -o - writes them. Files are sorted in natural order, \
-      f2.png before f10.png. With "--order given", which is the default with --files-from, they \
-      keep the order in which they are named.
+      FRAMES are PNG or GIF files, not animated and all of the same size, or directories of PNG \
+      files. With - as FRAMES, PNG files are read one after another from standard input, as \
+      extract -o - writes them. Files are sorted in natural order, f2.png before f10.png. With \
+      "--order given", which is the default with --files-from, they keep the order in which you \
+      name them.
 
-      FRAMES can also be a manifest written by extract --manifest. It lists the files, their delays, the \
-      number of plays and the static image, so make restores the animation (use extract --depth 16 for \
-      16 bits per channel). Its paths are relative to the current directory. --fps, --delay, --delays, \
-      --duration and --plays override it.
+      FRAMES can also be a manifest written by extract --manifest. The manifest lists the files, \
+      their delays, the number of plays and the static image, so make can restore the animation \
+      (use extract --depth 16 for 16 bits per channel). The paths in it are relative to the \
+      current directory. --fps, --delay, --delays, --duration and --plays override the manifest.
 
       The file of --delays contains one delay per line, such as 100ms, 0.1s or 1/30; # starts a \
       comment. Every frame is kept, even if it equals the one before. Nothing is written if a \
-      picture cannot be read, or differs in size. A GIF frame has at most 256 colours for the \
-      pixels that it changes, none of them partly transparent. Other pictures are reduced to a \
-      palette and to opaque or transparent pixels; with --colors exact they are rejected instead. \
-      An APNG keeps all colours, unless --colors N gives it a palette. GIF delays are whole \
-      hundredths of a second.
+      picture cannot be read or has a different size.
+
+      A GIF frame can have at most 256 colours for the pixels that it changes, and these pixels \
+      cannot be partly transparent. Pictures that do not meet these limits are reduced to a \
+      palette and to opaque or fully transparent pixels; with --colors exact they are rejected \
+      instead. An APNG keeps all colours, unless --colors N gives it a palette. GIF delays are \
+      whole hundredths of a second.
 
       OUTPUT is a file whose name ends in .gif, .png or .apng, a pipe or device, or - for standard \
-      output, which is APNG unless --format is given. Existing files are overwritten only with --force, \
-      input files never.
+      output. Standard output receives an APNG unless --format is given. Existing files are \
+      overwritten only with --force, and input files are never overwritten.
 
       EXAMPLES:
         zoetrope make frames/ -o film.png --fps 24
@@ -39,7 +42,7 @@ struct MakeCommand: ZoetropeSubcommand {
 
   @Argument(
     help: ArgumentHelp(
-      "PNG files, directories of them, a manifest, or -.", valueName: "frames"),
+      "PNG or GIF files, directories of PNG files, a manifest, or -.", valueName: "frames"),
     completion: .file(extensions: ["png", "json"]))
   var files: [String] = []
 
@@ -110,7 +113,7 @@ struct MakeCommand: ZoetropeSubcommand {
     var order: FrameOrder?
 
     @Option(
-      help: "A picture that is not a frame, for programs without APNG.",
+      help: "A picture for programs that cannot play APNG; it is not one of the frames.",
       completion: .file(extensions: ["png"]))
     var poster: String?
   }

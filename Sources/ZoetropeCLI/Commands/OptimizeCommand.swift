@@ -13,33 +13,34 @@ struct OptimizeCommand: ZoetropeSubcommand {
       --max-bytes lets pictures change. A file never becomes larger: a file that cannot be made \
       smaller is copied.
 
-      OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. A \
-      name is that of a directory if the directory exists or the name ends in a slash; files in it \
-      keep the names of the inputs. A template may contain {name} (the input's name with its \
-      extension), {stem}, {ext}, {dir} (the subdirectory in which -r found the input) and {parent} \
-      (the name of the input's directory). Several files need a directory, or {stem} or {name} in \
-      the template. Directories among FILES are replaced by the animations in them; with -r, files \
-      from subdirectories are written to the same subdirectories of an output directory. The \
-      format is that of the input.
+      OUTPUT is a file, a directory, a template, a pipe or device, or - for standard output. \
+      OUTPUT is taken as a directory if it names an existing directory or ends in a slash. Files \
+      in a directory keep the names of the inputs. A template may contain {name} (the input's name \
+      with its extension), {stem} (the name without it), {ext}, {dir} (the subdirectory in which \
+      -r found the input) and {parent} (the name of the input's directory). For several inputs, \
+      name a directory, or use {stem} or {name} in a template. If FILES include a directory, the \
+      animations in it are read. With -r, its subdirectories are searched too, and an output \
+      directory gets the same subdirectories. The format is that of the input.
 
-      For a GIF, each frame is stored in the way that takes the fewest bytes: rectangle, colour table, \
-      transparent pixels, disposal and compressed data are chosen anew, or copied from the input. \
-      --effort default decides by estimates, --effort small tries all ways. The output does not depend on \
-      the number of threads.
+      In a GIF, each frame is stored in the way that takes the fewest bytes. Rectangle, colour \
+      table, transparent pixels, disposal and compressed data are chosen anew or copied from the \
+      input. --effort default estimates which way is smallest; --effort small tries them all. The \
+      output does not depend on the number of threads.
 
-      --lossy N lets colours differ by up to N eighths of a level of grey where that saves bytes; \
-      differences of hue are weighted by how visible they are. With 40 the differences are hard to \
-      see, with 120 they are obvious in gradients. The file is never larger than without --lossy.
+      --lossy N lets colours differ where that saves bytes. N is the largest difference, in \
+      eighths of a level of grey (there are 256 levels); differences in hue are weighted by how \
+      visible they are. At 40 the differences are hard to see; at 120 they are obvious in \
+      gradients. The file is never larger than without --lossy.
 
       --max-bytes looks for the mildest change that makes the file fit: more effort, similar \
-      colours, and fewer colours. Size and frames stay the same; convert can change those too. If \
-      no change makes the file fit, nothing is written, and the exit status is 8.
+      colours, or fewer colours. The picture size and the frames stay the same; convert can change \
+      these too. If no change makes the file fit, nothing is written, and the exit status is 8.
 
       One line reports the sizes before and after. Existing files are overwritten only with \
-      --force, which also allows an output to replace its own input. Files appear only when \
-      complete. After an interruption, --resume writes only the missing files; it does not examine \
-      the contents of existing ones. The exit status for several files is the one that they share, \
-      else 1; if output fails, it is that of the failure.
+      --force, which also allows an output to replace its own input. A file appears only when it \
+      is complete. After an interruption, --resume writes only the missing files; it does not \
+      examine the contents of existing ones. If several files are given and their statuses differ, \
+      the exit status is 1. If output cannot be written, the command stops with status 4.
 
       EXAMPLES:
         zoetrope optimize party.gif -o small.gif

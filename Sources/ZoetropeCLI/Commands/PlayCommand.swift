@@ -15,27 +15,31 @@ struct PlayCommand: ZoetropeSubcommand {
     discussion: """
       On a terminal, a single file plays as often as it specifies, and its last frame stays until \
       you press a key; several files play once each. Press ? to see the keys. Without a terminal, \
-      one frame is written as characters. Short delays are shown as in browsers unless --timing \
-      says otherwise. NO_MOTION or ZOETROPE_REDUCED_MOTION in the environment implies --no-motion.
+      one frame is written as characters. Short delays are lengthened as in browsers unless \
+      --timing says otherwise. NO_MOTION or ZOETROPE_REDUCED_MOTION in the environment implies \
+      --no-motion.
 
-      With --protocol none nothing is drawn. Frames are decoded on schedule for one play, unless \
-      --loops or --duration is given, and statistics are printed, or written as a trace with \
-      --trace, even after Ctrl-C.
+      With --protocol none nothing is drawn. Frames are decoded on schedule, for one play unless \
+      --loops or --duration is given. At the end, or after Ctrl-C, statistics are printed. With \
+      --trace, a trace is written too; if the trace goes to standard output, no statistics are \
+      printed.
 
       A pipe plays while its bytes arrive, and so does a file with --follow. The status line shows \
-      how much has arrived; a second play begins when the animation is complete. The following \
-      need the whole file, which is then read first: --cache, --damage strict, a time for --start, \
+      how much has arrived; a second play begins only when the animation is complete. With any of \
+      the following, the whole file is read first: --cache, --damage strict, a time for --start, \
       and a frame counted from the end for --start or --frame.
 
-      With --place the file plays in part of a terminal that another program is using. It plays until \
-      the process is terminated, which removes the picture. The terminal is not queried and no keys are \
-      read; without --protocol the environment decides how to draw. Output may be a pipe.
+      With --place the file plays in part of a terminal that another program is using. Terminate \
+      the process to end playback and remove the picture. The terminal is not queried and no keys \
+      are read; without --protocol, the way of drawing is chosen from the environment. Output may \
+      be a pipe.
 
-      Options count frames from 0, as JSON and the names of extracted and saved files do. The player's \
-      screen and its keys count from 1. Put default options into \
-      $XDG_CONFIG_HOME/zoetrope/config (~/.config/zoetrope/config), one per line, as in protocol=sixel. \
-      The command line overrides them. ZOETROPE_CONFIG names another file; set it to an empty string to \
-      read none.
+      Frame numbers start at 0 in options, in JSON and in the names of extracted and saved files. \
+      In the player they start at 1, both on the screen and when you type them.
+
+      Put default options into $XDG_CONFIG_HOME/zoetrope/config (~/.config/zoetrope/config), one \
+      per line, as in protocol=sixel. The command line overrides them. ZOETROPE_CONFIG names \
+      another file; set it to an empty string to read none.
 
       EXAMPLES:
         zoetrope play party.gif
@@ -76,7 +80,7 @@ struct PlayCommand: ZoetropeSubcommand {
 
     @Flag(
       name: .customLong("inline"),
-      help: "Draw below the prompt, leave the picture there, and quit after the plays.")
+      help: "Draw below the prompt, leave the picture there, and quit when playing ends.")
     var isInline = false
 
     @Flag(name: .customLong("exact"), help: "Send every change to the terminal, however small.")
@@ -118,7 +122,7 @@ struct PlayCommand: ZoetropeSubcommand {
       help: "Start at this frame (-1 for the last) or time, as in 1.5s.")
     var start: PlayStart?
 
-    @Option(parsing: .unconditional, help: "The speed; 2 plays twice as fast.")
+    @Option(parsing: .unconditional, help: "The speed; 2 is twice as fast.")
     var speed = 1.0
 
     @Flag(help: "Play backwards.")
@@ -174,8 +178,8 @@ struct PlayCommand: ZoetropeSubcommand {
       guard files.count == 1 else { throw ValidationError("--follow works with one file only") }
       guard inputReading == .following else {
         throw ValidationError(
-          "--follow cannot be combined with --cache or --damage strict, and its --start and --frame "
-            + "must be frames counted from 0")
+          "--follow cannot be combined with --cache or --damage strict; with --follow, --start and "
+            + "--frame take only frame numbers, counted from 0")
       }
     }
     try listing.check(files)
@@ -187,15 +191,15 @@ struct PlayCommand: ZoetropeSubcommand {
       return
     }
     guard place.position != nil else {
-      throw ValidationError("--place of play requires a position: COLSxROWS@X,Y")
+      throw ValidationError("play requires a position in --place: COLSxROWS@X,Y")
     }
     guard files.count == 1 else { throw ValidationError("--place works with one file only") }
     guard drawing.output != ProtocolArgument.none, !screen.isInline, screen.frame == nil,
       tracing.trace == nil
     else {
       throw ValidationError(
-        "--place cannot be combined with --protocol none, --inline, --frame or --trace; use still "
-          + "to draw one frame")
+        "--place cannot be combined with --protocol none, --inline, --frame or --trace; to draw "
+          + "one frame, use zoetrope still")
     }
   }
 

@@ -9,11 +9,11 @@ struct SchemaCommand: ZoetropeSubcommand {
     abstract: "Print the JSON Schema of the JSON that other commands print.",
     usage: "zoetrope schema [<name>]",
     discussion: """
-      Without a name, the schemas are listed. A "schema" field in JSON output names its schema and \
-      a version, which changes when a field is removed or changes meaning.
+      Without a name, the schemas are listed. In JSON output, the field "schema" contains the name \
+      of its schema and a version. The version changes when a field is removed or changes meaning.
 
-      In all JSON, frames, plays and bytes count from 0. "stored" times are those in the file, \
-      "shown" times follow --timing, and fields whose names end in _ms are in milliseconds.
+      In all JSON, frames, plays and bytes are numbered from 0. "stored" times are those in the \
+      file, "shown" times follow --timing, and fields whose names end in _ms are in milliseconds.
 
       EXAMPLES:
         zoetrope schema
@@ -35,8 +35,8 @@ struct SchemaCommand: ZoetropeSubcommand {
     guard let schema = OutputSchema.named(name) else {
       let meant = NameSuggestion.closest(to: name, in: OutputSchema.all.map(\.name))
       throw .usage(
-        "there is no schema \(name)" + (meant.map { "; did you mean \($0)?" } ?? "")
-          + "; zoetrope schema lists them")
+        "there is no schema \(name)" + (meant.map { " (did you mean \($0)?)" } ?? "")
+          + "; zoetrope schema lists the schemas")
     }
     try OutputStream.print(CommandRunner.line { schema.write(to: &$0) })
     return .success

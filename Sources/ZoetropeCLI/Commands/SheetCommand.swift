@@ -13,11 +13,12 @@ struct SheetCommand: ZoetropeSubcommand {
       centred. A sheet of one input is about square; a sheet of several inputs has as many columns as \
       the longest input has frames.
 
-      --atlas writes JSON in the format of TexturePacker and Aseprite: each frame's rectangle on the \
-      sheet, its "duration" in milliseconds under --timing, and a frame tag for each input.
+      --atlas writes JSON in the format of TexturePacker and Aseprite: each frame's rectangle on \
+      the sheet, its "duration" in milliseconds, which follows --timing, and a frame tag for each \
+      input.
 
-      Existing files are overwritten only with --force. The exit status for several files is the \
-      one that they share, else 1.
+      Existing files are overwritten only with --force. If several files are given and their \
+      statuses differ, the exit status is 1.
 
       EXAMPLES:
         zoetrope sheet run.gif jump.gif -o hero.png --atlas hero.json
@@ -44,7 +45,7 @@ struct SheetCommand: ZoetropeSubcommand {
   struct ChoiceArguments: ParsableArguments {
     @Option(
       parsing: .unconditional,
-      help: "Draw the N frames that differ most; decodes files twice.")
+      help: "Draw the N frames that differ most; this decodes files twice.")
     var distinct: Int?
 
     func validate() throws {

@@ -14,12 +14,12 @@ struct StillCommand: ZoetropeSubcommand {
       The picture is the poster unless --frame or --at selects a frame.
 
       OUTPUT is a file, a directory, a template as for extract, a pipe or device, or - for \
-      standard output. A name is that of a directory if the directory exists or the name ends in a \
-      slash; files in it are called {stem}-{index:04}.png. Several files need a directory, or \
-      {stem} or {name} in the template.
+      standard output. OUTPUT is taken as a directory if it names an existing directory or ends in \
+      a slash. Files in a directory are called {stem}-{index:04}.png. To write several files, name \
+      a directory, or use {stem} or {name} in a template.
 
       Without -o the pictures are drawn in the terminal, one below the other, or at --place. With \
-      --protocol they can also be written to a pipe.
+      --protocol, output may also be a pipe.
 
       EXAMPLES:
         zoetrope still party.gif -o thumb.png --size 128x128 --filter lanczos3
@@ -47,12 +47,12 @@ struct StillCommand: ZoetropeSubcommand {
   @OptionGroup(title: "Reading") var reading: ReadingArguments
 
   struct PictureArguments: ParsableArguments {
-    @Option(parsing: .unconditional, help: "A frame, counted from 0; -1 for the last.")
+    @Option(parsing: .unconditional, help: "The number of a frame, from 0; -1 for the last.")
     var frame: FrameNumber?
 
     @Option(
       parsing: .unconditional,
-      help: "The frame shown at a time such as 1.5s, in any play.")
+      help: "The frame shown after playing this long, as in 1.5s.")
     var at: TimeArgument?
 
     @Option(help: "Which frame to use as the poster.")
@@ -77,7 +77,7 @@ struct StillCommand: ZoetropeSubcommand {
   struct WritingArguments: ParsableArguments {
     @Option(
       name: [.customShort("o", allowingJoined: true), .long],
-      help: "A file, directory, template, or - for stdout. (default: draw)",
+      help: "A file, directory, template, or - for stdout. (default: draw in the terminal)",
       completion: .file())
     var output: String?
 

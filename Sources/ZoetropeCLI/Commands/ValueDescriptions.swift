@@ -46,7 +46,7 @@ extension InfoTimingArgument {
   static let allValueStrings = TimingArgument.allValueStrings + ["all"]
 
   static let allValueDescriptions = TimingArgument.allValueDescriptions.merging(
-    ["all": "all named policies side by side"], uniquingKeysWith: { $1 })
+    ["all": "every named policy, side by side"], uniquingKeysWith: { $1 })
 }
 
 extension CacheArgument {
@@ -104,7 +104,7 @@ extension ExtractionFormat {
 extension AnimationFormatChoice {
   static let allValueDescriptions = [
     "gif": "256 colours per frame, delays of whole centiseconds",
-    "apng": "all colours and delays, 16 bits, partial alpha",
+    "apng": "all colours and delays, 16 bits, partial opacity",
   ]
 }
 
@@ -154,7 +154,7 @@ extension ProgressStyle {
   static let allValueDescriptions = [
     "auto": "a bar if standard error is a terminal",
     "bar": "a bar",
-    "json": "one object per line",
+    "json": "a JSON object per line",
     "none": "nothing",
   ]
 }
@@ -212,12 +212,12 @@ extension ProtocolArgument {
     "sixel": "sixel graphics",
     "octants": "2 x 4 blocks per character, Unicode 16",
     "sextants": "2 x 3 blocks per character, Unicode 13",
-    "fine": "quadrants and eighth blocks, in most fonts",
+    "fine": "quadrant and eighth blocks, in most fonts",
     "half": "half blocks: two exact colours per character",
     "ascii": "shades of ASCII characters",
-    "quadrants": "quadrants; also work without colours",
+    "quadrants": "quadrant blocks, usable without colours",
     "braille": "braille, 2 x 4 dots per character",
-    "cells": "the best characters for the terminal",
+    "cells": "the best kind of characters for the terminal",
     "none": "draw nothing; decode on schedule, for --trace",
   ]
 }
@@ -235,7 +235,7 @@ extension ColorsArgument {
 extension PassthroughArgument {
   static let allValueDescriptions = [
     "auto": "detect from the environment",
-    "tmux": "wrap for tmux, with allow-passthrough on",
+    "tmux": "wrap for tmux, which needs allow-passthrough on",
     "screen": "wrap for GNU screen",
     "none": "do not wrap",
   ]
@@ -244,7 +244,7 @@ extension PassthroughArgument {
 extension FitArgument {
   static let allValueDescriptions = [
     "auto": "integer for pixel art, else contain",
-    "contain": "as large as fits",
+    "contain": "the whole picture, as large as fits",
     "shrink": "like contain, but never enlarge",
     "cover": "fill the screen, cropped",
     "original": "one picture pixel per screen pixel",
@@ -278,8 +278,8 @@ extension LateArgument {
     "skip": "skip them to stay on schedule",
     "stretch": "show them and delay the rest of the play",
     "latest": "skip them if a newer frame is ready",
-    "catchup": "show them, up to twice as fast until on time",
-    "catchup=RATE": "like catchup, up to RATE times as fast",
+    "catchup": "show them, at up to twice the speed until on time",
+    "catchup=RATE": "like catchup, at up to RATE times the speed",
   ]
 }
 

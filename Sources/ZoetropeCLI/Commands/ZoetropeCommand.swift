@@ -15,13 +15,14 @@ struct ZoetropeCommand: ParsableCommand {
       zoetrope FILE is short for zoetrope play FILE. zoetrope COMMAND -h lists the most-used \
       options; zoetrope COMMAND --help lists all of them.
 
-      Frames count from 0 in options, JSON and file names. Only the player's screen and keys count from 1.
+      Frame numbers start at 0 in options, JSON and file names. In the player they start at 1, \
+      both on the screen and when you type them.
 
       Exit status: 0 success, 1 some inputs or frames failed, 2 wrong arguments, 3 nothing could \
       be decoded, 4 output could not be written, 5 a limit was exceeded, 6 an input is damaged and \
       a strict option was given, 7 the terminal cannot be used, 8 no result meets --max-bytes or \
       --for. If a signal ends the process, the status is 128 plus the signal's number, such as 130 \
-      for Ctrl-C. For several inputs, it is the status that they share, else 1.
+      for Ctrl-C. If several inputs are given and their statuses differ, the exit status is 1.
 
       EXAMPLES:
         zoetrope info party.gif

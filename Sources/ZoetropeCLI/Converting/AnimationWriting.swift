@@ -39,7 +39,7 @@ struct AnimationWriting {
         reporter.finish(last)
         if let status = Signals.ending {
           throw CommandFailure(
-            status, code: "interrupted", "interrupted, nothing is written", file: name)
+            status, code: "interrupted", "interrupted, nothing was written", file: name)
         }
         if let failure = sink.failure {
           if failure == .closedPipe { return nil }

@@ -63,7 +63,7 @@ struct ConversionReport {
     }
     if let byteCount, departures.contains(.scaled), byteCount > inputByteCount {
       FileDescriptor.note(
-        "zoetrope: warning: \(name): larger than the input, since scaling adds colours; "
+        "zoetrope: warning: \(name): the output is larger than the input, since scaling adds colours; "
           + "--colors 32, --dither none or --filter nearest makes it smaller\n")
     }
   }

@@ -83,7 +83,7 @@ struct ConvertRequest: Hashable {
       throw CommandFailure(
         meeting: error, file: input.name,
         advice: error.limit?.kind == .outputSides
-          ? "leave out --size" : "--fps or --frames changes them")
+          ? "leave out --size" : "change their number with --fps or --frames")
     }
     var report = ConversionReport(
       input: input, output: destination.name(of: place), format: conversion.format,
@@ -157,7 +157,7 @@ extension UploadPreset {
   fileprivate func advice(_ error: AnimatedImageError) -> String? {
     switch (error.limit?.kind, size) {
     case (.outputDuration, _):
-      "--time cuts it, --duration \(seconds ?? 0)s plays it faster"
+      "shorten it with --time, or speed it up with --duration \(seconds ?? 0)s"
     case (.outputFrames, _): "choose an animation with more frames"
     case (.outputSides, .exactly(let width, let height)):
       "--size \(width)x\(height) --fit fill crops them"
@@ -185,7 +185,7 @@ extension CommandFailure {
     planning error: AnimatedImageError, file: String, damage: DamagePolicy, isScaled: Bool = false
   ) {
     if let status = Signals.ending {
-      self.init(status, code: "interrupted", "interrupted, nothing is written", file: file)
+      self.init(status, code: "interrupted", "interrupted, nothing was written", file: file)
       return
     }
     self.init(error, file: file, damage: damage)

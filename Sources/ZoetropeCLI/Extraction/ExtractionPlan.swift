@@ -144,7 +144,7 @@ struct ExtractionPlan {
         return try checkVideo(of: input, request)
       }
       failure = .usage(
-        "exact delays need \(total) pictures, the limit is \(PictureRate.mostPictures); choose another "
+        "exact delays need \(total) pictures, but the limit is \(PictureRate.mostPictures); choose another "
           + "rate with --fps")
     } else if delays.allSatisfy({ request.policy.shownDuration(of: $0) == .zero }) {
       failure = .usage("every frame is shown for 0 ms with \(request.policy) timing")
@@ -170,7 +170,7 @@ struct ExtractionPlan {
     guard bytes.overflow || bytes.partialValue > Self.mostVideoBytes else { return }
     var failure = CommandFailure(
       .limit, code: "limitExceeded",
-      "the video would have \(count) pictures of \(pictureSize), and the limit is "
+      "the video would have \(count) pictures of \(pictureSize), but the limit is "
         + "\(Self.mostVideoBytes) bytes; lower --fps, or pass --size, --max or --limits none")
     failure.file = input.name
     throw failure

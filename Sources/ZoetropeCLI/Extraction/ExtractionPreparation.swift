@@ -68,7 +68,8 @@ extension ExtractRequest {
     throw CommandFailure(
       .cannotWrite, code: "exists",
       "\(path) exists\(isResuming ? " and is not a list of frames" : ""); --force replaces it"
-        + (format == .ffconcat && !isResuming ? ", --resume keeps the frames and rewrites it" : ""))
+        + (format == .ffconcat && !isResuming
+          ? "; --resume keeps the frames and rewrites the list" : ""))
   }
 
   /// Throws if `path` is that of another output, of an input, or of an existing file that must not be replaced.
@@ -90,7 +91,7 @@ extension ExtractRequest {
     guard isResuming else {
       throw CommandFailure(
         .cannotWrite, code: "exists",
-        "\(path) exists; --force replaces it, --resume keeps it and continues")
+        "\(path) exists; --force replaces it; --resume keeps it and continues")
     }
     try input.checkKept(path, isGrowing: isFollowing)
     return true

@@ -96,7 +96,7 @@ enum ShortHelp {
     let help = ZoetropeCommand.helpMessage(for: command, columns: 80)
     let entries = entries(of: help)
     for name in wanted { text += entries[name] ?? "" }
-    text += "  --help                  All options, with what they do in detail.\n"
+    text += "  --help                  All options, explained in detail.\n"
     return text
   }
 

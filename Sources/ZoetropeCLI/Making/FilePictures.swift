@@ -80,7 +80,7 @@ final class FilePictures: PictureSupply {
       throw AnimatedImageError(.io, error.message).inFrame(index)
     }
     guard image.canvasSize == size else {
-      throw AnimatedImageError(.io, "the file changed while it was read").inFrame(index)
+      throw AnimatedImageError(.io, "the file changed while it was being read").inFrame(index)
     }
     let frame = try decoded(image, index)
     last = frame
@@ -91,7 +91,7 @@ final class FilePictures: PictureSupply {
   func poster(_ input: InputFile) throws(CommandFailure) -> Bitmap {
     let image = try Self.open(.file(input), options)
     guard image.canvasSize == size else {
-      throw .usage("the poster \(input.name) is \(image.canvasSize), and the frames are \(size)")
+      throw .usage("the poster \(input.name) is \(image.canvasSize), but the frames are \(size)")
     }
     do throws(AnimatedImageError) {
       return try decoded(image, 0).bitmap

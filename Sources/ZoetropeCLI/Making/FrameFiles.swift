@@ -49,7 +49,7 @@ struct FrameFiles {
     }
     if let pipe = files.first(where: { $0.path != nil && $0.isReadOnce }) {
       throw .usage(
-        "\(pipe.name) is a pipe, and pictures are read twice; name files, or send the pictures one after the "
+        "\(pipe.name) is a pipe, but pictures are read twice; name files, or send the pictures one after the "
           + "other through standard input, as in cat *.png | zoetrope make -")
     }
     inputs = files

@@ -25,7 +25,7 @@ struct FrameManifest: Hashable {
     }
     let lines = bytes.split(separator: 0x0a).filter { line in line.contains { $0 > 0x20 } }
     guard lines.count == 1 else {
-      throw .usage("\(name) describes \(lines.count) animations, and make can write only one")
+      throw .usage("\(name) describes \(lines.count) animations, but make can write only one")
     }
     let json: JSONValue
     do throws(JSONValue.Fault) {
@@ -66,7 +66,7 @@ struct FrameManifest: Hashable {
       // If a frame was left out because its picture is a duplicate, an earlier frame's file contains the picture.
       guard let path = paths[item["same_as"]?.integer ?? index] else {
         throw .usage(
-          "frame \(index) in \(name) has no file; extract -o DIR --manifest FILE writes one")
+          "frame \(index) in \(name) has no file; extract -o DIR --manifest FILE writes the files")
       }
       frames.append(Frame(path: path, delay: delay))
     }

@@ -10,7 +10,7 @@ struct OutputNameArguments: ParsableArguments {
     completion: .file())
   var output: String
 
-  @Flag(help: "Skip inputs whose output exists; fail if that output is older than the input.")
+  @Flag(help: "Skip inputs whose output exists; fail if an output is older than its input.")
   var resume = false
 
   /// Throws if options contradict each other.
@@ -37,13 +37,13 @@ struct AnimationOutputArguments: ParsableArguments {
 
   @Option(
     name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
-    help: "Threads. (default: one per processor)")
+    help: "The number of threads. (default: one per processor)")
   var jobs: Int?
 
   @Option(help: "How progress is shown on standard error.")
   var progress = ProgressStyle.auto
 
-  @Flag(name: .shortAndLong, help: "Print no progress, no warnings and no final line.")
+  @Flag(name: .shortAndLong, help: "Print no progress, no warnings and no reports.")
   var quiet = false
 
   func validate() throws {

@@ -12,7 +12,8 @@ struct BudgetArguments: ParsableArguments {
   var site: SiteArgument?
 
   @Option(
-    help: ArgumentHelp("With --max-bytes or --for: keep size, fps or size,fps.", valueName: "what"))
+    help: ArgumentHelp(
+      "With --max-bytes or --for, do not change this: size, fps or size,fps.", valueName: "what"))
   var pin: PinArgument?
 
   var preset: UploadPreset? { site?.preset }
@@ -80,7 +81,7 @@ struct PinArgument: ExpressibleByArgument, Hashable {
 
   static let allValueStrings = ["size", "fps"]
   static let allValueDescriptions = [
-    "size": "the size of pictures", "fps": "all frames",
+    "size": "the picture size", "fps": "the frame rate",
   ]
 }
 

@@ -25,7 +25,9 @@ struct CacheArguments: ParsableArguments {
 
 extension ArgumentHelp {
   static var cacheLimit: Self {
-    Self("The maximum size on disk, as in 500M or 2G. (default: 256M)", valueName: "bytes")
+    Self(
+      "The maximum size of the cache on disk, as in 500M or 2G. (default: 256M)",
+      valueName: "bytes")
   }
 }
 

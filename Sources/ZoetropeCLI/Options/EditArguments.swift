@@ -33,7 +33,7 @@ struct CutArguments: ParsableArguments {
 
 /// The options that change the times, the order of the frames, and the canvas.
 struct ChangeArguments: ParsableArguments {
-  @Option(parsing: .unconditional, help: "2 is twice as fast, 0.5 half as fast; 0.001 to 1000.")
+  @Option(parsing: .unconditional, help: "The speed, 0.001 to 1000; 2 is twice as fast.")
   var speed: Double?
 
   @Option(parsing: .unconditional, help: "Scale all delays so that one play lasts this long.")
@@ -45,13 +45,13 @@ struct ChangeArguments: ParsableArguments {
   @Flag(help: "Play backwards.")
   var reverse = false
 
-  @Flag(help: "Play forwards, then backwards; show both ends once.")
+  @Flag(help: "Play forwards, then backwards, without repeating the first and last frames.")
   var backAndForth = false
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The total number of plays. (default: as in FILE)", argumentType: PlaysArgument.self))
+      "The total number of plays. (default: as in the input)", argumentType: PlaysArgument.self))
   var plays: PlaysArgument?
 
   @Option(

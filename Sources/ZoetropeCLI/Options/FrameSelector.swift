@@ -4,20 +4,20 @@ import Zoetrope
 /// The options of commands that select frames of a file.
 struct SelectionArguments: ParsableArguments {
   @Option(
-    parsing: .unconditional, help: "Which frames, as in 0,3-7,-1,10-,::2.",
+    parsing: .unconditional, help: "The frames to use, as in 0,3-7,-1,10-,::2.",
     transform: Self.selector)
   var frames: FrameSelector?
 
   @Option(
     parsing: .unconditional,
-    help: "Frames shown in a time range: 1.5s-3s, 500ms-, -200ms or 2s.",
+    help: "Frames shown during 1.5s-3s, 500ms- or -200ms, or at 2s.",
     transform: TimeRange.argument)
   var time: TimeRange?
 
   @Option(parsing: .unconditional, help: "Use every Nth of the selected frames.")
   var every = 1
 
-  @Option(parsing: .unconditional, help: "At most this many frames of each file.")
+  @Option(parsing: .unconditional, help: "Use at most this many frames of each file.")
   var max: Int?
 
   @Option(help: .timing)

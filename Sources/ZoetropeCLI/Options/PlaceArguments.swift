@@ -22,7 +22,7 @@ struct PlaceArguments: ParsableArguments {
       "The cell size in pixels, if the terminal does not report it.", valueName: "WxH"))
   var cell: CellSizeArgument?
 
-  @Flag(help: "Remove the picture of the same --place, --id and --protocol.")
+  @Flag(help: "Remove the picture drawn with this --place, --id and --protocol.")
   var clear = false
 
   func validate() throws {

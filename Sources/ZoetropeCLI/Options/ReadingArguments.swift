@@ -4,7 +4,7 @@ import ZoetropeProcess
 
 /// The options of every command that opens files.
 struct ReadingArguments: ParsableArguments {
-  @Option(help: "Limits on size, memory and frames of a file.")
+  @Option(help: "Limits on a file's size, memory use and frame count.")
   var limits = LimitsProfile.default
 
   @Option(help: "How to treat damaged files.")
@@ -21,7 +21,7 @@ struct ReadingArguments: ParsableArguments {
 
 /// The options of commands that accept several files.
 struct FileArguments: ParsableArguments {
-  @Flag(name: .shortAndLong, help: "Search directories with their subdirectories.")
+  @Flag(name: .shortAndLong, help: "Also search the subdirectories of directories.")
   var recursive = false
 
   @OptionGroup var names: FileListArguments
@@ -49,7 +49,7 @@ struct FileArguments: ParsableArguments {
 struct FileListArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Also read names from this file, one per line; - for stdin.", valueName: "list"),
+      "Also read file names from this list, one per line; - for stdin.", valueName: "list"),
     completion: .file())
   var filesFrom: String?
 
@@ -94,7 +94,7 @@ extension ArgumentHelp {
   static var files: Self { "GIF or PNG files or directories; - for stdin." }
   static var json: Self { "Print one line of JSON per file." }
   static var timing: Self {
-    Self("How to treat short delays; applies to all times.", valueName: "policy")
+    Self("How to treat short delays when times are calculated.", valueName: "policy")
   }
 }
 

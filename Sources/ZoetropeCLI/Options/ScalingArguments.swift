@@ -4,10 +4,10 @@ internal import ZoetropeProcess
 
 /// The options of commands that can scale pictures.
 struct ScalingArguments: ParsableArguments {
-  @Option(help: "Scale to 320x240, to a width (320x) or height (x240), or by 50%.")
+  @Option(help: "Scale to a size (320x240), a width (320x), a height (x240) or a percentage (50%).")
   var size: SizeArgument?
 
-  @Option(help: "With --size: how to treat different proportions.")
+  @Option(help: "With --size: what to do if the proportions differ.")
   var fit = ScalingFit.fit
 
   @Option(help: "With --size: the resampling filter.")
@@ -94,7 +94,7 @@ extension Rendering {
     guard isTooMuch || area > limit else { return }
     throw CommandFailure(
       .limit, code: "limitExceeded",
-      "--size gives pictures of \(size), the limit is \(limit) pixels; --limits none removes the limits",
+      "--size gives pictures of \(size), but the limit is \(limit) pixels; --limits none removes the limits",
       file: file)
   }
 }

@@ -197,7 +197,8 @@ extension OutputTemplate {
     rest = rest[digits.endIndex...]
     let width = digits.isEmpty ? 0 : Int(String(decoding: digits, as: UTF8.self)) ?? 99
     guard rest.popFirst() == UInt8(ascii: "d"), width <= 20 else {
-      throw .usage("% in an output name must be %d, or as in %04d; write %% for a literal %")
+      throw .usage(
+        "in an output name, % must begin %d or a form such as %04d; write %% for a literal %")
     }
     return .index(width: width, isFitted: false)
   }

@@ -323,7 +323,7 @@ extension AnimationReport {
     if raised > 0 {
       text +=
         "; \(raised) short \(raised == 1 ? "delay is" : "delays are") raised with \(policy) "
-        + "timing, as in players"
+        + "timing, as players do"
     }
     return text
   }

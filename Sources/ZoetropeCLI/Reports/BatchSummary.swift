@@ -22,10 +22,10 @@ struct BatchSummary: Hashable {
     byteCount = byteCount.map { $0 + bytes }
   }
 
-  /// The summary as one line, such as `500 files: 403 whole, 44 damaged, 53 unreadable; 3,300 frames, 39 MB`.
+  /// The summary as one line, such as `500 files: 403 intact, 44 damaged, 53 unreadable; 3,300 frames, 39 MB`.
   var text: String {
     let words: [(InputCondition, String)] = [
-      (.ok, "whole"), (.damaged, "damaged"), (.unreadable, "unreadable"), (.failed, "failed"),
+      (.ok, "intact"), (.damaged, "damaged"), (.unreadable, "unreadable"), (.failed, "failed"),
     ]
     let parts = words.compactMap { condition, word in
       counts[condition].map { "\($0.grouped) \(word)" }

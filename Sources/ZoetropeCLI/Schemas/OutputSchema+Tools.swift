@@ -50,7 +50,7 @@ extension OutputSchema {
         .optional("file", .string), .optional("file_base64", .string),
         SchemaField("output", .string.orNull), .optional("output_base64", .string),
         SchemaField("written", .boolean), SchemaField("format", .string),
-        SchemaField("bytes_before", .integer, "of the input, or of all inputs"),
+        SchemaField("bytes_before", .integer, "the size of the input, or of all inputs together"),
         SchemaField("byte_count", .integer.orNull), SchemaField("width", .integer),
         SchemaField("height", .integer),
         SchemaField(
@@ -84,7 +84,7 @@ extension OutputSchema {
           SchemaField("format", .string), SchemaField("bytes_before", .integer),
           SchemaField("byte_count", .integer), SchemaField("frame_count", .integer),
           SchemaField("copy", .boolean, "whether the output is the input, byte for byte"),
-          SchemaField("exact", .boolean, "whether every picture is that of the input"),
+          SchemaField("exact", .boolean, "whether every picture is the same as in the input"),
           SchemaField("damage", .array(of: .reference("damage"))),
         ]),
       failed(OptimizeRequest.schema),
@@ -110,7 +110,7 @@ extension OutputSchema {
     ]))
 
   static let trace = OutputSchema(
-    name: "trace", summary: "What play --trace writes; times in nanoseconds.",
+    name: "trace", summary: "What play --trace writes. Times are in nanoseconds.",
     root: .object([
       SchemaField("schema", .words(["zoetrope.trace/1"])), SchemaField("unit", .words(["ns"])),
       SchemaField(
@@ -153,8 +153,8 @@ extension OutputSchema {
           SchemaField("width", .integer), SchemaField("height", .integer),
           SchemaField("pixel_format", .string), SchemaField("frame_count", .integer),
           SchemaField("stored", .integer, "new frames"),
-          SchemaField("known", .integer, "frames that were there before"),
-          SchemaField("kept", .integer, "frames that are there now"),
+          SchemaField("known", .integer, "frames that were already in the cache"),
+          SchemaField("kept", .integer, "frames that are in the cache now"),
         ]),
       failed(WarmReport.schema),
     ]))

@@ -66,7 +66,7 @@ extension OutputSchema {
 
   static let file: [SchemaField] = [
     SchemaField("file", .string.orNull, "the name as given; invalid UTF-8 is replaced"),
-    .optional("file_base64", .string, "the name's bytes, if it is not valid UTF-8"),
+    .optional("file_base64", .string, "the bytes of the name in Base64, if it is not valid UTF-8"),
   ]
 
   private static let conditions = SchemaNode.words(InputCondition.allCases.map(\.rawValue))
@@ -84,7 +84,7 @@ extension OutputSchema {
   private static let damage = SchemaNode.object(damageFields)
 
   private static let damageFields: [SchemaField] = [
-    SchemaField("kind", .string, "the name in the documentation of deviations"),
+    SchemaField("kind", .string, "the name by which the documentation calls this damage"),
     SchemaField("tolerated", .boolean, "whether nothing is lost"),
     SchemaField("frame", .integer.orNull, "counted from 0"),
     SchemaField("byte_offset", .integer), SchemaField("valid_rows", .integer.orNull),
@@ -101,7 +101,7 @@ extension OutputSchema {
 
   private static let duration = SchemaNode.object([
     SchemaField("stored", .number, "one play with the stored delays"),
-    SchemaField("shown", .number, "one play under the policy"),
+    SchemaField("shown", .number, "one play under the policy of --timing"),
     SchemaField("policy", .string), .optional("by_policy", .map(.number)),
   ])
 
@@ -115,7 +115,7 @@ extension OutputSchema {
 
 extension OutputSchema {
   private static let animation = OutputSchema(
-    name: "animation", summary: "What info --json prints, and a line of a manifest of extract.",
+    name: "animation", summary: "What info --json prints, and each line of a manifest of extract.",
     root: .either([
       .object(
         [schema(AnimationReport.schema)] + file + [
@@ -165,8 +165,8 @@ extension OutputSchema {
           .optional(
             "picture_rate",
             .object([SchemaField("num", .integer), SchemaField("den", .integer)]),
-            "the pictures per second of --fps"),
-          .optional("pictures", .array(of: picture), "the pictures of --fps"),
+            "the rate of --fps, in pictures per second"),
+          .optional("pictures", .array(of: picture), "the pictures that --fps makes"),
         ]),
       failed(AnimationReport.schema),
     ]))
@@ -178,24 +178,25 @@ extension OutputSchema {
         "delay", .object([SchemaField("num", .integer), SchemaField("den", .integer)]),
         "the stored delay in seconds, as a fraction"),
       SchemaField("stored_ms", .number, "the stored delay"),
-      SchemaField("shown_ms", .number, "how long it is shown under the policy"),
+      SchemaField("shown_ms", .number, "how long the frame is shown under the policy of --timing"),
       SchemaField("rect", .integers(4), "x, y, width, height"),
       SchemaField("dispose", .words(["none", "background", "previous"])),
       SchemaField("blend", .words(["source", "over"])), SchemaField("independent", .boolean),
       SchemaField("interlaced", .boolean),
       SchemaField("byte_range", .integers(2), "offset and length"),
-      .optional("by_policy", .map(.number), "how long it is shown under each named policy"),
+      .optional("by_policy", .map(.number), "how long the frame is shown under each named policy"),
       .optional("hash", .string),
     ] + output + [
       .optional("shown_by", .array(of: .integer), "the frames that show this picture"),
-      .optional("same_as", .integer, "the frame whose picture it shows"),
+      .optional("same_as", .integer, "the frame that shows the same picture"),
       .optional("changed_rect", .integers(4)),
     ])
 
   private static let picture = SchemaNode.object(
     [
       SchemaField("number", .integer, "counted from 0"),
-      SchemaField("frame", .integer, "the frame that it shows"), SchemaField("start_ms", .number),
+      SchemaField("frame", .integer, "the frame that the picture shows"),
+      SchemaField("start_ms", .number),
     ] + output)
 
   private static let arrival = OutputSchema(
@@ -236,7 +237,7 @@ extension OutputSchema {
     SchemaField("id", .string), SchemaField("name", .string), SchemaField("animates", .boolean),
     SchemaField("plays", .integer.orNull), SchemaField("forever", .boolean),
     .optional("stored_loop", .integer.orNull),
-    SchemaField("duration_ms", .number.orNull, "of one play in this program; an object in info"),
+    SchemaField("duration_ms", .number.orNull, "the duration of one play in this program"),
     SchemaField(
       "changed_delays",
       .array(
@@ -271,7 +272,8 @@ extension OutputSchema {
           + [
             .optional("position", .integer, "the number of the file, from 1"),
             .optional("files", .integer, "how many files there are"),
-            .optional("attempt", .integer, "which attempt to meet --max-bytes or --for, from 1"),
+            .optional(
+              "attempt", .integer, "the number of the attempt to meet --max-bytes or --for, from 1"),
             SchemaField("done", .integer.orNull, "frames"),
             SchemaField("total", .integer.orNull, "frames"), SchemaField("bytes", .integer.orNull),
             .optional("frames_received", .integer), .optional("bytes_received", .integer),

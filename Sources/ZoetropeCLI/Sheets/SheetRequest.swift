@@ -165,7 +165,7 @@ struct SheetRequest: Hashable {
       return try body()
     } catch {
       if let status = Signals.ending {
-        throw CommandFailure(status, code: "interrupted", "interrupted, nothing is written")
+        throw CommandFailure(status, code: "interrupted", "interrupted, nothing was written")
       }
       throw CommandFailure(error, file: file, damage: options.damage)
     }
@@ -194,7 +194,7 @@ struct SheetRequest: Hashable {
     else { return }
     throw CommandFailure(
       .limit, code: "limitExceeded",
-      "the sheet would be \(size), the limit is \(limits.canvasPixels) pixels and "
+      "the sheet would be \(size), but the limit is \(limits.canvasPixels) pixels and "
         + "\(limits.liveBytes) bytes; select fewer frames, or pass --size or --limits none")
   }
 

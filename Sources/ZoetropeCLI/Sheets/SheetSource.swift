@@ -53,13 +53,13 @@ struct SheetSource {
       while try frames.addNext(to: &distinct) {}
     } catch {
       if let status = Signals.ending {
-        throw CommandFailure(status, code: "interrupted", "interrupted, nothing is written")
+        throw CommandFailure(status, code: "interrupted", "interrupted, nothing was written")
       }
       throw CommandFailure(error, file: input.name, damage: options.damage)
     }
     let chosen = distinct.choose(count) { Signals.ending != nil }
     if let status = Signals.ending {
-      throw CommandFailure(status, code: "interrupted", "interrupted, nothing is written")
+      throw CommandFailure(status, code: "interrupted", "interrupted, nothing was written")
     }
     indices = chosen.map { indices[$0] }
   }

@@ -215,7 +215,7 @@ extension PlayerModel {
     guard file.frameCount > 0 else { return [] }
     guard asksToSave || range.count == 1 else {
       asksToSave = true
-      say("S again saves \(range.count) frames into the current directory")
+      say("press S again to save \(range.count) frames into the current directory")
       return []
     }
     asksToSave = false

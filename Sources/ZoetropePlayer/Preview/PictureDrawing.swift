@@ -52,7 +52,7 @@ package struct PictureDrawing {
     }
     guard outcome == .gone else { return .complete }
     if output.isTerminal {
-      throw CommandFailure(.hungUp, code: "closedPipe", "the terminal has gone away")
+      throw CommandFailure(.hungUp, code: "closedPipe", "the terminal has been closed")
     }
     return .readerGone
   }

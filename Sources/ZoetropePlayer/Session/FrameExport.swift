@@ -62,7 +62,7 @@ final class FrameExport: Sendable {
       // Only the detail of an error is shown, because an error counts frames from 0, whereas the screen counts them
       // from 1.
       let reason = (error as? AnimatedImageError)?.detail ?? "\(error)"
-      return "saved \(count) frames, then: \(reason)"
+      return "stopped after saving \(count) frames: \(reason)"
     }
   }
 

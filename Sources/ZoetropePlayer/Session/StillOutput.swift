@@ -19,7 +19,7 @@ package struct StillOutput {
     if case .graphics(let graphics)? = settings.mode?.kind, graphics != .cells {
       CommandFailure(
         .terminal, code: "terminal",
-        "\(graphics.rawValue) needs a terminal, and standard output is not one"
+        "\(graphics.rawValue) needs a terminal, but standard output is not one"
       ).report(asJSON: false)
       return .terminal
     }

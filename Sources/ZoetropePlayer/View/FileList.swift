@@ -98,7 +98,7 @@ struct FileList: Sendable, Hashable {
     if let search {
       let count = entries.indices.count { matches($0) }
       footer =
-        "/\(search)  \(count) match\(count == 1 ? "" : "es"), Enter plays, Down is the next, Esc ends"
+        "/\(search)  \(count) match\(count == 1 ? "" : "es"), Enter plays, Down finds the next, Esc ends"
     } else {
       footer = "Enter plays, Up and Down select, / searches, Esc closes the list"
     }

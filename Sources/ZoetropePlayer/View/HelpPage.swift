@@ -23,12 +23,12 @@ package enum HelpPage {
       entries: [
         (". , l h", "next, previous frame"), ("Right Left", "1 s; 0.1 s with Shift"),
         ("Up Down", "5 s"), ("Home g", "first frame"), ("End G", "last frame"),
-        ("12g", "frame 12, from 1"), ("a", "section start, end, off"),
+        ("12g", "frame 12; first is 1"), ("a", "section start, end, off"),
       ]),
     Section(
       title: "Mouse",
       entries: [
-        ("bar", "drag seeks, wheel 1 s"), ("picture", "drag moves, wheel zooms"),
+        ("bar", "drag seeks; wheel: 1 s"), ("picture", "drag moves, wheel zooms"),
         ("right button", "pause, resume"),
       ]),
     Section(
@@ -42,7 +42,7 @@ package enum HelpPage {
       title: "Files",
       entries: [
         ("n > Enter PgDn", "next file"), ("N < PgUp", "previous file"),
-        ("Tab F8", "list of files, / finds"), ("s", "save the frame"),
+        ("Tab F8", "file list; / searches"), ("s", "save the frame"),
         ("S S", "save section or all"),
       ]),
     Section(

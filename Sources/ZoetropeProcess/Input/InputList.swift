@@ -109,7 +109,7 @@ package struct InputList: Hashable, Sendable {
     }
     guard endsNamesWithNull || !bytes.contains(0) else {
       throw .usage(
-        "\(list == "-" ? "standard input" : list) contains a null byte; if the names end in one, as those of "
+        "\(list == "-" ? "standard input" : list) contains a null byte; if each name ends in one, as in the output of "
           + "find -print0, add -0")
     }
     let end: UInt8 = endsNamesWithNull ? 0 : 0x0a

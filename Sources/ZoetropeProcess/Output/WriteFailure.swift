@@ -20,7 +20,8 @@ package enum WriteFailure: Error, Hashable, Sendable {
   package var commandFailure: CommandFailure {
     switch self {
     case .closedPipe:
-      CommandFailure(.cannotWrite, code: "closedPipe", "the reader has closed the output")
+      CommandFailure(
+        .cannotWrite, code: "closedPipe", "the program that reads the output has closed it")
     case .stopped(let status): CommandFailure(status, code: "interrupted", "interrupted")
     case .exists(let name):
       CommandFailure(.cannotWrite, code: "exists", "\(name) exists; --force replaces it")

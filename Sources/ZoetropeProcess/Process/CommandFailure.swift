@@ -97,7 +97,7 @@ extension LimitExcess {
   fileprivate var sentence: String {
     if kind == .outputBytes {
       let least = asked == .max ? "is much larger" : "has \(asked.grouped) bytes"
-      return "the smallest file found \(least), the limit is \(allowed.grouped)"
+      return "the smallest file found \(least), but the limit is \(allowed.grouped)"
     }
     let isBytes = [.liveBytes, .inputBytes].contains(kind)
     let isPixels = [.canvasPixels, .scaledPixels, .pngPixels, .pixelsPerPlay].contains(kind)
@@ -111,14 +111,14 @@ extension LimitExcess {
       case .frameCount, .editedFrames: "the number of frames would be"
       case .editedDuration: "the duration of one play in seconds would be"
       case .liveBytes: "the memory needed would be"
-      case .pixelsPerPlay: "the frames of one play would have"
+      case .pixelsPerPlay: "all frames of one play would together have"
       case .scaledPixels: "the scaled picture would have"
       case .scaledSide: "the longer side of the scaled picture would be"
-      case .inputBytes: "the input would have"
+      case .inputBytes: "the size of the input would be"
       case .pngPixels: "the picture would have"
       default: "\(kind) would be"
       }
-    let text = "\(subject) \(amount(asked)), the limit is \(amount(allowed))"
+    let text = "\(subject) \(amount(asked)), but the limit is \(amount(allowed))"
     return kind.isFixed ? text : text + "; --limits none removes the limits"
   }
 }

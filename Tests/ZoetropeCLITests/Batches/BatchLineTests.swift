@@ -42,7 +42,7 @@ import Testing
     for _ in 0..<53 { summary.add(.unreadable) }
     #expect(
       summary.text
-        == "500 files: 403 whole, 44 damaged, 53 unreadable; 3,268 frames, 38.7 MB")
+        == "500 files: 403 intact, 44 damaged, 53 unreadable; 3,268 frames, 38.7 MB")
     #expect(!summary.isWhole)
   }
 

@@ -302,7 +302,7 @@ import ZoetropeTestSupport
       #expect(try tool.endingSignal(of: script) == number)
       #expect(
         String(decoding: try tool.read("err"), as: UTF8.self)
-          == "zoetrope: cat.gif: interrupted, nothing is written\n")
+          == "zoetrope: cat.gif: interrupted, nothing was written\n")
       #expect(try tool.list("o").isEmpty)
     }
   }

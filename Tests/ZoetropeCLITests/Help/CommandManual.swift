@@ -191,7 +191,8 @@ struct CommandManual {
   private static var keys: [String] {
     var lines = [
       ".SH KEYS",
-      "Frames count from 1 here, as on the screen; options, JSON and the names of files count from 0.",
+      "Frame numbers that you type while playing start at 1, as on the screen. In options, JSON and file "
+        + "names they start at 0.",
     ]
     for section in HelpPage.sections {
       lines.append(".SS \(plain(section.title))")
@@ -205,7 +206,7 @@ struct CommandManual {
   /// The file with default options.
   private static let configuration = [
     ".SH CONFIGURATION",
-    "The configuration file has default options of \\fBplay\\fR, one per line, without dashes. Empty lines and lines",
+    "The configuration file contains default options of \\fBplay\\fR, one per line, without dashes. Empty lines and lines",
     "that begin with # are skipped. The command line overrides the file.",
     ".PP", ".EX", "# sharp pixels on a checkerboard", "protocol=sixel", "bg=checker", "no\\-mouse",
     ".EE",
@@ -222,30 +223,32 @@ struct CommandManual {
     var files: [String] = []
     if draws {
       environment += [
-        ".TP", "\\fBNO_COLOR\\fR", "Pictures are drawn without colours.",
+        ".TP", "\\fBNO_COLOR\\fR", "If this is set, pictures are drawn without colours.",
         ".TP", "\\fBTERM\\fR, \\fBCOLORTERM\\fR, \\fBLC_ALL\\fR, \\fBLC_CTYPE\\fR, \\fBLANG\\fR",
-        "What the terminal shows, until it has answered for itself.",
+        "These tell what the terminal can display; its own answers take precedence.",
       ]
     }
     if plays {
       environment += [
         ".TP", "\\fBNO_MOTION\\fR, \\fBZOETROPE_REDUCED_MOTION\\fR",
-        "\\fBplay\\fR shows one frame, unless the value is 0.",
+        "\\fBplay\\fR shows one frame if either has a value other than 0.",
         ".TP", "\\fBZOETROPE_CONFIG\\fR",
-        "The configuration file of \\fBplay\\fR; none is read if this is empty.",
+        "The path of the configuration file of \\fBplay\\fR. If this is set but empty, no file is read.",
         ".TP", "\\fBXDG_CONFIG_HOME\\fR",
-        "Where \\fIzoetrope/config\\fR is, instead of \\fI\\(ti/.config\\fR.",
+        "The directory that contains \\fIzoetrope/config\\fR, instead of \\fI\\(ti/.config\\fR.",
       ]
       files += [
-        ".TP", "\\fI\\(ti/.config/zoetrope/config\\fR", "Default options of \\fBplay\\fR.",
+        ".TP", "\\fI\\(ti/.config/zoetrope/config\\fR", "The default options of \\fBplay\\fR.",
       ]
     }
     if caches {
       environment += [
-        ".TP", "\\fBXDG_CACHE_HOME\\fR", "Where the directory of \\fB\\-\\-cache default\\fR is.",
+        ".TP", "\\fBXDG_CACHE_HOME\\fR",
+        "The directory that contains \\fIzoetrope/frames\\fR, instead of \\fI\\(ti/.cache\\fR.",
       ]
       files += [
-        ".TP", "\\fI\\(ti/.cache/zoetrope/frames\\fR", "The cache of \\fB\\-\\-cache default\\fR.",
+        ".TP", "\\fI\\(ti/.cache/zoetrope/frames\\fR",
+        "The cache that \\fB\\-\\-cache default\\fR uses.",
       ]
     }
     return (environment.isEmpty ? [] : [".SH ENVIRONMENT"] + environment)
