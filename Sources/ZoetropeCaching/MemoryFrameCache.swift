@@ -4,8 +4,8 @@ internal import Synchronization
 ///
 /// The cache charges the bytes that bitmaps occupy, including padding. A hit takes well under a microsecond and neither
 /// allocates nor copies: it returns the stored bitmap itself. One lock guards the table and is held for about 100 ns
-/// per lookup, which suffices: a hundred players at 60 frames per second need 6000 lookups per second. Dividing the
-/// cache into shards would also divide the order of use. Bitmaps are freed outside the lock.
+/// per lookup, which suffices: a hundred players at 60 frames per second need 6000 lookups per second. If the cache
+/// were divided into shards, no order of use would cover all frames. Bitmaps are freed outside the lock.
 public final class MemoryFrameCache: QuickCaching {
   /// The cache shared by the whole process, charged to ``MemoryBudget/shared``.
   public static let shared = MemoryFrameCache()
@@ -45,8 +45,8 @@ public final class MemoryFrameCache: QuickCaching {
 
   deinit { budget.refundAll(of: share) }
 
-  /// Returns the frame stored under `key`, or nil if the frame is no longer there. Copies nothing, and allocates
-  /// nothing except a few words for a frame from ``backing``.
+  /// Returns the frame stored under `key`, or nil if there is none. Copies nothing, and allocates nothing except a few
+  /// words for a frame from ``backing``.
   public func frame(for key: FrameKey) -> CachedFrame? {
     budget.stamp(share)
     return table.withLock { $0.lookUp(key) } ?? backing?.frame(for: key)
@@ -62,7 +62,7 @@ public final class MemoryFrameCache: QuickCaching {
 
   /// Stores `frame` under `key`, and evicts frames to stay within the limits.
   ///
-  /// A frame that exceeds a limit on its own is stored only while its animation is held, as during playback.
+  /// A frame that exceeds a limit on its own is stored only while its animation is being played.
   public func storeIfPossible(_ frame: CachedFrame, for key: FrameKey) {
     budget.stamp(share)
     // Dropped frames are kept here, so that they are freed after the lock is released.
@@ -88,8 +88,8 @@ public final class MemoryFrameCache: QuickCaching {
   /// Whether the ``backing`` may block; false if there is no backing.
   public var mayBlock: Bool { backing?.mayBlock ?? false }
 
-  /// Returns the identity that the ``backing`` uses in its keys, or the identity in this process if there is no
-  /// backing.
+  /// Returns the image's identity that the ``backing`` uses in its keys or, if there is no backing, the image's
+  /// identity in this process.
   public func identity(
     of image: AnimatedImage, isCancelled: () -> Bool
   ) throws(AnimatedImageError) -> ContentIdentity {
@@ -111,8 +111,8 @@ public final class MemoryFrameCache: QuickCaching {
     remove { $0.rendition.table == name && $0.content == content }
   }
 
-  /// Removes the frames of all images that are stored in a format with the same name as `format`, whatever the other
-  /// parameters are, here and in the ``backing``.
+  /// Removes the frames of all images that are stored in a format with the same name as `format`, here and in the
+  /// ``backing``. The other parameters of `format` have no effect.
   public func removeAll(in format: FrameFormat) {
     formats?.removeAll(in: format)
     guard let name = format.rendering.table else { return }
@@ -144,7 +144,7 @@ public final class MemoryFrameCache: QuickCaching {
     }
   }
 
-  /// The cache's contents and counters. Takes time linear in the number of held animations.
+  /// The cache's contents and counters. Takes time proportional to the number of animations that are being played.
   public var statistics: CacheStatistics {
     table.withLock { table in
       var statistics = table.statistics

@@ -5,9 +5,9 @@ public struct RemoteOptions: Sendable, Hashable {
   /// The number of bytes read ahead of the playhead when frames are read in order, or 0 to read nothing ahead. Values
   /// above half of ``byteLimit`` are clamped. Default: 1 MiB.
   public var readAheadByteCount: Int
-  /// The largest gap, in bytes, across which two ranges are still fetched in one request. Reading a gap is cheaper than
-  /// a second request if the gap is smaller than latency times bandwidth. Default: 512 KiB, which suits a latency of 40
-  /// ms at 100 Mbit/s.
+  /// Two ranges are fetched in one request, together with the gap between them, if the gap is shorter than this number
+  /// of bytes. Reading a gap is faster than a second request if the gap is smaller than latency times bandwidth.
+  /// Default: 512 KiB, which suits a latency of 40 ms at 100 Mbit/s.
   public var gapByteLimit: Int
 
   /// Creates options; omitted arguments take their defaults.

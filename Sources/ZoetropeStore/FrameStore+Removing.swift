@@ -45,8 +45,8 @@ extension FrameStore {
     }
   }
 
-  /// Removes the frames of all images in every format with the same name as `format`, whatever the other parameters of
-  /// these formats are.
+  /// Removes the frames of all images in every format with the same name as `format`. The other parameters of `format`
+  /// have no effect.
   public func removeAll(in format: FrameFormat) {
     guard let name = format.rendering.table else { return }
     defer { lookForRoom() }

@@ -57,8 +57,8 @@ extension FrameStore {
   }
 
   /// Evicts the least recently used frames of all tables until the store takes at most `byteCount` bytes on disk. Also
-  /// removes tables that are empty, damaged or of other versions, and files that killed processes left behind, except
-  /// for files that a process has open.
+  /// removes tables that are empty, damaged or of another version, and files that killed processes left behind. Files
+  /// that a process has open are not removed.
   ///
   /// - Throws: `storeDenied` if the store is read-only, or the error that prevented eviction.
   public func prune(to byteCount: Int) throws(AnimatedImageError) {

@@ -9,7 +9,7 @@ public import SystemPackage
 /// the same time, and may be killed at any moment. Anything in the directory may be deleted at any time. A frame is
 /// returned only if its checksum is correct.
 ///
-/// A store that this user may read but not write returns frames but does not store any. See ``isReadOnly``.
+/// A store that the current user may read but not write returns frames but does not store any. See ``isReadOnly``.
 ///
 /// Use a store as the second level behind a ``MemoryFrameCache``, or alone wherever a ``FrameCaching`` is accepted. The
 /// keys of frames in a store must contain the identities that the store's ``identity(of:)`` returns. Calls may read and
@@ -24,8 +24,8 @@ public final class FrameStore: Sendable {
   /// The limit is this process's own: another process that uses the directory with a smaller limit
   /// evicts down to that limit whenever it stores a frame.
   public let byteLimit: Int
-  /// Whether the store is read-only, because this user may not write to its directory. Frames in a read-only store are
-  /// looked up as usual, but nothing is stored, evicted or removed.
+  /// Whether the store is read-only, because the current user may not write to its directory. Frames in a read-only
+  /// store are looked up as usual, but nothing is stored, evicted or removed.
   public let isReadOnly: Bool
   /// The formats with which the store was opened. Formats of the same family are filled together.
   package let formats: [FrameFormat]
@@ -47,8 +47,8 @@ public final class FrameStore: Sendable {
     var lastError: AnimatedImageError?
   }
 
-  /// The default directory of a store of this user: `zoetrope/frames` in `$XDG_CACHE_HOME` if that is an absolute path,
-  /// otherwise in `~/.cache`, or nil if there is no home directory.
+  /// The default directory of a store of the current user: `zoetrope/frames` in `$XDG_CACHE_HOME` if that is an
+  /// absolute path, otherwise in `~/.cache`, or nil if there is no home directory.
   public static var defaultDirectory: FilePath? {
     if let cache = environmentVariable("XDG_CACHE_HOME"), cache.hasPrefix("/") {
       return FilePath(cache).appending("zoetrope").appending("frames")
@@ -57,10 +57,10 @@ public final class FrameStore: Sendable {
     return FilePath(home).appending(".cache").appending("zoetrope").appending("frames")
   }
 
-  /// Opens the store in `directory`, or creates it with access for this user only.
+  /// Opens the store in `directory`, or creates it with access for the current user only.
   ///
-  /// If this user may not write to the directory, the store is read-only. The directory must then belong to
-  /// this user or to root, and no other user may write to it or to its files.
+  /// If the current user may not write to the directory, the store is read-only. The directory must then belong to the
+  /// current user or to root, and no other user may write to it or to its files.
   ///
   /// - Parameters:
   ///   - directory: The directory of the store. It is created if it is missing, and so are its parents.
@@ -68,9 +68,9 @@ public final class FrameStore: Sendable {
   ///   - formats: The formats to fill together: when a frame is decoded for one of these formats, the frame is stored
   ///     in all of them that have the same ``FrameFormat/family``. Frames can still be stored in formats that are not
   ///     listed here. Default: none.
-  /// - Throws: `storeDenied` if other users may read or write a directory to which this user may write, or if there is
-  ///   no store and this user may not create one; `storeFull` if the disk is full; `io` if another system call fails;
-  ///   `parameter` if the path is empty.
+  /// - Throws: `storeDenied` if the current user may write to the directory but other users may read or write it too,
+  ///   or if there is no store and the current user may not create one; `storeFull` if the disk is full; `io` if
+  ///   another system call fails; `parameter` if the path is empty.
   public convenience init(
     at directory: some FilePathConvertible, byteLimit: Int = 256 << 20, formats: [FrameFormat] = []
   ) throws(AnimatedImageError) {
@@ -130,10 +130,10 @@ public final class FrameStore: Sendable {
   /// Stores `frame` under `key`.
   ///
   /// - Throws: `storeBusy` if every slot that may hold the frame is in use; `storeFull` if the disk is full or the byte
-  ///   limit leaves no room; `storeDenied` if the store or the table is read-only, or does not belong to this user
-  ///   alone; `storeDamaged` if other processes remove the table again and again; `storeUnsupported` if the file system
-  ///   has no locks or the table cannot be mapped; `io` if another system call fails; `parameter` if the key is for
-  ///   another size or format, or if describing the frame's damage takes more than 160 bytes.
+  ///   limit leaves no room; `storeDenied` if the store or the table is read-only, or other users have access to it;
+  ///   `storeDamaged` if other processes remove the table again and again; `storeUnsupported` if the file system has no
+  ///   locks or the table cannot be mapped; `io` if another system call fails; `parameter` if the key is for another
+  ///   size or format, or if describing the frame's damage takes more than 160 bytes.
   public func store(_ frame: CachedFrame, for key: FrameKey) throws(AnimatedImageError) {
     let shape = TableShape(key)
     let size = key.animation.rendition.size

@@ -195,8 +195,8 @@ extension RecordReader {
 }
 
 extension AnimatedImage {
-  /// Opens the file at `path`. The file is not scanned if its device, inode, size and times are the same as when it was
-  /// last opened through `store`.
+  /// Opens the file at `path`. If its device, inode, size and times are the same as when it was last opened through
+  /// `store`, the file is not scanned.
   ///
   /// - Throws: The errors of `AnimatedImage(contentsOf:options:)`. If the store cannot be used, the file
   ///   is scanned.

@@ -17,9 +17,9 @@ public protocol ByteRangeReading: Sendable {
 
   /// Returns exactly the bytes of `range`. The range is never empty and never reaches past ``byteCount``.
   ///
-  /// This method may throw any error. Whatever the error, the library then throws an ``AnimatedImageError`` whose
-  /// detail contains the range. The code of an ``AnimatedImageError`` other than ``AnimatedImageError/Code/cancelled``
-  /// is kept; for any other error, the code is `io`.
+  /// This method may throw any error. The library then throws an ``AnimatedImageError`` whose detail contains the
+  /// range. If this method throws an ``AnimatedImageError`` with a code other than
+  /// ``AnimatedImageError/Code/cancelled``, the library's error has the same code; otherwise, the code is `io`.
   ///
   /// This method must not block its thread for long.
   func read(_ range: Range<Int>) async throws -> [UInt8]

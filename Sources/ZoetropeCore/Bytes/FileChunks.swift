@@ -31,8 +31,7 @@ public struct FileChunks: AsyncSequence, Sendable {
     self.following = following
   }
 
-  /// Creates an iterator. Use only one iterator per descriptor: if there are several, each chunk goes to only one of
-  /// them.
+  /// Creates an iterator. Use only one iterator per descriptor, because each chunk is returned by only one iterator.
   public func makeAsyncIterator() -> Iterator {
     Iterator(source: OwnedDescriptor.duplicate(of: descriptor), following: following)
   }
@@ -44,7 +43,7 @@ public struct FileChunks: AsyncSequence, Sendable {
     fileprivate let source: Result<OwnedDescriptor, AnimatedImageError>
     let following: Duration?
 
-    /// Returns the next chunk, or nil at the end of the data or if the task is cancelled.
+    /// Returns the next chunk, or nil if the data has ended or the task is cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(AnimatedImageError) -> [UInt8]? {

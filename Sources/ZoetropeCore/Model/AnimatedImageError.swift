@@ -6,8 +6,8 @@ public import struct SystemPackage.Errno
   public import protocol Foundation.LocalizedError
 #endif
 
-/// An error that occurred while an animation was decoded, scheduled or written, with its position in the file, if that
-/// is known.
+/// An error that occurred while an animation was being decoded, scheduled or written, with its position in the file if
+/// the position is known.
 ///
 /// Later releases may add codes, so a `switch` over codes needs a `default` case. Errors are compared by value.
 public struct AnimatedImageError: Error, Sendable, Hashable {
@@ -115,7 +115,7 @@ extension AnimatedImageError.Code {
   /// A frame store is out of space: its disk is full, or its byte limit leaves no room for the
   /// frame.
   public static let storeFull = Self("storeFull")
-  /// The directory or a file of a frame store is not writable, or does not belong to this user alone.
+  /// The directory or a file of a frame store is not writable, or users other than the current one have access to it.
   public static let storeDenied = Self("storeDenied")
   /// All slots in which a frame store could keep the frame are in use. Try again later.
   public static let storeBusy = Self("storeBusy")

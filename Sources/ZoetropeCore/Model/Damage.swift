@@ -1,7 +1,7 @@
 /// A deviation of a file from its format, with its position and its consequences.
 ///
 /// ``Kind/isTolerated`` is true for a harmless deviation, such as a missing trailer or surplus pixels, and false for a
-/// deviation because of which pixels or frames are lost.
+/// deviation that causes a loss of pixels or frames.
 public struct Damage: Sendable, Hashable {
   /// A kind of deviation. Later releases may add kinds.
   public struct Kind: NamedValue, Sendable, Hashable, CustomStringConvertible {
@@ -9,8 +9,8 @@ public struct Damage: Sendable, Hashable {
     public let name: String
     /// Whether a deviation of this kind is harmless, which means that no pixels or frames are lost because of it.
     public let isTolerated: Bool
-    /// Whether ``DamagePolicy/strict`` throws an error for this kind, because something is lost or the pixels may be
-    /// wrong.
+    /// Whether ``DamagePolicy/strict`` throws an error for a deviation of this kind, because something is lost or
+    /// pixels may be wrong.
     public let isRefusedByStrict: Bool
     package init(_ name: String, isTolerated: Bool, isRefusedByStrict: Bool? = nil) {
       self.name = name
@@ -72,10 +72,10 @@ public struct DamagePolicy: OpenChoice, Sendable, Hashable, CustomStringConverti
   package init(_ kind: Kind) { self.kind = kind }
 
   /// Keeps every intact frame and the decoded rows of damaged frames, and reports the damage. If the data ends inside a
-  /// frame, that frame is dropped, unless it is the first frame, whose decoded rows are then all there is to show.
+  /// frame, that frame is dropped, unless it is the first frame, because then there is nothing else to show.
   public static let salvage = DamagePolicy(.salvage)
-  /// Throws an error at the first deviation because of which pixels, frames or the animation are lost, or after which
-  /// the pixels may be wrong (``Damage/Kind/isRefusedByStrict``). Harmless deviations, such as a missing trailer, are
+  /// Throws an error at the first deviation that causes a loss of pixels, frames or the whole animation, or after which
+  /// pixels may be wrong (``Damage/Kind/isRefusedByStrict``). Harmless deviations, such as a missing trailer, are
   /// reported as with ``salvage``.
   public static let strict = DamagePolicy(.strict)
   /// Like ``salvage``, but also keeps the decoded rows of the frame in which the data ends.

@@ -1,6 +1,6 @@
 /// Limits on the resources that decoding a file may use. By default, decoding uses ``DecodingLimits/default``.
 ///
-/// If a file would exceed a limit on pixels, frames or live bytes, ``AnimatedImageError/Code/limitExceeded`` is thrown
+/// If a file would exceed a limit on pixels, frames or memory, ``AnimatedImageError/Code/limitExceeded`` is thrown
 /// before memory is allocated, and ``AnimatedImageError/limit`` contains the requested and the allowed value. Metadata
 /// that exceeds its limits is dropped and reported as damage. To set a limit of your own, copy a preset and change the
 /// copy: `var limits = DecodingLimits.strict; limits.frameCount = 500`.
@@ -11,8 +11,8 @@ public struct DecodingLimits: Sendable, Hashable {
   /// The maximum number of frames in the file.
   public var frameCount: Int
   /// The maximum number of bytes that one reader of the image may hold at a time, not counting the source. The limit
-  /// covers canvases, decoded frames and, for each decoding thread, the compressed bytes of a frame, both as stored and
-  /// joined.
+  /// covers canvases, decoded frames and, for each decoding thread, two copies of a frame's compressed bytes: as the
+  /// file stores them, and joined together.
   ///
   /// The frames that a reader decodes ahead use at most half of this limit, and those of all readers in the process
   /// together use at most half of ``MemoryBudget/defaultByteLimit``. Frames that do not fit are decoded on demand.

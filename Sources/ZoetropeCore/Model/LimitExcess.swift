@@ -23,9 +23,9 @@ public struct LimitExcess: Sendable, Hashable {
     package static let scaledPixels = Kind("scaledPixels")
     /// The longer side of a scaled frame. The limit is fixed.
     package static let scaledSide = Kind("scaledSide", isFixed: true)
-    /// The number of bytes read from a pipe, for which the limit is ``DecodingLimits/liveBytes``, or from a stream, for
-    /// which it is ``StreamStorage/byteLimit``. Reading stops when the limit is exceeded, so the input may be longer
-    /// than the requested value.
+    /// The number of bytes read from a pipe or a stream. The limit for a pipe is ``DecodingLimits/liveBytes``, and the
+    /// limit for a stream is ``StreamStorage/byteLimit``. Reading stops when the limit is exceeded, so the input may be
+    /// longer than the requested value.
     public static let inputBytes = Kind("inputBytes")
     /// The number of bytes of a written file. The limit is ``ByteBudget/byteLimit``. The requested value is the size of
     /// the smallest file that was found.

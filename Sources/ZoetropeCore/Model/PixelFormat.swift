@@ -26,8 +26,8 @@ public struct PixelFormat: Sendable, Hashable {
   /// One 16-bit word per pixel, blended over black: 5 bits of red in the top bits, then 6 bits of green and 5 bits of
   /// blue.
   public static let rgb565 = PixelFormat(kind: .rgb565)
-  /// One byte of luma per pixel, blended over black. Luma is the sum of the red, green and blue values as stored (not
-  /// linearised), weighted as in BT.709.
+  /// One byte of luma per pixel, blended over black. Luma is the weighted sum of the stored red, green and blue values
+  /// (not linearised), with the weights of BT.709.
   public static let grey8 = PixelFormat(kind: .grey8)
   /// Red, green, blue and alpha with 16 bits each, and straight alpha.
   public static let rgba16 = PixelFormat(kind: .rgba16)

@@ -2,8 +2,8 @@ public import ZoetropeFrames
 
 /// Converts each picture to the bytes of a single write.
 ///
-/// The writer wraps the bytes in synchronized output, and keeps track of the terminal's cursor and colours between
-/// writes.
+/// The writer wraps the bytes in the sequences for synchronized output, and keeps track of the terminal's cursor and
+/// colours between writes.
 public struct FrameWriter: Sendable {
   /// The encoder. Replace it to draw in another way or in another place.
   package var encoder: any FrameEncoding
@@ -19,7 +19,8 @@ public struct FrameWriter: Sendable {
   ///   - layout: The place of the pictures on the screen.
   ///   - screen: The size of the terminal's screen.
   ///   - capabilities: The capabilities of the terminal.
-  ///   - mode: The way in which pictures are drawn. Default: nil, the best mode that the terminal supports.
+  ///   - mode: The way in which pictures are drawn. Default: nil, which selects the best mode that the terminal
+  ///     supports.
   ///   - options: The encoding options.
   public init(
     of pictureSize: PixelSize, in layout: FrameLayout, on screen: ScreenSize,

@@ -3,8 +3,8 @@
 /// A tty accepts bytes long before they are shown, and the system cannot tell how many bytes are in flight: a pty
 /// reports none, and ssh buffers many more. Therefore, each frame is followed by the query `CSI 5 n`, which the
 /// terminal answers once it has read all bytes up to the query. The fence is closed while two answers are missing, and
-/// while the bytes in flight will probably take longer than 100 ms. However slow the link is, the frame on screen is at
-/// most two frames old.
+/// while the bytes in flight will probably take longer than 100 ms to arrive. However slow the link is, the frame on
+/// screen is at most two frames old.
 public struct LinkFence: Sendable {
   /// The query to write after each frame.
   public static let query: [UInt8] = [0x1B, 0x5B, 0x35, 0x6E]
@@ -73,7 +73,7 @@ public struct LinkFence: Sendable {
 
   /// Records that a frame of `byteCount` bytes and the query after it were written at `now`.
   ///
-  /// If the fence is closed, the frames in flight count as lost.
+  /// If the fence is closed at `now`, all earlier frames that have not been answered count as lost.
   public mutating func didWrite(byteCount: Int, at now: Duration) {
     guard isEnabled else { return }
     if opening != nil { pending.removeAll() }

@@ -2,8 +2,8 @@ public import ZoetropeFrames
 
 /// Options for encoding pictures.
 public struct EncodingOptions: Sendable, Hashable {
-  /// The largest difference in any channel, from 0 to 255, for which a cell is not repainted. Default: 2. With 0, every
-  /// change is sent.
+  /// The largest change of a colour channel, from 0 to 255, for which a cell need not be repainted. Default: 2. With 0,
+  /// every change is sent.
   public var holdThreshold: Int
   /// The way in which cells average and compare colours. Default: ``LightModel/coded``.
   package var light = LightModel.coded

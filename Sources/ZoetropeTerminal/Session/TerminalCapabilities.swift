@@ -1,7 +1,6 @@
 public import ZoetropeFrames
 
-/// What is known about a terminal. This knowledge comes first from the environment, and then from the terminal's
-/// answers to queries.
+/// What is known about a terminal, first from the environment, and then also from the terminal's answers to queries.
 public struct TerminalCapabilities: Sendable, Hashable {
   /// The terminal's name and version, according to XTVERSION or the environment. The name is empty if unknown.
   public var name = ""

@@ -61,7 +61,8 @@ public struct TerminalMode: Sendable, Hashable {
     self.passthrough = passthrough
   }
 
-  /// The bytes to write first. They select the screen, hide the cursor, turn off wrapping and set the modes.
+  /// The bytes to write first. They select the screen, hide the cursor, turn off wrapping, and set further modes, for
+  /// example for the mouse.
   public var enter: [UInt8] {
     var bytes: [UInt8] = []
     if usesAlternateScreen { bytes.append(ascii: "\u{1B}[?1049h") }

@@ -15,13 +15,14 @@ public struct FrameLayout: Sendable, Hashable {
     public static let contain = Fit(.contain)
     /// Fits the picture like ``contain``, but never makes it larger than its own size in the terminal's pixels.
     public static let shrink = Fit(.shrink)
-    /// Fills the available cells. Parts of the picture that extend past them on two sides are cut off.
+    /// Fills the available cells, and cuts off the parts of the picture that extend past them.
     public static let cover = Fit(.cover)
     /// Shows the picture at its own size in the terminal's pixels. If the picture is too large, only its middle is
     /// shown.
     public static let original = Fit(.original)
-    /// Enlarges the picture to the largest whole multiple of its own size that fits. If a zoom is given, the result is
-    /// also a whole multiple. If even the picture's own size does not fit, it is fitted like ``contain``.
+    /// Enlarges the picture to the largest whole multiple of its own size that fits. If a zoom is given, the zoomed
+    /// size is also a whole multiple. If even the picture's own size does not fit, the picture is fitted like
+    /// ``contain``.
     public static let integer = Fit(.integer)
     /// Fills the available cells, without keeping the aspect ratio.
     public static let stretch = Fit(.stretch)
